@@ -1,0 +1,17 @@
+# Flags that every object of the project is built with.
+add_library(mel_flags INTERFACE)
+target_compile_options(mel_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wvla -Werror -Wpointer-arith -Wundef -Wwrite-strings
+    $<$<COMPILE_LANGUAGE:C>:-Wconversion;-Wstrict-prototypes;-Wmissing-prototypes>
+    # One rounding per operation, on every compiler: results do not depend on contraction.
+    -ffp-contract=off -fno-math-errno -fno-trapping-math)
+if(MEL_SANITIZE)
+    target_compile_options(mel_flags INTERFACE -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
+        -fno-sanitize-recover=all)
+    target_link_options(mel_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(MEL_FUZZ)
+    target_compile_options(mel_flags INTERFACE -O1 -g -fsanitize=fuzzer-no-link,address,undefined
+        -fno-sanitize-recover=all)
+    target_link_options(mel_flags INTERFACE -fsanitize=address,undefined)
+endif()

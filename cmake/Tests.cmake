@@ -1,0 +1,54 @@
+# tests/unit and tests/property: one cmocka program per test_*.c. test_alloc_*.c programs run with
+# malloc, calloc, realloc wrapped, so that each allocation can be made to fail once.
+# tests/fuzz: one libFuzzer target per fuzz_*.c, which without MEL_FUZZ replays its committed corpus.
+# tests/system: pytest files that drive the built program.
+file(GLOB support CONFIGURE_DEPENDS tests/support/*.c)
+
+if(MEL_TESTS AND NOT MEL_FUZZ)
+    pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+    add_library(test_support STATIC ${support})
+    target_include_directories(test_support PUBLIC src tests)
+    target_compile_definitions(test_support PUBLIC _POSIX_C_SOURCE=200809L
+        MEL_TEST_SOURCE="${CMAKE_SOURCE_DIR}" MEL_TEST_BINARY="${CMAKE_BINARY_DIR}")
+    target_link_libraries(test_support PUBLIC melicit_static PkgConfig::CMOCKA)
+
+    file(GLOB programs CONFIGURE_DEPENDS tests/unit/test_*.c tests/property/test_*.c)
+    foreach(source ${programs})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        target_link_libraries(${name} PRIVATE test_support)
+        if(name MATCHES "^test_alloc")
+            target_link_options(${name} PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free)
+            target_compile_definitions(${name} PRIVATE MEL_TEST_WRAP_ALLOC)
+        endif()
+        add_test(NAME ${name} COMMAND ${name})
+        set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+    endforeach()
+endif()
+
+file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source ${fuzzers})
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "^fuzz_" "" corpus ${name})
+    add_executable(${name} ${source})
+    target_include_directories(${name} PRIVATE src)
+    target_compile_definitions(${name} PRIVATE _POSIX_C_SOURCE=200809L)
+    target_link_libraries(${name} PRIVATE melicit_static)
+    if(MEL_FUZZ)
+        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(${name} PRIVATE tests/fuzz/replay.c)
+        add_test(NAME ${name}_corpus COMMAND ${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${corpus})
+    endif()
+endforeach()
+
+if(MEL_TESTS AND NOT MEL_FUZZ)
+    find_program(MEL_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+    file(GLOB scripts CONFIGURE_DEPENDS tests/system/test_*.py)
+    foreach(script ${scripts})
+        get_filename_component(name ${script} NAME_WE)
+        add_test(NAME system_${name} COMMAND ${MEL_PYTHON} -m pytest -q -p no:cacheprovider ${script})
+        set_tests_properties(system_${name} PROPERTIES TIMEOUT 600 ENVIRONMENT
+            "MELICIT_BUILD=${CMAKE_BINARY_DIR};MELICIT_SANITIZE=${MEL_SANITIZE};PYTHONDONTWRITEBYTECODE=1")
+    endforeach()
+endif()

@@ -1,0 +1,9 @@
+/* melicit/melicit.h: everything. Rooms in the order in which data flows through them. */
+#ifndef MELICIT_H
+#define MELICIT_H
+
+#include "melicit/base.h"
+#include "melicit/data.h"
+#include "melicit/model.h"
+
+#endif

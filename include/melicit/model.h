@@ -1,0 +1,106 @@
+/* melicit/model.h: class probabilities, from our own logistic regression or from any other model. */
+#ifndef MELICIT_MODEL_H
+#define MELICIT_MODEL_H
+
+#include "melicit/data.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Multinomial logistic regression (two classes: one weight vector for the second class). Minimises
+ *     sum_i weight_i * log-loss_i + l2/2 * ||weights||^2,        intercepts not penalised,
+ * which is scikit-learn's LogisticRegression with C = 1/l2. */
+typedef struct mel_model mel_model;
+
+typedef enum { MEL_SOLVER_AUTO = 0, MEL_SOLVER_NEWTON = 1, MEL_SOLVER_LBFGS = 2 } mel_solver;
+/* Why a fit ended; a result, not an error. */
+typedef enum {
+    MEL_FIT_CONVERGED = 0, /* gradient norm below the tolerance */
+    MEL_FIT_STALLED = 1,   /* no further decrease in floating point */
+    MEL_FIT_BUDGET = 2     /* iterations used up */
+} mel_fit_reason;
+
+typedef struct {
+    size_t struct_size;
+    double l2;               /* 1 */
+    double tolerance;        /* largest gradient entry divided by the sum of weights: 1e-9 */
+    uint32_t max_iterations; /* 200 Newton steps or 20,000 gradient evaluations when 0 */
+    mel_solver solver;       /* AUTO: Newton while n_parameters <= 2,000 */
+    const mel_model *warm;   /* start from these coefficients (same shape), or NULL */
+    int threads;
+    mel_progress progress;
+} mel_fit_options;
+MEL_API void mel_fit_options_init(mel_fit_options *opt);
+
+typedef struct {
+    mel_fit_reason reason;
+    mel_solver solver;
+    uint32_t iterations;
+    double objective;     /* the sum above */
+    double log_loss;      /* mean log-loss on the training rows */
+    double gradient_norm; /* as compared with the tolerance */
+} mel_fit_report;
+
+/* y: codes below n_classes, every class present; weight: NULL or n_rows non-negative finite numbers. */
+MEL_API mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_features *x,
+                                 const uint32_t *y, size_t n_classes, const double *weight,
+                                 const mel_fit_options *opt, mel_error *err);
+MEL_API void mel_model_free(mel_model *model);
+MEL_API size_t mel_model_classes(const mel_model *model);
+MEL_API size_t mel_model_features(const mel_model *model);
+/* Coefficients: (two classes: 1, else n_classes) rows of n_features, and as many intercepts. Lent. */
+MEL_API const double *mel_model_weights(const mel_model *model);
+MEL_API const double *mel_model_intercepts(const mel_model *model);
+
+/* What travels with the coefficients so that a file is enough to predict. Both are copied or taken
+ * over as said; a model without them predicts from features only. */
+MEL_API mel_status mel_model_set_classes(mel_model *model, const char *const *names,
+                                         mel_error *err);                   /* copies */
+MEL_API void mel_model_set_encoder(mel_model *model, mel_encoder *encoder); /* takes over */
+MEL_API const char *mel_model_class_name(const mel_model *model,
+                                         size_t code);                /* "0", "1", ... when unnamed */
+MEL_API const mel_encoder *mel_model_encoder(const mel_model *model); /* lent; NULL when none */
+
+/* probs: n_rows x n_classes, row-major. Rows sum to 1 within 1e-12 and are finite for finite input. */
+MEL_API mel_status mel_model_predict(double *probs, const mel_model *model, const mel_features *x,
+                                     int threads, mel_error *err);
+
+/* JSON with a version, class names, encodings, coefficients to full precision and the calibration.
+ * Written to a temporary file first. Load refuses what it does not understand, with the place. */
+MEL_API mel_status mel_model_save(const mel_model *model, const char *path, mel_error *err);
+MEL_API mel_status mel_model_load(mel_model **out, const char *path, mel_error *err);
+MEL_API mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, const char *name,
+                                         mel_error *err);
+
+/* Calibration, learned on rows that the model was not trained on and then part of the model. */
+typedef enum {
+    MEL_CALIBRATE_NONE = 0,
+    MEL_CALIBRATE_TEMPERATURE = 1,
+    MEL_CALIBRATE_ISOTONIC = 2
+} mel_calibration;
+/* Temperature: scores divided by the T > 0 that minimises log-loss. Isotonic (two classes): pool
+ * adjacent violators on P(second class), linear between the steps' centres. */
+MEL_API mel_status mel_model_calibrate(mel_model *model, mel_calibration kind, const mel_features *x,
+                                       const uint32_t *y, const double *weight, mel_error *err);
+MEL_API mel_calibration mel_model_calibration(const mel_model *model);
+MEL_API double mel_model_temperature(const mel_model *model); /* 1 when not used */
+
+/* Probabilities of any other model, checked: finite, within [0, 1], rows summing to 1 within 1e-6
+ * (then rescaled exactly). One column is P(second class) of two. */
+typedef struct {
+    size_t n_rows, n_classes;
+    double *value; /* row-major */
+    char **name;   /* class names from the header of a CSV, or NULL */
+} mel_proba;
+MEL_API mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt,
+                                  mel_error *err);
+MEL_API void mel_proba_clear(mel_proba *proba);
+
+/* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15. */
+MEL_API double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, const double *weight);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

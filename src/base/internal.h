@@ -1,0 +1,35 @@
+/* What every room of the library shares and no caller sees: raising errors, checked allocation. */
+#ifndef MEL_BASE_INTERNAL_H
+#define MEL_BASE_INTERNAL_H
+
+#include "melicit/base.h"
+
+#include <stdarg.h>
+
+/* Fills err (unless NULL) and returns code, so that failures read `return mel_fail(err, ...)`. */
+MEL_PRINTF(3, 4) mel_status mel_fail(mel_error *err, mel_status code, const char *fmt, ...);
+/* Prefixes the sentence already in err, e.g. with a file name. Returns err's code, or code when err is NULL.
+ */
+MEL_PRINTF(3, 4) mel_status mel_fail_in(mel_error *err, mel_status code, const char *fmt, ...);
+mel_status mel_fail_memory(mel_error *err, const char *what);
+
+/* calloc/malloc for n items of the given size; NULL on overflow or when memory runs out. n == 0 gives
+ * a unique pointer, so that NULL always means failure. Freed with free(). */
+void *mel_alloc(size_t n, size_t size);
+void *mel_alloc_zero(size_t n, size_t size);
+/* *block becomes n items; on failure *block is left as it was and false is returned. */
+bool mel_grow(void **block, size_t n, size_t size);
+char *mel_strdup(const char *text);
+
+/* Reports progress; MEL_ESTOPPED with a sentence when the caller asked to stop. */
+mel_status mel_report_progress(const mel_progress *progress, const char *what, double share, mel_error *err);
+
+/* Number of OpenMP threads to use for an option value (0: all cores). Results never depend on it. */
+int mel_thread_count(int threads);
+
+/* While held, OpenBLAS runs on the calling thread only: our own loops own the parallelism, and sums
+ * have one order. Re-entrant from any thread; the outermost release restores the caller's setting. */
+void mel_blas_hold(void);
+void mel_blas_release(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* Sums in a fixed order with compensation, and the descriptive statistics built on them. */
+#ifndef MEL_BASE_STAT_H
+#define MEL_BASE_STAT_H
+
+#include "base/internal.h"
+
+/* Neumaier's compensated accumulator: start from {0}. */
+typedef struct {
+    double sum, carry;
+} mel_sum;
+
+static inline void mel_sum_add(mel_sum *s, double x)
+{
+    const double t = s->sum + x;
+    const double big = s->sum < 0.0 ? -s->sum : s->sum;
+    const double mag = x < 0.0 ? -x : x;
+    s->carry += big >= mag ? (s->sum - t) + x : (x - t) + s->sum;
+    s->sum = t;
+}
+
+static inline double mel_sum_value(const mel_sum *s)
+{
+    return s->sum + s->carry;
+}
+
+double mel_total(size_t n, const double *x);
+double mel_mean(size_t n, const double *x);     /* n >= 1 */
+double mel_variance(size_t n, const double *x); /* unbiased, two-pass; n >= 2 */
+/* Linear interpolation between order statistics (NumPy's default, "type 7"); sorts x in place. */
+double mel_quantile_sort(size_t n, double *x, double q); /* n >= 1, 0 <= q <= 1 */
+/* The same on data that are sorted already. */
+double mel_quantile_sorted(size_t n, const double *x, double q);
+void mel_sort(size_t n, double *x); /* ascending; no NaN */
+/* index[0..n) ordered so that key[index[i]] ascends, ties by index; index is filled by the call. */
+mel_status mel_argsort(size_t n, const double *key, size_t *index, mel_error *err);
+
+typedef struct {
+    double t, degrees, p_two_sided;
+} mel_welch;
+/* Welch's unequal-variance t-test of mean(x) - mean(y); needs two values each and a variance above 0. */
+mel_status mel_welch_test(mel_welch *out, size_t nx, const double *x, size_t ny, const double *y,
+                          mel_error *err);
+/* Regularised incomplete beta function I_x(a, b), a, b > 0, 0 <= x <= 1. */
+double mel_beta_inc(double a, double b, double x);
+/* Standard normal distribution function. */
+double mel_normal_cdf(double x);
+
+#endif

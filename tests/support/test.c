@@ -1,0 +1,83 @@
+#include "support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void test_close(double got, double want, double tolerance, const char *what, const char *file, int line)
+{
+    if (fabs(got - want) <= tolerance || got == want)
+        return;
+    print_error("%s: got %.17g, want %.17g within %g\n", what, got, want, tolerance);
+    _fail(file, line);
+}
+
+void test_ok(mel_status status, const mel_error *err, const char *what, const char *file, int line)
+{
+    if (status == MEL_OK)
+        return;
+    print_error("%s: %s: %s\n", what, mel_status_name(status), err != NULL ? err->text : "");
+    _fail(file, line);
+}
+
+enum { MAX_PATHS = 4096, PATH_BYTES = 512 };
+static char folder[PATH_BYTES / 2];
+static char *paths[MAX_PATHS];
+static size_t n_paths;
+
+const char *test_path(const char *name)
+{
+    if (folder[0] == '\0') {
+        const char *tmp = getenv("TMPDIR");
+        snprintf(folder, sizeof folder, "%s/melicit-test-XXXXXX", tmp != NULL ? tmp : "/tmp");
+        if (mkdtemp(folder) == NULL || n_paths == MAX_PATHS)
+            abort();
+    }
+    for (size_t i = 0; i < n_paths; i++)
+        if (strcmp(strrchr(paths[i], '/') + 1, name) == 0)
+            return paths[i];
+    char *path = malloc(PATH_BYTES);
+    if (path == NULL || n_paths == MAX_PATHS)
+        abort();
+    snprintf(path, PATH_BYTES, "%s/%s", folder, name);
+    paths[n_paths++] = path;
+    return path;
+}
+
+const char *test_file(const char *name, const void *bytes, size_t n)
+{
+    const char *path = test_path(name);
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || fwrite(bytes, 1, n, file) != n || fclose(file) != 0)
+        abort();
+    return path;
+}
+
+void test_cleanup(void)
+{
+    for (size_t i = 0; i < n_paths; i++) {
+        (void)unlink(paths[i]);
+        free(paths[i]);
+    }
+    n_paths = 0;
+    if (folder[0] != '\0')
+        (void)rmdir(folder);
+    folder[0] = '\0';
+}
+
+const char *test_data(const char *name)
+{
+    static char path[2 * PATH_BYTES];
+    const char *env = getenv("MELICIT_DATA");
+    const char *const roots[] = { MEL_TEST_SOURCE "/data", env, MEL_TEST_SOURCE "/../shared/data" };
+    for (size_t i = 0; i < COUNT(roots); i++) {
+        if (roots[i] == NULL)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", roots[i], name);
+        if (access(path, R_OK) == 0)
+            return path;
+    }
+    return NULL;
+}

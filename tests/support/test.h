@@ -1,0 +1,40 @@
+/* What every test program includes: cmocka, comparisons of doubles, temporary files, data sets. */
+#ifndef MEL_TEST_H
+#define MEL_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "melicit/melicit.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* cmocka's assert_float_equal casts to float; these compare doubles and print both with the place. */
+#define assert_close(got, want, tolerance) test_close((got), (want), (tolerance), #got, __FILE__, __LINE__)
+void test_close(double got, double want, double tolerance, const char *what, const char *file, int line);
+
+/* Fails with the sentence of err unless status is MEL_OK. */
+#define assert_ok(status, err) test_ok((status), (err), #status, __FILE__, __LINE__)
+void test_ok(mel_status status, const mel_error *err, const char *what, const char *file, int line);
+
+/* A file of the given bytes in a fresh temporary folder; the path is lent until test_cleanup(),
+ * which removes every such file. */
+const char *test_file(const char *name, const void *bytes, size_t n);
+const char *test_path(const char *name); /* a path for output in the same folder */
+void test_cleanup(void);
+
+/* Path of a data set by file name: bundled data/, then MELICIT_DATA, then ../shared/data; NULL when absent.
+ */
+const char *test_data(const char *name);
+
+/* Runs work(context) once per allocation that it makes through malloc, calloc and realloc, with that
+ * one failing, until a run ends without reaching its failing allocation. Every run must return
+ * MEL_OK or MEL_ENOMEM (MEL_ENOMEM or another failure when its allocation did fail) and leave as many blocks
+ * allocated as before. Only in test_alloc_* programs. */
+void test_each_allocation(const char *what, mel_status (*work)(void *context), void *context);
+
+#endif
