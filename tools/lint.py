@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""House rules that a machine can check: formatting, clang-tidy, banned functions, which room may
+include which, headers that compile alone, exported symbols. Part of `make test`."""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOMS = ["base", "data", "model", "space", "metric", "oracle", "elicit", "optimise", "rank", "report"]
+STRANGERS = {("space", "metric"), ("metric", "space")}
+PUBLIC_HEADER_ROOM = {"layout": "base"}
+BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca|setlocale)\s*\("
+SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"
+SYMBOLS = ROOT / "tools" / "symbols.txt"
+
+
+def tracked(*patterns):
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    return [ROOT / name for name in names if (ROOT / name).exists()]
+
+
+def code_only(text):
+    """The source with comments and string contents blanked, line structure kept."""
+    pattern = r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.S)
+
+
+def check_format(files):
+    run = subprocess.run(["clang-format", "--dry-run", "--Werror", *map(str, files)], capture_output=True, text=True)
+    return [line for line in run.stderr.splitlines() if "error:" in line]
+
+
+def check_banned(files):
+    found = []
+    for path in files:
+        for number, line in enumerate(code_only(path.read_text()).splitlines(), 1):
+            match = re.search(BANNED, line) or re.search(SELF_REALLOC, line)
+            if match:
+                found.append(f"{path.relative_to(ROOT)}:{number}: banned: {match.group().strip()}")
+            if re.search(r"\bgoto\b", line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: goto")
+    return found
+
+
+def check_library_is_silent(files):
+    """Library code never prints to the process's streams nor ends the process."""
+    found = []
+    for path in files:
+        if "src" not in path.relative_to(ROOT).parts[:1]:
+            continue
+        for number, line in enumerate(code_only(path.read_text()).splitlines(), 1):
+            if re.search(r"(?<![\w_])(printf|puts|putchar|perror|exit|abort)\s*\(|\bstderr\b", line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: the library prints or exits: {line.strip()}")
+    return found
+
+
+def room_of(include):
+    if include.startswith("melicit/"):
+        name = include[len("melicit/"):-2]
+        return PUBLIC_HEADER_ROOM.get(name, name)
+    return include.split("/")[0] if "/" in include else None
+
+
+def check_rooms(files):
+    found = []
+    for path in files:
+        parts = path.relative_to(ROOT).parts
+        if parts[0] == "src":
+            room = parts[1]
+        elif parts[:2] == ("include", "melicit") and parts[2] != "melicit.h":
+            room = PUBLIC_HEADER_ROOM.get(path.stem, path.stem)
+        else:
+            continue
+        if room not in ROOMS:
+            found.append(f"{path.relative_to(ROOT)}: no such room in the plan: {room}")
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            other = room_of(match.group(1)) if match else None
+            if other is None:
+                continue
+            if other not in ROOMS:
+                found.append(f"{path.relative_to(ROOT)}:{number}: {other} is not a room")
+            elif ROOMS.index(other) > ROOMS.index(room) or (room, other) in STRANGERS:
+                found.append(f"{path.relative_to(ROOT)}:{number}: room {room} may not use {other}")
+    return found
+
+
+def compile_alone(header):
+    name = header.relative_to(ROOT / "include")
+    found = []
+    for compiler, language, standard in (("gcc", "c", "c11"), ("g++", "c++", "c++17")):
+        command = [compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                   f"-I{ROOT / 'include'}", "-fsyntax-only", "-"]
+        run = subprocess.run(command, input=f'#include "{name}"\n', capture_output=True, text=True)
+        if run.returncode != 0:
+            found.append(f"{name} does not compile alone as {standard}:\n{run.stderr}")
+    return found
+
+
+def check_headers(pool):
+    headers = sorted((ROOT / "include" / "melicit").glob("*.h"))
+    umbrella = (ROOT / "include" / "melicit" / "melicit.h").read_text()
+    found = [f"melicit.h does not include {h.name}" for h in headers
+             if h.name != "melicit.h" and f'"melicit/{h.name}"' not in umbrella]
+    for result in pool.map(compile_alone, headers):
+        found += result
+    return found
+
+
+def exported(build):
+    run = subprocess.run(["nm", "-D", "--defined-only", str(build / "libmelicit.so")], check=True,
+                         capture_output=True, text=True)
+    return sorted(line.split()[-1] for line in run.stdout.splitlines() if " T " in line or " D " in line or " B " in line)
+
+
+def check_symbols(build):
+    wanted = SYMBOLS.read_text().split() if SYMBOLS.exists() else []
+    got = exported(build)
+    found = [f"exported but not in tools/symbols.txt: {name} (make symbols, if meant)" for name in got if name not in wanted]
+    found += [f"in tools/symbols.txt but not exported: {name}" for name in wanted if name not in got]
+    declared = "\n".join(code_only(h.read_text()) for h in (ROOT / "include" / "melicit").glob("*.h"))
+    found += [f"exported but declared in no public header: {name}" for name in got if not re.search(rf"\b{name}\b", declared)]
+    return found
+
+
+def tidy_key(entry, config):
+    """Changes when the file, a project header, the flags or the checks change."""
+    digest = hashlib.sha256(config)
+    digest.update(entry["command"].encode())
+    digest.update(pathlib.Path(entry["file"]).read_bytes())
+    return digest.hexdigest()
+
+
+def tidy_one(entry, build, stamp):
+    run = subprocess.run(["clang-tidy", "-p", str(build), "--quiet", entry["file"]], capture_output=True, text=True)
+    if run.returncode == 0:
+        stamp.touch()
+        return []
+    lines = [line for line in run.stdout.splitlines() if ": error:" in line or ": warning:" in line]
+    return lines or [f"{entry['file']}: clang-tidy failed: {run.stderr[-500:]}"]
+
+
+def check_tidy(build, pool):
+    """clang-tidy on every compiled file; a file that passed is not checked again until it, a header or
+    the configuration changes."""
+    config = (ROOT / ".clang-tidy").read_bytes()
+    for header in sorted(tracked("*.h")):
+        config += header.read_bytes()
+    cache = build / "tidy"
+    cache.mkdir(exist_ok=True)
+    jobs = []
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        if not entry["file"].endswith(".c"):
+            continue
+        stamp = cache / tidy_key(entry, config)
+        if not stamp.exists():
+            jobs.append(pool.submit(tidy_one, entry, build, stamp))
+    found = []
+    for job in jobs:
+        found += job.result()
+    return sorted(set(found))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--write-symbols", action="store_true")
+    parser.add_argument("--only", help="one check by name")
+    args = parser.parse_args()
+    args.build = args.build.resolve()
+    if args.write_symbols:
+        SYMBOLS.write_text("\n".join(exported(args.build)) + "\n")
+        return 0
+    files = tracked("*.c", "*.h")
+    pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
+    checks = {
+        "format": lambda: check_format(files),
+        "banned": lambda: check_banned(files),
+        "silent": lambda: check_library_is_silent(files),
+        "rooms": lambda: check_rooms(files),
+        "headers": lambda: check_headers(pool),
+        "symbols": lambda: check_symbols(args.build),
+        "tidy": lambda: check_tidy(args.build, pool),
+    }
+    failures = 0
+    for name, check in checks.items():
+        if args.only in (None, name):
+            found = check()
+            print(f"lint: {name}: {'ok' if not found else f'{len(found)} found'}", flush=True)
+            for line in found:
+                print("  " + line)
+            failures += len(found)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Installs what a target needs and is not there yet: tools/setup.sh build | test | bench.
+# Silent, and without the network, when nothing is missing.
+set -eu
+
+build="gcc g++ cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev
+       libjansson-dev libsodium-dev"
+test="$build clang clang-format clang-tidy libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
+      python3-pytest groff-base man-db"
+bench="$test python3-pandas"
+fuzz="$build clang llvm libclang-rt-14-dev"
+
+case "${1:-build}" in
+build) wanted=$build ;;
+test) wanted=$test ;;
+bench) wanted=$bench ;;
+fuzz) wanted=$fuzz ;;
+*)
+    echo "usage: tools/setup.sh build|test|bench|fuzz" >&2
+    exit 2
+    ;;
+esac
+
+missing=""
+if command -v dpkg-query >/dev/null 2>&1; then
+    for package in $wanted; do
+        state=$(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true)
+        [ "$state" = "install ok installed" ] || missing="$missing $package"
+    done
+else
+    echo "setup: no dpkg here, so nothing is checked; the build needs what these Debian packages hold:" >&2
+    echo $wanted >&2
+    exit 0
+fi
+[ -n "$missing" ] || exit 0
+
+echo "setup: installing$missing" >&2
+if [ "$(id -u)" = 0 ]; then
+    as_root=""
+elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+    as_root="sudo"
+else
+    echo "setup: this needs root or sudo. Ask an administrator to run" >&2
+    echo "    apt-get install$missing" >&2
+    exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+# The package lists of a new machine are empty or old; without the network the lists at hand must do.
+$as_root apt-get update -qq || echo "setup: the package lists could not be refreshed, trying with what is there" >&2
+if ! $as_root apt-get install -y -qq --no-install-recommends $missing >&2; then
+    echo "setup: could not install$missing" >&2
+    echo "setup: check the network or the package sources, or install them by hand, then run make again" >&2
+    exit 1
+fi
