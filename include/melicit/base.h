@@ -70,7 +70,8 @@ typedef struct {
 
 /* The stream that numpy.random.PCG64(seed) starts (its SeedSequence expansion included). */
 MEL_API void mel_rng_seed(mel_rng *rng, uint64_t seed);
-/* Statistically independent stream number `stream` of the same seed: PCG64(SeedSequence([seed, stream])). */
+/* Statistically independent stream number `stream` of the same seed: PCG64(SeedSequence([seed, stream])).
+ * Stream 0 is the stream of mel_rng_seed. */
 MEL_API void mel_rng_seed_stream(mel_rng *rng, uint64_t seed, uint64_t stream);
 MEL_API uint64_t mel_rng_next(mel_rng *rng);
 /* Uniform on [0, 1) with 53 random bits, as numpy.random.Generator.random(). */
@@ -80,9 +81,10 @@ MEL_API uint64_t mel_rng_below(mel_rng *rng, uint64_t bound);
 /* Standard normal by Marsaglia's polar method; the second value of each pair is discarded so that
  * the state stays the four words above. */
 MEL_API double mel_rng_normal(mel_rng *rng);
-/* Gamma(shape, 1), shape > 0: Marsaglia and Tsang (2000), boosted below shape 1. */
+/* Gamma(shape, 1), shape > 0: Marsaglia and Tsang (2000), boosted below shape 1. NaN for other shapes. */
 MEL_API double mel_rng_gamma(mel_rng *rng, double shape);
-/* out[0..n) ~ Dirichlet(alpha[0..n)); alpha NULL means all ones (uniform on the simplex). */
+/* out[0..n) ~ Dirichlet(alpha[0..n)), 0 < alpha < infinity (otherwise NaN); alpha NULL means all ones
+ * (uniform on the simplex). The tiniest alpha gives a vertex, never NaN. */
 MEL_API void mel_rng_dirichlet(mel_rng *rng, size_t n, const double *alpha, double *out);
 /* out[0..n): uniform on the unit sphere of R^n, n >= 1. */
 MEL_API void mel_rng_sphere(mel_rng *rng, size_t n, double *out);

@@ -13,6 +13,8 @@ void *mel_alloc(size_t n, size_t size)
 
 void *mel_alloc_zero(size_t n, size_t size)
 {
+    if (size != 0 && n > SIZE_MAX / size)
+        return NULL;
     return n != 0 && size != 0 ? calloc(n, size) : calloc(1, 1);
 }
 

@@ -6,7 +6,7 @@
 
 void mel_buffer_init(mel_buffer *buf, size_t cap)
 {
-    *buf = (mel_buffer){ .cap = cap };
+    *buf = (mel_buffer){ .cap = cap < SIZE_MAX ? cap : SIZE_MAX - 1 }; /* room for the NUL */
 }
 
 void mel_buffer_free(mel_buffer *buf)
@@ -19,6 +19,8 @@ void mel_buffer_reset(mel_buffer *buf)
 {
     buf->size = 0;
     buf->status = MEL_OK;
+    if (buf->data != NULL)
+        buf->data[0] = '\0';
 }
 
 /* Room for n more bytes and a NUL; false and a status when there is none. */
@@ -36,6 +38,8 @@ static bool reserve(mel_buffer *buf, size_t n)
     size_t capacity = buf->capacity < 64 ? 64 : buf->capacity;
     while (capacity < need)
         capacity = capacity > SIZE_MAX / 2 ? need : capacity * 2;
+    if (capacity > buf->cap)
+        capacity = buf->cap + 1;
     void *block = buf->data;
     if (!mel_grow(&block, capacity, 1)) {
         buf->status = MEL_ENOMEM;
@@ -63,15 +67,22 @@ void mel_buffer_puts(mel_buffer *buf, const char *text)
 
 void mel_buffer_printf(mel_buffer *buf, const char *fmt, ...)
 {
-    va_list args;
+    if (buf->status != MEL_OK)
+        return;
+    va_list args, again;
     va_start(args, fmt);
-    va_list again;
     va_copy(again, args);
-    const int n = vsnprintf(NULL, 0, fmt, args);
+    const size_t room = buf->capacity - buf->size;
+    const int n = vsnprintf(room != 0 ? buf->data + buf->size : NULL, room, fmt, args);
     va_end(args);
-    if (n >= 0 && reserve(buf, (size_t)n)) {
+    const bool fits = n >= 0 && (size_t)n < room;
+    if (n < 0)
+        buf->status = MEL_ELIMIT; /* longer than an int can say */
+    else if (!fits && reserve(buf, (size_t)n))
         (void)vsnprintf(buf->data + buf->size, (size_t)n + 1, fmt, again);
-        buf->size += (size_t)n;
-    }
     va_end(again);
+    if (buf->status == MEL_OK)
+        buf->size += (size_t)n;
+    if (buf->data != NULL)
+        buf->data[buf->size] = '\0'; /* what did not fit is gone */
 }

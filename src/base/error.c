@@ -3,11 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STATUS_ROW(name, code, text, exit_code) { code, #name, text, exit_code },
+#define STATUS_ROW(name, code, text, exit_code) { #name, text, code, exit_code },
 static const struct {
-    int code;
     const char *name, *text;
-    int exit_code;
+    int code, exit_code;
 } rows[] = { MEL_STATUS_MAP(STATUS_ROW) };
 #define N_ROWS (sizeof rows / sizeof *rows)
 
@@ -40,6 +39,23 @@ const char *mel_version(void)
     return MEL_VERSION;
 }
 
+/* A sentence that was cut short (length is the one it wanted) must not end inside a UTF-8 character. */
+static void end_on_character(char *text, size_t size, int length)
+{
+    if (length >= 0 && (size_t)length < size)
+        return;
+    size_t end = length < 0 ? 0 : size - 1, lead = end;
+    while (lead > 0 && ((unsigned char)text[lead - 1] & 0xC0) == 0x80)
+        lead--;
+    if (lead > 0 && (unsigned char)text[lead - 1] >= 0xC0) {
+        const unsigned char first = (unsigned char)text[lead - 1];
+        const size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+        if (end - (lead - 1) < bytes)
+            end = lead - 1;
+    }
+    text[end] = '\0';
+}
+
 mel_status mel_fail(mel_error *err, mel_status code, const char *fmt, ...)
 {
     if (err == NULL)
@@ -47,8 +63,9 @@ mel_status mel_fail(mel_error *err, mel_status code, const char *fmt, ...)
     va_list args;
     va_start(args, fmt);
     err->code = code;
-    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
+    const int length = vsnprintf(err->text, sizeof err->text, fmt, args);
     va_end(args);
+    end_on_character(err->text, sizeof err->text, length);
     return code;
 }
 
@@ -60,10 +77,11 @@ mel_status mel_fail_in(mel_error *err, mel_status code, const char *fmt, ...)
     memcpy(inner, err->text, sizeof inner);
     va_list args;
     va_start(args, fmt);
-    const int n = vsnprintf(err->text, sizeof err->text, fmt, args);
+    int length = vsnprintf(err->text, sizeof err->text, fmt, args);
     va_end(args);
-    if (n >= 0 && (size_t)n < sizeof err->text)
-        (void)snprintf(err->text + n, sizeof err->text - (size_t)n, ": %s", inner);
+    if (length >= 0 && (size_t)length < sizeof err->text)
+        length += snprintf(err->text + length, sizeof err->text - (size_t)length, ": %s", inner);
+    end_on_character(err->text, sizeof err->text, length);
     return err->code;
 }
 

@@ -24,7 +24,8 @@ char *mel_strdup(const char *text);
 /* Reports progress; MEL_ESTOPPED with a sentence when the caller asked to stop. */
 mel_status mel_report_progress(const mel_progress *progress, const char *what, double share, mel_error *err);
 
-/* Number of OpenMP threads to use for an option value (0: all cores). Results never depend on it. */
+/* Number of OpenMP threads to use for an option value (0: all cores), at most 64. Results never depend on it.
+ */
 int mel_thread_count(int threads);
 
 /* While held, OpenBLAS runs on the calling thread only: our own loops own the parallelism, and sums

@@ -24,9 +24,9 @@ void mel_gemv_t(size_t m, size_t n, double alpha, const double *a, size_t lda, c
 void mel_gemm(bool ta, bool tb, size_t m, size_t n, size_t k, double alpha, const double *a, size_t lda,
               const double *b, size_t ldb, double beta, double *c, size_t ldc);
 
-/* Solves A X = B in place (b: n x nrhs becomes X; a is overwritten by its LU factors). *rcond (may be
- * NULL) receives the reciprocal condition number in the 1-norm. MEL_ENUMERIC when A is singular to
- * working precision (rcond < epsilon) or not finite. */
+/* Solves A X = B in place (b: n x nrhs becomes X; a is overwritten by the LU factors of its transpose).
+ * *rcond (may be NULL) receives the reciprocal condition number in the 1-norm. MEL_ENUMERIC when A is
+ * singular to working precision (rcond < epsilon) or not finite. */
 mel_status mel_solve(size_t n, double *a, size_t lda, size_t nrhs, double *b, size_t ldb, double *rcond,
                      mel_error *err);
 /* Minimum-norm least squares min ||A x - b|| by SVD (rank-revealing); singular values below
@@ -42,10 +42,10 @@ void mel_cholesky_solve(size_t n, const double *l, size_t lda, double *b);
  * non-negative diagonal, so that the factorisation is unique. */
 mel_status mel_qr(size_t m, size_t n, double *a, size_t lda, double *r, size_t ldr, mel_error *err);
 /* Symmetric eigenproblem (lower triangle read): values ascending; a becomes the eigenvectors in its
- * columns, each with its largest-magnitude entry positive. */
+ * columns, each with its largest-magnitude entry positive (the first of those within 1e-8 of it). */
 mel_status mel_eigen(size_t n, double *a, size_t lda, double *values, mel_error *err);
-/* Singular values (descending) and right singular vectors (rows of vt, n x n) of a (m x n, m >= n),
- * which is overwritten. */
+/* Singular values (descending) and right singular vectors (rows of vt, n x n, signs as in mel_eigen) of
+ * a (m x n, m >= n), which is overwritten. */
 mel_status mel_svd(size_t m, size_t n, double *a, size_t lda, double *values, double *vt, mel_error *err);
 
 #endif

@@ -6,7 +6,10 @@
 
 int mel_thread_count(int threads)
 {
-    return threads > 0 ? threads : omp_get_num_procs();
+    /* Debian's OpenBLAS has working memory for 64 callers at once. */
+    enum { MOST = 64 };
+    const int wanted = threads > 0 ? threads : omp_get_num_procs();
+    return wanted < MOST ? wanted : MOST;
 }
 
 /* OpenBLAS has one process-wide thread count. The only mutable state of the library is this count

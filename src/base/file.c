@@ -1,0 +1,91 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static mel_status cannot(const char *path, const char *what, int reason, mel_error *err)
+{
+    char text[128];
+    if (strerror_r(reason, text, sizeof text) != 0)
+        (void)snprintf(text, sizeof text, "error %d", reason);
+    return mel_fail(err, MEL_EIO, "%s: cannot %s: %s", path, what, text);
+}
+
+/* 0, or why not. */
+static int write_all(int file, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        const ssize_t done = write(file, bytes, n);
+        if (done < 0 && errno != EINTR)
+            return errno;
+        if (done > 0) {
+            bytes += done;
+            n -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+/* Fills, syncs and closes a new file. */
+static int fill(int file, const void *bytes, size_t n)
+{
+    int reason = write_all(file, bytes, n);
+    if (reason == 0 && fsync(file) != 0)
+        reason = errno;
+    if (close(file) != 0 && reason == 0)
+        reason = errno;
+    return reason;
+}
+
+/* The rename itself is durable once the folder is synced; some file systems cannot, and that is fine. */
+static void sync_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash == path)
+        slash++;
+    if (slash != NULL)
+        *slash = '\0';
+    const int folder = open(slash != NULL ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return;
+    (void)fsync(folder);
+    (void)close(folder);
+}
+
+static mel_status replace(const char *path, char *temporary, const void *bytes, size_t n, mel_error *err)
+{
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0)
+        return cannot(path, "create a file next to it", errno, err);
+    int reason = fill(file, bytes, n);
+    if (reason == 0 && rename(temporary, path) != 0)
+        reason = errno;
+    if (reason != 0) {
+        (void)unlink(temporary);
+        return cannot(path, "write", reason, err);
+    }
+    sync_folder(temporary);
+    return MEL_OK;
+}
+
+mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_error *err)
+{
+    if (strcmp(path, "-") == 0) {
+        if (fwrite(bytes, 1, n, stdout) != n || fflush(stdout) != 0)
+            return cannot("standard output", "write", errno, err);
+        return MEL_OK;
+    }
+    const size_t room = strlen(path) + 64;
+    char *temporary = mel_alloc(room, 1);
+    if (temporary == NULL)
+        return mel_fail_memory(err, "the name of a file");
+    /* The address tells the threads of a process apart. */
+    (void)snprintf(temporary, room, "%s.%ld-%zx.tmp", path, (long)getpid(), (size_t)temporary);
+    const mel_status status = replace(path, temporary, bytes, n, err);
+    free(temporary);
+    return status;
+}

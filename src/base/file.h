@@ -1,0 +1,11 @@
+/* Replacing a file as a whole: readers see the old bytes or the new ones, never a part. */
+#ifndef MEL_BASE_FILE_H
+#define MEL_BASE_FILE_H
+
+#include "base/internal.h"
+
+/* Writes bytes[0..n) to a new file next to path, syncs it and renames it over path; "-" is standard
+ * output. MEL_EIO with the reason when that fails, and the old file is left as it was. */
+mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_error *err);
+
+#endif
