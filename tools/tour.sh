@@ -1,0 +1,24 @@
+#!/bin/sh
+# make run: the main job on the bundled data. A simulated doctor, to whom one missed cancer is as bad as
+# seven false alarms, answers; the metric comes out. Usage: tools/tour.sh PROGRAM
+set -eu
+melicit=$1
+out=$(dirname "$melicit")/tour
+rm -rf "$out"
+mkdir -p "$out"
+
+echo "The question: how bad is a missed cancer compared with a false alarm?"
+echo "The data: Breast Cancer Wisconsin, 699 patients; half train a model, half show what is achievable."
+echo "The answers: a simulated doctor, who has 7 to 1 in mind and does not tell."
+echo
+"$melicit" elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json --show \
+    --tolerance 0.005 --missed "missed cancer" --session "$out/doctor.jsonl" --out "$out/metric.json" \
+    --report "$out/report.html"
+
+cat <<END
+
+Now you:
+  $melicit elicit --data breast_cancer_original --classes healthy,cancer --session mine.jsonl --report mine.html
+  (a, b or = answers, u takes an answer back, q saves and quits; the same command goes on later)
+What else there is: $melicit help
+END
