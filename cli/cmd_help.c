@@ -1,0 +1,99 @@
+/* melicit help: what the tables say, in the form that is asked for. */
+#include "command.h"
+#include "help.h"
+#include "output.h"
+
+#include <stddef.h>
+
+typedef struct {
+    bool man, completion, markdown;
+} help_args;
+
+static const char *verb_name(const void *user, size_t i)
+{
+    (void)user;
+    return cli_commands[i] != NULL ? cli_commands[i]->name : NULL;
+}
+
+static mel_status explain(cli_run *run, const char *name, mel_error *err)
+{
+    const cli_command *command = cli_find_command(name);
+    if (command == NULL) {
+        const char *near = cli_nearest(name, verb_name, NULL);
+        return cli_fail(err, MEL_EINVAL, "there is no verb \"%s\"%s%s%s", name,
+                        near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                        near != NULL ? "\"?" : "");
+    }
+    if (run->json) {
+        json_t *table = cli_help_table(command);
+        const int failed = json_object_update(run->result, table);
+        json_decref(table);
+        return failed != 0 ? cli_fail(err, MEL_ENOMEM, "out of memory") : MEL_OK;
+    }
+    cli_help_verb(command, false);
+    return MEL_OK;
+}
+
+static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
+{
+    const help_args *args = arguments;
+    const int wanted =
+        (int)args->man + (int)args->completion + (int)args->markdown + (int)(run->n_operands != 0);
+    if (wanted > 1)
+        return cli_fail(err, MEL_EINVAL, "help takes one of VERB, --man, --completion and --markdown");
+    if (run->json && wanted > 0 && run->n_operands == 0)
+        return cli_fail(err, MEL_EINVAL, "--json does not go with --man, --completion and --markdown");
+    if (run->n_operands != 0)
+        return explain(run, run->operand[0], err);
+    if (run->json) {
+        cli_put(run->result, "about", cli_json_text(cli_about));
+        cli_put(run->result, "verbs", cli_help_tables());
+    } else if (args->man) {
+        cli_help_man(stdout);
+    } else if (args->completion) {
+        cli_help_completion(stdout);
+    } else if (args->markdown) {
+        cli_help_markdown(stdout);
+    } else {
+        cli_help_overview(stdout);
+    }
+    return MEL_OK;
+}
+
+static const cli_option options[] = { { .name = "man",
+                                        .kind = CLI_FLAG,
+                                        .at = offsetof(help_args, man),
+                                        .help = "print the manual page (roff, for man -l)" },
+                                      { .name = "completion",
+                                        .kind = CLI_FLAG,
+                                        .at = offsetof(help_args, completion),
+                                        .help = "print the completion script for bash" },
+                                      { .name = "markdown",
+                                        .kind = CLI_FLAG,
+                                        .at = offsetof(help_args, markdown),
+                                        .help = "print the reference of all verbs in Markdown" },
+                                      { 0 } };
+static const cli_group groups[] = { { "Other forms", options, 0 }, { 0 } };
+static const cli_example examples[] = {
+    { "what the verbs are", "melicit help" },
+    { "the options of one verb", "melicit help train" },
+    { "completion in this shell", "eval \"$(melicit help --completion)\"" },
+    { "all tables for another program", "melicit help --json" },
+    { 0 },
+};
+static const help_args defaults = { 0 };
+
+const cli_command cli_help = {
+    .name = "help",
+    .summary = "explain a verb; print the manual page or the shell completion",
+    .operands = "[VERB]",
+    .max_operands = 1,
+    .description =
+        "Without a verb lists the verbs, with one explains its options. `melicit VERB --help` is the "
+        "same.",
+    .groups = groups,
+    .examples = examples,
+    .args_size = sizeof(help_args),
+    .defaults = &defaults,
+    .run = run_help,
+};

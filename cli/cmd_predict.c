@@ -1,0 +1,326 @@
+/* melicit predict: a stored model applied to new rows, block by block for CSV files of any size. */
+#include "command.h"
+#include "dataset.h"
+#include "files.h"
+#include "measure.h"
+#include "melicit/model.h"
+#include "output.h"
+#include "prediction_file.h"
+#include "progress.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_ROWS 65536
+
+typedef struct {
+    const char *model, *data, *out;
+    int as;
+    bool decisions;
+    double threshold; /* NaN: the most probable class */
+    cli_reading reading;
+} predict_args;
+
+static const char *const forms[] = { "auto", "npy", "csv", NULL };
+enum { AS_AUTO, AS_NPY, AS_CSV };
+
+/* One run; cleared in one place. */
+typedef struct {
+    mel_model *model;
+    size_t k;
+    bool csv; /* what is written; else NPY */
+    char *path;
+    cli_reader reader;
+    prediction_file file;
+    size_t rows, unseen, imputed;
+    size_t *decided; /* rows per class, with --decisions */
+} prediction;
+
+static void prediction_clear(prediction *p)
+{
+    mel_model_free(p->model);
+    free(p->path);
+    cli_reader_clear(&p->reader);
+    prediction_file_abandon(&p->file);
+    free(p->decided);
+    *p = (prediction){ 0 };
+}
+
+static mel_status choose_form(bool *csv, const predict_args *args, mel_error *err)
+{
+    const bool by_name = cli_ends_with(args->out, ".csv") || strcmp(args->out, "-") == 0;
+    if (args->as == AS_AUTO && !by_name && !cli_ends_with(args->out, ".npy"))
+        return cli_fail(err, MEL_EINVAL,
+                        "--out %s: the name does not end in .npy or .csv; --as says what to write",
+                        args->out);
+    *csv = args->as == AS_AUTO ? by_name : args->as == AS_CSV;
+    return MEL_OK;
+}
+
+static mel_status check_args(bool *csv, const cli_run *run, const predict_args *args, mel_error *err)
+{
+    if (isfinite(args->threshold) && !args->decisions)
+        return cli_fail(err, MEL_EINVAL, "--threshold goes with --decisions");
+    if (strcmp(args->model, "-") == 0 && strcmp(args->data, "-") == 0)
+        return cli_fail(err, MEL_EINVAL, "--model - and --data - both want standard input");
+    if (run->json && strcmp(args->out, "-") == 0)
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+    const mel_status status = choose_form(csv, args, err);
+    return status != MEL_OK ? status : cli_out_check(args->out, err);
+}
+
+static mel_status load(prediction *p, const predict_args *args, mel_error *err)
+{
+    const mel_status status = mel_model_load(&p->model, args->model, err);
+    if (status != MEL_OK)
+        return status;
+    p->k = mel_model_classes(p->model);
+    if (mel_model_encoder(p->model) == NULL)
+        return cli_fail(err, MEL_EDATA, "%s: the model does not say how a table becomes features",
+                        args->model);
+    if (isfinite(args->threshold) && p->k != 2)
+        return cli_fail(err, MEL_EINVAL, "--threshold is for two classes; %s has %zu", args->model, p->k);
+    p->decided = cli_alloc_zero(p->k, sizeof *p->decided);
+    return MEL_OK;
+}
+
+static uint32_t decide(const predict_args *args, size_t k, const double *probs)
+{
+    return isfinite(args->threshold) ? probs[1] >= args->threshold : cli_most_probable(k, probs);
+}
+
+static mel_status write_rows(prediction *p, const predict_args *args, size_t n, const double *probs,
+                             mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t i = 0; status == MEL_OK && i < n; i++) {
+        if (args->decisions) {
+            const uint32_t code = decide(args, p->k, probs + i * p->k);
+            p->decided[code]++;
+            status = prediction_file_decision(&p->file, code, mel_model_class_name(p->model, code), err);
+        } else {
+            status = prediction_file_probabilities(&p->file, probs + i * p->k, err);
+        }
+    }
+    return status;
+}
+
+static mel_status predict_block(prediction *p, const cli_run *run, const predict_args *args,
+                                const mel_table *block, mel_error *err)
+{
+    mel_encoded x = { 0 };
+    mel_status status = mel_encode(&x, mel_model_encoder(p->model), block, err);
+    if (status != MEL_OK)
+        return status;
+    const size_t n = x.view.n_rows;
+    double *probs = cli_alloc_zero(n, p->k * sizeof *probs);
+    status = mel_model_predict(probs, p->model, &x.view, run->threads, err);
+    if (status == MEL_OK)
+        status = write_rows(p, args, n, probs, err);
+    p->rows += n;
+    p->unseen += x.unseen;
+    p->imputed += x.imputed;
+    free(probs);
+    mel_encoded_clear(&x);
+    return status != MEL_OK ? status : cli_check_stop(err);
+}
+
+static mel_status open_out(prediction *p, const predict_args *args, size_t rows, mel_error *err)
+{
+    const char **names = cli_alloc_zero(p->k, sizeof *names);
+    for (size_t c = 0; c < p->k; c++)
+        names[c] = mel_model_class_name(p->model, c);
+    const prediction_shape shape = {
+        .csv = p->csv, .decisions = args->decisions, .rows = rows, .classes = p->k, .names = names
+    };
+    const mel_status status = prediction_file_open(&p->file, args->out, &shape, err);
+    free(names);
+    return status;
+}
+
+static mel_status predict_whole(prediction *p, const cli_run *run, const predict_args *args, mel_error *err)
+{
+    mel_table *table = NULL;
+    mel_status status = mel_table_read(&table, p->path, &p->reader.options, err);
+    if (status == MEL_OK)
+        status = open_out(p, args, mel_table_rows(table), err);
+    if (status == MEL_OK)
+        status = predict_block(p, run, args, table, err);
+    mel_table_free(table);
+    return status;
+}
+
+static mel_status predict_blocks(prediction *p, const cli_run *run, const predict_args *args,
+                                 mel_stream *stream, mel_error *err)
+{
+    mel_status status = open_out(p, args, mel_stream_rows(stream), err);
+    mel_table *block = NULL;
+    do {
+        mel_table_free(block);
+        block = NULL;
+        if (status == MEL_OK)
+            status = mel_stream_next(&block, stream, BLOCK_ROWS, err);
+        if (status == MEL_OK && block != NULL)
+            status = predict_block(p, run, args, block, err);
+    } while (status == MEL_OK && block != NULL);
+    mel_table_free(block);
+    return status;
+}
+
+static mel_status predict_stream(prediction *p, const cli_run *run, const predict_args *args, mel_error *err)
+{
+    mel_stream *stream = NULL;
+    mel_status status = mel_stream_open(&stream, p->path, &p->reader.options, err);
+    if (status == MEL_OK)
+        status = predict_blocks(p, run, args, stream, err);
+    mel_stream_free(stream);
+    return status;
+}
+
+static void report_json(cli_run *run, const prediction *p, const predict_args *args)
+{
+    json_t *classes = json_array(), *decided = json_array();
+    for (size_t c = 0; c < p->k; c++) {
+        cli_push(classes, cli_json_text(mel_model_class_name(p->model, c)));
+        cli_push(decided, cli_json_count(p->decided[c]));
+    }
+    cli_put(run->result, "model", cli_json_text(args->model));
+    cli_put(run->result, "data", cli_json_text(args->data));
+    cli_put(run->result, "rows", cli_json_count(p->rows));
+    cli_put(run->result, "classes", classes);
+    cli_put(run->result, "decisions", args->decisions ? decided : json_null());
+    if (!args->decisions)
+        json_decref(decided);
+    cli_put(run->result, "threshold", cli_json_number(args->threshold));
+    cli_put(run->result, "unseen", cli_json_count(p->unseen));
+    cli_put(run->result, "imputed", cli_json_count(p->imputed));
+    cli_put(run->result, "out", cli_json_text(args->out));
+}
+
+static void report_text(const prediction *p, const predict_args *args)
+{
+    char number[CLI_COUNT_SIZE];
+    cli_print("%s rows of %s: %s in %s\n", cli_count(number, p->rows), args->data,
+              args->decisions ? "decisions" : "probabilities", args->out);
+    if (p->imputed != 0)
+        cli_print("  %s missing cells were filled in as learned in training\n",
+                  cli_count(number, p->imputed));
+    for (size_t c = 0; args->decisions && c < p->k; c++) {
+        char *name = cli_short(mel_model_class_name(p->model, c), 40);
+        cli_print("  %s rows are called \"%s\"\n", cli_count(number, p->decided[c]), name);
+        free(name);
+    }
+}
+
+static mel_status run_predict(cli_run *run, const void *arguments, mel_error *err)
+{
+    const predict_args *args = arguments;
+    prediction p = { 0 };
+    mel_status status = check_args(&p.csv, run, args, err);
+    if (status == MEL_OK)
+        status = load(&p, args, err);
+    if (status == MEL_OK)
+        status = cli_reader_init(&p.reader, &args->reading, run, err);
+    if (status == MEL_OK) {
+        cli_reader_expect(&p.reader, mel_model_encoder(p.model));
+        status = cli_find_data(&p.path, args->data, err);
+    }
+    if (status == MEL_OK)
+        status = cli_is_csv_file(p.path, args->reading.format) ? predict_stream(&p, run, args, err)
+                                                               : predict_whole(&p, run, args, err);
+    if (status == MEL_OK)
+        status = prediction_file_commit(&p.file, err);
+    if (status == MEL_OK) {
+        char number[CLI_COUNT_SIZE];
+        if (p.unseen != 0)
+            cli_warn(
+                run,
+                "%s cell%s of %s hold%s a category that the training rows did not have: taken as none of "
+                "the known ones",
+                cli_count(number, p.unseen), p.unseen == 1 ? "" : "s", args->data, p.unseen == 1 ? "s" : "");
+        if (run->json)
+            report_json(run, &p, args);
+        else if (strcmp(args->out, "-") != 0)
+            report_text(&p, args);
+    }
+    prediction_clear(&p);
+    return status;
+}
+
+static const cli_option options[] = {
+    { .name = "model",
+      .argument = "MODEL.json",
+      .kind = CLI_INPUT,
+      .at = offsetof(predict_args, model),
+      .required = true,
+      .help = "the model that melicit train stored; \"-\" reads it from standard input" },
+    { .name = "data",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(predict_args, data),
+      .required = true,
+      .help =
+          "the rows: a CSV, CSV.gz, NPY or LIBSVM file, \"-\" for CSV on standard input, or the name of a "
+          "bundled data set; columns in any order, further columns are ignored" },
+    { .name = "out",
+      .argument = "FILE",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(predict_args, out),
+      .required = true,
+      .help = "where the result goes: P.npy, P.csv, or \"-\" for CSV on standard output" },
+    { .name = "as",
+      .kind = CLI_CHOICE,
+      .at = offsetof(predict_args, as),
+      .choices = forms,
+      .help = "what to write; auto goes by the name" },
+    { .name = "decisions",
+      .kind = CLI_FLAG,
+      .at = offsetof(predict_args, decisions),
+      .help = "write the most probable class (the first of equals) instead of probabilities: its name in "
+              "CSV, its "
+              "code 0, 1, ... in NPY" },
+    { .name = "threshold",
+      .argument = "X",
+      .kind = CLI_NUMBER,
+      .at = offsetof(predict_args, threshold),
+      .high = 1,
+      .help = "with --decisions and two classes: the second class from this probability on" },
+    { 0 }
+};
+static const cli_group groups[] = {
+    { "Input and output", options, 0 },
+    { "Reading files", cli_reading_options, offsetof(predict_args, reading) },
+    { 0 },
+};
+static const cli_example examples[] = {
+    { "probabilities for NumPy, one column per class",
+      "melicit predict --model cancer.json --data breast_cancer_original --out probabilities.npy" },
+    { "a decision per row, on the screen",
+      "melicit predict --model cancer.json --data breast_cancer_original --decisions --out - | head -n 5" },
+    { "fewer misses: the second class from a probability of 0.1 on",
+      "melicit predict --model cancer.json --data breast_cancer_original --decisions --threshold 0.1 --out "
+      "d.csv" },
+    { 0 },
+};
+static const predict_args defaults = { .threshold = NAN };
+
+const cli_command cli_predict = {
+    .name = "predict",
+    .summary = "probabilities or decisions for new rows",
+    .description =
+        "Applies a stored model to the rows of a table. CSV files are read in blocks, so they may be larger "
+        "than the memory.",
+    .groups = groups,
+    .examples = examples,
+    .notes =
+        "Probabilities are a matrix of rows x classes (NPY: float64; CSV: a header of class names, 17 "
+        "digits). "
+        "Decisions are one value per row (NPY: int64 codes in the order of the classes; CSV: a column "
+        "\"decision\" of class names).\n\nCategories that training did not see count as none of the known "
+        "ones; a warning says how many cells that were.",
+    .args_size = sizeof(predict_args),
+    .defaults = &defaults,
+    .run = run_predict,
+};

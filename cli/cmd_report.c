@@ -1,0 +1,148 @@
+/* melicit report: a page about a session, at any time, from its file alone. */
+#include "command.h"
+#include "files.h"
+#include "output.h"
+#include "session_file.h"
+#include "space_args.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_space_args space;
+    const char *session, *metric, *out, *truth, *missed, *false_alarm, *title;
+} report_args;
+
+typedef struct {
+    json_t *header;
+    const char **held;
+    cli_space space;
+    mel_session *session;
+    mel_metric *truth;
+} reporting;
+
+static void reporting_clear(reporting *r)
+{
+    mel_session_free(r->session);
+    mel_metric_free(r->truth);
+    cli_space_clear(&r->space);
+    json_decref(r->header);
+    free(r->held);
+}
+
+static mel_status open_session(reporting *r, const report_args *args, cli_run *run, mel_error *err)
+{
+    mel_status status = cli_session_header(&r->header, args->session, err);
+    if (status != MEL_OK)
+        return status;
+    const json_t *seed = json_object_get(r->header, "seed");
+    if (json_is_integer(seed)) /* the split of the data depends on it */
+        run->seed = (uint64_t)json_integer_value(seed);
+    cli_space_args from_file = args->space;
+    if (!cli_space_given(&args->space))
+        status = cli_space_args_from_json(&from_file, &r->held, json_object_get(r->header, "space"), err);
+    if (status == MEL_OK)
+        status = cli_space_make(&r->space, &from_file, run, err);
+    mel_session_options opt;
+    if (status == MEL_OK)
+        status = cli_session_options(&opt, r->header, &r->space, err);
+    if (status == MEL_OK)
+        status = cli_session_open(&r->session, &r->space, &opt, args->session, err);
+    return status;
+}
+
+static mel_status run_report(cli_run *run, const void *arguments, mel_error *err)
+{
+    const report_args *args = arguments;
+    reporting r = { 0 };
+    mel_status status = cli_out_check(args->out, err);
+    if (status == MEL_OK && args->truth != NULL)
+        status = mel_metric_load(&r.truth, args->truth, err);
+    if (status == MEL_OK)
+        status = open_session(&r, args, run, err);
+    mel_report_options opt;
+    mel_report_options_init(&opt);
+    opt.title = args->title;
+    opt.missed = args->missed;
+    opt.false_alarm = args->false_alarm;
+    opt.truth = r.truth;
+    opt.session_path = args->session;
+    opt.metric_path = args->metric;
+    if (status == MEL_OK)
+        status = cli_session_report(r.session, &r.space, &opt, args->out, err);
+    if (status == MEL_OK && run->json) {
+        cli_put(run->result, "report", cli_json_text(args->out));
+        cli_put(run->result, "answers", cli_json_count(mel_session_answers(r.session)));
+    } else if (status == MEL_OK && strcmp(args->out, "-") != 0) {
+        cli_print("%s: a report on %u answers\n", args->out, mel_session_answers(r.session));
+    }
+    reporting_clear(&r);
+    return status;
+}
+
+static const cli_option own_options[] = {
+    { .name = "session",
+      .argument = "FILE.jsonl",
+      .kind = CLI_TEXT,
+      .at = offsetof(report_args, session),
+      .required = true,
+      .help = "the session file of melicit elicit" },
+    { .name = "out",
+      .argument = "FILE.html",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(report_args, out),
+      .help = "where the report goes; \"-\" prints it" },
+    { .name = "title",
+      .argument = "TEXT",
+      .kind = CLI_TEXT,
+      .at = offsetof(report_args, title),
+      .help = "its title" },
+    { .name = "missed",
+      .argument = "TEXT",
+      .kind = CLI_TEXT,
+      .at = offsetof(report_args, missed),
+      .help = "what to call a missed positive, e.g. \"missed cancer\"" },
+    { .name = "false-alarm",
+      .argument = "TEXT",
+      .kind = CLI_TEXT,
+      .at = offsetof(report_args, false_alarm),
+      .help = "what to call a false positive" },
+    { .name = "metric",
+      .argument = "METRIC.json",
+      .kind = CLI_TEXT,
+      .at = offsetof(report_args, metric),
+      .help = "where the metric was stored, for the commands that the report shows" },
+    { .name = "truth",
+      .argument = "METRIC.json",
+      .kind = CLI_INPUT,
+      .at = offsetof(report_args, truth),
+      .help = "the metric behind simulated answers, drawn next to the elicited one" },
+    { 0 }
+};
+static const cli_group groups[] = {
+    { "Report", own_options, 0 },
+    { "Space", cli_space_options, offsetof(report_args, space) },
+    { "Reading files", cli_reading_options, offsetof(report_args, space.dataset.reading) },
+    { 0 },
+};
+static const cli_example examples[] = {
+    { "a report on a session", "melicit report --session mine.jsonl --out mine.html" },
+    { 0 },
+};
+static const report_args defaults = { .space = CLI_SPACE_DEFAULTS, .out = "report.html" };
+
+const cli_command cli_report = {
+    .name = "report",
+    .summary = "HTML report of a session",
+    .description =
+        "Replays a session file and writes one self-contained HTML page about it: the metric in words and "
+        "numbers, how sure it is, what it means for the data, every question and answer.",
+    .groups = groups,
+    .examples = examples,
+    .notes =
+        "The session remembers which data it is about; space options are needed only when a file has moved.",
+    .args_size = sizeof(report_args),
+    .defaults = &defaults,
+    .run = run_report,
+};

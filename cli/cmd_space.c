@@ -1,0 +1,288 @@
+/* melicit space: what classifiers can achieve on the data at hand, and the one that achieves a point. */
+#include "command.h"
+#include "files.h"
+#include "melicit/report.h"
+#include "outcome.h"
+#include "output.h"
+#include "space_args.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DRAWN = 400, STAIRS = 2001 };
+
+typedef struct {
+    cli_space_args space;
+    const char *point, *plot;
+} space_args;
+
+/* "0.3,0.55" */
+mel_status cli_parse_point(mel_point *out, const char *text, mel_error *err)
+{
+    double value[2];
+    const char *at = text;
+    for (size_t i = 0; i < 2; i++) {
+        char *end = NULL;
+        errno = 0;
+        value[i] = strtod(at, &end);
+        if (end == at || errno != 0 || !isfinite(value[i]) || *end != (i == 0 ? ',' : '\0'))
+            return cli_fail(err, MEL_EINVAL,
+                            "--point %s: two numbers with a comma between them are wanted: TP,TN as shares",
+                            text);
+        at = end + 1;
+    }
+    *out = (mel_point){ .tp = value[0], .tn = value[1] };
+    return MEL_OK;
+}
+
+/* Distance from the centre to the nearest edge: the largest disc around the uniform classifier. */
+static double inscribed_radius(const mel_face *face)
+{
+    const mel_point c = mel_face_centre(face);
+    const size_t n = mel_face_vertices(face);
+    double least = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        const mel_point a = mel_face_vertex(face, i), b = mel_face_vertex(face, (i + 1) % n);
+        const double dx = b.tp - a.tp, dy = b.tn - a.tn, length = hypot(dx, dy);
+        if (length > 0.0)
+            least = fmin(least, fabs(dx * (c.tn - a.tn) - dy * (c.tp - a.tp)) / length);
+    }
+    return isfinite(least) ? least : 0.0;
+}
+
+typedef struct {
+    bool wanted, achievable;
+    mel_point point, closest;
+    mel_mixture mixture;
+} target;
+
+static mel_status find_target(target *out, const mel_face *face, const char *text, mel_error *err)
+{
+    *out = (target){ .wanted = text != NULL };
+    if (text == NULL)
+        return MEL_OK;
+    mel_status status = cli_parse_point(&out->point, text, err);
+    if (status != MEL_OK)
+        return status;
+    out->closest = mel_face_closest(face, out->point);
+    out->achievable = mel_face_contains(face, out->point, 1e-9);
+    return mel_face_achieve(&out->mixture, face, out->closest, err);
+}
+
+static json_t *point_json(mel_point point)
+{
+    json_t *array = json_array();
+    cli_push(array, cli_json_number(point.tp));
+    cli_push(array, cli_json_number(point.tn));
+    return array;
+}
+
+static json_t *target_json(const target *t)
+{
+    json_t *object = json_object();
+    cli_put(object, "point", point_json(t->point));
+    cli_put(object, "achievable", json_boolean(t->achievable));
+    cli_put(object, "closest", point_json(t->closest));
+    cli_put(object, "distance",
+            cli_json_number(hypot(t->point.tp - t->closest.tp, t->point.tn - t->closest.tn)));
+    if (!t->achievable) { /* no achievable point is further in this direction than the closest one */
+        const mel_point away = { t->point.tp - t->closest.tp, t->point.tn - t->closest.tn };
+        cli_put(object, "separating_direction", point_json(away));
+    }
+    cli_put(object, "rules", cli_mixture_json(&t->mixture));
+    return object;
+}
+
+static void fill_json(json_t *result, const cli_space *space, const target *t)
+{
+    const mel_face *face = space->face;
+    json_t *classes = json_array(), *vertices = json_array();
+    for (size_t i = 0; i < 2; i++)
+        cli_push(classes, cli_json_text(space->name[i]));
+    const size_t n = mel_face_vertices(face), step = n > MOST_DRAWN ? n / MOST_DRAWN + 1 : 1;
+    for (size_t i = 0; i < n; i += step)
+        cli_push(vertices, point_json(mel_face_vertex(face, i)));
+    cli_put(result, "classes", classes);
+    cli_put(result, "rows", cli_json_count(space->n_rows));
+    cli_put(result, "positives", cli_json_number(mel_face_positives(face)));
+    cli_put(result, "negatives", cli_json_number(mel_face_negatives(face)));
+    cli_put(result, "centre", point_json(mel_face_centre(face)));
+    cli_put(result, "radius", cli_json_number(inscribed_radius(face)));
+    cli_put(result, "area", cli_json_number(mel_face_area(face)));
+    cli_put(result, "n_vertices", cli_json_count(n));
+    cli_put(result, "vertices", vertices);
+    if (space->sample != NULL) {
+        json_t *fit = json_object();
+        cli_put(fit, "a", cli_json_number(space->smooth_a));
+        cli_put(fit, "b", cli_json_number(space->smooth_b));
+        cli_put(result, "smooth", fit);
+    }
+    if (t->wanted)
+        cli_put(result, "classifier", target_json(t));
+}
+
+/* --- text --------------------------------------------------------------------------------------- */
+
+static void print_operating_points(const cli_space *space)
+{
+    static const double ratios[] = { 0.2, 0.5, 1, 2, 5, 10, 20, 50 };
+    const char *const headers[] = { "a miss is worth", "misses\nper 1,000", "false alarms\nper 1,000",
+                                    "found",           "cleared",           "threshold" };
+    cli_table *table = cli_table_new("rrrrrr", headers);
+    const double positives = mel_face_positives(space->face), negatives = mel_face_negatives(space->face);
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        mel_rule rule;
+        if (mel_face_support_rule(&rule, space->face, ratios[i], 1.0, NULL) != MEL_OK)
+            continue;
+        const mel_point c = mel_face_rule(space->face, rule);
+        cli_table_cell(table, "%g false alarms", ratios[i]);
+        cli_table_cell(table, "%.1f", 1000.0 * (positives - c.tp));
+        cli_table_cell(table, "%.1f", 1000.0 * (negatives - c.tn));
+        cli_table_cell(table, "%.1f%%", 100.0 * c.tp / positives);
+        cli_table_cell(table, "%.1f%%", 100.0 * c.tn / negatives);
+        cli_table_cell(table, "%s%.4g", rule.inverted ? "below " : "", rule.threshold);
+    }
+    cli_table_print(table);
+}
+
+static void print_target(const target *t)
+{
+    cli_print("\n");
+    cli_heading("The classifier for the point");
+    if (t->achievable)
+        cli_print("  (%g, %g) is achieved by\n", t->point.tp, t->point.tn);
+    else
+        cli_print("  (%g, %g) is not achievable; the closest point, (%.6g, %.6g), is achieved by\n",
+                  t->point.tp, t->point.tn, t->closest.tp, t->closest.tn);
+    for (size_t i = 0; i < t->mixture.n; i++)
+        cli_print("    with probability %.6g: positive when the score is %s %.6g\n", t->mixture.share[i],
+                  t->mixture.rule[i].inverted ? "below" : "at least", t->mixture.rule[i].threshold);
+}
+
+static void print_text(const cli_space *space, const target *t, const char *plot)
+{
+    char rows[CLI_COUNT_SIZE];
+    const mel_face *face = space->face;
+    cli_heading("What is achievable");
+    if (space->n_rows > 0)
+        cli_print("  measured on %s rows, %.1f%% of them %s\n", cli_count(rows, space->n_rows),
+                  100.0 * mel_face_positives(face), space->name[1]);
+    else
+        cli_print("  a population, %.1f%% of it %s\n", 100.0 * mel_face_positives(face), space->name[1]);
+    cli_print("  %zu vertices, area %.4g of %.4g for perfect scores, radius %.4g around (%.4g, %.4g)\n",
+              mel_face_vertices(face), mel_face_area(face),
+              mel_face_positives(face) * mel_face_negatives(face), inscribed_radius(face),
+              mel_face_centre(face).tp, mel_face_centre(face).tn);
+    if (space->sample != NULL)
+        cli_print("  smoothed by logistic:a=%.4g,b=%.4g\n", space->smooth_a, space->smooth_b);
+    cli_print("\n");
+    print_operating_points(space);
+    if (t->wanted)
+        print_target(t);
+    if (plot != NULL)
+        cli_print("\n  plot: %s\n", plot);
+}
+
+/* --- plot --------------------------------------------------------------------------------------- */
+
+static size_t staircase(mel_point *out, const cli_space *space)
+{
+    const mel_face *raw = space->sample != NULL ? space->sample : space->face;
+    if (space->n_rows == 0)
+        return 0;
+    double threshold[STAIRS], tp[STAIRS], tn[STAIRS];
+    for (size_t i = 0; i < STAIRS; i++)
+        threshold[i] = (double)i / (STAIRS - 1);
+    mel_face_sweep(raw, STAIRS, threshold, tp, tn);
+    for (size_t i = 0; i < STAIRS; i++)
+        out[i] = (mel_point){ tp[i], tn[i] };
+    return STAIRS;
+}
+
+static mel_status draw(const cli_space *space, const char *path, mel_error *err)
+{
+    mel_feasible_plot plot;
+    mel_feasible_plot_init(&plot);
+    plot.face = space->face;
+    mel_point *stairs = cli_alloc_zero(STAIRS, sizeof *stairs);
+    plot.staircase = stairs;
+    plot.n_staircase = staircase(stairs, space);
+    char *svg = NULL;
+    mel_status status = mel_plot_feasible(&svg, &plot, NULL, err);
+    free(stairs);
+    cli_out out = { 0 };
+    if (status == MEL_OK)
+        status = cli_out_open(&out, path, err);
+    if (status == MEL_OK && fputs(svg, out.stream) == EOF)
+        status = cli_out_failed(&out, err);
+    if (status == MEL_OK)
+        status = cli_out_commit(&out, err);
+    cli_out_abandon(&out);
+    free(svg);
+    return status;
+}
+
+static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
+{
+    const space_args *args = arguments;
+    cli_space space = { 0 };
+    target t = { .wanted = false };
+    mel_status status = args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK;
+    if (status == MEL_OK)
+        status = cli_space_make(&space, &args->space, run, err);
+    if (status == MEL_OK)
+        status = find_target(&t, space.face, args->point, err);
+    if (status == MEL_OK && args->plot != NULL)
+        status = draw(&space, args->plot, err);
+    if (status == MEL_OK && run->json)
+        fill_json(run->result, &space, &t);
+    else if (status == MEL_OK)
+        print_text(&space, &t, args->plot);
+    cli_space_clear(&space);
+    return status;
+}
+
+static const cli_option own_options[] = { { .name = "point",
+                                            .argument = "TP,TN",
+                                            .kind = CLI_TEXT,
+                                            .at = offsetof(space_args, point),
+                                            .help = "find the (randomised) classifier that achieves this "
+                                                    "point, or the closest one that is achievable" },
+                                          { .name = "plot",
+                                            .argument = "FILE.svg",
+                                            .kind = CLI_OUTPUT,
+                                            .at = offsetof(space_args, plot),
+                                            .help = "draw the achievable set" },
+                                          { 0 } };
+static const cli_group groups[] = {
+    { "Space", cli_space_options, offsetof(space_args, space) },
+    { "Result", own_options, 0 },
+    { "Reading files", cli_reading_options, offsetof(space_args, space.dataset.reading) },
+    { 0 },
+};
+static const cli_example examples[] = {
+    { "what is achievable on the bundled cancer data, with a picture",
+      "melicit space --data breast_cancer_diagnostic --classes benign,malignant --plot space.svg" },
+    { "the classifier for a point", "melicit space --population logistic:a=5,b=0 --point 0.3,0.3" },
+    { 0 },
+};
+static const space_args defaults = { .space = CLI_SPACE_DEFAULTS };
+
+const cli_command cli_space_verb = {
+    .name = "space",
+    .summary = "describe what is achievable; plot it; find the classifier for a point",
+    .description = "Every threshold on the scores of a model is a classifier with its share of true "
+                   "positives (TP) and true "
+                   "negatives (TN); tossing a coin between two of them achieves everything in between. This "
+                   "verb measures that "
+                   "set, lists what is best for different costs of mistakes, and finds the classifier behind "
+                   "any point of it.",
+    .groups = groups,
+    .examples = examples,
+    .args_size = sizeof(space_args),
+    .defaults = &defaults,
+    .run = run_space,
+};

@@ -1,0 +1,275 @@
+/* melicit train: logistic regression on a table, measured on rows that it did not see. */
+#include "command.h"
+#include "dataset.h"
+#include "files.h"
+#include "melicit/model.h"
+#include "output.h"
+#include "progress.h"
+#include "train_report.h"
+
+#include <float.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    cli_dataset_args dataset;
+    double l2, tolerance;
+    uint64_t max_iterations;
+    int solver, calibrate;
+    const char *warm, *out;
+} train_args;
+
+/* Everything that one training run holds; cleared in one place. */
+typedef struct {
+    cli_dataset dataset;
+    cli_part parts[CLI_PARTS];
+    mel_encoder *encoder; /* until the model takes it over */
+    mel_model *warm, *model;
+    mel_fit_report fit;
+    double *probs; /* of the test part */
+} training;
+
+static void training_clear(training *t)
+{
+    cli_dataset_clear(&t->dataset);
+    for (size_t p = 0; p < CLI_PARTS; p++)
+        cli_part_clear(&t->parts[p]);
+    mel_encoder_free(t->encoder);
+    mel_model_free(t->warm);
+    mel_model_free(t->model);
+    free(t->probs);
+    *t = (training){ 0 };
+}
+
+static mel_status check_args(const cli_run *run, const train_args *args, mel_error *err)
+{
+    if (args->calibrate != MEL_CALIBRATE_NONE && args->dataset.test_share <= 0)
+        return cli_fail(err, MEL_EINVAL, "--calibrate needs held-out rows: --test-share must be above 0");
+    if (args->warm != NULL && strcmp(args->warm, "-") == 0 && strcmp(args->dataset.data, "-") == 0)
+        return cli_fail(err, MEL_EINVAL, "--warm - and --data - both want standard input");
+    if (args->out == NULL)
+        return MEL_OK;
+    if (strcmp(args->out, "-") == 0 && run->json)
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+    return cli_out_check(args->out, err);
+}
+
+/* The warm model must mean the same by its coefficients. */
+static mel_status check_warm(const mel_model *warm, const mel_encoder *encoder, const char *path,
+                             mel_error *err)
+{
+    const mel_encoder *old = mel_model_encoder(warm);
+    for (size_t j = 0; old != NULL && j < mel_encoder_features(old) && j < mel_encoder_features(encoder); j++)
+        if (strcmp(mel_encoder_feature_name(old, j), mel_encoder_feature_name(encoder, j)) != 0)
+            return cli_fail(err, MEL_EDATA, "%s: feature %zu is \"%s\", here it is \"%s\" (--warm)", path,
+                            j + 1, mel_encoder_feature_name(old, j), mel_encoder_feature_name(encoder, j));
+    if (mel_model_features(warm) != mel_encoder_features(encoder))
+        return cli_fail(err, MEL_EDATA, "%s: the model has %zu features, the data has %zu (--warm)", path,
+                        mel_model_features(warm), mel_encoder_features(encoder));
+    return MEL_OK;
+}
+
+static mel_status prepare(training *t, const cli_run *run, const train_args *args, mel_error *err)
+{
+    if (args->warm != NULL) {
+        const mel_status status = mel_model_load(&t->warm, args->warm, err);
+        if (status != MEL_OK)
+            return status;
+    }
+    mel_status status = cli_dataset_read(&t->dataset, &args->dataset, run, err);
+    if (status == MEL_OK && args->calibrate == MEL_CALIBRATE_ISOTONIC && t->dataset.labels.n_classes != 2)
+        status = cli_fail(err, MEL_EINVAL, "--calibrate isotonic is for two classes; the label has %zu",
+                          t->dataset.labels.n_classes);
+    if (status == MEL_OK)
+        status = cli_dataset_split(t->parts, &t->dataset, args->dataset.test_share,
+                                   args->calibrate != MEL_CALIBRATE_NONE, run->seed, err);
+    if (status == MEL_OK)
+        status = cli_part_learn(&t->encoder, &t->parts[CLI_TRAIN], &args->dataset, err);
+    if (status == MEL_OK && t->warm != NULL)
+        status = check_warm(t->warm, t->encoder, args->warm, err);
+    for (size_t p = 0; status == MEL_OK && p < CLI_PARTS; p++)
+        status = cli_part_encode(&t->parts[p], t->encoder, err);
+    return status != MEL_OK ? status : cli_check_stop(err);
+}
+
+static mel_status fit(training *t, const cli_run *run, const train_args *args, mel_error *err)
+{
+    const cli_part *train = &t->parts[CLI_TRAIN], *held = &t->parts[CLI_CALIBRATE];
+    const mel_labels *labels = &t->dataset.labels;
+    mel_fit_options options;
+    mel_fit_options_init(&options);
+    options.l2 = args->l2;
+    options.tolerance = args->tolerance;
+    options.max_iterations = (uint32_t)args->max_iterations;
+    options.solver = (mel_solver)args->solver;
+    options.warm = t->warm;
+    options.threads = run->threads;
+    options.progress = run->progress;
+    mel_status status = mel_model_fit(&t->model, &t->fit, &train->x.view, train->y, labels->n_classes,
+                                      train->weight, &options, err);
+    if (status == MEL_OK)
+        status = mel_model_set_classes(t->model, (const char *const *)labels->name, err);
+    if (status != MEL_OK)
+        return status;
+    mel_model_set_encoder(t->model, t->encoder);
+    t->encoder = NULL;
+    if (args->calibrate != MEL_CALIBRATE_NONE)
+        status = mel_model_calibrate(t->model, (mel_calibration)args->calibrate, &held->x.view, held->y,
+                                     held->weight, err);
+    return status != MEL_OK ? status : cli_check_stop(err);
+}
+
+static mel_status measure(training *t, const cli_run *run, mel_error *err)
+{
+    const cli_part *test = &t->parts[CLI_TEST];
+    if (test->n == 0)
+        return MEL_OK;
+    const size_t k = t->dataset.labels.n_classes;
+    t->probs = cli_alloc_zero(test->n, k * sizeof *t->probs);
+    return mel_model_predict(t->probs, t->model, &test->x.view, run->threads, err);
+}
+
+static mel_status save(const void *user, const char *file, mel_error *err)
+{
+    return mel_model_save(user, file, err);
+}
+
+static void report(cli_run *run, const training *t, const train_args *args)
+{
+    const train_report facts = { .dataset = &t->dataset,
+                                 .args = &args->dataset,
+                                 .parts = t->parts,
+                                 .model = t->model,
+                                 .fit = &t->fit,
+                                 .probs = t->probs,
+                                 .out = args->out };
+    const mel_encoder *encoder = mel_model_encoder(t->model);
+    for (size_t i = 0; i < mel_encoder_dropped(encoder); i++)
+        cli_warn(run, "column \"%s\" has no value in the training rows and is left out",
+                 mel_encoder_dropped_name(encoder, i));
+    if (t->fit.reason == MEL_FIT_BUDGET)
+        cli_warn(run, "the fit used up its iterations before it converged; --max-iterations allows more");
+    if (run->json)
+        train_report_json(run->result, &facts);
+    else if (args->out == NULL || strcmp(args->out, "-") != 0)
+        train_report_text(&facts);
+}
+
+static mel_status run_train(cli_run *run, const void *arguments, mel_error *err)
+{
+    const train_args *args = arguments;
+    training t = { 0 };
+    mel_status status = check_args(run, args, err);
+    if (status == MEL_OK)
+        status = prepare(&t, run, args, err);
+    if (status == MEL_OK)
+        status = fit(&t, run, args, err);
+    if (status == MEL_OK)
+        status = measure(&t, run, err);
+    if (status == MEL_OK && args->out != NULL)
+        status = cli_store(args->out, save, t.model, err);
+    if (status == MEL_OK)
+        report(run, &t, args);
+    training_clear(&t);
+    return status;
+}
+
+static const char *const solvers[] = { "auto", "newton", "lbfgs", NULL }; /* as mel_solver */
+static const char *const calibrations[] = { "none", "temperature", "isotonic",
+                                            NULL }; /* as mel_calibration */
+
+static const cli_option fit_options[] = {
+    { .name = "l2",
+      .argument = "X",
+      .kind = CLI_NUMBER,
+      .at = offsetof(train_args, l2),
+      .high = DBL_MAX,
+      .help =
+          "penalty: X/2 times the sum of squared weights is added to the total log-loss; scikit-learn's C "
+          "is 1/X" },
+    { .name = "calibrate",
+      .kind = CLI_CHOICE,
+      .at = offsetof(train_args, calibrate),
+      .choices = calibrations,
+      .help = "correct the probabilities on half of the held-out rows; the other half then measures" },
+    { .name = "solver",
+      .kind = CLI_CHOICE,
+      .at = offsetof(train_args, solver),
+      .choices = solvers,
+      .help = "how to minimise; auto takes Newton steps up to 2,000 coefficients and L-BFGS beyond" },
+    { .name = "tolerance",
+      .argument = "X",
+      .kind = CLI_NUMBER,
+      .at = offsetof(train_args, tolerance),
+      .high = 1,
+      .above_low = true,
+      .help = "stop when no gradient entry, divided by the sum of weights, is larger" },
+    { .name = "max-iterations",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(train_args, max_iterations),
+      .low = 1,
+      .high = UINT32_MAX,
+      .help = "stop after N Newton steps or gradient evaluations (200 and 20,000 unless given)" },
+    { .name = "warm",
+      .argument = "MODEL.json",
+      .kind = CLI_INPUT,
+      .at = offsetof(train_args, warm),
+      .help = "start from the coefficients of this model, which must have the same features and classes" },
+    { 0 }
+};
+static const cli_option out_options[] = {
+    { .name = "out",
+      .argument = "MODEL.json",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(train_args, out),
+      .help = "store the model, with its encoding and calibration, for melicit predict; \"-\" prints it" },
+    { 0 }
+};
+static const cli_group groups[] = {
+    { "Data", cli_dataset_options, offsetof(train_args, dataset) },
+    { "Model", fit_options, 0 },
+    { "Result", out_options, 0 },
+    { "Reading files", cli_reading_options, offsetof(train_args, dataset.reading) },
+    { 0 },
+};
+static const cli_example examples[] = {
+    { "what is achievable on the bundled cancer data, where class 1 is malignant",
+      "melicit train --data breast_cancer_original --label label --positive 1" },
+    { "store the model", "melicit train --data breast_cancer_original --out cancer.json" },
+    { "train on every row, for use elsewhere",
+      "melicit train --data breast_cancer_diagnostic --test-share 0 --out diagnostic.json" },
+    { "calibrated probabilities, results for a program",
+      "melicit train --data breast_cancer_diagnostic --calibrate isotonic --l2 0.1 --json" },
+    { 0 },
+};
+static const train_args defaults = { .dataset = { .label = "label", .test_share = 0.5 },
+                                     .l2 = 1,
+                                     .tolerance = 1e-9 };
+
+const cli_command cli_train = {
+    .name = "train",
+    .summary = "fit class probabilities on a table, save the model",
+    .description =
+        "Fits a logistic regression (multinomial for more than two classes) to half of a table and measures "
+        "it "
+        "on the other half. Number columns are standardised, text columns become one feature per category, "
+        "missing cells (empty, ?, NA) are filled in with the median or the most frequent text, all as "
+        "learned on "
+        "the training rows.\n\n"
+        "For two classes the result shows what is achievable: how many positives are missed and how many "
+        "false "
+        "alarms are raised when a miss is 1, 2, 5, ... times as bad as a false alarm. For more classes it is "
+        "the "
+        "confusion matrix of the most probable class.",
+    .groups = groups,
+    .examples = examples,
+    .notes =
+        "With --calibrate the rows fall into three parts: the share 1 - X trains, half of the held-out share "
+        "X calibrates, the other half measures. Each part has the same share of every class (and of every "
+        "class in every group).",
+    .args_size = sizeof(train_args),
+    .defaults = &defaults,
+    .run = run_train,
+};

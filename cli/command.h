@@ -1,0 +1,122 @@
+/* A verb of the program is a row of tables: what it is called, which options it takes and where
+ * their values go, examples, and one function that does the work. Parsing, checking of values, help,
+ * manual page, completion and documentation are made from these tables (options.c, help_*.c). */
+#ifndef MEL_CLI_COMMAND_H
+#define MEL_CLI_COMMAND_H
+
+#include "melicit/base.h"
+
+#include <jansson.h>
+
+/* What an option's value is, and the C type of its field in the verb's arguments. */
+typedef enum {
+    CLI_FLAG,   /* bool; takes no value */
+    CLI_TEXT,   /* const char * (lent by argv) */
+    CLI_INPUT,  /* const char *: a file to read, "-" for standard input */
+    CLI_OUTPUT, /* const char *: a file to write, "-" for standard output */
+    CLI_NUMBER, /* double: finite, within the range */
+    CLI_WHOLE,  /* uint64_t: within the range */
+    CLI_CHOICE, /* int: index of the value in `choices` */
+    CLI_LIST    /* cli_list: text; the only kind that may be given more than once */
+} cli_kind;
+
+typedef struct {
+    const char **item; /* lent by argv; the array belongs to the parser */
+    size_t n;
+} cli_list;
+
+/* One option. A table of options ends with a row without a name. */
+typedef struct {
+    const char *name;           /* without the dashes */
+    const char *argument;       /* placeholder of the value in help texts; NULL for a flag and a choice */
+    const char *help;           /* a clause without full stop; the default is added from `defaults` */
+    const char *const *choices; /* CLI_CHOICE: ends with NULL */
+    double low, high;           /* CLI_NUMBER, CLI_WHOLE: the range, ends included ... */
+    size_t at;                  /* offset of the field in the struct that the option's group fills */
+    cli_kind kind;
+    bool above_low, below_high; /* ... unless these exclude them (CLI_NUMBER) */
+    bool required;
+} cli_option;
+
+/* Options under one heading. A group may be shared by several verbs: it then fills a struct of its
+ * own that sits at offset `base` of the verb's arguments. A table of groups ends with a NULL heading. */
+typedef struct {
+    const char *heading;
+    const cli_option *options;
+    size_t base;
+} cli_group;
+
+typedef struct {
+    const char *purpose;
+    const char *line; /* runs in a shell; the tests run all of them in the order of the verb table */
+} cli_example;
+
+/* The options that every verb has. */
+typedef struct {
+    bool json, quiet, help;
+    uint64_t seed, threads;
+} cli_common;
+
+/* One call of a verb, as its run function sees it. */
+typedef struct {
+    const struct cli_command *command;
+    bool json;  /* print nothing on standard output: fill `result` instead */
+    bool quiet; /* no talk, no warnings on standard error */
+    uint64_t seed;
+    int threads; /* 0: all cores */
+    size_t n_operands;
+    char *const *operand;
+    json_t *result;        /* an object, printed after a success with --json */
+    mel_status outcome;    /* the exit code of a run whose result is good as far as it goes: MEL_ESTOPPED */
+    mel_progress progress; /* draws the bar and carries Ctrl-C into the library */
+} cli_run;
+
+typedef struct cli_command {
+    const char *name;
+    const char *summary;  /* a clause for the list of verbs */
+    const char *operands; /* usage of what is not an option, e.g. "[VERB]"; NULL when there is none */
+    size_t max_operands;
+    const char *description;     /* paragraphs separated by an empty line */
+    const cli_group *groups;     /* without the common options */
+    const cli_example *examples; /* ends with a NULL line */
+    const char *notes;           /* as description, after the options; may be NULL */
+    size_t args_size;
+    const void *defaults; /* args_size bytes: what the arguments are before parsing */
+    mel_status (*run)(cli_run *run, const void *args, mel_error *err);
+} cli_command;
+
+/* The table of verbs (main.c), ending with NULL, and the verb of that name or NULL. */
+extern const cli_command *const cli_commands[];
+const cli_command *cli_find_command(const char *name);
+
+extern const cli_command cli_elicit, cli_space_verb, cli_score, cli_apply, cli_report, cli_train, cli_predict,
+    cli_help, cli_version;
+
+/* options.c: parsing. --name=value and --name value, unique prefixes, "--" ends the options; a scalar
+ * option given twice is refused (MEL_EINVAL), as is every value outside its range or list. */
+typedef struct {
+    void *args;
+    cli_common common;
+    size_t n_operands;
+    char **operand; /* lent by argv */
+} cli_parsed;
+mel_status cli_parse(cli_parsed *out, const cli_command *command, int argc, char **argv, mel_error *err);
+void cli_parsed_clear(cli_parsed *parsed, const cli_command *command);
+
+/* Group number i of a verb, the common options last; NULL beyond. *defaults receives what its options
+ * are before parsing. */
+const cli_group *cli_group_at(const cli_command *command, size_t i, const void **defaults);
+/* The common options alone. */
+const cli_group *cli_common_group(const void **defaults);
+/* The default of an option as text; false when there is none worth showing (unset, false, 0). */
+bool cli_option_default(char *text, size_t size, const cli_option *option, const void *defaults);
+
+/* suggest.c: the candidate nearest to a misspelt word by edit distance; NULL when none is near.
+ * `candidate` gives name number i or NULL beyond the last. */
+const char *cli_nearest(const char *word, const char *(*candidate)(const void *user, size_t i),
+                        const void *user);
+
+/* Errors of the program itself, as the library raises them. */
+MEL_PRINTF(3, 4) mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...);
+
+#endif

@@ -1,0 +1,40 @@
+/* Where files are found and how results are stored: either completely or not at all. */
+#ifndef MEL_CLI_FILES_H
+#define MEL_CLI_FILES_H
+
+#include "command.h"
+
+#include <stdio.h>
+
+/* Does a name end like this, in upper or lower case? */
+bool cli_ends_with(const char *name, const char *ending);
+
+/* The path of a data set: as given; else among the bundled data; else in the folder $MELICIT_DATA,
+ * each also with ".csv.gz" or ".csv" added. "-" stays. *path is freed by the caller. A known public
+ * data set that is missing is refused with the way to get it. */
+mel_status cli_find_data(char **path, const char *given, mel_error *err);
+
+/* A file being written: to a temporary neighbour that takes the final name on commit, or straight to
+ * standard output ("-"), a device or a pipe. */
+typedef struct {
+    FILE *stream; /* NULL: nothing open */
+    char *path, *temporary;
+} cli_out;
+
+/* Fails now (MEL_EIO) when a later cli_out_open would: before the long work, not after it. */
+mel_status cli_out_check(const char *path, mel_error *err);
+mel_status cli_out_open(cli_out *out, const char *path, mel_error *err);
+/* MEL_EIO for a write to the stream that just failed. */
+mel_status cli_out_failed(const cli_out *out, mel_error *err);
+/* Closes and gives the file its name; the out is cleared in any case. Standard output is not closed. */
+mel_status cli_out_commit(cli_out *out, mel_error *err);
+/* Closes and removes what was not committed; fine after a commit. */
+void cli_out_abandon(cli_out *out);
+
+/* Runs write(user, file, err) so that it may rename over the file it is given, and brings the result to
+ * `path`, which may also be "-", a device or a pipe. */
+mel_status cli_store(const char *path,
+                     mel_status (*write)(const void *user, const char *file, mel_error *err),
+                     const void *user, mel_error *err);
+
+#endif

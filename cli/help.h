@@ -1,0 +1,32 @@
+/* Everything that is written from the verb and option tables. */
+#ifndef MEL_CLI_HELP_H
+#define MEL_CLI_HELP_H
+
+#include "command.h"
+
+#include <stdio.h>
+
+void cli_help_overview(FILE *stream);
+/* The help of one verb on standard output; its tables as one JSON object when json is set. */
+void cli_help_verb(const cli_command *command, bool json);
+/* All verbs as a JSON array: name, summary, options with kind and range, examples. */
+json_t *cli_help_tables(void);
+json_t *cli_help_table(const cli_command *command);
+
+void cli_help_man(FILE *stream);
+void cli_help_completion(FILE *stream);
+void cli_help_markdown(FILE *stream);
+
+/* Texts that several of these share. */
+extern const char *const cli_about;
+/* What an exit code means, for codes 0, 1, ...; NULL beyond the last. */
+const char *cli_exit_meaning(int code);
+/* "melicit train --data FILE [options]"; freed by the caller. */
+char *cli_usage(const cli_command *command);
+/* "--l2 X"; freed by the caller. */
+char *cli_option_form(const cli_option *option);
+/* The help clause with choices and default: "... (auto, newton, lbfgs; default: auto)". Freed by the caller.
+ */
+char *cli_option_sentence(const cli_option *option, const void *defaults);
+
+#endif

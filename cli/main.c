@@ -1,0 +1,132 @@
+/* melicit: the table of verbs, and what happens around every one of them. */
+#include "command.h"
+#include "help.h"
+#include "output.h"
+#include "progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const cli_command *const cli_commands[] = { &cli_elicit,  &cli_space_verb, &cli_score,
+                                            &cli_apply,   &cli_report,     &cli_train,
+                                            &cli_predict, &cli_help,       &cli_version,
+                                            NULL };
+
+const cli_command *cli_find_command(const char *name)
+{
+    for (size_t i = 0; cli_commands[i] != NULL; i++)
+        if (strcmp(cli_commands[i]->name, name) == 0)
+            return cli_commands[i];
+    return NULL;
+}
+
+static const char *command_name(const void *user, size_t i)
+{
+    const cli_command *const *commands = user;
+    return commands[i] != NULL ? commands[i]->name : NULL;
+}
+
+/* Is --json among the words? Asked before parsing, because parsing itself may fail. */
+static bool wants_json(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json") == 0)
+            return true;
+    return false;
+}
+
+/* The end of every path: reports what failed, makes sure that all output arrived. */
+static int finish(const char *who, bool json, mel_status status, mel_status outcome, mel_error *err)
+{
+    err->code = status;
+    /* Failures to write have no sentence when the reader of a pipe has gone away. */
+    if (status != MEL_OK && (json || status != MEL_EIO || err->text[0] != '\0'))
+        cli_report_error(who, json, err);
+    mel_error late = { 0 };
+    const mel_status closing = cli_close_stdout(&late);
+    if (status != MEL_OK || closing == MEL_OK)
+        return mel_status_exit_code(status != MEL_OK ? status : outcome);
+    if (late.text[0] != '\0')
+        cli_report_error(who, false, &late);
+    return mel_status_exit_code(closing);
+}
+
+static mel_status run_verb(mel_status *outcome, const cli_command *command, const cli_parsed *parsed,
+                           mel_error *err)
+{
+    cli_run run = { .command = command,
+                    .json = parsed->common.json,
+                    .quiet = parsed->common.quiet,
+                    .seed = parsed->common.seed,
+                    .threads = (int)parsed->common.threads,
+                    .n_operands = parsed->n_operands,
+                    .operand = parsed->operand,
+                    .result = json_object(),
+                    .progress = cli_bar_start(!parsed->common.quiet) };
+    if (run.result == NULL)
+        return cli_fail(err, MEL_ENOMEM, "out of memory");
+    mel_status status = command->run(&run, parsed->args, err);
+    cli_bar_clear();
+    /* A read cut short by the signal may look like another failure. */
+    if (status != MEL_OK && status != MEL_ESTOPPED && cli_stop_wanted())
+        status = cli_check_stop(err);
+    if (status == MEL_OK && run.json)
+        cli_print_json(run.result);
+    json_decref(run.result);
+    *outcome = run.outcome;
+    return status;
+}
+
+static int dispatch(const cli_command *command, int argc, char **argv)
+{
+    bool json = wants_json(argc, argv);
+    cli_expect_json(json);
+    mel_error err = { 0 };
+    cli_parsed parsed;
+    mel_status outcome = MEL_OK, status = cli_parse(&parsed, command, argc, argv, &err);
+    if (status == MEL_OK) {
+        json = parsed.common.json;
+        cli_expect_json(json);
+        if (parsed.common.help)
+            cli_help_verb(command, json);
+        else
+            status = run_verb(&outcome, command, &parsed, &err);
+    }
+    cli_parsed_clear(&parsed, command);
+    char *who = cli_format("melicit %s", command->name);
+    const int code = finish(who, json, status, outcome, &err);
+    free(who);
+    return code;
+}
+
+static int unknown_verb(int argc, char **argv)
+{
+    mel_error err = { 0 };
+    const char *word = argv[1];
+    const char *near = cli_nearest(word, command_name, cli_commands);
+    if (*word == '-')
+        (void)cli_fail(&err, MEL_EINVAL, "a verb comes first, then %s; `melicit help` lists the verbs", word);
+    else if (near != NULL)
+        (void)cli_fail(&err, MEL_EINVAL, "there is no verb \"%s\"; did you mean \"%s\"?", word, near);
+    else
+        (void)cli_fail(&err, MEL_EINVAL, "there is no verb \"%s\"; `melicit help` lists the verbs", word);
+    const bool json = wants_json(argc, argv);
+    cli_expect_json(json);
+    return finish("melicit", json, MEL_EINVAL, MEL_OK, &err);
+}
+
+int main(int argc, char **argv)
+{
+    cli_catch_signals();
+    if (argc < 2) {
+        cli_help_overview(stderr);
+        return mel_status_exit_code(MEL_EINVAL);
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        word = "help";
+    else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+        word = "version";
+    const cli_command *command = cli_find_command(word);
+    return command != NULL ? dispatch(command, argc - 1, argv + 1) : unknown_verb(argc, argv);
+}

@@ -1,0 +1,76 @@
+#include "measure.h"
+#include "output.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+uint32_t cli_most_probable(size_t k, const double *probs)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < k; c++)
+        if (probs[c] > probs[best])
+            best = c;
+    return (uint32_t)best;
+}
+
+void cli_count_confusion(size_t *confusion, size_t n, size_t k, const double *probs, const uint32_t *y)
+{
+    for (size_t i = 0; i < n; i++)
+        confusion[y[i] * k + cli_most_probable(k, probs + i * k)]++;
+}
+
+void cli_count_point(cli_point *point, double ratio, size_t n, const double *probs, const uint32_t *y)
+{
+    *point = (cli_point){ .ratio = ratio, .threshold = 1 / (1 + ratio) };
+    for (size_t i = 0; i < n; i++) {
+        const bool called = probs[2 * i + 1] >= point->threshold;
+        if (y[i] == 1)
+            *(called ? &point->found : &point->missed) += 1;
+        else
+            *(called ? &point->false_alarms : &point->cleared) += 1;
+    }
+}
+
+typedef struct {
+    double p;
+    uint32_t y;
+} scored;
+
+static int by_probability(const void *left, const void *right)
+{
+    const scored *a = left, *b = right;
+    return (a->p > b->p) - (a->p < b->p);
+}
+
+double cli_auc(size_t n, const double *probs, const uint32_t *y)
+{
+    scored *rows = cli_alloc_zero(n, sizeof *rows);
+    for (size_t i = 0; i < n; i++)
+        rows[i] = (scored){ .p = probs[2 * i + 1], .y = y[i] };
+    qsort(rows, n, sizeof *rows, by_probability);
+    double wins = 0, negatives = 0, positives = 0;
+    for (size_t i = 0; i < n;) {
+        double tied_negatives = 0, tied_positives = 0;
+        size_t j = i;
+        for (; j < n && rows[j].p == rows[i].p; j++)
+            *(rows[j].y == 1 ? &tied_positives : &tied_negatives) += 1;
+        wins += tied_positives * (negatives + tied_negatives / 2);
+        negatives += tied_negatives;
+        positives += tied_positives;
+        i = j;
+    }
+    free(rows);
+    return positives > 0 && negatives > 0 ? wins / (positives * negatives) : NAN;
+}
+
+double cli_share_log_loss(size_t k, size_t n_train, const uint32_t *y_train, size_t n, const uint32_t *y)
+{
+    size_t *count = cli_alloc_zero(k, sizeof *count);
+    double loss = 0;
+    for (size_t i = 0; i < n_train; i++)
+        count[y_train[i]]++;
+    for (size_t i = 0; i < n; i++)
+        loss -= log((double)count[y[i]] / (double)n_train);
+    free(count);
+    return loss / (double)n;
+}

@@ -1,0 +1,357 @@
+/* The option tables at work: getopt_long splits the words, the tables say what each value must be. */
+#include "command.h"
+#include "help.h"
+#include "output.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SLOT 1000 /* getopt's return value of option 0: above every short option */
+
+static const cli_option common_options[] = {
+    { .name = "json",
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_common, json),
+      .help = "print exactly one JSON object on standard output, also on failure" },
+    { .name = "quiet",
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_common, quiet),
+      .help = "no progress bar and no warnings on standard error" },
+    { .name = "seed",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(cli_common, seed),
+      .high = 18446744073709551615.0,
+      .help = "seed of all random choices; the same seed gives the same output" },
+    { .name = "threads",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(cli_common, threads),
+      .high = 1024,
+      .help = "threads to use, 0 for all cores; results do not depend on it" },
+    { .name = "help",
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_common, help),
+      .help = "show this help (also -h)" },
+    { 0 }
+};
+static const cli_common common_defaults = { .seed = 1 };
+static const cli_group common_group = { "Common to every verb", common_options, 0 };
+
+const cli_group *cli_common_group(const void **defaults)
+{
+    *defaults = &common_defaults;
+    return &common_group;
+}
+
+const cli_group *cli_group_at(const cli_command *command, size_t i, const void **defaults)
+{
+    size_t n = 0;
+    while (command->groups != NULL && command->groups[n].heading != NULL)
+        n++;
+    if (i < n) {
+        *defaults = (const char *)command->defaults + command->groups[i].base;
+        return &command->groups[i];
+    }
+    const cli_group *common = cli_common_group(defaults);
+    return i == n ? common : NULL;
+}
+
+bool cli_option_default(char *text, size_t size, const cli_option *option, const void *defaults)
+{
+    const char *field = (const char *)defaults + option->at;
+    double number;
+    uint64_t whole;
+    int choice;
+    const char *word;
+    switch (option->kind) {
+    case CLI_NUMBER:
+        memcpy(&number, field, sizeof number);
+        (void)snprintf(text, size, "%g", number);
+        return isfinite(number) && number != 0;
+    case CLI_WHOLE:
+        memcpy(&whole, field, sizeof whole);
+        (void)snprintf(text, size, "%llu", (unsigned long long)whole);
+        return whole != 0;
+    case CLI_CHOICE:
+        memcpy(&choice, field, sizeof choice);
+        (void)snprintf(text, size, "%s", option->choices[choice]);
+        return true;
+    case CLI_TEXT:
+    case CLI_INPUT:
+    case CLI_OUTPUT:
+        memcpy(&word, field, sizeof word);
+        (void)snprintf(text, size, "%s", word != NULL ? word : "");
+        return word != NULL;
+    case CLI_FLAG:
+    case CLI_LIST:
+        break;
+    }
+    return false;
+}
+
+/* An option of the verb being parsed and the field that receives its value. */
+typedef struct {
+    const cli_option *option;
+    char *field;
+    bool seen;
+} slot;
+
+/* All options of the verb, its own and the common ones, in one array; the caller frees it. */
+static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_common *common)
+{
+    size_t capacity = 0, used = 0;
+    slot *slots = NULL;
+    const void *defaults;
+    const cli_group *group;
+    for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
+        for (const cli_option *o = group->options; o->name != NULL; o++) {
+            char *base = group == &common_group ? (char *)common : (char *)args + group->base;
+            if (used == capacity) {
+                capacity = capacity != 0 ? 2 * capacity : 32;
+                slots = cli_regrow(slots, capacity, sizeof *slots);
+            }
+            slots[used++] = (slot){ .option = o, .field = base + o->at };
+        }
+    *n = used;
+    return slots;
+}
+
+/* "from 0 to below 1", "above 0", "at least 2" */
+static void describe_range(char *text, size_t size, const cli_option *o)
+{
+    const bool open_end = o->high >= 1e15;
+    if (open_end && o->above_low)
+        (void)snprintf(text, size, "above %.15g", o->low);
+    else if (open_end)
+        (void)snprintf(text, size, "%.15g or more", o->low);
+    else
+        (void)snprintf(text, size, "%s %.15g %s %.15g", o->above_low ? "above" : "from", o->low,
+                       o->below_high ? "to below" : "to", o->high);
+}
+
+static mel_status refuse_value(mel_error *err, const cli_option *o, const char *text, const char *wanted)
+{
+    char range[96];
+    describe_range(range, sizeof range, o);
+    return cli_fail(err, MEL_EINVAL, "--%s %s: %s %s is wanted", o->name, text, wanted, range);
+}
+
+static mel_status set_number(const slot *s, const char *text, mel_error *err)
+{
+    const cli_option *o = s->option;
+    char *end;
+    const double value = strtod(text, &end);
+    /* strtod also takes blanks, hexadecimal numbers, "inf" and "nan"; none of them is wanted here. */
+    const bool number = *text != '\0' && text[strspn(text, "0123456789+-.eE")] == '\0' && *end == '\0';
+    const bool inside = value >= o->low && value <= o->high && !(o->above_low && value <= o->low) &&
+                        !(o->below_high && value >= o->high);
+    if (!number || !isfinite(value) || !inside)
+        return refuse_value(err, o, text, "a number");
+    memcpy(s->field, &value, sizeof value);
+    return MEL_OK;
+}
+
+static mel_status set_whole(const slot *s, const char *text, mel_error *err)
+{
+    const cli_option *o = s->option;
+    errno = 0;
+    const unsigned long long parsed = strtoull(text, NULL, 10);
+    const uint64_t value = parsed;
+    const bool digits = *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+    if (!digits || errno != 0 || (double)value < o->low || (double)value > o->high)
+        return refuse_value(err, o, text, "a whole number");
+    memcpy(s->field, &value, sizeof value);
+    return MEL_OK;
+}
+
+static const char *choice_name(const void *user, size_t i)
+{
+    const char *const *choices = user;
+    return choices[i];
+}
+
+static mel_status set_choice(const slot *s, const char *text, mel_error *err)
+{
+    const cli_option *o = s->option;
+    char list[200] = "";
+    for (int i = 0; o->choices[i] != NULL; i++) {
+        if (strcmp(o->choices[i], text) == 0) {
+            memcpy(s->field, &i, sizeof i);
+            return MEL_OK;
+        }
+        const size_t used = strlen(list);
+        (void)snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? ", " : "", o->choices[i]);
+    }
+    const char *near = cli_nearest(text, choice_name, o->choices);
+    return cli_fail(err, MEL_EINVAL, "--%s %s: one of %s is wanted%s%s%s", o->name, text, list,
+                    near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
+static void append_to_list(const slot *s, const char *text)
+{
+    cli_list list;
+    memcpy(&list, s->field, sizeof list);
+    list.item = cli_regrow(list.item, list.n + 1, sizeof *list.item);
+    list.item[list.n++] = text;
+    memcpy(s->field, &list, sizeof list);
+}
+
+static mel_status set_value(slot *s, const char *text, mel_error *err)
+{
+    const cli_option *o = s->option;
+    if (o->kind == CLI_FLAG) {
+        const bool yes = true;
+        memcpy(s->field, &yes, sizeof yes);
+        return MEL_OK;
+    }
+    if (s->seen && o->kind != CLI_LIST)
+        return cli_fail(err, MEL_EINVAL, "--%s is given twice", o->name);
+    if (text == NULL || *text == '\0')
+        return cli_fail(err, MEL_EINVAL, "--%s: the value is empty", o->name);
+    s->seen = true;
+    if (o->kind == CLI_NUMBER)
+        return set_number(s, text, err);
+    if (o->kind == CLI_WHOLE)
+        return set_whole(s, text, err);
+    if (o->kind == CLI_CHOICE)
+        return set_choice(s, text, err);
+    if (o->kind == CLI_LIST)
+        append_to_list(s, text);
+    else
+        memcpy(s->field, &text, sizeof text);
+    return MEL_OK;
+}
+
+typedef struct {
+    const slot *slots;
+    size_t n;
+} slot_list;
+
+static const char *slot_name(const void *user, size_t i)
+{
+    const slot_list *list = user;
+    return i < list->n ? list->slots[i].option->name : NULL;
+}
+
+/* The word that getopt_long did not take: unknown, or the beginning of several names. */
+static mel_status refuse_option(const slot *slots, size_t n, const char *verb, const char *word,
+                                mel_error *err)
+{
+    char name[64], list[200] = "";
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    size_t matches = 0;
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(slots[i].option->name, name, strlen(name)) == 0) {
+            const size_t used = strlen(list);
+            (void)snprintf(list + used, sizeof list - used, "%s--%s", matches++ != 0 ? ", " : "",
+                           slots[i].option->name);
+        }
+    if (matches > 1)
+        return cli_fail(err, MEL_EINVAL, "--%s could be any of %s", name, list);
+    const slot_list all = { slots, n };
+    const char *near = cli_nearest(name, slot_name, &all);
+    if (near != NULL)
+        return cli_fail(err, MEL_EINVAL, "there is no option --%s; did you mean --%s?", name, near);
+    return cli_fail(err, MEL_EINVAL, "there is no option --%s; `melicit %s --help` lists the options", name,
+                    verb);
+}
+
+static mel_status refuse_without_value(const cli_option *option, mel_error *err)
+{
+    char *form = cli_option_form(option);
+    (void)cli_fail(err, MEL_EINVAL, "--%s needs a value: %s", option->name, form);
+    free(form);
+    return MEL_EINVAL;
+}
+
+static mel_status take_option(int code, slot *slots, size_t n, const char *verb, char **argv, mel_error *err)
+{
+    if (code >= FIRST_SLOT)
+        return set_value(&slots[code - FIRST_SLOT], optarg, err);
+    if (code == ':')
+        return refuse_without_value(slots[optopt - FIRST_SLOT].option, err);
+    if (optopt >= FIRST_SLOT)
+        return cli_fail(err, MEL_EINVAL, "--%s takes no value", slots[optopt - FIRST_SLOT].option->name);
+    if (optopt != 0)
+        return cli_fail(err, MEL_EINVAL, "there is no option -%c; options are words, as in --help",
+                        isprint(optopt) ? optopt : '?');
+    return refuse_option(slots, n, verb, argv[optind - 1] + 2, err);
+}
+
+static mel_status check_required(const slot *slots, size_t n, mel_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (slots[i].option->required && !slots[i].seen) {
+            char *form = cli_option_form(slots[i].option);
+            (void)cli_fail(err, MEL_EINVAL, "%s is required", form);
+            free(form);
+            return MEL_EINVAL;
+        }
+    return MEL_OK;
+}
+
+static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_command *command, int argc,
+                             char **argv, mel_error *err)
+{
+    struct option *longs = cli_alloc_zero(n + 1, sizeof *longs);
+    for (size_t i = 0; i < n; i++)
+        longs[i] =
+            (struct option){ .name = slots[i].option->name,
+                             .has_arg = slots[i].option->kind != CLI_FLAG ? required_argument : no_argument,
+                             .val = FIRST_SLOT + (int)i };
+    mel_status status = MEL_OK;
+    int code;
+    opterr = 0;
+    optind = 1;
+    while (status == MEL_OK && (code = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
+        if (code == 'h')
+            out->common.help = true;
+        else
+            status = take_option(code, slots, n, command->name, argv, err);
+    }
+    free(longs);
+    out->operand = argv + optind;
+    out->n_operands = (size_t)(argc - optind);
+    if (status != MEL_OK || out->common.help)
+        return status;
+    if (out->n_operands > command->max_operands)
+        return cli_fail(err, MEL_EINVAL, "\"%s\" is not an option", out->operand[command->max_operands]);
+    return check_required(slots, n, err);
+}
+
+mel_status cli_parse(cli_parsed *out, const cli_command *command, int argc, char **argv, mel_error *err)
+{
+    *out = (cli_parsed){ .common = common_defaults };
+    out->args = cli_alloc_zero(1, command->args_size);
+    if (command->args_size != 0)
+        memcpy(out->args, command->defaults, command->args_size);
+    size_t n;
+    slot *slots = make_slots(&n, command, out->args, &out->common);
+    const mel_status status = parse_into(out, slots, n, command, argc, argv, err);
+    free(slots);
+    return status;
+}
+
+void cli_parsed_clear(cli_parsed *parsed, const cli_command *command)
+{
+    if (parsed->args != NULL) {
+        size_t n;
+        slot *slots = make_slots(&n, command, parsed->args, &parsed->common);
+        for (size_t i = 0; i < n; i++)
+            if (slots[i].option->kind == CLI_LIST) {
+                cli_list list;
+                memcpy(&list, slots[i].field, sizeof list);
+                free(list.item);
+            }
+        free(slots);
+    }
+    free(parsed->args);
+    *parsed = (cli_parsed){ 0 };
+}

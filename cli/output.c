@@ -1,0 +1,482 @@
+#include "output.h"
+#include "progress.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool errors_as_json;
+
+void cli_expect_json(bool json)
+{
+    errors_as_json = json;
+}
+
+static _Noreturn void out_of_memory(void)
+{
+    if (errors_as_json)
+        (void)puts("{\"error\": {\"code\": \"ENOMEM\", \"message\": \"out of memory\"}}");
+    else
+        (void)fputs("melicit: out of memory\n", stderr);
+    exit(mel_status_exit_code(MEL_ENOMEM));
+}
+
+void *cli_alloc_zero(size_t n, size_t size)
+{
+    void *block = n != 0 && size != 0 ? calloc(n, size) : calloc(1, 1);
+    if (block == NULL)
+        out_of_memory();
+    return block;
+}
+
+void *cli_regrow(void *block, size_t n, size_t size)
+{
+    if (size != 0 && n > SIZE_MAX / size)
+        out_of_memory();
+    void *bigger = realloc(block, n * size != 0 ? n * size : 1);
+    if (bigger == NULL)
+        out_of_memory();
+    return bigger;
+}
+
+static char *format_list(const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *text = cli_alloc_zero(n > 0 ? (size_t)n + 1 : 1, 1);
+    if (n > 0)
+        (void)vsnprintf(text, (size_t)n + 1, fmt, args);
+    return text;
+}
+
+char *cli_format(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = format_list(fmt, args);
+    va_end(args);
+    return text;
+}
+
+mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    err->code = code;
+    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
+    va_end(args);
+    return code;
+}
+
+/* ---- text that came from elsewhere ---- */
+
+/* Length of the valid UTF-8 sequence at s, 0 when there is none. */
+static size_t sequence_length(const unsigned char *s)
+{
+    const size_t n = s[0] < 0x80   ? 1
+                     : s[0] < 0xC2 ? 0
+                     : s[0] < 0xE0 ? 2
+                     : s[0] < 0xF0 ? 3
+                     : s[0] < 0xF5 ? 4
+                                   : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    /* over-long forms, surrogates, beyond U+10FFFF */
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
+        (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;
+    return n;
+}
+
+/* Would a terminal obey the sequence at s instead of showing it? */
+static bool is_control(const unsigned char *s)
+{
+    return (s[0] < 0x20 && s[0] != '\n') || s[0] == 0x7F || (s[0] == 0xC2 && s[1] < 0xA0);
+}
+
+/* Valid UTF-8 in place of whatever text is; control characters except newline become "?". */
+static char *made_harmless(const char *text)
+{
+    char *clean = cli_alloc_zero(3 * strlen(text) + 1, 1);
+    size_t used = 0;
+    while (*text != '\0') {
+        const unsigned char *s = (const unsigned char *)text;
+        const size_t n = sequence_length(s);
+        if (n == 0) {
+            clean[used++] = (char)0xEF; /* U+FFFD, the replacement character */
+            clean[used++] = (char)0xBF;
+            clean[used++] = (char)0xBD;
+            text++;
+        } else if (is_control(s)) {
+            clean[used++] = '?';
+            text += n;
+        } else {
+            memcpy(clean + used, text, n);
+            used += n;
+            text += n;
+        }
+    }
+    return clean;
+}
+
+/* ---- JSON ---- */
+
+static json_t *present(json_t *value)
+{
+    if (value == NULL)
+        out_of_memory();
+    return value;
+}
+
+json_t *cli_json_text(const char *text)
+{
+    json_t *value = json_string(text);
+    if (value != NULL)
+        return value;
+    char *clean = made_harmless(text);
+    value = json_string(clean);
+    free(clean);
+    return present(value);
+}
+
+json_t *cli_json_number(double value)
+{
+    return present(isfinite(value) ? json_real(value) : json_null());
+}
+
+json_t *cli_json_count(uint64_t value)
+{
+    return present(json_integer((json_int_t)value));
+}
+
+void cli_put(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, present(value)) != 0)
+        out_of_memory();
+}
+
+void cli_push(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, present(value)) != 0)
+        out_of_memory();
+}
+
+void cli_print_json(const json_t *object)
+{
+    /* A failed write is found by cli_close_stdout. */
+    (void)json_dumpf(object, stdout, JSON_INDENT(2));
+    (void)putchar('\n');
+}
+
+/* ---- for people ---- */
+
+static bool colours(FILE *stream)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    return isatty(fileno(stream)) && (no_color == NULL || *no_color == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+void cli_heading(const char *text)
+{
+    char *clean = made_harmless(text);
+    const bool bold = colours(stdout);
+    cli_bar_clear();
+    (void)printf("%s%s%s\n", bold ? "\033[1m" : "", clean, bold ? "\033[0m" : "");
+    free(clean);
+}
+
+void cli_print(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = format_list(fmt, args);
+    va_end(args);
+    char *clean = made_harmless(text);
+    cli_bar_clear();
+    (void)fputs(clean, stdout);
+    free(clean);
+    free(text);
+}
+
+const char *cli_count(char text[CLI_COUNT_SIZE], uint64_t value)
+{
+    char digits[CLI_COUNT_SIZE];
+    const int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    size_t used = 0;
+    for (int i = 0; i < n; i++) {
+        if (i > 0 && (n - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return text;
+}
+
+size_t cli_width(FILE *stream)
+{
+    struct winsize size;
+    if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 80;
+    return size.ws_col < 40 ? 40 : size.ws_col > 100 ? 100 : size.ws_col;
+}
+
+size_t cli_columns(const char *text)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xC0) != 0x80;
+    return n;
+}
+
+static void blanks(FILE *stream, size_t n)
+{
+    (void)fprintf(stream, "%*s", (int)n, "");
+}
+
+void cli_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t width)
+{
+    size_t column = used;
+    while (*text != '\0') {
+        if (*text == '\n' || *text == ' ') {
+            if (*text == '\n') {
+                (void)fputc('\n', stream);
+                column = 0;
+            }
+            text++;
+            continue;
+        }
+        const size_t length = strcspn(text, " \n");
+        char *word = cli_format("%.*s", (int)length, text);
+        const size_t wide = cli_columns(word);
+        if (column > indent && column + 1 + wide > width) {
+            (void)fputc('\n', stream);
+            column = 0;
+        }
+        if (column < indent) {
+            blanks(stream, indent - column);
+            column = indent;
+        } else if (column > indent) {
+            (void)fputc(' ', stream);
+            column++;
+        }
+        (void)fputs(word, stream);
+        column += wide;
+        text += length;
+        free(word);
+    }
+    (void)fputc('\n', stream);
+}
+
+char *cli_short(const char *text, size_t columns)
+{
+    char *line = made_harmless(text);
+    for (char *c = line; *c != '\0'; c++)
+        if (*c == '\n')
+            *c = '?';
+    if (cli_columns(line) <= columns)
+        return line;
+    size_t bytes = 0;
+    for (size_t n = 0; n < columns - 3; n++)
+        bytes += sequence_length((const unsigned char *)line + bytes);
+    char *cut = cli_format("%.*s...", (int)bytes, line);
+    free(line);
+    return cut;
+}
+
+/* ---- tables ---- */
+
+struct cli_table {
+    const char *align;
+    const char *const *headers;
+    size_t n_columns, n_cells, capacity;
+    char **cell;
+};
+
+cli_table *cli_table_new(const char *align, const char *const *headers)
+{
+    cli_table *table = cli_alloc_zero(1, sizeof *table);
+    table->align = align;
+    table->headers = headers;
+    table->n_columns = strlen(align);
+    return table;
+}
+
+void cli_table_cell(cli_table *table, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = format_list(fmt, args);
+    va_end(args);
+    if (table->n_cells == table->capacity) {
+        table->capacity = table->capacity != 0 ? 2 * table->capacity : 64;
+        table->cell = cli_regrow(table->cell, table->capacity, sizeof *table->cell);
+    }
+    table->cell[table->n_cells++] = made_harmless(text);
+    free(text);
+}
+
+/* Line number `line` of a text, as a fresh string; "" beyond the last. */
+static char *line_of(const char *text, size_t line)
+{
+    for (; line > 0 && *text != '\0'; line--) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    return cli_format("%.*s", (int)strcspn(text, "\n"), text);
+}
+
+static size_t count_lines(const char *text)
+{
+    size_t n = 1;
+    for (; *text != '\0'; text++)
+        n += *text == '\n';
+    return n;
+}
+
+static void print_cell(const cli_table *table, size_t column, size_t width, const char *text)
+{
+    const size_t gap = column == 0 ? 2 : 3; /* the table's indent, the space between columns */
+    const size_t pad = width - cli_columns(text);
+    const bool last = column + 1 == table->n_columns;
+    if (table->align[column] == 'r')
+        (void)printf("%*s%s", (int)(gap + pad), "", text);
+    else
+        (void)printf("%*s%s%*s", (int)gap, "", text, last ? 0 : (int)pad, "");
+    if (last)
+        (void)putchar('\n');
+}
+
+static size_t column_width(const cli_table *table, size_t column)
+{
+    size_t width = 0;
+    for (size_t line = 0; line < count_lines(table->headers[column]); line++) {
+        char *text = line_of(table->headers[column], line);
+        const size_t wide = cli_columns(text);
+        width = wide > width ? wide : width;
+        free(text);
+    }
+    for (size_t i = column; i < table->n_cells; i += table->n_columns) {
+        const size_t wide = cli_columns(table->cell[i]);
+        width = wide > width ? wide : width;
+    }
+    return width;
+}
+
+static void print_headers(const cli_table *table, const size_t *width)
+{
+    size_t lines = 0;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        const size_t n = count_lines(table->headers[c]);
+        lines = n > lines ? n : lines;
+    }
+    const bool dim = colours(stdout);
+    for (size_t line = 0; line < lines; line++) {
+        if (dim)
+            (void)fputs("\033[2m", stdout);
+        for (size_t c = 0; c < table->n_columns; c++) {
+            char *text = line_of(table->headers[c], line);
+            print_cell(table, c, width[c], text);
+            free(text);
+        }
+        if (dim)
+            (void)fputs("\033[0m", stdout);
+    }
+}
+
+void cli_table_print(cli_table *table)
+{
+    size_t *width = cli_alloc_zero(table->n_columns, sizeof *width);
+    for (size_t c = 0; c < table->n_columns; c++)
+        width[c] = column_width(table, c);
+    cli_bar_clear();
+    print_headers(table, width);
+    for (size_t i = 0; i < table->n_cells; i++) {
+        print_cell(table, i % table->n_columns, width[i % table->n_columns], table->cell[i]);
+        free(table->cell[i]);
+    }
+    free(width);
+    free(table->cell);
+    free(table);
+}
+
+/* ---- standard error, and the end ---- */
+
+static void say(const char *who, const char *text)
+{
+    char *clean = made_harmless(text);
+    cli_bar_clear();
+    (void)fprintf(stderr, "%s%s\n", who, clean);
+    free(clean);
+}
+
+void cli_warn(cli_run *run, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = format_list(fmt, args);
+    va_end(args);
+    json_t *list = json_object_get(run->result, "warnings");
+    if (list == NULL) {
+        list = json_array();
+        cli_put(run->result, "warnings", list);
+    }
+    cli_push(list, cli_json_text(text));
+    if (!run->quiet && (!run->json || isatty(STDERR_FILENO)))
+        say("melicit: warning: ", text);
+    free(text);
+}
+
+void cli_talk(const cli_run *run, const char *fmt, ...)
+{
+    if (run->quiet || !isatty(STDERR_FILENO))
+        return;
+    va_list args;
+    va_start(args, fmt);
+    char *text = format_list(fmt, args);
+    va_end(args);
+    say("", text);
+    free(text);
+}
+
+void cli_report_error(const char *who, bool json, const mel_error *err)
+{
+    const char *text = err->text[0] != '\0' ? err->text : mel_status_text(err->code);
+    if (!json) {
+        char *prefix = cli_format("%s: ", who);
+        say(prefix, text);
+        free(prefix);
+        return;
+    }
+    json_t *inner = present(json_object()), *outer = present(json_object());
+    cli_put(inner, "code", cli_json_text(mel_status_name(err->code)));
+    cli_put(inner, "message", cli_json_text(text));
+    cli_put(outer, "error", inner);
+    cli_print_json(outer);
+    json_decref(outer);
+}
+
+mel_status cli_close_stdout(mel_error *err)
+{
+    errno = 0;
+    const bool failed = ferror(stdout) != 0;
+    const bool flushed = fflush(stdout) == 0;
+    const int reason = errno;
+    const bool closed = fclose(stdout) == 0;
+    if (!failed && flushed && closed)
+        return MEL_OK;
+    *err = (mel_error){ .code = MEL_EIO };
+    if (reason != EPIPE)
+        (void)cli_fail(err, MEL_EIO, "cannot write to standard output: %s",
+                       reason != 0 ? strerror(reason) : "a write failed");
+    return MEL_EIO;
+}

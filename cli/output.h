@@ -1,0 +1,65 @@
+/* What the verbs print with: JSON through jansson, aligned tables, headings, warnings. Text that came
+ * out of files is made harmless first: control characters are replaced, broken UTF-8 repaired. */
+#ifndef MEL_CLI_OUTPUT_H
+#define MEL_CLI_OUTPUT_H
+
+#include "command.h"
+
+#include <stdio.h>
+
+/* Memory for the program's own small things. When it runs out the program says so and ends with the
+ * exit code of MEL_ENOMEM; the library's allocations are reported like any other failure. */
+void *cli_alloc_zero(size_t n, size_t size);
+void *cli_regrow(void *block, size_t n, size_t size);
+MEL_PRINTF(1, 2) char *cli_format(const char *fmt, ...);
+/* Say before anything can fail whether errors are wanted as JSON. */
+void cli_expect_json(bool json);
+
+/* JSON values: text repaired where it is not UTF-8; null for numbers that are not finite. */
+json_t *cli_json_text(const char *text);
+json_t *cli_json_number(double value);
+json_t *cli_json_count(uint64_t value);
+/* Adds value, which is taken over. */
+void cli_put(json_t *object, const char *key, json_t *value);
+void cli_push(json_t *array, json_t *value);
+
+/* Standard output for people. Colours only on a terminal and without NO_COLOR. */
+void cli_heading(const char *text);
+MEL_PRINTF(1, 2) void cli_print(const char *fmt, ...);
+/* "32,561" */
+#define CLI_COUNT_SIZE 32
+const char *cli_count(char text[CLI_COUNT_SIZE], uint64_t value);
+/* Columns of the terminal behind a stream, 80 when it is none; at most 100, for reading. */
+size_t cli_width(FILE *stream);
+/* Words wrapped at `width` columns, every line after `indent` blanks; `used` columns of the first line
+ * are already taken. Newlines in the text are kept. Ends with a newline. */
+void cli_wrap(FILE *stream, const char *text, size_t used, size_t indent, size_t width);
+/* Columns that a text takes on a terminal (UTF-8 code points). */
+size_t cli_columns(const char *text);
+
+/* A text as one harmless line of at most so many columns, shortened with "..."; freed by the caller. */
+char *cli_short(const char *text, size_t columns);
+
+/* A table: align holds 'l' or 'r' per column; a header may have several lines. */
+typedef struct cli_table cli_table;
+cli_table *cli_table_new(const char *align, const char *const *headers);
+MEL_PRINTF(2, 3) void cli_table_cell(cli_table *table, const char *fmt, ...);
+/* Prints on standard output, indented, and frees. */
+void cli_table_print(cli_table *table);
+
+/* A warning: in "warnings" of the result, and on standard error unless --quiet (with --json only when
+ * that is a terminal). */
+MEL_PRINTF(2, 3) void cli_warn(cli_run *run, const char *fmt, ...);
+/* Talk: on standard error, only when that is a terminal, and not with --quiet. */
+MEL_PRINTF(2, 3) void cli_talk(const cli_run *run, const char *fmt, ...);
+
+/* The sentence of a failure on standard error, or the error object on standard output. `who` is the
+ * program or program and verb. */
+void cli_report_error(const char *who, bool json, const mel_error *err);
+/* Prints the object (without taking it over). */
+void cli_print_json(const json_t *object);
+/* Everything printed must have arrived: MEL_EIO otherwise, without a sentence when the reader of a
+ * pipe has simply gone away. */
+mel_status cli_close_stdout(mel_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+#include "prediction_file.h"
+
+#include <string.h>
+
+#define NPY_ALIGNMENT 64 /* of the data after the header */
+
+static void write_npy_header(FILE *stream, const prediction_shape *shape)
+{
+    char header[256];
+    int n = shape->decisions
+                ? snprintf(header, sizeof header,
+                           "{'descr': '<i8', 'fortran_order': False, 'shape': (%zu,), }", shape->rows)
+                : snprintf(header, sizeof header,
+                           "{'descr': '<f8', 'fortran_order': False, 'shape': (%zu, %zu), }", shape->rows,
+                           shape->classes);
+    /* magic, version 1.0, length in two bytes, then the text padded with blanks and a newline */
+    const size_t before = 10;
+    const size_t total = (before + (size_t)n + 1 + NPY_ALIGNMENT - 1) / NPY_ALIGNMENT * NPY_ALIGNMENT;
+    const size_t length = total - before;
+    const unsigned char start[] = {
+        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, length & 0xFF, (length >> 8) & 0xFF
+    };
+    (void)fwrite(start, 1, sizeof start, stream);
+    (void)fprintf(stream, "%-*s\n", (int)length - 1, header);
+}
+
+/* One cell, quoted where RFC 4180 asks for it. */
+static void write_cell(FILE *stream, const char *text)
+{
+    if (*text != '\0' && text[strcspn(text, ",\"\r\n")] == '\0') {
+        (void)fputs(text, stream);
+        return;
+    }
+    (void)fputc('"', stream);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            (void)fputc('"', stream);
+        (void)fputc(*text, stream);
+    }
+    (void)fputc('"', stream);
+}
+
+static void write_little_endian(FILE *stream, uint64_t bits)
+{
+    unsigned char bytes[8];
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(bits >> (8 * i));
+    (void)fwrite(bytes, 1, sizeof bytes, stream);
+}
+
+/* Writes are not checked one by one: the stream remembers a failure. */
+static mel_status checked(const prediction_file *file, mel_error *err)
+{
+    if (ferror(file->out.stream) == 0)
+        return MEL_OK;
+    return cli_out_failed(&file->out, err);
+}
+
+mel_status prediction_file_open(prediction_file *file, const char *path, const prediction_shape *shape,
+                                mel_error *err)
+{
+    *file = (prediction_file){ .csv = shape->csv, .classes = shape->classes };
+    const mel_status status = cli_out_open(&file->out, path, err);
+    if (status != MEL_OK)
+        return status;
+    FILE *stream = file->out.stream;
+    if (!shape->csv) {
+        write_npy_header(stream, shape);
+    } else if (shape->decisions) {
+        (void)fputs("decision\n", stream);
+    } else {
+        for (size_t c = 0; c < shape->classes; c++) {
+            (void)fputs(c != 0 ? "," : "", stream);
+            write_cell(stream, shape->names[c]);
+        }
+        (void)fputc('\n', stream);
+    }
+    return checked(file, err);
+}
+
+mel_status prediction_file_probabilities(prediction_file *file, const double *probs, mel_error *err)
+{
+    FILE *stream = file->out.stream;
+    for (size_t c = 0; c < file->classes; c++) {
+        uint64_t bits;
+        memcpy(&bits, &probs[c], sizeof bits);
+        if (file->csv)
+            (void)fprintf(stream, "%s%.17g", c != 0 ? "," : "", probs[c]);
+        else
+            write_little_endian(stream, bits);
+    }
+    if (file->csv)
+        (void)fputc('\n', stream);
+    return checked(file, err);
+}
+
+mel_status prediction_file_decision(prediction_file *file, uint32_t code, const char *name, mel_error *err)
+{
+    if (file->csv) {
+        write_cell(file->out.stream, name);
+        (void)fputc('\n', file->out.stream);
+    } else {
+        write_little_endian(file->out.stream, code);
+    }
+    return checked(file, err);
+}
+
+mel_status prediction_file_commit(prediction_file *file, mel_error *err)
+{
+    return cli_out_commit(&file->out, err);
+}
+
+void prediction_file_abandon(prediction_file *file)
+{
+    cli_out_abandon(&file->out);
+}

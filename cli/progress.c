@@ -1,0 +1,107 @@
+#include "progress.h"
+#include "output.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BAR_CELLS 30
+#define REDRAW_NANOSECONDS 80000000L
+
+static struct {
+    bool drawing, on_screen;
+    char what[64];
+    struct timespec drawn_at;
+} bar;
+
+static volatile sig_atomic_t stop_wanted;
+static volatile sig_atomic_t empty_input; /* a descriptor of /dev/null; negative: none */
+
+/* Whoever waits for standard input finds its end. */
+static void on_signal(int number)
+{
+    (void)number;
+    stop_wanted = 1;
+    if (empty_input >= 0)
+        (void)dup2(empty_input, STDIN_FILENO);
+}
+
+void cli_catch_signals(void)
+{
+    static const int stopping[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction action = { .sa_handler = SIG_IGN };
+    (void)sigaction(SIGPIPE, &action, NULL);
+    empty_input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    for (size_t i = 0; i < sizeof stopping / sizeof *stopping; i++) {
+        struct sigaction before;
+        /* A signal that is ignored from the start (nohup) stays ignored. */
+        if (sigaction(stopping[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue;
+        /* No SA_RESTART: a read that waits is interrupted. */
+        action = (struct sigaction){ .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+        (void)sigaction(stopping[i], &action, NULL);
+    }
+}
+
+bool cli_stop_wanted(void)
+{
+    return stop_wanted != 0;
+}
+
+mel_status cli_check_stop(mel_error *err)
+{
+    return cli_stop_wanted() ? cli_fail(err, MEL_ESTOPPED, "stopped on request") : MEL_OK;
+}
+
+static void draw(double share)
+{
+    const double inside = share >= 0 && share <= 1 ? share : 0;
+    const int full = (int)(inside * BAR_CELLS);
+    char cells[BAR_CELLS + 1];
+    memset(cells, '.', BAR_CELLS);
+    memset(cells, '#', (size_t)full);
+    cells[BAR_CELLS] = '\0';
+    (void)fprintf(stderr, "\r\033[K%-24.64s [%s] %3d %%", bar.what, cells, (int)(inside * 100));
+    (void)fflush(stderr);
+    bar.on_screen = true;
+}
+
+static int on_progress(void *user, const char *what, double share)
+{
+    (void)user;
+    if (bar.drawing) {
+        struct timespec now;
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        const long since =
+            (long)(now.tv_sec - bar.drawn_at.tv_sec) * 1000000000L + now.tv_nsec - bar.drawn_at.tv_nsec;
+        if (strncmp(what, bar.what, sizeof bar.what - 1) != 0 || since >= REDRAW_NANOSECONDS) {
+            (void)snprintf(bar.what, sizeof bar.what, "%s", what);
+            bar.drawn_at = now;
+            draw(share);
+        }
+    }
+    return cli_stop_wanted();
+}
+
+mel_progress cli_bar_start(bool wanted)
+{
+    bar.drawing = wanted && isatty(STDERR_FILENO);
+    return (mel_progress){ .call = on_progress };
+}
+
+void cli_bar_clear(void)
+{
+    if (!bar.on_screen)
+        return;
+    (void)fputs("\r\033[K", stderr);
+    (void)fflush(stderr);
+    bar.on_screen = false;
+}
+
+void cli_bar_end(void)
+{
+    cli_bar_clear();
+    bar.drawing = false;
+}

@@ -1,0 +1,22 @@
+/* Long work: a bar on standard error, and Ctrl-C as a wish to stop. */
+#ifndef MEL_CLI_PROGRESS_H
+#define MEL_CLI_PROGRESS_H
+
+#include "command.h"
+
+/* SIGINT, SIGTERM and SIGHUP ask for a clean stop (a second one ends the program at once); SIGPIPE
+ * is ignored, so that a reader who leaves early shows as a failed write. */
+void cli_catch_signals(void);
+bool cli_stop_wanted(void);
+/* MEL_ESTOPPED with a sentence once a stop is wanted: for work that the library does in one go. */
+mel_status cli_check_stop(mel_error *err);
+
+/* The callback for the library; it draws when `wanted` and standard error is a terminal, and always
+ * carries the wish to stop. There is one bar, as there is one terminal. */
+mel_progress cli_bar_start(bool wanted);
+/* Takes the bar off the screen; everything that prints for people does so first. */
+void cli_bar_clear(void);
+/* No more bars: rows of a result go to the same terminal. */
+void cli_bar_end(void);
+
+#endif

@@ -1,0 +1,21 @@
+/* What melicit train has to say, for people and for programs. */
+#ifndef MEL_CLI_TRAIN_REPORT_H
+#define MEL_CLI_TRAIN_REPORT_H
+
+#include "dataset.h"
+#include "melicit/model.h"
+
+typedef struct {
+    const cli_dataset *dataset;
+    const cli_dataset_args *args;
+    const cli_part *parts; /* CLI_PARTS of them */
+    const mel_model *model;
+    const mel_fit_report *fit;
+    const double *probs; /* of the test part; NULL when nothing was held out */
+    const char *out;     /* NULL: the model was not stored */
+} train_report;
+
+void train_report_json(json_t *result, const train_report *report);
+void train_report_text(const train_report *report);
+
+#endif

@@ -1,0 +1,131 @@
+"""What the system tests share: running the built program and reading what it says."""
+import csv
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+from dataclasses import dataclass
+
+import numpy
+import pytest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", SOURCE / "build")).resolve()
+PROGRAM = BUILD / "melicit"
+DATA = SOURCE / "data"
+SANITIZED = os.environ.get("MELICIT_SANITIZE", "OFF") == "ON"
+
+
+def environment(**more):
+    """The caller's environment without what would change the outcome, and with melicit on the path."""
+    env = {k: v for k, v in os.environ.items() if k not in ("MELICIT_DATA", "NO_COLOR", "COLUMNS", "TMPDIR")}
+    env["PATH"] = f"{BUILD}:{env.get('PATH', '/usr/bin:/bin')}"
+    env["LC_ALL"] = "C.UTF-8"
+    # A finding of a sanitizer must not look like one of the program's own exit codes.
+    env["ASAN_OPTIONS"] = "exitcode=99"
+    env["UBSAN_OPTIONS"] = "exitcode=99:print_stacktrace=1"
+    env.update(more)
+    return env
+
+
+def refuse_constant(name):
+    raise ValueError(f"{name} is not JSON")
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """Standard output as exactly one JSON object."""
+        value = json.loads(self.out, parse_constant=refuse_constant)
+        assert isinstance(value, dict)
+        return value
+
+    def done(self):
+        assert self.code == 0, f"exit {self.code}\n{self.out}\n{self.err}"
+        return self
+
+    def refused(self, code, *parts):
+        """Exit code, nothing on stdout, one line on stderr that contains the parts."""
+        assert self.code == code, f"exit {self.code}, wanted {code}\n{self.out}\n{self.err}"
+        assert self.out == ""
+        assert self.err.startswith("melicit") and self.err.endswith("\n") and self.err.count("\n") == 1, self.err
+        for part in parts:
+            assert part in self.err, f"{part!r} is not in {self.err!r}"
+        return self
+
+
+class Melicit:
+    """Runs the program in a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, *args, stdin="", env=None, timeout=120):
+        done = subprocess.run(
+            [str(PROGRAM), *map(str, args)],
+            input=stdin if isinstance(stdin, bytes) else stdin.encode(),
+            capture_output=True,
+            cwd=self.folder,
+            env=environment(**(env or {})),
+            timeout=timeout,
+        )
+        return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def shell(self, line, timeout=120):
+        done = subprocess.run(
+            ["bash", "-c", line],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=self.folder,
+            env=environment(),
+            timeout=timeout,
+        )
+        return Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def write(self, name, content):
+        path = self.folder / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    def load(self, name):
+        return numpy.load(self.folder / name)
+
+    def rows(self, name):
+        with open(self.folder / name, newline="") as file:
+            return list(csv.reader(file))
+
+
+@pytest.fixture
+def melicit(tmp_path):
+    assert PROGRAM.exists(), f"build first: {PROGRAM} is not there"
+    return Melicit(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def cancer_rows():
+    """The bundled breast cancer data as a header and rows of texts."""
+    with gzip.open(DATA / "breast_cancer_original.csv.gz", "rt", newline="") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
+@pytest.fixture(scope="session")
+def mixed_csv():
+    """400 rows: two numbers, two texts, missing cells, three classes, two groups, weights."""
+    rng = numpy.random.Generator(numpy.random.PCG64(7))
+    lines = ["age,colour,size,meta_id,side,weight,score,kind"]
+    for i in range(400):
+        kind = int(rng.integers(3))
+        age = f"{rng.normal(40 + 8 * kind, 10):.2f}" if rng.random() > 0.05 else "?"
+        colour = ["red", "green", "blue, dark"][(kind + (rng.random() < 0.4)) % 3]
+        size = f"{rng.normal(kind, 1):.4f}" if rng.random() > 0.05 else ""
+        quoted = f'"{colour}"' if "," in colour else colour
+        side = "left" if rng.random() < 0.3 else "right"
+        lines.append(f"{age},{quoted},{size},{i},{side},{1 + i % 3},{rng.normal(kind):.5f},{'abc'[kind]}")
+    return "\n".join(lines) + "\n"
