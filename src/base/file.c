@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static mel_status cannot(const char *path, const char *what, int reason, mel_error *err)
@@ -41,22 +42,44 @@ static int fill(int file, const void *bytes, size_t n)
     return reason;
 }
 
-/* The rename itself is durable once the folder is synced; some file systems cannot, and that is fine. */
-static void sync_folder(char *path)
+void mel_file_sync_folder(const char *path)
 {
-    char *slash = strrchr(path, '/');
-    if (slash == path)
+    char *folder = mel_strdup(path);
+    if (folder == NULL)
+        return;
+    char *slash = strrchr(folder, '/');
+    if (slash == folder)
         slash++;
     if (slash != NULL)
         *slash = '\0';
-    const int folder = open(slash != NULL ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0)
-        return;
-    (void)fsync(folder);
-    (void)close(folder);
+    const int opened = open(slash != NULL ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened >= 0) {
+        (void)fsync(opened);
+        (void)close(opened);
+    }
+    free(folder);
 }
 
-static mel_status replace(const char *path, char *temporary, const void *bytes, size_t n, mel_error *err)
+/* A device or a pipe is written to, never replaced. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static mel_status write_special(const char *path, const void *bytes, size_t n, mel_error *err)
+{
+    const int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return cannot(path, "open", errno, err);
+    int reason = write_all(file, bytes, n);
+    if (close(file) != 0 && reason == 0)
+        reason = errno;
+    return reason == 0 ? MEL_OK : cannot(path, "write", reason, err);
+}
+
+static mel_status replace(const char *path, const char *temporary, const void *bytes, size_t n,
+                          mel_error *err)
 {
     const int file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (file < 0)
@@ -68,7 +91,7 @@ static mel_status replace(const char *path, char *temporary, const void *bytes, 
         (void)unlink(temporary);
         return cannot(path, "write", reason, err);
     }
-    sync_folder(temporary);
+    mel_file_sync_folder(path);
     return MEL_OK;
 }
 
@@ -79,6 +102,8 @@ mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_e
             return cannot("standard output", "write", errno, err);
         return MEL_OK;
     }
+    if (is_special(path))
+        return write_special(path, bytes, n, err);
     const size_t room = strlen(path) + 64;
     char *temporary = mel_alloc(room, 1);
     if (temporary == NULL)

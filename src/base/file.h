@@ -5,7 +5,11 @@
 #include "base/internal.h"
 
 /* Writes bytes[0..n) to a new file next to path, syncs it and renames it over path; "-" is standard
- * output. MEL_EIO with the reason when that fails, and the old file is left as it was. */
+ * output, and devices and pipes are written to as they are. MEL_EIO with the reason when that fails, and
+ * the old file is left as it was. */
 mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_error *err);
+
+/* Makes a name just created or renamed survive a crash; some file systems cannot, and that is fine. */
+void mel_file_sync_folder(const char *path);
 
 #endif
