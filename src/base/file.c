@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,8 +45,8 @@ static int fill(int file, const void *bytes, size_t n)
 
 void mel_file_sync_folder(const char *path)
 {
-    char *folder = mel_strdup(path);
-    if (folder == NULL)
+    char folder[PATH_MAX]; /* no allocation: nobody could be told that it failed */
+    if ((size_t)snprintf(folder, sizeof folder, "%s", path) >= sizeof folder)
         return;
     char *slash = strrchr(folder, '/');
     if (slash == folder)
@@ -57,7 +58,6 @@ void mel_file_sync_folder(const char *path)
         (void)fsync(opened);
         (void)close(opened);
     }
-    free(folder);
 }
 
 /* A device or a pipe is written to, never replaced. */
