@@ -1,7 +1,22 @@
 /* melicit/data.h: tables in, feature matrices and labels out.
  *
  * A table is a set of named columns of equal length, each of numbers or of text. Missing cells are
- * NaN in a column of numbers and MEL_MISSING in a column of text, and nothing else is ever NaN. */
+ * NaN in a column of numbers and MEL_MISSING in a column of text, and nothing else is ever NaN.
+ *
+ * CSV is RFC 4180 in UTF-8 (a byte order mark is skipped), with a header. A cell without quotes that is
+ * empty, "?" or "NA" is missing, blanks around it aside, and so is a quoted cell that is empty. A column is
+ * numbers when each other cell is a decimal number, blanks around it aside; nan, inf and numbers beyond
+ * the range of double are refused there. Text is kept as it stands. Empty lines may follow the last
+ * row; in a table of one column they are rows with a missing cell. Anything else that is unclear (rows of
+ * another length, quotes inside a cell without quotes, text behind a closing quote, a carriage return
+ * alone, NUL bytes, invalid UTF-8, names that are empty or there twice, no rows) is refused.
+ *
+ * NPY arrays have 1 or 2 dimensions of floats (32, 64 bits), integers (8 to 64 bits) or bools, in either
+ * byte order and either storage order; columns are called c1, c2, ... LIBSVM text has ascending
+ * indices from 1, "#" starts a comment. Any of them may be packed with gzip.
+ *
+ * Messages count rows from 1 with the header as row 1; a row with line ends inside quotes is one row. LIBSVM
+ * messages count lines. */
 #ifndef MELICIT_DATA_H
 #define MELICIT_DATA_H
 
@@ -29,10 +44,10 @@ typedef struct {
 
 typedef struct {
     size_t struct_size;
-    mel_format format; /* AUTO: by the file's name (.csv, .csv.gz, .npy, .svm, .libsvm), then by content */
+    mel_format format; /* AUTO: by the file's name (.csv, .npy, .svm, .libsvm, also .gz), then by content */
     char delimiter;    /* CSV: ',' */
     bool no_header;    /* CSV: the first line is data; columns are called c1, c2, ... */
-    const mel_column_override *overrides;
+    const mel_column_override *overrides; /* CSV: types of columns by name, instead of finding them */
     size_t n_overrides;
     size_t max_rows;       /* 100 million */
     size_t max_columns;    /* 100,000 */
@@ -43,11 +58,11 @@ typedef struct {
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 
-/* Reads a whole file ("-": standard input, CSV). A refusal (MEL_EDATA, MEL_ELIMIT) names file, row,
- * column and value; rows are counted from 1 with the header as row 1, columns by name or number. */
+/* Reads a whole file ("-": standard input). A refusal (MEL_EDATA, MEL_ELIMIT) names file, row, column and
+ * value. Categories are numbered in the order in which they appear. */
 MEL_API mel_status mel_table_read(mel_table **out, const char *path, const mel_read_options *opt,
                                   mel_error *err);
-/* The same from bytes in memory (unpacked); `name` stands for the file in messages. */
+/* The same from bytes in memory, packed or not; `name` stands for the file in messages. */
 MEL_API mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, const char *name,
                                          const mel_read_options *opt, mel_error *err);
 MEL_API void mel_table_free(mel_table *table);
@@ -55,6 +70,8 @@ MEL_API void mel_table_free(mel_table *table);
 MEL_API size_t mel_table_rows(const mel_table *table);
 MEL_API size_t mel_table_columns(const mel_table *table);
 MEL_API const char *mel_table_name(const mel_table *table); /* file, for messages */
+/* The number that messages give to a row: its place in the file, also after mel_table_take. */
+MEL_API size_t mel_table_row_number(const mel_table *table, size_t row);
 MEL_API const char *mel_table_column_name(const mel_table *table, size_t column);
 MEL_API mel_column_type mel_table_column_type(const mel_table *table, size_t column);
 /* SIZE_MAX when there is no such column. */
@@ -91,8 +108,8 @@ typedef struct {
     uint32_t *code;
     char **name;
 } mel_labels;
-/* Refuses a missing column, missing cells, fewer than two classes, and a column in which (almost)
- * every row has a value of its own. */
+/* Refuses a missing column, missing cells, fewer than two classes, and more than two classes with fewer
+ * than two rows each on average (identifiers, a number to predict). */
 MEL_API mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char *column,
                                     mel_error *err);
 /* The codes of a column under given class names (prediction time); an unknown class is refused. */
@@ -107,24 +124,40 @@ MEL_API mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *t
                                              size_t n_classes, mel_error *err);
 MEL_API void mel_labels_clear(mel_labels *labels);
 
-/* How a table becomes features, learned on training rows: medians and modes for missing cells,
- * mean and deviation of number columns, categories of text columns (one-hot, in the order of
- * mel_labels; columns named "workclass=Private"). Columns "meta_*" are left out, as are those named in skip.
- */
+/* How a table becomes features, learned on training rows.
+ * - A column of numbers is one feature: missing cells get the median, then (x - mean) / deviation, where
+ *   mean and deviation (divisor n) are those of the filled column; a constant column becomes 0.
+ * - A column of text is one feature per category of the training rows, "workclass=Private", 1 where the
+ *   cell has it, in the order of mel_labels and without leaving one out; missing cells get the most
+ *   frequent category (the first of those that tie).
+ * - Left out: columns "meta_*", those named in skip, and those without any value in the training rows
+ *   (mel_encoder_dropped tells which).
+ * - A LIBSVM table gives its features "f1", "f2", ... divided by their deviation (zeros included) but
+ *   not centred, so that they stay sparse; its label is never a feature. */
 typedef struct mel_encoder mel_encoder;
 typedef struct {
     size_t struct_size;
-    const char *const *skip; /* label, group, identifiers */
+    const char *const *skip; /* label, group, identifiers; each must be a column */
     size_t n_skip;
-    bool keep_scale; /* do not standardise number columns */
-    bool dense;      /* always a dense matrix; otherwise sparse when that is smaller */
+    bool keep_scale;       /* do not standardise number columns */
+    bool dense;            /* always a dense matrix; otherwise sparse when that is smaller */
+    bool missing_category; /* missing texts are a category of their own, "workclass=?" */
 } mel_encoder_options;
 MEL_API void mel_encoder_options_init(mel_encoder_options *opt);
+/* Refuses a table without rows, without a column that is left, or in which none of them varies. */
 MEL_API mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_encoder_options *opt,
                                    mel_error *err);
 MEL_API void mel_encoder_free(mel_encoder *encoder);
 MEL_API size_t mel_encoder_features(const mel_encoder *encoder);
 MEL_API const char *mel_encoder_feature_name(const mel_encoder *encoder, size_t feature);
+/* The columns that it reads (none for LIBSVM) with their types: as overrides for reading new tables, so
+ * that a column of codes has the type it had in training. */
+MEL_API size_t mel_encoder_columns(const mel_encoder *encoder);
+MEL_API const char *mel_encoder_column_name(const mel_encoder *encoder, size_t column);
+MEL_API mel_column_type mel_encoder_column_type(const mel_encoder *encoder, size_t column);
+/* Columns that were left out because every cell was missing. */
+MEL_API size_t mel_encoder_dropped(const mel_encoder *encoder);
+MEL_API const char *mel_encoder_dropped_name(const mel_encoder *encoder, size_t i);
 
 /* An encoded table; view.dense or view.value point into memory that it owns. */
 typedef struct {
@@ -133,19 +166,21 @@ typedef struct {
     size_t imputed; /* cells filled in */
     void *memory;
 } mel_encoded;
-/* Column order in the table does not matter; a missing column or one of another type is refused. */
+/* Column order in the table does not matter; a missing column or one of another type is refused, as is
+ * a number so far from the training rows that its feature is not finite. */
 MEL_API mel_status mel_encode(mel_encoded *out, const mel_encoder *encoder, const mel_table *table,
                               mel_error *err);
 MEL_API void mel_encoded_clear(mel_encoded *encoded);
 
-/* Seeded stratified split: first[] marks the rows of the first part, whose share of every class
- * (and of every class within every group, when group is not NULL) is `share` to within one row. */
+/* Seeded stratified split: first[] marks the rows of the first part, whose share of the rows, of every
+ * class and (when group is not NULL) of every class within every group is `share` to within one row. */
 MEL_API mel_status mel_split(bool *first, size_t n, const uint32_t *label, const uint32_t *group,
                              double share, uint64_t seed, mel_error *err);
 
 /* Tables that do not fit in memory: pass one (open) checks every cell and learns the types and
- * categories, pass two hands out blocks of rows. Memory is bounded by block size and categories. CSV
- * and CSV.gz files (not standard input). */
+ * categories, pass two hands out blocks of rows, with the contents and refusals of mel_table_read. Memory
+ * is bounded by block size, categories and a window of 16 MiB (64 for very long rows). CSV and CSV.gz files
+ * (not standard input). A file that changes in between is refused. */
 typedef struct mel_stream mel_stream;
 MEL_API mel_status mel_stream_open(mel_stream **out, const char *path, const mel_read_options *opt,
                                    mel_error *err);

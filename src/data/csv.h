@@ -1,0 +1,65 @@
+/* CSV from a source, window by window in fixed memory: what the whole-file reader and the stream
+ * share, so that both see the same types, codes and refusals. */
+#ifndef MEL_DATA_CSV_H
+#define MEL_DATA_CSV_H
+
+#include "data/csv_cells.h"
+#include "data/csv_rows.h"
+#include "data/show.h"
+#include "data/source.h"
+#include "data/table.h"
+
+/* A row (with its quoted line ends) may have so many bytes. */
+#define MEL_CSV_ROW_CAP ((size_t)64 << 20)
+
+typedef struct {
+    mel_column_type declared; /* AUTO unless overridden */
+    bool has_text;            /* not a column of numbers after all */
+    mel_csv_kind kind;        /* how this pass reads it */
+    mel_dict *dict;
+    size_t huge_row; /* first number that is not finite: refused if the column stays one of numbers */
+    mel_shown huge;
+} mel_csv_column;
+
+typedef struct {
+    mel_read_options opt;
+    const char *name; /* lent by the caller */
+    mel_source *source;
+    int threads;
+    size_t n_pieces; /* pieces in a window */
+
+    char *data; /* window: data[begin..size) is still to be read */
+    size_t begin, size, capacity;
+    bool at_end; /* the source has no more */
+
+    size_t n_columns;
+    mel_dict *names;
+    mel_csv_column *column;
+    mel_csv_chunk *chunk;
+    mel_csv_cut cut;
+
+    bool frozen;         /* types and categories are settled: anything new means that the file changed */
+    size_t rows_done;    /* data rows read in this pass */
+    uint64_t bytes_done; /* of those rows */
+    size_t blank_row;    /* number of an empty line that only the end of the file may follow, or 0 */
+} mel_csv;
+
+/* Reads the header and guesses the types from the first rows. Takes over the source, also on failure.
+ * csv is released with mel_csv_close in any case. */
+mel_status mel_csv_open(mel_csv *csv, mel_source *source, const char *name, const mel_read_options *opt,
+                        mel_error *err);
+void mel_csv_close(mel_csv *csv);
+
+/* Reads at most max_rows further rows into table (NULL: only checks and learns); *n_rows of them came. */
+mel_status mel_csv_rows(mel_csv *csv, mel_table *table, size_t max_rows, size_t *n_rows, mel_error *err);
+/* Back to the first data row. */
+mel_status mel_csv_again(mel_csv *csv, mel_error *err);
+/* After a pass over all rows: if columns turned out to be text, reads them again as text, into the
+ * table unless it is NULL. Refuses numbers that are not finite. */
+mel_status mel_csv_settle(mel_csv *csv, mel_table *table, mel_error *err);
+/* A table without cells whose rows start at the next row to be read; NULL when memory runs out. */
+mel_table *mel_csv_new_table(const mel_csv *csv);
+/* Gives the columns their settled types and categories. */
+void mel_csv_finish_table(const mel_csv *csv, mel_table *table);
+
+#endif

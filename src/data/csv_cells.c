@@ -1,0 +1,372 @@
+#include "data/csv_cells.h"
+
+#include "data/number.h"
+#include "data/show.h"
+#include "data/utf8.h"
+#include "melicit/data.h"
+
+#include <math.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+typedef struct {
+    const char *text;
+    size_t n;
+    bool quoted;
+} cell;
+
+/* The chunk's failure, with the row and, unless it is SIZE_MAX, the column. */
+#define fail_at(chunk, job, row, column, ...)                                                                \
+    (mel_fail(&(chunk)->err, (chunk)->status = MEL_EDATA, __VA_ARGS__), name_place(chunk, job, row, column))
+
+static const char *name_place(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column)
+{
+    const size_t number = chunk->row_number + row;
+    if (column == SIZE_MAX)
+        (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu", number);
+    else if (job->names != NULL && column < job->names->n)
+        (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu, column %s", number,
+                          mel_show_text(mel_dict_text(job->names, column)).text);
+    else
+        (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu, column %zu", number, column + 1);
+    return NULL;
+}
+
+static const char *fail_memory(mel_csv_chunk *chunk)
+{
+    chunk->status = mel_fail_memory(&chunk->err, "the cells of a table");
+    return NULL;
+}
+
+/* The first delimiter or line end at or behind p. There is one: spans end with a line end. */
+#if defined(__SSE2__)
+static inline const char *find_end(const char *p, char delimiter)
+{
+    const __m128i stop = _mm_set1_epi8(delimiter), line_end = _mm_set1_epi8('\n');
+    for (;; p += sizeof(__m128i)) {
+        const __m128i bytes = _mm_loadu_si128((const void *)p);
+        const __m128i hit = _mm_or_si128(_mm_cmpeq_epi8(bytes, stop), _mm_cmpeq_epi8(bytes, line_end));
+        const unsigned mask = (unsigned)_mm_movemask_epi8(hit);
+        if (mask != 0)
+            return p + __builtin_ctz(mask);
+    }
+}
+#else
+static inline const char *find_end(const char *p, char delimiter)
+{
+    while (*p != delimiter && *p != '\n')
+        p++;
+    return p;
+}
+#endif
+
+static bool ends_cell(const char *p, char delimiter)
+{
+    return *p == delimiter || *p == '\n' || (*p == '\r' && p[1] == '\n');
+}
+
+/* A quoted cell: p is behind the opening quote. Doubled quotes are undone in the scratch buffer. */
+static const char *read_quoted(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
+                               const char *p, cell *out)
+{
+    const char *const from = p, *quote;
+    mel_buffer_reset(&chunk->scratch);
+    for (;; p = quote + 2) {
+        quote = memchr(p, '"', (size_t)(chunk->end - p));
+        if (quote == NULL)
+            return fail_at(chunk, job, row, column, "the quote before %s is never closed",
+                           mel_show(from, (size_t)(chunk->end - from)).text);
+        if (quote[1] != '"')
+            break;
+        mel_buffer_add(&chunk->scratch, p, (size_t)(quote + 1 - p));
+    }
+    const char *const after = quote + 1;
+    if (!ends_cell(after, job->delimiter))
+        return fail_at(chunk, job, row, column, "%s follows the closing quote",
+                       mel_show(after, (size_t)(find_end(after, job->delimiter) - after)).text);
+    *out = (cell){ .text = from, .n = (size_t)(quote - from), .quoted = true };
+    if (p != from) {
+        mel_buffer_add(&chunk->scratch, p, (size_t)(quote - p));
+        *out = (cell){ .text = chunk->scratch.data, .n = chunk->scratch.size, .quoted = true };
+    }
+    return chunk->scratch.status == MEL_OK ? after : fail_memory(chunk);
+}
+
+/* Returns where the cell ends: at a delimiter or a line end. NULL: the failure is in the chunk. */
+static inline const char *read_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
+                                    const char *p, cell *out)
+{
+    if (*p == '"')
+        return read_quoted(chunk, job, row, column, p + 1, out);
+    const char *after = find_end(p, job->delimiter);
+    if (*after == '\n' && after > p && after[-1] == '\r')
+        after--;
+    *out = (cell){ .text = p, .n = (size_t)(after - p) };
+    if (chunk->has_quotes && memchr(p, '"', out->n) != NULL)
+        return fail_at(chunk, job, row, column, "%s has a quote inside a cell that does not start with one",
+                       mel_show(p, out->n).text);
+    if (chunk->has_bare_cr && memchr(p, '\r', out->n) != NULL)
+        return fail_at(chunk, job, row, column, "%s has a carriage return without a line feed",
+                       mel_show(p, out->n).text);
+    return after;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static cell trimmed(cell c)
+{
+    while (c.n != 0 && is_blank(c.text[0])) {
+        c.text++;
+        c.n--;
+    }
+    while (c.n != 0 && is_blank(c.text[c.n - 1]))
+        c.n--;
+    return c;
+}
+
+static bool is_missing_word(cell c)
+{
+    const cell t = trimmed(c);
+    return t.n == 0 || (t.n == 1 && t.text[0] == '?') || (t.n == 2 && memcmp(t.text, "NA", 2) == 0);
+}
+
+static inline bool is_missing(cell c)
+{
+    if (c.n == 0)
+        return true;
+    const char first = c.text[0];
+    const bool candidate = first == '?' || first == 'N' || is_blank(first);
+    return candidate && !c.quoted && is_missing_word(c); /* a quoted NA is the text NA */
+}
+
+/* A cell of a column of numbers that is not simply a number up to the delimiter. */
+static const char *other_number(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
+                                const char *p, double *value)
+{
+    cell c = { 0 };
+    *value = NAN;
+    const char *const after = read_cell(chunk, job, row, column, p, &c);
+    if (after == NULL || is_missing(c))
+        return after;
+    const cell t = trimmed(c);
+    const mel_number_kind kind = mel_number_parse_bounded(t.text, t.n, value);
+    if (kind == MEL_NUMBER_FINITE)
+        return after;
+    *value = NAN;
+    mel_csv_finding *finding = &chunk->finding[column];
+    if (finding->kind == MEL_CSV_NUMBER_ONLY)
+        return fail_at(chunk, job, row, column,
+                       kind == MEL_NUMBER_HUGE ? "%s is not a finite number; write NA for a missing value"
+                                               : "%s is not a number",
+                       mel_show(c.text, c.n).text);
+    if (kind == MEL_NUMBER_NONE) {
+        finding->has_text = true;
+        finding->kind = MEL_CSV_SKIP;
+    } else if (finding->huge_row == 0) {
+        finding->huge_row = chunk->row_number + row;
+        finding->huge = mel_show(t.text, t.n);
+    }
+    return after;
+}
+
+static inline const char *number_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
+                                      const char *p)
+{
+    double plain, other;
+    double *numbers = chunk->finding[column].numbers;
+    const char *after = mel_number_fast(p, &plain);
+    if (after != NULL && ends_cell(after, job->delimiter)) {
+        if (numbers != NULL)
+            numbers[row] = plain;
+        return after;
+    }
+    after = other_number(chunk, job, row, column, p, &other);
+    if (numbers != NULL)
+        numbers[row] = other;
+    return after;
+}
+
+/* The code of a text that the column has not had before this chunk, or MEL_MISSING. */
+static uint32_t fresh_code(mel_csv_chunk *chunk, mel_csv_finding *finding, cell c, uint64_t hash)
+{
+    if (finding->fresh == NULL)
+        finding->fresh = mel_dict_new();
+    const uint32_t code =
+        finding->fresh != NULL ? mel_dict_add(finding->fresh, c.text, c.n, hash) : MEL_MISSING;
+    if (code == MEL_MISSING || code >= MEL_MISSING - finding->known->n) {
+        (void)fail_memory(chunk);
+        return MEL_MISSING;
+    }
+    return code + finding->known->n;
+}
+
+static inline const char *text_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
+                                    const char *p)
+{
+    cell c = { 0 };
+    const char *const after = read_cell(chunk, job, row, column, p, &c);
+    if (after == NULL)
+        return NULL;
+    mel_csv_finding *finding = &chunk->finding[column];
+    uint32_t code = MEL_MISSING;
+    if (!is_missing(c)) {
+        const uint64_t hash = mel_dict_hash(c.text, c.n);
+        code = mel_dict_find(finding->known, c.text, c.n, hash);
+        if (code == MEL_MISSING && (code = fresh_code(chunk, finding, c, hash)) == MEL_MISSING)
+            return NULL;
+    }
+    if (finding->codes != NULL)
+        finding->codes[row] = code;
+    return after;
+}
+
+size_t mel_csv_count_cells(const char *p, const char *end, char delimiter)
+{
+    size_t n = 1;
+    bool inside = false;
+    for (; p < end && (inside || *p != '\n'); p++) {
+        inside ^= *p == '"';
+        n += !inside && *p == delimiter;
+    }
+    return n;
+}
+
+static const char *fail_ragged(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
+{
+    if (*p == '\n' || *p == '\r')
+        return fail_at(chunk, job, row, SIZE_MAX, "the line is empty where %zu cells are due",
+                       job->n_columns);
+    const size_t n = mel_csv_count_cells(p, chunk->end, job->delimiter);
+    return fail_at(chunk, job, row, SIZE_MAX, "%zu cell%s where %zu %s due", n, n == 1 ? "" : "s",
+                   job->n_columns, job->n_columns == 1 ? "is" : "are");
+}
+
+static const char *parse_row(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
+{
+    const char *const start = p;
+    for (size_t j = 0; j < job->n_columns; j++) {
+        switch (chunk->finding[j].kind) {
+        case MEL_CSV_NUMBER:
+        case MEL_CSV_NUMBER_ONLY:
+            p = number_cell(chunk, job, row, j, p);
+            break;
+        case MEL_CSV_TEXT:
+            p = text_cell(chunk, job, row, j, p);
+            break;
+        case MEL_CSV_SKIP: {
+            cell c;
+            p = read_cell(chunk, job, row, j, p, &c);
+            break;
+        }
+        }
+        if (p == NULL)
+            return NULL;
+        const bool more = *p == job->delimiter;
+        if (more != (j + 1 < job->n_columns))
+            return fail_ragged(chunk, job, row, start);
+        p += more;
+    }
+    return p + (*p == '\r') + 1;
+}
+
+/* NUL bytes, broken UTF-8: the place is the cell in which the byte lies. */
+static const char *fail_byte(mel_csv_chunk *chunk, const mel_csv_job *job, const char *bad)
+{
+    size_t row = 0;
+    const char *start = chunk->begin;
+    bool inside = false;
+    for (const char *p = start; p < bad; p++) {
+        inside ^= *p == '"';
+        if (*p == '\n' && !inside) {
+            row++;
+            start = p + 1;
+        }
+    }
+    const size_t column = mel_csv_count_cells(start, bad, job->delimiter) - 1;
+    if (*bad == '\0')
+        return fail_at(chunk, job, row, column, "a NUL byte; this is not text");
+    const size_t n = (size_t)(chunk->end - bad);
+    return fail_at(chunk, job, row, column, "%s is not valid UTF-8", mel_show(bad, n < 4 ? n : 4).text);
+}
+
+/* One pass that tells whether the slower checks are needed at all. */
+static const char *check_bytes(mel_csv_chunk *chunk, const mel_csv_job *job)
+{
+    enum { BLOCK = 128 };
+    const size_t n = (size_t)(chunk->end - chunk->begin);
+    const char *p = chunk->begin;
+    size_t n_cr = 0;
+    unsigned char high = 0, quotes = 0;
+    for (size_t i = 0; i < n;) {
+        const size_t stop = n - i < BLOCK ? n : i + BLOCK;
+        unsigned char cr = 0;
+        for (; i < stop; i++) {
+            high |= (unsigned char)p[i];
+            quotes |= p[i] == '"';
+            cr = (unsigned char)(cr + (p[i] == '\r'));
+        }
+        n_cr += cr;
+    }
+    const char *nul = memchr(p, '\0', n);
+    const size_t valid = (high & 0x80) != 0 ? mel_utf8_valid(p, n) : n;
+    if (nul != NULL || valid < n)
+        return fail_byte(chunk, job, nul != NULL && (size_t)(nul - p) <= valid ? nul : p + valid);
+    size_t paired = 0;
+    for (size_t i = 0; n_cr != 0 && i + 1 < n; i++)
+        paired += p[i] == '\r' && p[i + 1] == '\n';
+    chunk->has_bare_cr = paired != n_cr;
+    chunk->has_quotes = quotes != 0;
+    return p;
+}
+
+void mel_csv_parse(mel_csv_chunk *chunk, const mel_csv_job *job)
+{
+    chunk->status = MEL_OK;
+    const char *p = check_bytes(chunk, job);
+    for (size_t row = 0; p != NULL && p < chunk->end && row < chunk->n_rows; row++)
+        p = parse_row(chunk, job, row, p);
+}
+
+static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_job *job, size_t column,
+                           cell c)
+{
+    const cell t = c.quoted ? c : trimmed(c);
+    if (t.n == 0) {
+        (void)fail_at(chunk, job, 0, column, "the column has no name");
+        return chunk->status;
+    }
+    const uint64_t hash = mel_dict_hash(t.text, t.n);
+    const uint32_t before = mel_dict_find(names, t.text, t.n, hash);
+    if (before != MEL_MISSING) {
+        (void)fail_at(chunk, job, 0, column, "the name %s is taken by column %zu", mel_show(t.text, t.n).text,
+                      (size_t)before + 1);
+        return chunk->status;
+    }
+    if (mel_dict_add(names, t.text, t.n, hash) == MEL_MISSING)
+        (void)fail_memory(chunk);
+    return chunk->status;
+}
+
+mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, char delimiter, size_t max_columns)
+{
+    const mel_csv_job job = { .delimiter = delimiter };
+    chunk->status = MEL_OK;
+    const char *p = check_bytes(chunk, &job);
+    for (size_t j = 0; p != NULL; j++) {
+        if (j == max_columns)
+            return chunk->status = mel_fail(
+                       &chunk->err, MEL_ELIMIT,
+                       "more than %zu columns; raise the limit on columns if that is intended", max_columns);
+        cell c = { 0 };
+        p = read_cell(chunk, &job, 0, j, p, &c);
+        if (p == NULL || add_name(names, chunk, &job, j, c) != MEL_OK)
+            return chunk->status;
+        p = *p == delimiter ? p + 1 : NULL;
+    }
+    return chunk->status;
+}

@@ -1,0 +1,307 @@
+#include "data/encoder_json.h"
+
+#include "data/encoder.h"
+#include "data/show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* json_object_set_new and json_array_append_new take the value also when they fail, and refuse NULL:
+ * a chain of them needs one check each and nothing else. */
+
+static bool write_categories(json_t *column, const mel_encoder_input *input)
+{
+    json_t *list = json_array();
+    if (json_object_set_new(column, "categories", list) != 0)
+        return false;
+    for (size_t k = 0; k < input->categories->n; k++)
+        if (json_array_append_new(list, json_string(mel_dict_text(input->categories, k))) != 0)
+            return false;
+    return json_object_set_new(column, "mode", json_string(mel_dict_text(input->categories, input->mode))) ==
+               0 &&
+           json_object_set_new(column, "missing_category", json_boolean(input->missing_category)) == 0;
+}
+
+static bool write_column(json_t *columns, const mel_encoder_input *input)
+{
+    json_t *column = json_object();
+    if (json_array_append_new(columns, column) != 0)
+        return false;
+    const bool text = input->type == MEL_COLUMN_TEXT;
+    if (json_object_set_new(column, "name", json_string(input->name)) != 0 ||
+        json_object_set_new(column, "type", json_string(text ? "text" : "number")) != 0)
+        return false;
+    if (text)
+        return write_categories(column, input);
+    return json_object_set_new(column, "median", json_real(input->median)) == 0 &&
+           json_object_set_new(column, "mean", json_real(input->mean)) == 0 &&
+           json_object_set_new(column, "deviation", json_real(input->deviation)) == 0;
+}
+
+static bool write_columns(json_t *json, const mel_encoder *encoder)
+{
+    json_t *columns = json_array(), *dropped;
+    if (json_object_set_new(json, "columns", columns) != 0)
+        return false;
+    for (size_t i = 0; i < encoder->n_inputs; i++)
+        if (!write_column(columns, &encoder->input[i]))
+            return false;
+    dropped = json_array();
+    if (json_object_set_new(json, "dropped", dropped) != 0)
+        return false;
+    for (size_t i = 0; i < encoder->dropped->n; i++)
+        if (json_array_append_new(dropped, json_string(mel_dict_text(encoder->dropped, i))) != 0)
+            return false;
+    return true;
+}
+
+static bool write_deviations(json_t *json, const mel_encoder *encoder)
+{
+    json_t *list = json_array();
+    if (json_object_set_new(json, "deviations", list) != 0)
+        return false;
+    for (size_t k = 0; k < encoder->n_features; k++)
+        if (json_array_append_new(list, json_real(encoder->deviation[k])) != 0)
+            return false;
+    return true;
+}
+
+mel_status mel_encoder_to_json(json_t **out, const mel_encoder *encoder, mel_error *err)
+{
+    json_t *json = json_object();
+    const bool written =
+        json != NULL &&
+        json_object_set_new(json, "layout", json_string(encoder->sparse ? "sparse" : "dense")) == 0 &&
+        (encoder->libsvm ? write_deviations(json, encoder) : write_columns(json, encoder));
+    *out = NULL;
+    if (!written) {
+        json_decref(json);
+        return mel_fail_memory(err, "the JSON of an encoder");
+    }
+    *out = json;
+    return MEL_OK;
+}
+
+/* Checks that an object has exactly the given members. */
+static mel_status check_members(const json_t *object, size_t n, const char *const *names, mel_error *err)
+{
+    if (!json_is_object(object))
+        return mel_fail(err, MEL_EDATA, "an object is due");
+    for (size_t i = 0; i < n; i++)
+        if (json_object_get(object, names[i]) == NULL)
+            return mel_fail(err, MEL_EDATA, "\"%s\" is missing", names[i]);
+    if (json_object_size(object) == n)
+        return MEL_OK;
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        size_t i = 0;
+        while (i < n && strcmp(key, names[i]) != 0)
+            i++;
+        if (i == n)
+            return mel_fail(err, MEL_EDATA, "%s is not known", mel_show_text(key).text);
+    }
+    return MEL_OK;
+}
+
+/* A text without NUL bytes; lent by the document. */
+static mel_status get_text(const char **out, const json_t *value, const char *what, mel_error *err)
+{
+    *out = json_string_value(value);
+    if (*out == NULL || strlen(*out) != json_string_length(value))
+        return mel_fail(err, MEL_EDATA, "\"%s\" must be a text", what);
+    return MEL_OK;
+}
+
+static mel_status get_number(double *out, const json_t *object, const char *name, mel_error *err)
+{
+    const json_t *value = json_object_get(object, name);
+    *out = json_number_value(value);
+    if (!json_is_number(value) || !isfinite(*out))
+        return mel_fail(err, MEL_EDATA, "\"%s\" must be a finite number", name);
+    return MEL_OK;
+}
+
+static mel_status check_deviation(double deviation, mel_error *err)
+{
+    return deviation > 0.0 && isfinite(deviation)
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "a deviation of %g; it must be positive", deviation);
+}
+
+/* Adds a text that must be new to a set. */
+static mel_status add_unique(mel_dict *dict, const json_t *value, const char *what, mel_error *err)
+{
+    const char *text;
+    const mel_status status = get_text(&text, value, what, err);
+    if (status != MEL_OK)
+        return status;
+    const size_t n = strlen(text);
+    const uint32_t before = dict->n;
+    if (mel_dict_add(dict, text, n, mel_dict_hash(text, n)) == MEL_MISSING)
+        return mel_fail_memory(err, "an encoder");
+    return dict->n > before
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "\"%s\": %s is there twice", what, mel_show(text, n).text);
+}
+
+static mel_status add_all(mel_dict *dict, const json_t *list, const char *what, mel_error *err)
+{
+    if (!json_is_array(list))
+        return mel_fail(err, MEL_EDATA, "\"%s\" must be an array", what);
+    mel_status status = MEL_OK;
+    for (size_t k = 0; status == MEL_OK && k < json_array_size(list); k++)
+        status = add_unique(dict, json_array_get(list, k), what, err);
+    return status;
+}
+
+static mel_status read_text_column(mel_encoder_input *input, const json_t *column, mel_error *err)
+{
+    static const char *const names[] = { "name", "type", "categories", "mode", "missing_category" };
+    mel_status status = check_members(column, 5, names, err);
+    if (status != MEL_OK)
+        return status;
+    input->categories = mel_dict_new();
+    if (input->categories == NULL)
+        return mel_fail_memory(err, "an encoder");
+    status = add_all(input->categories, json_object_get(column, "categories"), "categories", err);
+    const char *mode = NULL;
+    if (status == MEL_OK)
+        status = get_text(&mode, json_object_get(column, "mode"), "mode", err);
+    if (status != MEL_OK)
+        return status;
+    input->mode = mel_dict_find(input->categories, mode, strlen(mode), mel_dict_hash(mode, strlen(mode)));
+    if (input->mode == MEL_MISSING)
+        return mel_fail(err, MEL_EDATA, "the mode %s is not one of the categories", mel_show_text(mode).text);
+    const json_t *missing = json_object_get(column, "missing_category");
+    if (!json_is_boolean(missing))
+        return mel_fail(err, MEL_EDATA, "\"missing_category\" must be true or false");
+    input->missing_category = json_is_true(missing);
+    return MEL_OK;
+}
+
+static mel_status read_number_column(mel_encoder_input *input, const json_t *column, mel_error *err)
+{
+    static const char *const names[] = { "name", "type", "median", "mean", "deviation" };
+    mel_status status = check_members(column, 5, names, err);
+    if (status == MEL_OK)
+        status = get_number(&input->median, column, "median", err);
+    if (status == MEL_OK)
+        status = get_number(&input->mean, column, "mean", err);
+    if (status == MEL_OK)
+        status = get_number(&input->deviation, column, "deviation", err);
+    return status == MEL_OK ? check_deviation(input->deviation, err) : status;
+}
+
+static mel_status read_column(mel_encoder_input *input, mel_dict *seen, const json_t *column, mel_error *err)
+{
+    const char *type = NULL;
+    mel_status status = add_unique(seen, json_object_get(column, "name"), "name", err);
+    if (status == MEL_OK)
+        status = get_text(&type, json_object_get(column, "type"), "type", err);
+    if (status != MEL_OK)
+        return status;
+    input->name = mel_strdup(mel_dict_text(seen, seen->n - 1));
+    if (input->name == NULL)
+        return mel_fail_memory(err, "an encoder");
+    if (input->name[0] == '\0')
+        return mel_fail(err, MEL_EDATA, "the name is empty");
+    input->type = strcmp(type, "text") == 0 ? MEL_COLUMN_TEXT : MEL_COLUMN_NUMBER;
+    if (input->type == MEL_COLUMN_TEXT)
+        return read_text_column(input, column, err);
+    if (strcmp(type, "number") != 0)
+        return mel_fail(err, MEL_EDATA, "type %s is not known", mel_show_text(type).text);
+    return read_number_column(input, column, err);
+}
+
+static mel_status read_each_column(mel_encoder *encoder, mel_dict *seen, const json_t *columns,
+                                   mel_error *err)
+{
+    const size_t n = json_array_size(columns);
+    encoder->input = mel_alloc_zero(n, sizeof *encoder->input);
+    if (encoder->input == NULL)
+        return mel_fail_memory(err, "an encoder");
+    for (size_t i = 0; i < n; i++) {
+        encoder->n_inputs = i + 1;
+        const mel_status status = read_column(&encoder->input[i], seen, json_array_get(columns, i), err);
+        if (status != MEL_OK)
+            return status == MEL_EDATA ? mel_fail_in(err, status, "column %zu", i + 1) : status;
+    }
+    return MEL_OK;
+}
+
+static mel_status read_columns(mel_encoder *encoder, const json_t *json, mel_error *err)
+{
+    static const char *const names[] = { "layout", "columns", "dropped" };
+    mel_status status = check_members(json, 3, names, err);
+    const json_t *columns = json_object_get(json, "columns");
+    if (status == MEL_OK && !json_is_array(columns))
+        status = mel_fail(err, MEL_EDATA, "\"columns\" must be an array");
+    if (status == MEL_OK)
+        status = add_all(encoder->dropped, json_object_get(json, "dropped"), "dropped", err);
+    if (status != MEL_OK)
+        return status;
+    mel_dict *seen = mel_dict_new();
+    if (seen == NULL)
+        return mel_fail_memory(err, "an encoder");
+    status = read_each_column(encoder, seen, columns, err);
+    mel_dict_free(seen);
+    return status;
+}
+
+static mel_status read_deviations(mel_encoder *encoder, const json_t *json, mel_error *err)
+{
+    static const char *const names[] = { "layout", "deviations" };
+    mel_status status = check_members(json, 2, names, err);
+    const json_t *list = json_object_get(json, "deviations");
+    if (status == MEL_OK && !json_is_array(list))
+        status = mel_fail(err, MEL_EDATA, "\"deviations\" must be an array");
+    if (status != MEL_OK)
+        return status;
+    encoder->libsvm = true;
+    encoder->n_features = json_array_size(list);
+    encoder->deviation = mel_alloc(encoder->n_features, sizeof *encoder->deviation);
+    if (encoder->deviation == NULL)
+        return mel_fail_memory(err, "an encoder");
+    for (size_t k = 0; status == MEL_OK && k < encoder->n_features; k++) {
+        const json_t *value = json_array_get(list, k);
+        encoder->deviation[k] = json_number_value(value); /* 0 when it is no number */
+        status = check_deviation(encoder->deviation[k], err);
+        if (status != MEL_OK)
+            status = mel_fail_in(err, status, "feature %zu", k + 1);
+    }
+    return status;
+}
+
+static mel_status read_encoder(mel_encoder *encoder, const json_t *json, mel_error *err)
+{
+    const char *layout = NULL;
+    mel_status status = json_is_object(json) ? MEL_OK : mel_fail(err, MEL_EDATA, "an object is due");
+    if (status == MEL_OK)
+        status = get_text(&layout, json_object_get(json, "layout"), "layout", err);
+    if (status != MEL_OK)
+        return status;
+    encoder->sparse = strcmp(layout, "sparse") == 0;
+    if (!encoder->sparse && strcmp(layout, "dense") != 0)
+        return mel_fail(err, MEL_EDATA, "layout %s is not known", mel_show_text(layout).text);
+    status = json_object_get(json, "deviations") != NULL ? read_deviations(encoder, json, err)
+                                                         : read_columns(encoder, json, err);
+    return status == MEL_OK ? mel_encoder_complete(encoder, err) : status;
+}
+
+mel_status mel_encoder_from_json(mel_encoder **out, const json_t *json, mel_error *err)
+{
+    *out = NULL;
+    mel_encoder *encoder = mel_encoder_new();
+    if (encoder == NULL)
+        return mel_fail_memory(err, "an encoder");
+    const mel_status status = read_encoder(encoder, json, err);
+    if (status != MEL_OK) {
+        mel_encoder_free(encoder);
+        return status == MEL_EDATA ? mel_fail_in(err, status, "encoder") : status;
+    }
+    *out = encoder;
+    return MEL_OK;
+}

@@ -1,0 +1,302 @@
+#include "data/labels.h"
+
+#include "base/stat.h"
+#include "data/number.h"
+#include "data/show.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    double value; /* 0 unless all are numbers */
+    const char *text;
+    uint32_t code;
+} keyed;
+
+static int compare_keyed(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *present, uint32_t *order,
+                           mel_error *err)
+{
+    keyed *key = mel_alloc(n, sizeof *key);
+    if (key == NULL)
+        return mel_fail_memory(err, "sorting class names");
+    bool numbers = true;
+    for (size_t i = 0; i < n; i++) {
+        key[i] = (keyed){ .text = mel_dict_text(dict, present[i]), .code = present[i] };
+        numbers = numbers && mel_number_parse(key[i].text, mel_dict_length(dict, present[i]),
+                                              &key[i].value) == MEL_NUMBER_FINITE;
+    }
+    for (size_t i = 0; i < n && !numbers; i++)
+        key[i].value = 0.0;
+    qsort(key, n, sizeof *key, compare_keyed);
+    for (size_t i = 0; i < n; i++)
+        order[i] = key[i].code;
+    free(key);
+    return MEL_OK;
+}
+
+size_t mel_count_codes(const uint32_t *codes, size_t n_rows, size_t n_codes, uint32_t *present, size_t *count)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_rows; i++)
+        if (codes[i] != MEL_MISSING)
+            count[codes[i]]++;
+    for (size_t k = 0; k < n_codes; k++)
+        if (count[k] != 0)
+            present[n++] = (uint32_t)k;
+    return n;
+}
+
+void mel_labels_clear(mel_labels *labels)
+{
+    for (size_t k = 0; labels->name != NULL && k < labels->n_classes; k++)
+        free(labels->name[k]);
+    free(labels->name);
+    free(labels->code);
+    *labels = (mel_labels){ 0 };
+}
+
+mel_status mel_labels_new(mel_labels *out, size_t n_rows, size_t n_classes, mel_error *err)
+{
+    *out = (mel_labels){ .n_rows = n_rows, .n_classes = n_classes };
+    out->code = mel_alloc(n_rows, sizeof *out->code);
+    out->name = mel_alloc_zero(n_classes, sizeof *out->name);
+    return out->code != NULL && out->name != NULL ? MEL_OK : mel_fail_memory(err, "class labels");
+}
+
+mel_status mel_labels_name(mel_labels *out, size_t k, const char *name, mel_error *err)
+{
+    out->name[k] = mel_strdup(name);
+    return out->name[k] != NULL ? MEL_OK : mel_fail_memory(err, "class names");
+}
+
+mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *err)
+{
+    const double *numbers = table->column[column].numbers;
+    const uint32_t *codes = table->column[column].codes;
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (codes != NULL ? codes[i] == MEL_MISSING : isnan(numbers[i]))
+            return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: the value is missing",
+                            mel_show_file(table->name).text, mel_table_row_number(table, i),
+                            mel_show_text(mel_table_column_name(table, column)).text);
+    return MEL_OK;
+}
+
+/* Distinct values of a column without missing cells, ascending; freed by the caller. */
+static mel_status distinct_numbers(double **out, size_t *n, const double *numbers, size_t n_rows,
+                                   mel_error *err)
+{
+    double *sorted = mel_alloc(n_rows, sizeof *sorted);
+    if (sorted == NULL)
+        return mel_fail_memory(err, "sorting a column");
+    for (size_t i = 0; i < n_rows; i++)
+        sorted[i] = numbers[i] == 0.0 ? 0.0 : numbers[i]; /* -0 is 0 */
+    mel_sort(n_rows, sorted);
+    *n = 0;
+    for (size_t i = 0; i < n_rows; i++)
+        if (i == 0 || sorted[i] != sorted[*n - 1])
+            sorted[(*n)++] = sorted[i];
+    *out = sorted;
+    return MEL_OK;
+}
+
+size_t mel_rank_of(const double *values, size_t n, double x)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (values[middle] < x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static mel_status label_numbers(mel_labels *out, const double *numbers, size_t n_rows, const double *values,
+                                size_t n_values, mel_error *err)
+{
+    mel_status status = mel_labels_new(out, n_rows, n_values, err);
+    for (size_t i = 0; status == MEL_OK && i < n_rows; i++)
+        out->code[i] = (uint32_t)mel_rank_of(values, n_values, numbers[i]);
+    for (size_t k = 0; status == MEL_OK && k < n_values; k++) {
+        char name[MEL_NUMBER_TEXT];
+        mel_number_print(name, values[k]);
+        status = mel_labels_name(out, k, name, err);
+    }
+    return status;
+}
+
+/* order: the n codes that occur, sorted here; rank: room for every code. */
+static mel_status rank_texts(mel_labels *out, const mel_column *column, size_t n_rows, size_t n,
+                             uint32_t *order, uint32_t *rank, mel_error *err)
+{
+    mel_status status = mel_order_texts(column->dict, n, order, order, err);
+    if (status == MEL_OK)
+        status = mel_labels_new(out, n_rows, n, err);
+    for (size_t k = 0; status == MEL_OK && k < n; k++) {
+        rank[order[k]] = (uint32_t)k;
+        status = mel_labels_name(out, k, mel_dict_text(column->dict, order[k]), err);
+    }
+    for (size_t i = 0; status == MEL_OK && i < n_rows; i++)
+        out->code[i] = rank[column->codes[i]];
+    return status;
+}
+
+static mel_status label_texts(mel_labels *out, const mel_column *column, size_t n_rows, mel_error *err)
+{
+    size_t *count = mel_alloc_zero(column->dict->n, sizeof *count);
+    uint32_t *present = mel_alloc(column->dict->n, sizeof *present),
+             *rank = mel_alloc(column->dict->n, sizeof *rank);
+    mel_status status;
+    if (count != NULL && present != NULL && rank != NULL) {
+        const size_t n = mel_count_codes(column->codes, n_rows, column->dict->n, present, count);
+        status = rank_texts(out, column, n_rows, n, present, rank, err);
+    } else {
+        status = mel_fail_memory(err, "class labels");
+    }
+    free(rank);
+    free(present);
+    free(count);
+    return status;
+}
+
+static mel_status label_column(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
+{
+    mel_status status = mel_refuse_missing(table, column, err);
+    const mel_column *c = &table->column[column];
+    if (status != MEL_OK || c->type == MEL_COLUMN_TEXT)
+        return status != MEL_OK ? status : label_texts(out, c, table->n_rows, err);
+    double *values = NULL;
+    size_t n_values = 0;
+    status = distinct_numbers(&values, &n_values, c->numbers, table->n_rows, err);
+    if (status != MEL_OK)
+        return status;
+    status = label_numbers(out, c->numbers, table->n_rows, values, n_values, err);
+    free(values);
+    return status;
+}
+
+mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column, mel_error *err)
+{
+    *out = (mel_labels){ 0 };
+    size_t j;
+    mel_status status = mel_table_need(&j, table, column, err);
+    if (status == MEL_OK)
+        status = label_column(out, table, j, err);
+    if (status != MEL_OK)
+        mel_labels_clear(out);
+    return status;
+}
+
+mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char *column, mel_error *err)
+{
+    mel_status status = mel_table_groups(out, table, column, err);
+    if (status != MEL_OK)
+        return status;
+    if (out->n_classes < 2)
+        status = mel_fail(err, MEL_EDATA, "%s: column %s has one class only, %s; two are needed",
+                          mel_show_file(table->name).text, mel_show_text(column).text,
+                          out->n_classes == 1 ? mel_show_text(out->name[0]).text : "none");
+    else if (out->n_classes > 2 && 2 * out->n_classes > out->n_rows)
+        status = mel_fail(
+            err, MEL_EDATA,
+            "%s: column %s has %zu different values in %zu rows, fewer than two rows for each; it "
+            "does not hold classes",
+            mel_show_file(table->name).text, mel_show_text(column).text, out->n_classes, out->n_rows);
+    if (status != MEL_OK)
+        mel_labels_clear(out);
+    return status;
+}
+
+static mel_status unknown_class(const mel_table *table, size_t column, size_t row, const char *text,
+                                mel_error *err)
+{
+    return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s is not one of the known classes",
+                    mel_show_file(table->name).text, mel_table_row_number(table, row),
+                    mel_show_text(mel_table_column_name(table, column)).text, mel_show_text(text).text);
+}
+
+/* Class names as numbers; a name that is none gets NaN and matches nothing. */
+static void match_number(uint32_t *code, double x, const double *value, size_t n_classes)
+{
+    *code = MEL_MISSING;
+    for (size_t k = 0; k < n_classes && *code == MEL_MISSING; k++)
+        if (value[k] == x)
+            *code = (uint32_t)k;
+}
+
+static mel_status numbers_as(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
+{
+    const double *numbers = table->column[column].numbers;
+    double *value = mel_alloc(out->n_classes, sizeof *value);
+    if (value == NULL)
+        return mel_fail_memory(err, "class labels");
+    for (size_t k = 0; k < out->n_classes; k++)
+        if (mel_number_parse(out->name[k], strlen(out->name[k]), &value[k]) != MEL_NUMBER_FINITE)
+            value[k] = NAN;
+    mel_status status = MEL_OK;
+    for (size_t i = 0; status == MEL_OK && i < out->n_rows; i++) {
+        char text[MEL_NUMBER_TEXT];
+        match_number(&out->code[i], numbers[i], value, out->n_classes);
+        if (out->code[i] == MEL_MISSING) {
+            mel_number_print(text, numbers[i]);
+            status = unknown_class(table, column, i, text, err);
+        }
+    }
+    free(value);
+    return status;
+}
+
+static mel_status texts_as(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
+{
+    const mel_column *c = &table->column[column];
+    uint32_t *map = mel_alloc(c->dict->n, sizeof *map);
+    if (map == NULL)
+        return mel_fail_memory(err, "class labels");
+    for (uint32_t code = 0; code < c->dict->n; code++)
+        map[code] = MEL_MISSING;
+    for (size_t k = 0; k < out->n_classes; k++) {
+        const size_t n = strlen(out->name[k]);
+        const uint32_t code = mel_dict_find(c->dict, out->name[k], n, mel_dict_hash(out->name[k], n));
+        if (code != MEL_MISSING)
+            map[code] = (uint32_t)k;
+    }
+    mel_status status = MEL_OK;
+    for (size_t i = 0; status == MEL_OK && i < out->n_rows; i++) {
+        out->code[i] = map[c->codes[i]];
+        if (out->code[i] == MEL_MISSING)
+            status = unknown_class(table, column, i, mel_dict_text(c->dict, c->codes[i]), err);
+    }
+    free(map);
+    return status;
+}
+
+mel_status mel_table_labels_as(mel_labels *out, const mel_table *table, const char *column, size_t n_classes,
+                               const char *const *names, mel_error *err)
+{
+    *out = (mel_labels){ 0 };
+    size_t j = 0;
+    mel_status status = mel_table_need(&j, table, column, err);
+    if (status == MEL_OK)
+        status = mel_refuse_missing(table, j, err);
+    if (status == MEL_OK)
+        status = mel_labels_new(out, table->n_rows, n_classes, err);
+    for (size_t k = 0; status == MEL_OK && k < n_classes; k++)
+        status = mel_labels_name(out, k, names[k], err);
+    if (status == MEL_OK)
+        status = table->column[j].type == MEL_COLUMN_TEXT ? texts_as(out, table, j, err)
+                                                          : numbers_as(out, table, j, err);
+    if (status != MEL_OK)
+        mel_labels_clear(out);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* The one order of class names and categories: by value when all are numbers, else by byte. */
+#ifndef MEL_DATA_LABELS_H
+#define MEL_DATA_LABELS_H
+
+#include "data/table.h"
+
+/* order[0..n) becomes the codes present[0..n) of dict in that order. */
+mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *present, uint32_t *order,
+                           mel_error *err);
+/* The number of codes that occur in codes[0..n_rows): present[] (room for n_codes) lists them ascending,
+ * count[] (n_codes zeros before) becomes how often each does. */
+size_t mel_count_codes(const uint32_t *codes, size_t n_rows, size_t n_codes, uint32_t *present,
+                       size_t *count);
+
+/* Names the first missing cell of a column. */
+mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *err);
+/* The first of n ascending values that is not below x. */
+size_t mel_rank_of(const double *values, size_t n, double x);
+/* Room for codes and names; mel_labels_clear also after a failure. */
+mel_status mel_labels_new(mel_labels *out, size_t n_rows, size_t n_classes, mel_error *err);
+mel_status mel_labels_name(mel_labels *labels, size_t k, const char *name, mel_error *err);
+
+#endif

@@ -1,0 +1,253 @@
+/* LIBSVM text: "label index:value index:value ...", indices from 1 and ascending, "#" starts a comment. */
+#include "data/number.h"
+#include "data/read.h"
+#include "data/show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *p, *end; /* what is left; *end is a NUL */
+    size_t line;         /* from 1 */
+    mel_table *table;
+    size_t n_values, value_capacity, row_capacity;
+    const mel_read_options *opt;
+    mel_error *err;
+} reader;
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool ends_line(char c)
+{
+    return c == '\n' || c == '#' || c == '\0';
+}
+
+static bool ends_word(char c)
+{
+    return is_blank(c) || ends_line(c);
+}
+
+static mel_shown show_word(const char *p)
+{
+    const char *end = p;
+    while (!ends_word(*end))
+        end++;
+    return mel_show(p, (size_t)(end - p));
+}
+
+static bool grow_rows(reader *r)
+{
+    const size_t n = r->row_capacity == 0 ? 1024 : 2 * r->row_capacity;
+    void *label = r->table->column[0].numbers, *start = r->table->sparse.row_start;
+    bool grown = mel_grow(&label, n, sizeof(double));
+    r->table->column[0].numbers = label;
+    grown = grown && mel_grow(&start, n + 1, sizeof(size_t));
+    r->table->sparse.row_start = start;
+    if (grown)
+        r->row_capacity = n;
+    return grown;
+}
+
+static bool grow_values(reader *r)
+{
+    const size_t n = r->value_capacity == 0 ? 4096 : 2 * r->value_capacity;
+    void *col = r->table->sparse.col, *value = r->table->sparse.value;
+    bool grown = mel_grow(&col, n, sizeof(uint32_t));
+    r->table->sparse.col = col;
+    grown = grown && mel_grow(&value, n, sizeof(double));
+    r->table->sparse.value = value;
+    if (grown)
+        r->value_capacity = n;
+    return grown;
+}
+
+/* The number at p, up to a blank or the end of the line. */
+static mel_status parse_value(reader *r, const char *what, double *value)
+{
+    const char *const start = r->p;
+    while (!ends_word(*r->p))
+        r->p++;
+    const size_t n = (size_t)(r->p - start);
+    switch (mel_number_parse_bounded(start, n, value)) {
+    case MEL_NUMBER_FINITE:
+        return MEL_OK;
+    case MEL_NUMBER_HUGE:
+        return mel_fail(r->err, MEL_EDATA, "line %zu, %s: %s is not a finite number", r->line, what,
+                        mel_show(start, n).text);
+    default:
+        return mel_fail(r->err, MEL_EDATA, "line %zu, %s: %s is not a number", r->line, what,
+                        mel_show(start, n).text);
+    }
+}
+
+/* The digits and the colon of an entry; *index counts from 1. */
+static mel_status parse_index(reader *r, size_t last, size_t *index)
+{
+    const char *const start = r->p;
+    const size_t most = r->opt->max_columns < MEL_MISSING ? r->opt->max_columns : MEL_MISSING;
+    size_t n = 0;
+    for (; *r->p >= '0' && *r->p <= '9' && n <= most; r->p++)
+        n = n * 10 + (size_t)(*r->p - '0');
+    if (n > most)
+        return mel_fail(r->err, MEL_ELIMIT, "line %zu: the index of %s is above the limit of %zu columns",
+                        r->line, show_word(start).text, most);
+    if (r->p - start == 0 || *r->p != ':')
+        return mel_fail(r->err, MEL_EDATA, "line %zu: %s is not index:value with an index from 1 up", r->line,
+                        show_word(start).text);
+    if (n == 0)
+        return mel_fail(r->err, MEL_EDATA, "line %zu: %s has index 0; indices start at 1", r->line,
+                        show_word(start).text);
+    if (n <= last)
+        return mel_fail(r->err, MEL_EDATA, "line %zu: index %zu %s; indices must ascend", r->line, n,
+                        n == last ? "is there twice" : "follows a larger one");
+    r->p++;
+    *index = n;
+    return MEL_OK;
+}
+
+static mel_status parse_entry(reader *r, size_t *last)
+{
+    mel_sparse *sparse = &r->table->sparse;
+    char what[48];
+    if (strncmp(r->p, "qid:", 4) == 0)
+        return mel_fail(r->err, MEL_EDATA,
+                        "line %zu: %s is a query number of ranking data, which has no place in "
+                        "a table; remove it",
+                        r->line, show_word(r->p).text);
+    mel_status status = parse_index(r, *last, last);
+    if (status != MEL_OK)
+        return status;
+    if (r->n_values == r->value_capacity && !grow_values(r))
+        return mel_fail_memory(r->err, "the values of a table");
+    (void)snprintf(what, sizeof what, "index %zu", *last);
+    status = parse_value(r, what, &sparse->value[r->n_values]);
+    sparse->col[r->n_values++] = (uint32_t)(*last - 1);
+    if (*last > sparse->n_features)
+        sparse->n_features = *last;
+    return status;
+}
+
+/* One line from its first word on. */
+static mel_status parse_row(reader *r)
+{
+    mel_table *table = r->table;
+    if (table->n_rows == r->opt->max_rows)
+        return mel_fail(r->err, MEL_ELIMIT, "line %zu: more than %zu rows", r->line, r->opt->max_rows);
+    if (table->n_rows == r->row_capacity && !grow_rows(r))
+        return mel_fail_memory(r->err, "the rows of a table");
+    table->sparse.row_start[table->n_rows] = r->n_values;
+    mel_status status = parse_value(r, "label", &table->column[0].numbers[table->n_rows]);
+    size_t last = 0;
+    while (status == MEL_OK) {
+        while (is_blank(*r->p))
+            r->p++;
+        if (ends_line(*r->p))
+            break;
+        status = parse_entry(r, &last);
+    }
+    table->sparse.row_start[++table->n_rows] = r->n_values;
+    return status;
+}
+
+static mel_status parse_lines(reader *r)
+{
+    while (r->p < r->end) {
+        while (is_blank(*r->p))
+            r->p++;
+        if (!ends_line(*r->p)) {
+            const mel_status status = parse_row(r);
+            if (status != MEL_OK)
+                return status;
+        }
+        const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+        r->p = line_end != NULL ? line_end + 1 : r->end;
+        r->line++;
+    }
+    if (r->table->n_rows == 0)
+        return mel_fail(r->err, MEL_EDATA, "the file has no rows");
+    if (r->n_values == 0)
+        return mel_fail(r->err, MEL_EDATA, "none of the %zu rows has an index:value", r->table->n_rows);
+    return MEL_OK;
+}
+
+/* The arrays at their final size. */
+static bool shrink(reader *r)
+{
+    mel_sparse *sparse = &r->table->sparse;
+    void *col = sparse->col, *value = sparse->value, *start = sparse->row_start;
+    void *label = r->table->column[0].numbers;
+    const bool done = mel_grow(&col, r->n_values, sizeof(uint32_t)) &&
+                      mel_grow(&value, r->n_values, sizeof(double)) &&
+                      mel_grow(&start, r->table->n_rows + 1, sizeof(size_t)) &&
+                      mel_grow(&label, r->table->n_rows, sizeof(double));
+    sparse->col = col;
+    sparse->value = value;
+    sparse->row_start = start;
+    r->table->column[0].numbers = label;
+    return done;
+}
+
+static mel_table *new_table(const char *name)
+{
+    mel_dict *names = mel_dict_new();
+    mel_table *table = NULL;
+    if (names != NULL && mel_dict_add(names, "label", 5, mel_dict_hash("label", 5)) == 0)
+        table = mel_table_new(name, names, 1);
+    mel_dict_free(names);
+    if (table == NULL)
+        return NULL;
+    table->column[0].type = MEL_COLUMN_NUMBER;
+    table->is_sparse = true;
+    table->first_row = 1;
+    return table;
+}
+
+static mel_status refuse_nul(const char *bytes, size_t n, mel_error *err)
+{
+    const char *nul = memchr(bytes, '\0', n);
+    size_t line = 1;
+    if (nul == NULL)
+        return MEL_OK;
+    for (const char *p = bytes; p < nul; p++)
+        line += *p == '\n';
+    return mel_fail(err, MEL_EDATA, "line %zu: a NUL byte; this is not text", line);
+}
+
+static mel_status read_bytes(mel_table **out, const char *bytes, size_t n, const char *name,
+                             const mel_read_options *opt, mel_error *err)
+{
+    mel_status status = refuse_nul(bytes, n, err);
+    if (status != MEL_OK)
+        return status;
+    reader r = { .p = bytes, .end = bytes + n, .line = 1, .table = new_table(name), .opt = opt, .err = err };
+    if (r.table == NULL)
+        return mel_fail_memory(err, "a table");
+    status = mel_refuse_overrides(r.table, opt, err);
+    if (status == MEL_OK)
+        status = parse_lines(&r);
+    if (status == MEL_OK && !shrink(&r))
+        status = mel_fail_memory(err, "a table");
+    if (status != MEL_OK) {
+        mel_table_free(r.table);
+        return status;
+    }
+    *out = r.table;
+    return MEL_OK;
+}
+
+mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
+                           mel_error *err)
+{
+    char *bytes;
+    size_t n;
+    mel_status status = mel_source_all(&bytes, &n, source, 1, err);
+    if (status == MEL_OK) {
+        status = read_bytes(out, bytes, n, name, opt, err);
+        free(bytes);
+    }
+    return status;
+}

@@ -1,0 +1,19 @@
+/* The header of an .npy file: a Python dictionary with descr, fortran_order and shape. */
+#ifndef MEL_DATA_NPY_HEADER_H
+#define MEL_DATA_NPY_HEADER_H
+
+#include "base/internal.h"
+
+typedef struct {
+    char kind;      /* 'f', 'i', 'u' or 'b' */
+    size_t width;   /* bytes of an item */
+    bool swap;      /* stored in the other byte order */
+    bool fortran;   /* column after column */
+    int dimensions; /* 1 or 2 */
+    size_t rows, columns;
+    size_t offset; /* of the first item in the file */
+} mel_npy_header;
+
+mel_status mel_npy_header_parse(mel_npy_header *out, const char *bytes, size_t n, mel_error *err);
+
+#endif

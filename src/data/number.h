@@ -1,0 +1,127 @@
+/* Decimal numbers in text, read and written without regard to the locale. Reading is correctly
+ * rounded (to nearest, ties to even): the same bits as Python's float(). */
+#ifndef MEL_DATA_NUMBER_H
+#define MEL_DATA_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The number [+-]digits[.digits][e[+-]digits] that starts at p (digits on one side of the point are
+ * enough). Returns the first byte behind it, NULL when there is no number. *value may be infinite
+ * (1e999). The text must be followed by a readable byte that cannot continue a number. */
+const char *mel_number_scan(const char *p, double *value);
+
+typedef enum {
+    MEL_NUMBER_NONE,   /* something else */
+    MEL_NUMBER_FINITE, /* *value is set */
+    MEL_NUMBER_HUGE    /* nan, inf, infinity in any case, or beyond the range of double */
+} mel_number_kind;
+/* All of text[0..n), which need not be followed by anything, as a number without blanks. */
+mel_number_kind mel_number_parse(const char *text, size_t n, double *value);
+/* The same for text that is followed by a readable byte that cannot continue a number. */
+mel_number_kind mel_number_parse_bounded(const char *text, size_t n, double *value);
+
+enum { MEL_NUMBER_TEXT = 32 };
+/* The shortest of 15, 16 or 17 significant digits that reads back to the same bits; "0" for -0. */
+void mel_number_print(char out[MEL_NUMBER_TEXT], double value);
+
+/* The size of w * 10^exponent, or false when it takes more than 128 bits to round it. */
+bool mel_number_round(uint64_t w, int64_t exponent, double *value);
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* The value of eight digits in the bytes of d (0 to 9, the first in the lowest byte): neighbours are
+ * combined to pairs, pairs to fours, fours to eights. */
+static inline uint64_t mel_eight_digits(uint64_t d)
+{
+    const uint64_t pairs = (d * 10 + (d >> 8)) & 0x00FF00FF00FF00FFU;
+    const uint64_t fours = (pairs * 100 + (pairs >> 16)) & 0x0000FFFF0000FFFFU;
+    return (fours * 10000 + (fours >> 32)) & 0xFFFFFFFFU;
+}
+
+/* High bits where d, digits of text with '0' taken off, has another byte; exact up to the first. */
+static inline uint64_t mel_other_bytes(uint64_t d)
+{
+    return ((d + 0x7676767676767676U) | d) & 0x8080808080808080U;
+}
+
+/* Appends the digits at p to *w, without a branch on how many there are below eight. */
+static inline const char *mel_digit_run(const char *p, uint64_t *w)
+{
+    static const uint64_t power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000 };
+    for (;; p += 8) {
+        uint64_t d;
+        memcpy(&d, p, sizeof d);
+        d ^= 0x3030303030303030U;
+        const uint64_t other = mel_other_bytes(d);
+        if (other != 0) {
+            const unsigned n = (unsigned)__builtin_ctzll(other) >> 3;
+            *w = *w * power[n] + mel_eight_digits(d << 8 << (56 - 8 * n));
+            return p + n;
+        }
+        *w = *w * 100000000U + mel_eight_digits(d);
+    }
+}
+
+/* The sign and the digits before the point. */
+static inline const char *mel_first_run(const char *p, bool *negative, uint64_t *w)
+{
+    uint64_t d;
+    memcpy(&d, p, sizeof d);
+    *negative = (d & 0xFF) == '-';
+    const unsigned sign = *negative;
+    d = d >> (8 * sign) ^ 0x3030303030303030U;
+    const uint64_t other = mel_other_bytes(d);
+    const unsigned n = other != 0 ? (unsigned)__builtin_ctzll(other) >> 3 : 8;
+    if (n + sign >= 8) { /* there may be more */
+        *w = 0;
+        return mel_digit_run(p + sign, w);
+    }
+    *w = mel_eight_digits(d << 8 << (56 - 8 * n));
+    return p + sign + n;
+}
+
+/* mel_number_scan for the plain forms, 12 and -3.25, or NULL. Reads up to 8 bytes further than the
+ * number; *value is finite. */
+static inline const char *mel_number_fast(const char *p, double *value)
+{
+    static const double power[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,
+                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19 };
+    static const double sign[] = { 1.0, -1.0 };
+    const char *const start = p;
+    bool negative;
+    uint64_t w;
+    p = mel_first_run(p, &negative, &w);
+    ptrdiff_t digits = p - start - negative, fraction = 0;
+    if (*p == '.') {
+        const char *const point = p;
+        digits = w != 0 ? digits : 0;
+        p = mel_digit_run(p + 1, &w);
+        fraction = p - point - 1;
+        digits += fraction;
+    }
+    if (digits == 0 || digits > 19 || (*p | 0x20) == 'e')
+        return NULL;
+    double size = (double)(int64_t)w;
+    if (w > (uint64_t)1 << 53) {
+        double rounded;
+        if (!mel_number_round(w, -fraction, &rounded))
+            return NULL;
+        size = rounded;
+    } else if (fraction != 0) {
+        size /= power[fraction]; /* both exact: one rounding, hence the right one */
+    }
+    *value = size * sign[negative]; /* no branch: signs are the least predictable thing in a table */
+    return p;
+}
+#else
+static inline const char *mel_number_fast(const char *p, double *value)
+{
+    (void)p;
+    (void)value;
+    return NULL;
+}
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* What the readers share behind mel_table_read. */
+#ifndef MEL_DATA_READ_H
+#define MEL_DATA_READ_H
+
+#include "data/source.h"
+#include "data/table.h"
+
+/* The caller's options with defaults for what it does not know; MEL_EINVAL when they make no sense. */
+mel_status mel_read_options_take(mel_read_options *out, const mel_read_options *opt, mel_error *err);
+
+/* What the ending of a file's name says; MEL_FORMAT_AUTO: nothing. */
+mel_format mel_format_of_name(const char *name);
+
+/* For formats whose columns are numbers: MEL_EDATA for the type of a column that is not there, as in CSV,
+ * MEL_EINVAL for that of any other. */
+mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *opt, mel_error *err);
+
+/* Each takes the whole source; sentences do not name the file. */
+mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
+                        mel_error *err); /* takes over the source */
+mel_status mel_read_npy(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
+                        mel_error *err);
+mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
+                           mel_error *err);
+
+#endif

@@ -1,0 +1,57 @@
+#include "data/show.h"
+
+#include "data/utf8.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ESCAPED = 4, DOTS = 3, MOST = (int)sizeof(mel_shown) - DOTS - 2 };
+
+/* Room for the cut mark, the closing quote and the NUL is kept free throughout. */
+mel_shown mel_show(const char *bytes, size_t n)
+{
+    static const char hex[] = "0123456789abcdef";
+    mel_shown out;
+    size_t size = 0, i = 0;
+    out.text[size++] = '"';
+    while (i < n) {
+        const unsigned char c = (unsigned char)bytes[i];
+        const size_t length = c < 0x20 || c == 0x7f ? 0 : mel_utf8_length(bytes + i, n - i);
+        if (size + (length != 0 ? length : ESCAPED) > MOST)
+            break;
+        if (length == 0) {
+            out.text[size++] = '\\';
+            out.text[size++] = 'x';
+            out.text[size++] = hex[c >> 4];
+            out.text[size++] = hex[c & 15];
+            i++;
+            continue;
+        }
+        memcpy(out.text + size, bytes + i, length);
+        size += length;
+        i += length;
+    }
+    (void)snprintf(out.text + size, sizeof out.text - size, "%s", i < n ? "...\"" : "\"");
+    return out;
+}
+
+mel_shown mel_show_text(const char *text)
+{
+    return mel_show(text, strlen(text));
+}
+
+mel_shown_file mel_show_file(const char *path)
+{
+    mel_shown_file out;
+    const size_t n = strlen(path);
+    if (strcmp(path, "-") == 0)
+        (void)snprintf(out.text, sizeof out.text, "standard input");
+    else if (n < sizeof out.text)
+        (void)snprintf(out.text, sizeof out.text, "%s", path);
+    else
+        (void)snprintf(out.text, sizeof out.text, "...%s", path + n - (sizeof out.text - DOTS - 1));
+    for (char *p = out.text; *p != '\0'; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    return out;
+}

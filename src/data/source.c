@@ -1,0 +1,343 @@
+#include "data/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { PACKED_BLOCK = 1 << 16, MOST_PER_READ = 1 << 30 };
+
+struct mel_source {
+    int fd; /* -1: memory */
+    const unsigned char *bytes;
+    unsigned char *own;      /* what a pipe gave */
+    uint64_t size, position; /* stored bytes: how many, how many read */
+    uint64_t max_bytes, handed_out;
+    bool packed, unpacking, member_done; /* member_done: between two gzip members */
+    z_stream zip;
+    unsigned char *block; /* packed bytes of a file */
+};
+
+static mel_status fail_errno(mel_error *err, mel_status code, const char *what, int number)
+{
+    char text[128];
+    if (strerror_r(number, text, sizeof text) != 0)
+        text[0] = '\0';
+    return mel_fail(err, code, "%s: %s", what, text);
+}
+
+static mel_status too_large(const mel_source *source, mel_error *err)
+{
+    return mel_fail(err, MEL_ELIMIT, "more than %llu bytes; raise the limit on bytes if that is intended",
+                    (unsigned long long)source->max_bytes);
+}
+
+/* Bytes as stored, fewer than n only at the end. */
+static mel_status read_stored(mel_source *source, unsigned char *to, size_t n, size_t *got, mel_error *err)
+{
+    *got = 0;
+    if (source->fd < 0) {
+        const uint64_t left = source->size - source->position;
+        *got = n < left ? n : (size_t)left;
+        if (*got != 0)
+            memcpy(to, source->bytes + source->position, *got);
+        source->position += *got;
+        return MEL_OK;
+    }
+    while (*got < n) {
+        const size_t want = n - *got < MOST_PER_READ ? n - *got : MOST_PER_READ;
+        const ssize_t r = read(source->fd, to + *got, want);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return fail_errno(err, MEL_EDATA, "cannot be read", errno);
+        if (r == 0)
+            break;
+        *got += (size_t)r;
+        source->position += (uint64_t)r;
+    }
+    return MEL_OK;
+}
+
+static void *zip_alloc(void *opaque, unsigned n, unsigned size)
+{
+    (void)opaque;
+    return mel_alloc(n, size);
+}
+
+static void zip_free(void *opaque, void *block)
+{
+    (void)opaque;
+    free(block);
+}
+
+static mel_status start_unpacking(mel_source *source, mel_error *err)
+{
+    if (source->block == NULL)
+        source->block = mel_alloc(PACKED_BLOCK, 1);
+    source->zip = (z_stream){ .zalloc = zip_alloc, .zfree = zip_free };
+    const int gzip_only = 16;
+    if (source->block == NULL || inflateInit2(&source->zip, gzip_only + MAX_WBITS) != Z_OK)
+        return mel_fail_memory(err, "unpacking");
+    source->unpacking = true;
+    source->member_done = false;
+    return MEL_OK;
+}
+
+/* True when packed bytes are there to work on. */
+static mel_status refill(mel_source *source, bool *any, mel_error *err)
+{
+    if (source->zip.avail_in == 0) {
+        size_t got;
+        const mel_status status = read_stored(source, source->block, PACKED_BLOCK, &got, err);
+        if (status != MEL_OK)
+            return status;
+        source->zip.next_in = source->block;
+        source->zip.avail_in = (unsigned)got;
+    }
+    *any = source->zip.avail_in != 0;
+    return MEL_OK;
+}
+
+static mel_status unpack_some(mel_source *source, mel_error *err)
+{
+    if (source->member_done) { /* another member follows: gzip files may be concatenated */
+        if (inflateReset(&source->zip) != Z_OK)
+            return mel_fail_memory(err, "unpacking");
+        source->member_done = false;
+    }
+    const int result = inflate(&source->zip, Z_NO_FLUSH);
+    if (result == Z_STREAM_END) {
+        source->member_done = true;
+        return MEL_OK;
+    }
+    if (result == Z_MEM_ERROR)
+        return mel_fail_memory(err, "unpacking");
+    if (result != Z_OK && result != Z_BUF_ERROR)
+        return mel_fail(err, MEL_EDATA, "the gzip data are corrupt near packed byte %llu (%s)",
+                        (unsigned long long)(source->position - source->zip.avail_in),
+                        source->zip.msg != NULL ? source->zip.msg : "unknown reason");
+    return MEL_OK;
+}
+
+static mel_status read_unpacked(mel_source *source, unsigned char *to, size_t n, size_t *got, mel_error *err)
+{
+    *got = 0;
+    while (*got < n) {
+        bool any = false;
+        mel_status status = refill(source, &any, err);
+        if (status != MEL_OK)
+            return status;
+        if (!any && source->member_done)
+            break;
+        if (!any)
+            return mel_fail(err, MEL_EDATA,
+                            "the gzip data end too early, after %llu packed bytes: truncated file",
+                            (unsigned long long)source->position);
+        const size_t want = n - *got < MOST_PER_READ ? n - *got : MOST_PER_READ;
+        source->zip.next_out = to + *got;
+        source->zip.avail_out = (unsigned)want;
+        status = unpack_some(source, err);
+        if (status != MEL_OK)
+            return status;
+        *got += want - source->zip.avail_out;
+    }
+    return MEL_OK;
+}
+
+mel_status mel_source_read(mel_source *source, void *to, size_t n, size_t *got, mel_error *err)
+{
+    const mel_status status =
+        source->packed ? read_unpacked(source, to, n, got, err) : read_stored(source, to, n, got, err);
+    if (status != MEL_OK)
+        return status;
+    source->handed_out += *got;
+    return source->handed_out > source->max_bytes ? too_large(source, err) : MEL_OK;
+}
+
+mel_status mel_source_rewind(mel_source *source, mel_error *err)
+{
+    if (source->fd >= 0 && lseek(source->fd, 0, SEEK_SET) != 0)
+        return fail_errno(err, MEL_EDATA, "cannot be read again", errno);
+    source->position = source->handed_out = 0;
+    if (!source->packed)
+        return MEL_OK;
+    if (source->unpacking)
+        (void)inflateEnd(&source->zip);
+    source->unpacking = false;
+    return start_unpacking(source, err);
+}
+
+/* Looks for the gzip magic and goes back to the start. */
+static mel_status detect_packing(mel_source *source, mel_error *err)
+{
+    unsigned char magic[2];
+    size_t got;
+    const mel_status status = read_stored(source, magic, sizeof magic, &got, err);
+    if (status != MEL_OK)
+        return status;
+    source->packed = got == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
+    return mel_source_rewind(source, err);
+}
+
+/* Twice a full block, but no more than it takes to see that the input is too large. */
+static size_t next_capacity(const mel_source *source, size_t capacity)
+{
+    return source->max_bytes < 2 * capacity ? (size_t)source->max_bytes + 1 : 2 * capacity;
+}
+
+/* A pipe or terminal can be read once: keep it. */
+static mel_status slurp(mel_source *source, mel_error *err)
+{
+    size_t size = 0, capacity = PACKED_BLOCK;
+    void *block = mel_alloc(capacity, 1);
+    mel_status status = block != NULL ? MEL_OK : mel_fail_memory(err, "the input");
+    while (status == MEL_OK) {
+        size_t got;
+        source->own = block;
+        status = read_stored(source, source->own + size, capacity - size, &got, err);
+        size += got;
+        if (status != MEL_OK || size < capacity)
+            break;
+        if (size > source->max_bytes)
+            status = too_large(source, err);
+        else if (!mel_grow(&block, capacity = next_capacity(source, capacity), 1))
+            status = mel_fail_memory(err, "the input");
+    }
+    source->own = block;
+    source->bytes = source->own;
+    source->size = size;
+    return status;
+}
+
+static mel_status open_file(mel_source *source, const char *path, mel_error *err)
+{
+    const bool standard_input = strcmp(path, "-") == 0;
+    source->fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (source->fd < 0)
+        return fail_errno(err, MEL_EDATA, "cannot be opened", errno);
+    struct stat info;
+    if (fstat(source->fd, &info) != 0)
+        return fail_errno(err, MEL_EDATA, "cannot be examined", errno);
+    if (S_ISDIR(info.st_mode))
+        return mel_fail(err, MEL_EDATA, "is a folder, not a file");
+    if (S_ISREG(info.st_mode) && !standard_input) {
+        source->size = (uint64_t)info.st_size;
+        return detect_packing(source, err);
+    }
+    const mel_status status = slurp(source, err);
+    if (!standard_input)
+        (void)close(source->fd);
+    source->fd = -1;
+    source->position = 0;
+    return status == MEL_OK ? detect_packing(source, err) : status;
+}
+
+mel_status mel_source_open(mel_source **out, const char *path, uint64_t max_bytes, mel_error *err)
+{
+    *out = NULL;
+    mel_source *source = mel_alloc_zero(1, sizeof *source);
+    if (source == NULL)
+        return mel_fail_memory(err, "a file");
+    source->fd = -1;
+    source->max_bytes = max_bytes;
+    const mel_status status = open_file(source, path, err);
+    if (status != MEL_OK) {
+        if (source->fd == STDIN_FILENO && strcmp(path, "-") == 0)
+            source->fd = -1;
+        mel_source_free(source);
+        return status;
+    }
+    *out = source;
+    return MEL_OK;
+}
+
+mel_status mel_source_memory(mel_source **out, const void *bytes, size_t n, uint64_t max_bytes,
+                             mel_error *err)
+{
+    *out = NULL;
+    mel_source *source = mel_alloc_zero(1, sizeof *source);
+    if (source == NULL)
+        return mel_fail_memory(err, "an input");
+    source->fd = -1;
+    source->bytes = bytes;
+    source->size = n;
+    source->max_bytes = max_bytes;
+    const mel_status status = detect_packing(source, err);
+    if (status != MEL_OK) {
+        mel_source_free(source);
+        return status;
+    }
+    *out = source;
+    return MEL_OK;
+}
+
+void mel_source_free(mel_source *source)
+{
+    if (source == NULL)
+        return;
+    if (source->fd >= 0)
+        (void)close(source->fd);
+    if (source->unpacking)
+        (void)inflateEnd(&source->zip);
+    free(source->block);
+    free(source->own);
+    free(source);
+}
+
+mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padding, mel_error *err)
+{
+    *out = NULL;
+    mel_status status = mel_source_rewind(source, err);
+    if (status != MEL_OK)
+        return status;
+    const uint64_t expected = mel_source_expected(source);
+    if (expected > source->max_bytes)
+        return too_large(source, err);
+    size_t size = 0, capacity = expected != 0 ? (size_t)expected + 1 : PACKED_BLOCK;
+    void *block = mel_alloc(capacity + padding, 1);
+    if (block == NULL)
+        return mel_fail_memory(err, "the contents of a file");
+    for (;;) {
+        size_t got;
+        status = mel_source_read(source, (char *)block + size, capacity - size, &got, err);
+        if (status != MEL_OK)
+            break;
+        size += got;
+        if (size < capacity) {
+            memset((char *)block + size, 0, padding);
+            *out = block;
+            *n = size;
+            return MEL_OK;
+        }
+        capacity = next_capacity(source, capacity);
+        if (!mel_grow(&block, capacity + padding, 1)) {
+            status = mel_fail_memory(err, "the contents of a file");
+            break;
+        }
+    }
+    free(block);
+    return status;
+}
+
+double mel_source_share(const mel_source *source)
+{
+    return source->size == 0 || source->position >= source->size
+               ? 1.0
+               : (double)source->position / (double)source->size;
+}
+
+uint64_t mel_source_expected(const mel_source *source)
+{
+    return source->packed ? 0 : source->size;
+}
+
+uint64_t mel_source_left(const mel_source *source)
+{
+    if (source->packed)
+        return UINT64_MAX;
+    return source->position < source->size ? source->size - source->position : 0;
+}

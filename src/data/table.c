@@ -1,0 +1,204 @@
+#include "data/table.h"
+
+#include "data/show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+mel_dict *mel_column_numbers(size_t n)
+{
+    mel_dict *names = mel_dict_new();
+    for (size_t i = 0; names != NULL && i < n; i++) {
+        char name[32];
+        const int length = snprintf(name, sizeof name, "c%zu", i + 1);
+        if (mel_dict_add(names, name, (size_t)length, mel_dict_hash(name, (size_t)length)) == MEL_MISSING) {
+            mel_dict_free(names);
+            return NULL;
+        }
+    }
+    return names;
+}
+
+mel_table *mel_table_new(const char *name, mel_dict *names, size_t n_columns)
+{
+    mel_table *table = mel_alloc_zero(1, sizeof *table);
+    if (table == NULL)
+        return NULL;
+    table->names = mel_dict_share(names);
+    table->n_columns = n_columns;
+    table->name = mel_strdup(name);
+    table->column = mel_alloc_zero(n_columns, sizeof *table->column);
+    if (table->name == NULL || table->column == NULL) {
+        mel_table_free(table);
+        return NULL;
+    }
+    return table;
+}
+
+void mel_table_free(mel_table *table)
+{
+    if (table == NULL)
+        return;
+    for (size_t j = 0; table->column != NULL && j < table->n_columns; j++) {
+        free(table->column[j].numbers);
+        free(table->column[j].codes);
+        mel_dict_free(table->column[j].dict);
+    }
+    free(table->column);
+    mel_dict_free(table->names);
+    free(table->name);
+    free(table->origin);
+    free(table->sparse.row_start);
+    free(table->sparse.col);
+    free(table->sparse.value);
+    free(table);
+}
+
+size_t mel_table_rows(const mel_table *table)
+{
+    return table->n_rows;
+}
+
+size_t mel_table_columns(const mel_table *table)
+{
+    return table->n_columns;
+}
+
+const char *mel_table_name(const mel_table *table)
+{
+    return table->name;
+}
+
+size_t mel_table_row_number(const mel_table *table, size_t row)
+{
+    return table->origin != NULL ? table->origin[row] : table->first_row + row;
+}
+
+const char *mel_table_column_name(const mel_table *table, size_t column)
+{
+    return mel_dict_text(table->names, column);
+}
+
+mel_column_type mel_table_column_type(const mel_table *table, size_t column)
+{
+    return table->column[column].type;
+}
+
+size_t mel_table_find(const mel_table *table, const char *column_name)
+{
+    const size_t n = strlen(column_name);
+    const uint32_t code = mel_dict_find(table->names, column_name, n, mel_dict_hash(column_name, n));
+    return code == MEL_MISSING ? SIZE_MAX : code;
+}
+
+mel_status mel_table_need(size_t *column, const mel_table *table, const char *name, mel_error *err)
+{
+    *column = mel_table_find(table, name);
+    if (*column != SIZE_MAX)
+        return MEL_OK;
+    return mel_fail(err, MEL_EDATA, "%s: there is no column %s", mel_show_file(table->name).text,
+                    mel_show_text(name).text);
+}
+
+const double *mel_table_numbers(const mel_table *table, size_t column)
+{
+    return table->column[column].numbers;
+}
+
+const uint32_t *mel_table_codes(const mel_table *table, size_t column)
+{
+    return table->column[column].codes;
+}
+
+size_t mel_table_categories(const mel_table *table, size_t column)
+{
+    const mel_dict *dict = table->column[column].dict;
+    return dict != NULL ? dict->n : 0;
+}
+
+const char *mel_table_category(const mel_table *table, size_t column, uint32_t code)
+{
+    return mel_dict_text(table->column[column].dict, code);
+}
+
+bool mel_table_sparse(mel_features *out, const mel_table *table)
+{
+    if (!table->is_sparse)
+        return false;
+    *out = (mel_features){ .n_rows = table->n_rows,
+                           .n_cols = table->sparse.n_features,
+                           .row_start = table->sparse.row_start,
+                           .col = table->sparse.col,
+                           .value = table->sparse.value };
+    return true;
+}
+
+static bool take_column(mel_column *out, const mel_column *from, const size_t *rows, size_t n)
+{
+    out->type = from->type;
+    if (from->type == MEL_COLUMN_TEXT) {
+        out->dict = mel_dict_share(from->dict);
+        out->codes = mel_alloc(n, sizeof *out->codes);
+        for (size_t i = 0; out->codes != NULL && i < n; i++)
+            out->codes[i] = from->codes[rows[i]];
+        return out->codes != NULL;
+    }
+    out->numbers = mel_alloc(n, sizeof *out->numbers);
+    for (size_t i = 0; out->numbers != NULL && i < n; i++)
+        out->numbers[i] = from->numbers[rows[i]];
+    return out->numbers != NULL;
+}
+
+static bool take_sparse(mel_sparse *out, const mel_sparse *from, const size_t *rows, size_t n)
+{
+    out->n_features = from->n_features;
+    out->row_start = mel_alloc(n + 1, sizeof *out->row_start);
+    if (out->row_start == NULL)
+        return false;
+    out->row_start[0] = 0;
+    for (size_t i = 0; i < n; i++)
+        out->row_start[i + 1] = out->row_start[i] + (from->row_start[rows[i] + 1] - from->row_start[rows[i]]);
+    out->col = mel_alloc(out->row_start[n], sizeof *out->col);
+    out->value = mel_alloc(out->row_start[n], sizeof *out->value);
+    if (out->col == NULL || out->value == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const size_t start = from->row_start[rows[i]], size = from->row_start[rows[i] + 1] - start;
+        memcpy(out->col + out->row_start[i], from->col + start, size * sizeof *out->col);
+        memcpy(out->value + out->row_start[i], from->value + start, size * sizeof *out->value);
+    }
+    return true;
+}
+
+static bool take_all(mel_table *out, const mel_table *table, const size_t *rows, size_t n)
+{
+    out->origin = mel_alloc(n, sizeof *out->origin);
+    if (out->origin == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        out->origin[i] = mel_table_row_number(table, rows[i]);
+    for (size_t j = 0; j < table->n_columns; j++)
+        if (!take_column(&out->column[j], &table->column[j], rows, n))
+            return false;
+    out->n_rows = n;
+    out->is_sparse = table->is_sparse;
+    return !table->is_sparse || take_sparse(&out->sparse, &table->sparse, rows, n);
+}
+
+mel_status mel_table_take(mel_table **out, const mel_table *table, const size_t *rows, size_t n,
+                          mel_error *err)
+{
+    *out = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (rows[i] >= table->n_rows)
+            return mel_fail(err, MEL_EINVAL, "%s: row index %zu of a table with %zu rows",
+                            mel_show_file(table->name).text, rows[i], table->n_rows);
+    mel_table *taken = mel_table_new(table->name, table->names, table->n_columns);
+    if (taken == NULL || !take_all(taken, table, rows, n)) {
+        mel_table_free(taken);
+        return mel_fail_memory(err, "the rows of a table");
+    }
+    *out = taken;
+    return MEL_OK;
+}

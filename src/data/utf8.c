@@ -1,0 +1,54 @@
+#include "data/utf8.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static bool continues(unsigned char c)
+{
+    return (c & 0xC0) == 0x80;
+}
+
+size_t mel_utf8_length(const char *p, size_t n)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    if (n == 0)
+        return 0;
+    if (u[0] < 0x80)
+        return 1;
+    if (u[0] < 0xC2 || u[0] > 0xF4)
+        return 0;
+    if (u[0] < 0xE0)
+        return n >= 2 && continues(u[1]) ? 2 : 0;
+    if (n < 3 || !continues(u[1]) || !continues(u[2]))
+        return 0;
+    if (u[0] < 0xF0) {
+        const bool overlong = u[0] == 0xE0 && u[1] < 0xA0, surrogate = u[0] == 0xED && u[1] >= 0xA0;
+        return overlong || surrogate ? 0 : 3;
+    }
+    if (n < 4 || !continues(u[3]))
+        return 0;
+    const bool overlong = u[0] == 0xF0 && u[1] < 0x90, beyond = u[0] == 0xF4 && u[1] >= 0x90;
+    return overlong || beyond ? 0 : 4;
+}
+
+size_t mel_utf8_valid(const char *p, size_t n)
+{
+    static const uint64_t high = 0x8080808080808080U;
+    size_t i = 0;
+    while (i < n) {
+        uint64_t word;
+        if (n - i >= sizeof word) {
+            memcpy(&word, p + i, sizeof word);
+            if ((word & high) == 0) {
+                i += sizeof word;
+                continue;
+            }
+        }
+        const size_t length = mel_utf8_length(p + i, n - i);
+        if (length == 0)
+            return i;
+        i += length;
+    }
+    return n;
+}
