@@ -26,7 +26,8 @@ typedef struct {
     double l2;               /* 1 */
     double tolerance;        /* largest gradient entry divided by the sum of weights: 1e-9 */
     uint32_t max_iterations; /* 200 Newton steps or 20,000 gradient evaluations when 0 */
-    mel_solver solver;       /* AUTO: Newton while n_parameters <= 2,000 */
+    mel_solver solver;       /* AUTO: Newton while there are at most 2,000 parameters and a Hessian costs at
+                              * most as much as 60 gradients */
     const mel_model *warm;   /* start from these coefficients (same shape), or NULL */
     int threads;
     mel_progress progress;
@@ -79,8 +80,12 @@ typedef enum {
     MEL_CALIBRATE_TEMPERATURE = 1,
     MEL_CALIBRATE_ISOTONIC = 2
 } mel_calibration;
-/* Temperature: scores divided by the T > 0 that minimises log-loss. Isotonic (two classes): pool
- * adjacent violators on P(second class), linear between the steps' centres. */
+/* Temperature: scores divided by the T, 0.001 to 1000, that minimises log-loss. Isotonic (two classes):
+ * pool adjacent violators on P(second class), linear between the steps' centres; with n0 and n1 rows of
+ * the classes it aims at 1 / (n0 + 2) and (n1 + 1) / (n1 + 2) instead of 0 and 1, so that no probability
+ * becomes 0; with weights n0 and n1 are the classes' shares of the weight times the rows of positive
+ * weight, so that the unit of the weights does not matter. Replaces an earlier calibration;
+ * MEL_CALIBRATE_NONE removes it (x and y are not used). */
 MEL_API mel_status mel_model_calibrate(mel_model *model, mel_calibration kind, const mel_features *x,
                                        const uint32_t *y, const double *weight, mel_error *err);
 MEL_API mel_calibration mel_model_calibration(const mel_model *model);
@@ -97,7 +102,8 @@ MEL_API mel_status mel_proba_read(mel_proba *out, const char *path, const mel_re
                                   mel_error *err);
 MEL_API void mel_proba_clear(mel_proba *proba);
 
-/* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15. */
+/* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15.
+ * NaN without rows and when all weights are 0: there is no mean then. */
 MEL_API double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, const double *weight);
 
 #ifdef __cplusplus

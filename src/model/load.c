@@ -1,0 +1,318 @@
+#include "base/json.h"
+#include "data/dict.h"
+#include "data/encoder_json.h"
+#include "data/show.h"
+#include "data/source.h"
+#include "model/model.h"
+#include "model/model_json.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t max_file_bytes = (uint64_t)1 << 31;
+enum { PLACE_BYTES = 64 };
+
+/* Refuses keys that are not in the list and, of those in it, missing ones. keys ends with NULL. */
+static mel_status check_keys(const json_t *object, const char *place, const char *const *keys, mel_error *err)
+{
+    if (!json_is_object(object))
+        return mel_fail(err, MEL_EDATA, "%s: not an object", place);
+    size_t n = 0;
+    for (; keys[n] != NULL; n++)
+        if (json_object_get(object, keys[n]) == NULL)
+            return mel_fail(err, MEL_EDATA, "%s: \"%s\" is missing", place, keys[n]);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        size_t i = 0;
+        while (i < n && strcmp(keys[i], key) != 0)
+            i++;
+        if (i == n)
+            return mel_fail(err, MEL_EDATA, "%s: unknown key %s", place, mel_show_text(key).text);
+    }
+    return MEL_OK;
+}
+
+static mel_status get_number(double *out, const json_t *value, const char *place, mel_error *err)
+{
+    if (!json_is_number(value))
+        return mel_fail(err, MEL_EDATA, "%s: not a number", place);
+    *out = json_number_value(value);
+    return isfinite(*out) ? MEL_OK : mel_fail(err, MEL_EDATA, "%s: not a finite number", place);
+}
+
+/* Exactly n numbers. */
+static mel_status get_numbers(double *out, size_t n, const json_t *array, const char *place, mel_error *err)
+{
+    if (!json_is_array(array) || json_array_size(array) != n)
+        return mel_fail(err, MEL_EDATA, "%s: not an array of %zu numbers", place, n);
+    for (size_t i = 0; i < n; i++) {
+        char inner[PLACE_BYTES];
+        (void)snprintf(inner, sizeof inner, "%s[%zu]", place, i);
+        const mel_status status = get_number(&out[i], json_array_get(array, i), inner, err);
+        if (status != MEL_OK)
+            return status;
+    }
+    return MEL_OK;
+}
+
+/* The position of a word in a list. */
+static mel_status get_word(int *out, const json_t *value, const char *const *words, int n, const char *place,
+                           mel_error *err)
+{
+    const char *text = json_string_value(value);
+    for (int i = 0; text != NULL && i < n; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *out = i;
+            return MEL_OK;
+        }
+    if (text == NULL)
+        return mel_fail(err, MEL_EDATA, "%s: not a text", place);
+    return mel_fail(err, MEL_EDATA, "%s: %s is not known here", place, mel_show_text(text).text);
+}
+
+static mel_status check_format(const json_t *root, mel_error *err)
+{
+    static const char *const keys[] = { "format",  "version",     "classes", "encoder", "intercepts",
+                                        "weights", "calibration", "fit",     NULL };
+    const char *format = json_string_value(json_object_get(root, "format"));
+    if (format == NULL || strcmp(format, MEL_MODEL_FORMAT) != 0)
+        return mel_fail(err, MEL_EDATA, "not a %s file", MEL_MODEL_FORMAT);
+    const json_t *version = json_object_get(root, "version");
+    if (!json_is_integer(version))
+        return mel_fail(err, MEL_EDATA, "version: not a whole number");
+    if (json_integer_value(version) != MEL_MODEL_VERSION)
+        return mel_fail(err, MEL_EDATA, "version: %lld, this program reads %d",
+                        (long long)json_integer_value(version), MEL_MODEL_VERSION);
+    return check_keys(root, "model", keys, err);
+}
+
+/* Shape first, so that memory is asked for only when the file holds as many numbers. */
+static mel_status check_shape(size_t *n_classes, size_t *n_features, const json_t *root, mel_error *err)
+{
+    const json_t *classes = json_object_get(root, "classes"), *weights = json_object_get(root, "weights");
+    const size_t k = json_array_size(classes);
+    if (!json_is_array(classes) || k < 2)
+        return mel_fail(err, MEL_EDATA, "classes: not an array of two texts or more");
+    for (size_t i = 0; i < k; i++)
+        if (!json_is_string(json_array_get(classes, i)))
+            return mel_fail(err, MEL_EDATA, "classes[%zu]: not a text", i);
+    const size_t rows = k == 2 ? 1 : k;
+    if (!json_is_array(weights) || json_array_size(weights) != rows)
+        return mel_fail(err, MEL_EDATA, "weights: not an array of %zu rows", rows);
+    const size_t d = json_array_size(json_array_get(weights, 0));
+    for (size_t c = 0; c < rows; c++) {
+        const json_t *row = json_array_get(weights, c);
+        if (!json_is_array(row) || json_array_size(row) != d)
+            return mel_fail(err, MEL_EDATA, "weights[%zu]: not an array of %zu numbers", c, d);
+    }
+    *n_classes = k;
+    *n_features = d;
+    return MEL_OK;
+}
+
+static mel_status take_class(mel_model *model, mel_dict *seen, size_t code, const char *name, mel_error *err)
+{
+    const size_t length = strlen(name);
+    const uint32_t before = seen->n;
+    char *copy = mel_strdup(name);
+    if (copy == NULL || mel_dict_add(seen, name, length, mel_dict_hash(name, length)) == MEL_MISSING) {
+        free(copy);
+        return mel_fail_memory(err, "the class names");
+    }
+    free(model->names[code]);
+    model->names[code] = copy;
+    return seen->n > before
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "classes[%zu]: %s is there twice", code, mel_show_text(name).text);
+}
+
+static mel_status read_classes(mel_model *model, const json_t *classes, mel_error *err)
+{
+    mel_dict *seen = mel_dict_new();
+    if (seen == NULL)
+        return mel_fail_memory(err, "the class names");
+    mel_status status = MEL_OK;
+    for (size_t i = 0; status == MEL_OK && i < model->n_classes; i++)
+        status = take_class(model, seen, i, json_string_value(json_array_get(classes, i)), err);
+    mel_dict_free(seen);
+    return status;
+}
+
+static mel_status read_coefficients(mel_model *model, const json_t *root, mel_error *err)
+{
+    const json_t *weights = json_object_get(root, "weights");
+    for (size_t c = 0; c < model->n_outputs; c++) {
+        char place[PLACE_BYTES];
+        (void)snprintf(place, sizeof place, "weights[%zu]", c);
+        const mel_status status = get_numbers(model->weights + c * model->n_features, model->n_features,
+                                              json_array_get(weights, c), place, err);
+        if (status != MEL_OK)
+            return status;
+    }
+    return get_numbers(model->intercepts, model->n_outputs, json_object_get(root, "intercepts"), "intercepts",
+                       err);
+}
+
+static mel_status read_encoder(mel_model *model, const json_t *value, mel_error *err)
+{
+    if (json_is_null(value))
+        return MEL_OK;
+    const mel_status status = mel_encoder_from_json(&model->encoder, value, err);
+    if (status != MEL_OK)
+        return status;
+    if (mel_encoder_features(model->encoder) != model->n_features)
+        return mel_fail(err, MEL_EDATA, "encoder: gives %zu features, weights has %zu",
+                        mel_encoder_features(model->encoder), model->n_features);
+    return MEL_OK;
+}
+
+static mel_status read_knots(mel_model *model, const json_t *value, mel_error *err)
+{
+    static const char *const keys[] = { "kind", "from", "to", NULL };
+    mel_status status = check_keys(value, "calibration", keys, err);
+    if (status != MEL_OK)
+        return status;
+    const json_t *from = json_object_get(value, "from");
+    const size_t n = json_array_size(from);
+    if (model->n_classes != 2 || n == 0)
+        return mel_fail(err, MEL_EDATA, "calibration: isotonic needs two classes and a step");
+    model->knots = mel_alloc(n, 2 * sizeof *model->knots);
+    if (model->knots == NULL)
+        return mel_fail_memory(err, "the calibration");
+    model->n_knots = n;
+    status = get_numbers(model->knots, n, from, "calibration.from", err);
+    if (status == MEL_OK)
+        status = get_numbers(model->knots + n, n, json_object_get(value, "to"), "calibration.to", err);
+    for (size_t i = 0; status == MEL_OK && i < n; i++) {
+        const double *at = model->knots + i, *to = at + n;
+        if (!(*at >= 0.0 && *at <= 1.0) || (i > 0 && !(at[-1] < *at)))
+            status =
+                mel_fail(err, MEL_EDATA, "calibration.from[%zu]: %g is not ascending within 0 to 1", i, *at);
+        else if (!(*to >= 0.0 && *to <= 1.0) || (i > 0 && !(to[-1] <= *to)))
+            status =
+                mel_fail(err, MEL_EDATA, "calibration.to[%zu]: %g is not ascending within 0 to 1", i, *to);
+    }
+    return status;
+}
+
+static mel_status read_calibration(mel_model *model, const json_t *value, mel_error *err)
+{
+    static const char *const none[] = { "kind", NULL }, *const temperature[] = { "kind", "temperature",
+                                                                                 NULL };
+    int kind = 0;
+    if (!json_is_object(value))
+        return mel_fail(err, MEL_EDATA, "calibration: not an object");
+    mel_status status =
+        get_word(&kind, json_object_get(value, "kind"), mel_calibration_words, 3, "calibration.kind", err);
+    if (status != MEL_OK)
+        return status;
+    model->calibration = (mel_calibration)kind;
+    if (kind == MEL_CALIBRATE_ISOTONIC)
+        return read_knots(model, value, err);
+    status = check_keys(value, "calibration", kind == MEL_CALIBRATE_NONE ? none : temperature, err);
+    if (status != MEL_OK || kind == MEL_CALIBRATE_NONE)
+        return status;
+    status = get_number(&model->temperature, json_object_get(value, "temperature"), "calibration.temperature",
+                        err);
+    if (status == MEL_OK && !(model->temperature > 0.0 && isfinite(1.0 / model->temperature)))
+        status = mel_fail(err, MEL_EDATA, "calibration.temperature: %g is not positive", model->temperature);
+    return status;
+}
+
+static mel_status read_fit(mel_model *model, const json_t *value, mel_error *err)
+{
+    static const char *const keys[] = { "reason",    "solver",   "iterations",    "l2",
+                                        "objective", "log_loss", "gradient_norm", NULL };
+    if (json_is_null(value))
+        return MEL_OK;
+    mel_status status = check_keys(value, "fit", keys, err);
+    if (status != MEL_OK)
+        return status;
+    mel_fit_report *r = &model->report;
+    int reason = 0, solver = 0;
+    const struct {
+        const char *key, *place;
+        double *to;
+    } number[] = { { "l2", "fit.l2", &model->l2 },
+                   { "objective", "fit.objective", &r->objective },
+                   { "log_loss", "fit.log_loss", &r->log_loss },
+                   { "gradient_norm", "fit.gradient_norm", &r->gradient_norm } };
+    status = get_word(&reason, json_object_get(value, "reason"), mel_reason_words, 3, "fit.reason", err);
+    if (status == MEL_OK)
+        status = get_word(&solver, json_object_get(value, "solver"), mel_solver_words, 3, "fit.solver", err);
+    for (size_t i = 0; i < sizeof number / sizeof *number && status == MEL_OK; i++)
+        status = get_number(number[i].to, json_object_get(value, number[i].key), number[i].place, err);
+    if (status != MEL_OK)
+        return status;
+    const json_t *iterations = json_object_get(value, "iterations");
+    if (!json_is_integer(iterations) || json_integer_value(iterations) < 0 ||
+        json_integer_value(iterations) > UINT32_MAX)
+        return mel_fail(err, MEL_EDATA, "fit.iterations: not a count");
+    r->iterations = (uint32_t)json_integer_value(iterations);
+    r->reason = (mel_fit_reason)reason;
+    r->solver = (mel_solver)solver;
+    model->fitted = true;
+    return MEL_OK;
+}
+
+static mel_status read_model(mel_model **out, const json_t *root, mel_error *err)
+{
+    size_t n_classes = 0, n_features = 0;
+    mel_status status = check_format(root, err);
+    if (status == MEL_OK)
+        status = check_shape(&n_classes, &n_features, root, err);
+    if (status == MEL_OK)
+        status = mel_model_new(out, n_classes, n_features, err);
+    if (status == MEL_OK)
+        status = read_classes(*out, json_object_get(root, "classes"), err);
+    if (status == MEL_OK)
+        status = read_coefficients(*out, root, err);
+    if (status == MEL_OK)
+        status = read_encoder(*out, json_object_get(root, "encoder"), err);
+    if (status == MEL_OK)
+        status = read_calibration(*out, json_object_get(root, "calibration"), err);
+    if (status == MEL_OK)
+        status = read_fit(*out, json_object_get(root, "fit"), err);
+    return status;
+}
+
+mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, const char *name,
+                                 mel_error *err)
+{
+    *out = NULL;
+    json_t *root = NULL;
+    mel_status status = mel_json_parse(&root, bytes, n, err);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "%s", mel_show_file(name).text);
+    mel_model *model = NULL;
+    status = read_model(&model, root, err);
+    json_decref(root);
+    if (status != MEL_OK) {
+        mel_model_free(model);
+        return mel_fail_in(err, status, "%s", mel_show_file(name).text);
+    }
+    *out = model;
+    return MEL_OK;
+}
+
+mel_status mel_model_load(mel_model **out, const char *path, mel_error *err)
+{
+    *out = NULL;
+    mel_source *source = NULL;
+    char *bytes = NULL;
+    size_t n = 0;
+    mel_status status = mel_source_open(&source, path, max_file_bytes, err);
+    if (status == MEL_OK)
+        status = mel_source_all(&bytes, &n, source, 0, err);
+    mel_source_free(source);
+    if (status != MEL_OK)
+        status = mel_fail_in(err, status, "%s", mel_show_file(path).text);
+    else
+        status = mel_model_load_memory(out, bytes, n, path, err);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,51 @@
+/* The model object, as the files of this room see it. */
+#ifndef MEL_MODEL_MODEL_H
+#define MEL_MODEL_MODEL_H
+
+#include "base/internal.h"
+#include "melicit/model.h"
+
+/* GCC builds a second copy of these loops for AVX2 and picks one when the program starts. They keep
+ * one rounding per operation and independent sums side by side, so both copies give the same bits. */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define MEL_VECTORISED __attribute__((target_clones("avx2", "default")))
+#else
+#define MEL_VECTORISED
+#endif
+
+enum { MEL_LANES = 4 }; /* rows of per-class numbers are padded to a multiple of this */
+
+struct mel_model {
+    size_t n_classes, n_features;
+    size_t n_outputs;   /* rows of coefficients: 1 for two classes, else n_classes */
+    double *weights;    /* n_outputs x n_features */
+    double *intercepts; /* n_outputs */
+    char **names;       /* n_classes */
+    mel_encoder *encoder;
+    mel_calibration calibration;
+    double temperature;
+    size_t n_knots; /* isotonic: P(second class) knot_from becomes knot_to, both ascending */
+    double *knots;  /* n_knots of knot_from, then n_knots of knot_to */
+    bool fitted;    /* report and l2 are known */
+    mel_fit_report report;
+    double l2;
+};
+
+/* Zero coefficients, classes named "0", "1", ...; n_classes >= 2. */
+mel_status mel_model_new(mel_model **out, size_t n_classes, size_t n_features, mel_error *err);
+
+/* Shape and values of a feature matrix: sparse rows in order, every value finite and no larger than
+ * limit in magnitude. `what` says what the rows are for. */
+mel_status mel_features_check(const mel_features *x, double limit, const char *what, mel_error *err);
+
+/* Sum of weights (n when weight is NULL); refuses a negative or non-finite one and a sum of 0. */
+mel_status mel_weights_check(double *total, const double *weight, size_t n, mel_error *err);
+
+/* scores: n_rows x n_classes, each row's linear scores minus its largest, so that the largest is 0, all
+ * are finite and softmax of the row are the uncalibrated probabilities. x has been checked. */
+mel_status mel_model_scores(double *scores, const mel_model *model, const mel_features *x, int threads,
+                            mel_error *err);
+/* One row of scores as above, multiplied by scale > 0, turned into probabilities in place. */
+void mel_softmax_scores(size_t k, double scale, double *row);
+
+#endif

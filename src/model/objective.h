@@ -1,0 +1,70 @@
+/* What a fit minimises: penalised log-loss, its gradient and its Hessian.
+ *
+ * Rows are taken in fixed blocks, blocks are grouped into a fixed number of slices, every slice has its
+ * own sums, and slices are added up in order: the numbers do not depend on the number of threads.
+ *
+ * Parameters are one array of (n_features + 1) x n_outputs, the coefficients of a feature side by side
+ * and the intercepts last. */
+#ifndef MEL_MODEL_OBJECTIVE_H
+#define MEL_MODEL_OBJECTIVE_H
+
+#include "model/model.h"
+
+/* How the sums over rows of weight * p_c * p_c' * x_a * x_b are kept. */
+typedef enum {
+    MEL_CURVATURE_NONE,
+    MEL_CURVATURE_PAIRS,  /* [a >= b packed][class pairs]: sparse rows, or few features and many classes */
+    MEL_CURVATURE_SQUARES /* [class pairs][a][b], lower triangles: dense rows */
+} mel_curvature;
+
+/* Work space of one thread. */
+typedef struct {
+    double *score;  /* block rows x ld: scores, then residuals */
+    double *pair;   /* block rows x ld_pair: weight * p_c * p_c' */
+    double *buffer; /* products of features, or features scaled by the root of a pair weight */
+} mel_scratch;
+
+typedef struct {
+    const mel_features *x;
+    const uint32_t *y;
+    const double *weight; /* NULL: ones */
+    double total;         /* sum of weights */
+    double l2;
+    size_t n_classes, n_features, n_outputs;
+    size_t n_params;
+    int threads;
+
+    size_t ld;      /* n_outputs padded */
+    size_t n_pairs; /* class pairs c > c'; two classes: 1 */
+    size_t ld_pair; /* n_pairs padded */
+    mel_curvature curvature;
+    size_t curvature_size; /* doubles of one slice */
+    size_t block_rows, product_rows, n_blocks, n_slices;
+    double *coef;            /* padded copy of the parameters */
+    double *slice_loss;      /* n_slices */
+    double *slice_gradient;  /* n_slices x (n_features + 1) x ld */
+    double *slice_curvature; /* n_slices x curvature_size */
+    mel_scratch *scratch;    /* threads */
+} mel_objective;
+
+/* Fields x .. threads are filled by the caller and checked already; with_hessian makes room for it. */
+mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err);
+void mel_objective_clear(mel_objective *obj);
+
+/* Value and gradient at theta; with_hessian also collects what mel_objective_hessian needs. A value
+ * that is not finite says that theta is out of range. */
+double mel_objective_eval(mel_objective *obj, const double *theta, double *gradient, bool with_hessian);
+/* The Hessian at the last theta evaluated with one: n_params x n_params, lower triangle. With three
+ * classes or more it is made regular along equal shifts of all classes of a feature, which gradient
+ * and step have no part in. */
+void mel_objective_hessian(const mel_objective *obj, double *hessian);
+/* l2/2 times the squared weights of theta. */
+double mel_objective_penalty(const mel_objective *obj, const double *theta);
+/* Removes what the classes of a feature have in common: it does not change probabilities, and never
+ * lowers the penalty. Nothing to do for two classes. */
+void mel_objective_centre(const mel_objective *obj, double *theta);
+/* Multiplications, about, of a gradient and of a Hessian with its factorisation. */
+double mel_objective_gradient_cost(const mel_features *x, size_t n_classes);
+double mel_objective_hessian_cost(const mel_features *x, size_t n_classes);
+
+#endif

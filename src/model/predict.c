@@ -1,0 +1,198 @@
+#include "base/stat.h"
+#include "model/model.h"
+
+#include <float.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Scores that overflow are computed again with features and coefficients scaled by 2^-SHIFT each: no
+ * product or sum of them can overflow, and what underflows is far below the rounding of the rest. */
+enum { ROWS_AT_A_TIME = 256, SHIFT = 600 };
+
+/* Coefficients with the classes of a feature side by side, padded; intercepts last. */
+typedef struct {
+    const mel_model *model;
+    const mel_features *x;
+    size_t ld;
+    double *coef;    /* (n_features + 1) x ld */
+    double *scratch; /* one row of ld per thread */
+} predictor;
+
+/* The entries of a row, whichever way it is stored; col is NULL for a dense row. */
+typedef struct {
+    size_t n;
+    const uint32_t *col;
+    const double *value;
+} feature_row;
+
+static feature_row row_of(const mel_features *x, size_t i)
+{
+    if (x->n_cols == 0)
+        return (feature_row){ 0 };
+    if (x->dense != NULL)
+        return (feature_row){ .n = x->n_cols, .value = x->dense + i * x->stride };
+    const size_t begin = x->row_start[i], n = x->row_start[i + 1] - begin;
+    return n == 0 ? (feature_row){ 0 } : (feature_row){ n, x->col + begin, x->value + begin };
+}
+
+/* One order of summation for dense and sparse rows alike: a zero adds nothing, not even a rounding. */
+MEL_VECTORISED
+static void linear_scores(feature_row row, size_t ld, const double *restrict coef, double *restrict score)
+{
+    for (size_t e = 0; e < row.n; e++) {
+        const double *w = coef + (row.col != NULL ? row.col[e] : e) * ld;
+        const double v = row.value[e];
+        for (size_t c = 0; c < ld; c++)
+            score[c] += v * w[c];
+    }
+}
+
+static void linear_scores_scaled(feature_row row, size_t ld, size_t n_features, const double *coef,
+                                 double *score)
+{
+    for (size_t c = 0; c < ld; c++)
+        score[c] = scalbn(coef[n_features * ld + c], -2 * SHIFT);
+    for (size_t e = 0; e < row.n; e++) {
+        const double *w = coef + (row.col != NULL ? row.col[e] : e) * ld;
+        const double v = scalbn(row.value[e], -SHIFT);
+        for (size_t c = 0; c < ld; c++)
+            score[c] += v * scalbn(w[c], -SHIFT);
+    }
+}
+
+/* score[0..n_outputs) to k differences from the largest; exponent undoes a scaling. */
+static void spread(const mel_model *model, const double *score, int exponent, double *out)
+{
+    const size_t k = model->n_classes, m = model->n_outputs;
+    double top = m == 1 ? fmax(score[0], 0.0) : score[0];
+    for (size_t c = 1; c < m; c++)
+        top = fmax(top, score[c]);
+    for (size_t c = 0; c < k; c++) {
+        const double own = m > 1 ? score[c] : (c == 0 ? 0.0 : score[0]);
+        out[c] = fmax(scalbn(own - top, exponent), -DBL_MAX);
+    }
+}
+
+static void score_row(const predictor *p, size_t i, double *score, double *out)
+{
+    const size_t ld = p->ld, d = p->model->n_features;
+    const feature_row row = row_of(p->x, i);
+    memcpy(score, p->coef + d * ld, ld * sizeof *score);
+    linear_scores(row, ld, p->coef, score);
+    bool finite = true;
+    for (size_t c = 0; c < ld; c++)
+        finite = finite && isfinite(score[c]);
+    if (!finite)
+        linear_scores_scaled(row, ld, d, p->coef, score);
+    spread(p->model, score, finite ? 0 : 2 * SHIFT, out);
+}
+
+static bool prepare(predictor *p, int threads)
+{
+    const size_t m = p->model->n_outputs, d = p->model->n_features;
+    p->ld = m == 1 ? 1 : (m + MEL_LANES - 1) / MEL_LANES * MEL_LANES;
+    p->coef = d + 1 <= SIZE_MAX / p->ld ? mel_alloc_zero((d + 1) * p->ld, sizeof *p->coef) : NULL;
+    p->scratch = mel_alloc_zero(p->ld * (size_t)threads, sizeof *p->scratch);
+    if (p->coef == NULL || p->scratch == NULL)
+        return false;
+    for (size_t c = 0; c < m; c++) {
+        for (size_t j = 0; j < d; j++)
+            p->coef[j * p->ld + c] = p->model->weights[c * d + j];
+        p->coef[d * p->ld + c] = p->model->intercepts[c];
+    }
+    return true;
+}
+
+mel_status mel_model_scores(double *scores, const mel_model *model, const mel_features *x, int threads,
+                            mel_error *err)
+{
+    if (x->n_cols != model->n_features)
+        return mel_fail(err, MEL_EINVAL, "rows have %zu features, the model has %zu", x->n_cols,
+                        model->n_features);
+    const size_t k = model->n_classes, n_blocks = (x->n_rows + ROWS_AT_A_TIME - 1) / ROWS_AT_A_TIME;
+    const size_t wanted = (size_t)mel_thread_count(threads);
+    const int team = (int)(wanted < n_blocks ? wanted : (n_blocks > 0 ? n_blocks : 1));
+    predictor p = { .model = model, .x = x };
+    const bool enough = prepare(&p, team);
+    if (enough) {
+#pragma omp parallel for schedule(static) num_threads(team)
+        for (size_t block = 0; block < n_blocks; block++) {
+            double *scratch = p.scratch + (size_t)omp_get_thread_num() * p.ld;
+            const size_t first = block * ROWS_AT_A_TIME;
+            for (size_t i = first; i < x->n_rows && i < first + ROWS_AT_A_TIME; i++)
+                score_row(&p, i, scratch, scores + i * k);
+        }
+    }
+    free(p.coef);
+    free(p.scratch);
+    return enough ? MEL_OK : mel_fail_memory(err, "predicting");
+}
+
+void mel_softmax_scores(size_t k, double scale, double *row)
+{
+    mel_sum sum = { 0 };
+    for (size_t c = 0; c < k; c++) {
+        row[c] = exp(row[c] * scale);
+        mel_sum_add(&sum, row[c]);
+    }
+    const double total = mel_sum_value(&sum);
+    for (size_t c = 0; c < k; c++)
+        row[c] /= total;
+}
+
+/* P(second class) on the line through the knots around it; constant beyond the outermost. */
+static double interpolate(const mel_model *model, double p)
+{
+    const double *from = model->knots, *to = model->knots + model->n_knots;
+    size_t low = 0, high = model->n_knots; /* from[low] <= p < from[high], once p is inside */
+    if (p <= from[0])
+        return to[0];
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (from[middle] <= p)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (high == model->n_knots)
+        return to[low];
+    const double share = (p - from[low]) / (from[high] - from[low]);
+    return fmin(fmax(to[low] + share * (to[high] - to[low]), to[low]), to[high]);
+}
+
+mel_status mel_model_predict(double *probs, const mel_model *model, const mel_features *x, int threads,
+                             mel_error *err)
+{
+    mel_status status = mel_features_check(x, DBL_MAX, "predicting", err);
+    if (status == MEL_OK)
+        status = mel_model_scores(probs, model, x, threads, err);
+    if (status != MEL_OK)
+        return status;
+    const size_t k = model->n_classes;
+    const bool isotonic = model->calibration == MEL_CALIBRATE_ISOTONIC;
+    const double scale = 1.0 / model->temperature;
+#pragma omp parallel for schedule(static)                                                                    \
+    num_threads(mel_thread_count(threads)) if (x->n_rows > ROWS_AT_A_TIME)
+    for (size_t i = 0; i < x->n_rows; i++) {
+        mel_softmax_scores(k, scale, probs + i * k);
+        if (isotonic) {
+            probs[i * k + 1] = interpolate(model, probs[i * k + 1]);
+            probs[i * k] = 1.0 - probs[i * k + 1];
+        }
+    }
+    return MEL_OK;
+}
+
+double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, const double *weight)
+{
+    static const double smallest = 1e-15;
+    mel_sum loss = { 0 }, total = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        const double w = weight != NULL ? weight[i] : 1.0;
+        mel_sum_add(&loss, -w * log(fmax(probs[i * k + y[i]], smallest)));
+        mel_sum_add(&total, w);
+    }
+    return mel_sum_value(&loss) / mel_sum_value(&total);
+}

@@ -1,0 +1,158 @@
+#include "base/stat.h"
+#include "data/number.h"
+#include "data/show.h"
+#include "data/table.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double sum_tolerance = 1e-6;
+
+void mel_proba_clear(mel_proba *proba)
+{
+    for (size_t c = 0; proba->name != NULL && c < proba->n_classes; c++)
+        free(proba->name[c]);
+    free(proba->name);
+    free(proba->value);
+    *proba = (mel_proba){ 0 };
+}
+
+static mel_status refuse(const mel_table *table, size_t row, size_t column, const char *why, mel_error *err)
+{
+    return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s", mel_show_file(mel_table_name(table)).text,
+                    mel_table_row_number(table, row),
+                    mel_show_text(mel_table_column_name(table, column)).text, why);
+}
+
+/* The first cell of a text column that is not a number made it one, unless the caller did. */
+static mel_status refuse_text(const mel_table *table, size_t column, mel_error *err)
+{
+    const uint32_t *code = mel_table_codes(table, column);
+    const char *text = "";
+    size_t row = 0;
+    for (double value; row < mel_table_rows(table); row++) {
+        text = code[row] == MEL_MISSING ? "" : mel_table_category(table, column, code[row]);
+        if (*text != '\0' && mel_number_parse(text, strlen(text), &value) != MEL_NUMBER_FINITE)
+            break;
+    }
+    if (row == mel_table_rows(table))
+        return mel_fail(err, MEL_EDATA, "%s: column %s was read as text; probabilities are numbers",
+                        mel_show_file(mel_table_name(table)).text,
+                        mel_show_text(mel_table_column_name(table, column)).text);
+    char why[128];
+    (void)snprintf(why, sizeof why, "%s is not a number", mel_show_text(text).text);
+    return refuse(table, row, column, why, err);
+}
+
+/* Numbers from 0 to 1, none missing. */
+static mel_status check_column(const mel_table *table, size_t column, mel_error *err)
+{
+    const double *p = mel_table_numbers(table, column);
+    if (p == NULL)
+        return refuse_text(table, column, err);
+    for (size_t i = 0; i < mel_table_rows(table); i++) {
+        if (p[i] >= 0.0 && p[i] <= 1.0)
+            continue;
+        if (isnan(p[i]))
+            return refuse(table, i, column, "no number", err);
+        char why[96];
+        (void)snprintf(why, sizeof why, "%.17g is not within 0 and 1", p[i]);
+        return refuse(table, i, column, why, err);
+    }
+    return MEL_OK;
+}
+
+static mel_status check_table(const mel_table *table, mel_error *err)
+{
+    mel_features sparse;
+    const char *file = mel_table_name(table);
+    if (mel_table_sparse(&sparse, table))
+        return mel_fail(err, MEL_EDATA, "%s: a LIBSVM file does not hold probabilities",
+                        mel_show_file(file).text);
+    if (mel_table_rows(table) == 0 || mel_table_columns(table) == 0)
+        return mel_fail(err, MEL_EDATA, "%s: no rows of probabilities", mel_show_file(file).text);
+    for (size_t c = 0; c < mel_table_columns(table); c++) {
+        const mel_status status = check_column(table, c, err);
+        if (status != MEL_OK)
+            return status;
+    }
+    return MEL_OK;
+}
+
+/* One row of k probabilities that sum to 1 almost; then exactly. */
+static mel_status take_row(double *to, const mel_table *table, size_t row, size_t k, mel_error *err)
+{
+    mel_sum sum = { 0 };
+    for (size_t c = 0; c < k; c++) {
+        to[c] = mel_table_numbers(table, c)[row];
+        mel_sum_add(&sum, to[c]);
+    }
+    const double total = mel_sum_value(&sum);
+    if (!(fabs(total - 1.0) <= sum_tolerance))
+        return mel_fail(err, MEL_EDATA, "%s: row %zu: %zu probabilities sum to %.9g, not 1",
+                        mel_show_file(mel_table_name(table)).text, mel_table_row_number(table, row), k,
+                        total);
+    for (size_t c = 0; c < k; c++)
+        to[c] /= total;
+    return MEL_OK;
+}
+
+static mel_status take_values(mel_proba *out, const mel_table *table, mel_error *err)
+{
+    const size_t columns = mel_table_columns(table);
+    out->n_rows = mel_table_rows(table);
+    out->n_classes = columns == 1 ? 2 : columns;
+    if (out->n_rows <= SIZE_MAX / out->n_classes)
+        out->value = mel_alloc(out->n_rows * out->n_classes, sizeof *out->value);
+    if (out->value == NULL)
+        return mel_fail_memory(err, "the probabilities");
+    for (size_t i = 0; i < out->n_rows; i++) {
+        double *to = out->value + i * out->n_classes;
+        if (columns == 1) {
+            to[1] = mel_table_numbers(table, 0)[i];
+            to[0] = 1.0 - to[1];
+            continue;
+        }
+        const mel_status status = take_row(to, table, i, columns, err);
+        if (status != MEL_OK)
+            return status;
+    }
+    return MEL_OK;
+}
+
+static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *err)
+{
+    const bool has_header = table->first_row > 1;
+    if (!has_header || mel_table_columns(table) == 1)
+        return MEL_OK;
+    out->name = mel_alloc_zero(out->n_classes, sizeof *out->name);
+    bool enough = out->name != NULL;
+    for (size_t c = 0; enough && c < out->n_classes; c++) {
+        out->name[c] = mel_strdup(mel_table_column_name(table, c));
+        enough = out->name[c] != NULL;
+    }
+    return enough ? MEL_OK : mel_fail_memory(err, "the class names");
+}
+
+mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err)
+{
+    mel_table *table = NULL;
+    mel_proba proba = { 0 };
+    mel_status status = mel_table_read(&table, path, opt, err);
+    if (status == MEL_OK)
+        status = check_table(table, err);
+    if (status == MEL_OK)
+        status = take_values(&proba, table, err);
+    if (status == MEL_OK)
+        status = take_names(&proba, table, err);
+    mel_table_free(table);
+    if (status != MEL_OK) {
+        mel_proba_clear(&proba);
+        return status;
+    }
+    *out = proba;
+    return MEL_OK;
+}
