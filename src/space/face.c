@@ -1,0 +1,317 @@
+#include "space/face.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void mel_face_free(mel_face *face)
+{
+    if (face == NULL)
+        return;
+    mel_stairs_release(face->stairs);
+    mel_rim_free(&face->own);
+    free(face->own_rule);
+    free(face);
+}
+
+mel_status mel_face_from_scores(mel_face **out, size_t n, const double *score, const uint8_t *role,
+                                const double *weight, mel_error *err)
+{
+    *out = NULL;
+    mel_face *face = mel_alloc_zero(1, sizeof *face);
+    if (face == NULL)
+        return mel_fail_memory(err, "a face");
+    const mel_status status = mel_stairs_new(&face->stairs, n, score, role, weight, err);
+    if (status != MEL_OK) {
+        mel_face_free(face);
+        return status;
+    }
+    face->boundary = &face->stairs->hull;
+    *out = face;
+    return MEL_OK;
+}
+
+mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error *err)
+{
+    *out = NULL;
+    mel_face *face = mel_alloc_zero(1, sizeof *face);
+    if (face == NULL)
+        return mel_fail_memory(err, "a face");
+    mel_status status = mel_logistic_init(&face->population, a, b, err);
+    if (status == MEL_OK)
+        status = mel_logistic_rim(&face->own, &face->own_rule, &face->population, err);
+    if (status != MEL_OK) {
+        mel_face_free(face);
+        return status;
+    }
+    face->boundary = &face->own;
+    *out = face;
+    return MEL_OK;
+}
+
+double mel_face_positives(const mel_face *face)
+{
+    return face->boundary->positives;
+}
+
+double mel_face_negatives(const mel_face *face)
+{
+    return face->boundary->negatives;
+}
+
+mel_point mel_face_centre(const mel_face *face)
+{
+    return (mel_point){ face->boundary->positives / 2, face->boundary->negatives / 2 };
+}
+
+double mel_face_area(const mel_face *face)
+{
+    return face->boundary->fan[face->boundary->n_edges - 1];
+}
+
+size_t mel_face_vertices(const mel_face *face)
+{
+    return 2 * face->boundary->n_edges;
+}
+
+mel_point mel_face_vertex(const mel_face *face, size_t index)
+{
+    return mel_rim_corner(face->boundary, index);
+}
+
+static mel_rule opposite(mel_rule rule)
+{
+    rule.inverted = !rule.inverted;
+    return rule;
+}
+
+/* m as a direction of moderate size; *lower: it was turned round, because it points to the lower half. */
+static mel_status read_direction(mel_point *m, bool *lower, double m11, double m00, mel_error *err)
+{
+    const double size = fmax(fabs(m11), fabs(m00));
+    if (!isfinite(m11) || !isfinite(m00) || !(size > 0.0))
+        return mel_fail(err, MEL_EINVAL, "(%g, %g) is no direction", m11, m00);
+    *lower = m11 <= 0.0 && m00 <= 0.0;
+    *m = (mel_point){ m11 / size, m00 / size };
+    if (*lower)
+        *m = (mel_point){ -m->tp, -m->tn };
+    return MEL_OK;
+}
+
+mel_status mel_face_support(mel_point *out, const mel_face *face, double m11, double m00, mel_error *err)
+{
+    mel_point m = { 0.0, 0.0 }, best;
+    bool lower = false, tie = false;
+    const mel_status status = read_direction(&m, &lower, m11, m00, err);
+    if (status != MEL_OK)
+        return status;
+    if (face->stairs == NULL && face->population.a > 0.0)
+        best = mel_logistic_at(&face->population, mel_logistic_furthest(&face->population, m));
+    else {
+        const size_t i = mel_rim_furthest(face->boundary, m, &tie);
+        best = face->boundary->vertex[i];
+        if (tie)
+            best = mel_toward(best, face->boundary->edge[i], 0.5);
+    }
+    *out = lower ? mel_rim_reflect(face->boundary, best) : best;
+    return MEL_OK;
+}
+
+mel_status mel_face_support_rule(mel_rule *out, const mel_face *face, double m11, double m00, mel_error *err)
+{
+    mel_point m = { 0.0, 0.0 };
+    bool lower = false, tie = false;
+    const mel_status status = read_direction(&m, &lower, m11, m00, err);
+    if (status != MEL_OK)
+        return status;
+    mel_rule best = mel_plug_in_rule(m.tp, m.tn);
+    if (face->stairs != NULL)
+        best = face->stairs->rule[mel_rim_furthest(&face->stairs->hull, m, &tie)];
+    *out = lower ? opposite(best) : best;
+    return MEL_OK;
+}
+
+mel_rule mel_plug_in_rule(double m11, double m00)
+{
+    if (m11 > 0.0 && m00 < 0.0)
+        return (mel_rule){ -INFINITY, false };
+    if (m11 < 0.0 && m00 > 0.0)
+        return (mel_rule){ INFINITY, false };
+    const double size = fmax(fabs(m11), fabs(m00)); /* so that the sum cannot overflow */
+    if (!(size > 0.0))
+        return (mel_rule){ 0.5, false };
+    return (mel_rule){ m00 / size / (m11 / size + m00 / size), m11 < 0.0 || m00 < 0.0 };
+}
+
+mel_point mel_face_rule(const mel_face *face, mel_rule rule)
+{
+    if (face->stairs != NULL)
+        return mel_stairs_rule(face->stairs, rule);
+    const mel_logistic *p = &face->population;
+    const mel_point point = mel_logistic_at(p, mel_logistic_cut(p, rule.threshold));
+    return rule.inverted ? mel_rim_reflect(face->boundary, point) : point;
+}
+
+void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, double *tp, double *tn)
+{
+    if (face->stairs != NULL) {
+        mel_stairs_sweep(face->stairs, n, threshold, tp, tn);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const mel_point point = mel_face_rule(face, (mel_rule){ threshold[i], false });
+        tp[i] = point.tp;
+        tn[i] = point.tn;
+    }
+}
+
+/* The nearest point of a population's true boundary to a point outside. */
+static mel_point closest_on_curve(const mel_logistic *p, const mel_rim *boundary, mel_point q)
+{
+    const mel_point upper = mel_logistic_at(p, mel_logistic_nearest(p, q));
+    const mel_point mirrored = mel_rim_reflect(boundary, q);
+    const mel_point lower = mel_rim_reflect(boundary, mel_logistic_at(p, mel_logistic_nearest(p, mirrored)));
+    return mel_distance(q, upper) <= mel_distance(q, lower) ? upper : lower;
+}
+
+mel_point mel_face_closest(const mel_face *face, mel_point point)
+{
+    const mel_logistic *p = &face->population;
+    if (face->stairs != NULL || p->a == 0.0)
+        return mel_rim_closest(face->boundary, point);
+    if (mel_rim_holds(face->boundary, point) || mel_logistic_holds(p, point))
+        return point;
+    return closest_on_curve(p, face->boundary, point);
+}
+
+bool mel_face_contains(const mel_face *face, mel_point point, double slack)
+{
+    if (!isfinite(point.tp) || !isfinite(point.tn))
+        return false;
+    return mel_distance(point, mel_face_closest(face, point)) <= slack;
+}
+
+/* Leaves out shares that are nothing but rounding and puts the largest first. */
+static mel_mixture tidy(const mel_mixture *mixture)
+{
+    const double nothing = 1e-13;
+    mel_mixture out = { 0 };
+    double sum = 0.0;
+    for (size_t i = 0; i < mixture->n; i++) {
+        const double share = mixture->share[i];
+        if (!(share > nothing))
+            continue;
+        size_t at = out.n++;
+        for (; at > 0 && out.share[at - 1] < share; at--) {
+            out.share[at] = out.share[at - 1];
+            out.rule[at] = out.rule[at - 1];
+        }
+        out.share[at] = share;
+        out.rule[at] = mixture->rule[i];
+        sum += share;
+    }
+    for (size_t i = 0; i < out.n; i++)
+        out.share[i] /= sum;
+    return out;
+}
+
+/* A point of the polygon `hull`, whose upper vertices the rules achieve. */
+static mel_mixture mix_corners(const mel_rim *hull, const mel_rule *rule, mel_point point)
+{
+    const mel_blend blend = mel_rim_blend(hull, point);
+    mel_mixture mixture = { .n = blend.n };
+    for (size_t i = 0; i < blend.n; i++) {
+        const size_t v = blend.vertex[i];
+        mixture.share[i] = blend.share[i];
+        if (v == 0)
+            mixture.rule[i] = rule[hull->n_edges];
+        else
+            mixture.rule[i] = v < hull->n_edges ? opposite(rule[v]) : rule[v - hull->n_edges];
+    }
+    return tidy(&mixture);
+}
+
+/* A point between an edge of the upper polygon and the curve above it: the rule of the curve's nearest point,
+ * and the ends of the edge as far as needed. */
+static mel_mixture mix_under_curve(const mel_face *face, mel_point q)
+{
+    const mel_logistic *p = &face->population;
+    const mel_rim *rim = face->boundary;
+    const double exact = 1e-12;
+    const mel_rule rule = { mel_logistic_score(p, mel_logistic_nearest(p, q)), false };
+    const mel_point top = mel_face_rule(face, rule);
+    if (mel_distance(top, q) <= exact)
+        return (mel_mixture){ .n = 1, .rule = { rule }, .share = { 1.0 } };
+    size_t i = 0;
+    const mel_point below = mel_rim_nearest_upper(rim, q, &i);
+    const mel_point e = rim->edge[i], start = rim->vertex[i];
+    const double high = mel_cross(e, mel_minus(start, top)), here = mel_cross(e, mel_minus(start, q));
+    const double s = high > 0.0 && here > 0.0 ? fmin(here / high, 1.0) : 0.0;
+    const mel_point rest =
+        mel_minus(mel_minus(q, start), mel_toward((mel_point){ 0.0, 0.0 }, mel_minus(top, start), s));
+    const double r = fmax(0.0, fmin(1.0 - s, mel_inner(rest, e) / mel_inner(e, e)));
+    const mel_mixture mixture = tidy(&(mel_mixture){
+        .n = 3, .rule = { rule, face->own_rule[i], face->own_rule[i + 1] }, .share = { s, 1.0 - s - r, r } });
+    /* Next to score 1 thresholds are coarse and may miss the nearest point; the boundary is straight there.
+     */
+    if (mel_distance(mel_face_mixture(face, &mixture), q) <= mel_distance(below, q))
+        return mixture;
+    return mix_corners(rim, face->own_rule, below);
+}
+
+/* A point of a population's face. */
+static mel_mixture mix_population(const mel_face *face, mel_point q)
+{
+    const double exact = 1e-13;
+    const mel_rim *rim = face->boundary;
+    const mel_point inside = mel_rim_closest(rim, q);
+    if (mel_distance(q, inside) <= exact)
+        return mix_corners(rim, face->own_rule, inside);
+    size_t edge = 0;
+    const mel_point mirrored = mel_rim_reflect(rim, q);
+    const bool upper = mel_distance(q, mel_rim_nearest_upper(rim, q, &edge)) <=
+                       mel_distance(mirrored, mel_rim_nearest_upper(rim, mirrored, &edge));
+    mel_mixture mixture = mix_under_curve(face, upper ? q : mirrored);
+    for (size_t i = 0; !upper && i < mixture.n; i++)
+        mixture.rule[i] = opposite(mixture.rule[i]);
+    return mixture;
+}
+
+mel_status mel_face_achieve(mel_mixture *out, const mel_face *face, mel_point point, mel_error *err)
+{
+    const double near = 1e-9;
+    if (!isfinite(point.tp) || !isfinite(point.tn))
+        return mel_fail(err, MEL_EINVAL, "(%g, %g) is no point", point.tp, point.tn);
+    const mel_point closest = mel_face_closest(face, point);
+    if (!(mel_distance(point, closest) <= near))
+        return mel_fail(err, MEL_EINVAL,
+                        "no classifier achieves TP %.9g, TN %.9g; the closest is TP %.9g, TN %.9g", point.tp,
+                        point.tn, closest.tp, closest.tn);
+    *out = face->stairs != NULL ? mix_corners(&face->stairs->hull, face->stairs->rule, closest)
+                                : mix_population(face, closest);
+    return MEL_OK;
+}
+
+mel_point mel_face_mixture(const mel_face *face, const mel_mixture *mixture)
+{
+    mel_point sum = { 0.0, 0.0 };
+    for (size_t i = 0; i < mixture->n; i++)
+        sum = mel_toward(sum, mel_face_rule(face, mixture->rule[i]), mixture->share[i]);
+    return sum;
+}
+
+bool mel_face_chord(mel_point *a, mel_point *b, const mel_face *face, double dx, double dy)
+{
+    return mel_rim_chord(a, b, face->boundary, mel_face_centre(face), (mel_point){ dx, dy });
+}
+
+bool mel_face_chord_at(mel_point *a, mel_point *b, const mel_face *face, mel_point through, double dx,
+                       double dy)
+{
+    return mel_rim_chord(a, b, face->boundary, mel_rim_closest(face->boundary, through),
+                         (mel_point){ dx, dy });
+}
+
+mel_point mel_face_random(const mel_face *face, mel_rng *rng)
+{
+    return mel_rim_random(face->boundary, rng);
+}

@@ -1,0 +1,17 @@
+/* What the files of this room know about a face. */
+#ifndef MEL_SPACE_FACE_H
+#define MEL_SPACE_FACE_H
+
+#include "space/logistic.h"
+#include "space/rim.h"
+#include "space/stairs.h"
+
+struct mel_face {
+    mel_stairs *stairs;      /* sample and smoothed faces; NULL: population */
+    mel_logistic population; /* populations */
+    mel_rim own;             /* populations and smoothed faces: the boundary */
+    mel_rule *own_rule;      /* populations: what achieves its vertices */
+    const mel_rim *boundary; /* of the face: own, or the hull of the stairs */
+};
+
+#endif

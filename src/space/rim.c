@@ -1,0 +1,368 @@
+#include "space/rim.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+double mel_distance(mel_point a, mel_point b)
+{
+    return hypot(a.tp - b.tp, a.tn - b.tn);
+}
+
+mel_status mel_rim_new(mel_rim *out, size_t n_edges, double positives, double negatives, mel_error *err)
+{
+    *out = (mel_rim){ .n_edges = n_edges, .positives = positives, .negatives = negatives };
+    out->vertex = mel_alloc(n_edges + 1, sizeof *out->vertex);
+    out->edge = mel_alloc(n_edges, sizeof *out->edge);
+    out->fan = mel_alloc(n_edges, sizeof *out->fan);
+    if (out->vertex != NULL && out->edge != NULL && out->fan != NULL)
+        return MEL_OK;
+    mel_rim_free(out);
+    return mel_fail_memory(err, "the boundary of a face");
+}
+
+void mel_rim_free(mel_rim *rim)
+{
+    free(rim->vertex);
+    free(rim->edge);
+    free(rim->fan);
+    *rim = (mel_rim){ 0 };
+}
+
+void mel_rim_finish(mel_rim *rim)
+{
+    const mel_point centre = { rim->positives / 2, rim->negatives / 2 };
+    double sum = 0.0;
+    for (size_t i = 0; i < rim->n_edges; i++) {
+        const double twice = mel_cross(mel_minus(rim->vertex[i], centre), rim->edge[i]);
+        sum += rim->n_edges > 1 && twice > 0.0 ? twice : 0.0;
+        rim->fan[i] = sum;
+    }
+}
+
+/* Whether b can be left out between a and c: with both axes scaled to 1, it is not left of the line by more
+ * than rounding. */
+static bool straight(mel_point a, mel_point b, mel_point c, mel_point size)
+{
+    const double rounding = 0x1p-52;
+    const mel_point ab = { (b.tp - a.tp) / size.tp, (b.tn - a.tn) / size.tn };
+    const mel_point ac = { (c.tp - a.tp) / size.tp, (c.tn - a.tn) / size.tn };
+    return mel_cross(ab, ac) <= rounding * hypot(ac.tp, ac.tn);
+}
+
+/* Indices of the corners of the upper hull of n points into kept; how many. */
+static size_t scan(size_t n, const mel_point *point, size_t *kept)
+{
+    const mel_point size = { point[0].tp, point[n - 1].tn };
+    size_t top = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (top >= 2 && straight(point[kept[top - 2]], point[kept[top - 1]], point[i], size))
+            top--;
+        kept[top++] = i;
+    }
+    return top;
+}
+
+mel_status mel_rim_through(mel_rim *out, size_t n, const mel_point *point, size_t *kept, mel_error *err)
+{
+    *out = (mel_rim){ 0 };
+    size_t *index = kept != NULL ? kept : mel_alloc(n, sizeof *index);
+    if (index == NULL)
+        return mel_fail_memory(err, "the boundary of a face");
+    const size_t n_edges = scan(n, point, index) - 1;
+    const mel_status status = mel_rim_new(out, n_edges, point[0].tp, point[n - 1].tn, err);
+    if (status == MEL_OK) {
+        for (size_t i = 0; i <= n_edges; i++)
+            out->vertex[i] = point[index[i]];
+        for (size_t i = 0; i < n_edges; i++)
+            out->edge[i] = mel_minus(out->vertex[i + 1], out->vertex[i]);
+        mel_rim_finish(out);
+    }
+    if (index != kept)
+        free(index);
+    return status;
+}
+
+/* Height of the boundary at tp; *edge moves on to the edge there, so that a falling sequence of tp takes
+ * one pass. */
+static double height(const mel_rim *rim, double tp, size_t *edge)
+{
+    while (*edge + 1 < rim->n_edges && rim->vertex[*edge + 1].tp >= tp)
+        ++*edge;
+    const mel_point from = rim->vertex[*edge], e = rim->edge[*edge];
+    const double ahead = from.tp - tp;
+    if (!(ahead > 0.0))
+        return from.tn;
+    return ahead < -e.tp ? from.tn + e.tn * (ahead / -e.tp) : rim->vertex[*edge + 1].tn;
+}
+
+/* Breakpoints of both boundaries in order of falling tp, each at the lower of the two heights, and
+ * the crossings between them. */
+static size_t lower_envelope(const mel_rim *a, const mel_rim *b, mel_point *point)
+{
+    size_t n = 0, i = 0, j = 0, edge_a = 0, edge_b = 0;
+    double last_tp = a->positives, last_a = 0.0, last_b = 0.0;
+    while (i <= a->n_edges || j <= b->n_edges) {
+        const bool from_a = j > b->n_edges || (i <= a->n_edges && a->vertex[i].tp >= b->vertex[j].tp);
+        const double tp = from_a ? a->vertex[i++].tp : b->vertex[j++].tp;
+        const double high_a = height(a, tp, &edge_a), high_b = height(b, tp, &edge_b);
+        const double gap = high_a - high_b, last_gap = last_a - last_b;
+        if ((gap > 0.0 && last_gap < 0.0) || (gap < 0.0 && last_gap > 0.0)) {
+            const double share = last_gap / (last_gap - gap);
+            point[n++] = (mel_point){ last_tp + share * (tp - last_tp), last_a + share * (high_a - last_a) };
+        }
+        point[n++] = (mel_point){ tp, fmin(high_a, high_b) };
+        last_tp = tp;
+        last_a = high_a;
+        last_b = high_b;
+    }
+    return n;
+}
+
+mel_status mel_rim_cut(mel_rim *out, const mel_rim *a, const mel_rim *b, mel_error *err)
+{
+    *out = (mel_rim){ 0 };
+    /* Every breakpoint, a crossing before each, and the two ends. */
+    mel_point *point = mel_alloc(2 * (a->n_edges + b->n_edges + 2) + 2, sizeof *point);
+    if (point == NULL)
+        return mel_fail_memory(err, "the boundary of a face");
+    point[0] = (mel_point){ a->positives, 0.0 };
+    size_t n = 1 + lower_envelope(a, b, point + 1);
+    point[n++] = (mel_point){ 0.0, a->negatives };
+    const mel_status status = mel_rim_through(out, n, point, NULL, err);
+    free(point);
+    return status;
+}
+
+/* Corner numbers go round. */
+static size_t wrapped(const mel_rim *rim, size_t index)
+{
+    return index < 2 * rim->n_edges ? index : index - 2 * rim->n_edges;
+}
+
+mel_point mel_rim_corner(const mel_rim *rim, size_t index)
+{
+    if (index == 0)
+        return rim->vertex[rim->n_edges];
+    return index < rim->n_edges ? mel_rim_reflect(rim, rim->vertex[index])
+                                : rim->vertex[index - rim->n_edges];
+}
+
+/* Edge from corner `index` to the next one. */
+static mel_point edge_after(const mel_rim *rim, size_t index)
+{
+    if (index >= rim->n_edges)
+        return rim->edge[index - rim->n_edges];
+    const mel_point e = rim->edge[index];
+    return (mel_point){ -e.tp, -e.tn };
+}
+
+size_t mel_rim_furthest(const mel_rim *rim, mel_point m, bool *tie)
+{
+    const double rounding = 0x1p-50;
+    size_t low = 0, high = rim->n_edges; /* the first edge along which the value does not grow */
+    *tie = false;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        const mel_point e = rim->edge[mid];
+        const double x = m.tp * e.tp, y = m.tn * e.tn;
+        if (x + y > rounding * (fabs(x) + fabs(y)))
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low < rim->n_edges) {
+        const mel_point e = rim->edge[low];
+        const double x = m.tp * e.tp, y = m.tn * e.tn;
+        *tie = fabs(x + y) <= rounding * (fabs(x) + fabs(y));
+    }
+    return low;
+}
+
+/* Whether p, with 0 <= tp <= positives, is not above the upper boundary. */
+static bool under(const mel_rim *rim, mel_point p)
+{
+    size_t low = 0, high = rim->n_edges; /* the last vertex that is not left of p */
+    while (low < high) {
+        const size_t mid = low + (high - low + 1) / 2;
+        if (rim->vertex[mid].tp >= p.tp)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    if (low == rim->n_edges)
+        return p.tn <= rim->negatives;
+    return mel_cross(rim->edge[low], mel_minus(p, rim->vertex[low])) >= 0.0;
+}
+
+bool mel_rim_holds(const mel_rim *rim, mel_point p)
+{
+    return p.tp >= 0.0 && p.tp <= rim->positives && p.tn >= 0.0 && p.tn <= rim->negatives && under(rim, p) &&
+           under(rim, mel_rim_reflect(rim, p));
+}
+
+/* The edges of the rim turn by at most a right angle. So if the nearest point is on edge j, p lies
+ * ahead of the start of every edge before j and behind the start of every edge after it: the search
+ * below is a bisection. */
+mel_point mel_rim_nearest_upper(const mel_rim *rim, mel_point p, size_t *edge)
+{
+    size_t low = 0, high = rim->n_edges; /* the first edge whose start p is not ahead of */
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (mel_inner(mel_minus(p, rim->vertex[mid]), rim->edge[mid]) > 0.0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    *edge = low > 0 ? low - 1 : 0;
+    if (low == 0)
+        return rim->vertex[0];
+    const mel_point e = rim->edge[low - 1];
+    const double share = mel_inner(mel_minus(p, rim->vertex[low - 1]), e) / mel_inner(e, e);
+    return share < 1.0 ? mel_toward(rim->vertex[low - 1], e, share) : rim->vertex[low];
+}
+
+mel_point mel_rim_closest(const mel_rim *rim, mel_point p)
+{
+    if (mel_rim_holds(rim, p))
+        return p;
+    size_t edge = 0;
+    const mel_point upper = mel_rim_nearest_upper(rim, p, &edge);
+    const mel_point lower = mel_rim_reflect(rim, mel_rim_nearest_upper(rim, mel_rim_reflect(rim, p), &edge));
+    return mel_distance(p, upper) <= mel_distance(p, lower) ? upper : lower;
+}
+
+/* Corner of the whole polygon that is furthest in direction m. */
+static size_t furthest_corner(const mel_rim *rim, mel_point m)
+{
+    bool tie = false;
+    if (m.tp > 0.0 || m.tn > 0.0) {
+        const size_t i = mel_rim_furthest(rim, m, &tie);
+        return wrapped(rim, i + rim->n_edges);
+    }
+    return mel_rim_furthest(rim, (mel_point){ -m.tp, -m.tn }, &tie);
+}
+
+/* Where the line along d through p leaves the polygon against d. Corners counter-clockwise from the one
+ * furthest to the left of d come closer and closer to the line and cross it on that side. */
+static mel_point leave(const mel_rim *rim, mel_point p, mel_point d)
+{
+    const double rounding = 0x1p-50;
+    const mel_point left = { -d.tn, d.tp };
+    const size_t first = furthest_corner(rim, left);
+    size_t low = 0, high = rim->n_edges; /* the last corner that is not right of the line */
+    while (low < high) {
+        const size_t mid = low + (high - low + 1) / 2;
+        if (mel_inner(left, mel_minus(mel_rim_corner(rim, wrapped(rim, first + mid)), p)) >= -rounding)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    const mel_point from = mel_rim_corner(rim, wrapped(rim, first + low));
+    if (low == rim->n_edges)
+        return from;
+    const mel_point e = edge_after(rim, wrapped(rim, first + low));
+    const double before = mel_inner(left, mel_minus(from, p)), step = mel_inner(left, e);
+    if (!(before > 0.0) || !(step < 0.0))
+        return from;
+    return before < -step ? mel_toward(from, e, before / -step)
+                          : mel_rim_corner(rim, wrapped(rim, first + low + 1));
+}
+
+bool mel_rim_chord(mel_point *a, mel_point *b, const mel_rim *rim, mel_point through, mel_point d)
+{
+    const double size = fmax(fabs(d.tp), fabs(d.tn)), shortest = 0x1p-48;
+    *a = *b = through;
+    if (!(size > 0.0) || !isfinite(d.tp) || !isfinite(d.tn))
+        return false;
+    const double length = hypot(d.tp / size, d.tn / size);
+    const mel_point unit = { d.tp / size / length, d.tn / size / length };
+    const mel_point back = leave(rim, through, unit);
+    const mel_point front = mel_rim_reflect(rim, leave(rim, mel_rim_reflect(rim, through), unit));
+    if (!(mel_inner(mel_minus(front, back), unit) > shortest))
+        return false;
+    *a = front;
+    *b = back;
+    return true;
+}
+
+mel_point mel_rim_random(const mel_rim *rim, mel_rng *rng)
+{
+    const double pick = 2.0 * mel_rng_uniform(rng);
+    double r = mel_rng_uniform(rng), s = mel_rng_uniform(rng);
+    const double total = rim->fan[rim->n_edges - 1];
+    if (!(total > 0.0))
+        return mel_toward(rim->vertex[0], rim->edge[0], r);
+    const double target = (pick < 1.0 ? pick : pick - 1.0) * total;
+    size_t low = 0, high = rim->n_edges - 1; /* the first edge whose triangle reaches beyond the target */
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (rim->fan[mid] > target)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    if (r + s > 1.0) {
+        r = 1.0 - r;
+        s = 1.0 - s;
+    }
+    const mel_point centre = { rim->positives / 2, rim->negatives / 2 };
+    const mel_point p =
+        mel_toward(mel_toward(centre, mel_minus(rim->vertex[low], centre), r + s), rim->edge[low], s);
+    return pick < 1.0 ? p : mel_rim_reflect(rim, p);
+}
+
+static double clamped(double x)
+{
+    return x > 0.0 ? fmin(x, 1.0) : 0.0;
+}
+
+/* The blend of an edge's ends for a point on the upper boundary (n is 0 elsewhere): no third corner, and
+ * no second one at a corner, whatever the sizes of the edges. Corners of the whole polygon are counted from
+ * `first`. */
+static mel_blend blend_edge(const mel_rim *rim, mel_point p, size_t first)
+{
+    const double on = 0x1p-50;
+    size_t i = 0;
+    if (mel_distance(p, mel_rim_nearest_upper(rim, p, &i)) > on)
+        return (mel_blend){ 0 };
+    for (size_t k = i; k <= i + 1; k++)
+        if (mel_distance(p, rim->vertex[k]) <= on)
+            return (mel_blend){ .n = 1, .vertex = { wrapped(rim, first + k) }, .share = { 1.0 } };
+    const mel_point e = rim->edge[i];
+    const double r = clamped(mel_inner(mel_minus(p, rim->vertex[i]), e) / mel_inner(e, e));
+    return (mel_blend){ .n = 2,
+                        .vertex = { wrapped(rim, first + i), wrapped(rim, first + i + 1) },
+                        .share = { 1.0 - r, r } };
+}
+
+mel_blend mel_rim_blend(const mel_rim *rim, mel_point p)
+{
+    const mel_blend upper = blend_edge(rim, p, rim->n_edges);
+    if (upper.n > 0)
+        return upper;
+    const mel_blend lower = blend_edge(rim, mel_rim_reflect(rim, p), 0);
+    if (lower.n > 0)
+        return lower;
+    const mel_point apex = mel_rim_corner(rim, 0), to = mel_minus(p, apex);
+    if (rim->n_edges == 1) {
+        const mel_point e = edge_after(rim, 0);
+        const double r = clamped(mel_inner(to, e) / mel_inner(e, e));
+        return (mel_blend){ .n = 2, .vertex = { 0, 1 }, .share = { 1.0 - r, r } };
+    }
+    size_t low = 1, high = 2 * rim->n_edges - 2; /* the triangle (apex, corner, next corner) around p */
+    while (low < high) {
+        const size_t mid = low + (high - low + 1) / 2;
+        if (mel_cross(mel_minus(mel_rim_corner(rim, mid), apex), to) >= 0.0)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    const mel_point corner = mel_rim_corner(rim, low), e = edge_after(rim, low);
+    const mel_point side = mel_minus(corner, apex);
+    /* The ray from the apex through p meets the opposite edge at apex + to/s = corner + r e. */
+    const double s = clamped(mel_cross(to, e) / mel_cross(side, e));
+    const double r = s > 0.0 ? clamped(mel_inner(mel_minus(to, (mel_point){ s * side.tp, s * side.tn }), e) /
+                                       (s * mel_inner(e, e)))
+                             : 0.0;
+    return (mel_blend){ .n = 3, .vertex = { 0, low, low + 1 }, .share = { 1.0 - s, s * (1.0 - r), s * r } };
+}

@@ -1,0 +1,83 @@
+/* The boundary of a face as geometry, without knowing where it comes from.
+ *
+ * A face is symmetric about its centre and its boundary passes through (0, negatives) and (positives, 0), so
+ * the upper half says everything, the rim: edges from (positives, 0), counter-clockwise, tp never
+ * rising and tn never falling, to (0, negatives). The lower half is its reflection. */
+#ifndef MEL_SPACE_RIM_H
+#define MEL_SPACE_RIM_H
+
+#include "base/internal.h"
+#include "melicit/space.h"
+
+typedef struct {
+    size_t n_edges; /* >= 1; 1: the face is a segment */
+    double positives, negatives;
+    mel_point *vertex; /* n_edges + 1 */
+    mel_point *edge;   /* vertex[i + 1] - vertex[i], without the rounding of the vertices where possible */
+    double *fan;       /* twice the area of the triangles (centre, edge j), j <= i */
+} mel_rim;
+
+/* Corners of the whole polygon and how much of each: shares >= 0, some of them rounding errors. */
+typedef struct {
+    size_t n;
+    size_t vertex[MEL_MIXTURE_RULES]; /* as mel_face_vertex counts */
+    double share[MEL_MIXTURE_RULES];
+} mel_blend;
+
+static inline mel_point mel_minus(mel_point a, mel_point b)
+{
+    return (mel_point){ a.tp - b.tp, a.tn - b.tn };
+}
+
+static inline mel_point mel_toward(mel_point from, mel_point step, double share)
+{
+    return (mel_point){ from.tp + share * step.tp, from.tn + share * step.tn };
+}
+
+static inline double mel_inner(mel_point a, mel_point b)
+{
+    return a.tp * b.tp + a.tn * b.tn;
+}
+
+/* > 0: b is counter-clockwise of a. */
+static inline double mel_cross(mel_point a, mel_point b)
+{
+    return a.tp * b.tn - a.tn * b.tp;
+}
+
+double mel_distance(mel_point a, mel_point b);
+
+/* Room for n_edges; on failure nothing is held. The caller fills vertex and edge, then calls
+ * mel_rim_finish. */
+mel_status mel_rim_new(mel_rim *out, size_t n_edges, double positives, double negatives, mel_error *err);
+void mel_rim_finish(mel_rim *rim);
+void mel_rim_free(mel_rim *rim);
+/* The rim through n >= 2 points in order of falling tp, the first (positives, 0) and the last (0,
+ * negatives); points that are not corners of the upper hull are left out. kept[0..n_edges] receives the
+ * indices of those that stay (NULL: not wanted). */
+mel_status mel_rim_through(mel_rim *out, size_t n, const mel_point *point, size_t *kept, mel_error *err);
+/* The upper boundary of what two faces with the same shares of positives and negatives have in common. */
+mel_status mel_rim_cut(mel_rim *out, const mel_rim *a, const mel_rim *b, mel_error *err);
+
+static inline mel_point mel_rim_reflect(const mel_rim *rim, mel_point p)
+{
+    return (mel_point){ rim->positives - p.tp, rim->negatives - p.tn };
+}
+
+/* Vertex of the whole polygon, as mel_face_vertex counts. */
+mel_point mel_rim_corner(const mel_rim *rim, size_t index);
+/* The vertex of the rim furthest in a direction that does not point to the lower half (m.tp > 0 or
+ * m.tn > 0); *tie: the edge that starts there is orthogonal to the direction. */
+size_t mel_rim_furthest(const mel_rim *rim, mel_point m, bool *tie);
+bool mel_rim_holds(const mel_rim *rim, mel_point p);
+/* The nearest point of the upper boundary to a point outside, and the edge it is on. */
+mel_point mel_rim_nearest_upper(const mel_rim *rim, mel_point p, size_t *edge);
+/* Euclidean projection on the polygon. */
+mel_point mel_rim_closest(const mel_rim *rim, mel_point p);
+/* Both ends of the chord along d through a point of the polygon; false when they are the same. */
+bool mel_rim_chord(mel_point *a, mel_point *b, const mel_rim *rim, mel_point through, mel_point d);
+mel_point mel_rim_random(const mel_rim *rim, mel_rng *rng);
+/* A point of the polygon as a blend of at most three of its vertices. */
+mel_blend mel_rim_blend(const mel_rim *rim, mel_point p);
+
+#endif

@@ -1,0 +1,336 @@
+#include "space/stairs.h"
+
+#include "space/corners.h"
+#include "space/keys.h"
+#include "space/pages.h"
+#include "space/rows.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+/* Products of two weights. */
+__extension__ typedef unsigned __int128 wide;
+
+mel_stairs *mel_stairs_share(mel_stairs *stairs)
+{
+    atomic_fetch_add(&stairs->users, 1);
+    return stairs;
+}
+
+void mel_stairs_release(mel_stairs *stairs)
+{
+    if (stairs == NULL || atomic_fetch_sub(&stairs->users, 1) > 1)
+        return;
+    for (size_t role = 0; role < 2; role++) {
+        free(stairs->key[role]);
+        free(stairs->below[role]);
+    }
+    mel_rim_free(&stairs->hull);
+    free(stairs->rule);
+    free(stairs);
+}
+
+/* What one thread needs, and the corners that it found. */
+typedef struct {
+    mel_corners upper, lower;
+    uint64_t *spare[2];
+    size_t n_spare;
+    bool failed;
+} worker;
+
+/* Where the corners of one bucket are. */
+typedef struct {
+    const worker *by;
+    size_t upper, n_upper, lower, n_lower;
+} part;
+
+typedef struct {
+    mel_stairs *stairs;
+    size_t n_buckets;
+    size_t *start; /* as mel_rows_places left them */
+    uint64_t *mass_before;
+    part *parts;
+    worker *workers;
+    size_t n_workers;
+} assembly;
+
+static void assembly_free(assembly *a)
+{
+    for (size_t i = 0; a->workers != NULL && i < a->n_workers; i++) {
+        mel_corners_free(&a->workers[i].upper);
+        mel_corners_free(&a->workers[i].lower);
+        free(a->workers[i].spare[0]);
+        free(a->workers[i].spare[1]);
+    }
+    free(a->workers);
+    free(a->parts);
+    free(a->start);
+    free(a->mass_before);
+}
+
+static bool reserve_spare(worker *w, size_t n, bool weighted)
+{
+    if (n <= w->n_spare)
+        return true;
+    for (size_t i = 0; i < 1 + (size_t)weighted; i++) {
+        free(w->spare[i]);
+        w->spare[i] = mel_alloc(n, sizeof *w->spare[i]);
+    }
+    w->n_spare = w->spare[0] != NULL && (!weighted || w->spare[1] != NULL) ? n : 0;
+    return w->n_spare == n;
+}
+
+/* Sorts one role's rows of a bucket and adds their weights up. */
+static bool sort_bucket(const assembly *a, worker *w, size_t role, size_t bucket)
+{
+    const size_t at = role * (a->n_buckets + 1) + bucket, start = a->start[at], n = a->start[at + 1] - start;
+    uint64_t *key = a->stairs->key[role] + start;
+    uint64_t *below = a->stairs->below[role] != NULL ? a->stairs->below[role] + start : NULL;
+    if (!reserve_spare(w, n, below != NULL))
+        return false;
+    mel_keys_sort(n, key, below, w->spare[0], w->spare[1]);
+    uint64_t sum = a->mass_before[at];
+    for (size_t i = 0; below != NULL && i < n; i++) {
+        const uint64_t mass = below[i];
+        below[i] = sum;
+        sum += mass;
+    }
+    return true;
+}
+
+/* One role's rows of a bucket, walked upwards. */
+typedef struct {
+    const uint64_t *key, *below;
+    size_t at, end;
+    uint64_t mass_at_end;
+} cursor;
+
+static cursor cursor_at(const assembly *a, size_t role, size_t bucket)
+{
+    const size_t i = role * (a->n_buckets + 1) + bucket;
+    return (cursor){ .key = a->stairs->key[role],
+                     .below = a->stairs->below[role],
+                     .at = a->start[i],
+                     .end = a->start[i + 1],
+                     .mass_at_end = a->mass_before[i + 1] };
+}
+
+static inline uint64_t mass_below(const cursor *c)
+{
+    if (c->below == NULL)
+        return c->at;
+    return c->at < c->end ? c->below[c->at] : c->mass_at_end;
+}
+
+static inline uint64_t next_key(const cursor *c)
+{
+    return c->at < c->end ? c->key[c->at] : MEL_KEY_END;
+}
+
+/* Moves past the rows with a key below the bound. */
+static inline void pass(cursor *c, uint64_t bound)
+{
+    while (c->at < c->end && c->key[c->at] < bound)
+        c->at++;
+}
+
+/* With a rising threshold, negatives move the point up and positives move it left. A corner of the upper
+ * hull comes after a move up and before a move left, one of the lower hull the other way round; a score
+ * that both roles share counts as either. Lower corners matter below the line between the trivial
+ * classifiers only: reflected, they then are above it. */
+static bool find_corners(const assembly *a, worker *w, size_t bucket)
+{
+    enum { UP = 1, LEFT = 2, EITHER = UP | LEFT };
+    const uint64_t positives = a->stairs->weight[MEL_ROW_POSITIVE],
+                   negatives = a->stairs->weight[MEL_ROW_NEGATIVE];
+    const size_t upper = w->upper.n, lower = w->lower.n;
+    cursor pos = cursor_at(a, MEL_ROW_POSITIVE, bucket), neg = cursor_at(a, MEL_ROW_NEGATIVE, bucket);
+    unsigned before = EITHER;
+    bool ok = true;
+    while (ok && (pos.at < pos.end || neg.at < neg.end)) {
+        const uint64_t next_pos = next_key(&pos), next_neg = next_key(&neg);
+        const uint64_t key = next_pos < next_neg ? next_pos : next_neg;
+        const unsigned after = (next_neg == key ? UP : 0) | (next_pos == key ? LEFT : 0);
+        const mel_corner here = { .tp = positives - mass_below(&pos), .tn = mass_below(&neg), .key = key };
+        if (before != LEFT && after != UP)
+            ok = mel_corners_upper(&w->upper, upper, here);
+        if (before != UP && after != LEFT &&
+            (wide)here.tp * negatives + (wide)here.tn * positives < (wide)positives * negatives)
+            ok = mel_corners_lower(&w->lower, lower, here) && ok;
+        if (after != UP)
+            pass(&pos, after == LEFT ? next_neg : key + 1);
+        if (after != LEFT)
+            pass(&neg, after == UP ? next_pos : key + 1);
+        before = after;
+    }
+    a->parts[bucket] = (part){ w, upper, w->upper.n - upper, lower, w->lower.n - lower };
+    return ok;
+}
+
+static bool finish_buckets(assembly *a)
+{
+#pragma omp parallel for schedule(dynamic, 4) if (a->n_buckets > 1)
+    for (size_t b = 0; b < a->n_buckets; b++) {
+        worker *w = &a->workers[omp_get_thread_num()];
+        w->failed = w->failed || !sort_bucket(a, w, MEL_ROW_NEGATIVE, b) ||
+                    !sort_bucket(a, w, MEL_ROW_POSITIVE, b) || !find_corners(a, w, b);
+    }
+    bool ok = true;
+    for (size_t i = 0; i < a->n_workers; i++)
+        ok = ok && !a->workers[i].failed;
+    return ok;
+}
+
+/* The hull in shares of the total weight. */
+static mel_status hull_from(mel_stairs *stairs, const mel_corners *corners, mel_error *err)
+{
+    const double total = (double)stairs->total;
+    const size_t n = corners->n;
+    stairs->rule = mel_alloc(n, sizeof *stairs->rule);
+    if (stairs->rule == NULL)
+        return mel_fail_memory(err, "the rules of a face");
+    const mel_status status =
+        mel_rim_new(&stairs->hull, n - 1, (double)stairs->weight[MEL_ROW_POSITIVE] / total,
+                    (double)stairs->weight[MEL_ROW_NEGATIVE] / total, err);
+    if (status != MEL_OK)
+        return status;
+    for (size_t i = 0; i < n; i++) {
+        const mel_corner *c = &corners->at[i];
+        stairs->hull.vertex[i] = (mel_point){ (double)c->tp / total, (double)c->tn / total };
+        stairs->rule[i] = (mel_rule){ mel_key_value(c->key), c->inverted };
+        if (i > 0)
+            stairs->hull.edge[i - 1] =
+                (mel_point){ -(double)(c[-1].tp - c->tp) / total, (double)(c->tn - c[-1].tn) / total };
+    }
+    mel_rim_finish(&stairs->hull);
+    return MEL_OK;
+}
+
+static mel_status join_parts(const assembly *a, mel_error *err)
+{
+    mel_corners upper = { 0 }, lower = { 0 }, both = { 0 };
+    bool ok = true;
+    for (size_t b = 0; ok && b < a->n_buckets; b++) {
+        const part *p = &a->parts[b];
+        for (size_t i = 0; ok && i < p->n_upper; i++)
+            ok = mel_corners_upper(&upper, 0, p->by->upper.at[p->upper + i]);
+        for (size_t i = 0; ok && i < p->n_lower; i++)
+            ok = mel_corners_lower(&lower, 0, p->by->lower.at[p->lower + i]);
+    }
+    ok = ok && mel_corners_join(&both, &upper, &lower, a->stairs->weight[MEL_ROW_POSITIVE],
+                                a->stairs->weight[MEL_ROW_NEGATIVE]);
+    const mel_status status =
+        ok ? hull_from(a->stairs, &both, err) : mel_fail_memory(err, "the corners of a face");
+    mel_corners_free(&upper);
+    mel_corners_free(&lower);
+    mel_corners_free(&both);
+    return status;
+}
+
+/* Room for the rows of each role, as counted. */
+static mel_status reserve_rows(mel_stairs *stairs, mel_deal *deal, assembly *a, const mel_rows *rows,
+                               mel_error *err)
+{
+    static const char *const names[] = { [MEL_ROW_NEGATIVE] = "negative", [MEL_ROW_POSITIVE] = "positive" };
+    const size_t ends = 2 * (deal->n_buckets + 1);
+    a->n_buckets = deal->n_buckets;
+    a->n_workers = (size_t)omp_get_max_threads();
+    a->start = mel_alloc(ends, sizeof *a->start);
+    a->mass_before = mel_alloc(ends, sizeof *a->mass_before);
+    a->parts = mel_alloc_zero(deal->n_buckets, sizeof *a->parts);
+    a->workers = mel_alloc_zero(a->n_workers, sizeof *a->workers);
+    if (a->start == NULL || a->mass_before == NULL || a->parts == NULL || a->workers == NULL)
+        return mel_fail_memory(err, "sorting the scores of a face");
+    stairs->total = mel_rows_places(deal, rows, a->start, a->mass_before);
+    for (size_t role = 0; role < 2; role++) {
+        const size_t end = (role + 1) * (deal->n_buckets + 1) - 1;
+        stairs->n[role] = a->start[end];
+        stairs->weight[role] = a->mass_before[end];
+        if (stairs->weight[role] == 0)
+            return mel_fail(err, MEL_EDATA, "no %s rows%s: a face needs both", names[role],
+                            rows->weight != NULL ? " of a weight that matters" : "");
+        stairs->key[role] = mel_alloc(stairs->n[role], sizeof *stairs->key[role]);
+        if (rows->weight != NULL)
+            stairs->below[role] = mel_alloc(stairs->n[role], sizeof *stairs->below[role]);
+        if (stairs->key[role] == NULL || (rows->weight != NULL && stairs->below[role] == NULL))
+            return mel_fail_memory(err, "the scores of a face");
+        mel_prefer_large_pages(stairs->key[role], stairs->n[role] * sizeof *stairs->key[role]);
+        if (rows->weight != NULL)
+            mel_prefer_large_pages(stairs->below[role], stairs->n[role] * sizeof *stairs->below[role]);
+    }
+    return MEL_OK;
+}
+
+static mel_status build(mel_stairs *stairs, assembly *a, mel_deal *deal, mel_rows *rows, mel_error *err)
+{
+    mel_status status = mel_rows_count(deal, rows, err);
+    if (status == MEL_OK)
+        status = reserve_rows(stairs, deal, a, rows, err);
+    if (status != MEL_OK)
+        return status;
+    mel_rows_scatter(deal, rows, stairs->key, stairs->below);
+    if (!finish_buckets(a))
+        return mel_fail_memory(err, "sorting the scores of a face");
+    return join_parts(a, err);
+}
+
+mel_status mel_stairs_new(mel_stairs **out, size_t n, const double *score, const uint8_t *role,
+                          const double *weight, mel_error *err)
+{
+    *out = NULL;
+    mel_rows rows = { .n = n, .score = score, .role = role, .weight = weight };
+    mel_stairs *stairs = mel_alloc_zero(1, sizeof *stairs);
+    if (stairs == NULL)
+        return mel_fail_memory(err, "a face");
+    atomic_init(&stairs->users, 1);
+    mel_deal deal = { 0 };
+    assembly a = { .stairs = stairs };
+    const mel_status status = build(stairs, &a, &deal, &rows, err);
+    stairs->low = rows.low;
+    stairs->high = rows.high;
+    assembly_free(&a);
+    mel_deal_free(&deal);
+    if (status != MEL_OK) {
+        mel_stairs_release(stairs);
+        return status;
+    }
+    *out = stairs;
+    return MEL_OK;
+}
+
+static uint64_t mass_before(const mel_stairs *stairs, size_t role, size_t index)
+{
+    if (stairs->below[role] == NULL)
+        return index;
+    return index < stairs->n[role] ? stairs->below[role][index] : stairs->weight[role];
+}
+
+mel_point mel_stairs_rule(const mel_stairs *stairs, mel_rule rule)
+{
+    const uint64_t bound = mel_threshold_key(rule.threshold);
+    uint64_t below[2];
+    for (size_t role = 0; role < 2; role++)
+        below[role] = mass_before(stairs, role, mel_keys_below(stairs->n[role], stairs->key[role], bound));
+    const uint64_t above = stairs->weight[MEL_ROW_POSITIVE] - below[MEL_ROW_POSITIVE];
+    const uint64_t tp = rule.inverted ? below[MEL_ROW_POSITIVE] : above;
+    const uint64_t tn =
+        rule.inverted ? stairs->weight[MEL_ROW_NEGATIVE] - below[MEL_ROW_NEGATIVE] : below[MEL_ROW_NEGATIVE];
+    return (mel_point){ (double)tp / (double)stairs->total, (double)tn / (double)stairs->total };
+}
+
+void mel_stairs_sweep(const mel_stairs *stairs, size_t n, const double *threshold, double *tp, double *tn)
+{
+    const double total = (double)stairs->total;
+    size_t at[2] = { 0, 0 };
+    uint64_t last = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bound = mel_threshold_key(threshold[i]);
+        for (size_t role = 0; role < 2; role++)
+            at[role] =
+                mel_keys_below_from(stairs->n[role], stairs->key[role], bound, bound >= last ? at[role] : 0);
+        last = bound;
+        tp[i] =
+            (double)(stairs->weight[MEL_ROW_POSITIVE] - mass_before(stairs, MEL_ROW_POSITIVE, at[1])) / total;
+        tn[i] = (double)mass_before(stairs, MEL_ROW_NEGATIVE, at[0]) / total;
+    }
+}

@@ -1,0 +1,32 @@
+/* A sample's staircase: what every threshold achieves, and the hull of it. */
+#ifndef MEL_SPACE_STAIRS_H
+#define MEL_SPACE_STAIRS_H
+
+#include "space/rim.h"
+
+#include <stdatomic.h>
+
+/* Scores of each role (MEL_ROW_NEGATIVE, MEL_ROW_POSITIVE) in ascending order, next to which nothing is
+ * needed to count what lies below a threshold: 8 bytes a row, 16 with weights. Rows of weight 0 are
+ * left out. */
+typedef struct {
+    atomic_size_t users; /* faces that share it */
+    size_t n[2];
+    uint64_t *key[2];
+    uint64_t *below[2]; /* weight of the rows before; NULL: all weights are 1 */
+    uint64_t weight[2], total;
+    double low, high; /* of the scores */
+    mel_rim hull;
+    mel_rule *rule; /* one per vertex of the hull, the last one included */
+} mel_stairs;
+
+mel_status mel_stairs_new(mel_stairs **out, size_t n, const double *score, const uint8_t *role,
+                          const double *weight, mel_error *err);
+mel_stairs *mel_stairs_share(mel_stairs *stairs);
+/* Frees it when the last user is gone; accepts NULL and half-built ones. */
+void mel_stairs_release(mel_stairs *stairs);
+
+mel_point mel_stairs_rule(const mel_stairs *stairs, mel_rule rule);
+void mel_stairs_sweep(const mel_stairs *stairs, size_t n, const double *threshold, double *tp, double *tn);
+
+#endif
