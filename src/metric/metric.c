@@ -1,0 +1,347 @@
+/* Making, copying, freeing metrics; what they are made of. */
+#include "metric/metric.h"
+#include "data/show.h"
+#include "metric/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const family_names[] = {
+    [MEL_FAMILY_LINEAR] = "linear",
+    [MEL_FAMILY_LINEAR_FRACTIONAL] = "linear-fractional",
+    [MEL_FAMILY_DIAGONAL_LINEAR] = "diagonal-linear",
+    [MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL] = "diagonal-linear-fractional",
+    [MEL_FAMILY_MONOTONE] = "monotone",
+    [MEL_FAMILY_FAIR_LINEAR] = "fair-linear",
+    [MEL_FAMILY_QUADRATIC] = "quadratic",
+    [MEL_FAMILY_FAIR_QUADRATIC] = "fair-quadratic",
+    [MEL_FAMILY_POLYNOMIAL] = "polynomial",
+};
+enum { N_FAMILIES = sizeof family_names / sizeof *family_names };
+
+const char *mel_family_name(mel_family family)
+{
+    return (unsigned)family < N_FAMILIES ? family_names[family] : "unknown";
+}
+
+mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err)
+{
+    for (unsigned i = 0; i < N_FAMILIES; i++) {
+        if (strcmp(name, family_names[i]) == 0) {
+            *out = (mel_family)i;
+            return MEL_OK;
+        }
+    }
+    static const char degree[] = "polynomial:";
+    if (strncmp(name, degree, sizeof degree - 1) == 0) {
+        const char *digits = name + sizeof degree - 1;
+        if (digits[0] >= '1' && digits[0] <= '9' && digits[1] == '\0') {
+            *out = MEL_FAMILY_POLYNOMIAL;
+            return MEL_OK;
+        }
+    }
+    return mel_fail(err, MEL_EINVAL,
+                    "%s is not a family of metrics: linear, linear-fractional, diagonal-linear, "
+                    "diagonal-linear-fractional, monotone, fair-linear, quadratic, fair-quadratic, "
+                    "polynomial:D",
+                    mel_show_text(name).text);
+}
+
+mel_status mel_family_check(mel_family family, const mel_layout *layout, mel_error *err)
+{
+    if (family != MEL_FAMILY_LINEAR && family != MEL_FAMILY_DIAGONAL_LINEAR &&
+        !mel_family_is_fractional(family))
+        return mel_fail(err, MEL_EINVAL,
+                        "metrics of the family %s are not supported; linear, linear-fractional, "
+                        "diagonal-linear and diagonal-linear-fractional are",
+                        mel_family_name(family));
+    const bool diagonal =
+        family == MEL_FAMILY_DIAGONAL_LINEAR || family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
+    if (diagonal && layout->coordinates != MEL_DIAGONAL)
+        return mel_fail(err, MEL_EINVAL, "a metric of the family %s needs diagonal coordinates, not %s",
+                        mel_family_name(family), mel_coordinates_name(layout->coordinates));
+    return MEL_OK;
+}
+
+static mel_status copy_names(char ***out, size_t n, const char *const *names, size_t first, const char *what,
+                             mel_error *err)
+{
+    char **copies = mel_alloc_zero(n, sizeof *copies);
+    *out = copies; /* half built is fine: mel_metric_free frees what is there */
+    if (copies == NULL)
+        return mel_fail_memory(err, "the names of a metric");
+    for (size_t i = 0; i < n; i++) {
+        char number[24];
+        (void)snprintf(number, sizeof number, "%zu", i + first);
+        const char *name = names != NULL ? names[i] : number;
+        if (name == NULL || name[0] == '\0' || strlen(name) > MEL_NAME_BYTES || !mel_text_is_utf8(name))
+            return mel_fail(err, MEL_EINVAL, "%s %zu: the name is missing, too long or not UTF-8", what,
+                            i + 1);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(copies[j], name) == 0)
+                return mel_fail(err, MEL_EINVAL, "%s %zu and %zu are both called %s", what, j + 1, i + 1,
+                                mel_show_text(name).text);
+        copies[i] = mel_strdup(name);
+        if (copies[i] == NULL)
+            return mel_fail_memory(err, "the names of a metric");
+    }
+    return MEL_OK;
+}
+
+static mel_status fill_new(mel_metric *metric, const char *const *class_names, const char *const *group_names,
+                           mel_error *err)
+{
+    metric->size = mel_layout_size(&metric->layout);
+    const bool fractional = mel_family_is_fractional(metric->family);
+    metric->n_coefficients = fractional ? 2 * metric->size + 2 : metric->size;
+    mel_status status =
+        copy_names(&metric->class_names, metric->layout.n_classes, class_names, 0, "class", err);
+    if (status == MEL_OK && metric->layout.n_groups > 1)
+        status = copy_names(&metric->group_names, metric->layout.n_groups, group_names, 1, "group", err);
+    if (status != MEL_OK)
+        return status;
+    metric->coefficient = mel_alloc_zero(metric->n_coefficients, sizeof *metric->coefficient);
+    return metric->coefficient != NULL ? MEL_OK : mel_fail_memory(err, "the coefficients of a metric");
+}
+
+mel_status mel_metric_new(mel_metric **out, mel_family family, const mel_layout *layout,
+                          const char *const *class_names, const char *const *group_names,
+                          mel_orientation orientation, mel_error *err)
+{
+    *out = NULL;
+    mel_status status = mel_layout_check(layout, err);
+    if (status == MEL_OK)
+        status = mel_family_check(family, layout, err);
+    if (status != MEL_OK)
+        return status;
+    if (orientation != MEL_UTILITY && orientation != MEL_COST)
+        return mel_fail(err, MEL_EINVAL, "orientation %d is neither utility nor cost", (int)orientation);
+    mel_metric *metric = mel_alloc_zero(1, sizeof *metric);
+    if (metric == NULL)
+        return mel_fail_memory(err, "a metric");
+    metric->family = family;
+    metric->orientation = orientation;
+    metric->layout = *layout;
+    metric->elicited.radius = (double)NAN;
+    status = fill_new(metric, class_names, group_names, err);
+    if (status != MEL_OK) {
+        mel_metric_free(metric);
+        return status;
+    }
+    *out = metric;
+    return MEL_OK;
+}
+
+mel_status mel_metric_check_coefficients(const mel_metric *metric, mel_error *err)
+{
+    for (size_t i = 0; i < metric->n_coefficients; i++)
+        if (!isfinite(metric->coefficient[i]))
+            return mel_fail(err, MEL_EINVAL, "coefficient %zu of a %s metric is %g", i + 1,
+                            mel_family_name(metric->family), metric->coefficient[i]);
+    return MEL_OK;
+}
+
+static mel_status finish(mel_metric **out, mel_metric *metric, mel_error *err)
+{
+    const mel_status status = mel_metric_check_coefficients(metric, err);
+    if (status == MEL_OK)
+        *out = metric;
+    else
+        mel_metric_free(metric);
+    return status;
+}
+
+mel_status mel_metric_linear(mel_metric **out, mel_family family, const mel_layout *layout,
+                             const char *const *class_names, mel_orientation orientation, const double *a,
+                             mel_error *err)
+{
+    *out = NULL;
+    if (mel_family_is_fractional(family))
+        return mel_fail(err, MEL_EINVAL, "a %s metric has a denominator", mel_family_name(family));
+    mel_metric *metric = NULL;
+    const mel_status status = mel_metric_new(&metric, family, layout, class_names, NULL, orientation, err);
+    if (status != MEL_OK || metric == NULL)
+        return status;
+    memcpy(metric->coefficient, a, metric->size * sizeof *a);
+    return finish(out, metric, err);
+}
+
+mel_status mel_metric_fractional(mel_metric **out, mel_family family, const mel_layout *layout,
+                                 const char *const *class_names, mel_orientation orientation, const double *p,
+                                 double p0, const double *q, double q0, mel_error *err)
+{
+    *out = NULL;
+    mel_metric *metric = NULL;
+    const mel_status status = mel_metric_new(&metric, family, layout, class_names, NULL, orientation, err);
+    if (status != MEL_OK || metric == NULL)
+        return status;
+    if (!mel_family_is_fractional(family)) {
+        mel_metric_free(metric);
+        return mel_fail(err, MEL_EINVAL, "a %s metric has no denominator", mel_family_name(family));
+    }
+    const size_t n = metric->size;
+    memcpy(metric->coefficient, p, n * sizeof *p);
+    metric->coefficient[n] = p0;
+    memcpy(metric->coefficient + n + 1, q, n * sizeof *q);
+    metric->coefficient[2 * n + 1] = q0;
+    return finish(out, metric, err);
+}
+
+mel_status mel_metric_copy(mel_metric **out, const mel_metric *metric, mel_error *err)
+{
+    *out = NULL;
+    mel_metric *copy = NULL;
+    mel_status status =
+        mel_metric_new(&copy, metric->family, &metric->layout, (const char *const *)metric->class_names,
+                       (const char *const *)metric->group_names, metric->orientation, err);
+    if (status != MEL_OK || copy == NULL)
+        return status;
+    memcpy(copy->coefficient, metric->coefficient, metric->n_coefficients * sizeof *metric->coefficient);
+    if (metric->low != NULL)
+        status = mel_metric_set_intervals(copy, metric->low, metric->high, err);
+    if (status == MEL_OK)
+        status = mel_metric_set_elicited(copy, &metric->elicited, err);
+    if (status != MEL_OK) {
+        mel_metric_free(copy);
+        return status;
+    }
+    *out = copy;
+    return MEL_OK;
+}
+
+static void free_names(char **names, size_t n)
+{
+    for (size_t i = 0; names != NULL && i < n; i++)
+        free(names[i]);
+    free((void *)names);
+}
+
+void mel_metric_free(mel_metric *metric)
+{
+    if (metric == NULL)
+        return;
+    free_names(metric->class_names, metric->layout.n_classes);
+    free_names(metric->group_names, metric->layout.n_groups);
+    free(metric->coefficient);
+    free(metric->low);
+    free(metric->high);
+    free(metric->strategy);
+    free(metric);
+}
+
+mel_family mel_metric_family(const mel_metric *metric)
+{
+    return metric->family;
+}
+
+mel_orientation mel_metric_orientation(const mel_metric *metric)
+{
+    return metric->orientation;
+}
+
+const mel_layout *mel_metric_layout(const mel_metric *metric)
+{
+    return &metric->layout;
+}
+
+const char *mel_metric_class_name(const mel_metric *metric, size_t class_code)
+{
+    return class_code < metric->layout.n_classes ? metric->class_names[class_code] : NULL;
+}
+
+const char *mel_metric_group_name(const mel_metric *metric, size_t group)
+{
+    return metric->group_names != NULL && group < metric->layout.n_groups ? metric->group_names[group] : NULL;
+}
+
+const double *mel_metric_numerator(const mel_metric *metric, double *constant)
+{
+    if (constant != NULL)
+        *constant = mel_family_is_fractional(metric->family) ? metric->coefficient[metric->size] : 0.0;
+    return metric->coefficient;
+}
+
+const double *mel_metric_denominator(const mel_metric *metric, double *constant)
+{
+    const bool fractional = mel_family_is_fractional(metric->family);
+    if (constant != NULL)
+        *constant = fractional ? metric->coefficient[2 * metric->size + 1] : 1.0;
+    return fractional ? metric->coefficient + metric->size + 1 : NULL;
+}
+
+size_t mel_metric_coefficients(const mel_metric *metric)
+{
+    return metric->n_coefficients;
+}
+
+static mel_status check_intervals(const mel_metric *metric, const double *low, const double *high,
+                                  mel_error *err)
+{
+    for (size_t i = 0; i < metric->n_coefficients; i++)
+        if (!isfinite(low[i]) || !isfinite(high[i]) || low[i] > high[i])
+            return mel_fail(err, MEL_EINVAL, "coefficient %zu: [%g, %g] is not an interval", i + 1, low[i],
+                            high[i]);
+    return MEL_OK;
+}
+
+mel_status mel_metric_set_intervals(mel_metric *metric, const double *low, const double *high, mel_error *err)
+{
+    double *new_low = NULL, *new_high = NULL;
+    if (low != NULL && high != NULL) {
+        const mel_status status = check_intervals(metric, low, high, err);
+        if (status != MEL_OK)
+            return status;
+        const size_t bytes = metric->n_coefficients * sizeof *low;
+        new_low = mel_alloc(bytes, 1);
+        new_high = mel_alloc(bytes, 1);
+        if (new_low == NULL || new_high == NULL) {
+            free(new_low);
+            free(new_high);
+            return mel_fail_memory(err, "the intervals of a metric");
+        }
+        memcpy(new_low, low, bytes);
+        memcpy(new_high, high, bytes);
+    } else if (low != NULL || high != NULL) {
+        return mel_fail(err, MEL_EINVAL, "intervals need both ends");
+    }
+    free(metric->low);
+    free(metric->high);
+    metric->low = new_low;
+    metric->high = new_high;
+    return MEL_OK;
+}
+
+bool mel_metric_interval(const mel_metric *metric, size_t coefficient, double *low, double *high)
+{
+    if (metric->low == NULL || coefficient >= metric->n_coefficients)
+        return false;
+    *low = metric->low[coefficient];
+    *high = metric->high[coefficient];
+    return true;
+}
+
+mel_status mel_metric_set_elicited(mel_metric *metric, const mel_elicited *how, mel_error *err)
+{
+    char *strategy = NULL;
+    if (how->strategy != NULL) {
+        if (strlen(how->strategy) > MEL_NAME_BYTES || !mel_text_is_utf8(how->strategy))
+            return mel_fail(err, MEL_EINVAL, "the name of the strategy is too long or not UTF-8");
+        if (!isnan(how->radius) && !(how->radius >= 0.0 && isfinite(how->radius)))
+            return mel_fail(err, MEL_EINVAL, "radius %g of an elicited metric", how->radius);
+        strategy = mel_strdup(how->strategy);
+        if (strategy == NULL)
+            return mel_fail_memory(err, "the strategy of a metric");
+    }
+    free(metric->strategy);
+    metric->strategy = strategy;
+    metric->elicited = *how;
+    metric->elicited.strategy = strategy;
+    return MEL_OK;
+}
+
+mel_elicited mel_metric_elicited(const mel_metric *metric)
+{
+    return metric->elicited;
+}

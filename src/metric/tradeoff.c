@@ -1,0 +1,222 @@
+/* How a binary metric trades its two mistakes: cost ratio, threshold, well-known neighbours. */
+#include "metric/metric.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+mel_status mel_metric_binary_weights(mel_weights *out, const mel_metric *metric, const char *what,
+                                     mel_error *err)
+{
+    if (metric->family != MEL_FAMILY_LINEAR || metric->layout.coordinates != MEL_BINARY ||
+        metric->layout.kind != MEL_CONFUSION || metric->size != 2)
+        return mel_fail(err, MEL_EINVAL,
+                        "%s is defined for linear metrics of (TP, TN) as shares, not for a %s "
+                        "metric of %s %s",
+                        what, mel_family_name(metric->family),
+                        mel_coordinates_name(metric->layout.coordinates), mel_kind_name(metric->layout.kind));
+    const double sign = metric->orientation == MEL_COST ? -1.0 : 1.0;
+    out->m11 = sign * metric->coefficient[0];
+    out->m00 = sign * metric->coefficient[1];
+    if (out->m11 == 0.0 && out->m00 == 0.0)
+        return mel_fail(err, MEL_EINVAL, "both weights are zero: every classifier is as good as any other");
+    return MEL_OK;
+}
+
+typedef struct {
+    double low, high;
+} span;
+
+/* x/y over the box x in xs, y in ys. The weights are on a circle, where one falls as the other
+ * grows, so the box's corners are attained. Beyond a y of zero there is no finite bound. */
+static span ratio_span(span xs, span ys)
+{
+    if (ys.low < 0.0 && ys.high <= 0.0) { /* both negated: the same ratios */
+        const span x = { -xs.high, -xs.low }, y = { -ys.high, -ys.low };
+        return ratio_span(x, y);
+    }
+    if (ys.high <= 0.0)
+        return (span){ -(double)INFINITY, (double)INFINITY };
+    const bool open = ys.low <= 0.0;
+    const double low = xs.low >= 0.0 ? xs.low / ys.high : (open ? -(double)INFINITY : xs.low / ys.low);
+    const double high = xs.high <= 0.0 ? xs.high / ys.high : (open ? (double)INFINITY : xs.high / ys.low);
+    return (span){ low, high };
+}
+
+mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, mel_error *err)
+{
+    mel_weights w = { 0.0, 0.0 };
+    const mel_status status = mel_metric_binary_weights(&w, metric, "the cost ratio", err);
+    if (status != MEL_OK)
+        return status;
+    *out = (mel_cost_ratio){ w.m11 / w.m00, (double)NAN, (double)NAN };
+    if (w.m00 == 0.0)
+        out->ratio = w.m11 > 0.0 ? (double)INFINITY : -(double)INFINITY;
+    span xs = { 0.0, 0.0 }, ys = { 0.0, 0.0 };
+    if (!mel_metric_interval(metric, 0, &xs.low, &xs.high) ||
+        !mel_metric_interval(metric, 1, &ys.low, &ys.high))
+        return MEL_OK;
+    const span ratios = ratio_span(xs, ys); /* negating both for a cost changes no ratio */
+    out->low = ratios.low;
+    out->high = ratios.high;
+    return MEL_OK;
+}
+
+mel_status mel_metric_threshold(double *out, const mel_metric *metric, mel_error *err)
+{
+    mel_weights w = { 0.0, 0.0 };
+    const mel_status status = mel_metric_binary_weights(&w, metric, "a threshold", err);
+    if (status != MEL_OK)
+        return status;
+    if (w.m11 <= 0.0 && w.m00 <= 0.0)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "the metric rewards mistakes (weights %g and %g): positive *above* a threshold is never "
+            "better than below it",
+            w.m11, w.m00);
+    if (w.m11 < 0.0)
+        *out = 1.0 + DBL_EPSILON;
+    else if (w.m00 < 0.0)
+        *out = 0.0;
+    else
+        *out = w.m00 / (w.m11 + w.m00);
+    return MEL_OK;
+}
+
+/* Differences below rounding mean "the same"; `size` is what differences are like. */
+static int sign_of(double difference, double size)
+{
+    const double rounding = 1e-13 * size;
+    return (difference > rounding) - (difference < -rounding);
+}
+
+typedef struct {
+    const mel_metric *metric;
+    double positives;
+    size_t n;
+    const double *a, *b;
+    double *difference; /* under the metric; NaN: not defined */
+    double size;        /* the largest of them */
+} pairs;
+
+static mel_status order_pairs(pairs *p, mel_error *err)
+{
+    size_t defined = 0;
+    p->size = 0.0;
+    for (size_t i = 0; i < p->n; i++) {
+        p->difference[i] = (double)NAN;
+        if (mel_metric_compare(&p->difference[i], p->metric, p->a + 2 * i, p->b + 2 * i, NULL) != MEL_OK)
+            continue;
+        p->size = fmax(p->size, fabs(p->difference[i]));
+        defined++;
+    }
+    if (defined == 0)
+        return mel_fail(err, MEL_EINVAL, "the metric is not defined on any of the %zu pairs", p->n);
+    return MEL_OK;
+}
+
+static mel_counts counts_at(const pairs *p, const double *statistics)
+{
+    const bool rates = p->metric->layout.kind == MEL_RATES;
+    const double z = p->positives, n = 1.0 - p->positives;
+    const double tp = rates ? statistics[0] * z : statistics[0],
+                 tn = rates ? statistics[1] * n : statistics[1];
+    /* Rounding may put a corner of the face a hair outside. */
+    return (mel_counts){ fmax(tp, 0.0), fmax(n - tn, 0.0), fmax(z - tp, 0.0), fmax(tn, 0.0) };
+}
+
+static mel_status agreement(double *out, const pairs *p, mel_named metric, double parameter, mel_error *err)
+{
+    size_t same = 0, defined = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        if (isnan(p->difference[i]))
+            continue;
+        const mel_counts a = counts_at(p, p->a + 2 * i), b = counts_at(p, p->b + 2 * i);
+        double value_a = 0.0, value_b = 0.0;
+        mel_status status = mel_named_value(&value_a, metric, parameter, &a, err);
+        if (status == MEL_OK)
+            status = mel_named_value(&value_b, metric, parameter, &b, err);
+        if (status != MEL_OK)
+            return mel_fail_in(err, status, "pair %zu", i + 1);
+        same += sign_of(value_a - value_b, 1.0) == sign_of(p->difference[i], p->size);
+        defined++;
+    }
+    *out = (double)same / (double)defined;
+    return MEL_OK;
+}
+
+enum { MAX_CANDIDATES = 12 };
+
+static size_t list_candidates(mel_neighbour list[MAX_CANDIDATES], const mel_metric *metric)
+{
+    static const struct {
+        mel_named metric;
+        double parameter;
+    } fixed[] = { { MEL_NAMED_ACCURACY, 1.0 },    { MEL_NAMED_BALANCED_ACCURACY, 1.0 },
+                  { MEL_NAMED_FBETA, 1.0 },       { MEL_NAMED_FBETA, 0.5 },
+                  { MEL_NAMED_FBETA, 2.0 },       { MEL_NAMED_JACCARD, 1.0 },
+                  { MEL_NAMED_PRECISION, 1.0 },   { MEL_NAMED_RECALL, 1.0 },
+                  { MEL_NAMED_SPECIFICITY, 1.0 }, { MEL_NAMED_GMEAN, 1.0 },
+                  { MEL_NAMED_MCC, 1.0 } };
+    size_t n = 0;
+    for (; n < sizeof fixed / sizeof *fixed; n++)
+        list[n] = (mel_neighbour){ .metric = fixed[n].metric, .parameter = fixed[n].parameter };
+    mel_cost_ratio cost = { 0.0, 0.0, 0.0 };
+    if (mel_metric_cost_ratio(&cost, metric, NULL) == MEL_OK && cost.ratio > 1e-6 && cost.ratio < 1e6) {
+        /* Two digits, as one would say it; exactly 1:1 is accuracy. */
+        const double step = pow(10.0, floor(log10(cost.ratio)) - 1.0);
+        const double rounded = round(cost.ratio / step) * step;
+        if (fabs(rounded - 1.0) > 1e-9)
+            list[n++] = (mel_neighbour){ .metric = MEL_NAMED_WEIGHTED_ACCURACY, .parameter = rounded };
+    }
+    return n;
+}
+
+/* Insertion by agreement, best first; equals keep the list's order. */
+static void sort_neighbours(mel_neighbour *list, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        const mel_neighbour moved = list[i];
+        size_t j = i;
+        for (; j > 0 && list[j - 1].agreement < moved.agreement; j--)
+            list[j] = list[j - 1];
+        list[j] = moved;
+    }
+}
+
+static mel_status check_pairs(const mel_metric *metric, double positives, size_t n, mel_error *err)
+{
+    if (metric->layout.coordinates != MEL_BINARY || metric->size != 2)
+        return mel_fail(err, MEL_EINVAL, "only binary metrics have well-known neighbours");
+    if (!(positives > 0.0) || !(positives < 1.0))
+        return mel_fail(err, MEL_EINVAL, "the share of positives is %g, not between 0 and 1", positives);
+    if (n == 0)
+        return mel_fail(err, MEL_EINVAL, "no pairs to compare the metrics on");
+    return MEL_OK;
+}
+
+mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,
+                                 double positives, size_t n, const double *a, const double *b, mel_error *err)
+{
+    mel_status status = check_pairs(metric, positives, n, err);
+    if (status != MEL_OK)
+        return status;
+    pairs p = { metric, positives, n, a, b, mel_alloc(n, sizeof *p.difference), 0.0 };
+    if (p.difference == NULL)
+        return mel_fail_memory(err, "the order of the pairs");
+    mel_neighbour list[MAX_CANDIDATES];
+    const size_t n_candidates = list_candidates(list, metric);
+    status = order_pairs(&p, err);
+    for (size_t i = 0; status == MEL_OK && i < n_candidates; i++) {
+        mel_named_title(list[i].name, sizeof list[i].name, list[i].metric, list[i].parameter);
+        status = agreement(&list[i].agreement, &p, list[i].metric, list[i].parameter, err);
+    }
+    free(p.difference);
+    if (status != MEL_OK)
+        return status;
+    sort_neighbours(list, n_candidates);
+    *n_found = n_candidates < n_out ? n_candidates : n_out;
+    for (size_t i = 0; i < *n_found; i++)
+        out[i] = list[i];
+    return MEL_OK;
+}

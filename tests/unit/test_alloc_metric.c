@@ -1,0 +1,160 @@
+/* Every allocation of the metric room fails once. */
+#include "support/test.h"
+
+#include "melicit/metric.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const mel_layout grouped = { MEL_RATES, MEL_DIAGONAL, 3, 2 };
+static const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+static const char *const three[] = { "healthy", "flu", "pneumonia" };
+static const double values[] = { 0.5, -0.25, 0.125, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
+static const double lows[] = { 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 };
+static const double highs[] = { 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 19, 19, 19, 19 };
+
+static mel_status make(mel_metric **metric)
+{
+    mel_error err = { 0 };
+    mel_status status = mel_metric_fractional(metric, MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, &grouped, three,
+                                              MEL_UTILITY, values, 1, values, 2, &err);
+    if (status == MEL_OK)
+        status = mel_metric_set_intervals(*metric, lows, highs, &err);
+    const mel_elicited how = { 9, "active", 0.1, 7 };
+    if (status == MEL_OK)
+        status = mel_metric_set_elicited(*metric, &how, &err);
+    return status;
+}
+
+static mel_status make_and_copy(void *context)
+{
+    (void)context;
+    mel_metric *metric = NULL, *copy = NULL;
+    mel_error err = { 0 };
+    mel_status status = make(&metric);
+    if (status == MEL_OK)
+        status = mel_metric_copy(&copy, metric, &err);
+    if (status == MEL_OK)
+        status = mel_metric_normalise(copy, &err);
+    mel_metric_free(metric);
+    mel_metric_free(copy);
+    return status;
+}
+
+static mel_status write_and_read(void *context)
+{
+    (void)context;
+    mel_metric *metric = NULL, *again = NULL;
+    char *text = NULL;
+    mel_error err = { 0 };
+    mel_status status = make(&metric);
+    if (status == MEL_OK)
+        status = mel_metric_to_json(&text, metric, &err);
+    if (status == MEL_OK)
+        status = mel_metric_load_memory(&again, text, strlen(text), "memory", &err);
+    mel_metric_free(metric);
+    mel_metric_free(again);
+    free(text);
+    return status;
+}
+
+static mel_status read_given(void *context)
+{
+    mel_metric *metric = NULL;
+    const mel_status status = mel_metric_load_memory(&metric, context, strlen(context), "memory", NULL);
+    /* Not one character of a name may be lost on the way. */
+    if (status == MEL_OK && strstr(context, mel_metric_class_name(metric, 1)) == NULL)
+        fail_msg("the name became %s", mel_metric_class_name(metric, 1));
+    mel_metric_free(metric);
+    return status;
+}
+
+static mel_status save_and_load(void *context)
+{
+    const char *path = context;
+    mel_metric *metric = NULL, *again = NULL;
+    mel_error err = { 0 };
+    mel_status status = make(&metric);
+    if (status == MEL_OK)
+        status = mel_metric_save(metric, path, &err);
+    if (status == MEL_OK)
+        status = mel_metric_load(&again, path, &err);
+    mel_metric_free(metric);
+    mel_metric_free(again);
+    return status;
+}
+
+static mel_status words(void *context)
+{
+    (void)context;
+    mel_metric *general = NULL, *linear = NULL, *fraction = NULL;
+    char *texts[3] = { NULL, NULL, NULL };
+    mel_error err = { 0 };
+    mel_status status = make(&general);
+    if (status == MEL_OK)
+        status = mel_metric_linear(&linear, MEL_FAMILY_LINEAR, &binary, three, MEL_UTILITY, values + 2, &err);
+    if (status == MEL_OK)
+        status = mel_metric_named(&fraction, MEL_NAMED_FBETA, 1, 0.3, three, &err);
+    enum { N_METRICS = 3 };
+    const mel_metric *const all[N_METRICS] = { general, linear, fraction };
+    for (size_t i = 0; status == MEL_OK && i < N_METRICS; i++)
+        status = mel_metric_words(&texts[i], all[i], &err);
+    for (size_t i = 0; i < N_METRICS; i++)
+        free(texts[i]);
+    mel_metric_free(general);
+    mel_metric_free(linear);
+    mel_metric_free(fraction);
+    return status;
+}
+
+static mel_status neighbours(void *context)
+{
+    (void)context;
+    mel_metric *metric = NULL;
+    mel_neighbour found[3];
+    size_t n = 0;
+    mel_error err = { 0 };
+    const double a[] = { 0.1, 0.2, 0.2, 0.4 }, b[] = { 0.2, 0.1, 0.1, 0.3 };
+    mel_status status = mel_metric_named(&metric, MEL_NAMED_WEIGHTED_ACCURACY, 7, 0.3, NULL, &err);
+    if (status == MEL_OK)
+        status = mel_metric_neighbours(found, COUNT(found), &n, metric, 0.3, 2, a, b, &err);
+    mel_metric_free(metric);
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, "%s", test_path("metric.json"));
+    test_each_allocation("make and copy", make_and_copy, NULL);
+    test_each_allocation("write and read", write_and_read, NULL);
+    test_each_allocation("save and load", save_and_load, path);
+    test_each_allocation("words", words, NULL);
+    test_each_allocation("neighbours", neighbours, NULL);
+    test_cleanup();
+}
+
+/* The JSON reader makes room for words as they get longer: names of every length around that. */
+static void test_allocations_for_words_of_any_length(void **state)
+{
+    (void)state;
+    for (int length = 1; length <= 70; length++) {
+        char text[512], name[128] = "";
+        memset(name, 'n', (size_t)length);
+        snprintf(text, sizeof text,
+                 "{\"format\": \"melicit-metric\", \"version\": 1, \"family\": \"linear\", "
+                 "\"layout\": {\"kind\": \"confusion\", \"coordinates\": \"binary\", "
+                 "\"classes\": [\"other\", \"%s\"]}, \"coefficients\": {\"a\": [0.%0*d, 1]}}",
+                 name, length, 1);
+        test_each_allocation(name, read_given, text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations),
+                                        cmocka_unit_test(test_allocations_for_words_of_any_length) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
