@@ -1,0 +1,141 @@
+/* melicit/oracle.h: questions, and whatever answers them: a metric, a crowd, a program, a person. */
+#ifndef MELICIT_ORACLE_H
+#define MELICIT_ORACLE_H
+
+#include "melicit/metric.h"
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { MEL_ANSWER_A = 1, MEL_ANSWER_B = 2, MEL_ANSWER_SAME = 3 } mel_answer;
+/* "A", "B", "="; "?" for anything else. */
+MEL_API const char *mel_answer_name(mel_answer answer);
+/* Exactly "A", "B" or "=". */
+MEL_API mel_status mel_answer_parse(mel_answer *out, const char *text, mel_error *err);
+
+/* What came back: one of the answers, or a wish of the person who was asked. */
+typedef enum {
+    MEL_REPLY_A = MEL_ANSWER_A,
+    MEL_REPLY_B = MEL_ANSWER_B,
+    MEL_REPLY_SAME = MEL_ANSWER_SAME,
+    MEL_REPLY_UNDO = 4, /* take back the answer before this question */
+    MEL_REPLY_QUIT = 5  /* stop; what was answered so far counts */
+} mel_reply;
+
+/* "Which of these two classifiers do you prefer?" Everything is lent for the duration of the call. */
+typedef struct {
+    uint32_t number;     /* as in the session's log */
+    uint32_t expected;   /* about how many questions there will be; 0: unknown */
+    uint32_t repetition; /* 0; a majority numbers its further votes on the same question */
+    const mel_layout *layout;
+    const char *const *class_names;          /* n_classes; NULL: "0", "1", ... */
+    const char *const *group_names;          /* n_groups; NULL: "1", "2", ... */
+    const double *a, *b;                     /* statistics in the layout's order */
+    const double *class_share;               /* P(Y = i), so that all entries can be shown; NULL: unknown */
+    const char *classifier_a, *classifier_b; /* what achieves them ("positive when score >= 0.31"); or NULL */
+} mel_question;
+
+typedef struct mel_oracle mel_oracle;
+/* MEL_OK with a reply, or a failure with its sentence and *reply untouched. */
+MEL_API mel_status mel_oracle_ask(mel_reply *reply, mel_oracle *oracle, const mel_question *question,
+                                  mel_error *err);
+MEL_API void mel_oracle_free(mel_oracle *oracle);
+
+/* How a simulated oracle errs. Differences are of metric values (utility), so they scale with the metric. */
+typedef enum {
+    MEL_NOISE_NONE = 0,
+    MEL_NOISE_BAND = 1,     /* size EPS: when |difference| < EPS any answer may come */
+    MEL_NOISE_LOGISTIC = 2, /* size SCALE: P(right) = 1/(1 + exp(-SCALE |difference|)); larger = surer */
+    MEL_NOISE_FLIP = 3      /* size P: wrong with probability P whatever the difference */
+} mel_noise_kind;
+typedef struct {
+    mel_noise_kind kind;
+    double size;
+    bool adversarial; /* band: always wrong inside the band instead of a fair coin */
+} mel_noise;
+/* "none", "band:0.01", "band:0.01,adversarial", "logistic:50", "flip:0.1". */
+MEL_API mel_status mel_noise_parse(mel_noise *out, const char *text, mel_error *err);
+/* The same words; n bytes suffice with MEL_NOISE_TEXT. */
+#define MEL_NOISE_TEXT 64
+MEL_API void mel_noise_print(char *text, size_t n, const mel_noise *noise);
+
+typedef enum {
+    MEL_TIE_SECOND = 0, /* B unless A is better by more than nothing: 1[phi(A) > phi(B)] */
+    MEL_TIE_SAME = 1    /* "about the same" when |difference| <= tie_width */
+} mel_tie;
+typedef struct {
+    size_t struct_size;
+    mel_noise noise;
+    mel_tie ties;     /* MEL_TIE_SECOND */
+    double tie_width; /* 0 */
+    uint64_t seed;    /* 1 */
+} mel_simulated_options;
+MEL_API void mel_simulated_options_init(mel_simulated_options *opt);
+/* Answers by a metric, which is copied. Noise depends on the seed, the question's number and its
+ * repetition only, never on what was asked before: a resumed session hears the same answers. */
+MEL_API mel_status mel_oracle_simulated(mel_oracle **out, const mel_metric *metric,
+                                        const mel_simulated_options *opt, mel_error *err);
+/* The most frequent of `votes` (odd) answers of inner; A and B in equal number are "about the
+ * same". Stops asking once the outcome is settled. Takes inner over, on failure too. */
+MEL_API mel_status mel_oracle_majority(mel_oracle **out, mel_oracle *inner, uint32_t votes, mel_error *err);
+
+typedef struct {
+    size_t struct_size;
+    double timeout; /* seconds to wait for one answer; 0 (default): for ever, there may be a person behind */
+    double grace;   /* seconds the program has to end once its input is closed, before it (or the shell that
+                     * runs it, unless it starts with exec) is killed; 5 */
+} mel_command_options;
+MEL_API void mel_command_options_init(mel_command_options *opt);
+/* Starts `program` once with /bin/sh -c; writes one JSON line per question to its standard input and
+ * reads one line, A, B or = (blanks around it and case ignored), from its standard output; its
+ * standard error is ours. MEL_EDATA with what was received when it says anything else, talks before it
+ * is asked, ends, or does not answer in time; after that it is asked no more (MEL_ESTATE). */
+MEL_API mel_status mel_oracle_command(mel_oracle **out, const char *program, const mel_command_options *opt,
+                                      mel_error *err);
+
+/* For embedders: answer must behave as mel_oracle_ask does; release (may be NULL) is called with
+ * user when the oracle is freed, also when making it fails. */
+typedef mel_status (*mel_oracle_fn)(mel_reply *reply, void *user, const mel_question *question,
+                                    mel_error *err);
+typedef void (*mel_release_fn)(void *user);
+MEL_API mel_status mel_oracle_callback(mel_oracle **out, mel_oracle_fn answer, void *user,
+                                       mel_release_fn release, mel_error *err);
+
+/* How a question is shown as text. */
+typedef struct {
+    size_t struct_size;
+    uint32_t people;  /* counts are out of this many; 0 (default): 100, 1,000 or 10,000, the first that tells
+                       * the two apart well */
+    int width;        /* columns; 80; at least 40 */
+    bool utf8;        /* block bars and real dashes instead of # and - */
+    bool colour;      /* ANSI colours */
+    bool sizes;       /* class sizes next to the class names; true */
+    bool classifiers; /* what achieves each side, above it; false: people rarely care */
+    const char *missed, *false_alarm; /* names of the two mistakes of a binary question, singular ("missed
+                                       * cancer", "false alarm"); NULL: from the class names */
+} mel_show_options;
+MEL_API void mel_show_options_init(mel_show_options *opt);
+/* The question as lines of text, for the caller to free(). */
+MEL_API mel_status mel_question_show(char **out, const mel_question *question, const mel_show_options *opt,
+                                     mel_error *err);
+
+typedef struct {
+    size_t struct_size;
+    FILE *in, *out; /* stdin, stdout; lent, must outlive the oracle */
+    mel_show_options show;
+} mel_terminal_options;
+/* Width, UTF-8 and colour as the environment and `out` suggest (COLUMNS or the window's size, LC_ALL,
+ * LC_CTYPE, LANG, NO_COLOR, TERM). */
+MEL_API void mel_terminal_options_init(mel_terminal_options *opt);
+/* Asks a person. When `in` is a terminal one key answers (a, 1, left; b, 2, right; =; u undo; q or
+ * Ctrl-C quit; ? explain) and the terminal is as before whenever the call returns or a signal ends the
+ * process; otherwise a line does. End of input is quit. */
+MEL_API mel_status mel_oracle_terminal(mel_oracle **out, const mel_terminal_options *opt, mel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,131 @@
+#include "oracle/keys.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const int endings[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+enum { N_ENDINGS = sizeof endings / sizeof *endings };
+
+/* A signal handler is given no context, so what it must put back is here; only between
+ * mel_keys_begin and mel_keys_end, and `taken` admits one holder at a time. */
+static atomic_flag taken = ATOMIC_FLAG_INIT;
+static struct {
+    int file;
+    struct termios before;
+    struct sigaction previous[N_ENDINGS];
+    bool replaced[N_ENDINGS];
+    volatile sig_atomic_t stop; /* a signal asked to end, and the caller's own handler let us live */
+} held;
+
+/* Puts the terminal and the signal's own handling back and lets it happen again, when this returns. */
+static void on_ending(int signal_number)
+{
+    const int reason = errno;
+    (void)tcsetattr(held.file, TCSANOW, &held.before);
+    for (int i = 0; i < N_ENDINGS; i++)
+        if (endings[i] == signal_number)
+            (void)sigaction(signal_number, &held.previous[i], NULL);
+    held.stop = 1;
+    (void)raise(signal_number);
+    errno = reason;
+}
+
+static void watch_signals(void)
+{
+    for (int i = 0; i < N_ENDINGS; i++) {
+        struct sigaction mine = { .sa_handler = on_ending }; /* no SA_RESTART: reading must return */
+        (void)sigfillset(&mine.sa_mask);
+        held.replaced[i] = false;
+        if (sigaction(endings[i], NULL, &held.previous[i]) != 0)
+            continue;
+        const bool ignored =
+            (held.previous[i].sa_flags & SA_SIGINFO) == 0 && held.previous[i].sa_handler == SIG_IGN;
+        held.replaced[i] = !ignored && sigaction(endings[i], &mine, NULL) == 0;
+    }
+}
+
+bool mel_keys_begin(int file)
+{
+    if (file < 0 || isatty(file) != 1 || atomic_flag_test_and_set(&taken))
+        return false;
+    struct termios raw;
+    if (tcgetattr(file, &raw) != 0) {
+        atomic_flag_clear(&taken);
+        return false;
+    }
+    held.file = file;
+    held.before = raw;
+    held.stop = 0;
+    watch_signals();
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    /* Ctrl-C and Ctrl-\ are keys here, Ctrl-Z still suspends. */
+    raw.c_cc[VINTR] = _POSIX_VDISABLE;
+    raw.c_cc[VQUIT] = _POSIX_VDISABLE;
+    if (tcsetattr(file, TCSAFLUSH, &raw) == 0)
+        return true;
+    mel_keys_end();
+    return false;
+}
+
+void mel_keys_end(void)
+{
+    (void)tcsetattr(held.file, TCSADRAIN, &held.before);
+    for (int i = 0; i < N_ENDINGS; i++)
+        if (held.replaced[i])
+            (void)sigaction(endings[i], &held.previous[i], NULL);
+    atomic_flag_clear(&taken);
+}
+
+/* A byte, or MEL_KEY_END. */
+static int read_byte(void)
+{
+    for (;;) {
+        unsigned char byte = 0;
+        const ssize_t n = held.stop ? 0 : read(held.file, &byte, 1);
+        if (n == 1)
+            return byte;
+        if (n == 0 || errno != EINTR)
+            return MEL_KEY_END;
+    }
+}
+
+/* Whether more follows within a moment, as in the keys that send several bytes. */
+static bool more_follows(void)
+{
+    enum { MOMENT = 50 }; /* milliseconds */
+    struct pollfd one = { .fd = held.file, .events = POLLIN };
+    return poll(&one, 1, MOMENT) == 1;
+}
+
+/* The rest of ESC [ ... or ESC O x, up to its final letter. */
+static int read_sequence(void)
+{
+    if (!more_follows())
+        return MEL_KEY_UNKNOWN;
+    const int kind = read_byte();
+    if (kind != '[' && kind != 'O')
+        return kind == MEL_KEY_END ? MEL_KEY_END : MEL_KEY_UNKNOWN;
+    for (int i = 0; i < 16 && more_follows(); i++) {
+        const int byte = read_byte();
+        if (byte == MEL_KEY_END)
+            return MEL_KEY_END;
+        if (byte >= 0x40 && byte <= 0x7e)
+            return byte == 'D' ? MEL_KEY_LEFT : byte == 'C' ? MEL_KEY_RIGHT : MEL_KEY_UNKNOWN;
+    }
+    return MEL_KEY_UNKNOWN;
+}
+
+int mel_keys_read(void)
+{
+    enum { CTRL_C = 3, CTRL_D = 4, CTRL_BACKSLASH = 28, ESCAPE = 27 };
+    const int byte = read_byte();
+    if (byte == CTRL_C || byte == CTRL_D || byte == CTRL_BACKSLASH)
+        return MEL_KEY_END;
+    return byte == ESCAPE ? read_sequence() : byte;
+}

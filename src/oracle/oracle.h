@@ -1,0 +1,24 @@
+/* What the files of the oracle room share. */
+#ifndef MEL_ORACLE_ORACLE_H
+#define MEL_ORACLE_ORACLE_H
+
+#include "base/internal.h"
+#include "melicit/oracle.h"
+
+/* First member of every kind of oracle. */
+struct mel_oracle {
+    mel_oracle_fn answer; /* user: the oracle itself */
+    void (*destroy)(mel_oracle *oracle);
+};
+
+/* Lays the caller's options over defaults of `size` bytes; both start with struct_size, and a caller built
+ * against an older header knows fewer fields. MEL_EINVAL when they were never initialised. */
+mel_status mel_options_merge(void *defaults, size_t size, const void *given, mel_error *err);
+
+/* MEL_EINVAL unless the question has a layout and finite statistics. */
+mel_status mel_question_check(const mel_question *question, mel_error *err);
+/* The name of a class ("1" for the second when there are none); number needs room for one. */
+enum { MEL_NUMBER_NAME = 24 };
+const char *mel_question_class(char number[MEL_NUMBER_NAME], const mel_question *question, size_t class_code);
+
+#endif

@@ -1,0 +1,37 @@
+/* A child process that is written to and read from, with deadlines. */
+#ifndef MEL_ORACLE_PROCESS_H
+#define MEL_ORACLE_PROCESS_H
+
+#include "base/internal.h"
+
+#include <sys/types.h>
+
+typedef struct {
+    pid_t pid;    /* 0: reaped */
+    int to, from; /* its standard input and output, non-blocking; -1: closed */
+    int status;   /* as waitpid gives it, once reaped */
+    bool known;   /* status is */
+} mel_process;
+
+/* Seconds on a clock that only goes forward. */
+double mel_clock(void);
+
+/* /bin/sh -c program, with SIGPIPE as programs expect it. 0, or an errno that says why not. */
+int mel_process_start(mel_process *process, const char *program);
+/* Closes both ends, gives it `grace` seconds to end, then SIGTERM and one more second, then SIGKILL; reaps
+ * it.
+ */
+void mel_process_end(mel_process *process, double grace);
+/* Waits up to `seconds` for it to end by itself; true when it has. */
+bool mel_process_wait(mel_process *process, double seconds);
+/* "exit status 3", "killed by signal 9", "still running". */
+void mel_process_describe(char *text, size_t n, const mel_process *process);
+
+typedef enum { MEL_MOVED, MEL_MOVED_END, MEL_MOVED_LATE, MEL_MOVED_FAILED } mel_moved;
+/* All n bytes to its standard input; END: it closed it. deadline as mel_clock, 0: none. Never raises SIGPIPE.
+ */
+mel_moved mel_process_write(mel_process *process, const char *bytes, size_t n, double deadline);
+/* Some bytes from its standard output, at least one, at most n. */
+mel_moved mel_process_read(mel_process *process, char *bytes, size_t n, size_t *got, double deadline);
+
+#endif
