@@ -4,6 +4,12 @@
 
 #include "melicit/base.h"
 #include "melicit/data.h"
+#include "melicit/elicit.h"
+#include "melicit/layout.h"
+#include "melicit/metric.h"
 #include "melicit/model.h"
+#include "melicit/oracle.h"
+#include "melicit/report.h"
+#include "melicit/space.h"
 
 #endif

@@ -1,0 +1,152 @@
+/* melicit/elicit.h: sessions that find a metric by asking which of two classifiers is preferred.
+ *
+ * A session is its log: the header (what is asked about, how) and one answer per question. The same
+ * header and answers give the same questions, on any number of threads. Sessions are ask/tell: the
+ * library never waits for a person. */
+#ifndef MELICIT_ELICIT_H
+#define MELICIT_ELICIT_H
+
+#include "melicit/oracle.h"
+#include "melicit/space.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { MEL_STRATEGY_ACTIVE = 0, MEL_STRATEGY_SEARCH = 1 } mel_strategy;
+/* Whether the metric rewards correct decisions (increasing in TP and TN), punishes them, or whether
+ * one more question must tell (appendix A.4 of the thesis). */
+typedef enum { MEL_INCREASING = 0, MEL_DECREASING = 1, MEL_DIRECTION_UNKNOWN = 2 } mel_direction;
+/* search: boundary points as support points of the hull, or as plug-in thresholds on the scores. */
+typedef enum { MEL_BOUNDARY_HULL = 0, MEL_BOUNDARY_PLUG_IN = 1 } mel_boundary;
+/* search, linear-fractional: from the two supporting lines in closed form, or Algorithm 3.3's grid. */
+typedef enum { MEL_LFPM_CLOSED = 0, MEL_LFPM_GRID = 1 } mel_lfpm;
+/* active: what is assumed about wrong answers. Sizes as in mel_noise; size 0 means learned from the
+ * answers (flip: Beta(1, 9) prior; logistic: log-normal prior). */
+typedef struct {
+    mel_noise_kind kind;
+    double size;
+} mel_assumption;
+/* "none", "flip", "flip:0.1", "logistic", "logistic:50", "band:0.001". */
+MEL_API mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error *err);
+MEL_API void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption);
+MEL_API const char *mel_strategy_name(mel_strategy strategy);
+MEL_API mel_status mel_strategy_parse(mel_strategy *out, const char *name, mel_error *err);
+MEL_API const char *mel_direction_name(mel_direction direction);
+MEL_API mel_status mel_direction_parse(mel_direction *out, const char *name, mel_error *err);
+MEL_API const char *mel_boundary_name(mel_boundary boundary);
+MEL_API mel_status mel_boundary_parse(mel_boundary *out, const char *name, mel_error *err);
+MEL_API const char *mel_lfpm_name(mel_lfpm lfpm);
+MEL_API mel_status mel_lfpm_parse(mel_lfpm *out, const char *name, mel_error *err);
+
+typedef struct {
+    size_t struct_size;
+    mel_family family;      /* linear or linear-fractional */
+    mel_strategy strategy;  /* active */
+    double tolerance;       /* radians; active: all of the angle's 95% interval is this close to its middle
+                             * (linear-fractional: of the level lines' angles); search: width of the last
+                             * interval; 0.02 */
+    uint32_t max_questions; /* 200 */
+    uint64_t seed;          /* 1 */
+    mel_direction direction;
+    mel_assumption assume; /* active: none */
+    uint32_t repeat_every; /* active: every so many questions an earlier one is asked again with its
+                            * sides swapped, to learn how consistent the answers are; 0: never */
+    mel_boundary boundary; /* search */
+    bool three_questions;  /* search: leave out the last question of each round (section 8.1.3) */
+    mel_lfpm lfpm;         /* search, linear-fractional */
+    double known_p11;      /* search, linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN */
+    const char *const *class_names; /* two, negative first; NULL: "0", "1" */
+} mel_session_options;
+MEL_API void mel_session_options_init(mel_session_options *opt);
+
+typedef struct mel_session mel_session;
+
+/* What the header says about the data, so that a log cannot be continued on other data by mistake. */
+typedef struct {
+    const char *space_json; /* a JSON object that describes the space; NULL: {} */
+    const char *digest;     /* SHA-256 of the data, hexadecimal; NULL: none */
+    bool read_only; /* look at a log that exists: no lock, no repair; telling is refused (MEL_ESTATE) */
+} mel_identity;
+
+/* A session on a planar face in memory only. The face is lent and must outlive the session. */
+MEL_API mel_status mel_session_new(mel_session **out, const mel_face *face, const mel_session_options *opt,
+                                   mel_error *err);
+/* A session with a log file: created with its header, or, when the file exists, resumed after its
+ * header was compared with this one (MEL_ECONFLICT names the field that differs). A last line
+ * that was cut off by a crash is dropped; any other damage is refused with its line (MEL_EDATA). */
+MEL_API mel_status mel_session_open(mel_session **out, const mel_face *face, const mel_session_options *opt,
+                                    const mel_identity *identity, const char *path, mel_error *err);
+MEL_API void mel_session_free(mel_session *session);
+
+/* The pending question, the same one until it is told; *question stays valid until the next call.
+ * MEL_OK and *done when there is none left (tolerance or budget reached). */
+MEL_API mel_status mel_session_ask(const mel_question **question, bool *done, mel_session *session,
+                                   mel_error *err);
+/* Answers question `number`. Already answered the same way: nothing happens; answered otherwise:
+ * MEL_ECONFLICT; never asked: MEL_EINVAL. With a file, the line is synced before this returns;
+ * seconds (how long the answer took) may be NaN. */
+MEL_API mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer answer, double seconds,
+                                    mel_error *err);
+/* Takes the last answer back; MEL_ESTATE when there is none. */
+MEL_API mel_status mel_session_undo(mel_session *session, mel_error *err);
+/* Asks the oracle until done, or until it quits (MEL_ESTOPPED). */
+MEL_API mel_status mel_session_run(mel_session *session, mel_oracle *oracle, mel_error *err);
+
+MEL_API uint32_t mel_session_answers(const mel_session *session);
+/* Question i (0-based) with its points (lent) and answer. */
+typedef struct {
+    const double *a, *b;
+    mel_answer answer;
+    double seconds; /* NaN: not recorded */
+    bool repeated;  /* asked before, with its sides swapped */
+} mel_record;
+MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
+MEL_API const mel_session_options *mel_session_get_options(const mel_session *session);
+MEL_API const mel_face *mel_session_face(const mel_session *session);
+/* Whether opening the log dropped a last line that a crash had cut off. */
+MEL_API bool mel_session_repaired(const mel_session *session);
+/* About how many questions are still to come; 0 when done. */
+MEL_API uint32_t mel_session_expected(mel_session *session);
+
+/* Why a session has no further question. */
+typedef enum {
+    MEL_END_NOT_YET = 0,
+    MEL_END_TOLERANCE = 1, /* known well enough */
+    MEL_END_BUDGET = 2,    /* max_questions asked */
+    MEL_END_NOISE = 3,     /* the noise of the answers, not their number, limits the accuracy */
+    MEL_END_EXHAUSTED = 4  /* no pair of achievable classifiers can tell more */
+} mel_end;
+typedef struct {
+    mel_end end;
+    uint32_t questions;
+    double radius;     /* half of the widest 95% interval over the coefficients; linear-fractional: radians of
+                        * the level lines' angles */
+    double error_rate; /* active with flips: posterior mean of the share of wrong answers; NaN otherwise */
+    uint32_t repeats, repeats_agreed; /* repeated questions, and how many got the same answer */
+    uint32_t disagreements;           /* answers that the returned metric would have given otherwise */
+    double angle, angle_low,
+        angle_high; /* linear: of (m11, m00) in radians with its 95% interval; NaN otherwise */
+} mel_summary;
+/* The metric as known now (also before the end), with intervals, for the caller to free. */
+MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,
+                                      mel_error *err);
+/* Posterior density of the angle of a linear metric on n ascending angles that cover its support
+ * (active only; MEL_ESTATE otherwise): for plots. */
+MEL_API mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_session *session,
+                                         mel_error *err);
+
+/* The supporting line <m, (tp, tn)> = c of the face at the optimum, as the searches of chapter 3 return it.
+ */
+typedef struct {
+    double m11, m00, c;
+} mel_line;
+/* Errata 4: the linear-fractional metric (p0 = 0, p11 + p00 = 1) from its supporting lines at the
+ * maximiser and the minimiser; exact when they are. positives = P(Y = 1). */
+MEL_API mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line upper, mel_line lower,
+                                         double positives, double negatives, mel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

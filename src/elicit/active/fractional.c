@@ -1,0 +1,352 @@
+/* Active elicitation of a binary linear-fractional metric: the posterior of its pivot (pivot.h) by samples
+ * (sampler.h), asked about chord by chord (chords.h).
+ *
+ * The tolerance is in radians of level lines: the session is done when 95% of the posterior's metrics
+ * have all their level lines on the face within it of the mean metric's, and the radius reported is that
+ * angle. (Preferences fix the level lines and nothing else; how p and q are chosen among the metrics that
+ * share them is said in pivot.h.) A metric that decreases is reported as a cost. */
+#include "elicit/active/chords.h"
+#include "elicit/active/select.h"
+#include "elicit/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    SAMPLES = 640,
+    LOGISTIC_SAMPLES = 400, /* they cost more */
+    DIRECTION_TRIES = 5     /* questions about an unknown direction, at most */
+};
+/* A question that is expected to tell less, in bits, is not worth asking. */
+static const double least_information = 0.005;
+
+typedef struct {
+    mel_pair pair;
+    bool again; /* a repetition, or repeated already */
+} told;
+
+typedef struct {
+    mel_engine base;
+    const mel_face *face;
+    mel_session_options opt;
+    mel_shares shares;
+    mel_sampler *sampler;
+    mel_chords *chords;
+    told *told;
+    size_t n_told, capacity;
+    size_t n_direction; /* the first so many were about the direction; the sampler has the others */
+    mel_direction direction;
+    int lead; /* while the direction is unknown: answers for increasing less those for decreasing */
+    double radius;
+    bool asked; /* pair and end are those of the next question */
+    mel_pair pair;
+    mel_end end;
+} fractional;
+
+static void update_radius(fractional *f)
+{
+    f->radius = mel_chords_radius(f->chords, f->sampler);
+}
+
+/* --- answers ------------------------------------------------------------------------------------ */
+
+static mel_answer turn(const fractional *f, mel_answer answer)
+{
+    if (f->direction != MEL_DECREASING || answer == MEL_ANSWER_SAME)
+        return answer;
+    return answer == MEL_ANSWER_A ? MEL_ANSWER_B : MEL_ANSWER_A;
+}
+
+/* The value of a difference depends on where the pivot is: gains are those of the mean metric. */
+static double gain_of(const fractional *f, const mel_pair *pair)
+{
+    return mel_pivot_gain(mel_sampler_samples(f->sampler)->mean, mel_spot_of(f->shares, pair->a),
+                          mel_spot_of(f->shares, pair->b));
+}
+
+static mel_status hear(fractional *f, const mel_pair *pair, mel_answer answer, mel_error *err)
+{
+    double row[3];
+    for (size_t i = f->n_direction; i < f->n_told; i++)
+        mel_sampler_set_gain(f->sampler, i - f->n_direction, gain_of(f, &f->told[i].pair));
+    mel_pivot_row(row, mel_spot_of(f->shares, pair->a), mel_spot_of(f->shares, pair->b));
+    const mel_status status = mel_sampler_tell(f->sampler, row, gain_of(f, pair), turn(f, answer), err);
+    if (status == MEL_OK)
+        update_radius(f);
+    return status;
+}
+
+/* How far one answer must be ahead before an unknown direction counts as known. */
+static int lead_needed(const fractional *f)
+{
+    const mel_noise_kind kind = f->opt.assume.kind;
+    return kind == MEL_NOISE_FLIP || kind == MEL_NOISE_LOGISTIC ? 2 : 1;
+}
+
+static void judge_direction(fractional *f, mel_answer answer)
+{
+    f->lead += answer == MEL_ANSWER_A ? 1 : answer == MEL_ANSWER_B ? -1 : 0;
+    f->n_direction++;
+    if (abs(f->lead) >= lead_needed(f) || f->n_direction >= DIRECTION_TRIES)
+        f->direction = f->lead >= 0 ? MEL_INCREASING : MEL_DECREASING;
+}
+
+static mel_status reserve(fractional *f, mel_error *err)
+{
+    if (f->n_told < f->capacity)
+        return MEL_OK;
+    const size_t capacity = f->capacity == 0 ? 32 : 2 * f->capacity;
+    void *block = f->told;
+    if (!mel_grow(&block, capacity, sizeof *f->told))
+        return mel_fail_memory(err, "the answers");
+    f->told = block;
+    f->capacity = capacity;
+    return MEL_OK;
+}
+
+static bool same_point(mel_point a, mel_point b)
+{
+    return a.tp == b.tp && a.tn == b.tn;
+}
+
+/* The question that this one repeats is not repeated again. */
+static void mark_repeated(fractional *f, const mel_pair *pair)
+{
+    for (size_t i = f->n_direction; i < f->n_told; i++)
+        if (same_point(f->told[i].pair.a, pair->b) && same_point(f->told[i].pair.b, pair->a))
+            f->told[i].again = true;
+}
+
+static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
+{
+    fractional *f = (fractional *)base;
+    mel_status status = reserve(f, err);
+    if (status != MEL_OK)
+        return status;
+    if (f->direction == MEL_DIRECTION_UNKNOWN)
+        judge_direction(f, answer);
+    else
+        status = hear(f, pair, answer, err);
+    if (status != MEL_OK)
+        return status;
+    if (pair->repeated)
+        mark_repeated(f, pair);
+    f->told[f->n_told++] = (told){ .pair = *pair, .again = pair->repeated };
+    f->asked = false;
+    return MEL_OK;
+}
+
+/* --- questions ---------------------------------------------------------------------------------- */
+
+/* An own stream per question: what is asked does not depend on what was computed in between. */
+static void question_stream(const fractional *f, mel_rng *rng)
+{
+    mel_rng_seed_stream(rng, f->opt.seed, UINT64_C(3) << 62 | f->n_told);
+}
+
+static mel_status ask_direction(fractional *f, mel_error *err)
+{
+    const mel_status status = mel_face_support(&f->pair.a, f->face, 1.0, 1.0, err);
+    return status == MEL_OK ? mel_face_support(&f->pair.b, f->face, -1.0, -1.0, err) : status;
+}
+
+/* Every so often an earlier question comes back, once, with its sides swapped. */
+static bool ask_again(fractional *f, mel_rng *rng)
+{
+    const uint32_t every = f->opt.repeat_every > 1 ? f->opt.repeat_every : 2;
+    if (f->opt.assume.kind == MEL_NOISE_NONE || f->opt.repeat_every == 0 || (f->n_told + 1) % every != 0)
+        return false;
+    size_t left = 0, i = f->n_direction;
+    for (size_t j = i; j < f->n_told; j++)
+        left += !f->told[j].again;
+    if (left == 0)
+        return false;
+    for (size_t skip = mel_rng_below(rng, left); f->told[i].again || skip > 0; i++)
+        skip -= !f->told[i].again;
+    f->pair = (mel_pair){ .a = f->told[i].pair.b, .b = f->told[i].pair.a, .repeated = true };
+    return true;
+}
+
+static void choose(fractional *f, mel_rng *rng)
+{
+    mel_spot a = { 0 }, b = { 0 };
+    double information = 0.0;
+    mel_chords_choose(&a, &b, &information, f->chords, f->sampler, rng);
+    if (information < least_information) {
+        f->end = f->opt.assume.kind == MEL_NOISE_NONE ? MEL_END_EXHAUSTED : MEL_END_NOISE;
+        return;
+    }
+    const bool swap = mel_rng_next(rng) >> 63 != 0; /* which is A is a coin toss */
+    f->pair.a = mel_point_of(f->shares, swap ? b : a);
+    f->pair.b = mel_point_of(f->shares, swap ? a : b);
+}
+
+static mel_status propose(fractional *f, mel_error *err)
+{
+    mel_rng rng;
+    question_stream(f, &rng);
+    f->pair = (mel_pair){ .repeated = false };
+    f->end = MEL_END_NOT_YET;
+    if (f->direction == MEL_DIRECTION_UNKNOWN)
+        return ask_direction(f, err);
+    if (f->radius <= f->opt.tolerance && mel_sampler_samples(f->sampler)->scale_reduction <= MEL_POOR_MIXING)
+        f->end = MEL_END_TOLERANCE;
+    else if (!ask_again(f, &rng))
+        choose(f, &rng);
+    return MEL_OK;
+}
+
+static mel_status fractional_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+{
+    fractional *f = (fractional *)base;
+    if (!f->asked) {
+        const mel_status status = propose(f, err);
+        if (status != MEL_OK)
+            return status;
+        f->asked = true;
+    }
+    *pair = f->pair;
+    *end = f->end;
+    return MEL_OK;
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    double mean[MEL_FRACTIONAL_COEFFICIENTS], low[MEL_FRACTIONAL_COEFFICIENTS],
+        high[MEL_FRACTIONAL_COEFFICIENTS];
+} estimate;
+
+static mel_status find_estimate(estimate *e, const fractional *f, mel_error *err)
+{
+    const mel_samples *samples = mel_sampler_samples(f->sampler);
+    const size_t n = samples->count;
+    double *column = mel_alloc(n * MEL_FRACTIONAL_COEFFICIENTS, sizeof *column);
+    if (column == NULL)
+        return mel_fail_memory(err, "the intervals");
+    for (size_t i = 0; i < n; i++) {
+        double coefficient[MEL_FRACTIONAL_COEFFICIENTS];
+        mel_pivot_metric(coefficient, f->shares, samples->w + 3 * i);
+        for (size_t k = 0; k < MEL_FRACTIONAL_COEFFICIENTS; k++)
+            column[k * n + i] = coefficient[k];
+    }
+    mel_pivot_metric(e->mean, f->shares, samples->mean);
+    const double level = mel_samples_level(samples, 0.975);
+    for (size_t k = 0; k < MEL_FRACTIONAL_COEFFICIENTS; k++) {
+        e->low[k] = fmin(e->mean[k], mel_quantile_select(n, column + k * n, 1.0 - level));
+        e->high[k] = fmax(e->mean[k], mel_quantile_select(n, column + k * n, level));
+    }
+    free(column);
+    return MEL_OK;
+}
+
+static mel_status fractional_result(mel_engine *base, mel_metric **metric, mel_summary *summary,
+                                    mel_error *err)
+{
+    fractional *f = (fractional *)base;
+    estimate e = { 0 };
+    mel_status status = find_estimate(&e, f, err);
+    if (status != MEL_OK)
+        return status;
+    const mel_orientation orientation = f->direction == MEL_DECREASING ? MEL_COST : MEL_UTILITY;
+    mel_metric *made = NULL;
+    status =
+        mel_metric_fractional(&made, MEL_FAMILY_LINEAR_FRACTIONAL, &mel_binary_layout, f->opt.class_names,
+                              orientation, e.mean, e.mean[2], e.mean + 3, e.mean[5], err);
+    if (status == MEL_OK)
+        status = mel_metric_set_intervals(made, e.low, e.high, err);
+    if (status != MEL_OK) {
+        mel_metric_free(made);
+        return status;
+    }
+    summary->radius = f->radius;
+    summary->error_rate = mel_sampler_samples(f->sampler)->error_rate;
+    *metric = made;
+    return MEL_OK;
+}
+
+static mel_status fractional_posterior(mel_engine *base, size_t n, double *angle, double *density,
+                                       mel_error *err)
+{
+    (void)base;
+    (void)n;
+    (void)angle;
+    (void)density;
+    return mel_fail(err, MEL_ESTATE, "a linear-fractional metric has no single angle");
+}
+
+/* Bits that an answer carries at most. */
+static double bits_per_answer(const fractional *f)
+{
+    const double rate = mel_sampler_samples(f->sampler)->error_rate;
+    const mel_noise_kind kind = f->opt.assume.kind;
+    const double wrong = kind == MEL_NOISE_LOGISTIC ? 0.15 : isnan(rate) ? 0.0 : fmin(rate, 0.45);
+    if (wrong <= 0.0)
+        return 1.0;
+    return 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
+}
+
+/* Two numbers are sought, so halving the radius takes two bits. */
+static uint32_t fractional_expected(mel_engine *base)
+{
+    const fractional *f = (const fractional *)base;
+    double left = 0.0;
+    if (f->radius > f->opt.tolerance)
+        left = ceil(2.0 * log2(f->radius / f->opt.tolerance) / bits_per_answer(f));
+    if (f->direction == MEL_DIRECTION_UNKNOWN)
+        left += (double)lead_needed(f);
+    return (uint32_t)fmin(left, 1e6);
+}
+
+static void fractional_free(mel_engine *base)
+{
+    fractional *f = (fractional *)base;
+    if (f == NULL)
+        return;
+    mel_sampler_free(f->sampler);
+    mel_chords_free(f->chords);
+    free(f->told);
+    free(f);
+}
+
+static const mel_engine_ops fractional_ops = {
+    .next = fractional_next,
+    .tell = fractional_tell,
+    .result = fractional_result,
+    .posterior = fractional_posterior,
+    .expected = fractional_expected,
+    .free = fractional_free,
+};
+
+mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+                                 mel_error *err)
+{
+    *out = NULL;
+    fractional *f = mel_alloc_zero(1, sizeof *f);
+    if (f == NULL)
+        return mel_fail_memory(err, "the posterior");
+    f->base.ops = &fractional_ops;
+    f->face = face;
+    f->opt = *opt;
+    f->direction = opt->direction;
+    f->shares = (mel_shares){ mel_face_positives(face), mel_face_negatives(face) };
+    const mel_sampler_options sampling = {
+        .dimension = 3,
+        .samples = opt->assume.kind == MEL_NOISE_LOGISTIC ? LOGISTIC_SAMPLES : SAMPLES,
+        .n_cone = MEL_PIVOT_CONE,
+        .cone = mel_pivot_cone,
+        .start = mel_pivot_start,
+        .assume = opt->assume,
+        .seed = opt->seed,
+    };
+    mel_status status = mel_sampler_new(&f->sampler, &sampling, err);
+    if (status == MEL_OK)
+        status = mel_chords_new(&f->chords, face, mel_sampler_samples(f->sampler)->count, err);
+    if (status != MEL_OK) {
+        fractional_free(&f->base);
+        return status;
+    }
+    update_radius(f);
+    *out = &f->base;
+    return MEL_OK;
+}

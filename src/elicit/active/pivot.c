@@ -1,0 +1,48 @@
+#include "elicit/active/pivot.h"
+
+const double mel_pivot_cone[MEL_PIVOT_CONE * 3] = {
+    1.0, 0.0, 1.0, 1.0, 0.0, -1.0, 0.0, -1.0, 1.0, 0.0, -1.0, -1.0,
+};
+const double mel_pivot_start[3] = { 1.0, -1.0, 0.0 };
+
+mel_spot mel_spot_of(mel_shares shares, mel_point point)
+{
+    return (mel_spot){ 2.0 * point.tp / shares.positives - 1.0, 2.0 * point.tn / shares.negatives - 1.0 };
+}
+
+mel_point mel_point_of(mel_shares shares, mel_spot spot)
+{
+    return (mel_point){ 0.5 * shares.positives * (spot.x + 1.0), 0.5 * shares.negatives * (spot.y + 1.0) };
+}
+
+void mel_pivot_row(double row[3], mel_spot a, mel_spot b)
+{
+    row[0] = a.y - b.y;
+    row[1] = b.x - a.x;
+    row[2] = a.x * b.y - a.y * b.x;
+}
+
+/* phi = 1/2 + <(-w_y, w_x), C> / (2 l(C)), l(C) = w_x - w_y - w_z (x - y) > 0. */
+double mel_pivot_gain(const double w[3], mel_spot a, mel_spot b)
+{
+    const double sum = w[0] - w[1];
+    return 0.5 * sum / ((sum - w[2] * (a.x - a.y)) * (sum - w[2] * (b.x - b.y)));
+}
+
+void mel_pivot_slope(double slope[2], mel_shares shares, const double w[3], mel_spot at)
+{
+    slope[0] = (at.y * w[2] - w[1]) * shares.negatives;
+    slope[1] = (w[0] - at.x * w[2]) * shares.positives;
+}
+
+void mel_pivot_metric(double coefficient[MEL_FRACTIONAL_COEFFICIENTS], mel_shares shares, const double w[3])
+{
+    const double p11 = -(w[1] + w[2]) / shares.positives, p00 = (w[0] + w[2]) / shares.negatives;
+    const double sum = p11 + p00;
+    coefficient[0] = p11 / sum;
+    coefficient[1] = p00 / sum;
+    coefficient[2] = 0.0;
+    coefficient[3] = -2.0 * w[2] / (shares.positives * sum);
+    coefficient[4] = 2.0 * w[2] / (shares.negatives * sum);
+    coefficient[5] = (w[0] - w[1]) / sum;
+}

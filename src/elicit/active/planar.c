@@ -1,0 +1,565 @@
+/* Active elicitation of a binary linear metric (cos t, sin t): Bayesian bisection on the angle t.
+ *
+ * A question is a chord of the face; its answer cuts the circle of angles at the two angles whose
+ * level lines are parallel to the chord. The posterior lives on cells whose borders are these cuts, so
+ * hard and flipped answers are exact (the density is constant in a cell); smooth likelihoods
+ * (logistic noise, "about the same") use fine cells and the density at their middles. The next question cuts
+ * at the posterior median, with the longest chord in that direction: the pair that is easiest to
+ * tell apart. It passes through the centre of the face, by symmetry. */
+#include "base/stat.h"
+#include "elicit/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+static const double half_pi = 1.57079632679489661923;
+
+enum { COARSE_CELLS = 512, FINE_CELLS = 1024, MAX_NODES = 64, SCALES = 9, WIDTHS = 6, MOST_DIRECTIONS = 4 };
+/* Learned flip rate: Beta(1, 9), mean 0.1. */
+static const double flip_right = 9.0, flip_wrong = 1.0;
+/* Learned logistic scale: log-normal, median 30 per unit of metric difference, log-deviation 1.5. */
+static const double scale_median = 30.0, scale_deviation = 1.5;
+/* Share of answers that a logistic respondent gives without looking. */
+static const double lapse = 0.01;
+/* "About the same" has probability exp(-(difference/width)^2/2); widths tried, equally likely. */
+static const double same_widths[WIDTHS] = { 0.003, 0.01, 0.03, 0.1, 0.2, 0.4 };
+/* Likelihood of an answer that the assumption excludes: keeps contradictions from emptying the posterior. */
+static const double impossible = 1e-12;
+/* An unknown direction is asked about until it is this certain, but no more often than MOST_DIRECTIONS. */
+static const double direction_certain = 0.975;
+
+typedef struct {
+    mel_pair pair;
+    mel_answer answer;
+    double dx, dy; /* A - B */
+    double cut[2]; /* angles in [0, 2 pi) where both are worth the same */
+} told;
+
+typedef struct {
+    double low, high, mass;
+} cell;
+
+/* One way to explain noise and ties: likelihoods are averaged over these. */
+typedef struct {
+    double scale, width, log_weight;
+} node;
+
+typedef struct {
+    mel_engine base;
+    const mel_face *face;
+    mel_session_options opt;
+    told *told;
+    size_t n_told, capacity;
+    bool any_same;
+    cell *cells; /* ascending, within the arc(s) that the direction allows */
+    size_t n_cells, cell_capacity;
+    double increasing; /* posterior probability of the increasing arc */
+    bool stale;        /* answers have been told since the cells were weighed */
+} planar;
+
+/* --- likelihood --------------------------------------------------------------------------------- */
+
+static double log_sum_exp(size_t n, const double *x)
+{
+    double top = x[0];
+    for (size_t i = 1; i < n; i++)
+        top = fmax(top, x[i]);
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += exp(x[i] - top);
+    return top + log(sum);
+}
+
+/* The metric (m11, m00) of an angle. */
+static mel_point metric_at(double angle)
+{
+    return (mel_point){ .tp = cos(angle), .tn = sin(angle) };
+}
+
+/* How much better A is than B for a metric. */
+static double margin(const told *t, mel_point metric)
+{
+    return metric.tp * t->dx + metric.tn * t->dy;
+}
+
+/* Log-likelihood of one A or B answer whose margin in its favour is `favour`. */
+static double log_answer(const mel_assumption *assume, double scale, double favour)
+{
+    switch (assume->kind) {
+    case MEL_NOISE_LOGISTIC:
+        return log((1.0 - lapse) / (1.0 + exp(-scale * favour)) + 0.5 * lapse);
+    case MEL_NOISE_BAND:
+        if (fabs(favour) < assume->size)
+            return log(0.5);
+        break;
+    case MEL_NOISE_FLIP:
+        return log(favour >= 0.0 ? 1.0 - assume->size : assume->size);
+    case MEL_NOISE_NONE:
+        break;
+    }
+    return favour >= 0.0 ? 0.0 : log(impossible);
+}
+
+static double favour_of(const told *t, mel_point metric)
+{
+    return t->answer == MEL_ANSWER_A ? margin(t, metric) : -margin(t, metric);
+}
+
+static bool learns_flips(const planar *p)
+{
+    return p->opt.assume.kind == MEL_NOISE_FLIP && p->opt.assume.size == 0.0;
+}
+
+/* Wrong answers if this were the metric, ties aside. */
+static size_t wrong_at(const planar *p, mel_point metric, size_t *n_sided)
+{
+    size_t wrong = 0;
+    *n_sided = 0;
+    for (size_t i = 0; i < p->n_told; i++) {
+        if (p->told[i].answer == MEL_ANSWER_SAME)
+            continue;
+        *n_sided += 1;
+        wrong += favour_of(&p->told[i], metric) < 0.0;
+    }
+    return wrong;
+}
+
+/* Log-likelihood of the A and B answers with the flip rate integrated out: Beta function ratio. */
+static double log_learned_flips(const planar *p, mel_point metric)
+{
+    size_t n = 0;
+    const double wrong = (double)wrong_at(p, metric, &n);
+    const double right = (double)n - wrong;
+    return lgamma(flip_wrong + wrong) + lgamma(flip_right + right) -
+           lgamma(flip_wrong + flip_right + (double)n);
+}
+
+static double log_at_node(const planar *p, const node *way, mel_point metric)
+{
+    double sum = learns_flips(p) ? log_learned_flips(p, metric) : 0.0;
+    for (size_t i = 0; i < p->n_told; i++) {
+        const told *t = &p->told[i];
+        const double gap = p->any_same ? margin(t, metric) / way->width : 0.0;
+        if (t->answer == MEL_ANSWER_SAME) {
+            sum += fmax(-0.5 * gap * gap, log(impossible));
+            continue;
+        }
+        if (p->any_same) /* had they felt the same, the answer would have been "=" */
+            sum += log(fmax(-expm1(-0.5 * gap * gap), impossible));
+        if (!learns_flips(p))
+            sum += log_answer(&p->opt.assume, way->scale, favour_of(t, metric));
+    }
+    return sum;
+}
+
+static size_t make_nodes(const planar *p, node *nodes)
+{
+    const bool learn_scale = p->opt.assume.kind == MEL_NOISE_LOGISTIC && p->opt.assume.size == 0.0;
+    const size_t n_scales = learn_scale ? SCALES : 1, n_widths = p->any_same ? WIDTHS : 1;
+    size_t n = 0;
+    for (size_t i = 0; i < n_scales; i++)
+        for (size_t j = 0; j < n_widths; j++) {
+            const double z = learn_scale ? -2.5 + 5.0 * (double)i / (SCALES - 1) : 0.0;
+            nodes[n++] = (node){
+                .scale = learn_scale ? scale_median * exp(scale_deviation * z) : p->opt.assume.size,
+                .width = same_widths[p->any_same ? j : 0],
+                .log_weight = -0.5 * z * z,
+            };
+        }
+    return n;
+}
+
+static double log_posterior(const planar *p, size_t n_nodes, const node *nodes, double angle)
+{
+    const mel_point metric = metric_at(angle);
+    double terms[MAX_NODES] = { 0.0 };
+    for (size_t i = 0; i < n_nodes; i++)
+        terms[i] = nodes[i].log_weight + log_at_node(p, &nodes[i], metric);
+    return n_nodes == 1 ? terms[0] : log_sum_exp(n_nodes, terms);
+}
+
+/* --- cells -------------------------------------------------------------------------------------- */
+
+static bool piecewise_constant(const planar *p)
+{
+    return !p->any_same && (p->opt.assume.kind == MEL_NOISE_NONE || p->opt.assume.kind == MEL_NOISE_FLIP);
+}
+
+static mel_status reserve_cells(planar *p, size_t n, mel_error *err)
+{
+    if (n <= p->cell_capacity)
+        return MEL_OK;
+    void *block = p->cells;
+    if (!mel_grow(&block, 2 * n, sizeof *p->cells))
+        return mel_fail_memory(err, "the posterior");
+    p->cells = block;
+    p->cell_capacity = 2 * n;
+    return MEL_OK;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The borders of add_cells, ascending; returns how many. */
+static size_t place_borders(double *border, const planar *p, double low, double high, size_t fine)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_told; i++)
+        for (size_t j = 0; j < 2; j++)
+            if (p->told[i].cut[j] > low && p->told[i].cut[j] < high)
+                border[n++] = p->told[i].cut[j];
+    for (size_t i = 0; i <= fine; i++)
+        border[n++] = low + (high - low) * (double)i / (double)fine;
+    qsort(border, n, sizeof *border, compare_doubles);
+    return n;
+}
+
+/* Cells of [low, high] between the cuts inside it and `fine` further equal steps. */
+static mel_status add_cells(planar *p, double low, double high, size_t fine, mel_error *err)
+{
+    const size_t most = 2 * p->n_told + fine + 2;
+    double *border = mel_alloc(most, sizeof *border);
+    if (border == NULL)
+        return mel_fail_memory(err, "the cells");
+    const mel_status status = reserve_cells(p, p->n_cells + most, err);
+    const size_t n = status == MEL_OK ? place_borders(border, p, low, high, fine) : 0;
+    for (size_t i = 0; i + 1 < n; i++)
+        if (border[i + 1] > border[i])
+            p->cells[p->n_cells++] = (cell){ .low = border[i], .high = border[i + 1] };
+    free(border);
+    return status;
+}
+
+/* Posterior masses of the cells, summing to 1. */
+static void weigh_cells(planar *p)
+{
+    node nodes[MAX_NODES];
+    const size_t n_nodes = make_nodes(p, nodes);
+    double top = -INFINITY;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        cell *c = &p->cells[i];
+        c->mass = log_posterior(p, n_nodes, nodes, 0.5 * (c->low + c->high)) + log(c->high - c->low);
+        top = fmax(top, c->mass);
+    }
+    mel_sum total = { 0 };
+    for (size_t i = 0; i < p->n_cells; i++) {
+        p->cells[i].mass = exp(p->cells[i].mass - top);
+        mel_sum_add(&total, p->cells[i].mass);
+    }
+    for (size_t i = 0; i < p->n_cells; i++)
+        p->cells[i].mass /= mel_sum_value(&total);
+}
+
+static mel_status cover_arcs(planar *p, size_t fine, mel_error *err)
+{
+    p->n_cells = 0;
+    mel_status status = MEL_OK;
+    if (p->opt.direction != MEL_DECREASING)
+        status = add_cells(p, 0.0, half_pi, fine, err);
+    if (status == MEL_OK && p->opt.direction != MEL_INCREASING)
+        status = add_cells(p, pi, pi + half_pi, fine, err);
+    return status;
+}
+
+/* Cells of the more probable arc only, once the direction has been asked about. */
+static void keep_arc(planar *p)
+{
+    double increasing = 0.0;
+    for (size_t i = 0; i < p->n_cells; i++)
+        if (p->cells[i].high <= half_pi + 1e-12)
+            increasing += p->cells[i].mass;
+    p->increasing = increasing;
+    size_t kept = 0;
+    const bool rewards = increasing >= 0.5 - 1e-9; /* undecided: right decisions are wanted */
+    const double share = rewards ? increasing : 1.0 - increasing;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        const bool is_increasing = p->cells[i].high <= half_pi + 1e-12;
+        if (is_increasing != rewards)
+            continue;
+        p->cells[kept] = p->cells[i];
+        p->cells[kept++].mass /= share;
+    }
+    p->n_cells = kept;
+}
+
+/* The angle below which the posterior has probability q. */
+static double quantile(const planar *p, double q)
+{
+    double below = 0.0;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        const cell *c = &p->cells[i];
+        if (below + c->mass >= q && c->mass > 0.0)
+            return c->low + (c->high - c->low) * fmin(1.0, fmax(0.0, (q - below) / c->mass));
+        below += c->mass;
+    }
+    return p->cells[p->n_cells - 1].high;
+}
+
+/* Smooth likelihoods: a second, finer cover of the part that holds all but a sliver of the mass. */
+static mel_status refine(planar *p, mel_error *err)
+{
+    const double low = quantile(p, 1e-9), high = quantile(p, 1.0 - 1e-9);
+    const double slack = 2.0 * half_pi / COARSE_CELLS;
+    const double first = p->cells[0].low, last = p->cells[p->n_cells - 1].high;
+    p->n_cells = 0;
+    const mel_status status =
+        add_cells(p, fmax(first, low - slack), fmin(last, high + slack), FINE_CELLS, err);
+    if (status == MEL_OK)
+        weigh_cells(p);
+    return status;
+}
+
+/* Brings the cells up to date with the answers: only when somebody looks, so that replaying a session
+ * weighs them once. */
+static mel_status update(planar *p, mel_error *err)
+{
+    if (!p->stale)
+        return MEL_OK;
+    const bool exact = piecewise_constant(p);
+    mel_status status = cover_arcs(p, exact ? 1 : COARSE_CELLS, err);
+    if (status != MEL_OK)
+        return status;
+    weigh_cells(p);
+    keep_arc(p);
+    if (!exact)
+        status = refine(p, err);
+    p->stale = status != MEL_OK;
+    return status;
+}
+
+/* --- questions ---------------------------------------------------------------------------------- */
+
+static double wrap(double angle)
+{
+    const double turn = 2.0 * pi;
+    const double wrapped = fmod(angle, turn);
+    return wrapped < 0.0 ? wrapped + turn : wrapped;
+}
+
+/* Which side is shown left is a coin toss fixed by the seed and the question's number. */
+static void toss_sides(const planar *p, mel_pair *pair)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, p->opt.seed, p->n_told);
+    if (mel_rng_next(&rng) >> 63 == 0)
+        return;
+    const mel_point a = pair->a;
+    pair->a = pair->b;
+    pair->b = a;
+}
+
+static bool direction_open(const planar *p)
+{
+    return p->opt.direction == MEL_DIRECTION_UNKNOWN &&
+           (p->n_told == 0 ||
+            (p->n_told < MOST_DIRECTIONS && fmax(p->increasing, 1.0 - p->increasing) < direction_certain));
+}
+
+/* Every so often an earlier question comes back with its sides swapped. */
+static bool wants_repeat(const planar *p)
+{
+    const uint32_t every = p->opt.repeat_every == 1 ? 2 : p->opt.repeat_every; /* not all may be repeats */
+    return p->opt.assume.kind != MEL_NOISE_NONE && every > 0 && p->n_told > 0 && (p->n_told + 1) % every == 0;
+}
+
+static mel_pair repeat(const planar *p)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, p->opt.seed, UINT64_C(1) << 32 | p->n_told);
+    const mel_pair *earlier = &p->told[mel_rng_below(&rng, p->n_told)].pair;
+    return (mel_pair){ .a = earlier->b, .b = earlier->a, .repeated = true };
+}
+
+static mel_status ask_direction(const planar *p, mel_pair *pair, mel_error *err)
+{
+    const mel_status status = mel_face_support(&pair->a, p->face, 1.0, 1.0, err);
+    return status == MEL_OK ? mel_face_support(&pair->b, p->face, -1.0, -1.0, err) : status;
+}
+
+/* Half the width of the 95% interval of the angle. */
+static double angle_radius(const planar *p)
+{
+    return 0.5 * (quantile(p, 0.975) - quantile(p, 0.025));
+}
+
+/* Without noise the posterior is uniform between the last two cuts: at 0.95 times the tolerance all of it,
+ * not just 95%, is within the tolerance of its middle. */
+static bool precise_enough(const planar *p)
+{
+    return angle_radius(p) <= 0.95 * p->opt.tolerance;
+}
+
+/* Whether a cut at this angle can still change what is believed. */
+static bool splits(const planar *p, double angle)
+{
+    return angle > p->cells[0].low && angle < p->cells[p->n_cells - 1].high;
+}
+
+static mel_status planar_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+{
+    planar *p = (planar *)base;
+    *end = MEL_END_NOT_YET;
+    *pair = (mel_pair){ .repeated = false };
+    const mel_status updated = update(p, err);
+    if (updated != MEL_OK)
+        return updated;
+    if (direction_open(p)) {
+        const mel_status status = ask_direction(p, pair, err);
+        toss_sides(p, pair);
+        return status;
+    }
+    if (precise_enough(p)) {
+        *end = MEL_END_TOLERANCE;
+        return MEL_OK;
+    }
+    if (wants_repeat(p)) {
+        *pair = repeat(p);
+        return MEL_OK;
+    }
+    const double angle = quantile(p, 0.5);
+    if (!splits(p, angle) || !mel_face_chord(&pair->a, &pair->b, p->face, sin(angle), -cos(angle))) {
+        *end = MEL_END_EXHAUSTED;
+        return MEL_OK;
+    }
+    const double length = hypot(pair->a.tp - pair->b.tp, pair->a.tn - pair->b.tn);
+    if (p->opt.assume.kind == MEL_NOISE_BAND && length * angle_radius(p) < 0.5 * p->opt.assume.size)
+        *end = MEL_END_NOISE;
+    toss_sides(p, pair);
+    return MEL_OK;
+}
+
+static mel_status planar_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
+{
+    planar *p = (planar *)base;
+    if (p->n_told == p->capacity) {
+        const size_t capacity = p->capacity == 0 ? 32 : 2 * p->capacity;
+        void *block = p->told;
+        if (!mel_grow(&block, capacity, sizeof *p->told))
+            return mel_fail_memory(err, "the answers");
+        p->told = block;
+        p->capacity = capacity;
+    }
+    const double dx = pair->a.tp - pair->b.tp, dy = pair->a.tn - pair->b.tn;
+    const double level = atan2(-dx, dy);
+    p->told[p->n_told] = (told){
+        .pair = *pair, .answer = answer, .dx = dx, .dy = dy, .cut = { wrap(level), wrap(level + pi) }
+    };
+    p->n_told++;
+    p->any_same = p->any_same || answer == MEL_ANSWER_SAME;
+    p->stale = true;
+    return MEL_OK;
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+static double error_rate(const planar *p)
+{
+    if (p->opt.assume.kind != MEL_NOISE_FLIP)
+        return NAN;
+    if (!learns_flips(p))
+        return p->opt.assume.size;
+    double mean = 0.0;
+    for (size_t i = 0; i < p->n_cells; i++) {
+        size_t n = 0;
+        const double wrong = (double)wrong_at(p, metric_at(0.5 * (p->cells[i].low + p->cells[i].high)), &n);
+        mean += p->cells[i].mass * (flip_wrong + wrong) / (flip_wrong + flip_right + (double)n);
+    }
+    return mean;
+}
+
+static mel_status planar_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+{
+    planar *p = (planar *)base;
+    const mel_status status = update(p, err);
+    if (status != MEL_OK)
+        return status;
+    summary->error_rate = error_rate(p);
+    return mel_linear_result(metric, summary, &p->opt, quantile(p, 0.5), quantile(p, 0.025),
+                             quantile(p, 0.975), err);
+}
+
+static mel_status planar_posterior(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
+{
+    planar *p = (planar *)base;
+    if (n < 2)
+        return mel_fail(err, MEL_EINVAL, "a density needs at least two angles, not %zu", n);
+    const mel_status status = update(p, err);
+    if (status != MEL_OK)
+        return status;
+    const double low = quantile(p, 1e-4), high = quantile(p, 1.0 - 1e-4);
+    const double pad = 0.15 * (high - low);
+    const double first = fmax(p->cells[0].low, low - pad),
+                 last = fmin(p->cells[p->n_cells - 1].high, high + pad);
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        angle[i] = first + (last - first) * (double)i / (double)(n - 1);
+        while (at + 1 < p->n_cells && p->cells[at].high < angle[i])
+            at++;
+        density[i] = p->cells[at].mass / (p->cells[at].high - p->cells[at].low);
+    }
+    return MEL_OK;
+}
+
+/* Bits that one answer carries: 1 - H(error rate). */
+static double bits_per_answer(const planar *p)
+{
+    const double wrong = p->opt.assume.kind == MEL_NOISE_FLIP       ? fmin(error_rate(p), 0.45)
+                         : p->opt.assume.kind == MEL_NOISE_LOGISTIC ? 0.15
+                                                                    : 0.0;
+    if (wrong <= 0.0)
+        return 1.0;
+    return 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
+}
+
+static uint32_t planar_expected(mel_engine *base)
+{
+    planar *p = (planar *)base;
+    if (update(p, NULL) != MEL_OK)
+        return 0;
+    const double excess = angle_radius(p) / (0.95 * p->opt.tolerance);
+    const double left = excess > 1.0 ? ceil(log2(excess) / bits_per_answer(p)) : 0.0;
+    return (uint32_t)left + (direction_open(p) ? 1 : 0);
+}
+
+static void planar_free(mel_engine *base)
+{
+    planar *p = (planar *)base;
+    if (p == NULL)
+        return;
+    free(p->told);
+    free(p->cells);
+    free(p);
+}
+
+static const mel_engine_ops planar_ops = {
+    .next = planar_next,
+    .tell = planar_tell,
+    .result = planar_result,
+    .posterior = planar_posterior,
+    .expected = planar_expected,
+    .free = planar_free,
+};
+
+mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+                             mel_error *err)
+{
+    planar *p = mel_alloc_zero(1, sizeof *p);
+    if (p == NULL)
+        return mel_fail_memory(err, "the posterior");
+    p->base.ops = &planar_ops;
+    p->face = face;
+    p->opt = *opt;
+    p->stale = true;
+    const mel_status status = update(p, err);
+    if (status != MEL_OK) {
+        planar_free(&p->base);
+        return status;
+    }
+    *out = &p->base;
+    return MEL_OK;
+}

@@ -1,0 +1,47 @@
+/* What a session drives: something that proposes questions and turns answers into a metric. The
+ * engine is a pure function of its options, the face and the answers told so far. */
+#ifndef MEL_ELICIT_ENGINE_H
+#define MEL_ELICIT_ENGINE_H
+
+#include "base/internal.h"
+#include "melicit/elicit.h"
+
+/* A question before it is shown: A and B as (TP, TN). */
+typedef struct {
+    mel_point a, b;
+    bool repeated;
+} mel_pair;
+
+typedef struct mel_engine mel_engine;
+typedef struct {
+    /* The next question; *end says why there is none. Called again without a tell, gives the same. */
+    mel_status (*next)(mel_engine *engine, mel_pair *pair, mel_end *end, mel_error *err);
+    mel_status (*tell)(mel_engine *engine, const mel_pair *pair, mel_answer answer, mel_error *err);
+    /* The metric as known now; fills radius, error_rate and angles of the summary. */
+    mel_status (*result)(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err);
+    mel_status (*posterior)(mel_engine *engine, size_t n, double *angle, double *density, mel_error *err);
+    /* About how many questions remain. */
+    uint32_t (*expected)(mel_engine *engine);
+    void (*free)(mel_engine *engine);
+} mel_engine_ops;
+struct mel_engine {
+    const mel_engine_ops *ops;
+};
+
+/* Each copies what it needs of opt; the face is lent. */
+mel_status mel_engine_search(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+                             mel_error *err);
+mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+                             mel_error *err);
+mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+                                 mel_error *err);
+
+/* The layout of every question on a planar face: (TP, TN) as shares. */
+extern const mel_layout mel_binary_layout;
+
+/* A linear metric (cos angle, sin angle) with the interval [low, high] of its angle, which lies within
+ * one quadrant; fills radius and angles of the summary. */
+mel_status mel_linear_result(mel_metric **metric, mel_summary *summary, const mel_session_options *opt,
+                             double angle, double low, double high, mel_error *err);
+
+#endif

@@ -1,0 +1,414 @@
+#include "elicit/log.h"
+
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_LOG_BYTES = 1 << 28 };
+/* A budget may be raised and files may have moved (the digest says that they are the same) when a session
+ * goes on; everything else decides the questions. */
+static const char *const may_change[] = { "max_questions", "table", "probs", "labels" };
+
+struct mel_log {
+    int fd;
+    off_t size; /* bytes known to be whole lines */
+    bool repaired;
+    bool read_only;
+    char *path;
+};
+
+void mel_log_close(mel_log *log)
+{
+    if (log == NULL)
+        return;
+    if (log->fd >= 0)
+        close(log->fd);
+    free(log->path);
+    free(log);
+}
+
+bool mel_log_repaired(const mel_log *log)
+{
+    return log->repaired;
+}
+
+static mel_status fail_io(const mel_log *log, const char *doing, mel_error *err)
+{
+    return mel_fail(err, MEL_EIO, "%s: %s failed: %s", log->path, doing, strerror(errno));
+}
+
+/* Appends bytes that end in a newline, all or nothing. */
+static mel_status write_line(mel_log *log, const char *bytes, size_t n, mel_error *err)
+{
+    size_t done = 0;
+    while (done < n) {
+        const ssize_t wrote = pwrite(log->fd, bytes + done, n - done, log->size + (off_t)done);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            break;
+        done += (size_t)wrote;
+    }
+    if (done == n && fdatasync(log->fd) == 0) {
+        log->size += (off_t)n;
+        return MEL_OK;
+    }
+    const mel_status status = fail_io(log, "writing", err);
+    (void)!ftruncate(log->fd, log->size); /* best effort; a cut-off line is repaired when it is read */
+    return status;
+}
+
+static void free_json_text(char *text)
+{
+    void (*release)(void *) = NULL;
+    json_get_alloc_funcs(NULL, &release);
+    release(text);
+}
+
+/* When memory runs out half-way, jansson 2.14 may leave a part out and report success: what is written
+ * must read back as the same. */
+static mel_status check_text(const char *text, const json_t *object, mel_error *err)
+{
+    json_t *back = NULL;
+    if (text == NULL)
+        return mel_fail_memory(err, "a line of the session file");
+    mel_status status = mel_json_parse(&back, text, strlen(text), err);
+    if (status != MEL_OK || json_equal(back, object) == 0)
+        status = mel_fail_memory(err, "a line of the session file");
+    json_decref(back);
+    return status;
+}
+
+static mel_status write_json(mel_log *log, const json_t *object, mel_error *err)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    mel_status status = check_text(text, object, err);
+    mel_buffer line;
+    mel_buffer_init(&line, MAX_LOG_BYTES);
+    if (status == MEL_OK) {
+        mel_buffer_printf(&line, "%s\n", text);
+        status = line.status == MEL_OK ? write_line(log, line.data, line.size, err)
+                                       : mel_fail_memory(err, "a line of the session file");
+    }
+    mel_buffer_free(&line);
+    free_json_text(text);
+    return status;
+}
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+static bool is_allowed(const char *key)
+{
+    for (size_t i = 0; i < sizeof may_change / sizeof *may_change; i++)
+        if (strcmp(may_change[i], key) == 0)
+            return true;
+    return false;
+}
+
+static void print_value(char *text, size_t n, const json_t *value)
+{
+    char *dump =
+        value != NULL ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
+    (void)snprintf(text, n, "%.80s", dump != NULL ? dump : "nothing");
+    free_json_text(dump);
+}
+
+/* Numbers that were written with 17 digits come back equal; integers and reals may differ in kind. */
+static bool same_value(const json_t *a, const json_t *b)
+{
+    if (json_is_number(a) && json_is_number(b))
+        return json_number_value(a) == json_number_value(b);
+    return json_equal(a, b) != 0;
+}
+
+/* Every field of `now` against the file's header, one level into objects so that the field can be named. */
+static mel_status compare_header(const mel_log *log, const json_t *stored, const json_t *now,
+                                 const char *prefix, mel_error *err)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)now, key, value)
+    {
+        const json_t *old = json_object_get(stored, key);
+        if (is_allowed(key) || same_value(old, value))
+            continue;
+        if (json_is_object(value) && json_is_object(old) && prefix[0] == '\0') {
+            const mel_status status = compare_header(log, old, value, key, err);
+            if (status != MEL_OK)
+                return status;
+            continue;
+        }
+        char before[96], after[96];
+        print_value(before, sizeof before, old);
+        print_value(after, sizeof after, value);
+        return mel_fail(
+            err, MEL_ECONFLICT,
+            "%s, line 1: this session was started with %s%s%s = %s, not %s; go on with the same settings "
+            "or choose another session file",
+            log->path, prefix, prefix[0] != '\0' ? "." : "", key, before, after);
+    }
+    json_object_foreach((json_t *)stored, key, value)
+    {
+        if (json_object_get(now, key) == NULL && !is_allowed(key))
+            return mel_fail(err, MEL_ECONFLICT,
+                            "%s, line 1: this session was started with %s%s%s, which is not set now",
+                            log->path, prefix, prefix[0] != '\0' ? "." : "", key);
+    }
+    return MEL_OK;
+}
+
+static mel_status check_header(const mel_log *log, const json_t *stored, const json_t *now, mel_error *err)
+{
+    const char *format = json_string_value(json_object_get(stored, "format"));
+    if (format == NULL || strcmp(format, "melicit-session") != 0)
+        return mel_fail(err, MEL_EDATA, "%s, line 1: not a session file (no \"format\": \"melicit-session\")",
+                        log->path);
+    const json_t *version = json_object_get(stored, "version");
+    if (!json_is_integer(version) || json_integer_value(version) != 1)
+        return mel_fail(err, MEL_EDATA,
+                        "%s, line 1: session files of version 1 are understood, not of this one", log->path);
+    return compare_header(log, stored, now, "", err);
+}
+
+static bool read_point(double point[2], const json_t *value)
+{
+    if (json_array_size(value) != 2)
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *number = json_array_get(value, i);
+        if (!json_is_number(number))
+            return false;
+        point[i] = json_number_value(number);
+    }
+    return true;
+}
+
+static bool read_question(uint32_t *out, const json_t *value)
+{
+    const json_int_t n = json_integer_value(value);
+    if (!json_is_integer(value) || n < 1 || n > UINT32_MAX)
+        return false;
+    *out = (uint32_t)n;
+    return true;
+}
+
+/* False: not a line of a session. */
+static bool read_line(mel_log_line *line, const json_t *object)
+{
+    *line = (mel_log_line){ .seconds = NAN };
+    const json_t *undo = json_object_get(object, "undo");
+    if (undo != NULL) {
+        line->undo = true;
+        return read_question(&line->question, undo);
+    }
+    const char *answer = json_string_value(json_object_get(object, "answer"));
+    if (answer == NULL || mel_answer_parse(&line->answer, answer, NULL) != MEL_OK)
+        return false;
+    const json_t *seconds = json_object_get(object, "seconds");
+    if (json_is_number(seconds))
+        line->seconds = json_number_value(seconds);
+    line->has_points = read_point(line->a, json_object_get(object, "a")) &&
+                       read_point(line->b, json_object_get(object, "b"));
+    return read_question(&line->question, json_object_get(object, "question"));
+}
+
+typedef struct {
+    mel_log *log;
+    const json_t *header;
+    mel_log_reader reader;
+    void *user;
+} reading;
+
+static mel_status read_object(const reading *r, size_t number, const json_t *object, mel_error *err)
+{
+    if (number == 1)
+        return check_header(r->log, object, r->header, err);
+    mel_log_line line;
+    if (!read_line(&line, object))
+        return mel_fail(err, MEL_EDATA, "%s, line %zu: neither an answer nor an undo", r->log->path, number);
+    const mel_status status = r->reader(r->user, &line, err);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s, line %zu", r->log->path, number);
+}
+
+/* Whether these bytes are the beginning of a header that was being written: anything else in a file without
+ * a whole line is somebody's and is left alone. */
+static bool starts_header(const char *text, size_t length)
+{
+    static const char start[] = "{\"format\":\"melicit-session\"";
+    const size_t n = length < sizeof start - 1 ? length : sizeof start - 1;
+    return memcmp(text, start, n) == 0;
+}
+
+/* One line as an object. *cut: the text ends inside this line, which a crash left unfinished. */
+static mel_status parse_line(json_t **out, bool *cut, const reading *r, size_t number, const char *text,
+                             size_t length, bool last, mel_error *err)
+{
+    *cut = false;
+    const mel_status status = mel_json_parse(out, text, length, err);
+    if (status == MEL_ENOMEM || (status == MEL_OK && json_is_object(*out)))
+        return status;
+    json_decref(*out);
+    *out = NULL;
+    *cut = last && status != MEL_OK && (number > 1 || starts_header(text, length));
+    if (*cut)
+        return MEL_OK;
+    return mel_fail(err, MEL_EDATA, "%s, line %zu: not a JSON object", r->log->path, number);
+}
+
+/* Reads all lines. A last one without a newline counts when it is whole and is dropped when it is not. */
+static mel_status read_lines(const reading *r, const char *text, size_t n, mel_error *err)
+{
+    size_t number = 0, at = 0;
+    while (at < n && !r->log->repaired) {
+        const char *newline = memchr(text + at, '\n', n - at);
+        const size_t length = newline != NULL ? (size_t)(newline - text) - at : n - at;
+        json_t *object = NULL;
+        mel_status status =
+            parse_line(&object, &r->log->repaired, r, ++number, text + at, length, newline == NULL, err);
+        if (object != NULL)
+            status = read_object(r, number, object, err);
+        json_decref(object);
+        if (status != MEL_OK)
+            return status;
+        if (!r->log->repaired)
+            at += newline != NULL ? length + 1 : length;
+    }
+    r->log->size = (off_t)at;
+    return MEL_OK;
+}
+
+static mel_status read_file(char **text, size_t *n, const mel_log *log, mel_error *err)
+{
+    struct stat info;
+    if (fstat(log->fd, &info) != 0)
+        return fail_io(log, "looking at the file", err);
+    if (!S_ISREG(info.st_mode))
+        return mel_fail(err, MEL_EDATA, "%s: not a regular file", log->path);
+    if (info.st_size > MAX_LOG_BYTES)
+        return mel_fail(err, MEL_ELIMIT, "%s: %lld bytes are more than a session file may have", log->path,
+                        (long long)info.st_size);
+    char *bytes = mel_alloc((size_t)info.st_size, 1);
+    if (bytes == NULL)
+        return mel_fail_memory(err, "the session file");
+    size_t done = 0;
+    while (done < (size_t)info.st_size) {
+        const ssize_t got = pread(log->fd, bytes + done, (size_t)info.st_size - done, (off_t)done);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+    }
+    *text = bytes;
+    *n = done;
+    return MEL_OK;
+}
+
+static mel_status load(const reading *r, mel_error *err)
+{
+    mel_log *log = r->log;
+    char *text = NULL;
+    size_t n = 0;
+    mel_status status = read_file(&text, &n, log, err);
+    if (status != MEL_OK)
+        return status;
+    status = read_lines(r, text, n, err);
+    const bool unfinished = log->size > 0 && text[log->size - 1] != '\n';
+    free(text);
+    if (status != MEL_OK)
+        return status;
+    if (log->read_only)
+        return log->size > 0 ? MEL_OK : mel_fail(err, MEL_EDATA, "%s: an empty session file", log->path);
+    if (log->repaired && ftruncate(log->fd, log->size) != 0)
+        return fail_io(log, "dropping the cut-off last line", err);
+    if (log->size > 0)
+        return unfinished ? write_line(log, "\n", 1, err) : MEL_OK;
+    mel_file_sync_folder(log->path);
+    return write_json(log, r->header, err);
+}
+
+/* For reading: no lock, no repair, nothing is created. */
+static mel_status open_file(mel_log *log, mel_error *err)
+{
+    log->fd = open(log->path, log->read_only ? O_RDONLY | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (log->fd < 0)
+        return log->read_only ? mel_fail(err, MEL_EDATA, "%s: %s", log->path, strerror(errno))
+                              : fail_io(log, "opening", err);
+    if (!log->read_only && flock(log->fd, LOCK_EX | LOCK_NB) != 0)
+        return mel_fail(err, MEL_ECONFLICT, "%s: another program is using this session", log->path);
+    return MEL_OK;
+}
+
+mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header,
+                        mel_log_reader reader, void *user, mel_error *err)
+{
+    *out = NULL;
+    mel_log *log = mel_alloc_zero(1, sizeof *log);
+    if (log == NULL)
+        return mel_fail_memory(err, "the session file");
+    log->fd = -1;
+    log->path = mel_strdup(path);
+    mel_status status = log->path != NULL ? MEL_OK : mel_fail_memory(err, "the session file");
+    log->read_only = read_only;
+    if (status == MEL_OK)
+        status = open_file(log, err);
+    const reading r = { .log = log, .header = header, .reader = reader, .user = user };
+    if (status == MEL_OK)
+        status = load(&r, err);
+    if (status != MEL_OK) {
+        mel_log_close(log);
+        return status;
+    }
+    *out = log;
+    return MEL_OK;
+}
+
+/* --- writing ------------------------------------------------------------------------------------ */
+
+/* "2026-03-01T09:30:00Z" */
+static void print_time(char text[32])
+{
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        text[0] = '\0';
+}
+
+static json_t *answer_object(const mel_log_line *line)
+{
+    char when[32];
+    print_time(when);
+    json_t *object = json_pack("{s:I, s:s, s:s, s:[ff], s:[ff]}", "question", (json_int_t)line->question,
+                               "answer", mel_answer_name(line->answer), "time", when, "a", line->a[0],
+                               line->a[1], "b", line->b[0], line->b[1]);
+    if (object != NULL && isfinite(line->seconds) &&
+        json_object_set_new(object, "seconds", json_real(round(line->seconds * 1000.0) / 1000.0)) != 0) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+mel_status mel_log_append(mel_log *log, const mel_log_line *line, mel_error *err)
+{
+    if (log->read_only)
+        return mel_fail(err, MEL_ESTATE, "%s: this session was opened for reading", log->path);
+    json_t *object =
+        line->undo ? json_pack("{s:I}", "undo", (json_int_t)line->question) : answer_object(line);
+    if (object == NULL)
+        return mel_fail_memory(err, "a line of the session file");
+    const mel_status status = write_json(log, object, err);
+    json_decref(object);
+    return status;
+}

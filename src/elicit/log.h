@@ -1,0 +1,35 @@
+/* The session file: JSON Lines, a header and then a line per answer or undo, each synced before the
+ * call returns. Reading repairs a last line that a crash cut off and refuses anything else. */
+#ifndef MEL_ELICIT_LOG_H
+#define MEL_ELICIT_LOG_H
+
+#include "base/internal.h"
+#include "melicit/elicit.h"
+
+#include <jansson.h>
+
+typedef struct mel_log mel_log;
+
+/* What a line says. */
+typedef struct {
+    bool undo;
+    uint32_t question; /* 1-based */
+    mel_answer answer;
+    double seconds; /* NaN: not recorded */
+    bool has_points;
+    double a[2], b[2];
+} mel_log_line;
+
+/* Called per line while an existing file is read, in order; a failure ends the reading. */
+typedef mel_status (*mel_log_reader)(void *user, const mel_log_line *line, mel_error *err);
+
+/* Creates the file with this header, or compares the existing header with it and reads the lines.
+ * Locked against other processes while open; read_only: no lock, and the file stays as it is. header is
+ * lent. */
+mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header,
+                        mel_log_reader reader, void *user, mel_error *err);
+mel_status mel_log_append(mel_log *log, const mel_log_line *line, mel_error *err);
+bool mel_log_repaired(const mel_log *log);
+void mel_log_close(mel_log *log);
+
+#endif

@@ -1,0 +1,85 @@
+/* The words of the command line and of session files for every choice that a session offers. */
+#include "base/internal.h"
+#include "melicit/elicit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const strategies[] = { "active", "search" };
+static const char *const directions[] = { "increasing", "decreasing", "unknown" };
+static const char *const boundaries[] = { "hull", "plug-in" };
+static const char *const solvers[] = { "closed", "grid" };
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *word(const char *const *words, size_t n, int index)
+{
+    return index >= 0 && (size_t)index < n ? words[index] : "?";
+}
+
+static mel_status find(int *out, const char *const *words, size_t n, const char *what, const char *name,
+                       mel_error *err)
+{
+    char known[96] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(words[i], name) == 0) {
+            *out = (int)i;
+            return MEL_OK;
+        }
+        const int added = snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+        used += added > 0 ? (size_t)added : 0;
+    }
+    return mel_fail(err, MEL_EINVAL, "'%.60s' is no %s; there are %s", name, what, known);
+}
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses */
+#define NAMES(type, stem, words, what)                                                                       \
+    const char *stem##_name(type value)                                                                      \
+    {                                                                                                        \
+        return word(words, COUNT(words), (int)value);                                                        \
+    }                                                                                                        \
+    mel_status stem##_parse(type *out, const char *name, mel_error *err)                                     \
+    {                                                                                                        \
+        int index = 0;                                                                                       \
+        const mel_status status = find(&index, words, COUNT(words), what, name, err);                        \
+        if (status == MEL_OK)                                                                                \
+            *out = (type)index;                                                                              \
+        return status;                                                                                       \
+    }
+NAMES(mel_strategy, mel_strategy, strategies, "strategy")
+NAMES(mel_direction, mel_direction, directions, "direction")
+NAMES(mel_boundary, mel_boundary, boundaries, "boundary")
+NAMES(mel_lfpm, mel_lfpm, solvers, "solver for linear-fractional metrics")
+/* NOLINTEND(bugprone-macro-parentheses) */
+
+mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error *err)
+{
+    if (strcmp(text, "flip") == 0 || strcmp(text, "logistic") == 0) {
+        *out = (mel_assumption){ .kind = text[0] == 'f' ? MEL_NOISE_FLIP : MEL_NOISE_LOGISTIC, .size = 0.0 };
+        return MEL_OK;
+    }
+    mel_noise noise;
+    const mel_status status = mel_noise_parse(&noise, text, err);
+    if (status != MEL_OK)
+        return status;
+    if (noise.kind == MEL_NOISE_FLIP && noise.size >= 0.5)
+        return mel_fail(err, MEL_EINVAL, "'%.60s': answers that are wrong every second time say nothing",
+                        text);
+    *out = (mel_assumption){ .kind = noise.kind, .size = noise.size };
+    return MEL_OK;
+}
+
+void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption)
+{
+    const bool learned = assumption->size == 0.0;
+    if (learned && assumption->kind == MEL_NOISE_FLIP) {
+        (void)snprintf(text, n, "flip");
+        return;
+    }
+    if (learned && assumption->kind == MEL_NOISE_LOGISTIC) {
+        (void)snprintf(text, n, "logistic");
+        return;
+    }
+    const mel_noise noise = { .kind = assumption->kind, .size = assumption->size };
+    mel_noise_print(text, n, &noise);
+}

@@ -1,0 +1,166 @@
+#include "elicit/search/binary.h"
+
+#include "base/stat.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double half_pi = 1.57079632679489661923;
+static const double pi = 3.14159265358979323846;
+
+mel_point mel_binary_boundary(const mel_face *face, mel_boundary boundary, double theta)
+{
+    const double m11 = cos(theta), m00 = sin(theta);
+    mel_point point = mel_face_centre(face);
+    if (boundary == MEL_BOUNDARY_PLUG_IN)
+        return mel_face_rule(face, mel_plug_in_rule(m11, m00));
+    /* A direction of length 1 is never refused. */
+    (void)mel_face_support(&point, face, m11, m00, NULL);
+    return point;
+}
+
+mel_line mel_binary_line(const mel_face *face, mel_boundary boundary, double theta)
+{
+    const mel_point point = mel_binary_boundary(face, boundary, theta);
+    const double m11 = cos(theta), m00 = sin(theta);
+    return (mel_line){ .m11 = m11, .m00 = m00, .c = m11 * point.tp + m00 * point.tn };
+}
+
+static mel_preference prefer_point(mel_binary_search *search, mel_point a, mel_point b)
+{
+    const double first[2] = { a.tp, a.tn }, second[2] = { b.tp, b.tn };
+    return mel_prefer(&search->replay, first, second);
+}
+
+/* Lines 7 to 12 of Algorithm 3.1: rises[i] says that point i+1 is better than point i, for the five
+ * points a, c, d, e, b. A dip (better, worse, better) is out of order and read as rising. */
+static void shrink(mel_arc *arc, bool rises[4])
+{
+    const double quarter = (arc->high - arc->low) / 4.0;
+    const mel_arc before = *arc;
+    for (size_t i = 0; i + 1 < 4; i++)
+        if (!rises[i] && rises[i + 1])
+            rises[i] = true;
+    if (!rises[0] || !rises[1])
+        arc->high = before.low + 2.0 * quarter;
+    else if (!rises[2])
+        *arc = (mel_arc){ before.low + quarter, before.low + 3.0 * quarter };
+    else
+        arc->low = before.low + 2.0 * quarter;
+}
+
+/* Algorithm 3.1 on an arc of slopes; with `minimise` its responses are inverted (Algorithm 3.2).
+ * False: stopped at a question. */
+static bool search_arc(mel_binary_search *search, mel_arc *arc, bool minimise)
+{
+    const size_t n_questions = search->opt->three_questions ? 3 : 4;
+    while (arc->high - arc->low > search->opt->tolerance) {
+        search->round_start = search->replay.used;
+        mel_point points[5];
+        for (size_t i = 0; i < 5; i++)
+            points[i] = mel_binary_boundary(search->face, search->opt->boundary,
+                                            arc->low + (arc->high - arc->low) * (double)i / 4.0);
+        bool rises[4] = { false, false, false, false };
+        for (size_t i = 0; i < n_questions; i++) {
+            const mel_preference preference = prefer_point(search, points[i + 1], points[i]);
+            if (preference == MEL_PENDING)
+                return false;
+            rises[i] = (preference == MEL_FIRST) != minimise;
+        }
+        shrink(arc, rises);
+    }
+    return true;
+}
+
+/* Appendix A.4: one question tells whether mistakes are preferred. False: stopped at it. */
+static bool find_direction(mel_binary_search *search)
+{
+    search->decreasing = search->opt->direction == MEL_DECREASING;
+    if (search->opt->direction != MEL_DIRECTION_UNKNOWN)
+        return true;
+    const mel_point best = mel_binary_boundary(search->face, search->opt->boundary, pi / 4.0);
+    const mel_point worst = mel_binary_boundary(search->face, search->opt->boundary, 5.0 * pi / 4.0);
+    const mel_preference preference = prefer_point(search, best, worst);
+    search->decreasing = preference == MEL_SECOND;
+    return preference != MEL_PENDING;
+}
+
+void mel_binary_search_run(mel_binary_search *search)
+{
+    const mel_arc increasing = { 0.0, half_pi }, decreasing = { pi, pi + half_pi };
+    search->replay.used = 0;
+    search->round_start = 0;
+    search->upper = increasing;
+    search->lower = decreasing;
+    search->pending = true;
+    if (!find_direction(search))
+        return;
+    if (search->opt->family == MEL_FAMILY_LINEAR) {
+        search->upper = search->decreasing ? decreasing : increasing;
+        search->pending = !search_arc(search, &search->upper, false);
+        return;
+    }
+    /* A decreasing linear-fractional metric is the negative of an increasing one: all responses inverted. */
+    search->pending =
+        !search_arc(search, &search->upper, search->decreasing) ||
+        (!(search->opt->known_p11 >= 0.0) && !search_arc(search, &search->lower, !search->decreasing));
+}
+
+/* Proposition 3.3 literally (alpha = 1): phi = <p, C> / (<q, C> + q0) from one supporting line. */
+static double grid_value(double p11, mel_line line, double positives, double negatives, mel_point c)
+{
+    const double p00 = 1.0 - p11;
+    const double perfect = p11 * positives + p00 * negatives;
+    const double scale = perfect / (perfect + line.c - line.m11 * positives - line.m00 * negatives);
+    const double numerator = p11 * c.tp + p00 * c.tn;
+    return numerator / (((p11 - line.m11) * c.tp + (p00 - line.m00) * c.tn + line.c) * scale);
+}
+
+/* Standard deviation of the ratio of the two solutions over the points; infinite when undefined. */
+static double ratio_spread(double p11, mel_line upper, mel_line lower, const mel_face *face, size_t n,
+                           const mel_point *points, double *ratio)
+{
+    const double positives = mel_face_positives(face), negatives = mel_face_negatives(face);
+    for (size_t i = 0; i < n; i++) {
+        ratio[i] = grid_value(p11, upper, positives, negatives, points[i]) /
+                   grid_value(p11, lower, positives, negatives, points[i]);
+        if (!isfinite(ratio[i]))
+            return INFINITY;
+    }
+    return sqrt(mel_variance(n, ratio));
+}
+
+mel_status mel_binary_grid(double *p11, const mel_face *face, mel_boundary boundary, mel_line upper,
+                           mel_line lower, size_t n_points, double step, mel_error *err)
+{
+    const size_t n = 2 * n_points;
+    mel_point *points = mel_alloc(n, sizeof *points);
+    double *ratio = mel_alloc(n, sizeof *ratio);
+    if (points == NULL || ratio == NULL) {
+        free(points);
+        free(ratio);
+        return mel_fail_memory(err, "the grid over boundary points");
+    }
+    /* Inside the arcs: at their ends the trivial classifiers make both solutions 0/0. */
+    for (size_t i = 0; i < n_points; i++) {
+        const double theta = half_pi * ((double)i + 0.5) / (double)n_points;
+        points[i] = mel_binary_boundary(face, boundary, theta);
+        points[n_points + i] = mel_binary_boundary(face, boundary, pi + theta);
+    }
+    /* The right-hand sides of the lower system carry a minus sign that the thesis leaves out. */
+    const mel_line flipped = { .m11 = -lower.m11, .m00 = -lower.m00, .c = -lower.c };
+    double best = INFINITY;
+    const size_t n_steps = (size_t)llround(1.0 / step);
+    *p11 = 0.5;
+    for (size_t i = 0; i <= n_steps; i++) {
+        const double candidate = (double)i / (double)n_steps;
+        const double spread = ratio_spread(candidate, upper, flipped, face, n, points, ratio);
+        if (spread < best) {
+            best = spread;
+            *p11 = candidate;
+        }
+    }
+    free(points);
+    free(ratio);
+    return MEL_OK;
+}

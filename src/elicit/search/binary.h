@@ -1,0 +1,36 @@
+/* Chapter 3 of the thesis on a planar face: Algorithms 3.1, 3.2 and 3.3, and what they add up to. */
+#ifndef MEL_ELICIT_SEARCH_BINARY_H
+#define MEL_ELICIT_SEARCH_BINARY_H
+
+#include "elicit/prefer.h"
+#include "melicit/elicit.h"
+
+/* An interval of slope angles in radians; its middle is the current estimate. */
+typedef struct {
+    double low, high;
+} mel_arc;
+
+typedef struct {
+    const mel_face *face;
+    const mel_session_options *opt;
+    mel_replay replay;
+    bool decreasing;    /* known or found to prefer mistakes */
+    bool pending;       /* the procedure stopped at replay.a, replay.b */
+    size_t round_start; /* answers used when the current round began */
+    mel_arc upper;      /* where the maximiser's slope is, as far as known */
+    mel_arc lower;      /* linear-fractional: the minimiser's */
+} mel_binary_search;
+
+/* Runs the whole procedure for opt->family over the recorded answers, to its end or to the first
+ * question without an answer. */
+void mel_binary_search_run(mel_binary_search *search);
+/* The boundary point for slope angle theta, by the hull or by the plug-in threshold. */
+mel_point mel_binary_boundary(const mel_face *face, mel_boundary boundary, double theta);
+/* The supporting line with slope angle theta. */
+mel_line mel_binary_line(const mel_face *face, mel_boundary boundary, double theta);
+/* Algorithm 3.3: the p11 in {0, step, ..., 1} for which the two solutions keep the most constant ratio
+ * over n_points boundary points each on the upper and the lower boundary. */
+mel_status mel_binary_grid(double *p11, const mel_face *face, mel_boundary boundary, mel_line upper,
+                           mel_line lower, size_t n_points, double step, mel_error *err);
+
+#endif

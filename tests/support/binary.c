@@ -1,0 +1,159 @@
+#include "support/binary.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+mel_oracle *test_oracle(const mel_metric *metric, mel_noise noise, uint64_t seed)
+{
+    mel_simulated_options opt;
+    mel_simulated_options_init(&opt);
+    opt.noise = noise;
+    opt.seed = seed;
+    mel_oracle *oracle = NULL;
+    mel_error err;
+    assert_ok(mel_oracle_simulated(&oracle, metric, &opt, &err), &err);
+    return oracle;
+}
+
+static const mel_layout binary = { .kind = MEL_CONFUSION, .coordinates = MEL_BINARY, .n_classes = 2 };
+
+mel_oracle *test_linear_oracle(double angle, mel_noise noise, uint64_t seed)
+{
+    const double a[2] = { cos(angle), sin(angle) };
+    mel_metric *metric = NULL;
+    mel_error err;
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY, a, &err), &err);
+    mel_oracle *oracle = test_oracle(metric, noise, seed);
+    mel_metric_free(metric);
+    return oracle;
+}
+
+mel_metric *test_fractional(const double p[2], const double q[3])
+{
+    mel_metric *metric = NULL;
+    mel_error err;
+    assert_ok(mel_metric_fractional(&metric, MEL_FAMILY_LINEAR_FRACTIONAL, &binary, NULL, MEL_UTILITY, p, 0.0,
+                                    q, q[2], &err),
+              &err);
+    return metric;
+}
+
+mel_metric *test_elicit(mel_summary *summary, const mel_face *face, const mel_session_options *opt,
+                        mel_oracle *oracle)
+{
+    mel_session *session = NULL;
+    mel_metric *metric = NULL;
+    mel_error err;
+    assert_ok(mel_session_new(&session, face, opt, &err), &err);
+    assert_ok(mel_session_run(session, oracle, &err), &err);
+    assert_ok(mel_session_result(&metric, summary, session, &err), &err);
+    mel_session_free(session);
+    return metric;
+}
+
+double test_linf(double angle, double other)
+{
+    return fmax(fabs(cos(angle) - cos(other)), fabs(sin(angle) - sin(other)));
+}
+
+double test_agreement(const mel_face *face, const mel_metric *one, const mel_metric *other, size_t n,
+                      uint64_t seed)
+{
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    size_t agreed = 0;
+    for (size_t i = 0; i < n; i++) {
+        const mel_point a = mel_face_random(face, &rng), b = mel_face_random(face, &rng);
+        const double first[2] = { a.tp, a.tn }, second[2] = { b.tp, b.tn };
+        double x = 0.0, y = 0.0;
+        mel_error err;
+        assert_ok(mel_metric_compare(&x, one, first, second, &err), &err);
+        assert_ok(mel_metric_compare(&y, other, first, second, &err), &err);
+        agreed += (x > 0.0) == (y > 0.0);
+    }
+    return (double)agreed / (double)n;
+}
+
+/* Rows of the table whose mark is `want`. */
+static mel_table *half(const mel_table *table, const bool *first, bool want)
+{
+    const size_t n = mel_table_rows(table);
+    size_t *rows = malloc(n * sizeof *rows);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (first[i] == want)
+            rows[kept++] = i;
+    mel_table *part = NULL;
+    mel_error err;
+    assert_ok(mel_table_take(&part, table, rows, kept, &err), &err);
+    free(rows);
+    return part;
+}
+
+static mel_face *measure(const mel_model *model, const mel_encoder *encoder, const mel_table *table)
+{
+    mel_error err;
+    mel_labels labels;
+    mel_encoded encoded;
+    assert_ok(mel_table_labels(&labels, table, "label", &err), &err);
+    assert_ok(mel_encode(&encoded, encoder, table, &err), &err);
+    const size_t n = labels.n_rows;
+    double *probs = malloc(2 * n * sizeof *probs);
+    uint8_t *role = malloc(n);
+    assert_ok(mel_model_predict(probs, model, &encoded.view, 1, &err), &err);
+    for (size_t i = 0; i < n; i++) {
+        role[i] = (uint8_t)labels.code[i];
+        probs[i] = probs[2 * i + 1];
+    }
+    mel_face *face = NULL;
+    assert_ok(mel_face_from_scores(&face, n, probs, role, NULL, &err), &err);
+    free(probs);
+    free(role);
+    mel_encoded_clear(&encoded);
+    mel_labels_clear(&labels);
+    return face;
+}
+
+mel_face *test_data_face(const char *name, double l2, uint64_t seed)
+{
+    mel_error err;
+    const char *path = test_data(name);
+    if (path == NULL)
+        fail_msg("%s is neither in data/ nor in MELICIT_DATA", name);
+    mel_read_options read;
+    mel_read_options_init(&read);
+    mel_table *table = NULL;
+    assert_ok(mel_table_read(&table, path, &read, &err), &err);
+    mel_labels labels;
+    assert_ok(mel_table_labels(&labels, table, "label", &err), &err);
+    bool *first = malloc(labels.n_rows * sizeof *first);
+    assert_ok(mel_split(first, labels.n_rows, labels.code, NULL, 0.5, seed, &err), &err);
+    mel_labels_clear(&labels);
+    mel_table *train = half(table, first, true), *test = half(table, first, false);
+    free(first);
+    mel_table_free(table);
+
+    const char *skip[] = { "label" };
+    mel_encoder_options encoding;
+    mel_encoder_options_init(&encoding);
+    encoding.skip = skip;
+    encoding.n_skip = 1;
+    mel_encoder *encoder = NULL;
+    mel_encoded encoded;
+    assert_ok(mel_encoder_fit(&encoder, train, &encoding, &err), &err);
+    assert_ok(mel_encode(&encoded, encoder, train, &err), &err);
+    assert_ok(mel_table_labels(&labels, train, "label", &err), &err);
+    mel_fit_options fit;
+    mel_fit_options_init(&fit);
+    fit.l2 = l2;
+    mel_model *model = NULL;
+    assert_ok(mel_model_fit(&model, NULL, &encoded.view, labels.code, 2, NULL, &fit, &err), &err);
+    mel_face *face = measure(model, encoder, test);
+    mel_model_free(model);
+    mel_encoded_clear(&encoded);
+    mel_encoder_free(encoder);
+    mel_labels_clear(&labels);
+    mel_table_free(train);
+    mel_table_free(test);
+    return face;
+}

@@ -1,0 +1,23 @@
+/* What tests of binary elicitation share: simulated respondents and runs to the end. */
+#ifndef MEL_TEST_BINARY_H
+#define MEL_TEST_BINARY_H
+
+#include "support/test.h"
+
+/* A linear metric (cos angle, sin angle) as an oracle with this noise. */
+mel_oracle *test_linear_oracle(double angle, mel_noise noise, uint64_t seed);
+mel_oracle *test_oracle(const mel_metric *metric, mel_noise noise, uint64_t seed);
+/* p = (p11, p00), q = (q11, q00, q0). */
+mel_metric *test_fractional(const double p[2], const double q[3]);
+/* The elicited metric of a fresh session on the face, asked of the oracle; the caller frees it. */
+mel_metric *test_elicit(mel_summary *summary, const mel_face *face, const mel_session_options *opt,
+                        mel_oracle *oracle);
+/* Largest coordinate difference of (cos, sin) at the two angles. */
+double test_linf(double angle, double other);
+/* Share of n random pairs of points of the face that both metrics order alike. */
+double test_agreement(const mel_face *face, const mel_metric *one, const mel_metric *other, size_t n,
+                      uint64_t seed);
+/* A face from the held-out half of a data set with logistic regression, penalty l2, on the other half. */
+mel_face *test_data_face(const char *name, double l2, uint64_t seed);
+
+#endif

@@ -1,0 +1,429 @@
+/* Sessions: ask, tell, undo, the log, and every way a log can be wrong. */
+#include "support/binary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const mel_noise exact = { .kind = MEL_NOISE_NONE };
+static mel_face *face;
+
+static int make_face(void **state)
+{
+    (void)state;
+    return mel_face_from_logistic(&face, 5.0, 0.0, NULL) == MEL_OK ? 0 : -1;
+}
+
+static int free_face(void **state)
+{
+    (void)state;
+    mel_face_free(face);
+    test_cleanup();
+    return 0;
+}
+
+static mel_session_options options(void)
+{
+    mel_session_options opt;
+    mel_session_options_init(&opt);
+    opt.tolerance = 0.01;
+    return opt;
+}
+
+static const mel_identity identity = { .space_json = "{\"population\": \"logistic:a=5,b=0\"}",
+                                       .digest = "abc" };
+
+static mel_session *open_session(const char *path, const mel_session_options *opt)
+{
+    mel_session *session = NULL;
+    mel_error err;
+    assert_ok(mel_session_open(&session, face, opt, &identity, path, &err), &err);
+    return session;
+}
+
+static const mel_question *ask(mel_session *session)
+{
+    const mel_question *question = NULL;
+    bool done = false;
+    mel_error err;
+    assert_ok(mel_session_ask(&question, &done, session, &err), &err);
+    return question;
+}
+
+static void answer_some(mel_session *session, size_t n)
+{
+    static const mel_answer cycle[] = { MEL_ANSWER_A, MEL_ANSWER_B, MEL_ANSWER_B, MEL_ANSWER_A };
+    for (size_t i = 0; i < n; i++) {
+        const mel_question *question = ask(session);
+        assert_non_null(question);
+        mel_error err;
+        assert_ok(mel_session_tell(session, question->number, cycle[i % COUNT(cycle)], 1.5, &err), &err);
+    }
+}
+
+static char *read_text(const char *path, size_t *n)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = malloc(1 << 16);
+    assert_non_null(text);
+    *n = fread(text, 1, (1 << 16) - 1, file);
+    text[*n] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void test_tell(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t number;
+        int answer;
+        mel_status want;
+        uint32_t answered;
+    } rows[] = {
+        { "number 0", 0, MEL_ANSWER_A, MEL_EINVAL, 0 },
+        { "never asked", 9, MEL_ANSWER_A, MEL_EINVAL, 0 },
+        { "no answer", 1, 7, MEL_EINVAL, 0 },
+        { "first answer", 1, MEL_ANSWER_A, MEL_OK, 1 },
+        { "replayed", 1, MEL_ANSWER_A, MEL_OK, 1 },
+        { "changed mind", 1, MEL_ANSWER_B, MEL_ECONFLICT, 1 },
+        { "not asked yet", 2, MEL_ANSWER_A, MEL_EINVAL, 1 },
+    };
+    const mel_session_options opt = options();
+    mel_session *session = NULL;
+    assert_int_equal(mel_session_new(&session, face, &opt, NULL), MEL_OK);
+    const mel_question *first = ask(session);
+    assert_int_equal(first->number, 1);
+    assert_ptr_equal(ask(session), first); /* asking again changes nothing */
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].name);
+        assert_int_equal(mel_session_tell(session, rows[i].number, (mel_answer)rows[i].answer, NAN, NULL),
+                         rows[i].want);
+        assert_int_equal(mel_session_answers(session), rows[i].answered);
+    }
+    mel_session_free(session);
+}
+
+static void test_options_are_checked(void **state)
+{
+    (void)state;
+    mel_session_options rows[6];
+    for (size_t i = 0; i < COUNT(rows); i++)
+        rows[i] = options();
+    rows[0].tolerance = 0.0;
+    rows[1].tolerance = NAN;
+    rows[2].max_questions = 0;
+    rows[3].family = MEL_FAMILY_QUADRATIC;
+    rows[4].known_p11 = 1.5;
+    rows[5].assume = (mel_assumption){ .kind = MEL_NOISE_FLIP, .size = 0.5 };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_session *session = NULL;
+        mel_error err = { .code = MEL_OK };
+        assert_int_equal(mel_session_new(&session, face, &rows[i], &err), MEL_EINVAL);
+        assert_null(session);
+        assert_true(strlen(err.text) > 10);
+    }
+}
+
+/* Undo and the same answer again lead to the same question, in memory and through the file. */
+static void test_undo(void **state)
+{
+    (void)state;
+    const mel_session_options opt = options();
+    const char *path = test_path("undo.jsonl");
+    mel_session *session = open_session(path, &opt);
+    assert_int_equal(mel_session_undo(session, NULL), MEL_ESTATE);
+    answer_some(session, 3);
+    const double fourth = ask(session)->a[0];
+    assert_int_equal(mel_session_undo(session, NULL), MEL_OK);
+    assert_int_equal(mel_session_answers(session), 2);
+    const mel_question *third = ask(session);
+    assert_int_equal(third->number, 3);
+    assert_int_equal(mel_session_tell(session, 3, MEL_ANSWER_B, 1.0, NULL), MEL_OK);
+    assert_true(ask(session)->a[0] == fourth);
+    mel_session_free(session);
+    session = open_session(path, &opt);
+    assert_int_equal(mel_session_answers(session), 3);
+    assert_true(ask(session)->a[0] == fourth);
+    mel_session_free(session);
+}
+
+/* A run that is stopped and resumed at every possible place asks what an uninterrupted one asks. */
+static void test_resume_anywhere(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        mel_family family;
+        mel_strategy strategy;
+        mel_noise_kind assume;
+    } rows[] = {
+        { "active", MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE, MEL_NOISE_NONE },
+        { "active, flips", MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE, MEL_NOISE_FLIP },
+        { "search", MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH, MEL_NOISE_NONE },
+        { "search fractional", MEL_FAMILY_LINEAR_FRACTIONAL, MEL_STRATEGY_SEARCH, MEL_NOISE_NONE },
+        { "active fractional", MEL_FAMILY_LINEAR_FRACTIONAL, MEL_STRATEGY_ACTIVE, MEL_NOISE_NONE },
+    };
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        print_message("  %s\n", rows[r].name);
+        mel_session_options opt = options();
+        opt.family = rows[r].family;
+        opt.strategy = rows[r].strategy;
+        opt.assume.kind = rows[r].assume;
+        opt.repeat_every = rows[r].assume == MEL_NOISE_FLIP ? 5 : 0;
+        opt.max_questions = 15;
+        mel_session *whole = NULL;
+        assert_int_equal(mel_session_new(&whole, face, &opt, NULL), MEL_OK);
+        mel_oracle *oracle = test_linear_oracle(1.1, exact, 1);
+        assert_int_equal(mel_session_run(whole, oracle, NULL), MEL_OK);
+        char name[32];
+        snprintf(name, sizeof name, "resume%zu.jsonl", r);
+        const char *path = test_path(name);
+        for (uint32_t i = 0; i < mel_session_answers(whole); i++) {
+            mel_session *part = open_session(path, &opt);
+            const mel_question *question = ask(part);
+            const mel_record record = mel_session_record(whole, i);
+            assert_memory_equal(question->a, record.a, 2 * sizeof(double));
+            assert_memory_equal(question->b, record.b, 2 * sizeof(double));
+            assert_int_equal(mel_session_tell(part, i + 1, record.answer, 0.1, NULL), MEL_OK);
+            mel_session_free(part);
+        }
+        mel_session *part = open_session(path, &opt);
+        mel_metric *one = NULL, *other = NULL;
+        mel_summary first, second;
+        assert_int_equal(mel_session_result(&one, &first, whole, NULL), MEL_OK);
+        assert_int_equal(mel_session_result(&other, &second, part, NULL), MEL_OK);
+        assert_memory_equal(mel_metric_numerator(one, NULL), mel_metric_numerator(other, NULL),
+                            2 * sizeof(double));
+        assert_true(first.radius == second.radius);
+        mel_metric_free(one);
+        mel_metric_free(other);
+        mel_session_free(part);
+        mel_session_free(whole);
+        mel_oracle_free(oracle);
+    }
+}
+
+/* Cut at every byte: whole lines are kept, the rest is dropped, and the session goes on. */
+static void test_truncation(void **state)
+{
+    (void)state;
+    const mel_session_options opt = options();
+    const char *path = test_path("whole.jsonl");
+    mel_session *session = open_session(path, &opt);
+    answer_some(session, 3);
+    mel_session_free(session);
+    size_t n = 0;
+    char *text = read_text(path, &n);
+    for (size_t cut = 0; cut <= n; cut++) {
+        const char *part = test_file("cut.jsonl", text, cut);
+        size_t lines = 0;
+        for (size_t i = 0; i < cut; i++)
+            lines += text[i] == '\n';
+        const bool whole_without_newline = cut < n && cut > 0 && text[cut] == '\n';
+        const bool clean = cut == 0 || text[cut - 1] == '\n' || whole_without_newline;
+        const size_t kept = lines + (whole_without_newline ? 1 : 0);
+        session = open_session(part, &opt);
+        assert_int_equal(mel_session_repaired(session), !clean);
+        assert_int_equal(mel_session_answers(session), kept > 0 ? kept - 1 : 0);
+        answer_some(session, 1);
+        mel_session_free(session);
+        session = open_session(part, &opt);
+        assert_int_equal(mel_session_answers(session), kept > 0 ? kept : 1);
+        mel_session_free(session);
+    }
+    free(text);
+}
+
+/* Damage that is not a cut-off last line is refused with its place; nothing in the file changes. */
+static void test_damage(void **state)
+{
+    (void)state;
+#define HEADER "@" /* replaced by the real header line */
+#define LINE(n, answer) "{\"question\": " #n ", \"answer\": \"" answer "\"}\n"
+    static const struct {
+        const char *name, *text;
+        mel_status want;
+        const char *says;
+    } rows[] = {
+        { "not JSON", "hello\n", MEL_EDATA, "line 1" },
+        { "not a session", "{\"format\": \"something\"}\n", MEL_EDATA, "line 1: not a session file" },
+        { "version", "{\"format\": \"melicit-session\", \"version\": 2}\n", MEL_EDATA, "version 1" },
+        { "array", "[1]\n", MEL_EDATA, "line 1" },
+        { "duplicate key", HEADER "{\"question\": 1, \"question\": 1, \"answer\": \"A\"}\n", MEL_EDATA,
+          "line 2" },
+        { "reordered", HEADER LINE(2, "A") LINE(1, "B"), MEL_EDATA,
+          "line 2: answers question 2, but question 1" },
+        { "missing line", HEADER LINE(1, "A") LINE(3, "B"), MEL_EDATA, "line 3: answers question 3" },
+        { "doubled line", HEADER LINE(1, "A") LINE(1, "A"), MEL_EDATA, "line 3: answers question 1" },
+        { "unknown answer", HEADER LINE(1, "C"), MEL_EDATA, "line 2: neither an answer nor an undo" },
+        { "question 0", HEADER LINE(0, "A"), MEL_EDATA, "line 2" },
+        { "undo of nothing", HEADER "{\"undo\": 1}\n", MEL_EDATA, "line 2: takes back question 1" },
+        { "undo of another", HEADER LINE(1, "A") "{\"undo\": 2}\n", MEL_EDATA,
+          "line 3: takes back question 2" },
+        { "another pair",
+          HEADER "{\"question\": 1, \"answer\": \"A\", \"a\": [0.1, 0.2], \"b\": [0.2, 0.1]}\n",
+          MEL_ECONFLICT, "line 2: question 1 was about (0.1, 0.2)" },
+        { "broken in the middle", HEADER "{\"question\": 1, \"ans\n" LINE(2, "A"), MEL_EDATA,
+          "line 2: not a JSON object" },
+    };
+    const mel_session_options opt = options();
+    mel_session *session = open_session(test_path("header.jsonl"), &opt);
+    mel_session_free(session);
+    size_t n = 0;
+    char *header = read_text(test_path("header.jsonl"), &n);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].name);
+        char text[4096];
+        const bool with = rows[i].text[0] == '@';
+        snprintf(text, sizeof text, "%s%s", with ? header : "", rows[i].text + (with ? 1 : 0));
+        const char *path = test_file("damaged.jsonl", text, strlen(text));
+        mel_error err;
+        assert_int_equal(mel_session_open(&session, face, &opt, &identity, path, &err), rows[i].want);
+        assert_null(session);
+        if (strstr(err.text, rows[i].says) == NULL || strstr(err.text, "damaged.jsonl") == NULL)
+            fail_msg("%s", err.text);
+        char *after = read_text(path, &n);
+        assert_string_equal(after, text);
+        free(after);
+    }
+    free(header);
+}
+
+/* A log is not continued under other settings or on other data; only its budget may change. */
+static void test_changed_header(void **state)
+{
+    (void)state;
+    mel_session_options opt = options();
+    const char *path = test_path("settings.jsonl");
+    mel_session_free(open_session(path, &opt));
+    mel_session_options rows[5];
+    for (size_t i = 0; i < COUNT(rows); i++)
+        rows[i] = opt;
+    rows[0].seed = 2;
+    rows[1].tolerance = 0.1;
+    rows[2].strategy = MEL_STRATEGY_SEARCH;
+    rows[3].family = MEL_FAMILY_LINEAR_FRACTIONAL;
+    rows[4].direction = MEL_DECREASING;
+    static const char *const says[] = { "seed = 1, not 2", "options.tolerance = 0.01, not 0.1",
+                                        "strategy = \"active\"", "family = \"linear\"",
+                                        "options.direction = \"increasing\"" };
+    mel_session *session = NULL;
+    mel_error err;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(mel_session_open(&session, face, &rows[i], &identity, path, &err), MEL_ECONFLICT);
+        if (strstr(err.text, says[i]) == NULL)
+            fail_msg("%s", err.text);
+    }
+    const mel_identity other_data = { .space_json = identity.space_json, .digest = "def" };
+    assert_int_equal(mel_session_open(&session, face, &opt, &other_data, path, &err), MEL_ECONFLICT);
+    assert_non_null(strstr(err.text, "data = \"sha256:abc\", not \"sha256:def\""));
+    const mel_identity other_space = { .space_json = "{\"population\": \"logistic:a=4,b=0\"}",
+                                       .digest = "abc" };
+    assert_int_equal(mel_session_open(&session, face, &opt, &other_space, path, &err), MEL_ECONFLICT);
+    assert_non_null(strstr(err.text, "space.population"));
+    opt.max_questions = 300;
+    mel_session_free(open_session(path, &opt));
+}
+
+static void test_one_process_at_a_time(void **state)
+{
+    (void)state;
+    const mel_session_options opt = options();
+    const char *path = test_path("locked.jsonl");
+    mel_session *one = open_session(path, &opt), *other = NULL;
+    mel_error err;
+    assert_int_equal(mel_session_open(&other, face, &opt, &identity, path, &err), MEL_ECONFLICT);
+    mel_session_free(one);
+    mel_session_free(open_session(path, &opt));
+}
+
+static void test_unwritable(void **state)
+{
+    (void)state;
+    const mel_session_options opt = options();
+    mel_session *session = NULL;
+    mel_error err;
+    assert_int_equal(mel_session_open(&session, face, &opt, &identity, "/nonexistent/folder/s.jsonl", &err),
+                     MEL_EIO);
+    assert_non_null(strstr(err.text, "/nonexistent/folder/s.jsonl"));
+    assert_int_equal(mel_session_open(&session, face, &opt, &identity, "/dev/null", &err), MEL_EDATA);
+}
+
+/* The posterior is a density; the search has none. */
+static void test_posterior(void **state)
+{
+    (void)state;
+    mel_session_options opt = options();
+    mel_session *session = NULL;
+    assert_int_equal(mel_session_new(&session, face, &opt, NULL), MEL_OK);
+    answer_some(session, 4);
+    enum { N = 2001 };
+    double angle[N], density[N], mass = 0.0;
+    assert_int_equal(mel_session_posterior(N, angle, density, session, NULL), MEL_OK);
+    for (size_t i = 0; i + 1 < N; i++) {
+        assert_true(angle[i + 1] > angle[i] && density[i] >= 0.0);
+        mass += 0.5 * (density[i] + density[i + 1]) * (angle[i + 1] - angle[i]);
+    }
+    assert_close(mass, 1.0, 0.01);
+    assert_int_equal(mel_session_posterior(1, angle, density, session, NULL), MEL_EINVAL);
+    mel_session_free(session);
+    opt.strategy = MEL_STRATEGY_SEARCH;
+    assert_int_equal(mel_session_new(&session, face, &opt, NULL), MEL_OK);
+    assert_int_equal(mel_session_posterior(N, angle, density, session, NULL), MEL_ESTATE);
+    mel_session_free(session);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        mel_noise_kind kind;
+        double size;
+    } rows[] = {
+        { "none", MEL_NOISE_NONE, 0.0 },
+        { "flip", MEL_NOISE_FLIP, 0.0 },
+        { "flip:0.1", MEL_NOISE_FLIP, 0.1 },
+        { "logistic", MEL_NOISE_LOGISTIC, 0.0 },
+        { "logistic:50", MEL_NOISE_LOGISTIC, 50.0 },
+        { "band:0.001", MEL_NOISE_BAND, 0.001 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_assumption assume;
+        char text[MEL_NOISE_TEXT];
+        assert_int_equal(mel_assumption_parse(&assume, rows[i].text, NULL), MEL_OK);
+        assert_int_equal(assume.kind, rows[i].kind);
+        assert_close(assume.size, rows[i].size, 0.0);
+        mel_assumption_print(text, sizeof text, &assume);
+        assert_string_equal(text, rows[i].text);
+    }
+    static const char *const refused[] = { "",     "flip:0.5",   "flip:-1", "noise",
+                                           "band", "logistic:x", "flip:nan" };
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        mel_assumption assume;
+        assert_int_equal(mel_assumption_parse(&assume, refused[i], NULL), MEL_EINVAL);
+    }
+    mel_strategy strategy;
+    mel_error err;
+    assert_int_equal(mel_strategy_parse(&strategy, "search", &err), MEL_OK);
+    assert_int_equal(strategy, MEL_STRATEGY_SEARCH);
+    assert_int_equal(mel_strategy_parse(&strategy, "magic", &err), MEL_EINVAL);
+    assert_string_equal(err.text, "'magic' is no strategy; there are active, search");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tell),           cmocka_unit_test(test_options_are_checked),
+        cmocka_unit_test(test_undo),           cmocka_unit_test(test_resume_anywhere),
+        cmocka_unit_test(test_truncation),     cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_changed_header), cmocka_unit_test(test_one_process_at_a_time),
+        cmocka_unit_test(test_unwritable),     cmocka_unit_test(test_posterior),
+        cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, make_face, free_face);
+}
