@@ -1,0 +1,169 @@
+/* melicit/report.h: pictures (SVG) and pages (HTML) for people.
+ *
+ * Every plot is one self-contained SVG text in UTF-8, well-formed XML, for the caller to free(): light and
+ * dark by the reader's preference, light on paper, no script, no request. Series differ in dashes and
+ * markers as well as in colour. Numbers that are not finite are refused (MEL_EINVAL, with the place). Text
+ * may hold any bytes: markup is escaped, and what is not UTF-8 or not allowed in XML becomes U+FFFD. */
+#ifndef MELICIT_REPORT_H
+#define MELICIT_REPORT_H
+
+#include "melicit/elicit.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+    size_t struct_size;
+    double width, height;    /* CSS pixels, 160 to 4096, a legend comes on top; 0: what suits the plot */
+    const char *id;          /* letters, digits, '-', '_': keeps ids apart where plots share a page; "plot" */
+    const char *heading;     /* drawn above the picture; NULL: none */
+    const char *title;       /* read out instead of the picture; NULL: says what kind of plot it is */
+    const char *description; /* the longer text read out; NULL: made from the numbers */
+    bool embedded;           /* for a page that carries mel_plot_style() itself: no style of its own */
+} mel_plot_options;
+MEL_API void mel_plot_options_init(mel_plot_options *opt);
+/* The CSS that embedded plots need once per page, for the caller to free(). */
+MEL_API mel_status mel_plot_style(char **css, mel_error *err);
+
+/* A metric's best point on the boundary: drawn with its supporting line and the direction in which things
+ * get better. best.tp NaN: found on the hull. */
+typedef struct {
+    double m11, m00;
+    mel_point best;
+    const char *name; /* in the legend: "elicited", "true" */
+} mel_support;
+
+typedef struct {
+    mel_point a, b;
+    mel_answer answer;
+} mel_asked;
+
+/* What classifiers can achieve (figures 3.1(a) and A.1 of the thesis, and the boundary of its chapter 8). */
+typedef struct {
+    size_t struct_size;
+    const mel_face *face; /* gives hull, positives and negatives; or NULL and these three: */
+    size_t n_hull;
+    const mel_point *hull; /* counter-clockwise from (0, negatives), as mel_face_vertex gives them */
+    double positives, negatives;
+    double people; /* unit of the axes: 1 (default): shares of all; 1000: per 1,000 */
+    const char *x_title, *y_title;
+    const char *never, *always; /* labels of (0, negatives) and (positives, 0); "never positive", ... */
+    size_t n_supports;
+    const mel_support *supports; /* at most MEL_MOST_SUPPORTS */
+    size_t n_questions;
+    const mel_asked *questions; /* numbered from 1; preferred ends are filled */
+    size_t n_staircase;
+    const mel_point *staircase; /* what single thresholds achieve */
+    size_t n_smooth;
+    const mel_point *smooth; /* a smoothed boundary */
+} mel_feasible_plot;
+#define MEL_MOST_SUPPORTS 4
+MEL_API void mel_feasible_plot_init(mel_feasible_plot *plot);
+MEL_API mel_status mel_plot_feasible(char **svg, const mel_feasible_plot *plot, const mel_plot_options *opt,
+                                     mel_error *err);
+
+/* What is believed about a linear metric: the density of the angle of (m11, m00), shown over the angle or
+ * over the cost ratio cot(angle) on a logarithmic axis (angles strictly between 0 and pi/2 only). */
+typedef struct {
+    size_t struct_size;
+    size_t n;
+    const double *angle, *density; /* ascending radians; not negative, not all zero; any scale */
+    double estimate, low, high;    /* radians; low and high shade the 95% interval */
+    double truth;                  /* radians; NaN (default): unknown */
+    bool cost_ratio;
+    const char *x_title; /* NULL: by the axis */
+} mel_posterior_plot;
+MEL_API void mel_posterior_plot_init(mel_posterior_plot *plot);
+MEL_API mel_status mel_plot_posterior(char **svg, const mel_posterior_plot *plot, const mel_plot_options *opt,
+                                      mel_error *err);
+
+/* A true and an elicited metric along the upper boundary, ordered by the slope angle of the boundary points
+ * (figures 3.3 and A.2 of the thesis), each scaled to 0..1, with a vertical line at each maximum. */
+MEL_API mel_status mel_plot_along(char **svg, size_t n, const double *angle, const double *truth,
+                                  const double *elicited, const mel_plot_options *opt, mel_error *err);
+/* The same from n evenly spaced angles in [0, pi/2]. Metrics of (TP, TN), utilities or costs. */
+MEL_API mel_status mel_plot_along_face(char **svg, const mel_face *face, size_t n, const mel_metric *truth,
+                                       const mel_metric *elicited, const mel_plot_options *opt,
+                                       mel_error *err);
+
+/* Radius before the first question and after each of the others (n values above zero, log axis), and the
+ * tolerance that was asked for (0: none). */
+MEL_API mel_status mel_plot_convergence(char **svg, size_t n, const double *radius, double tolerance,
+                                        const mel_plot_options *opt, mel_error *err);
+
+/* Of 1,000 people (columns x rows of marks): found, missed, false alarms, cleared, in whole people. */
+typedef struct {
+    size_t struct_size;
+    mel_point point;
+    double positives, negatives;
+    const char *found, *missed, *false_alarms, *cleared; /* legend; NULL: these words */
+} mel_people_plot;
+MEL_API void mel_people_plot_init(mel_people_plot *plot);
+MEL_API mel_status mel_plot_people(char **svg, const mel_people_plot *plot, const mel_plot_options *opt,
+                                   mel_error *err);
+
+#define MEL_MOST_SERIES 6
+typedef struct {
+    const char *name;
+    size_t n;
+    const double *x, *y;      /* x ascending when there is a band or a step */
+    const double *low, *high; /* a band around y; both or neither */
+    bool step;                /* y holds until the next x */
+    bool points;              /* a marker at each point */
+} mel_series;
+typedef struct {
+    size_t struct_size;
+    size_t n_series; /* at most MEL_MOST_SERIES */
+    const mel_series *series;
+    const char *x_title, *y_title;
+    bool log_x, log_y;
+    bool whole_x;         /* x counts things: no ticks between whole numbers */
+    double y_low, y_high; /* NaN (default): from the data */
+    double reference;     /* a horizontal line; NaN (default): none */
+    const char *reference_name;
+} mel_line_chart;
+MEL_API void mel_line_chart_init(mel_line_chart *chart);
+MEL_API mel_status mel_plot_lines(char **svg, const mel_line_chart *chart, const mel_plot_options *opt,
+                                  mel_error *err);
+
+/* Horizontal bars from zero, one group per name, one bar per series in it. */
+typedef struct {
+    size_t struct_size;
+    size_t n_groups, n_series; /* n_series at most MEL_MOST_SERIES */
+    const char *const *group_names;
+    const char *const *series_names; /* NULL with one series: no legend */
+    const double *value;             /* n_series x n_groups, row-major */
+    const double *low, *high;        /* error bars, the same shape; both or neither */
+    const char *x_title;
+    int decimals; /* of the values written at the bars; -1 (default): none are written */
+} mel_bar_chart;
+MEL_API void mel_bar_chart_init(mel_bar_chart *chart);
+MEL_API mel_status mel_plot_bars(char **svg, const mel_bar_chart *chart, const mel_plot_options *opt,
+                                 mel_error *err);
+
+/* What a session's page says beyond what the session knows. Everything is optional and lent. */
+typedef struct {
+    size_t struct_size;
+    const char *title;                      /* "What counts as a good decision" */
+    const char *data;                       /* one sentence about the data */
+    const char *missed, *missed_plural;     /* the mistakes ("missed cancer"); from the class names */
+    const char *false_alarm, *false_alarms; /* "false alarm"; plurals add an s when only the first is given */
+    const char *people;                     /* what is decided about: "people" */
+    uint64_t rows;                          /* how many rows the space was measured on; 0: a population */
+    const char *session_path, *metric_path; /* for the commands to copy */
+    const char *space_options;              /* "--data cancer.csv --label label", as typed */
+    const char *date;                       /* none: the same session gives the same bytes */
+    const char *answered_by;                /* "simulated doctor" */
+    const mel_metric *truth;                /* the metric behind simulated answers */
+} mel_report_options;
+MEL_API void mel_report_options_init(mel_report_options *opt);
+/* One HTML file that needs nothing else: the metric in words, its numbers, what it does to 1,000 people, the
+ * pictures, the questions, how sure it is, how to use it. For the caller to free(). */
+MEL_API mel_status mel_report_session(char **html, mel_session *session, const mel_report_options *opt,
+                                      mel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

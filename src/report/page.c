@@ -1,0 +1,300 @@
+/* The page: its head, its key figures, and the sections in the order in which a reader needs them. */
+#include "report/page.h"
+
+#include "metric/text.h"
+#include "report/page_parts.h"
+#include "report/style.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 256 << 20, PEOPLE = 1000 };
+
+void mel_page_note(mel_page *page, mel_status status)
+{
+    if (status != MEL_OK && page->failure.code == MEL_OK)
+        page->failure = page->last;
+}
+
+void mel_page_plot(mel_page *page, mel_status status, char *svg)
+{
+    if (status == MEL_OK)
+        mel_buffer_puts(&page->out, svg);
+    mel_page_note(page, status);
+    free(svg);
+}
+
+mel_plot_options mel_page_embedded(const char *id, const char *title)
+{
+    mel_plot_options opt;
+    mel_plot_options_init(&opt);
+    opt.id = id;
+    opt.title = title;
+    opt.embedded = true;
+    return opt;
+}
+
+void mel_page_section(mel_page *page, const char *id, const char *heading)
+{
+    mel_write(&page->out, "<section id=\"%s\" aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n", id, id,
+              id, heading);
+}
+
+char *mel_page_join(mel_page *page, const char *a, const char *b, const char *c, const char *d)
+{
+    enum { MOST = 1 << 20 };
+    mel_buffer out;
+    mel_buffer_init(&out, MOST);
+    mel_buffer_puts(&out, a);
+    mel_buffer_puts(&out, b);
+    mel_buffer_puts(&out, c);
+    mel_buffer_puts(&out, d);
+    char *text = NULL;
+    const mel_status status = mel_text_take(&text, &out, "a name in a plot", &page->last);
+    mel_page_note(page, status);
+    return text;
+}
+
+mel_ends mel_page_ends(double low, double high)
+{
+    mel_ends out = { .low = { "" } };
+    for (int digits = 2; digits <= 6; digits++) {
+        out.low = mel_digits_significant(low, digits);
+        out.high = mel_digits_significant(high, digits);
+        if (strcmp(out.low.text, out.high.text) != 0)
+            break;
+    }
+    return out;
+}
+
+double mel_page_missed(const mel_page_data *data, mel_point at)
+{
+    return fmax(data->positives - at.tp, 0.0) / (data->positives + data->negatives) * PEOPLE;
+}
+
+double mel_page_alarms(const mel_page_data *data, mel_point at)
+{
+    return fmax(data->negatives - at.tn, 0.0) / (data->positives + data->negatives) * PEOPLE;
+}
+
+mel_digits mel_page_people(double count)
+{
+    return count < 9.95 ? mel_digits_short(count, 1) : mel_digits_shown(count, 0);
+}
+
+bool mel_page_has_cost(const mel_page_data *data)
+{
+    return isfinite(data->cost.ratio) && data->cost.ratio > 0.0 && data->m11 > 0.0 && data->m00 > 0.0;
+}
+
+bool mel_page_has_cost_interval(const mel_page_data *data)
+{
+    return mel_page_has_cost(data) && data->cost.low > 0.0 && isfinite(data->cost.high) &&
+           data->cost.low <= data->cost.high;
+}
+
+const char *mel_page_plural(uint64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
+/* ---- head ---- */
+
+static const char *last_of(const char *text, const char *what)
+{
+    const char *found = NULL;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
+        found = at;
+    return found;
+}
+
+/* "... 6.1 false alarms; 95% between 5.2 and 7.4." or "... 0.5. More." becomes the headline and what
+ * follows it. */
+static void write_headline(mel_page *page)
+{
+    enum { LONG = 100 };
+    static const char sure[] = "; 95% ";
+    const mel_page_data *d = page->data;
+    const char *interval = last_of(d->words, sure);
+    const char *stop = d->settings.family == MEL_FAMILY_LINEAR ? NULL : last_of(d->words, ". ");
+    const char *end = interval != NULL ? interval : stop != NULL ? stop : d->words + strlen(d->words);
+    const size_t n = (size_t)(end - d->words);
+    char *head = mel_alloc(n + 1, 1);
+    if (head == NULL) {
+        mel_page_note(page, mel_fail_memory(&page->last, "headline"));
+        return;
+    }
+    memcpy(head, d->words, n);
+    head[n] = '\0';
+    mel_buffer_puts(&page->out, n > LONG ? "<h1 class=\"long\">" : "<h1>");
+    mel_write(&page->out, "%s%s</h1>\n", head, n > 0 && head[n - 1] == '.' ? "" : ".");
+    free(head);
+    if (interval != NULL)
+        mel_write(&page->out, "<p class=\"lede\">%s %s</p>\n",
+                  d->settings.strategy == MEL_STRATEGY_SEARCH ? "The search ended with it"
+                                                              : "With 95% probability",
+                  end + sizeof sure - 1);
+    else if (stop != NULL)
+        mel_write(&page->out, "<p class=\"lede\">%s</p>\n", stop + 2);
+}
+
+/* A search ends with an interval, but knows no probabilities. */
+const char *mel_page_between(const mel_page_data *data)
+{
+    return data->settings.strategy == MEL_STRATEGY_SEARCH ? "between" : "95% between";
+}
+
+static void write_meta(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_buffer_puts(&page->out, "<ul class=\"meta\">\n");
+    if (d->data != NULL)
+        mel_write(&page->out, "<li>%s</li>\n", d->data);
+    if (d->rows != 0)
+        mel_write(&page->out, "<li>measured on %s %s</li>\n", mel_digits_count(d->rows).text,
+                  mel_page_plural(d->rows, "row", "rows"));
+    if (d->answered_by != NULL)
+        mel_write(&page->out, "<li>answered by %s</li>\n", d->answered_by);
+    if (d->date != NULL)
+        mel_write(&page->out, "<li>%s</li>\n", d->date);
+    mel_buffer_puts(&page->out, "</ul>\n");
+}
+
+static void write_head(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_write(&page->out,
+              "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
+              "<meta charset=\"utf-8\" />\n"
+              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\" />\n"
+              "<meta name=\"color-scheme\" content=\"light dark\" />\n"
+              "<meta name=\"generator\" content=\"melicit %s\" />\n<title>%s</title>\n<style>\n",
+              d->version, d->title);
+    mel_write_page_style(&page->out);
+    mel_write_plot_style(&page->out);
+    mel_write(&page->out,
+              "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n<p class=\"kicker\">%s</p>\n",
+              d->title);
+    write_headline(page);
+    write_meta(page);
+    mel_buffer_puts(&page->out, "</header>\n<main>\n");
+}
+
+/* ---- key figures ---- */
+
+static void tile_cost(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    if (!mel_page_has_cost(d))
+        return;
+    const bool turned = d->cost.ratio < 1.0;
+    const double ratio = turned ? 1.0 / d->cost.ratio : d->cost.ratio;
+    mel_write(&page->out, "<div class=\"tile\"><dt>Cost ratio</dt><dd class=\"big\">%s</dd><dd>%s to one %s",
+              mel_digits_significant(ratio, 2).text, turned ? d->missed_plural : d->alarms,
+              turned ? d->alarm : d->missed);
+    if (mel_page_has_cost_interval(d)) {
+        const mel_ends e = mel_page_ends(turned ? 1.0 / d->cost.high : d->cost.low,
+                                         turned ? 1.0 / d->cost.low : d->cost.high);
+        mel_write(&page->out, "; %s %s and %s", mel_page_between(d), e.low.text, e.high.text);
+    }
+    mel_buffer_puts(&page->out, "</dd></div>\n");
+}
+
+static void tile_threshold(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    if (!(d->threshold >= 0.0 && d->threshold <= 1.0))
+        return;
+    mel_write(&page->out,
+              "<div class=\"tile\"><dt>Best threshold</dt><dd class=\"big\">%s</dd>"
+              "<dd>say \xE2\x80\x9C%s\xE2\x80\x9D from this true probability up",
+              mel_digits_significant(d->threshold, 3).text, d->positive);
+    if (isfinite(d->threshold_low) && isfinite(d->threshold_high)) {
+        const mel_ends e = mel_page_ends(d->threshold_low, d->threshold_high);
+        mel_write(&page->out, "; %s %s and %s", mel_page_between(d), e.low.text, e.high.text);
+    }
+    mel_buffer_puts(&page->out, "</dd></div>\n");
+}
+
+static void tile_people(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_write(&page->out,
+              "<div class=\"tile\"><dt>Of 1,000 %s</dt><dd class=\"big\">%s <small>and</small> %s</dd>"
+              "<dd>%s and %s, with the best rule</dd></div>\n",
+              d->unit, mel_page_people(mel_page_missed(d, d->chosen.point)).text,
+              mel_page_people(mel_page_alarms(d, d->chosen.point)).text, d->missed_plural, d->alarms);
+}
+
+static void tile_questions(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    double seconds = 0.0;
+    for (size_t i = 0; i < d->n_questions; i++)
+        seconds += d->questions[i].seconds; /* NaN when one is unknown */
+    mel_write(&page->out, "<div class=\"tile\"><dt>%s</dt><dd class=\"big\">%s</dd><dd>",
+              mel_page_plural(d->n_questions, "Question", "Questions"),
+              mel_digits_count(d->n_questions).text);
+    const bool minutes = seconds >= 119.5;
+    if (seconds >= 1.0)
+        mel_write(&page->out, "answered in %s %s; ",
+                  mel_digits_shown(minutes ? seconds / 60.0 : seconds, 0).text,
+                  minutes ? "minutes" : "seconds");
+    mel_write(&page->out, "%s</dd></div>\n",
+              d->summary.end == MEL_END_NOT_YET ? "the session is not finished" : "the session is complete");
+}
+
+static void write_tiles(mel_page *page)
+{
+    mel_buffer_puts(&page->out, "<dl class=\"tiles\">\n");
+    tile_cost(page);
+    tile_threshold(page);
+    tile_people(page);
+    tile_questions(page);
+    mel_buffer_puts(&page->out, "</dl>\n");
+}
+
+/* ---- the whole ---- */
+
+static void write_foot(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    char assume[MEL_NOISE_TEXT];
+    mel_assumption_print(assume, sizeof assume, &d->settings.assume);
+    mel_write(
+        &page->out,
+        "</main>\n<footer>\n<p>melicit %s \xC2\xB7 family %s \xC2\xB7 strategy %s \xC2\xB7 tolerance %s "
+        "\xC2\xB7 assumed noise %s \xC2\xB7 seed %s. This file needs nothing else: no network, no "
+        "script.</p>\n</footer>\n</div>\n</body>\n</html>\n",
+        d->version, mel_family_name(d->settings.family), mel_strategy_name(d->settings.strategy),
+        mel_digits_significant(d->settings.tolerance, 2).text, assume,
+        mel_digits_count(d->settings.seed).text);
+}
+
+mel_status mel_page_write(char **html, const mel_page_data *data, mel_error *err)
+{
+    mel_page page = { .data = data };
+    *html = NULL;
+    mel_buffer_init(&page.out, MOST_BYTES);
+    write_head(&page);
+    write_tiles(&page);
+    mel_page_practice(&page);
+    mel_page_achievable(&page);
+    mel_page_sureness(&page);
+    mel_page_unknown(&page);
+    mel_page_questions(&page);
+    mel_buffer_puts(&page.out, "<div class=\"duo\">\n");
+    mel_page_consistency(&page);
+    mel_page_neighbours(&page);
+    mel_buffer_puts(&page.out, "</div>\n");
+    mel_page_truth(&page);
+    mel_page_use(&page);
+    mel_page_method(&page);
+    write_foot(&page);
+    if (page.failure.code != MEL_OK) {
+        mel_buffer_free(&page.out);
+        return mel_fail(err, page.failure.code, "%s", page.failure.text);
+    }
+    return mel_text_take(html, &page.out, "report", err);
+}

@@ -1,0 +1,61 @@
+/* What the sections of the page share. */
+#ifndef MEL_REPORT_PAGE_PARTS_H
+#define MEL_REPORT_PAGE_PARTS_H
+
+#include "base/buffer.h"
+#include "report/page.h"
+#include "report/write.h"
+
+typedef struct {
+    mel_buffer out;
+    const mel_page_data *data;
+    mel_error failure; /* the first one of a plot or an allocation, which counts; the text's own is in out */
+    mel_error last;    /* where plots and others put their sentence */
+} mel_page;
+
+/* Keeps the sentence in last when status is the first failure. */
+void mel_page_note(mel_page *page, mel_status status);
+
+/* Takes the plot over. */
+void mel_page_plot(mel_page *page, mel_status status, char *svg);
+mel_plot_options mel_page_embedded(const char *id, const char *title);
+/* "<section ...><h2>"; closed with "</section>". */
+void mel_page_section(mel_page *page, const char *id, const char *heading);
+
+/* The four texts as one for the caller to free(); NULL, with the page failed, when memory runs out. */
+char *mel_page_join(mel_page *page, const char *a, const char *b, const char *c, const char *d);
+
+/* Both ends with as many digits as it takes to tell them apart, two at least. */
+typedef struct {
+    mel_digits low, high;
+} mel_ends;
+mel_ends mel_page_ends(double low, double high);
+
+/* Out of 1,000. */
+double mel_page_missed(const mel_page_data *data, mel_point at);
+double mel_page_alarms(const mel_page_data *data, mel_point at);
+/* "95% between", or what a search may say of its interval. */
+const char *mel_page_between(const mel_page_data *data);
+/* Counts of people: whole, with a decimal below ten. */
+mel_digits mel_page_people(double count);
+bool mel_page_has_cost(const mel_page_data *data); /* both mistakes cost something */
+bool mel_page_has_cost_interval(const mel_page_data *data);
+const char *mel_page_plural(uint64_t n, const char *one, const char *many);
+
+/* The picture of what is achievable, with the best points or, when there are any, with questions. */
+void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t n_asked,
+                       const mel_asked *asked);
+
+/* Sections in the order of the page. */
+void mel_page_practice(mel_page *page);
+void mel_page_achievable(mel_page *page);
+void mel_page_sureness(mel_page *page);
+void mel_page_unknown(mel_page *page);
+void mel_page_questions(mel_page *page);
+void mel_page_consistency(mel_page *page);
+void mel_page_neighbours(mel_page *page);
+void mel_page_truth(mel_page *page);
+void mel_page_use(mel_page *page);
+void mel_page_method(mel_page *page);
+
+#endif

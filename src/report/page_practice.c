@@ -1,0 +1,195 @@
+/* What the metric does: the rule, 1,000 people, and where that is in what can be achieved. */
+#include "report/page_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_rule(mel_page *page, const mel_page_choice *choice)
+{
+    const mel_rule rule = choice->rule;
+    if (!choice->has_rule)
+        mel_buffer_puts(&page->out, "a mixture of two thresholds");
+    else if (isinf(rule.threshold))
+        mel_buffer_puts(&page->out, (rule.threshold < 0.0) != rule.inverted ? "always" : "never");
+    else
+        mel_write(&page->out, "score %s %s", rule.inverted ? "below" : "at least",
+                  mel_digits_significant(rule.threshold, 4).text);
+}
+
+static void write_row(mel_page *page, const char *name, const mel_page_choice *choice)
+{
+    const mel_page_data *d = page->data;
+    const double missed = mel_page_missed(d, choice->point), alarms = mel_page_alarms(d, choice->point);
+    mel_write(&page->out, "<tr><th scope=\"row\">%s</th><td>", name);
+    write_rule(page, choice);
+    mel_write(&page->out, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td>", mel_page_people(missed).text,
+              mel_page_people(alarms).text);
+    if (mel_page_has_cost(d))
+        mel_write(&page->out, "<td class=\"n\">%s</td>",
+                  mel_page_people(d->cost.ratio * missed + alarms).text);
+    mel_buffer_puts(&page->out, "</tr>\n");
+}
+
+static void write_comparison(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_write(&page->out,
+              "<div class=\"scroll\"><table>\n<caption><span>Two ways to decide, per 1,000 "
+              "%s</span></caption>\n<thead><tr>"
+              "<th scope=\"col\">Best for</th><th scope=\"col\">Say \xE2\x80\x9C%s\xE2\x80\x9D when</th>"
+              "<th scope=\"col\" class=\"n\">%s</th><th scope=\"col\" class=\"n\">%s</th>",
+              d->unit, d->positive, d->missed_plural, d->alarms);
+    if (mel_page_has_cost(d))
+        mel_write(&page->out, "<th scope=\"col\" class=\"n\">cost, in %s</th>", d->alarms);
+    mel_buffer_puts(&page->out, "</tr></thead>\n<tbody>\n");
+    write_row(page, "this metric", &d->chosen);
+    write_row(page, "accuracy", &d->plain);
+    mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n");
+}
+
+/* "5 fewer missed cancers and 20 more false alarms" */
+static void write_change(mel_page *page, double change, const char *what)
+{
+    if (fabs(change) < 0.05)
+        mel_write(&page->out, "as many %s", what);
+    else
+        mel_write(&page->out, "%s %s %s", mel_page_people(fabs(change)).text, change < 0.0 ? "fewer" : "more",
+                  what);
+}
+
+static void write_sentence(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    const double missed = mel_page_missed(d, d->chosen.point) - mel_page_missed(d, d->plain.point);
+    const double alarms = mel_page_alarms(d, d->chosen.point) - mel_page_alarms(d, d->plain.point);
+    mel_write(&page->out, "<p>This is what the decision rule that is best for the metric does to 1,000 %s",
+              d->unit);
+    if (fabs(missed) < 0.05 && fabs(alarms) < 0.05) {
+        mel_buffer_puts(&page->out, ". The rule that is best for accuracy, which counts both mistakes alike, "
+                                    "does the same here.</p>\n");
+        return;
+    }
+    mel_buffer_puts(
+        &page->out,
+        ". Compared with the rule that is best for accuracy, which counts both mistakes alike, it "
+        "makes ");
+    write_change(page, missed, d->missed_plural);
+    mel_buffer_puts(&page->out, " and ");
+    write_change(page, alarms, d->alarms);
+    mel_buffer_puts(&page->out, ".</p>\n");
+}
+
+/* Where the best cut on these scores is, and where it would be on true probabilities. */
+static void write_calibration(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    const double cut = d->chosen.rule.threshold;
+    if (!d->chosen.has_rule || d->chosen.rule.inverted || !isfinite(cut) || !(d->threshold >= 0.0) ||
+        !(d->threshold <= 1.0))
+        return;
+    const mel_digits here = mel_digits_significant(cut, 3), ideal = mel_digits_significant(d->threshold, 3);
+    if (strcmp(here.text, ideal.text) == 0)
+        mel_write(
+            &page->out,
+            "<p>On these scores the best cut is at %s, where it would be on true probabilities, whatever "
+            "the data.</p>\n",
+            here.text);
+    else
+        mel_write(
+            &page->out,
+            "<p>On these scores the best cut is at %s. If the scores were true probabilities it would be "
+            "at %s, whatever the data.</p>\n",
+            here.text, ideal.text);
+}
+
+void mel_page_practice(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_people_plot people;
+    char *svg = NULL;
+    mel_page_section(page, "practice", "What it does");
+    write_sentence(page);
+    mel_people_plot_init(&people);
+    people.point = d->chosen.point;
+    people.positives = d->positives;
+    people.negatives = d->negatives;
+    people.missed = d->missed_plural;
+    people.false_alarms = d->alarms;
+    people.found = "found";
+    people.cleared = "rightly cleared";
+    const mel_plot_options opt = mel_page_embedded("people", "What happens to 1,000 of them");
+    mel_buffer_puts(&page->out, "<div class=\"pair\">\n<figure>\n");
+    const mel_status status = mel_plot_people(&svg, &people, &opt, &page->last);
+    mel_page_plot(page, status, svg);
+    mel_write(&page->out,
+              "<figcaption>One mark each for 1,000 %s, with the best rule.</figcaption>\n</figure>\n<div>\n",
+              d->unit);
+    write_comparison(page);
+    write_calibration(page);
+    mel_buffer_puts(&page->out, "</div>\n</div>\n</section>\n");
+}
+
+void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t n_asked,
+                       const mel_asked *asked)
+{
+    const mel_page_data *d = page->data;
+    mel_feasible_plot plot;
+    char *svg = NULL;
+    char *x = mel_page_join(page, "", d->found, " found, per 1,000", "");
+    char *y = mel_page_join(page, "", d->cleared, " cleared, per 1,000", "");
+    char *never = mel_page_join(page, "never ", d->called, "", "");
+    char *always = mel_page_join(page, "always ", d->called, "", "");
+    const mel_support supports[] = { { d->m11, d->m00, d->chosen.point, "best for this metric" },
+                                     { d->truth_m11, d->truth_m00, d->truth_best,
+                                       "best for the true metric" } };
+    mel_feasible_plot_init(&plot);
+    plot.n_hull = d->n_hull;
+    plot.hull = d->hull;
+    plot.positives = d->positives;
+    plot.negatives = d->negatives;
+    plot.people = 1000.0;
+    plot.x_title = x;
+    plot.y_title = y;
+    plot.never = never;
+    plot.always = always;
+    plot.n_supports = d->has_truth && n_asked == 0 ? 2 : 1;
+    plot.supports = supports;
+    plot.n_questions = n_asked;
+    plot.questions = asked;
+    const mel_plot_options opt = mel_page_embedded(id, title);
+    if (page->failure.code == MEL_OK) {
+        const mel_status status = mel_plot_feasible(&svg, &plot, &opt, &page->last);
+        mel_page_plot(page, status, svg);
+    }
+    free(x);
+    free(y);
+    free(never);
+    free(always);
+}
+
+void mel_page_achievable(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_page_section(page, "achievable", "What can be achieved");
+    mel_buffer_puts(&page->out, "<div class=\"beside\">\n<figure>\n");
+    mel_page_feasible(page, "feasible", "What can be achieved, and the point that the metric chooses", 0,
+                      NULL);
+    mel_write(&page->out,
+              "<figcaption>Every way of deciding is a point: to the right more %s found, upwards more %s "
+              "cleared.</figcaption>\n</figure>\n<div>\n",
+              d->found, d->cleared);
+    mel_buffer_puts(
+        &page->out,
+        "<p>No threshold on these scores, and no mixture of thresholds, gets outside the shaded area. The "
+        "top "
+        "right corner would be perfect; the two squares are the rules that ignore the scores.</p>\n"
+        "<p>The metric weighs the two directions against each other. Points on a common straight line, like "
+        "the one drawn, are equally good; the arrow points to better ones. The best achievable point is "
+        "where "
+        "such a line just touches the area.</p>\n");
+    if (d->has_truth)
+        mel_buffer_puts(&page->out, "<p>The answers came from a known metric. The ring marks its best point, "
+                                    "the dotted line its own line of equally good points.</p>\n");
+    mel_buffer_puts(&page->out, "</div>\n</div>\n</section>\n");
+}

@@ -1,0 +1,211 @@
+/* How sure the metric is, what is not known, and how consistent the answers were. */
+#include "report/page_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void write_numbers(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_write(
+        &page->out,
+        "<div class=\"scroll\"><table>\n<caption><span>The metric in numbers</span></caption>\n<thead><tr>"
+        "<th scope=\"col\">Weight</th><th scope=\"col\" class=\"n\">Value</th>"
+        "<th scope=\"col\" class=\"n\">%s</th><th scope=\"col\">What it weighs</th></tr>"
+        "</thead>\n<tbody>\n",
+        d->settings.strategy == MEL_STRATEGY_SEARCH ? "Last interval" : "95% interval");
+    for (size_t i = 0; i < d->n_numbers; i++) {
+        const mel_page_number *n = &d->numbers[i];
+        mel_write(&page->out, "<tr><th scope=\"row\"><i>%s</i></th><td class=\"n\">%s</td><td class=\"n\">",
+                  n->name, mel_digits_shown(n->value, 4).text);
+        if (isfinite(n->low) && isfinite(n->high))
+            mel_write(&page->out, "%s to %s", mel_digits_shown(n->low, 4).text,
+                      mel_digits_shown(n->high, 4).text);
+        else
+            mel_buffer_puts(&page->out, "not known");
+        mel_write(&page->out, "</td><td>%s</td></tr>\n", n->meaning);
+    }
+    mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n");
+}
+
+static void write_end(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    const mel_digits questions = mel_digits_count(d->n_questions);
+    const char *word = mel_page_plural(d->n_questions, "question", "questions");
+    mel_buffer_puts(&page->out, "<p>");
+    if (d->summary.end == MEL_END_TOLERANCE)
+        mel_write(&page->out, "The session ended after %s %s, when it was sure enough.", questions.text,
+                  word);
+    else if (d->summary.end == MEL_END_BUDGET)
+        mel_write(&page->out, "The session ended when all %s %s that were allowed had been asked.",
+                  questions.text, word);
+    else if (d->summary.end == MEL_END_NOISE)
+        mel_write(
+            &page->out,
+            "The session ended after %s %s, when more would not have helped: the answers contradict each "
+            "other too much.",
+            questions.text, word);
+    else
+        mel_write(&page->out, "The session is not finished: %s %s answered so far.", questions.text, word);
+    const mel_digits radius = mel_digits_significant(d->summary.radius, 2);
+    const mel_digits wanted = mel_digits_significant(d->settings.tolerance, 2);
+    if (isfinite(d->summary.radius) && d->settings.strategy == MEL_STRATEGY_SEARCH)
+        mel_write(&page->out, " Its last interval was \xC2\xB1%s; a width of %s radians was asked for.",
+                  radius.text, wanted.text);
+    else if (isfinite(d->summary.radius))
+        mel_write(&page->out, " The weights are known within \xC2\xB1%s; \xC2\xB1%s was asked for.",
+                  radius.text, wanted.text);
+    mel_buffer_puts(&page->out, "</p>\n");
+}
+
+/* Over the cost ratio where there is one, else over the angle. */
+static void write_posterior(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    static const double least = 1e-3; /* radians from an axis: beyond, a log axis of ratios is no help */
+    mel_posterior_plot plot;
+    char *svg = NULL;
+    mel_posterior_plot_init(&plot);
+    plot.n = d->n_posterior;
+    plot.angle = d->posterior_angle;
+    plot.density = d->posterior_density;
+    plot.estimate = d->summary.angle;
+    plot.low = d->summary.angle_low;
+    plot.high = d->summary.angle_high;
+    plot.truth = d->has_truth ? d->truth_angle : NAN;
+    plot.cost_ratio = plot.low > least && plot.high < acos(0.0) - least;
+    char *title = mel_page_join(page, d->alarms, " that weigh as much as one ", d->missed, "");
+    if (plot.cost_ratio)
+        plot.x_title = title;
+    const mel_plot_options opt = mel_page_embedded("posterior", "What is believed about the metric");
+    mel_buffer_puts(&page->out, "<figure>\n");
+    const mel_status status = mel_plot_posterior(&svg, &plot, &opt, &page->last);
+    mel_page_plot(page, status, svg);
+    free(title);
+    mel_buffer_puts(&page->out, "<figcaption>What the answers leave plausible. The shaded part holds 95% of "
+                                "it.</figcaption>\n</figure>\n");
+}
+
+static void write_convergence(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    char *svg = NULL;
+    const mel_plot_options opt = mel_page_embedded("convergence", "How sure after each question");
+    mel_buffer_puts(&page->out, "<figure>\n");
+    const mel_status status =
+        mel_plot_convergence(&svg, d->n_radius, d->radius, d->settings.tolerance, &opt, &page->last);
+    mel_page_plot(page, status, svg);
+    mel_buffer_puts(&page->out,
+                    "<figcaption>How far off the weights could still be after each answer (half of "
+                    "the widest 95% interval).</figcaption>\n</figure>\n");
+}
+
+void mel_page_sureness(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_page_section(page, "sure", "How sure it is");
+    write_end(page);
+    if (d->n_posterior != 0 || d->n_radius > 1) {
+        mel_buffer_puts(&page->out, "<div class=\"pair\">\n");
+        if (d->n_posterior != 0)
+            write_posterior(page);
+        if (d->n_radius > 1)
+            write_convergence(page);
+        mel_buffer_puts(&page->out, "</div>\n");
+    }
+    write_numbers(page);
+    mel_buffer_puts(&page->out, "</section>\n");
+}
+
+/* The usual 95% interval of a share seen in n rows (Wilson 1927), in people out of 1,000. */
+static mel_ends wilson(double per_thousand, double n)
+{
+    const double z = 1.959964, s = per_thousand / 1000.0, z2 = z * z;
+    const double middle = (s + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    const double half = z / (1.0 + z2 / n) * sqrt(s * (1.0 - s) / n + z2 / (4.0 * n * n));
+    return (mel_ends){ mel_page_people(fmax(1000.0 * (middle - half), 0.0)),
+                       mel_page_people(1000.0 * (middle + half)) };
+}
+
+static void write_sampling(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    if (d->rows == 0) {
+        mel_buffer_puts(
+            &page->out,
+            "<li>The numbers out of 1,000 are exact for a population given by a formula. Real data "
+            "will differ.</li>\n");
+        return;
+    }
+    const mel_ends missed = wilson(mel_page_missed(d, d->chosen.point), (double)d->rows);
+    const mel_ends alarms = wilson(mel_page_alarms(d, d->chosen.point), (double)d->rows);
+    mel_write(
+        &page->out,
+        "<li>The numbers out of 1,000 were measured on %s rows, and the rule was chosen on the same rows. "
+        "On new data like these expect between %s and %s %s and between %s and %s %s (95%%), and rather "
+        "the worse end.</li>\n",
+        mel_digits_count(d->rows).text, missed.low.text, missed.high.text, d->missed_plural, alarms.low.text,
+        alarms.high.text, d->alarms);
+}
+
+void mel_page_unknown(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_page_section(page, "unknown", "What is not known");
+    mel_buffer_puts(&page->out, "<ul>\n");
+    if (d->settings.family == MEL_FAMILY_LINEAR)
+        mel_write(&page->out,
+                  "<li>Whether the exchange rate is the same everywhere. This metric assumes that it is: the "
+                  "tenth of the %s weighs as much as the first.</li>\n",
+                  d->missed_plural);
+    else
+        mel_buffer_puts(&page->out, "<li>Whether another kind of metric would describe the answers better: a "
+                                    "ratio of two weighted sums was assumed.</li>\n");
+    if (d->settings.strategy == MEL_STRATEGY_SEARCH)
+        mel_buffer_puts(&page->out,
+                        "<li>How probable the interval is: the search halves an interval with every "
+                        "round and trusts each answer, so one wrong answer can spoil it.</li>\n");
+    else if (d->settings.assume.kind == MEL_NOISE_NONE)
+        mel_buffer_puts(
+            &page->out,
+            "<li>What wrong answers would change. The intervals take every answer at its word; if "
+            "some were slips, they are too narrow.</li>\n");
+    else
+        mel_buffer_puts(&page->out,
+                        "<li>The intervals allow for wrong answers of the kind that was assumed, not "
+                        "for a change of mind on the way.</li>\n");
+    mel_buffer_puts(&page->out,
+                    "<li>What other people would have answered. This is the metric of whoever was "
+                    "asked.</li>\n");
+    write_sampling(page);
+    mel_buffer_puts(&page->out, "</ul>\n</section>\n");
+}
+
+void mel_page_consistency(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    const mel_summary *s = &d->summary;
+    if (d->n_questions == 0)
+        return;
+    mel_page_section(page, "consistency", "How consistent the answers were");
+    mel_buffer_puts(&page->out, "<ul>\n");
+    if (s->repeats == 0)
+        mel_buffer_puts(&page->out, "<li>No question was asked twice.</li>\n");
+    else
+        mel_write(&page->out, "<li>%s %s asked again with the sides swapped; %s got the same answer.</li>\n",
+                  mel_digits_count(s->repeats).text,
+                  mel_page_plural(s->repeats, "question was", "questions were"),
+                  s->repeats_agreed == s->repeats ? (s->repeats == 1 ? "it" : "all")
+                                                  : mel_digits_count(s->repeats_agreed).text);
+    if (s->disagreements == 0)
+        mel_buffer_puts(&page->out, "<li>The metric agrees with every answer.</li>\n");
+    else
+        mel_write(&page->out,
+                  "<li>The metric itself would have answered %s of the %s questions differently.</li>\n",
+                  mel_digits_count(s->disagreements).text, mel_digits_count(d->n_questions).text);
+    if (isfinite(s->error_rate))
+        mel_write(&page->out, "<li>The share of wrong answers is estimated at %s%%.</li>\n",
+                  mel_digits_significant(100.0 * s->error_rate, 2).text);
+    mel_buffer_puts(&page->out, "</ul>\n</section>\n");
+}

@@ -1,0 +1,134 @@
+/* What to do with the metric: its neighbours, the truth where it is known, commands, the method. */
+#include "report/page_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+static mel_digits percent(double share)
+{
+    /* "100%" only for all of them. */
+    const double shown = share < 1.0 ? fmin(100.0 * share, 99.9) : 100.0;
+    return mel_digits_shown(shown, share < 1.0 ? 1 : 0);
+}
+
+void mel_page_neighbours(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    if (d->n_neighbours == 0)
+        return;
+    mel_page_section(page, "neighbours", "Well-known metrics that come closest");
+    mel_write(&page->out,
+              "<p>How often they prefer the same one of two classifiers, over %s random pairs of achievable "
+              "ones.</p>\n<div class=\"scroll\"><table>\n<caption><span>Agreement with this "
+              "metric</span></caption>\n"
+              "<thead><tr><th scope=\"col\">Metric</th><th scope=\"col\" colspan=\"2\">Same preference</th>"
+              "</tr></thead>\n<tbody>\n",
+              mel_digits_count(d->n_pairs).text);
+    for (size_t i = 0; i < d->n_neighbours; i++) {
+        const mel_digits share = percent(d->neighbours[i].agreement);
+        mel_write(&page->out,
+                  "<tr><th scope=\"row\">%s</th><td class=\"n\">%s%%</td><td class=\"track\">"
+                  "<span class=\"bar\" style=\"width:%s%%\"></span></td></tr>\n",
+                  d->neighbours[i].name, share.text, share.text);
+    }
+    mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n</section>\n");
+}
+
+void mel_page_truth(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    char *svg = NULL;
+    if (!d->has_truth)
+        return;
+    mel_page_section(page, "truth", "Against the truth");
+    mel_buffer_puts(&page->out, "<div class=\"beside\">\n<div>\n");
+    mel_write(&page->out, "<p>The answers came from a known metric. It says: %s", d->truth_words);
+    if (isfinite(d->truth_agreement))
+        mel_write(&page->out,
+                  " The elicited metric orders %s%% of %s random pairs of classifiers as it does.",
+                  percent(d->truth_agreement).text, mel_digits_count(d->n_pairs).text);
+    if (isfinite(d->truth_angle) && isfinite(d->summary.angle))
+        mel_write(
+            &page->out, " The two directions differ by %s radians.",
+            mel_digits_significant(fabs(remainder(d->summary.angle - d->truth_angle, 4.0 * acos(0.0))), 2)
+                .text);
+    mel_buffer_puts(&page->out, "</p>\n</div>\n");
+    if (d->n_along != 0) {
+        const mel_plot_options opt =
+            mel_page_embedded("along", "True and elicited metric along the boundary");
+        mel_buffer_puts(&page->out, "<figure>\n");
+        const mel_status status = mel_plot_along(&svg, d->n_along, d->along_angle, d->along_truth,
+                                                 d->along_elicited, &opt, &page->last);
+        mel_page_plot(page, status, svg);
+        mel_buffer_puts(
+            &page->out,
+            "<figcaption>Both metrics along the upper boundary, each scaled to 0\xE2\x80\x93"
+            "1. The vertical lines mark the best points; they should coincide.</figcaption>\n</figure>\n");
+    }
+    mel_buffer_puts(&page->out, "</div>\n</section>\n");
+}
+
+/* A shell command goes on in the next line. */
+static const char next_line[] = " \\\n    ";
+
+static void write_session_command(mel_page *page, const char *space, const char *metric)
+{
+    const mel_page_data *d = page->data;
+    mel_buffer *out = &page->out;
+    mel_buffer_puts(out, d->summary.end == MEL_END_NOT_YET
+                             ? "<p>Go on with the questions:</p>\n"
+                             : "<p>Every answer is in the session file; this makes the metric and this page "
+                               "again:</p>\n");
+    mel_write(out, "<pre><code>melicit elicit %s%s--session ", space, next_line);
+    mel_write_word(out, d->session_path);
+    mel_write(out, "%s--out ", next_line);
+    mel_write_word(out, metric);
+    mel_buffer_puts(out, " --report report.html</code></pre>\n");
+}
+
+void mel_page_use(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    const char *metric = d->metric_path != NULL ? d->metric_path : "metric.json";
+    const char *space = d->space_options != NULL ? d->space_options : "--data DATA.csv --label COLUMN";
+    mel_buffer *out = &page->out;
+    mel_page_section(page, "use", "Use it");
+    mel_buffer_puts(out,
+                    "<p>The metric is a small JSON file. Score predictions with it:</p>\n<pre><code>melicit "
+                    "score --metric ");
+    mel_write_word(out, metric);
+    mel_write(out, "%s--labels LABELS.csv --predictions PREDICTIONS.csv</code></pre>\n", next_line);
+    mel_buffer_puts(out,
+                    "<p>Make the classifier that is best for it, with its threshold:</p>\n<pre><code>melicit "
+                    "apply --metric ");
+    mel_write_word(out, metric);
+    mel_write(out, "%s%s%s--out classifier.json</code></pre>\n", next_line, space, next_line);
+    if (d->session_path != NULL)
+        write_session_command(page, space, metric);
+    mel_buffer_puts(out, "</section>\n");
+}
+
+void mel_page_method(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    mel_page_section(page, "method", "The method in three sentences");
+    if (d->settings.strategy == MEL_STRATEGY_ACTIVE)
+        mel_buffer_puts(
+            &page->out,
+            "<p>Every question showed two ways of deciding that can really be achieved on these data, and "
+            "asked "
+            "which is better. Each answer rules out, or makes less plausible, the weights that would have "
+            "preferred the other one; the next question was chosen so that either answer would halve what is "
+            "still plausible, with two points that differ as much as possible. The weights given here are "
+            "the "
+            "centre of what is left, and the intervals hold 95% of it.</p>\n");
+    else
+        mel_buffer_puts(&page->out, "<p>Along the boundary of what can be achieved, a metric of this kind "
+                                    "rises to its best point and "
+                                    "falls after it. In each round a few points of the boundary were "
+                                    "compared in pairs, and the answers "
+                                    "tell in which part of the interval of slopes the best point lies. The "
+                                    "slope of the boundary where "
+                                    "the search ends gives the weights.</p>\n");
+    mel_buffer_puts(&page->out, "</section>\n");
+}

@@ -1,0 +1,1359 @@
+/* Plots and the page of a session. `test_report --write DIR` writes every sample for other parsers. */
+#include "support/test.h"
+
+#include "report/page_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char nasty[] = "<b>\"R&D\"</b> 'x' \xE7\x99\x8C \xFF\x01";
+
+/* ---- a small strict reader of XML ---- */
+
+enum { DEEP = 64, MOST_IDS = 256 };
+
+typedef struct {
+    const char *open[DEEP];
+    size_t depth;
+    char ids[MOST_IDS][64];
+    size_t n_ids;
+} reader;
+
+static void read_entity(const char *at)
+{
+    static const char *const known[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
+    for (size_t i = 0; i < COUNT(known); i++)
+        if (strncmp(at, known[i], strlen(known[i])) == 0)
+            return;
+    fail_msg("unknown entity at %.40s", at);
+}
+
+static void read_id(reader *r, const char *value, size_t n)
+{
+    assert_true(r->n_ids < MOST_IDS && n < sizeof r->ids[0]);
+    memcpy(r->ids[r->n_ids], value, n);
+    r->ids[r->n_ids][n] = '\0';
+    for (size_t i = 0; i < r->n_ids; i++)
+        assert_string_not_equal(r->ids[i], r->ids[r->n_ids]);
+    r->n_ids++;
+}
+
+/* name="value" pairs up to the end of the tag; returns the place of '>' or of "/>". */
+static const char *read_attributes(reader *r, const char *at)
+{
+    for (;;) {
+        const size_t blanks = strspn(at, " \n");
+        at += blanks;
+        if (*at == '>' || strncmp(at, "/>", 2) == 0)
+            return at;
+        assert_true(blanks > 0);
+        const size_t name = strcspn(at, "= >");
+        assert_true(name > 0 && strncmp(at + name, "=\"", 2) == 0);
+        const char *value = at + name + 2;
+        const size_t n = strcspn(value, "\"<");
+        assert_int_equal(value[n], '"');
+        if (name == 2 && strncmp(at, "id", 2) == 0)
+            read_id(r, value, n);
+        at = value + n + 1;
+    }
+}
+
+static const char *read_tag(reader *r, const char *at)
+{
+    if (strncmp(at, "<!DOCTYPE html>", 15) == 0)
+        return at + 15;
+    const bool closing = at[1] == '/';
+    const char *name = at + (closing ? 2 : 1);
+    const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+    assert_true(n > 0);
+    if (closing) {
+        assert_true(r->depth > 0 && name[n] == '>');
+        const char *open = r->open[--r->depth];
+        assert_true(strncmp(open, name, n) == 0 && strchr(" \n>", open[n]) != NULL);
+        return name + n + 1;
+    }
+    at = read_attributes(r, name + n);
+    if (*at == '/')
+        return at + 2;
+    assert_true(r->depth < DEEP);
+    r->open[r->depth++] = name;
+    return at + 1;
+}
+
+/* Well-formed, ids unique, no number that is none. */
+static void assert_document(const char *text)
+{
+    reader *r = calloc(1, sizeof *r);
+    assert_non_null(r);
+    for (const char *at = text; *at != '\0';)
+        if (*at == '<') {
+            at = read_tag(r, at);
+        } else {
+            if (*at == '&')
+                read_entity(at);
+            assert_true((unsigned char)*at >= 0x20 || *at == '\n');
+            at++;
+        }
+    assert_int_equal(r->depth, 0);
+    free(r);
+    static const char *const never[] = { "\"nan",  "\"-nan", " nan\"", ">nan",    ":nan",  "NaN",     "\"inf",
+                                         "\"-inf", ">inf",   "(null)", "<script", "url(h", "https://" };
+    for (size_t i = 0; i < COUNT(never); i++)
+        if (strstr(text, never[i]) != NULL)
+            fail_msg("%s in: %.60s", never[i], strstr(text, never[i]));
+    for (const char *at = text; (at = strstr(at, "http://")) != NULL; at++)
+        assert_int_equal(strncmp(at, "http://www.w3.org/", 18), 0); /* names of languages only */
+}
+
+static size_t occurrences(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (; (text = strstr(text, what)) != NULL; text++)
+        n++;
+    return n;
+}
+
+static void assert_has(const char *text, const char *what)
+{
+    if (strstr(text, what) == NULL)
+        fail_msg("missing: %s", what);
+}
+
+/* Where `what` comes next after `at`; NULL stays NULL. */
+static const char *next_of(const char *at, const char *what)
+{
+    return at != NULL && *at != '\0' ? strstr(at + 1, what) : NULL;
+}
+
+static double number_after(const char *text, const char *what)
+{
+    const char *at = strstr(text, what);
+    return at != NULL ? strtod(at + strlen(what), NULL) : NAN;
+}
+
+/* The number of an attribute in the element that starts at `at`. */
+static double attribute(const char *at, const char *name)
+{
+    char want[40];
+    (void)snprintf(want, sizeof want, " %s=\"", name);
+    if (at == NULL)
+        return NAN;
+    const char *found = strstr(at, want), *end = strchr(at, '>');
+    return found != NULL && found < end ? strtod(found + strlen(want), NULL) : NAN;
+}
+
+/* The first path of a class as vertices; none when there is no such path. */
+static size_t path_of(const char *svg, const char *class_name, double *x, double *y, size_t most)
+{
+    char want[64];
+    (void)snprintf(want, sizeof want, "<path class=\"%s\"", class_name);
+    const char *at = strstr(svg, want);
+    size_t n = 0;
+    if (at != NULL)
+        at = strstr(at, " d=\"");
+    if (at == NULL)
+        return 0;
+    at += 4;
+    for (; n < most && (*at == 'M' || *at == 'L'); n++) {
+        char *end;
+        x[n] = strtod(at + 1, &end);
+        y[n] = strtod(end + 1, &end);
+        at = end;
+    }
+    return n;
+}
+
+/* ---- samples ---- */
+
+/* The face of logistic:5,0 as a polygon, by the formula. */
+enum { HALF = 60, CORNERS = 2 * HALF };
+static mel_point sample_hull[CORNERS];
+
+static double share_below(double x)
+{
+    return 0.5 * (x + 1.0) - (log1p(exp(5.0 * x)) - log1p(exp(-5.0))) / 10.0;
+}
+
+static void make_hull(void)
+{
+    for (size_t i = 0; i < HALF; i++) {
+        const double x = 1.0 - 2.0 * (double)i / HALF; /* from always to never positive */
+        const double tp = share_below(x), fp = 0.5 * (x + 1.0) - tp;
+        sample_hull[HALF + i] = (mel_point){ tp, 0.5 - fp };
+        sample_hull[i] = (mel_point){ 0.5 - tp, fp };
+    }
+}
+
+static mel_feasible_plot sample_feasible(void)
+{
+    mel_feasible_plot plot;
+    mel_feasible_plot_init(&plot);
+    plot.n_hull = CORNERS;
+    plot.hull = sample_hull;
+    plot.positives = 0.5;
+    plot.negatives = 0.5;
+    return plot;
+}
+
+static mel_status feasible(char **out, mel_error *err)
+{
+    static const mel_support supports[] = { { 0.98, 0.2, { NAN, NAN }, "elicited" },
+                                            { 0.7, 0.7, { 0.42, 0.42 }, nasty } };
+    static const mel_point stairs[] = { { 0.0, 0.5 }, { 0.2, 0.5 }, { 0.2, 0.45 }, { 0.5, 0.0 } };
+    static const mel_asked asked[] = { { { 0.0, 0.5 }, { 0.5, 0.0 }, MEL_ANSWER_A },
+                                       { { 0.1, 0.5 }, { 0.4, 0.0 }, MEL_ANSWER_B },
+                                       { { 0.2, 0.49 }, { 0.3, 0.01 }, MEL_ANSWER_SAME } };
+    mel_feasible_plot plot = sample_feasible();
+    plot.n_supports = COUNT(supports);
+    plot.supports = supports;
+    plot.n_staircase = plot.n_smooth = COUNT(stairs);
+    plot.staircase = plot.smooth = stairs;
+    plot.n_questions = COUNT(asked);
+    plot.questions = asked;
+    plot.x_title = plot.never = plot.always = nasty;
+    return mel_plot_feasible(out, &plot, NULL, err);
+}
+
+enum { ANGLES = 300 };
+static double angles[ANGLES], densities[ANGLES];
+
+static mel_posterior_plot sample_posterior(void)
+{
+    mel_posterior_plot plot;
+    for (size_t i = 0; i < ANGLES; i++) {
+        angles[i] = acos(0.0) * (double)i / (ANGLES - 1);
+        densities[i] = exp(-0.5 * pow((angles[i] - 0.3) / 0.05, 2.0));
+    }
+    mel_posterior_plot_init(&plot);
+    plot.n = ANGLES;
+    plot.angle = angles;
+    plot.density = densities;
+    plot.estimate = 0.3;
+    plot.low = 0.2;
+    plot.high = 0.4;
+    return plot;
+}
+
+static mel_status posterior_angle(char **out, mel_error *err)
+{
+    mel_posterior_plot plot = sample_posterior();
+    plot.truth = 0.33;
+    plot.x_title = nasty;
+    return mel_plot_posterior(out, &plot, NULL, err);
+}
+
+static mel_status posterior_ratio(char **out, mel_error *err)
+{
+    mel_posterior_plot plot = sample_posterior();
+    plot.cost_ratio = true;
+    return mel_plot_posterior(out, &plot, NULL, err);
+}
+
+static mel_status along(char **out, mel_error *err)
+{
+    static const double a[] = { 0.0, 0.4, 0.8, 1.2, 1.6 }, t[] = { 0.1, 0.5, 0.9, 0.5, 0.1 },
+                        e[] = { 3.0, 9.0, 9.0, 9.0, 1.0 };
+    return mel_plot_along(out, COUNT(a), a, t, e, NULL, err);
+}
+
+static mel_status convergence(char **out, mel_error *err)
+{
+    static const double radius[] = { 0.5, 0.3, 0.31, 0.1, 0.02, 0.005 };
+    return mel_plot_convergence(out, COUNT(radius), radius, 0.01, NULL, err);
+}
+
+static mel_status people(char **out, mel_error *err)
+{
+    mel_people_plot plot;
+    mel_people_plot_init(&plot);
+    plot.positives = 0.3725;
+    plot.negatives = 0.6275;
+    plot.point = (mel_point){ 0.3601, 0.4333 };
+    plot.missed = nasty;
+    return mel_plot_people(out, &plot, NULL, err);
+}
+
+static mel_status lines(char **out, mel_error *err)
+{
+    static const double x[] = { 1, 2, 3, 4 }, y[] = { 0.1, 0.2, 0.4, 0.3 }, low[] = { 0.05, 0.1, 0.3, 0.2 },
+                        high[] = { 0.2, 0.3, 0.5, 0.4 }, z[] = { 0.4, 0.3, 0.2, 0.1 };
+    static const mel_series series[] = { { nasty, 4, x, y, low, high, false, true },
+                                         { "second", 4, x, z, NULL, NULL, true, true } };
+    mel_line_chart chart;
+    mel_line_chart_init(&chart);
+    chart.n_series = COUNT(series);
+    chart.series = series;
+    chart.y_title = nasty;
+    chart.x_title = "x";
+    chart.reference = 0.25;
+    chart.reference_name = "reference";
+    return mel_plot_lines(out, &chart, NULL, err);
+}
+
+static const double bar_values[] = { 1.0, 2.0, -0.5, 0.5, 1.0, 0.0 };
+
+static mel_status bars(char **out, mel_error *err)
+{
+    static const char *const groups[] = { "one", nasty, "three" }, *const series[] = { "a", "b" };
+    static const double low[] = { 0.9, 1.8, -0.6, 0.4, 0.8, -0.1 },
+                        high[] = { 1.1, 2.2, -0.4, 0.6, 1.2, 0.1 };
+    mel_bar_chart chart;
+    mel_bar_chart_init(&chart);
+    chart.n_groups = 3;
+    chart.n_series = 2;
+    chart.group_names = groups;
+    chart.series_names = series;
+    chart.value = bar_values;
+    chart.low = low;
+    chart.high = high;
+    chart.decimals = 2;
+    chart.x_title = "value";
+    return mel_plot_bars(out, &chart, NULL, err);
+}
+
+/* A page with everything on it, made up. */
+static mel_page_data sample_page(void)
+{
+    static const mel_page_question questions[] = {
+        { { 0.1, 0.45 }, { 0.4, 0.2 }, MEL_ANSWER_B, 3.25, false, false },
+        { { 0.2, 0.4 }, { 0.45, 0.1 }, MEL_ANSWER_A, 2.0, false, true },
+        { { 0.45, 0.1 }, { 0.2, 0.4 }, MEL_ANSWER_SAME, NAN, true, false },
+    };
+    static const double radius[] = { 0.5, 0.3, 0.1, 0.05 };
+    const mel_posterior_plot posterior = sample_posterior();
+    mel_page_data d = {
+        .title = nasty,
+        .words = "One missed cancer counts as much as 3.2 false alarms; 95% between 2.4 and 4.9.",
+        .data = nasty,
+        .date = "today",
+        .answered_by = "a doctor",
+        .version = "9.9.9",
+        .positive = nasty,
+        .found = nasty,
+        .cleared = "healthy",
+        .called = nasty,
+        .missed = "missed cancer",
+        .missed_plural = "missed cancers",
+        .alarm = "false alarm",
+        .alarms = "false alarms",
+        .unit = "women",
+        .session_path = "it's a file.jsonl",
+        .metric_path = "m.json",
+        .rows = 285,
+        .summary = { MEL_END_TOLERANCE, 3, 0.012, 0.05, 1, 0, 1, 0.3, 0.2, 0.4 },
+        .n_numbers = 2,
+        .numbers = { { "m11", "one", 0.95, 0.9, 0.98 }, { "m00", "two", 0.3, NAN, NAN } },
+        .cost = { 3.24, 2.37, 4.93 },
+        .threshold = 0.236,
+        .threshold_low = 0.169,
+        .threshold_high = 0.297,
+        .positives = 0.5,
+        .negatives = 0.5,
+        .n_hull = CORNERS,
+        .hull = sample_hull,
+        .chosen = { { 0.45, 0.4 }, { 0.31, false }, true },
+        .plain = { { 0.42, 0.42 }, { 0.5, false }, true },
+        .m11 = 0.95,
+        .m00 = 0.3,
+        .n_questions = COUNT(questions),
+        .questions = questions,
+        .n_posterior = ANGLES,
+        .posterior_angle = posterior.angle,
+        .posterior_density = posterior.density,
+        .n_radius = COUNT(radius),
+        .radius = radius,
+        .n_neighbours = 2,
+        .n_pairs = 2000,
+        .neighbours = { { MEL_NAMED_FBETA, 2.0, 1.0, "F2" }, { MEL_NAMED_RECALL, 0.0, 0.9996, "recall" } },
+    };
+    mel_session_options_init(&d.settings);
+    return d;
+}
+
+static mel_status full_page(char **out, mel_error *err)
+{
+    static const double a[] = { 0.0, 0.8, 1.5 }, t[] = { 0.1, 0.9, 0.2 }, e[] = { 0.2, 0.8, 0.1 };
+    mel_page_data d = sample_page();
+    d.has_truth = true;
+    d.truth_words = "One missed cancer counts as much as 3 false alarms.";
+    d.truth_m11 = 0.9;
+    d.truth_m00 = 0.3;
+    d.truth_angle = 0.32;
+    d.truth_best = (mel_point){ 0.44, 0.41 };
+    d.truth_agreement = 0.998;
+    d.n_along = COUNT(a);
+    d.along_angle = a;
+    d.along_truth = t;
+    d.along_elicited = e;
+    return mel_page_write(out, &d, err);
+}
+
+/* Nothing is known but what must be. */
+static mel_status bare_page(char **out, mel_error *err)
+{
+    mel_page_data d = sample_page();
+    d.data = d.date = d.answered_by = d.session_path = d.metric_path = d.space_options = NULL;
+    d.words = "How much a miss counts depends. Classifiers of equal worth lie on a line.";
+    d.settings.family = MEL_FAMILY_LINEAR_FRACTIONAL;
+    d.settings.strategy = MEL_STRATEGY_SEARCH;
+    d.rows = 0;
+    d.summary = (mel_summary){ MEL_END_NOT_YET, 0, NAN, NAN, 0, 0, 0, NAN, NAN, NAN };
+    d.n_numbers = 0;
+    d.cost = (mel_cost_ratio){ NAN, NAN, NAN };
+    d.threshold = d.threshold_low = d.threshold_high = NAN;
+    d.chosen.has_rule = false;
+    d.plain.rule.threshold = -INFINITY;
+    d.n_questions = d.n_posterior = d.n_radius = d.n_neighbours = 0;
+    d.questions = NULL;
+    return mel_page_write(out, &d, err);
+}
+
+static const struct {
+    const char *file;
+    mel_status (*make)(char **out, mel_error *err);
+} samples[] = {
+    { "feasible.svg", feasible },
+    { "posterior_angle.svg", posterior_angle },
+    { "posterior_ratio.svg", posterior_ratio },
+    { "along.svg", along },
+    { "convergence.svg", convergence },
+    { "people.svg", people },
+    { "lines.svg", lines },
+    { "bars.svg", bars },
+    { "full.html", full_page },
+    { "bare.html", bare_page },
+};
+
+static char *make(mel_status (*sample)(char **out, mel_error *err))
+{
+    char *out = NULL;
+    mel_error err;
+    assert_ok(sample(&out, &err), &err);
+    assert_non_null(out);
+    return out;
+}
+
+static void test_samples(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        char *out = make(samples[i].make);
+        print_message("  %s: %zu bytes\n", samples[i].file, strlen(out));
+        assert_document(out);
+        char *again = make(samples[i].make);
+        assert_string_equal(out, again);
+        if (strstr(samples[i].file, ".svg") != NULL)
+            assert_true(strncmp(out, "<svg xmlns=\"http://www.w3.org/2000/svg\"", 39) == 0);
+        free(again);
+        free(out);
+    }
+}
+
+/* ---- plots ---- */
+
+/* The line touches the hull at its best point: every corner is on one side of it. */
+static void test_supporting_line(void **state)
+{
+    (void)state;
+    static const double weights[][2] = { { 0.98, 0.2 },  { 0.5, 0.5 },  { 0.0, 1.0 }, { 1.0, 0.0 },
+                                         { -0.7, -0.7 }, { 0.8, -0.6 }, { -0.1, 1.0 } };
+    for (size_t w = 0; w < COUNT(weights); w++) {
+        const mel_support support = { weights[w][0], weights[w][1], { NAN, NAN }, "s" };
+        mel_feasible_plot plot = sample_feasible();
+        char *svg = NULL;
+        mel_error err;
+        double lx[2], ly[2], hx[4 * HALF], hy[4 * HALF];
+        plot.n_supports = 1;
+        plot.supports = &support;
+        assert_ok(mel_plot_feasible(&svg, &plot, NULL, &err), &err);
+        assert_int_equal(path_of(svg, "line-2 solid", lx, ly, 2), 2);
+        const size_t n = path_of(svg, "area", hx, hy, COUNT(hx));
+        assert_true(n > 20);
+        const double length = hypot(lx[1] - lx[0], ly[1] - ly[0]);
+        double least = INFINITY, most = -INFINITY;
+        for (size_t i = 0; i < n; i++) {
+            const double side =
+                ((lx[1] - lx[0]) * (hy[i] - ly[0]) - (ly[1] - ly[0]) * (hx[i] - lx[0])) / length;
+            least = fmin(least, side);
+            most = fmax(most, side);
+        }
+        assert_true(length > 20.0);
+        assert_true(fmin(fabs(least), fabs(most)) < 0.15); /* touches */
+        assert_true(fmax(fabs(least), fabs(most)) > 20.0); /* and leaves the rest on one side */
+        free(svg);
+    }
+}
+
+/* Axes have one scale while the box is not too oblong: 0.4 to the right is as long as 0.4 up. */
+static void test_one_scale(void **state)
+{
+    (void)state;
+    static const struct {
+        double positives;
+        bool one_scale;
+    } rows[] = { { 0.5, true }, { 0.45, true }, { 0.55, true }, { 0.1, false }, { 0.95, false } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const double p = rows[i].positives;
+        const mel_point hull[] = { { 0.0, 1.0 - p }, { 0.0, 0.0 }, { p, 0.0 }, { p, 1.0 - p } };
+        mel_feasible_plot plot = sample_feasible();
+        char *svg = NULL;
+        mel_error err;
+        plot.n_hull = 4;
+        plot.hull = hull;
+        plot.positives = p;
+        plot.negatives = 1.0 - p;
+        assert_ok(mel_plot_feasible(&svg, &plot, NULL, &err), &err);
+        const char *box = strstr(svg, "<rect class=\"soft dots\"");
+        assert_non_null(box);
+        const double ratio = attribute(box, "height") / attribute(box, "width") * p / (1.0 - p);
+        assert_int_equal(fabs(ratio - 1.0) < 1e-3, rows[i].one_scale);
+        free(svg);
+    }
+}
+
+static void test_questions_drawn(void **state)
+{
+    (void)state;
+    char *svg = make(feasible);
+    /* A and B: a filled and an open end each; "about the same": two open ends; one of each in the legend. */
+    assert_int_equal(occurrences(svg, "<circle class=\"won\""), 2 + 1);
+    assert_int_equal(occurrences(svg, "<circle class=\"lost\""), 2 + 2 + 1);
+    assert_int_equal(occurrences(svg, "<path class=\"asked\""), 2);
+    assert_int_equal(occurrences(svg, "<path class=\"asked dots\""), 1);
+    /* The filled end of question 1 is A, on the left; that of question 2 is B, on the right. */
+    const char *won = strstr(svg, "<circle class=\"won\""), *lost = strstr(svg, "<circle class=\"lost\"");
+    assert_true(attribute(won, "cx") < attribute(lost, "cx") - 100.0);
+    won = next_of(won, "<circle class=\"won\"");
+    lost = next_of(lost, "<circle class=\"lost\"");
+    assert_true(attribute(won, "cx") > attribute(lost, "cx") + 100.0);
+    static const char *const labels[] = { ">1</text>", ">2</text>", ">3</text>" };
+    for (size_t i = 0; i < COUNT(labels); i++)
+        assert_has(svg, labels[i]);
+    assert_has(svg, "&lt;b&gt;&quot;R&amp;D&quot;&lt;/b&gt;");
+    free(svg);
+}
+
+static void test_feasible_refusals(void **state)
+{
+    (void)state;
+    static const mel_point nan_point[] = { { 0.0, 0.5 }, { NAN, 0.0 } };
+    static const mel_support zero = { 0.0, 0.0, { NAN, NAN }, NULL },
+                             half = { 1.0, 0.0, { 0.1, INFINITY }, NULL };
+    static const mel_asked lost = { { 0.1, NAN }, { 0.2, 0.2 }, MEL_ANSWER_A };
+    mel_feasible_plot rows[9];
+    static const char *const sentences[] = {
+        "a hull of 1 points",
+        "hull, point 1: (nan, 0) is not finite",
+        "shares 0 of positives",
+        "shares 0.5 of positives and 0.7 of negatives",
+        "axes per -1",
+        "5 supporting lines, at most 4",
+        "supporting line 0: (0, 0)",
+        "supporting line 0: (1, 0) at (0.1, inf)",
+        "question 1: (0.1, nan)",
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        rows[i] = sample_feasible();
+    rows[0].n_hull = 1;
+    rows[1].n_hull = 2;
+    rows[1].hull = nan_point;
+    rows[2].positives = 0.0;
+    rows[3].negatives = 0.7;
+    rows[4].people = -1.0;
+    rows[5].n_supports = 5;
+    rows[5].supports = &half;
+    rows[6].n_supports = rows[7].n_supports = 1;
+    rows[6].supports = &zero;
+    rows[7].supports = &half;
+    rows[8].n_questions = 1;
+    rows[8].questions = &lost;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *svg = NULL;
+        mel_error err;
+        assert_int_equal(mel_plot_feasible(&svg, &rows[i], NULL, &err), MEL_EINVAL);
+        assert_null(svg);
+        assert_has(err.text, sentences[i]);
+    }
+}
+
+/* The shaded part ends at low and high, the line is at the estimate; ratios ascend as angles fall. */
+static void test_posterior_marks(void **state)
+{
+    (void)state;
+    double bx[2 * ANGLES], by[2 * ANGLES], ex[2] = { 0 }, ey[2] = { 0 }, cx[2 * ANGLES], cy[2 * ANGLES];
+    for (int ratio = 0; ratio < 2; ratio++) {
+        char *svg = make(ratio ? posterior_ratio : posterior_angle);
+        const size_t n = path_of(svg, "band-1", bx, by, COUNT(bx));
+        const size_t m = path_of(svg, "line-1", cx, cy, COUNT(cx));
+        assert_int_equal(path_of(svg, "line-2 solid", ex, ey, 2), 2);
+        double left = INFINITY, right = -INFINITY, top = INFINITY, peak = NAN;
+        for (size_t i = 0; i < n; i++) {
+            left = fmin(left, bx[i]);
+            right = fmax(right, bx[i]);
+        }
+        for (size_t i = 0; i < m; i++)
+            if (cy[i] < top) {
+                top = cy[i];
+                peak = cx[i];
+            }
+        assert_close(ex[0], ex[1], 1e-9);
+        assert_true(left < ex[0] && ex[0] < right);
+        /* The mode: at the estimate over the angle, above it (sin cos ascends there) over the log ratio. */
+        if (ratio)
+            assert_true(peak < ex[0] && peak > left);
+        else
+            assert_close(peak, ex[0], 2.0);
+        if (!ratio) /* 0.2 and 0.4 are as far from 0.3 */
+            assert_close(ex[0] - left, right - ex[0], 0.1);
+        else /* log cot: 1/(sin cos) is larger on the left of the estimate's angle */
+            assert_true(right - ex[0] > ex[0] - left);
+        free(svg);
+    }
+}
+
+static void test_posterior_refusals(void **state)
+{
+    (void)state;
+    double angle[] = { 0.1, 0.2, 0.3 }, density[] = { 1.0, 2.0, 1.0 };
+    mel_posterior_plot rows[7];
+    static const char *const sentences[] = {
+        "a density of 1 points",
+        "point 1, is negative, not finite or out of order",
+        "is zero everywhere",
+        "estimate nan with interval 0.1 to 0.3",
+        "interval 0.3 to 0.1",
+        "is not inside (0, pi/2): no cost ratio",
+        "is not inside (0, pi/2): no cost ratio",
+    };
+    static const double falling[] = { 0.3, 0.2, 0.1 }, nothing[] = { 0.0, 0.0, 0.0 };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_posterior_plot_init(&rows[i]);
+        rows[i].n = 3;
+        rows[i].angle = angle;
+        rows[i].density = density;
+        rows[i].estimate = 0.2;
+        rows[i].low = 0.1;
+        rows[i].high = 0.3;
+    }
+    rows[0].n = 1;
+    rows[1].angle = falling;
+    rows[2].density = nothing;
+    rows[3].estimate = NAN;
+    rows[4].low = 0.3;
+    rows[4].high = 0.1;
+    rows[5].cost_ratio = rows[6].cost_ratio = true;
+    rows[5].low = 0.0;
+    rows[6].high = 1.6;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *svg = NULL;
+        mel_error err;
+        assert_int_equal(mel_plot_posterior(&svg, &rows[i], NULL, &err), MEL_EINVAL);
+        assert_null(svg);
+        assert_has(err.text, sentences[i]);
+    }
+}
+
+/* Vertical lines at the largest values: the third angle, and the middle of a plateau around it. */
+static void test_along_maxima(void **state)
+{
+    (void)state;
+    char *svg = make(along);
+    double tx[2] = { 0 }, ty[2] = { 0 }, ex[2] = { 0 }, ey[2] = { 0 };
+    assert_int_equal(path_of(svg, "line-1", tx, ty, 2), 2);
+    assert_int_equal(path_of(svg, "line-2", ex, ey, 2), 2);
+    assert_close(tx[0], tx[1], 1e-9);
+    assert_close(tx[0], ex[0], 1e-9);
+    assert_has(svg, "The true metric is largest at 0.800 radians.");
+    assert_has(svg, "The elicited metric is largest at 0.800 radians.");
+    free(svg);
+    static const double a[] = { 0.0, 1.0 }, bad[] = { 0.0, INFINITY }, back[] = { 1.0, 0.0 };
+    mel_error err;
+    assert_int_equal(mel_plot_along(&svg, 2, a, bad, NULL, NULL, &err), MEL_EINVAL);
+    assert_has(err.text, "angle 1: (1, true inf, elicited 0) is not finite");
+    assert_int_equal(mel_plot_along(&svg, 2, back, a, NULL, NULL, &err), MEL_EINVAL);
+    assert_int_equal(mel_plot_along(&svg, 2, a, NULL, NULL, NULL, &err), MEL_EINVAL);
+    assert_int_equal(mel_plot_along(&svg, 1, a, a, NULL, NULL, &err), MEL_EINVAL);
+}
+
+static void test_convergence_points(void **state)
+{
+    (void)state;
+    char *svg = make(convergence);
+    assert_int_equal(occurrences(svg, "<circle class=\"fill-1\""), 6);
+    assert_has(svg, "tolerance asked for");
+    free(svg);
+    static const double zero[] = { 0.5, 0.0 };
+    mel_error err;
+    assert_int_equal(mel_plot_convergence(&svg, 2, zero, 0.0, NULL, &err), MEL_EINVAL);
+    assert_int_equal(mel_plot_convergence(&svg, 0, zero, 0.0, NULL, &err), MEL_EINVAL);
+}
+
+/* Marks in each path are as many as the legend says, 1,000 in all, whatever the rounding. */
+static void test_people_add_up(void **state)
+{
+    (void)state;
+    static const char *const classes[] = { "people-found", "people-missed", "people-alarm",
+                                           "people-cleared" };
+    static const char *const words[] = { "found", "missed", "false alarms", "cleared" };
+    mel_rng rng;
+    mel_rng_seed(&rng, 3);
+    for (int round = 0; round < 200; round++) {
+        mel_people_plot plot;
+        char *svg = NULL;
+        mel_error err;
+        mel_people_plot_init(&plot);
+        plot.positives = 0.001 + 0.998 * mel_rng_uniform(&rng);
+        plot.negatives = 1.0 - plot.positives;
+        plot.point.tp = plot.positives * (round % 5 == 0 ? 1.0 : mel_rng_uniform(&rng));
+        plot.point.tn = plot.negatives * (round % 7 == 0 ? 0.0 : mel_rng_uniform(&rng));
+        const double share[] = { plot.point.tp, plot.positives - plot.point.tp,
+                                 plot.negatives - plot.point.tn, plot.point.tn };
+        assert_ok(mel_plot_people(&svg, &plot, NULL, &err), &err);
+        size_t total = 0;
+        for (size_t k = 0; k < COUNT(classes); k++) {
+            char want[64], legend[64];
+            (void)snprintf(want, sizeof want, "<path class=\"%s\" d=\"", classes[k]);
+            const char *at = strstr(svg, want);
+            size_t n = 0;
+            for (at = at != NULL ? at + strlen(want) : "\""; *at != '"'; at++)
+                n += *at == 'M';
+            (void)snprintf(legend, sizeof legend, ">%zu %s</text>", n, words[k]);
+            assert_has(svg, legend);
+            /* The mistakes are rounded, the others take what is left. */
+            const bool mistake = k == 1 || k == 2;
+            assert_true(fabs((double)n - 1000.0 * share[k]) <= (mistake ? 0.5 : 1.0) + 1e-9);
+            total += n;
+        }
+        assert_int_equal(total, 1000);
+        free(svg);
+    }
+}
+
+static void test_people_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        double positives, negatives, tp, tn;
+    } rows[] = { { 0.0, 1.0, 0.0, 0.5 },
+                 { 0.5, 0.5, 0.6, 0.1 },
+                 { 0.5, 0.5, 0.1, -0.1 },
+                 { 0.5, 0.5, NAN, 0.1 },
+                 { 0.5, INFINITY, 0.1, 0.1 } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_people_plot plot;
+        char *svg = NULL;
+        mel_people_plot_init(&plot);
+        plot.positives = rows[i].positives;
+        plot.negatives = rows[i].negatives;
+        plot.point = (mel_point){ rows[i].tp, rows[i].tn };
+        assert_int_equal(mel_plot_people(&svg, &plot, NULL, NULL), MEL_EINVAL);
+        assert_null(svg);
+    }
+}
+
+/* Widths are proportional to values; only the second series is hatched, with a pattern that is there. */
+static void test_bar_widths(void **state)
+{
+    (void)state;
+    char *svg = make(bars);
+    const char *at = svg;
+    double unit = NAN;
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t series = 0; series < 2; series++) {
+            at = next_of(at, series == 0 ? "<rect class=\"fill-1\"" : "<rect class=\"fill-2\"");
+            const double width = attribute(at, "width"), value = fabs(bar_values[3 * series + i]);
+            if (i == 0 && series == 0)
+                unit = width / value;
+            assert_close(width, unit * value, 0.02);
+        }
+    }
+    assert_int_equal(occurrences(svg, "url(#plot-hatch-1)"), 3 + 1);
+    assert_int_equal(occurrences(svg, "<pattern id=\"plot-hatch-1\""), 1);
+    assert_int_equal(occurrences(svg, "<pattern"), 1);
+    free(svg);
+}
+
+static void test_chart_refusals(void **state)
+{
+    (void)state;
+    static const double x[] = { 1.0, 0.5 }, y[] = { 1.0, 2.0 }, bad[] = { 1.0, NAN }, low[] = { -1.0, 2.0 };
+    static const struct {
+        mel_series series;
+        bool log_y;
+        const char *sentence;
+    } rows[] = {
+        { { "s", 0, x, y, NULL, NULL, false, false }, false, "s has no points" },
+        { { "s", 2, x, y, y, NULL, false, false }, false, "half a band" },
+        { { "s", 2, x, bad, NULL, NULL, false, false }, false, "s, point 1: (0.5, nan)" },
+        { { "s", 2, y, y, y, bad, false, false }, false, "s, point 1" },
+        { { "s", 2, x, y, NULL, NULL, true, false }, false, "s, point 1: (0.5, 2) goes back" },
+        { { "s", 2, y, low, NULL, NULL, false, false }, true, "has no logarithm" },
+    };
+    mel_error err;
+    char *svg = NULL;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_line_chart chart;
+        mel_line_chart_init(&chart);
+        chart.n_series = 1;
+        chart.series = &rows[i].series;
+        chart.log_y = rows[i].log_y;
+        assert_int_equal(mel_plot_lines(&svg, &chart, NULL, &err), MEL_EINVAL);
+        assert_null(svg);
+        assert_has(err.text, rows[i].sentence);
+    }
+    assert_int_equal(mel_plot_lines(&svg, NULL, NULL, &err), MEL_EINVAL);
+    assert_has(err.text, "a chart of 0 series");
+    assert_int_equal(mel_plot_bars(&svg, NULL, NULL, &err), MEL_EINVAL);
+    mel_bar_chart chart;
+    mel_bar_chart_init(&chart);
+    chart.n_groups = chart.n_series = 1;
+    chart.group_names = (const char *const[]){ "g" };
+    chart.value = &bad[1];
+    assert_int_equal(mel_plot_bars(&svg, &chart, NULL, &err), MEL_EINVAL);
+    assert_has(err.text, "series 0, group 0: nan");
+}
+
+static void test_style(void **state)
+{
+    (void)state;
+    char *css = NULL;
+    assert_int_equal(mel_plot_style(&css, NULL), MEL_OK);
+    assert_has(css, "prefers-color-scheme:dark");
+    assert_has(css, "@media print");
+    assert_int_equal(occurrences(css, "{"), occurrences(css, "}"));
+    assert_null(strstr(css, "<"));
+    free(css);
+}
+
+/* ---- pages ---- */
+
+static void assert_order(const char *html, const char *const *parts, size_t n)
+{
+    const char *at = html;
+    for (size_t i = 0; i < n && at != NULL; i++) {
+        at = strstr(at, parts[i]);
+        if (at == NULL)
+            fail_msg("missing or out of order: %s", parts[i]);
+    }
+}
+
+static void test_full_page(void **state)
+{
+    (void)state;
+    static const char *const order[] = {
+        "<!DOCTYPE html>",
+        "lang=\"en\"",
+        "<h1>One missed cancer counts as much as 3.2 false alarms.</h1>",
+        "With 95% probability between 2.4 and 4.9.",
+        ">3.2</dd>",
+        "95% between 2.4 and 4.9",
+        ">0.236</dd>",
+        "95% between 0.17 and 0.3",
+        "Of 1,000 women",
+        "50 <small>and</small> 100",
+        ">What it does</h2>",
+        "30 fewer missed cancers and 20 more false alarms",
+        "score at least 0.31",
+        "<td class=\"n\">262</td>", /* 3.24 x 50 + 100 */
+        ">What can be achieved</h2>",
+        ">How sure it is</h2>",
+        "known within \302\2610.012; \302\2610.02 was asked for",
+        "0.9000 to 0.9800",
+        "not known",
+        ">What is not known</h2>",
+        "measured on 285 rows",
+        ">The questions</h2>",
+        "the metric disagrees",
+        "asked before",
+        ">How consistent the answers were</h2>",
+        "1 question was asked again with the sides swapped; 0 got the same answer",
+        "would have answered 1 of the 3 questions differently",
+        "estimated at 5%",
+        ">Well-known metrics that come closest</h2>",
+        "F2",
+        "100%",
+        "99.9%",
+        ">Against the truth</h2>",
+        "99.8%",
+        "differ by 0.02 radians",
+        ">Use it</h2>",
+        "score --metric m.json",
+        "--session &#39;it&#39;\\&#39;&#39;s a file.jsonl&#39;",
+        ">The method in three sentences</h2>",
+        "<footer>",
+        "melicit 9.9.9",
+    };
+    char *html = make(full_page);
+    assert_order(html, order, COUNT(order));
+    assert_int_equal(occurrences(html, "<h1"), 1);
+    assert_int_equal(occurrences(html, "<h3"), 0);
+    assert_int_equal(occurrences(html, "<svg"), 6);
+    assert_int_equal(occurrences(html, "role=\"img\""), 6);
+    assert_int_equal(occurrences(html, "<style>"), 1);
+    assert_int_equal(occurrences(html, "<td class=\"answer\">"), 3);
+    /* Question 1 was answered B, question 2 A, question 3 neither. */
+    static const char *const picked[] = { "miss gap picked", "<td class=\"answer\">B<", "miss picked",
+                                          "<td class=\"answer\">A<", "<td class=\"answer\">same<" };
+    assert_order(html, picked, COUNT(picked));
+    assert_int_equal(occurrences(html, "picked\">"), 4);
+    assert_null(strstr(html, "<b>"));
+    free(html);
+}
+
+static void test_bare_page(void **state)
+{
+    (void)state;
+    static const char *const order[] = {
+        "<h1>How much a miss counts depends.</h1>",
+        "Classifiers of equal worth lie on a line.",
+        "the session is not finished",
+        "a mixture of two thresholds",
+        "always",
+        "The session is not finished",
+        "exact for a population",
+        "No question has been answered yet.",
+        "metric.json",
+        "--data DATA.csv --label COLUMN",
+    };
+    static const char *const absent[] = { "Cost ratio",        "Best threshold", "95% probability",
+                                          "Against the truth", "known within",   "answered by",
+                                          "How consistent",    "posterior-title" };
+    char *html = make(bare_page);
+    assert_order(html, order, COUNT(order));
+    for (size_t i = 0; i < COUNT(absent); i++)
+        if (strstr(html, absent[i]) != NULL)
+            fail_msg("not known, but said: %s", absent[i]);
+    free(html);
+}
+
+/* Whole numbers suffice for questions whose sides differ much; close ones get decimals. */
+static void test_decimals(void **state)
+{
+    (void)state;
+    static const struct {
+        double shift;
+        const char *cell;
+    } rows[] = { { 0.01, ">400<" }, { 0.0002, ">400.0<" }, { 0.00002, ">400.00<" }, { 0.0, ">400<" } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const mel_page_question question = { { 0.1, 0.4 }, { 0.1 + rows[i].shift, 0.4 },
+                                             MEL_ANSWER_B, 1.0,
+                                             false,        false };
+        mel_page_data d = sample_page();
+        char *html = NULL;
+        mel_error err;
+        d.n_questions = 1;
+        d.questions = &question;
+        assert_ok(mel_page_write(&html, &d, &err), &err);
+        assert_has(html, rows[i].cell);
+        free(html);
+    }
+}
+
+/* A plot that is refused refuses the page. */
+static void test_page_refusal(void **state)
+{
+    (void)state;
+    mel_page_data d = sample_page();
+    char *html = NULL;
+    mel_error err;
+    d.chosen.point.tp = NAN;
+    assert_int_equal(mel_page_write(&html, &d, &err), MEL_EINVAL);
+    assert_null(html);
+    d = sample_page();
+    d.n_hull = 1;
+    assert_int_equal(mel_page_write(&html, &d, &err), MEL_EINVAL);
+    assert_string_equal(err.text, "a hull of 1 points");
+    /* Of several failures the first is told. */
+    d.n_numbers = 0;
+    d.posterior_density = d.posterior_angle; /* fine */
+    d.summary.angle = NAN;                   /* not fine, but later on the page */
+    assert_int_equal(mel_page_write(&html, &d, &err), MEL_EINVAL);
+    assert_int_equal(err.code, MEL_EINVAL);
+    assert_string_equal(err.text, "a hull of 1 points");
+}
+
+/* ---- sessions ---- */
+
+typedef struct {
+    mel_face *face;
+    mel_metric *truth;
+    mel_session *session;
+} fixture;
+
+static const char *const class_names[] = { "benign", "malignant" };
+
+static void open_fixture(fixture *f, const mel_session_options *opt, double m11, double m00)
+{
+    static const mel_layout layout = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+    const double a[] = { m11, m00 };
+    mel_error err;
+    if (f->face == NULL)
+        assert_ok(mel_face_from_logistic(&f->face, 5.0, 0.5, &err), &err);
+    assert_ok(mel_metric_linear(&f->truth, MEL_FAMILY_LINEAR, &layout, class_names, MEL_UTILITY, a, &err),
+              &err);
+    assert_ok(mel_session_new(&f->session, f->face, opt, &err), &err);
+}
+
+static void answer_all(fixture *f, size_t most)
+{
+    mel_simulated_options sim;
+    mel_oracle *oracle = NULL;
+    mel_error err;
+    mel_simulated_options_init(&sim);
+    assert_ok(mel_oracle_simulated(&oracle, f->truth, &sim, &err), &err);
+    for (size_t i = 0; i < most; i++) {
+        const mel_question *question = NULL;
+        bool done = false;
+        mel_reply reply;
+        assert_ok(mel_session_ask(&question, &done, f->session, &err), &err);
+        if (done)
+            break;
+        assert_ok(mel_oracle_ask(&reply, oracle, question, &err), &err);
+        assert_ok(mel_session_tell(f->session, question->number, (mel_answer)reply, 1.5, &err), &err);
+    }
+    mel_oracle_free(oracle);
+}
+
+static void close_fixture(fixture *f)
+{
+    mel_session_free(f->session);
+    mel_metric_free(f->truth);
+    mel_face_free(f->face);
+}
+
+static mel_session_options session_options(void)
+{
+    mel_session_options opt;
+    mel_session_options_init(&opt);
+    opt.class_names = class_names;
+    return opt;
+}
+
+static void report(char **html, fixture *f, const mel_report_options *opt)
+{
+    mel_error err;
+    assert_ok(mel_report_session(html, f->session, opt, &err), &err);
+    assert_document(*html);
+}
+
+static void test_session_report(void **state)
+{
+    (void)state;
+    fixture f = { NULL, NULL, NULL };
+    const mel_session_options opt = session_options();
+    mel_report_options about;
+    open_fixture(&f, &opt, 7.0, 1.0);
+    answer_all(&f, 1000);
+    mel_report_options_init(&about);
+    about.truth = f.truth;
+    about.missed = "missed cancer";
+    about.people = "patients";
+    about.rows = 1000;
+    char *html = NULL;
+    report(&html, &f, &about);
+    assert_has(html, "<h1>One missed cancer counts as much as");
+    assert_has(html, "Of 1,000 patients");
+    assert_has(html, "missed cancers");
+    assert_has(html, "Against the truth");
+    assert_has(html, "One missed cancer counts as much as 7 false alarms.");
+    assert_has(html, "The metric agrees with every answer.");
+    assert_has(html, "id=\"posterior-title\"");
+    assert_has(html, "id=\"convergence-title\"");
+    assert_null(strstr(html, "malignant case")); /* the caller's name replaced it everywhere */
+    assert_int_equal(occurrences(html, "<td class=\"answer\">"), mel_session_answers(f.session));
+    char *again = NULL;
+    report(&again, &f, &about);
+    assert_string_equal(html, again);
+    free(again);
+    free(html);
+    close_fixture(&f);
+}
+
+/* What the page says is what session, metric and face say. */
+static void test_session_numbers(void **state)
+{
+    (void)state;
+    fixture f = { NULL, NULL, NULL };
+    const mel_session_options opt = session_options();
+    mel_report_options about;
+    mel_metric *metric = NULL;
+    mel_summary summary;
+    mel_cost_ratio cost;
+    mel_point best;
+    mel_error err;
+    char want[160];
+    open_fixture(&f, &opt, 7.0, 1.0);
+    answer_all(&f, 1000);
+    mel_report_options_init(&about);
+    about.truth = f.truth;
+    char *html = NULL;
+    report(&html, &f, &about);
+    assert_ok(mel_session_result(&metric, &summary, f.session, &err), &err);
+    assert_ok(mel_metric_cost_ratio(&cost, metric, &err), &err);
+    const mel_ends e = mel_page_ends(1.0 / (1.0 + cost.high), 1.0 / (1.0 + cost.low));
+    (void)snprintf(want, sizeof want, "probability up; 95%% between %s and %s<", e.low.text, e.high.text);
+    assert_has(html, want);
+    const double *m = mel_metric_numerator(metric, NULL);
+    assert_ok(mel_face_support(&best, f.face, m[0], m[1], &err), &err);
+    (void)snprintf(want, sizeof want, ">%s <small>and</small> %s<",
+                   mel_page_people(1000.0 * (mel_face_positives(f.face) - best.tp)).text,
+                   mel_page_people(1000.0 * (mel_face_negatives(f.face) - best.tn)).text);
+    assert_has(html, want);
+    const double share = number_after(html, "The elicited metric orders ");
+    assert_true(share > 98.0 && share <= 100.0);
+    mel_metric_free(metric);
+    free(html);
+    close_fixture(&f);
+}
+
+/* Names of the mistakes: plurals that are no singular with an s. */
+static void test_session_names(void **state)
+{
+    (void)state;
+    fixture f = { NULL, NULL, NULL };
+    const mel_session_options opt = session_options();
+    mel_report_options about;
+    open_fixture(&f, &opt, 1.0, 3.0);
+    answer_all(&f, 1000);
+    mel_report_options_init(&about);
+    about.missed = "missed <ox>";
+    about.missed_plural = "missed <oxen>";
+    about.false_alarm = "cry of wolf";
+    about.false_alarms = "cries of wolf";
+    char *html = NULL;
+    report(&html, &f, &about);
+    /* About 3, as far as the tolerance goes. */
+    const double ratio = number_after(html, "<h1>One cry of wolf counts as much as ");
+    assert_true(ratio > 2.7 && ratio < 3.3);
+    assert_has(html, " missed &lt;oxen&gt;.</h1>");
+    assert_has(html, "missed &lt;oxen&gt; to one cry of wolf");
+    assert_null(strstr(html, "false alarm"));
+    assert_null(strstr(html, "malignant case"));
+    free(html);
+    close_fixture(&f);
+}
+
+static void test_other_sessions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        mel_strategy strategy;
+        mel_direction direction;
+        mel_noise_kind assume;
+        uint32_t repeat_every;
+        size_t answers;
+        double m11, m00;
+        const char *has, *lacks;
+    } rows[] = {
+        { "no answers", MEL_STRATEGY_ACTIVE, MEL_INCREASING, MEL_NOISE_NONE, 0, 0, 1.0, 1.0,
+          "No question has been answered yet", "convergence-title" },
+        { "three answers", MEL_STRATEGY_ACTIVE, MEL_INCREASING, MEL_NOISE_NONE, 0, 3, 1.0, 1.0,
+          "The session is not finished: 3 questions answered so far", "metric disagrees" },
+        { "flips, repeats", MEL_STRATEGY_ACTIVE, MEL_INCREASING, MEL_NOISE_FLIP, 4, 100, 1.0, 3.0,
+          "asked before", "No question was asked twice" },
+        { "decreasing", MEL_STRATEGY_ACTIVE, MEL_DECREASING, MEL_NOISE_NONE, 0, 100, -1.0, -2.0,
+          "rewards mistakes", "Cost ratio" },
+        { "unknown direction", MEL_STRATEGY_ACTIVE, MEL_DIRECTION_UNKNOWN, MEL_NOISE_NONE, 0, 1, 1.0, 2.0,
+          "The questions", "Against the truth" },
+        { "search", MEL_STRATEGY_SEARCH, MEL_INCREASING, MEL_NOISE_NONE, 0, 100, 1.0, 2.0,
+          "The search ended with it between", "95% probability" },
+        { "half a search", MEL_STRATEGY_SEARCH, MEL_INCREASING, MEL_NOISE_NONE, 0, 2, 1.0, 2.0,
+          "The session is not finished", "posterior-title" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        fixture f = { NULL, NULL, NULL };
+        mel_session_options opt = session_options();
+        print_message("  %s\n", rows[i].name);
+        opt.strategy = rows[i].strategy;
+        opt.direction = rows[i].direction;
+        opt.assume.kind = rows[i].assume;
+        opt.repeat_every = rows[i].repeat_every;
+        open_fixture(&f, &opt, rows[i].m11, rows[i].m00);
+        answer_all(&f, rows[i].answers);
+        char *html = NULL;
+        report(&html, &f, NULL);
+        assert_has(html, rows[i].has);
+        if (strstr(html, rows[i].lacks) != NULL)
+            fail_msg("%s: unexpected: %s", rows[i].name, rows[i].lacks);
+        free(html);
+        close_fixture(&f);
+    }
+}
+
+/* Faces at the edge of what there is: perfect scores, constant scores, one row of each. */
+static void test_odd_faces(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double score[4];
+        uint8_t role[4];
+    } rows[] = {
+        { "perfect", { 0.1, 0.2, 0.8, 0.9 }, { 0, 0, 1, 1 } },
+        { "constant", { 0.5, 0.5, 0.5, 0.5 }, { 0, 1, 0, 1 } },
+        { "upside down", { 0.9, 0.8, 0.2, 0.1 }, { 0, 0, 1, 1 } },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        fixture f = { NULL, NULL, NULL };
+        mel_error err;
+        mel_session_options opt = session_options();
+        print_message("  %s\n", rows[i].name);
+        opt.max_questions = 5;
+        assert_ok(mel_face_from_scores(&f.face, 4, rows[i].score, rows[i].role, NULL, &err), &err);
+        open_fixture(&f, &opt, 2.0, 1.0);
+        answer_all(&f, 5);
+        mel_report_options about;
+        mel_report_options_init(&about);
+        about.rows = 4;
+        about.truth = f.truth;
+        char *html = NULL;
+        report(&html, &f, &about);
+        free(html);
+        close_fixture(&f);
+    }
+}
+
+static void test_fractional_session(void **state)
+{
+    (void)state;
+    static const mel_strategy strategies[] = { MEL_STRATEGY_ACTIVE, MEL_STRATEGY_SEARCH };
+    for (size_t i = 0; i < COUNT(strategies); i++) {
+        fixture f = { NULL, NULL, NULL };
+        mel_error err;
+        mel_report_options about;
+        mel_session_options opt = session_options();
+        char *html = NULL;
+        opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
+        opt.strategy = strategies[i];
+        open_fixture(&f, &opt, 1.0, 1.0);
+        mel_metric_free(f.truth);
+        f.truth = NULL;
+        assert_ok(
+            mel_metric_named(&f.truth, MEL_NAMED_FBETA, 1.0, mel_face_positives(f.face), class_names, &err),
+            &err);
+        answer_all(&f, 1000);
+        mel_report_options_init(&about);
+        about.truth = f.truth;
+        report(&html, &f, &about);
+        assert_has(html, "<i>p11</i>");
+        assert_has(html, "<i>q0</i>");
+        assert_has(html, "<p class=\"lede\">Classifiers of equal worth");
+        assert_true(number_after(html, "The elicited metric orders ") > 95.0);
+        assert_int_equal(strstr(html, "id=\"convergence-title\"") != NULL,
+                         strategies[i] == MEL_STRATEGY_ACTIVE);
+        assert_null(strstr(html, "Cost ratio"));
+        free(html);
+        close_fixture(&f);
+    }
+}
+
+static void test_session_refusals(void **state)
+{
+    (void)state;
+    static const mel_layout layout = { MEL_CONFUSION, MEL_DIAGONAL, 3, 0 };
+    static const double a[] = { 0.2, 0.3, 0.5 };
+    fixture f = { NULL, NULL, NULL };
+    const mel_session_options opt = session_options();
+    mel_report_options about;
+    mel_metric *other = NULL;
+    mel_error err;
+    char *html = NULL;
+    open_fixture(&f, &opt, 1.0, 1.0);
+    assert_ok(mel_metric_linear(&other, MEL_FAMILY_DIAGONAL_LINEAR, &layout, NULL, MEL_UTILITY, a, &err),
+              &err);
+    mel_report_options_init(&about);
+    about.truth = other;
+    assert_int_equal(mel_report_session(&html, f.session, &about, &err), MEL_EINVAL);
+    assert_string_equal(err.text, "the true metric is not one of (TP, TN)");
+    assert_null(html);
+    about.struct_size = 0;
+    assert_int_equal(mel_report_session(&html, f.session, &about, &err), MEL_EINVAL);
+    assert_string_equal(err.text, "the report options were not initialised");
+    mel_metric_free(other);
+    close_fixture(&f);
+}
+
+/* A face and two metrics: the vertical lines are where theory puts them. */
+static void test_along_face(void **state)
+{
+    (void)state;
+    fixture f = { NULL, NULL, NULL };
+    const mel_session_options opt = session_options();
+    mel_error err;
+    char *svg = NULL;
+    open_fixture(&f, &opt, cos(0.6), sin(0.6));
+    assert_ok(mel_plot_along_face(&svg, f.face, 1001, f.truth, f.truth, NULL, &err), &err);
+    assert_document(svg);
+    assert_has(svg, "The true metric is largest at 0.600 radians.");
+    assert_has(svg, "The elicited metric is largest at 0.600 radians.");
+    free(svg);
+    assert_int_equal(mel_plot_along_face(&svg, f.face, 1, f.truth, NULL, NULL, &err), MEL_EINVAL);
+    mel_feasible_plot plot;
+    mel_feasible_plot_init(&plot);
+    plot.face = f.face;
+    assert_ok(mel_plot_feasible(&svg, &plot, NULL, &err), &err);
+    assert_document(svg);
+    assert_true(strlen(svg) < 20000); /* tens of thousands of corners, thinned */
+    free(svg);
+    close_fixture(&f);
+}
+
+static int write_samples(const char *folder)
+{
+    make_hull();
+    for (size_t i = 0; i < COUNT(samples); i++) {
+        char path[4096], *out = NULL;
+        (void)snprintf(path, sizeof path, "%s/%s", folder, samples[i].file);
+        FILE *file = samples[i].make(&out, NULL) == MEL_OK ? fopen(path, "w") : NULL;
+        const bool written = file != NULL && fputs(out, file) >= 0;
+        free(out);
+        if (file == NULL || fclose(file) != 0 || !written)
+            return 1;
+    }
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    make_hull();
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_supporting_line),
+        cmocka_unit_test(test_one_scale),
+        cmocka_unit_test(test_questions_drawn),
+        cmocka_unit_test(test_feasible_refusals),
+        cmocka_unit_test(test_posterior_marks),
+        cmocka_unit_test(test_posterior_refusals),
+        cmocka_unit_test(test_along_maxima),
+        cmocka_unit_test(test_convergence_points),
+        cmocka_unit_test(test_people_add_up),
+        cmocka_unit_test(test_people_refusals),
+        cmocka_unit_test(test_bar_widths),
+        cmocka_unit_test(test_chart_refusals),
+        cmocka_unit_test(test_style),
+        cmocka_unit_test(test_full_page),
+        cmocka_unit_test(test_bare_page),
+        cmocka_unit_test(test_decimals),
+        cmocka_unit_test(test_page_refusal),
+        cmocka_unit_test(test_session_report),
+        cmocka_unit_test(test_session_numbers),
+        cmocka_unit_test(test_session_names),
+        cmocka_unit_test(test_other_sessions),
+        cmocka_unit_test(test_odd_faces),
+        cmocka_unit_test(test_fractional_session),
+        cmocka_unit_test(test_session_refusals),
+        cmocka_unit_test(test_along_face),
+    };
+    if (argc == 3 && strcmp(argv[1], "--write") == 0)
+        return write_samples(argv[2]);
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
