@@ -67,12 +67,12 @@ static void print_text(const cli_space *space, const cli_best *best, const char 
     const double positives = mel_face_positives(space->face), negatives = mel_face_negatives(space->face);
     cli_heading("The classifier");
     for (size_t i = 0; i < best->mixture.n; i++) {
-        const mel_rule rule = best->mixture.rule[i];
-        cli_print("  ");
+        char *words = cli_rule_words(best->mixture.rule[i], space->name[1]);
         if (best->mixture.n > 1)
-            cli_print("with probability %.4g ", best->mixture.share[i]);
-        cli_print("predict %s when its probability is %s %.6g\n", space->name[1],
-                  rule.inverted ? "below" : "at least", rule.threshold);
+            cli_print("  with probability %.4g: %s\n", best->mixture.share[i], words);
+        else
+            cli_print("  %s\n", words);
+        free(words);
     }
     cli_print("  of 1,000 it misses %.1f and raises %.1f false alarms; it finds %.1f%% and clears %.1f%%\n",
               1000.0 * (positives - best->point.tp), 1000.0 * (negatives - best->point.tn),

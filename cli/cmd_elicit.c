@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PERSON_QUESTIONS = 20, PROGRAM_QUESTIONS = 200, PERSON_REPEATS = 10 };
+enum { PERSON_QUESTIONS = 20, PROGRAM_QUESTIONS = 200, PERSON_REPEATS = 6 };
 
 typedef struct {
     cli_space_args space;
@@ -29,6 +29,17 @@ typedef struct {
     bool three_questions, show;
 } elicit_args;
 
+static const elicit_args defaults = {
+    .space = CLI_SPACE_DEFAULTS,
+    .tolerance = 0.02,
+    .known_p11 = -1.0,
+    .oracle = "ask",
+    .noise = "none",
+    .assume = "auto",
+    .repeat_every = UINT64_MAX,
+    .votes = 1,
+};
+
 typedef enum { ASK, SIMULATED, COMMAND } oracle_kind;
 
 typedef struct {
@@ -38,7 +49,6 @@ typedef struct {
     mel_session *session;
     mel_metric *metric;
     mel_summary summary;
-    cli_out questions; /* --log-questions */
     double seconds;
     bool stopped;
     json_t *header; /* of the session file, when it is there already */
@@ -52,7 +62,6 @@ static void elicitation_clear(elicitation *e)
     mel_metric_free(e->truth);
     mel_metric_free(e->metric);
     cli_space_clear(&e->space);
-    cli_out_abandon(&e->questions);
     json_decref(e->header);
     free(e->held);
 }
@@ -89,10 +98,46 @@ static mel_status assumption_of(mel_assumption *out, const elicit_args *args, or
         return MEL_OK;
     mel_noise noise;
     const mel_status status = mel_noise_parse(&noise, args->noise, err);
-    if (status == MEL_OK)
-        *out =
-            (mel_assumption){ .kind = noise.kind, .size = noise.size };
-    return status;
+    if (status != MEL_OK)
+        return status;
+    if (noise.kind == MEL_NOISE_FLIP && noise.size >= 0.5)
+        return cli_fail(err, MEL_EINVAL,
+                        "--noise %s: answers that are wrong every second time say nothing; --assume "
+                        "says what to expect instead",
+                        args->noise);
+    const bool never = noise.size == 0.0 && noise.kind != MEL_NOISE_LOGISTIC;
+    const bool learn = args->votes > 1 || noise.kind == MEL_NOISE_NONE; /* a majority errs less often */
+    *out = never ? (mel_assumption){ .kind = MEL_NOISE_NONE }
+                 : (mel_assumption){ .kind = noise.kind,
+                                     .size = learn && noise.kind != MEL_NOISE_BAND ? 0.0 : noise.size };
+    return MEL_OK;
+}
+
+/* What the command line says, over what an existing session was started with: an option that was not given
+ * stays as it was. One that differs is refused when the session is opened. */
+static void overlay(mel_session_options *out, const elicit_args *args, const cli_run *run)
+{
+    if (args->family != defaults.family)
+        out->family = (mel_family)args->family;
+    if (args->strategy != defaults.strategy)
+        out->strategy = (mel_strategy)args->strategy;
+    if (args->direction != defaults.direction)
+        out->direction = (mel_direction)args->direction;
+    if (args->boundary != defaults.boundary)
+        out->boundary = (mel_boundary)args->boundary;
+    if (args->lfpm != defaults.lfpm)
+        out->lfpm = (mel_lfpm)args->lfpm;
+    if (args->three_questions)
+        out->three_questions = true;
+    if (args->known_p11 >= 0.0)
+        out->known_p11 = args->known_p11;
+    if (args->tolerance != defaults.tolerance)
+        out->tolerance = args->tolerance;
+    if (args->max_questions != 0)
+        out->max_questions = (uint32_t)args->max_questions;
+    if (args->repeat_every != UINT64_MAX)
+        out->repeat_every = (uint32_t)args->repeat_every;
+    out->seed = run->seed;
 }
 
 static mel_status session_options(mel_session_options *out, const elicit_args *args, const elicitation *e,
@@ -101,23 +146,18 @@ static mel_status session_options(mel_session_options *out, const elicit_args *a
     oracle_kind kind = ASK;
     mel_session_options_init(out);
     mel_status status = oracle_of(&kind, args->oracle, err);
-    if (status == MEL_OK)
+    if (status == MEL_OK && e->header != NULL)
+        status = cli_session_options(out, e->header, &e->space, err);
+    else if (status == MEL_OK) {
+        const bool person = kind == ASK;
+        out->max_questions =
+            person && args->strategy == MEL_STRATEGY_ACTIVE ? PERSON_QUESTIONS : PROGRAM_QUESTIONS;
+        out->repeat_every = person ? PERSON_REPEATS : 0;
+        out->tolerance = defaults.tolerance;
+    }
+    if (status == MEL_OK && (e->header == NULL || strcmp(args->assume, defaults.assume) != 0))
         status = assumption_of(&out->assume, args, kind, err);
-    out->family = (mel_family)args->family;
-    out->strategy = (mel_strategy)args->strategy;
-    out->direction = (mel_direction)args->direction;
-    out->boundary = (mel_boundary)args->boundary;
-    out->lfpm = (mel_lfpm)args->lfpm;
-    out->three_questions = args->three_questions;
-    out->known_p11 = args->known_p11 >= 0.0 ? args->known_p11 : NAN;
-    out->tolerance = args->tolerance;
-    out->seed = run->seed;
-    const uint64_t budget =
-        kind == ASK && args->strategy == MEL_STRATEGY_ACTIVE ? PERSON_QUESTIONS : PROGRAM_QUESTIONS;
-    out->max_questions = (uint32_t)(args->max_questions != 0 ? args->max_questions : budget);
-    out->repeat_every = (uint32_t)(args->repeat_every != UINT64_MAX ? args->repeat_every
-                                   : kind == ASK                    ? PERSON_REPEATS
-                                                                    : 0);
+    overlay(out, args, run);
     out->class_names = (const char *const *)e->space.name;
     return status;
 }
@@ -131,6 +171,8 @@ static mel_status check_args(const cli_run *run, const elicit_args *args, mel_er
     if (kind == ASK && run->json)
         return cli_fail(err, MEL_EINVAL,
                         "--oracle ask talks on standard output, where --json wants to be alone");
+    if (args->session != NULL && strcmp(args->session, "-") == 0)
+        return cli_fail(err, MEL_EINVAL, "--session -: a session needs a file of its own");
     if (kind != SIMULATED && strcmp(args->noise, "none") != 0)
         return cli_fail(err, MEL_EINVAL, "--noise is for simulated oracles (--oracle sim:METRIC.json)");
     const char *const outs[] = { args->out, args->report, args->log_questions };
@@ -200,11 +242,24 @@ static mel_status make_session(elicitation *e, const elicit_args *args, cli_run 
         return status;
     if (args->session == NULL)
         return mel_session_new(&e->session, e->space.face, &opt, err);
-    status = cli_session_open(&e->session, &e->space, &opt, args->session, err);
+    status = cli_session_open(&e->session, &e->space, &opt, args->session, false, err);
     if (status == MEL_OK && mel_session_repaired(e->session))
         cli_warn(run,
                  "%s: the last line was cut off and has been dropped; the session goes on after %u answers",
                  args->session, mel_session_answers(e->session));
+    return status;
+}
+
+/* `melicit elicit --session FILE` alone goes on with the settings of the file; a command that says what the
+ * space is says everything, and must then agree with the file. The split of the data depends on the seed. */
+static mel_status read_header(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
+{
+    if (args->session == NULL || cli_space_given(&args->space))
+        return MEL_OK;
+    const mel_status status = cli_session_header(&e->header, args->session, err);
+    const json_t *seed = json_object_get(e->header, "seed");
+    if (json_is_integer(seed) && run->seed == 1)
+        run->seed = (uint64_t)json_integer_value(seed);
     return status;
 }
 
@@ -213,40 +268,13 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
 {
     if (cli_space_given(&args->space) || args->session == NULL)
         return cli_space_make(&e->space, &args->space, run, err);
-    mel_status status = cli_session_header(&e->header, args->session, err);
-    if (status != MEL_OK)
-        return status;
     cli_space_args from_file;
-    status = cli_space_args_from_json(&from_file, &e->held, json_object_get(e->header, "space"), err);
+    const mel_status status =
+        cli_space_args_from_json(&from_file, &e->held, json_object_get(e->header, "space"), err);
     return status == MEL_OK ? cli_space_make(&e->space, &from_file, run, err) : status;
 }
 
 /* --- the loop ----------------------------------------------------------------------------------- */
-
-static json_t *point_json(const double *point)
-{
-    json_t *array = json_array();
-    cli_push(array, cli_json_number(point[0]));
-    cli_push(array, cli_json_number(point[1]));
-    return array;
-}
-
-static mel_status log_question(elicitation *e, const mel_question *question, mel_answer answer,
-                               mel_error *err)
-{
-    if (e->questions.stream == NULL)
-        return MEL_OK;
-    json_t *line = json_object();
-    cli_put(line, "question", cli_json_count(question->number));
-    cli_put(line, "a", point_json(question->a));
-    cli_put(line, "b", point_json(question->b));
-    cli_put(line, "answer", cli_json_text(mel_answer_name(answer)));
-    const int failed = json_dumpf(line, e->questions.stream, JSON_COMPACT | JSON_REAL_PRECISION(17));
-    json_decref(line);
-    if (failed != 0 || fputc('\n', e->questions.stream) == EOF)
-        return cli_out_failed(&e->questions, err);
-    return MEL_OK;
-}
 
 /* As a person would see it; for watching a simulated respondent. */
 static mel_status show_question(const mel_question *question, mel_reply reply, const elicit_args *args,
@@ -271,9 +299,9 @@ static mel_status one_question(elicitation *e, const mel_question *question, con
     mel_reply reply = MEL_REPLY_QUIT;
     const double start = now();
     mel_status status = mel_oracle_ask(&reply, e->oracle, question, err);
-    if (status != MEL_OK)
+    if (status != MEL_OK && !cli_stop_wanted())
         return status;
-    if (reply == MEL_REPLY_QUIT) {
+    if (status != MEL_OK || reply == MEL_REPLY_QUIT) {
         e->stopped = true;
         return MEL_OK;
     }
@@ -281,8 +309,6 @@ static mel_status one_question(elicitation *e, const mel_question *question, con
         return mel_session_answers(e->session) > 0 ? mel_session_undo(e->session, err) : MEL_OK;
     if (args->show && !run->json)
         status = show_question(question, reply, args, err);
-    if (status == MEL_OK)
-        status = log_question(e, question, (mel_answer)reply, err);
     if (status == MEL_OK)
         status = mel_session_tell(e->session, question->number, (mel_answer)reply, now() - start, err);
     return status;
@@ -326,11 +352,34 @@ static mel_status save_report(const elicitation *e, const elicit_args *args, mel
     return cli_session_report(e->session, &e->space, &opt, args->report, err);
 }
 
+/* Every question that counts, with both points and its answer. */
+static mel_status write_questions(const mel_session *session, const char *path, mel_error *err)
+{
+    cli_out out;
+    mel_status status = cli_out_open(&out, path, err);
+    for (uint32_t i = 0; status == MEL_OK && i < mel_session_answers(session); i++) {
+        const mel_record record = mel_session_record(session, i);
+        json_t *line = json_object();
+        cli_put(line, "question", cli_json_count(i + 1));
+        cli_put(line, "a", cli_point_json((mel_point){ record.a[0], record.a[1] }));
+        cli_put(line, "b", cli_point_json((mel_point){ record.b[0], record.b[1] }));
+        cli_put(line, "answer", cli_json_text(mel_answer_name(record.answer)));
+        if (json_dumpf(line, out.stream, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0 ||
+            fputc('\n', out.stream) == EOF)
+            status = cli_out_failed(&out, err);
+        json_decref(line);
+    }
+    if (status == MEL_OK)
+        return cli_out_commit(&out, err);
+    cli_out_abandon(&out);
+    return status;
+}
+
 static mel_status store(elicitation *e, const elicit_args *args, mel_error *err)
 {
     mel_status status = MEL_OK;
-    if (e->questions.stream != NULL)
-        status = cli_out_commit(&e->questions, err);
+    if (args->log_questions != NULL)
+        status = write_questions(e->session, args->log_questions, err);
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save_metric, e->metric, err);
     if (status == MEL_OK && args->report != NULL)
@@ -362,13 +411,13 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
     elicitation e = { 0 };
     mel_status status = check_args(run, args, err);
     if (status == MEL_OK)
+        status = read_header(&e, args, run, err);
+    if (status == MEL_OK)
         status = make_space(&e, args, run, err);
     if (status == MEL_OK)
-        status = make_session(&e, args, run, err);
-    if (status == MEL_OK)
         status = make_oracle(&e, args, run, err);
-    if (status == MEL_OK && args->log_questions != NULL)
-        status = cli_out_open(&e.questions, args->log_questions, err);
+    if (status == MEL_OK)
+        status = make_session(&e, args, run, err);
     if (status == MEL_OK)
         status = ask_all(&e, args, run, err);
     if (status == MEL_OK)
@@ -406,6 +455,7 @@ static const cli_option method_options[] = {
       .at = offsetof(elicit_args, tolerance),
       .high = 1.5,
       .above_low = true,
+      .below_high = true,
       .help = "how well to know it: half the width of the widest 95% interval (active; level lines in "
               "radians for "
               "linear-fractional) or the last interval of angles in radians (search)" },
@@ -435,7 +485,7 @@ static const cli_option method_options[] = {
       .high = 1000000,
       .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
               "answers "
-              "are; 0 never (10 for a person, else 0, unless given)" },
+              "are; 0 never (6 for a person, else 0, unless given)" },
     { .name = "boundary",
       .kind = CLI_CHOICE,
       .at = offsetof(elicit_args, boundary),
@@ -547,8 +597,7 @@ static const cli_group groups[] = {
 
 static const cli_example examples[] = {
     { "answer yourself, about the bundled cancer data; quit with q and go on later",
-      "melicit elicit --data breast_cancer_original --classes healthy,cancer --session mine.jsonl < "
-      "/dev/null" },
+      "melicit elicit --data breast_cancer_original --classes healthy,cancer --session mine.jsonl" },
     { "a simulated doctor, to whom one missed cancer is as bad as seven false alarms",
       "melicit elicit --data "
       "breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json --out metric.json --report "
@@ -559,17 +608,6 @@ static const cli_example examples[] = {
     { "the thesis' own search",
       "melicit elicit --population logistic:a=5,b=0 --oracle sim:doctor.json --strategy search" },
     { 0 },
-};
-
-static const elicit_args defaults = {
-    .space = CLI_SPACE_DEFAULTS,
-    .tolerance = 0.02,
-    .known_p11 = -1.0,
-    .oracle = "ask",
-    .noise = "none",
-    .assume = "auto",
-    .repeat_every = UINT64_MAX,
-    .votes = 1,
 };
 
 const cli_command cli_elicit = {

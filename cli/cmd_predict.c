@@ -223,10 +223,10 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
         status = load(&p, args, err);
     if (status == MEL_OK)
         status = cli_reader_init(&p.reader, &args->reading, run, err);
-    if (status == MEL_OK) {
-        cli_reader_expect(&p.reader, mel_model_encoder(p.model));
+    if (status == MEL_OK)
         status = cli_find_data(&p.path, args->data, err);
-    }
+    if (status == MEL_OK)
+        cli_reader_expect(&p.reader, mel_model_encoder(p.model), p.path);
     if (status == MEL_OK)
         status = cli_is_csv_file(p.path, args->reading.format) ? predict_stream(&p, run, args, err)
                                                                : predict_whole(&p, run, args, err);
@@ -235,11 +235,11 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
     if (status == MEL_OK) {
         char number[CLI_COUNT_SIZE];
         if (p.unseen != 0)
-            cli_warn(
-                run,
-                "%s cell%s of %s hold%s a category that the training rows did not have: taken as none of "
-                "the known ones",
-                cli_count(number, p.unseen), p.unseen == 1 ? "" : "s", args->data, p.unseen == 1 ? "s" : "");
+            cli_warn(run, "%s cell%s of %s hold%s a %s", cli_count(number, p.unseen),
+                     p.unseen == 1 ? "" : "s", args->data, p.unseen == 1 ? "s" : "",
+                     mel_encoder_columns(mel_model_encoder(p.model)) == 0
+                         ? "feature that the training rows did not have: left out"
+                         : "category that the training rows did not have: taken as none of the known ones");
         if (run->json)
             report_json(run, &p, args);
         else if (strcmp(args->out, "-") != 0)

@@ -48,7 +48,7 @@ static mel_status open_session(reporting *r, const report_args *args, cli_run *r
     if (status == MEL_OK)
         status = cli_session_options(&opt, r->header, &r->space, err);
     if (status == MEL_OK)
-        status = cli_session_open(&r->session, &r->space, &opt, args->session, err);
+        status = cli_session_open(&r->session, &r->space, &opt, args->session, true, err);
     return status;
 }
 

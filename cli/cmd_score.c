@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct {
     const char *metric, *statistics, *labels, *predictions, *groups, *positive;
@@ -54,6 +55,14 @@ static mel_status check_args(const score_args *args, mel_error *err)
 
 /* --- statistics --------------------------------------------------------------------------------- */
 
+static size_t find_any_case(const mel_table *table, const char *name)
+{
+    for (size_t i = 0; i < mel_table_columns(table); i++)
+        if (strcasecmp(mel_table_column_name(table, i), name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
 /* The two columns of numbers called tp and tn, in any case, or the only two. */
 static mel_status find_coordinates(size_t column[2], const mel_table *table, const char *path, mel_error *err)
 {
@@ -67,7 +76,7 @@ static mel_status find_coordinates(size_t column[2], const mel_table *table, con
             column[numbers] = i;
         numbers++;
     }
-    const size_t tp = mel_table_find(table, "tp"), tn = mel_table_find(table, "tn");
+    const size_t tp = find_any_case(table, "tp"), tn = find_any_case(table, "tn");
     if (tp != SIZE_MAX && tn != SIZE_MAX && mel_table_numbers(table, tp) != NULL &&
         mel_table_numbers(table, tn) != NULL) {
         column[0] = tp;
@@ -111,6 +120,9 @@ static mel_status read_statistics(scoring *s, const char *path, const mel_read_o
             row->statistics[c] = mel_table_numbers(table, column[c])[i];
             status = check_share(path, i, mel_table_column_name(table, column[c]), row->statistics[c], err);
         }
+        if (status == MEL_OK && row->statistics[0] + row->statistics[1] > 1.0 + 1e-9)
+            status = cli_fail(err, MEL_EDATA, "%s: classifier %zu: shares %g and %g add up to more than 1",
+                              path, i + 1, row->statistics[0], row->statistics[1]);
     }
     mel_table_free(table);
     return status;
@@ -247,7 +259,7 @@ static mel_status row_values(double *values, const scoring *s, const score_args 
 {
     size_t at = 0;
     if (s->metric != NULL && mel_metric_value(&values[at++], s->metric, row->statistics, err) != MEL_OK)
-        return cli_fail(err, MEL_EDATA, "%s: %s", row->name, err->text);
+        return cli_fail_in(err, MEL_EDATA, row->name);
     for (size_t i = 0; i < args->named.n; i++) {
         const mel_status status = named_value(&values[at++], args->named.item[i], row, err);
         if (status != MEL_OK)
@@ -310,7 +322,7 @@ static mel_status print_values(cli_run *run, const scoring *s, const score_args 
     if (status == MEL_OK && s->n_rows > 0 && s->metric != NULL)
         cli_put(run->result, "value", json_incref(json_object_get(json_array_get(array, 0), "value")));
     cli_put(run->result, "scores", array);
-    if (table != NULL)
+    if (table != NULL && status == MEL_OK)
         cli_table_print(table);
     free(align);
     free(values);

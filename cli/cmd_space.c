@@ -72,25 +72,17 @@ static mel_status find_target(target *out, const mel_face *face, const char *tex
     return mel_face_achieve(&out->mixture, face, out->closest, err);
 }
 
-static json_t *point_json(mel_point point)
-{
-    json_t *array = json_array();
-    cli_push(array, cli_json_number(point.tp));
-    cli_push(array, cli_json_number(point.tn));
-    return array;
-}
-
 static json_t *target_json(const target *t)
 {
     json_t *object = json_object();
-    cli_put(object, "point", point_json(t->point));
+    cli_put(object, "point", cli_point_json(t->point));
     cli_put(object, "achievable", json_boolean(t->achievable));
-    cli_put(object, "closest", point_json(t->closest));
+    cli_put(object, "closest", cli_point_json(t->closest));
     cli_put(object, "distance",
             cli_json_number(hypot(t->point.tp - t->closest.tp, t->point.tn - t->closest.tn)));
     if (!t->achievable) { /* no achievable point is further in this direction than the closest one */
         const mel_point away = { t->point.tp - t->closest.tp, t->point.tn - t->closest.tn };
-        cli_put(object, "separating_direction", point_json(away));
+        cli_put(object, "separating_direction", cli_point_json(away));
     }
     cli_put(object, "rules", cli_mixture_json(&t->mixture));
     return object;
@@ -104,12 +96,12 @@ static void fill_json(json_t *result, const cli_space *space, const target *t)
         cli_push(classes, cli_json_text(space->name[i]));
     const size_t n = mel_face_vertices(face), step = n > MOST_DRAWN ? n / MOST_DRAWN + 1 : 1;
     for (size_t i = 0; i < n; i += step)
-        cli_push(vertices, point_json(mel_face_vertex(face, i)));
+        cli_push(vertices, cli_point_json(mel_face_vertex(face, i)));
     cli_put(result, "classes", classes);
     cli_put(result, "rows", cli_json_count(space->n_rows));
     cli_put(result, "positives", cli_json_number(mel_face_positives(face)));
     cli_put(result, "negatives", cli_json_number(mel_face_negatives(face)));
-    cli_put(result, "centre", point_json(mel_face_centre(face)));
+    cli_put(result, "centre", cli_point_json(mel_face_centre(face)));
     cli_put(result, "radius", cli_json_number(inscribed_radius(face)));
     cli_put(result, "area", cli_json_number(mel_face_area(face)));
     cli_put(result, "n_vertices", cli_json_count(n));
@@ -148,7 +140,7 @@ static void print_operating_points(const cli_space *space)
     cli_table_print(table);
 }
 
-static void print_target(const target *t)
+static void print_target(const target *t, const char *positive)
 {
     cli_print("\n");
     cli_heading("The classifier for the point");
@@ -157,9 +149,11 @@ static void print_target(const target *t)
     else
         cli_print("  (%g, %g) is not achievable; the closest point, (%.6g, %.6g), is achieved by\n",
                   t->point.tp, t->point.tn, t->closest.tp, t->closest.tn);
-    for (size_t i = 0; i < t->mixture.n; i++)
-        cli_print("    with probability %.6g: positive when the score is %s %.6g\n", t->mixture.share[i],
-                  t->mixture.rule[i].inverted ? "below" : "at least", t->mixture.rule[i].threshold);
+    for (size_t i = 0; i < t->mixture.n; i++) {
+        char *words = cli_rule_words(t->mixture.rule[i], positive);
+        cli_print("    with probability %.6g: %s\n", t->mixture.share[i], words);
+        free(words);
+    }
 }
 
 static void print_text(const cli_space *space, const target *t, const char *plot)
@@ -181,7 +175,7 @@ static void print_text(const cli_space *space, const target *t, const char *plot
     cli_print("\n");
     print_operating_points(space);
     if (t->wanted)
-        print_target(t);
+        print_target(t, space->name[1]);
     if (plot != NULL)
         cli_print("\n  plot: %s\n", plot);
 }

@@ -56,9 +56,16 @@ static mel_status check_args(const cli_run *run, const train_args *args, mel_err
 }
 
 /* The warm model must mean the same by its coefficients. */
-static mel_status check_warm(const mel_model *warm, const mel_encoder *encoder, const char *path,
-                             mel_error *err)
+static mel_status check_warm(const mel_model *warm, const mel_encoder *encoder, const mel_labels *labels,
+                             const char *path, mel_error *err)
 {
+    if (mel_model_classes(warm) != labels->n_classes)
+        return cli_fail(err, MEL_EDATA, "%s: the model has %zu classes, the label has %zu (--warm)", path,
+                        mel_model_classes(warm), labels->n_classes);
+    for (size_t c = 0; c < labels->n_classes; c++)
+        if (strcmp(mel_model_class_name(warm, c), labels->name[c]) != 0)
+            return cli_fail(err, MEL_EDATA, "%s: class %zu is \"%s\", here it is \"%s\" (--warm)", path,
+                            c + 1, mel_model_class_name(warm, c), labels->name[c]);
     const mel_encoder *old = mel_model_encoder(warm);
     for (size_t j = 0; old != NULL && j < mel_encoder_features(old) && j < mel_encoder_features(encoder); j++)
         if (strcmp(mel_encoder_feature_name(old, j), mel_encoder_feature_name(encoder, j)) != 0)
@@ -67,6 +74,23 @@ static mel_status check_warm(const mel_model *warm, const mel_encoder *encoder, 
     if (mel_model_features(warm) != mel_encoder_features(encoder))
         return cli_fail(err, MEL_EDATA, "%s: the model has %zu features, the data has %zu (--warm)", path,
                         mel_model_features(warm), mel_encoder_features(encoder));
+    return MEL_OK;
+}
+
+/* Without weight there is nothing to fit to, and no mean log-loss. */
+static mel_status check_weights(const cli_part parts[CLI_PARTS], const cli_dataset_args *args, mel_error *err)
+{
+    static const char *const deeds[CLI_PARTS] = { "train", "calibrate", "measure" };
+    for (size_t p = 0; p < CLI_PARTS; p++) {
+        const cli_part *part = &parts[p];
+        size_t i = 0;
+        while (part->weight != NULL && i < part->n && part->weight[i] == 0)
+            i++;
+        if (part->n > 0 && i == part->n)
+            return cli_fail(err, MEL_EDATA,
+                            "%s: column \"%s\" (--weights): the weights of all %zu rows that %s are 0",
+                            args->data, args->weights, part->n, deeds[p]);
+    }
     return MEL_OK;
 }
 
@@ -85,9 +109,11 @@ static mel_status prepare(training *t, const cli_run *run, const train_args *arg
         status = cli_dataset_split(t->parts, &t->dataset, args->dataset.test_share,
                                    args->calibrate != MEL_CALIBRATE_NONE, run->seed, err);
     if (status == MEL_OK)
+        status = check_weights(t->parts, &args->dataset, err);
+    if (status == MEL_OK)
         status = cli_part_learn(&t->encoder, &t->parts[CLI_TRAIN], &args->dataset, err);
     if (status == MEL_OK && t->warm != NULL)
-        status = check_warm(t->warm, t->encoder, args->warm, err);
+        status = check_warm(t->warm, t->encoder, &t->dataset.labels, args->warm, err);
     for (size_t p = 0; status == MEL_OK && p < CLI_PARTS; p++)
         status = cli_part_encode(&t->parts[p], t->encoder, err);
     return status != MEL_OK ? status : cli_check_stop(err);

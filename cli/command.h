@@ -118,5 +118,7 @@ const char *cli_nearest(const char *word, const char *(*candidate)(const void *u
 
 /* Errors of the program itself, as the library raises them. */
 MEL_PRINTF(3, 4) mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...);
+/* Puts "place: " before the sentence that err already holds. */
+mel_status cli_fail_in(mel_error *err, mel_status code, const char *place);
 
 #endif

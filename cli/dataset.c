@@ -69,6 +69,15 @@ const cli_option cli_dataset_options[] = {
 
 static mel_status check_columns(const mel_table *table, const cli_dataset_args *args, mel_error *err)
 {
+    const struct {
+        const char *option, *column;
+    } roles[] = { { "--label", args->label }, { "--group", args->group }, { "--weights", args->weights } };
+    for (size_t i = 1; i < sizeof roles / sizeof *roles; i++)
+        for (size_t j = 0; j < i; j++)
+            if (roles[i].column != NULL && roles[j].column != NULL &&
+                strcmp(roles[i].column, roles[j].column) == 0)
+                return cli_fail(err, MEL_EINVAL, "%s and %s are the same column \"%s\"", roles[j].option,
+                                roles[i].option, roles[i].column);
     size_t column;
     mel_status status = cli_find_column(&column, table, args->label, "--label", err);
     if (status == MEL_OK && args->group != NULL)

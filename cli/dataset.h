@@ -23,8 +23,9 @@ typedef struct {
     char **names;
 } cli_reader;
 mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cli_run *run, mel_error *err);
-/* For rows like those that the encoder learned on: its text columns are text, whatever they look like. */
-void cli_reader_expect(cli_reader *reader, const mel_encoder *encoder);
+/* For rows like those that the encoder learned on: its text columns are text, whatever they look like. No
+ * types are set for NPY and LIBSVM files, where the encoder says what it misses. */
+void cli_reader_expect(cli_reader *reader, const mel_encoder *encoder, const char *path);
 void cli_reader_clear(cli_reader *reader);
 
 /* Is the file CSV by its name or by --format? Standard input is no file. */

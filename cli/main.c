@@ -4,6 +4,7 @@
 #include "output.h"
 #include "progress.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,8 @@ static mel_status run_verb(mel_status *outcome, const cli_command *command, cons
                     .progress = cli_bar_start(!parsed->common.quiet) };
     if (run.result == NULL)
         return cli_fail(err, MEL_ENOMEM, "out of memory");
+    if (run.threads > 0) /* for the few parallel loops that take no option */
+        omp_set_num_threads(run.threads);
     mel_status status = command->run(&run, parsed->args, err);
     cli_bar_clear();
     /* A read cut short by the signal may look like another failure. */

@@ -63,14 +63,23 @@ double cli_auc(size_t n, const double *probs, const uint32_t *y)
     return positives > 0 && negatives > 0 ? wins / (positives * negatives) : NAN;
 }
 
-double cli_share_log_loss(size_t k, size_t n_train, const uint32_t *y_train, size_t n, const uint32_t *y)
+static double weight_of(const cli_labelled *rows, size_t i)
 {
-    size_t *count = cli_alloc_zero(k, sizeof *count);
-    double loss = 0;
-    for (size_t i = 0; i < n_train; i++)
-        count[y_train[i]]++;
-    for (size_t i = 0; i < n; i++)
-        loss -= log((double)count[y[i]] / (double)n_train);
-    free(count);
-    return loss / (double)n;
+    return rows->weight != NULL ? rows->weight[i] : 1;
+}
+
+double cli_share_log_loss(size_t k, const cli_labelled *train, const cli_labelled *test)
+{
+    double *share = cli_alloc_zero(k, sizeof *share);
+    double loss = 0, train_total = 0, test_total = 0;
+    for (size_t i = 0; i < train->n; i++) {
+        share[train->y[i]] += weight_of(train, i);
+        train_total += weight_of(train, i);
+    }
+    for (size_t i = 0; i < test->n; i++) {
+        loss -= weight_of(test, i) * log(share[test->y[i]] / train_total);
+        test_total += weight_of(test, i);
+    }
+    free(share);
+    return loss / test_total;
 }

@@ -23,7 +23,13 @@ void cli_count_point(cli_point *point, double ratio, size_t n, const double *pro
  * NaN without rows of both classes. */
 double cli_auc(size_t n, const double *probs, const uint32_t *y);
 
+/* Some labels and how much each counts. */
+typedef struct {
+    size_t n;
+    const uint32_t *y;
+    const double *weight; /* NULL: ones */
+} cli_labelled;
 /* Mean log-loss of probabilities that are the same for every row: the class shares of the training rows. */
-double cli_share_log_loss(size_t k, size_t n_train, const uint32_t *y_train, size_t n, const uint32_t *y);
+double cli_share_log_loss(size_t k, const cli_labelled *train, const cli_labelled *test);
 
 #endif

@@ -66,6 +66,23 @@ mel_status cli_best_point(cli_best *out, const mel_face *face, const mel_metric 
     return status == MEL_OK ? mel_metric_value(&out->value, metric, statistics, err) : status;
 }
 
+json_t *cli_point_json(mel_point point)
+{
+    json_t *array = json_array();
+    cli_push(array, cli_json_number(point.tp));
+    cli_push(array, cli_json_number(point.tn));
+    return array;
+}
+
+char *cli_rule_words(mel_rule rule, const char *positive)
+{
+    if (isfinite(rule.threshold))
+        return cli_format("predict %s when its probability is %s %.6g", positive,
+                          rule.inverted ? "below" : "at least", rule.threshold);
+    return cli_format("%s predict %s", (rule.threshold < 0.0) != rule.inverted ? "always" : "never",
+                      positive);
+}
+
 json_t *cli_mixture_json(const mel_mixture *mixture)
 {
     json_t *rules = json_array();
@@ -89,7 +106,7 @@ json_t *cli_mixture_json(const mel_mixture *mixture)
 static mel_status find_neighbours(mel_neighbour near[NEIGHBOURS], size_t *n, const cli_outcome *o,
                                   mel_error *err)
 {
-    double *a = cli_alloc_zero(2 * PAIRS, sizeof *a), *b = cli_alloc_zero(2 * PAIRS, sizeof *b);
+    double *a = cli_alloc_zero(PAIRS, 2 * sizeof *a), *b = cli_alloc_zero(PAIRS, 2 * sizeof *b);
     mel_rng rng;
     mel_rng_seed(&rng, 1);
     for (size_t i = 0; i < PAIRS; i++) {
@@ -104,6 +121,21 @@ static mel_status find_neighbours(mel_neighbour near[NEIGHBOURS], size_t *n, con
                                                     mel_face_positives(o->space->face), PAIRS, a, b, err);
     free(a);
     free(b);
+    return status;
+}
+
+/* The metric in words. A search ends with an interval, but knows no probabilities: it is left out. */
+static mel_status say(char **words, const cli_outcome *o, mel_error *err)
+{
+    if (o->options->strategy != MEL_STRATEGY_SEARCH)
+        return mel_metric_words(words, o->metric, err);
+    mel_metric *plain = NULL;
+    mel_status status = mel_metric_copy(&plain, o->metric, err);
+    if (status == MEL_OK)
+        status = mel_metric_set_intervals(plain, NULL, NULL, err);
+    if (status == MEL_OK)
+        status = mel_metric_words(words, plain, err);
+    mel_metric_free(plain);
     return status;
 }
 
@@ -158,7 +190,7 @@ mel_status cli_outcome_json(json_t *result, const cli_outcome *o, mel_error *err
     size_t n_near = 0;
     cli_best best = { 0 };
     char *words = NULL;
-    mel_status status = mel_metric_words(&words, o->metric, err);
+    mel_status status = say(&words, o, err);
     if (status == MEL_OK)
         status = find_neighbours(near, &n_near, o, err);
     if (status == MEL_OK)
@@ -242,14 +274,8 @@ static void print_best(const cli_outcome *o, const cli_best *best)
 {
     const double missed = 1000.0 * (mel_face_positives(o->space->face) - best->point.tp);
     const double alarms = 1000.0 * (mel_face_negatives(o->space->face) - best->point.tn);
-    const mel_rule rule = best->mixture.rule[0];
-    char *what =
-        best->mixture.n > 1 ? cli_format("toss a coin between %zu thresholds", best->mixture.n)
-        : !isfinite(rule.threshold)
-            ? cli_format("%s predict %s", (rule.threshold < 0.0) != rule.inverted ? "always" : "never",
-                         o->space->name[1])
-            : cli_format("predict %s when its probability is %s %.4f", o->space->name[1],
-                         rule.inverted ? "below" : "at least", rule.threshold);
+    char *what = best->mixture.n > 1 ? cli_format("toss a coin between %zu thresholds", best->mixture.n)
+                                     : cli_rule_words(best->mixture.rule[0], o->space->name[1]);
     char *text = cli_format("%s: misses %.1f of 1,000, raises %.1f false alarms", what, missed, alarms);
     print_row("best", text);
     free(text);
@@ -289,7 +315,7 @@ mel_status cli_outcome_text(const cli_outcome *o, mel_error *err)
     size_t n_near = 0;
     cli_best best = { 0 };
     char *words = NULL;
-    mel_status status = mel_metric_words(&words, o->metric, err);
+    mel_status status = say(&words, o, err);
     if (status == MEL_OK)
         status = find_neighbours(near, &n_near, o, err);
     if (status == MEL_OK)

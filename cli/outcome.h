@@ -28,6 +28,9 @@ typedef struct {
 mel_status cli_best_point(cli_best *out, const mel_face *face, const mel_metric *metric, mel_error *err);
 /* [{"threshold": x, "inverted": false, "share": 1}, ...] */
 json_t *cli_mixture_json(const mel_mixture *mixture);
+json_t *cli_point_json(mel_point point);
+/* "predict cancer when its probability is at least 0.26", "always predict cancer"; freed by the caller. */
+char *cli_rule_words(mel_rule rule, const char *positive);
 /* A metric file, or the name of a bundled one, of binary confusion entries. */
 mel_status cli_load_binary_metric(mel_metric **out, const char *given, mel_error *err);
 /* "0.3,0.55": the value of --point. */

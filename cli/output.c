@@ -75,6 +75,14 @@ mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...)
     return code;
 }
 
+mel_status cli_fail_in(mel_error *err, mel_status code, const char *place)
+{
+    char *sentence = cli_format("%s: %s", place, err->text);
+    const mel_status status = cli_fail(err, code, "%s", sentence);
+    free(sentence);
+    return status;
+}
+
 /* ---- text that came from elsewhere ---- */
 
 /* Length of the valid UTF-8 sequence at s, 0 when there is none. */

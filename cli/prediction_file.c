@@ -24,10 +24,23 @@ static void write_npy_header(FILE *stream, const prediction_shape *shape)
     (void)fprintf(stream, "%-*s\n", (int)length - 1, header);
 }
 
-/* One cell, quoted where RFC 4180 asks for it. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* Would the cell read back as something else without quotes? Blanks at its ends are trimmed; nothing, "?"
+ * and "NA" are missing values. */
+static bool needs_quotes(const char *text)
+{
+    const size_t n = strlen(text);
+    return n == 0 || text[strcspn(text, ",\"\r\n")] != '\0' || is_blank(text[0]) || is_blank(text[n - 1]) ||
+           strcmp(text, "?") == 0 || strcmp(text, "NA") == 0;
+}
+
 static void write_cell(FILE *stream, const char *text)
 {
-    if (*text != '\0' && text[strcspn(text, ",\"\r\n")] == '\0') {
+    if (!needs_quotes(text)) {
         (void)fputs(text, stream);
         return;
     }

@@ -122,8 +122,20 @@ mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cl
     return status;
 }
 
-void cli_reader_expect(cli_reader *reader, const mel_encoder *encoder)
+/* Has the file columns of numbers only, by its name or by --format? */
+static bool is_numbers_only(const char *path, mel_format format)
 {
+    static const char *const endings[] = { ".npy", ".npy.gz", ".svm", ".svm.gz", ".libsvm", ".libsvm.gz" };
+    for (size_t i = 0; format == MEL_FORMAT_AUTO && i < sizeof endings / sizeof *endings; i++)
+        if (cli_ends_with(path, endings[i]))
+            return true;
+    return format == MEL_FORMAT_NPY || format == MEL_FORMAT_LIBSVM;
+}
+
+void cli_reader_expect(cli_reader *reader, const mel_encoder *encoder, const char *path)
+{
+    if (is_numbers_only(path, reader->options.format))
+        return;
     for (size_t i = 0; i < mel_encoder_columns(encoder); i++)
         if (mel_encoder_column_type(encoder, i) == MEL_COLUMN_TEXT)
             add_override(reader, cli_format("%s", mel_encoder_column_name(encoder, i)), MEL_COLUMN_TEXT);

@@ -61,7 +61,7 @@ mel_status cli_session_options(mel_session_options *out, const json_t *header, c
     if (status == MEL_OK)
         status = mel_assumption_parse(&out->assume, word(options, "assume"), err);
     if (status != MEL_OK)
-        return cli_fail(err, MEL_EDATA, "the session's header: %s", err->text);
+        return cli_fail_in(err, MEL_EDATA, "the session's header");
     out->tolerance = json_number_value(json_object_get(options, "tolerance"));
     out->max_questions = (uint32_t)whole(options, "max_questions", out->max_questions);
     out->repeat_every = (uint32_t)whole(options, "repeat_every", 0);
@@ -74,7 +74,7 @@ mel_status cli_session_options(mel_session_options *out, const json_t *header, c
 }
 
 mel_status cli_session_open(mel_session **out, const cli_space *space, const mel_session_options *opt,
-                            const char *path, mel_error *err)
+                            const char *path, bool read_only, mel_error *err)
 {
     char *description = json_dumps(space->description, JSON_COMPACT | JSON_REAL_PRECISION(17));
     if (description == NULL)
@@ -82,6 +82,7 @@ mel_status cli_session_open(mel_session **out, const cli_space *space, const mel
     const mel_identity identity = {
         .space_json = description,
         .digest = space->digest[0] != '\0' ? space->digest : NULL,
+        .read_only = read_only,
     };
     const mel_status status = mel_session_open(out, space->face, opt, &identity, path, err);
     free(description);
@@ -107,10 +108,10 @@ mel_status cli_session_report(mel_session *session, const cli_space *space, mel_
 {
     char *typed = cli_space_typed(space->description);
     const char *table = json_string_value(json_object_get(space->description, "table"));
-    char *data = table != NULL
-                     ? cli_format("%s: half of the rows trained a logistic regression, %zu rows measured it.",
-                                  table, space->n_rows)
-                     : NULL;
+    char *data =
+        table != NULL
+            ? cli_format("%s: part of the rows trained a logistic regression, the others measured it.", table)
+            : NULL;
     opt->space_options = typed;
     opt->rows = space->n_rows;
     opt->data = data;

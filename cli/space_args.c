@@ -240,13 +240,22 @@ static mel_status read_labels(mel_labels *labels, const cli_space_args *args, co
     return MEL_OK;
 }
 
-/* The column of --probs that holds P(positive): by its header's name, else the second. */
-static size_t positive_column(const mel_proba *proba, const mel_labels *labels)
+/* The column of --probs that holds P(positive): by the names in its header, which must be those of the
+ * classes; the second one without names and where they are just c1 and c2. */
+static mel_status positive_column(size_t *column, const char *path, const mel_proba *proba,
+                                  const mel_labels *labels, mel_error *err)
 {
-    for (size_t c = 0; proba->name != NULL && c < proba->n_classes; c++)
-        if (strcmp(proba->name[c], labels->name[1]) == 0)
-            return c;
-    return 1;
+    char *const *name = proba->name, *const *class = labels->name;
+    *column = 1;
+    if (name == NULL || (strcmp(name[0], "c1") == 0 && strcmp(name[1], "c2") == 0))
+        return MEL_OK;
+    for (size_t c = 0; c < 2; c++) {
+        *column = c;
+        if (strcmp(name[c], class[1]) == 0 && strcmp(name[1 - c], class[0]) == 0)
+            return MEL_OK;
+    }
+    return cli_fail(err, MEL_EDATA, "%s: the columns are \"%s\" and \"%s\", the classes \"%s\" and \"%s\"",
+                    path, name[0], name[1], class[0], class[1]);
 }
 
 static mel_status digest_pair(char digest[MEL_DIGEST_HEX], const char *one, const char *other, mel_error *err)
@@ -280,8 +289,10 @@ static mel_status from_probabilities(cli_space *space, const cli_space_args *arg
         status = name_classes(space, args, labels.name[0], labels.name[1], err);
     if (status == MEL_OK && strcmp(args->probs, "-") != 0 && strcmp(args->labels, "-") != 0)
         status = digest_pair(space->digest, args->probs, args->labels, err);
+    size_t column = 1;
+    if (status == MEL_OK)
+        status = positive_column(&column, args->probs, &proba, &labels, err);
     if (status == MEL_OK) {
-        const size_t column = positive_column(&proba, &labels);
         for (size_t i = 0; i < proba.n_rows; i++)
             proba.value[i] = proba.value[2 * i + column];
         status = face_from_codes(space, proba.n_rows, proba.value, labels.code, NULL, err);
@@ -428,24 +439,71 @@ mel_status cli_space_args_from_json(cli_space_args *out, const char ***held, con
     return MEL_OK;
 }
 
+/* As one word of a shell; freed by the caller. */
+static char *quoted(const char *text)
+{
+    if (text[0] != '\0' && strpbrk(text, " \t\n;&|<>$'\"()*?[]{}~#!`\\") == NULL)
+        return cli_format("%s", text);
+    char *word = cli_format("'");
+    for (const char *at = text; *at != '\0'; at++) {
+        char *longer = *at == '\'' ? cli_format("%s'\\''", word) : cli_format("%s%c", word, *at);
+        free(word);
+        word = longer;
+    }
+    char *closed = cli_format("%s'", word);
+    free(word);
+    return closed;
+}
+
+static char *add_option(char *typed, const char *option, const char *value)
+{
+    char *word = value != NULL ? quoted(value) : NULL;
+    char *longer = cli_format("%s%s--%s%s%s", typed, typed[0] != '\0' ? " " : "", option,
+                              word != NULL ? " " : "", word != NULL ? word : "");
+    free(word);
+    free(typed);
+    return longer;
+}
+
+/* A number that is not the default. */
+static char *add_number(char *typed, const char *option, const json_t *value, double usual)
+{
+    if (!json_is_number(value) || json_number_value(value) == usual)
+        return typed;
+    char text[32];
+    (void)snprintf(text, sizeof text, "%.12g", json_number_value(value));
+    return add_option(typed, option, text);
+}
+
 char *cli_space_typed(const json_t *description)
 {
     static const struct {
         const char *key, *option;
-    } texts[] = { { "table", "data" },        { "label", "label" },    { "group", "group" },
-                  { "probs", "probs" },       { "labels", "labels" },  { "population", "population" },
-                  { "positive", "positive" }, { "classes", "classes" } };
+    } texts[] = { { "table", "data" },
+                  { "label", "label" },
+                  { "group", "group" },
+                  { "weights", "weights" },
+                  { "probs", "probs" },
+                  { "labels", "labels" },
+                  { "population", "population" },
+                  { "positive", "positive" },
+                  { "classes", "classes" },
+                  { "delimiter", "delimiter" } };
     char *typed = cli_format("%s", "");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *text = text_of(description, texts[i].key);
-        if (text == NULL || (strcmp(texts[i].key, "label") == 0 && strcmp(text, "label") == 0))
-            continue;
-        const char *quote = strpbrk(text, " \t;&|<>$'\"()*?") != NULL ? "'" : "";
-        char *longer = cli_format("%s%s--%s %s%s%s", typed, typed[0] != '\0' ? " " : "", texts[i].option,
-                                  quote, text, quote);
-        free(typed);
-        typed = longer;
+        if (text != NULL && (strcmp(texts[i].key, "label") != 0 || strcmp(text, "label") != 0))
+            typed = add_option(typed, texts[i].option, text);
     }
+    const json_t *skip = json_object_get(description, "skip");
+    for (size_t i = 0; i < json_array_size(skip); i++)
+        typed = add_option(typed, "skip", json_string_value(json_array_get(skip, i)));
+    typed = add_number(typed, "l2", json_object_get(description, "l2"), 1.0);
+    typed = add_number(typed, "test-share", json_object_get(description, "test_share"), 0.5);
+    if (json_is_true(json_object_get(description, "smooth")))
+        typed = add_option(typed, "smooth", NULL);
+    if (json_is_true(json_object_get(description, "no_header")))
+        typed = add_option(typed, "no-header", NULL);
     return typed;
 }
 

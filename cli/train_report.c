@@ -37,7 +37,8 @@ static void count(counts *out, const train_report *r)
     const size_t k = r->dataset->labels.n_classes;
     *out = (counts){ .n = test->n, .k = k, .auc = NAN };
     out->log_loss = mel_log_loss(test->n, k, r->probs, test->y, test->weight);
-    out->share_log_loss = cli_share_log_loss(k, train->n, train->y, test->n, test->y);
+    out->share_log_loss = cli_share_log_loss(k, &(cli_labelled){ train->n, train->y, train->weight },
+                                             &(cli_labelled){ test->n, test->y, test->weight });
     out->confusion = cli_alloc_zero(k * k, sizeof *out->confusion);
     cli_count_confusion(out->confusion, test->n, k, r->probs, test->y);
     size_t *rows = cli_alloc_zero(k, sizeof *rows);
