@@ -4,6 +4,8 @@ add_custom_command(TARGET melicit_program POST_BUILD
     COMMAND melicit_program help --completion > melicit.bash
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR} VERBATIM)
 
+# Relative to where it is installed, so that any prefix is right, also one chosen at install time.
+file(RELATIVE_PATH MEL_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/melicit.pc.in melicit.pc @ONLY)
 install(TARGETS melicit_program melicit_shared melicit_static)
 install(DIRECTORY include/melicit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")

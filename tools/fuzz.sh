@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every fuzz target of a -DMEL_FUZZ=ON build for some seconds, two at a time at most:
+# Runs every fuzz target of a -DMEL_FUZZ=ON build for some seconds, one after the other:
 # tools/fuzz.sh BUILD SECONDS. New inputs go to the build folder; the committed corpus is only read.
 set -eu
 build=$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what a target needs and is not there yet: tools/setup.sh build | test | bench.
+# Installs what a target needs and is not there yet: tools/setup.sh build | test | bench | fuzz.
 # Silent, and without the network, when nothing is missing.
 set -eu
 
