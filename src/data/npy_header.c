@@ -125,9 +125,10 @@ static mel_status parse_type(cursor *c, mel_npy_header *out)
     const mel_status status = parse_string(c, &type);
     if (status != MEL_OK)
         return status;
+    static const char orders[] = { '<', '>', '|', '=' };
     const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     for (size_t i = 0; type.n == 3 && i < sizeof known / sizeof *known; i++) {
-        if (memcmp(type.text + 1, known[i], 2) != 0 || memchr("<>|=", type.text[0], 4) == NULL)
+        if (memcmp(type.text + 1, known[i], 2) != 0 || memchr(orders, type.text[0], sizeof orders) == NULL)
             continue;
         out->kind = known[i][0];
         out->width = (size_t)(known[i][1] - '0');

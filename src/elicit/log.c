@@ -358,11 +358,13 @@ mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const j
     if (log == NULL)
         return mel_fail_memory(err, "the session file");
     log->fd = -1;
-    log->path = mel_strdup(path);
-    mel_status status = log->path != NULL ? MEL_OK : mel_fail_memory(err, "the session file");
     log->read_only = read_only;
-    if (status == MEL_OK)
-        status = open_file(log, err);
+    log->path = mel_strdup(path);
+    if (log->path == NULL) {
+        mel_log_close(log);
+        return mel_fail_memory(err, "the session file");
+    }
+    mel_status status = open_file(log, err);
     const reading r = { .log = log, .header = header, .reader = reader, .user = user };
     if (status == MEL_OK)
         status = load(&r, err);

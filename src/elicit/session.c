@@ -438,7 +438,7 @@ mel_status mel_session_open(mel_session **out, const mel_face *face, const mel_s
     if (status != MEL_OK)
         return status;
     json_t *header = NULL;
-    status = make_header(&header, &session->opt, identity, err);
+    status = make_header(&header, opt, identity, err);
     if (status == MEL_OK)
         status = mel_log_open(&session->log, path, identity != NULL && identity->read_only, header,
                               replay_line, session, err);
