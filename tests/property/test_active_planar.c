@@ -10,14 +10,6 @@ static const double pi = 3.14159265358979323846;
 enum { RUNS = 200 };
 static const mel_noise exact = { .kind = MEL_NOISE_NONE };
 
-static mel_face *logistic(double a, double b)
-{
-    mel_face *face = NULL;
-    mel_error err;
-    assert_ok(mel_face_from_logistic(&face, a, b, &err), &err);
-    return face;
-}
-
 static mel_session_options active_options(double tolerance)
 {
     mel_session_options opt;
@@ -44,7 +36,7 @@ static void test_table_in_seven_questions(void **state)
         { 0.98, 0.17 },   { 0.87, 0.50 },   { 0.64, 0.77 },   { 0.34, 0.94 },
         { -0.94, -0.34 }, { -0.77, -0.64 }, { -0.50, -0.87 }, { -0.17, -0.98 }
     };
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     for (size_t i = 0; i < COUNT(rows); i++)
         for (int known = 0; known < 2; known++) {
             const double truth = atan2(rows[i][1], rows[i][0]);
@@ -67,7 +59,7 @@ static void test_error_after_seven_questions(void **state)
     mel_rng_seed(&rng, 41);
     double error[RUNS];
     for (size_t i = 0; i < RUNS; i++) {
-        mel_face *face = logistic(1.0 + 9.0 * mel_rng_uniform(&rng), mel_rng_normal(&rng));
+        mel_face *face = test_logistic_face(1.0 + 9.0 * mel_rng_uniform(&rng), mel_rng_normal(&rng));
         const double truth = 0.5 * pi * mel_rng_uniform(&rng);
         mel_session_options opt = active_options(1e-9);
         opt.max_questions = 7;
@@ -84,7 +76,7 @@ static void test_error_after_seven_questions(void **state)
 static void test_one_bit_a_question(void **state)
 {
     (void)state;
-    mel_face *face = logistic(5.0, 0.5);
+    mel_face *face = test_logistic_face(5.0, 0.5);
     mel_rng rng;
     mel_rng_seed(&rng, 42);
     for (size_t i = 0; i < 50; i++) {
@@ -103,7 +95,7 @@ static void test_one_bit_a_question(void **state)
 static void test_flipped_answers(void **state)
 {
     (void)state;
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     mel_rng rng;
     mel_rng_seed(&rng, 43);
     double active[RUNS], search[RUNS];
@@ -171,7 +163,7 @@ static void test_coverage(void **state)
         { "logistic learned", { .kind = MEL_NOISE_LOGISTIC }, { .kind = MEL_NOISE_LOGISTIC }, 15 },
         { "band", { .kind = MEL_NOISE_BAND, .size = 0.02 }, { .kind = MEL_NOISE_BAND, .size = 0.02 }, 5 },
     };
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     mel_rng rng;
     mel_rng_seed(&rng, 44);
     for (size_t r = 0; r < COUNT(rows); r++) {
@@ -260,7 +252,7 @@ static void test_real_data(void **state)
 static void test_same_answers(void **state)
 {
     (void)state;
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     mel_rng rng;
     mel_rng_seed(&rng, 45);
     double error[RUNS];
@@ -297,7 +289,7 @@ static void test_same_answers(void **state)
 static void test_repeats_and_error_rate(void **state)
 {
     (void)state;
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     mel_session_options opt = active_options(1e-12);
     opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
     opt.repeat_every = 5;
@@ -319,7 +311,7 @@ static void test_repeats_and_error_rate(void **state)
 static void test_segment_is_exhausted(void **state)
 {
     (void)state;
-    mel_face *face = logistic(0.0, 0.0);
+    mel_face *face = test_logistic_face(0.0, 0.0);
     const mel_session_options opt = active_options(0.01);
     const mel_summary summary = run(face, &opt, 0.3, exact, 1);
     assert_int_equal(summary.end, MEL_END_EXHAUSTED);

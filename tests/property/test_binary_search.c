@@ -11,14 +11,6 @@ static const double pi = 3.14159265358979323846;
 enum { RANDOM_METRICS = 200 };
 static const mel_noise exact = { .kind = MEL_NOISE_NONE };
 
-static mel_face *logistic(double a, double b)
-{
-    mel_face *face = NULL;
-    mel_error err;
-    assert_ok(mel_face_from_logistic(&face, a, b, &err), &err);
-    return face;
-}
-
 static mel_session_options search_options(double tolerance)
 {
     mel_session_options opt;
@@ -53,7 +45,7 @@ static void test_table_of_linear_metrics(void **state)
         { { -0.94, -0.34 }, { -0.94, -0.34 } }, { { -0.77, -0.64 }, { -0.77, -0.64 } },
         { { -0.50, -0.87 }, { -0.50, -0.87 } }, { { -0.17, -0.98 }, { -0.17, -0.99 } },
     };
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session_options opt = search_options(0.02);
         opt.direction = rows[i].truth[0] > 0.0 ? MEL_INCREASING : MEL_DECREASING;
@@ -75,7 +67,7 @@ static void test_linear_bound_and_count(void **state)
     static const double tolerances[] = { 0.1, 0.02, 0.003 };
     mel_rng rng;
     mel_rng_seed(&rng, 31);
-    mel_face *face = logistic(5.0, 0.3);
+    mel_face *face = test_logistic_face(5.0, 0.3);
     for (size_t t = 0; t < COUNT(tolerances); t++)
         for (size_t i = 0; i < RANDOM_METRICS; i++) {
             const double in_arc = 0.5 * pi * mel_rng_uniform(&rng);
@@ -97,7 +89,7 @@ static void test_three_questions_a_round(void **state)
     (void)state;
     mel_rng rng;
     mel_rng_seed(&rng, 32);
-    mel_face *face = logistic(3.0, -0.5);
+    mel_face *face = test_logistic_face(3.0, -0.5);
     for (size_t i = 0; i < RANDOM_METRICS; i++) {
         const double truth = 0.5 * pi * mel_rng_uniform(&rng);
         mel_session_options opt = search_options(0.05);
@@ -118,7 +110,7 @@ static void test_linear_bound_with_band_noise(void **state)
     (void)state;
     mel_rng rng;
     mel_rng_seed(&rng, 33);
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     const double eps = 0.02, band = 1e-4, k0 = 0.4, k1 = 1.0 / 0.9;
     const double bound = sqrt(2.0) * eps + 2.0 / k0 * sqrt(2.0 * k1 * band);
     for (size_t i = 0; i < RANDOM_METRICS; i++) {
@@ -160,15 +152,6 @@ static void test_questions_are_feasible(void **state)
 }
 
 /* --- linear-fractional --------------------------------------------------------------------------- */
-
-/* The six metrics of table 3.2 / A.2: p11, p00; q11, q00, q0. */
-static const struct {
-    double p[2], q[3];
-} table[] = {
-    { { 1.0, 0.0 }, { 0.5, -0.5, 0.5 } },       { { 1.0, 0.0 }, { 0.8, -0.8, 0.5 } },
-    { { 0.8, 0.2 }, { 0.3, 0.1, 0.3 } },        { { 0.60, 0.40 }, { 0.40, 0.20, 0.20 } },
-    { { 0.40, 0.60 }, { -0.10, -0.20, 0.65 } }, { { 0.20, 0.80 }, { -0.40, -0.20, 0.80 } },
-};
 
 /* The exact supporting line of a metric at its maximum (sign = 1) or minimum (sign = -1) on the face, by a
  * golden-section search over the boundary's slope. */
@@ -213,7 +196,7 @@ static void test_closed_form_is_exact(void **state)
     (void)state;
     mel_rng rng;
     mel_rng_seed(&rng, 34);
-    mel_face *face = logistic(5.0, 0.2);
+    mel_face *face = test_logistic_face(5.0, 0.2);
     const double positives = mel_face_positives(face), negatives = mel_face_negatives(face);
     for (size_t i = 0; i < RANDOM_METRICS; i++) {
         double p[2], q[3], found_p[2], found_q[3];
@@ -244,39 +227,20 @@ static void test_degenerate_lines_are_refused(void **state)
                      MEL_ENUMERIC);
 }
 
-static size_t argmax_on_boundary(const mel_face *face, const mel_metric *metric, size_t n)
-{
-    size_t best = 0;
-    double top = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        const mel_point c =
-            mel_binary_boundary(face, MEL_BOUNDARY_HULL, 0.5 * pi * ((double)i + 0.5) / (double)n);
-        const double s[2] = { c.tp, c.tn };
-        double value = 0.0;
-        mel_error err;
-        assert_ok(mel_metric_value(&value, metric, s, &err), &err);
-        if (value > top) {
-            top = value;
-            best = i;
-        }
-    }
-    return best;
-}
-
 /* Order agreement of the searched metric with the truth on 1000 random feasible pairs. */
 static void check_table(const mel_face *face, double tolerance, double least)
 {
     enum { STEPS = 100 };
-    for (size_t i = 0; i < COUNT(table); i++) {
-        mel_metric *truth = test_fractional(table[i].p, table[i].q);
+    for (size_t i = 0; i < TEST_FRACTIONAL_ROWS; i++) {
+        mel_metric *truth = test_fractional(test_fractional_table[i].p, test_fractional_table[i].q);
         mel_session_options opt = search_options(tolerance);
         opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
         mel_oracle *oracle = test_oracle(truth, exact, 1);
         mel_summary summary;
         mel_metric *found = test_elicit(&summary, face, &opt, oracle);
         assert_true(test_agreement(face, truth, found, 1000, 7) >= least);
-        const size_t want = argmax_on_boundary(face, truth, STEPS),
-                     got = argmax_on_boundary(face, found, STEPS);
+        const size_t want = test_argmax_on_boundary(face, truth, STEPS),
+                     got = test_argmax_on_boundary(face, found, STEPS);
         assert_true(want + 1 >= got && got + 1 >= want);
         mel_metric_free(found);
         mel_metric_free(truth);
@@ -287,7 +251,7 @@ static void check_table(const mel_face *face, double tolerance, double least)
 static void test_table_of_fractional_metrics(void **state)
 {
     (void)state;
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     check_table(face, 0.002, 0.995);
     mel_face_free(face);
 }
@@ -296,9 +260,9 @@ static void test_table_of_fractional_metrics(void **state)
 static void test_known_p11_needs_one_search(void **state)
 {
     (void)state;
-    mel_face *face = logistic(5.0, 0.0);
+    mel_face *face = test_logistic_face(5.0, 0.0);
     for (size_t i = 0; i < 2; i++) {
-        mel_metric *truth = test_fractional(table[i].p, table[i].q);
+        mel_metric *truth = test_fractional(test_fractional_table[i].p, test_fractional_table[i].q);
         mel_session_options opt = search_options(0.005);
         opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
         opt.known_p11 = 1.0;
@@ -319,8 +283,8 @@ static void test_known_p11_needs_one_search(void **state)
 static void test_grid_runs(void **state)
 {
     (void)state;
-    mel_face *face = logistic(5.0, 0.0);
-    mel_metric *truth = test_fractional(table[5].p, table[5].q);
+    mel_face *face = test_logistic_face(5.0, 0.0);
+    mel_metric *truth = test_fractional(test_fractional_table[5].p, test_fractional_table[5].q);
     mel_session_options opt = search_options(0.05);
     opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
     opt.lfpm = MEL_LFPM_GRID;
@@ -342,7 +306,7 @@ static void test_grid_runs(void **state)
 static void test_decreasing_fractional(void **state)
 {
     (void)state;
-    mel_face *face = logistic(4.0, 0.1);
+    mel_face *face = test_logistic_face(4.0, 0.1);
     const double p[2] = { -0.6, -0.4 }, q[3] = { 0.2, 0.1, 0.4 };
     mel_metric *truth = test_fractional(p, q);
     mel_session_options opt = search_options(0.002);

@@ -1,5 +1,7 @@
 #include "support/binary.h"
 
+#include "elicit/search/binary.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -72,6 +74,45 @@ double test_agreement(const mel_face *face, const mel_metric *one, const mel_met
         agreed += (x > 0.0) == (y > 0.0);
     }
     return (double)agreed / (double)n;
+}
+
+mel_face *test_logistic_face(double a, double b)
+{
+    mel_face *face = NULL;
+    mel_error err;
+    assert_ok(mel_face_from_logistic(&face, a, b, &err), &err);
+    return face;
+}
+
+const struct test_fractional_row test_fractional_table[TEST_FRACTIONAL_ROWS] = {
+    { { 1.0, 0.0 }, { 0.5, -0.5, 0.5 } },       { { 1.0, 0.0 }, { 0.8, -0.8, 0.5 } },
+    { { 0.8, 0.2 }, { 0.3, 0.1, 0.3 } },        { { 0.60, 0.40 }, { 0.40, 0.20, 0.20 } },
+    { { 0.40, 0.60 }, { -0.10, -0.20, 0.65 } }, { { 0.20, 0.80 }, { -0.40, -0.20, 0.80 } },
+};
+
+double test_value_on_boundary(const mel_face *face, const mel_metric *metric, size_t i, size_t n)
+{
+    const double half_pi = 1.57079632679489661923;
+    const mel_point c = mel_binary_boundary(face, MEL_BOUNDARY_HULL, half_pi * ((double)i + 0.5) / (double)n);
+    const double s[2] = { c.tp, c.tn };
+    double value = 0.0;
+    mel_error err;
+    assert_ok(mel_metric_value(&value, metric, s, &err), &err);
+    return value;
+}
+
+size_t test_argmax_on_boundary(const mel_face *face, const mel_metric *metric, size_t n)
+{
+    size_t best = 0;
+    double top = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        const double value = test_value_on_boundary(face, metric, i, n);
+        if (value > top) {
+            top = value;
+            best = i;
+        }
+    }
+    return best;
 }
 
 /* Rows of the table whose mark is `want`. */

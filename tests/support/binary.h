@@ -17,6 +17,16 @@ double test_linf(double angle, double other);
 /* Share of n random pairs of points of the face that both metrics order alike. */
 double test_agreement(const mel_face *face, const mel_metric *one, const mel_metric *other, size_t n,
                       uint64_t seed);
+/* The population logistic:a,b. */
+mel_face *test_logistic_face(double a, double b);
+/* The six linear-fractional metrics of the thesis' table 3.2: p11, p00; q11, q00, q0. */
+#define TEST_FRACTIONAL_ROWS 6
+extern const struct test_fractional_row {
+    double p[2], q[3];
+} test_fractional_table[TEST_FRACTIONAL_ROWS];
+/* The point with slope number i of n on the upper boundary, its value, and the number of the best one. */
+double test_value_on_boundary(const mel_face *face, const mel_metric *metric, size_t i, size_t n);
+size_t test_argmax_on_boundary(const mel_face *face, const mel_metric *metric, size_t n);
 /* A face from the held-out half of a data set with logistic regression, penalty l2, on the other half. */
 mel_face *test_data_face(const char *name, double l2, uint64_t seed);
 
