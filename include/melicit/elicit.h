@@ -41,22 +41,32 @@ MEL_API mel_status mel_lfpm_parse(mel_lfpm *out, const char *name, mel_error *er
 
 typedef struct {
     size_t struct_size;
-    mel_family family;      /* linear or linear-fractional */
+    mel_family family;
+    uint32_t degree;        /* polynomial: 3 */
     mel_strategy strategy;  /* active */
-    double tolerance;       /* radians; active: all of the angle's 95% interval is this close to its middle
-                             * (linear-fractional: of the level lines' angles); search: width of the last
-                             * interval; 0.02 */
+    double tolerance;       /* 0.02. search: width of the last interval (radians; of m for diagonal metrics).
+                             * active: half-width of the 95% interval, of the angle in radians on a planar face
+                             * (linear-fractional: of the level lines' angles), elsewhere of the coefficients:
+                             * 95% of the posterior is within this of the returned vector in every one */
     uint32_t max_questions; /* 200 */
     uint64_t seed;          /* 1 */
     mel_direction direction;
-    mel_assumption assume; /* active: none */
-    uint32_t repeat_every; /* active: every so many questions an earlier one is asked again with its
-                            * sides swapped, to learn how consistent the answers are; 0: never */
-    mel_boundary boundary; /* search */
-    bool three_questions;  /* search: leave out the last question of each round (section 8.1.3) */
-    mel_lfpm lfpm;         /* search, linear-fractional */
-    double known_p11;      /* search, linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN */
-    const char *const *class_names; /* two, negative first; NULL: "0", "1" */
+    const signed char *signs; /* off a planar face, one per coefficient of the utility's a: -1, 1, or 0 for
+                               * unknown; NULL: as direction says. Lent until the session is made */
+    mel_assumption assume;    /* active: none */
+    uint32_t repeat_every;    /* active: every so many questions an earlier one is asked again with its
+                               * sides swapped, to learn how consistent the answers are; 0: never */
+    bool simple_questions;    /* active off a planar face: A and B differ in two coordinates only */
+    mel_boundary boundary;    /* search on faces */
+    uint32_t per_round; /* search: questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the
+                         * first and the last one (appendix B.1) */
+    uint32_t cycles;    /* search on a ball: how often every angle is searched; 2 */
+    bool tournament;    /* search, diagonal metrics: k - 1 questions first choose the reference class */
+    mel_lfpm lfpm;      /* search, linear-fractional */
+    double known_p11; /* search, binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN
+                       */
+    const char *const *class_names; /* negative first when there are two; NULL: "0", "1", ... */
+    const char *const *group_names; /* NULL: "1", "2", ... */
 } mel_session_options;
 MEL_API void mel_session_options_init(mel_session_options *opt);
 
@@ -69,14 +79,26 @@ typedef struct {
     bool read_only; /* look at a log that exists: no lock, no repair; telling is refused (MEL_ESTATE) */
 } mel_identity;
 
-/* A session on a planar face in memory only. The face is lent and must outlive the session. */
-MEL_API mel_status mel_session_new(mel_session **out, const mel_face *face, const mel_session_options *opt,
-                                   mel_error *err);
+/* What questions are about: exactly one of these, lent, which must outlive the session.
+ * face: two classes; linear and linear-fractional metrics of (TP, TN).
+ * space: its two-class faces; diagonal linear, diagonal linear-fractional and monotone metrics.
+ * ball: points of the ball; linear, linear-fractional, quadratic and polynomial metrics of off-diagonal
+ * (or binary) statistics, diagonal linear ones of diagonal statistics, fair ones with groups. */
+typedef struct {
+    const mel_face *face;
+    const mel_space *space;
+    const mel_ball *ball;
+} mel_domain;
+
+/* A session in memory only. */
+MEL_API mel_status mel_session_new(mel_session **out, const mel_domain *domain,
+                                   const mel_session_options *opt, mel_error *err);
 /* A session with a log file: created with its header, or, when the file exists, resumed after its
  * header was compared with this one (MEL_ECONFLICT names the field that differs). A last line
  * that was cut off by a crash is dropped; any other damage is refused with its line (MEL_EDATA). */
-MEL_API mel_status mel_session_open(mel_session **out, const mel_face *face, const mel_session_options *opt,
-                                    const mel_identity *identity, const char *path, mel_error *err);
+MEL_API mel_status mel_session_open(mel_session **out, const mel_domain *domain,
+                                    const mel_session_options *opt, const mel_identity *identity,
+                                    const char *path, mel_error *err);
 MEL_API void mel_session_free(mel_session *session);
 
 /* The pending question, the same one until it is told; *question stays valid until the next call.
@@ -94,7 +116,7 @@ MEL_API mel_status mel_session_undo(mel_session *session, mel_error *err);
 MEL_API mel_status mel_session_run(mel_session *session, mel_oracle *oracle, mel_error *err);
 
 MEL_API uint32_t mel_session_answers(const mel_session *session);
-/* Question i (0-based) with its points (lent) and answer. */
+/* Question i (0-based) with its points (lent; numbers as in the layout) and answer. */
 typedef struct {
     const double *a, *b;
     mel_answer answer;
@@ -103,7 +125,9 @@ typedef struct {
 } mel_record;
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
 MEL_API const mel_session_options *mel_session_get_options(const mel_session *session);
-MEL_API const mel_face *mel_session_face(const mel_session *session);
+MEL_API const mel_domain *mel_session_domain(const mel_session *session);
+/* What the points of its questions are. */
+MEL_API const mel_layout *mel_session_layout(const mel_session *session);
 /* Whether opening the log dropped a last line that a crash had cut off. */
 MEL_API bool mel_session_repaired(const mel_session *session);
 /* About how many questions are still to come; 0 when done. */
@@ -126,12 +150,12 @@ typedef struct {
     uint32_t repeats, repeats_agreed; /* repeated questions, and how many got the same answer */
     uint32_t disagreements;           /* answers that the returned metric would have given otherwise */
     double angle, angle_low,
-        angle_high; /* linear: of (m11, m00) in radians with its 95% interval; NaN otherwise */
+        angle_high; /* linear on a face: of (m11, m00) in radians with its 95% interval; NaN otherwise */
 } mel_summary;
 /* The metric as known now (also before the end), with intervals, for the caller to free. */
 MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,
                                       mel_error *err);
-/* Posterior density of the angle of a linear metric on n ascending angles that cover its support
+/* Posterior density of the angle of a linear metric on a face on n ascending angles that cover its support
  * (active only; MEL_ESTATE otherwise): for plots. */
 MEL_API mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_session *session,
                                          mel_error *err);
@@ -145,6 +169,12 @@ typedef struct {
  * maximiser and the minimiser; exact when they are. positives = P(Y = 1). */
 MEL_API mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line upper, mel_line lower,
                                          double positives, double negatives, mel_error *err);
+
+/* The same for a ball in any dimension n (errata 14): slopes s of unit length and constants c = <s, c*> of
+ * the supporting hyperplanes at the best and at the worst point; a has l1 norm 1, the value is <a, c> / (<b,
+ * c> + b0). */
+MEL_API mel_status mel_fractional_ball(size_t n, double *a, double *b, double *b0, const double *upper,
+                                       double c_upper, const double *lower, double c_lower, mel_error *err);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include "melicit/base.h"
 #include "melicit/data.h"
 #include "melicit/elicit.h"
+#include "melicit/face.h"
 #include "melicit/layout.h"
 #include "melicit/metric.h"
 #include "melicit/model.h"

@@ -1,119 +1,180 @@
-/* melicit/space.h: the statistics that classifiers can achieve, and the classifiers that achieve them.
+/* melicit/space.h: the statistics that classifiers of k classes can achieve, and the classifiers that
+ * achieve them.
  *
- * A planar face is the set of (TP, TN) of all randomised classifiers built on one score: the hull of
- * what the rules "positive when score >= t" and "positive when score < t" achieve. TP and TN are
- * shares of the total weight; with p the share of positives and q the share of negatives (p + q = 1
- * unless there are rows of further classes) the face lies in [0, p] x [0, q], holds the trivial
- * classifiers (0, q) and (p, 0), and is symmetric about its centre (p/2, q/2). */
+ * A space is the set of statistics (confusion entries or rates, in one of the layouts) of all mixtures of
+ * plug-in classifiers on the class probabilities of a sample or of a population. It is convex and reached
+ * only through its linear step: the classifier that is best for a direction. Feasibility, segments and the
+ * inscribed ball are built on that step. Two-class faces of the diagonal are planar (melicit/face.h). */
 #ifndef MELICIT_SPACE_H
 #define MELICIT_SPACE_H
 
-#include "melicit/layout.h"
+#include "melicit/face.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Immutable once made: any number of threads may read the same face. */
-typedef struct mel_face mel_face;
+/* Immutable once made: any number of threads may read the same space. */
+typedef struct mel_space mel_space;
+
+/* How the statistics of a classifier are measured on a sample. */
+typedef enum {
+    MEL_BY_LABELS = 0, /* against the labels: what the classifier really did on these rows */
+    MEL_BY_MODEL = 1   /* taking the probabilities at their word: what it would do on average if they are
+                        * right. The linear step is then exactly optimal among all classifiers. */
+} mel_evidence;
+MEL_API const char *mel_evidence_name(mel_evidence evidence); /* "labels", "model" */
+MEL_API mel_status mel_evidence_parse(mel_evidence *out, const char *name, mel_error *err);
 
 typedef struct {
-    double tp, tn;
-} mel_point;
+    size_t struct_size;
+    mel_statistics_kind kind;    /* confusion */
+    mel_coordinates coordinates; /* off-diagonal; diagonal; binary (two classes) */
+    mel_evidence evidence;       /* labels; populations are always exact */
+    int threads;                 /* 0: all cores; results do not depend on it */
+} mel_space_options;
+MEL_API void mel_space_options_init(mel_space_options *opt);
 
-/* A deterministic rule: positive when score >= threshold, or, inverted, when score < threshold.
- * Threshold -INFINITY: always positive (inverted: never); INFINITY (and NaN): the other way round. */
+/* n rows of class probabilities with their true classes and, where there are groups, their groups. */
 typedef struct {
-    double threshold;
-    bool inverted;
-} mel_rule;
+    size_t n_rows, n_classes, n_groups; /* n_groups 0: no groups */
+    const double *probability;          /* n_rows x n_classes */
+    const uint32_t *label;              /* n_rows, < n_classes */
+    const uint32_t *group;              /* n_rows, < n_groups; NULL without groups */
+} mel_sample;
 
-/* A randomised classifier: rule[i] with probability share[i], i < n. Vertices of the face need one
- * rule, points of an edge two, points inside three at most (Caratheodory). Shares are positive, largest
- * first, and add up to 1. */
-#define MEL_MIXTURE_RULES 3
+/* The arrays are lent and must outlive the space, which takes little memory beside them. MEL_EDATA with
+ * the row for probabilities that are not finite, below 0 (by more than 1e-6) or do not add up to 1 within
+ * 1e-6, for labels and groups out of range, one class only, classes without rows, and groups without rows
+ * of some class (rates of it would be 0/0). */
+MEL_API mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample,
+                                         const mel_space_options *opt, mel_error *err);
+/* X uniform on [-1, 1], P(Y=i|x) proportional to exp(-slope[i] x). All statistics are integrals over the
+ * intervals between the (exactly located) points where the decision changes, by quadrature to 1e-14.
+ * Slopes finite, |slope| <= 700, at least two of them different. */
+MEL_API mel_status mel_space_from_softmax(mel_space **out, size_t n_classes, const double *slope,
+                                          const mel_space_options *opt, mel_error *err);
+MEL_API void mel_space_free(mel_space *space);
+
+MEL_API const mel_layout *mel_space_layout(const mel_space *space);
+MEL_API size_t mel_space_size(const mel_space *space); /* numbers in a statistics vector */
+MEL_API size_t mel_space_rows(const mel_space *space); /* 0 for a population */
+MEL_API mel_evidence mel_space_evidence(const mel_space *space);
+/* P(Y = i), n_classes numbers; lent. */
+MEL_API const double *mel_space_class_share(const mel_space *space);
+/* P(G = g | Y = i), n_groups x n_classes numbers; lent; NULL without groups. */
+MEL_API const double *mel_space_prevalence(const mel_space *space);
+/* Statistics of the classifier that draws its prediction uniformly. */
+MEL_API void mel_space_centre(double *out, const mel_space *space);
+
+/* A plug-in rule predicts the class j with the largest sum_i gain[i][j] P(Y=i|x), the smallest j of those
+ * that tie; gain is k x k (true class, prediction), with groups one such matrix per group. A mixture of rules
+ * takes rule r with probability share[r]. */
 typedef struct {
-    size_t n;
-    mel_rule rule[MEL_MIXTURE_RULES];
-    double share[MEL_MIXTURE_RULES];
-} mel_mixture;
+    size_t n_rules, n_classes, n_groups; /* n_groups: as in the layout */
+    double *gain;                        /* n_rules x max(1, n_groups) x k x k */
+    double *share;                       /* n_rules: positive, largest first, sum 1 */
+} mel_blend;
+MEL_API void mel_blend_clear(mel_blend *blend);
 
-/* Row roles on a face: MEL_ROW_OTHER rows (further classes) count in the total weight only. */
-enum { MEL_ROW_NEGATIVE = 0, MEL_ROW_POSITIVE = 1, MEL_ROW_OTHER = 2 };
-
-/* From scores (any finite numbers, larger = more positive), roles and weights (NULL: all 1), by one
- * sort. Refuses (MEL_EDATA, with the row) non-finite scores, negative or non-finite weights,
- * other roles, and a face without positives or negatives. Equal scores are one step: never split by a
- * rule. Rows of weight 0 change nothing. Weights are rounded to multiples of 2^-61 of their total, so that
- * sums of them are exact and have no order. Runs on OpenMP's threads (OMP_NUM_THREADS,
- * omp_set_num_threads); the result does not depend on their number. */
-MEL_API mel_status mel_face_from_scores(mel_face **out, size_t n, const double *score, const uint8_t *role,
-                                        const double *weight, mel_error *err);
-/* X uniform on [-1, 1], P(Y=1|x) = 1/(1 + exp(a x + b)); scores are these probabilities. The sign of a
- * makes no difference; a = 0 gives the segment between the two trivial classifiers. */
-MEL_API mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error *err);
-/* The population logistic:a,b whose TP and TN at the thresholds 0, 1e-4, ..., 1 are closest to those of
- * a sample face (least squares; a > 0), stretched to the sample's shares of positives and negatives and cut
- * back to the sample's hull wherever it would leave it: every point stays achievable on the sample.
- * Rules, sweeps and mixtures of the new face are the sample's; a and b may be NULL. Needs scores
- * in [0, 1]. The sample may be freed first. */
-MEL_API mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face *sample,
-                                   mel_error *err);
-MEL_API void mel_face_free(mel_face *face);
-
-MEL_API double mel_face_positives(const mel_face *face); /* TP + FN */
-MEL_API double mel_face_negatives(const mel_face *face); /* TN + FP */
-MEL_API mel_point mel_face_centre(const mel_face *face);
-/* Of the hull (populations: of the polygon below); 0 for a segment, positives x negatives for perfect
- * scores. */
-MEL_API double mel_face_area(const mel_face *face);
-
-/* Vertices of the hull, counter-clockwise from "never positive" (0, negatives) along the lower boundary
- * to (positives, 0) and back along the upper; an even number, vertex i + half opposite to vertex i.
- * Strictly convex; two for a segment. Populations: of an inscribed polygon that is nowhere further than
- * 1e-9 from the boundary, up to 40,000 vertices (draw fewer). */
-MEL_API size_t mel_face_vertices(const mel_face *face);
-MEL_API mel_point mel_face_vertex(const mel_face *face, size_t index);
-
-/* The point furthest in direction (m11, m00), exact for populations. Ties (an edge orthogonal to the
- * direction, within rounding): the middle of the edge, so that the answer moves symmetrically.
- * MEL_EINVAL for (0, 0) and numbers that are not finite. */
-MEL_API mel_status mel_face_support(mel_point *out, const mel_face *face, double m11, double m00,
+/* The gains for which a plug-in rule is best in a direction of statistics space (size numbers): those of
+ * confusion entries, scaled by class shares where statistics are rates. */
+MEL_API void mel_space_gains(double *gain, const mel_space *space, const double *direction);
+/* The linear step: the plug-in rule that is best for <direction, statistics> and what it achieves.
+ * MEL_EINVAL for a direction that is zero or not finite. */
+MEL_API mel_status mel_space_linear(double *statistics, const mel_space *space, const double *direction,
                                     mel_error *err);
-/* One rule that is best for (m11, m00) on the sample or population (smoothed faces: on the sample). */
-MEL_API mel_status mel_face_support_rule(mel_rule *out, const mel_face *face, double m11, double m00,
-                                         mel_error *err);
-/* What one rule achieves, on the raw staircase, hull or not. */
-MEL_API mel_point mel_face_rule(const mel_face *face, mel_rule rule);
-/* The plug-in classifier of proposition 3.1 for (m11, m00), read as if scores were true
- * probabilities; opposite signs give the trivial classifier that the signs favour, (0, 0) the
- * threshold 1/2. */
-MEL_API mel_rule mel_plug_in_rule(double m11, double m00);
+/* What a plug-in rule, or a mixture of them, achieves. */
+MEL_API mel_status mel_space_rule(double *statistics, const mel_space *space, const double *gain,
+                                  mel_error *err);
+MEL_API mel_status mel_space_blend(double *statistics, const mel_space *space, const mel_blend *blend,
+                                   mel_error *err);
+/* What any randomised classifier achieves on a sample: decision[r][j] (n_rows x k) is the probability that
+ * row r is predicted as j. MEL_EDATA when they are no probabilities, MEL_EINVAL for a population. */
+MEL_API mel_status mel_space_decisions(double *statistics, const mel_space *space, const double *decision,
+                                       mel_error *err);
+/* Predictions of one plug-in rule on n rows of probabilities; group may be NULL when n_groups is 0. */
+MEL_API mel_status mel_rule_predict(uint32_t *prediction, size_t n, size_t n_classes, size_t n_groups,
+                                    const double *probability, const uint32_t *group, const double *gain,
+                                    mel_error *err);
 
-/* No further than slack (>= 0) from the face. Points that were computed need a slack of 1e-12 or so. */
-MEL_API bool mel_face_contains(const mel_face *face, mel_point point, double slack);
-/* Euclidean projection on the face. */
-MEL_API mel_point mel_face_closest(const mel_face *face, mel_point point);
-/* The mixture that achieves a point of the face (of its closest point, when that is within 1e-9; else
- * MEL_EINVAL with the closest point named). */
-MEL_API mel_status mel_face_achieve(mel_mixture *out, const mel_face *face, mel_point point, mel_error *err);
-MEL_API mel_point mel_face_mixture(const mel_face *face, const mel_mixture *mixture);
+/* Whether a point is achievable. */
+typedef struct {
+    bool feasible;     /* closest is within delta of the point */
+    double distance;   /* |point - closest| */
+    double *closest;   /* the closest achievable point that was found */
+    mel_blend blend;   /* achieves closest; at most size + 1 rules */
+    double *direction; /* not feasible: of unit length, with <direction, point> larger than what any
+                        * classifier achieves by `margin` (> 0): no mixture comes nearer than that. Labels:
+                        * any plug-in classifier, tried by `tried` rules near the direction; model and
+                        * populations: proved for all classifiers */
+    double margin;
+    bool proved;
+    uint32_t steps, tried;
+} mel_feasibility;
+MEL_API mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const double *point,
+                                     double delta, mel_error *err);
+MEL_API void mel_feasibility_clear(mel_feasibility *feasibility);
 
-/* The longest chord in direction (dx, dy): ends with a - b parallel to it and a on its side. Through
- * the centre, by symmetry. False, with both ends at the centre, when the face has no extent in that
- * direction. */
-MEL_API bool mel_face_chord(mel_point *a, mel_point *b, const mel_face *face, double dx, double dy);
-/* The chord in that direction through a point of the face (or through the closest one); false, with both
- * ends there, when the line only touches the face. */
-MEL_API bool mel_face_chord_at(mel_point *a, mel_point *b, const mel_face *face, mel_point through, double dx,
-                               double dy);
+/* The longest segment through the centre along +-direction: its ends, achievable within delta. */
+MEL_API mel_status mel_space_segment(double *a, double *b, const mel_space *space, const double *direction,
+                                     double delta, mel_error *err);
 
-/* Uniform in area over the hull (in length, when it is a segment). Takes three uniform numbers. */
-MEL_API mel_point mel_face_random(const mel_face *face, mel_rng *rng);
+/* The face D(first, second) of the diagonal: classifiers that predict only these two classes, TP of `first`
+ * and TN of `second`. On a sample by the score P(first)/(P(first) + P(second)) (1/2 where both are 0), exact
+ * hull; populations in closed form as a fine inscribed polygon (1e-9). Without groups. The face does
+ * not need the space any more. */
+MEL_API mel_status mel_space_face(mel_face **out, const mel_space *space, size_t first, size_t second,
+                                  mel_error *err);
 
-/* Confusion entries of `positive when score >= t` for n ascending thresholds in one pass over the
- * steps: tp[i], tn[i]. */
-MEL_API void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, double *tp, double *tn);
+/* --- balls -------------------------------------------------------------------------------------- */
+
+/* A ball of statistics that are all achievable: questions may use any point of it. With groups every
+ * group's rates lie in the same ball: the intersection over the groups (their centres coincide; confusion
+ * entries of groups have different centres and are refused). */
+typedef struct mel_ball mel_ball;
+/* An abstract ball around the uniform classifier's rates (off-diagonal and binary 1/k, diagonal 1/k each).
+ * class_share (k numbers) and prevalence (n_groups x k: P(G = g | Y = i)) may be NULL: all alike. Refuses
+ * radii with which a point of the ball would be no rates: 1/(k sqrt(k - 1)) is the largest for off-diagonal
+ * rates, 1/k for diagonal ones. */
+MEL_API mel_status mel_ball_new(mel_ball **out, const mel_layout *layout, double radius,
+                                const double *class_share, const double *prevalence, mel_error *err);
+
+typedef enum { MEL_RADIUS_INSCRIBED = 0, MEL_RADIUS_THESIS = 1 } mel_radius_method;
+typedef struct {
+    size_t struct_size;
+    mel_radius_method method;
+    uint32_t restarts; /* inscribed: starts of the descent; 0: as many as the dimension suggests */
+    uint32_t rays;     /* random directions that check the radius; 100 */
+    uint64_t seed;
+    mel_progress progress;
+} mel_radius_options;
+MEL_API void mel_radius_options_init(mel_radius_options *opt);
+/* How a radius was found and what speaks for it. Arrays have one number per coordinate of a group. */
+typedef struct {
+    double radius;     /* of the ball that was made: the smaller of the two below */
+    double descent;    /* smallest support in any direction that the descent found; thesis: of the hull of
+                        * the ends of all axes */
+    double rays;       /* shortest feasible stretch along the random rays */
+    double certified;  /* radius of the largest ball in the hull of the feasible axis ends: a lower bound
+                        * that needs no search; NaN when it was not computed */
+    double *direction; /* where the set is thinnest (unit length): no larger ball fits, since its support
+                        * there is `descent` */
+    size_t group;      /* of which group */
+    uint64_t steps;    /* linear steps taken */
+} mel_radius;
+MEL_API mel_status mel_ball_of_space(mel_ball **out, mel_radius *how, const mel_space *space,
+                                     const mel_radius_options *opt, mel_error *err);
+MEL_API void mel_radius_clear(mel_radius *how);
+MEL_API void mel_ball_free(mel_ball *ball);
+
+MEL_API const mel_layout *mel_ball_layout(const mel_ball *ball);
+MEL_API size_t mel_ball_size(const mel_ball *ball); /* coordinates of all groups */
+MEL_API double mel_ball_radius(const mel_ball *ball);
+/* Coordinates of one group (the same for all); lent. */
+MEL_API const double *mel_ball_centre(const mel_ball *ball);
+MEL_API const double *mel_ball_class_share(const mel_ball *ball); /* NULL: unknown */
+MEL_API const double *mel_ball_prevalence(const mel_ball *ball);  /* NULL: without groups */
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,14 @@
 /* What a session drives: something that proposes questions and turns answers into a metric. The
- * engine is a pure function of its options, the face and the answers told so far. */
+ * engine is a pure function of its options, the domain and the answers told so far. */
 #ifndef MEL_ELICIT_ENGINE_H
 #define MEL_ELICIT_ENGINE_H
 
 #include "base/internal.h"
 #include "melicit/elicit.h"
 
-/* A question before it is shown: A and B as (TP, TN). */
+/* A question before it is shown: A and B in the session's layout, in room of the session's. */
 typedef struct {
-    mel_point a, b;
+    double *a, *b;
     bool repeated;
 } mel_pair;
 
@@ -28,13 +28,21 @@ struct mel_engine {
     const mel_engine_ops *ops;
 };
 
-/* Each copies what it needs of opt; the face is lent. */
+/* Each copies what it needs of opt; face, space and ball are lent. */
 mel_status mel_engine_search(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                              mel_error *err);
 mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                              mel_error *err);
 mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                                  mel_error *err);
+/* Algorithms 4.1, 4.3 and 4.4 on two-class faces; 4.2, 4.5 and 4.6 on a ball. */
+mel_status mel_engine_search_faces(mel_engine **out, const mel_space *space, const mel_session_options *opt,
+                                   mel_error *err);
+mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
+                                  mel_error *err);
+/* Every family that is linear in known features, on a ball or (diagonal linear) on two-class faces. */
+mel_status mel_engine_features(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                               mel_error *err);
 
 /* The layout of every question on a planar face: (TP, TN) as shares. */
 extern const mel_layout mel_binary_layout;
