@@ -23,12 +23,21 @@ typedef enum {
 } mel_family;
 /* The words of the command line and of metric files: "linear", "linear-fractional", ... */
 MEL_API const char *mel_family_name(mel_family family);
+/* Accepts "polynomial" and "polynomial:D"; what D is, only the next function tells. */
 MEL_API mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err);
+enum { MEL_MIN_DEGREE = 2, MEL_MAX_DEGREE = 9, MEL_FAMILY_TEXT = 40 };
+/* The family with its degree: D of "polynomial:D" (2 to 9; "polynomial" alone is refused), 2 for quadratic
+ * and fair-quadratic, 1 for the others. */
+MEL_API mel_status mel_family_parse_degree(mel_family *out, uint32_t *degree, const char *name,
+                                           mel_error *err);
+/* The text that mel_family_parse_degree reads: "quadratic", "polynomial:3". */
+MEL_API void mel_family_print(char text[MEL_FAMILY_TEXT], mel_family family, uint32_t degree);
 
 typedef enum { MEL_UTILITY = 0, MEL_COST = 1 } mel_orientation;
 
-/* <a, s>; coefficients are kept as given (mel_metric_normalise scales them). class_names: n_classes
- * strings, copied, or NULL for "0", "1", .... */
+/* <a, s> for linear, diagonal-linear and monotone metrics (the latter: a first-order approximation of a
+ * function that grows in every diagonal entry); coefficients are kept as given (mel_metric_normalise
+ * scales them). class_names: n_classes strings, copied, or NULL for "0", "1", .... */
 MEL_API mel_status mel_metric_linear(mel_metric **out, mel_family family, const mel_layout *layout,
                                      const char *const *class_names, mel_orientation orientation,
                                      const double *a, mel_error *err);
@@ -37,8 +46,39 @@ MEL_API mel_status mel_metric_fractional(mel_metric **out, mel_family family, co
                                          const char *const *class_names, mel_orientation orientation,
                                          const double *p, double p0, const double *q, double q0,
                                          mel_error *err);
+/* <a, s> + s'Bs/2 with B symmetric, n x n row-major for statistics of n numbers. Entries that differ from
+ * their mirror image by more than 1e-9 of the largest are refused, smaller differences are levelled (the
+ * upper triangle stays). */
+MEL_API mel_status mel_metric_quadratic(mel_metric **out, const mel_layout *layout,
+                                        const char *const *class_names, mel_orientation orientation,
+                                        const double *a, const double *b, mel_error *err);
+/* <a, s> + B[s,s]/2 + C[s,s,s]/6 + ... + T[s,..,s]/degree!: tensor[d - 1] has n^d numbers, the last index
+ * running fastest, and does not change when indices are exchanged (checked as above). */
+MEL_API mel_status mel_metric_polynomial(mel_metric **out, uint32_t degree, const mel_layout *layout,
+                                         const char *const *class_names, mel_orientation orientation,
+                                         const double *const *tensor, mel_error *err);
+/* Fair metrics are costs of the rates r^1, ..., r^m of m >= 2 groups, q numbers each. With the rates of
+ * everybody, r = sum over g of tau^g r^g, where tau^g is P(G=g | Y=the true class of the coordinate):
+ *   fair linear:    (1 - lambda) <a, r> + lambda sum over u < v of <b^uv, |r^u - r^v|>
+ *   fair quadratic: (1 - lambda) <a, r> + lambda/2 sum over u < v of (r^u - r^v)' B^uv (r^u - r^v)
+ * a has q numbers; b and B one block of q or q x q per pair of groups in the order 1-2, 1-3, .., 2-3, ..;
+ * prevalence one row of n_classes numbers P(G=g | Y=i) per group. lambda is from 0 to 1. Group names are
+ * copied, NULL for "1", "2", .... */
+MEL_API mel_status mel_metric_fair_linear(mel_metric **out, const mel_layout *layout,
+                                          const char *const *class_names, const char *const *group_names,
+                                          const double *a, const double *b, double lambda,
+                                          const double *prevalence, mel_error *err);
+MEL_API mel_status mel_metric_fair_quadratic(mel_metric **out, const mel_layout *layout,
+                                             const char *const *class_names, const char *const *group_names,
+                                             const double *a, const double *b, double lambda,
+                                             const double *prevalence, mel_error *err);
+/* Pairs of n groups, n(n-1)/2, and the place of pair u < v (0-based) in the order 1-2, 1-3, .., 2-3, ... */
+MEL_API size_t mel_group_pairs(size_t n_groups);
+MEL_API size_t mel_group_pair(size_t n_groups, size_t u, size_t v);
 MEL_API mel_status mel_metric_copy(mel_metric **out, const mel_metric *metric, mel_error *err);
 MEL_API void mel_metric_free(mel_metric *metric);
+/* Renames the groups of a metric that has any: n_groups strings, copied. */
+MEL_API mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_names, mel_error *err);
 
 MEL_API mel_family mel_metric_family(const mel_metric *metric);
 MEL_API mel_orientation mel_metric_orientation(const mel_metric *metric);
@@ -50,26 +90,51 @@ MEL_API const char *mel_metric_group_name(const mel_metric *metric, size_t group
  * NULL, with constant 1, for families without one. */
 MEL_API const double *mel_metric_numerator(const mel_metric *metric, double *constant);
 MEL_API const double *mel_metric_denominator(const mel_metric *metric, double *constant);
+/* D of a polynomial, 2 of a quadratic or fair-quadratic metric, 1 of the others. */
+MEL_API uint32_t mel_metric_degree(const mel_metric *metric);
+/* Lent: the tensor of this degree of a quadratic or polynomial metric (1: a, 2: B, ...), n^degree
+ * numbers; of other families only degree 1, their a. NULL when there is none. */
+MEL_API const double *mel_metric_tensor(const mel_metric *metric, uint32_t degree);
+/* Of a fair metric, lent: b^uv (q numbers) or B^uv (q x q) for groups u < v, 0-based; NULL otherwise. */
+MEL_API const double *mel_metric_pair(const mel_metric *metric, size_t u, size_t v);
+/* Of a fair metric, lent: n_groups x n_classes; NULL for other families. */
+MEL_API const double *mel_metric_prevalence(const mel_metric *metric);
+/* The trade-off of a fair metric, 0: mistakes only, 1: differences between groups only; NaN for others. */
+MEL_API double mel_metric_lambda(const mel_metric *metric);
 
 /* MEL_ENUMERIC when the denominator is zero (to rounding) at s, 0/0 included, or a number overflows. */
 MEL_API mel_status mel_metric_value(double *out, const mel_metric *metric, const double *statistics,
                                     mel_error *err);
-/* d value / d statistics. */
+/* d value / d statistics; where |r^u - r^v| has a kink, the subgradient 0. Unspecified on failure. */
 MEL_API mel_status mel_metric_gradient(double *out, const mel_metric *metric, const double *statistics,
                                        mel_error *err);
 /* > 0: a is better, < 0: b is better, by orientation; the difference of values (of costs: negated).
  * Exactly antisymmetric in a and b. */
 MEL_API mel_status mel_metric_compare(double *out, const mel_metric *metric, const double *a, const double *b,
                                       mel_error *err);
-/* l2 norm 1 (linear), l1 norm 1 (diagonal), p11 + p00 = 1 (binary fractional); of other fractional
- * metrics the numerator has that norm. Fractional metrics keep their values. Intervals scale along. */
+/* l2 norm 1 (linear), l1 norm 1 (diagonal, monotone), p11 + p00 = 1 (binary fractional); of other
+ * fractional metrics the numerator has that norm. Quadratic and polynomial: l2 norm of all tensors
+ * together 1. Fair: ||a|| = 1 and the sum of ||b^uv||, or half the sum of the Frobenius norms of B^uv, is 1;
+ * lambda changes so that the order stays, to 0 or 1 when one of the two parts is nil. Fractional metrics
+ * keep their values. Intervals scale along. */
 MEL_API mel_status mel_metric_normalise(mel_metric *metric, mel_error *err);
 
 /* 95% credible intervals, one pair per coefficient in file order (fractional: numerator, its
- * constant, denominator, its constant); NULL, NULL clears. */
+ * constant, denominator, its constant; quadratic and polynomial: a, B, C, ...; fair: a, every pair's block,
+ * lambda, but no prevalence); NULL, NULL clears. */
 MEL_API mel_status mel_metric_set_intervals(mel_metric *metric, const double *low, const double *high,
                                             mel_error *err);
-MEL_API size_t mel_metric_coefficients(const mel_metric *metric); /* how many, in file order */
+MEL_API size_t mel_metric_coefficients(const mel_metric *metric);       /* how many, in file order */
+MEL_API const double *mel_metric_coefficient(const mel_metric *metric); /* all of them, lent */
+/* Other numbers for the same metric, checked as when it was made; intervals stay. Nothing changes on failure.
+ */
+MEL_API mel_status mel_metric_set_coefficients(mel_metric *metric, const double *coefficients,
+                                               mel_error *err);
+/* Random coefficients, in file order, as far as intervals tell: each one normal on either side of its
+ * value, so that it is in its interval with probability 0.95, and independent of the others (entries
+ * that must be equal are; lambda stays within [0, 1]). How coefficients move together is lost in
+ * intervals: draws of the session that found the metric are better. Without intervals its own values. */
+MEL_API void mel_metric_draw(double *out, const mel_metric *metric, mel_rng *rng);
 MEL_API bool mel_metric_interval(const mel_metric *metric, size_t coefficient, double *low, double *high);
 /* How it was found, kept in the file under "elicited". */
 typedef struct {
@@ -118,6 +183,38 @@ MEL_API const char *mel_named_name(mel_named metric);
 MEL_API mel_status mel_metric_named(mel_metric **out, mel_named metric, double parameter, double positives,
                                     const char *const *class_names, mel_error *err);
 
+/* Well-known measures of rates, all of them costs: 0 is perfect. R_ij = P(prediction j | class i); with
+ * groups R^g_ij. Differences between groups are summed over pairs of groups; the last class is the
+ * positive one where two classes are asked for. */
+typedef enum {
+    MEL_RATES_Q_MEAN,                /* errors 1 - R_ii, averaged over classes; no groups */
+    MEL_RATES_DISTRIBUTION_MATCHING, /* shares of predictions sum_j P(Y=j) R_ji against a target; no groups */
+    MEL_RATES_EQUALISED_ODDS,        /* every R_ij, i != j */
+    MEL_RATES_EQUAL_OPPORTUNITY,     /* missed positives; two classes */
+    MEL_RATES_NEGATIVE_BALANCE,      /* false alarms; two classes */
+    MEL_RATES_ERROR_RATE_BALANCE,    /* half of both; two classes */
+    MEL_RATES_DEMOGRAPHIC_PARITY     /* shares of predictions sum_i P(Y=i | G=g) R^g_ij, halved over j */
+} mel_named_rates;
+/* How differences (and errors) count: squared as in the thesis, absolute, or only the largest: over
+ * classes, groups or rates max - min, which is what fairlearn's ..._difference functions give
+ * (error-rate balance: its equalized_odds_difference with agg="mean"). The absolute Q-mean is 1 minus
+ * scikit-learn's balanced accuracy. */
+typedef enum { MEL_GAP_SQUARED = 0, MEL_GAP_ABSOLUTE = 1, MEL_GAP_LARGEST = 2 } mel_gap;
+typedef struct {
+    mel_layout layout;    /* of rates; diagonal coordinates only for two classes or Q-mean */
+    const double *rates;  /* mel_layout_size numbers from 0 to 1 */
+    const double *shares; /* P(Y=i), or with groups P(Y=i | G=g), a row for each group; NULL where not used */
+    const double *target; /* distribution matching: n_classes shares; NULL: the classes' own */
+} mel_group_rates;
+MEL_API mel_status mel_named_rates_value(double *out, mel_named_rates metric, mel_gap gap,
+                                         const mel_group_rates *rates, mel_error *err);
+/* "q-mean", "equalised-odds:absolute", "demographic-parity:largest", ...: squared unless said otherwise;
+ * in any case, '_' as '-', "equalized" as well. */
+MEL_API mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, const char *name,
+                                         mel_error *err);
+MEL_API const char *mel_named_rates_name(mel_named_rates metric);
+MEL_API const char *mel_gap_name(mel_gap gap);
+
 /* How a binary linear metric weighs its two mistakes: the cost of one missed positive in false
  * alarms, m11/m00, with its interval (NaN where unknown). Infinite when false alarms do not matter,
  * or may not; negative when the metric punishes one kind of mistake and rewards the other. */
@@ -125,6 +222,11 @@ typedef struct {
     double ratio, low, high;
 } mel_cost_ratio;
 MEL_API mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, mel_error *err);
+/* What one unit of statistic i counts in units of statistic j, a_i/a_j, with its interval: linear, diagonal
+ * and monotone metrics, and the mistakes of everybody in fair ones (i, j < q). MEL_EINVAL for metrics whose
+ * exchange rate depends on the classifier, and when both weights are zero. */
+MEL_API mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric, size_t i, size_t j,
+                                           mel_error *err);
 /* The probability threshold that is best for a binary linear metric: m00/(m11 + m00). For
  * opposite signs one of the trivial classifiers: 0 (always positive) or 1 + epsilon (never).
  * MEL_EINVAL when neither weight is positive: the best classifier then is positive *below* a

@@ -1,69 +1,13 @@
 /* Making, copying, freeing metrics; what they are made of. */
 #include "metric/metric.h"
 #include "data/show.h"
+#include "metric/families/families.h"
 #include "metric/text.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const family_names[] = {
-    [MEL_FAMILY_LINEAR] = "linear",
-    [MEL_FAMILY_LINEAR_FRACTIONAL] = "linear-fractional",
-    [MEL_FAMILY_DIAGONAL_LINEAR] = "diagonal-linear",
-    [MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL] = "diagonal-linear-fractional",
-    [MEL_FAMILY_MONOTONE] = "monotone",
-    [MEL_FAMILY_FAIR_LINEAR] = "fair-linear",
-    [MEL_FAMILY_QUADRATIC] = "quadratic",
-    [MEL_FAMILY_FAIR_QUADRATIC] = "fair-quadratic",
-    [MEL_FAMILY_POLYNOMIAL] = "polynomial",
-};
-enum { N_FAMILIES = sizeof family_names / sizeof *family_names };
-
-const char *mel_family_name(mel_family family)
-{
-    return (unsigned)family < N_FAMILIES ? family_names[family] : "unknown";
-}
-
-mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err)
-{
-    for (unsigned i = 0; i < N_FAMILIES; i++) {
-        if (strcmp(name, family_names[i]) == 0) {
-            *out = (mel_family)i;
-            return MEL_OK;
-        }
-    }
-    static const char degree[] = "polynomial:";
-    if (strncmp(name, degree, sizeof degree - 1) == 0) {
-        const char *digits = name + sizeof degree - 1;
-        if (digits[0] >= '1' && digits[0] <= '9' && digits[1] == '\0') {
-            *out = MEL_FAMILY_POLYNOMIAL;
-            return MEL_OK;
-        }
-    }
-    return mel_fail(err, MEL_EINVAL,
-                    "%s is not a family of metrics: linear, linear-fractional, diagonal-linear, "
-                    "diagonal-linear-fractional, monotone, fair-linear, quadratic, fair-quadratic, "
-                    "polynomial:D",
-                    mel_show_text(name).text);
-}
-
-mel_status mel_family_check(mel_family family, const mel_layout *layout, mel_error *err)
-{
-    if (family != MEL_FAMILY_LINEAR && family != MEL_FAMILY_DIAGONAL_LINEAR &&
-        !mel_family_is_fractional(family))
-        return mel_fail(err, MEL_EINVAL,
-                        "metrics of the family %s are not supported; linear, linear-fractional, "
-                        "diagonal-linear and diagonal-linear-fractional are",
-                        mel_family_name(family));
-    const bool diagonal =
-        family == MEL_FAMILY_DIAGONAL_LINEAR || family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
-    if (diagonal && layout->coordinates != MEL_DIAGONAL)
-        return mel_fail(err, MEL_EINVAL, "a metric of the family %s needs diagonal coordinates, not %s",
-                        mel_family_name(family), mel_coordinates_name(layout->coordinates));
-    return MEL_OK;
-}
 
 static mel_status copy_names(char ***out, size_t n, const char *const *names, size_t first, const char *what,
                              mel_error *err)
@@ -90,42 +34,58 @@ static mel_status copy_names(char ***out, size_t n, const char *const *names, si
     return MEL_OK;
 }
 
-static mel_status fill_new(mel_metric *metric, const char *const *class_names, const char *const *group_names,
-                           mel_error *err)
+static mel_status fill_new(mel_metric *metric, const mel_metric_kind *kind, mel_error *err)
 {
+    const size_t n_groups = metric->layout.n_groups;
     metric->size = mel_layout_size(&metric->layout);
-    const bool fractional = mel_family_is_fractional(metric->family);
-    metric->n_coefficients = fractional ? 2 * metric->size + 2 : metric->size;
-    mel_status status =
-        copy_names(&metric->class_names, metric->layout.n_classes, class_names, 0, "class", err);
-    if (status == MEL_OK && metric->layout.n_groups > 1)
-        status = copy_names(&metric->group_names, metric->layout.n_groups, group_names, 1, "group", err);
+    metric->per_group = n_groups > 1 ? metric->size / n_groups : metric->size;
+    mel_status status = mel_family_coefficients(&metric->n_coefficients, metric->family, metric->degree,
+                                                &metric->layout, err);
+    if (status == MEL_OK)
+        status =
+            copy_names(&metric->class_names, metric->layout.n_classes, kind->class_names, 0, "class", err);
+    if (status == MEL_OK && n_groups > 1)
+        status = copy_names(&metric->group_names, n_groups, kind->group_names, 1, "group", err);
     if (status != MEL_OK)
         return status;
     metric->coefficient = mel_alloc_zero(metric->n_coefficients, sizeof *metric->coefficient);
-    return metric->coefficient != NULL ? MEL_OK : mel_fail_memory(err, "the coefficients of a metric");
+    const bool fair = mel_family_is_fair(metric->family);
+    if (fair)
+        metric->prevalence = mel_alloc_zero(n_groups * metric->layout.n_classes, sizeof *metric->prevalence);
+    return metric->coefficient != NULL && (!fair || metric->prevalence != NULL)
+               ? MEL_OK
+               : mel_fail_memory(err, "the coefficients of a metric");
 }
 
-mel_status mel_metric_new(mel_metric **out, mel_family family, const mel_layout *layout,
-                          const char *const *class_names, const char *const *group_names,
-                          mel_orientation orientation, mel_error *err)
+static mel_status check_orientation(const mel_metric_kind *kind, mel_error *err)
+{
+    if (kind->orientation != MEL_UTILITY && kind->orientation != MEL_COST)
+        return mel_fail(err, MEL_EINVAL, "orientation %d is neither utility nor cost",
+                        (int)kind->orientation);
+    if (mel_family_is_fair(kind->family) && kind->orientation != MEL_COST)
+        return mel_fail(err, MEL_EINVAL, "orientation: a %s metric is a cost", mel_family_name(kind->family));
+    return MEL_OK;
+}
+
+mel_status mel_metric_new(mel_metric **out, const mel_metric_kind *kind, mel_error *err)
 {
     *out = NULL;
-    mel_status status = mel_layout_check(layout, err);
+    mel_status status = mel_layout_check(&kind->layout, err);
     if (status == MEL_OK)
-        status = mel_family_check(family, layout, err);
+        status = mel_family_check(kind->family, kind->degree, &kind->layout, err);
+    if (status == MEL_OK)
+        status = check_orientation(kind, err);
     if (status != MEL_OK)
         return status;
-    if (orientation != MEL_UTILITY && orientation != MEL_COST)
-        return mel_fail(err, MEL_EINVAL, "orientation %d is neither utility nor cost", (int)orientation);
     mel_metric *metric = mel_alloc_zero(1, sizeof *metric);
     if (metric == NULL)
         return mel_fail_memory(err, "a metric");
-    metric->family = family;
-    metric->orientation = orientation;
-    metric->layout = *layout;
+    metric->family = kind->family;
+    metric->degree = kind->degree;
+    metric->orientation = kind->orientation;
+    metric->layout = kind->layout;
     metric->elicited.radius = (double)NAN;
-    status = fill_new(metric, class_names, group_names, err);
+    status = fill_new(metric, kind, err);
     if (status != MEL_OK) {
         mel_metric_free(metric);
         return status;
@@ -134,18 +94,19 @@ mel_status mel_metric_new(mel_metric **out, mel_family family, const mel_layout 
     return MEL_OK;
 }
 
-mel_status mel_metric_check_coefficients(const mel_metric *metric, mel_error *err)
+mel_status mel_metric_settle(mel_metric *metric, mel_error *err)
 {
     for (size_t i = 0; i < metric->n_coefficients; i++)
         if (!isfinite(metric->coefficient[i]))
             return mel_fail(err, MEL_EINVAL, "coefficient %zu of a %s metric is %g", i + 1,
                             mel_family_name(metric->family), metric->coefficient[i]);
-    return MEL_OK;
+    const mel_family_rules *rules = mel_rules_of(metric->family);
+    return rules->settle != NULL ? rules->settle(metric, err) : MEL_OK;
 }
 
-static mel_status finish(mel_metric **out, mel_metric *metric, mel_error *err)
+mel_status mel_metric_finish(mel_metric **out, mel_metric *metric, mel_error *err)
 {
-    const mel_status status = mel_metric_check_coefficients(metric, err);
+    const mel_status status = mel_metric_settle(metric, err);
     if (status == MEL_OK)
         *out = metric;
     else
@@ -153,52 +114,23 @@ static mel_status finish(mel_metric **out, mel_metric *metric, mel_error *err)
     return status;
 }
 
-mel_status mel_metric_linear(mel_metric **out, mel_family family, const mel_layout *layout,
-                             const char *const *class_names, mel_orientation orientation, const double *a,
-                             mel_error *err)
-{
-    *out = NULL;
-    if (mel_family_is_fractional(family))
-        return mel_fail(err, MEL_EINVAL, "a %s metric has a denominator", mel_family_name(family));
-    mel_metric *metric = NULL;
-    const mel_status status = mel_metric_new(&metric, family, layout, class_names, NULL, orientation, err);
-    if (status != MEL_OK || metric == NULL)
-        return status;
-    memcpy(metric->coefficient, a, metric->size * sizeof *a);
-    return finish(out, metric, err);
-}
-
-mel_status mel_metric_fractional(mel_metric **out, mel_family family, const mel_layout *layout,
-                                 const char *const *class_names, mel_orientation orientation, const double *p,
-                                 double p0, const double *q, double q0, mel_error *err)
-{
-    *out = NULL;
-    mel_metric *metric = NULL;
-    const mel_status status = mel_metric_new(&metric, family, layout, class_names, NULL, orientation, err);
-    if (status != MEL_OK || metric == NULL)
-        return status;
-    if (!mel_family_is_fractional(family)) {
-        mel_metric_free(metric);
-        return mel_fail(err, MEL_EINVAL, "a %s metric has no denominator", mel_family_name(family));
-    }
-    const size_t n = metric->size;
-    memcpy(metric->coefficient, p, n * sizeof *p);
-    metric->coefficient[n] = p0;
-    memcpy(metric->coefficient + n + 1, q, n * sizeof *q);
-    metric->coefficient[2 * n + 1] = q0;
-    return finish(out, metric, err);
-}
-
 mel_status mel_metric_copy(mel_metric **out, const mel_metric *metric, mel_error *err)
 {
     *out = NULL;
     mel_metric *copy = NULL;
-    mel_status status =
-        mel_metric_new(&copy, metric->family, &metric->layout, (const char *const *)metric->class_names,
-                       (const char *const *)metric->group_names, metric->orientation, err);
+    const mel_metric_kind kind = { metric->family,
+                                   metric->degree,
+                                   metric->layout,
+                                   (const char *const *)metric->class_names,
+                                   (const char *const *)metric->group_names,
+                                   metric->orientation };
+    mel_status status = mel_metric_new(&copy, &kind, err);
     if (status != MEL_OK || copy == NULL)
         return status;
     memcpy(copy->coefficient, metric->coefficient, metric->n_coefficients * sizeof *metric->coefficient);
+    if (metric->prevalence != NULL)
+        memcpy(copy->prevalence, metric->prevalence,
+               metric->layout.n_groups * metric->layout.n_classes * sizeof *metric->prevalence);
     if (metric->low != NULL)
         status = mel_metric_set_intervals(copy, metric->low, metric->high, err);
     if (status == MEL_OK)
@@ -225,6 +157,7 @@ void mel_metric_free(mel_metric *metric)
     free_names(metric->class_names, metric->layout.n_classes);
     free_names(metric->group_names, metric->layout.n_groups);
     free(metric->coefficient);
+    free(metric->prevalence);
     free(metric->low);
     free(metric->high);
     free(metric->strategy);
@@ -256,6 +189,27 @@ const char *mel_metric_group_name(const mel_metric *metric, size_t group)
     return metric->group_names != NULL && group < metric->layout.n_groups ? metric->group_names[group] : NULL;
 }
 
+mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_names, mel_error *err)
+{
+    const size_t n = metric->layout.n_groups;
+    if (metric->group_names == NULL)
+        return mel_fail(err, MEL_EINVAL, "the metric has no groups to be named");
+    char **names = NULL;
+    const mel_status status = copy_names(&names, n, group_names, 1, "group", err);
+    if (status != MEL_OK) {
+        free_names(names, n);
+        return status;
+    }
+    free_names(metric->group_names, n);
+    metric->group_names = names;
+    return MEL_OK;
+}
+
+uint32_t mel_metric_degree(const mel_metric *metric)
+{
+    return metric->degree;
+}
+
 const double *mel_metric_numerator(const mel_metric *metric, double *constant)
 {
     if (constant != NULL)
@@ -274,6 +228,25 @@ const double *mel_metric_denominator(const mel_metric *metric, double *constant)
 size_t mel_metric_coefficients(const mel_metric *metric)
 {
     return metric->n_coefficients;
+}
+
+const double *mel_metric_coefficient(const mel_metric *metric)
+{
+    return metric->coefficient;
+}
+
+mel_status mel_metric_set_coefficients(mel_metric *metric, const double *coefficients, mel_error *err)
+{
+    const size_t bytes = metric->n_coefficients * sizeof *coefficients;
+    double *fresh = mel_alloc(bytes, 1), *old = metric->coefficient;
+    if (fresh == NULL)
+        return mel_fail_memory(err, "the coefficients of a metric");
+    memcpy(fresh, coefficients, bytes);
+    metric->coefficient = fresh;
+    const mel_status status = mel_metric_settle(metric, err);
+    metric->coefficient = status == MEL_OK ? fresh : old;
+    free(status == MEL_OK ? old : fresh);
+    return status;
 }
 
 static mel_status check_intervals(const mel_metric *metric, const double *low, const double *high,

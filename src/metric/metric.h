@@ -14,13 +14,17 @@ struct mel_metric {
     mel_layout layout;
     char **class_names; /* layout.n_classes */
     char **group_names; /* layout.n_groups when that is above 1, else NULL */
+    uint32_t degree;    /* of a polynomial; 2: quadratic, 1: other families */
     size_t size;        /* numbers in a statistics vector */
-    /* File order. Linear: a[size]. Fractional: p[size], p0, q[size], q0. */
+    size_t per_group;   /* of those, how many each group has */
+    /* File order. Linear: a[size]. Fractional: p[size], p0, q[size], q0. Quadratic and polynomial: a, B, ..,
+     * size^1 + .. + size^degree. Fair: a[per_group], a block for each pair of groups, lambda. */
     size_t n_coefficients;
     double *coefficient;
     double *low, *high; /* both or neither */
     mel_elicited elicited;
-    char *strategy; /* owned copy behind elicited.strategy */
+    char *strategy;     /* owned copy behind elicited.strategy */
+    double *prevalence; /* fair metrics: groups x classes, else NULL */
 };
 
 static inline bool mel_family_is_fractional(mel_family family)
@@ -28,15 +32,42 @@ static inline bool mel_family_is_fractional(mel_family family)
     return family == MEL_FAMILY_LINEAR_FRACTIONAL || family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
 }
 
-/* MEL_EINVAL with a sentence unless this library can make metrics of the family on the layout. */
-mel_status mel_family_check(mel_family family, const mel_layout *layout, mel_error *err);
+static inline bool mel_family_is_fair(mel_family family)
+{
+    return family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
+}
 
-/* Everything but the coefficients, which are zero. group_names: NULL for "1", "2", .... */
-mel_status mel_metric_new(mel_metric **out, mel_family family, const mel_layout *layout,
-                          const char *const *class_names, const char *const *group_names,
-                          mel_orientation orientation, mel_error *err);
-/* MEL_EINVAL naming the first coefficient that is not finite. */
-mel_status mel_metric_check_coefficients(const mel_metric *metric, mel_error *err);
+static inline bool mel_family_is_tensor(mel_family family)
+{
+    return family == MEL_FAMILY_QUADRATIC || family == MEL_FAMILY_POLYNOMIAL;
+}
+
+/* Of a family that is no polynomial. */
+uint32_t mel_family_degree(mel_family family);
+/* MEL_EINVAL with a sentence unless there are metrics of the family and degree on the layout. */
+mel_status mel_family_check(mel_family family, uint32_t degree, const mel_layout *layout, mel_error *err);
+/* MEL_ELIMIT when a metric would have more than MEL_MOST_COEFFICIENTS tensor entries. */
+enum { MEL_MOST_COEFFICIENTS = 1 << 26 };
+mel_status mel_family_coefficients(size_t *out, mel_family family, uint32_t degree, const mel_layout *layout,
+                                   mel_error *err);
+/* base^exponent, or SIZE_MAX when a power from the second up is above MEL_MOST_COEFFICIENTS. */
+size_t mel_tensor_size(size_t base, uint32_t exponent);
+
+/* What a metric is besides its numbers. Names are copied; NULL: "0", "1", .. and "1", "2", ... */
+typedef struct {
+    mel_family family;
+    uint32_t degree;
+    mel_layout layout;
+    const char *const *class_names, *const *group_names;
+    mel_orientation orientation;
+} mel_metric_kind;
+/* With all coefficients and prevalences zero. */
+mel_status mel_metric_new(mel_metric **out, const mel_metric_kind *kind, mel_error *err);
+/* To be called once the numbers are in place: MEL_EINVAL naming the first coefficient that is not finite, not
+ * symmetric or out of range. */
+mel_status mel_metric_settle(mel_metric *metric, mel_error *err);
+/* Settles and hands over, or frees. */
+mel_status mel_metric_finish(mel_metric **out, mel_metric *metric, mel_error *err);
 
 /* The weights of (TP, TN) in a binary linear metric of confusion shares, as a utility. */
 typedef struct {

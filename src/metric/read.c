@@ -1,61 +1,25 @@
 /* The metric file, read strictly: every refusal names the place in the file. */
+#include "metric/read.h"
 #include "base/json.h"
 #include "data/show.h"
 #include "data/source.h"
-#include "metric/fields.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 28, MAX_CLASSES = 10000, PLACE_BYTES = 64 };
-
-/* What a maker refused, as a fault of the file; place NULL when the sentence names it already. */
-static mel_status in_file(mel_error *err, mel_status status, const char *place)
-{
-    if (status == MEL_OK || status == MEL_ENOMEM)
-        return status;
-    if (err == NULL)
-        return MEL_EDATA;
-    const mel_error inner = *err;
-    return mel_fail(err, MEL_EDATA, "%s%s%s", place != NULL ? place : "", place != NULL ? ": " : "",
-                    inner.text);
-}
-
-static const json_t *member(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_null(value) ? NULL : value; /* null is as good as nothing */
-}
-
-static mel_status get_object(const json_t **out, const json_t *parent, const char *key, mel_error *err)
-{
-    *out = member(parent, key);
-    if (*out == NULL)
-        return mel_fail(err, MEL_EDATA, "%s: missing", key);
-    if (!json_is_object(*out))
-        return mel_fail(err, MEL_EDATA, "%s: not an object", key);
-    return MEL_OK;
-}
+enum { MAX_BYTES = 1 << 28, MAX_CLASSES = 10000 };
 
 static mel_status get_string(const char **out, const json_t *parent, const char *key, const char *place,
                              mel_error *err)
 {
-    const json_t *value = member(parent, key);
+    const json_t *value = mel_read_member(parent, key);
     if (value == NULL)
         return mel_fail(err, MEL_EDATA, "%s: missing", place);
     if (!json_is_string(value))
         return mel_fail(err, MEL_EDATA, "%s: not a string", place);
     *out = json_string_value(value);
-    return MEL_OK;
-}
-
-static mel_status get_number(double *out, const json_t *value, const char *place, mel_error *err)
-{
-    if (!json_is_number(value))
-        return mel_fail(err, MEL_EDATA, "%s: not a number", place);
-    *out = json_number_value(value);
     return MEL_OK;
 }
 
@@ -66,7 +30,7 @@ static mel_status get_names(const char ***names, size_t *n, const json_t *layout
 {
     *names = NULL;
     *n = 0;
-    const json_t *list = member(layout, key);
+    const json_t *list = mel_read_member(layout, key);
     if (list == NULL)
         return MEL_OK;
     if (!json_is_array(list))
@@ -93,6 +57,7 @@ static mel_status get_names(const char ***names, size_t *n, const json_t *layout
 
 typedef struct {
     mel_family family;
+    uint32_t degree;
     mel_orientation orientation;
     mel_layout layout;
     const char **class_names, **group_names;
@@ -107,7 +72,7 @@ static mel_status read_version(const json_t *root, mel_error *err)
         return status;
     if (strcmp(format, "melicit-metric") != 0)
         return mel_fail(err, MEL_EDATA, "format: %s, not \"melicit-metric\"", mel_show_text(format).text);
-    const json_t *version = member(root, "version");
+    const json_t *version = mel_read_member(root, "version");
     if (!json_is_integer(version))
         return mel_fail(err, MEL_EDATA, "version: %s", version == NULL ? "missing" : "not a whole number");
     if (json_integer_value(version) != 1)
@@ -121,20 +86,29 @@ static mel_status read_family(header *h, const json_t *root, mel_error *err)
     const char *text = "";
     mel_status status = get_string(&text, root, "family", "family", err);
     if (status == MEL_OK)
-        status = in_file(err, mel_family_parse(&h->family, text, err), "family");
-    if (status != MEL_OK)
-        return status;
-    h->orientation = MEL_UTILITY;
-    if (member(root, "orientation") == NULL)
+        status = mel_read_in_file(err, mel_family_parse_degree(&h->family, &h->degree, text, err), "family");
+    return status;
+}
+
+/* Right answers count as utility unless said otherwise; fair metrics, and polynomials of rates, as cost. */
+static mel_status read_orientation(header *h, const json_t *root, mel_error *err)
+{
+    const char *text = "";
+    h->orientation =
+        mel_family_is_fair(h->family) || (mel_family_is_tensor(h->family) && h->layout.kind == MEL_RATES)
+            ? MEL_COST
+            : MEL_UTILITY;
+    if (mel_read_member(root, "orientation") == NULL)
         return MEL_OK;
-    status = get_string(&text, root, "orientation", "orientation", err);
+    const mel_status status = get_string(&text, root, "orientation", "orientation", err);
     if (status != MEL_OK)
         return status;
-    if (strcmp(text, "cost") == 0)
-        h->orientation = MEL_COST;
-    else if (strcmp(text, "utility") != 0)
+    if (strcmp(text, "cost") != 0 && strcmp(text, "utility") != 0)
         return mel_fail(err, MEL_EDATA, "orientation: %s is neither \"utility\" nor \"cost\"",
                         mel_show_text(text).text);
+    h->orientation = strcmp(text, "cost") == 0 ? MEL_COST : MEL_UTILITY;
+    if (mel_family_is_fair(h->family) && h->orientation != MEL_COST)
+        return mel_fail(err, MEL_EDATA, "orientation: a %s metric is a cost", mel_family_name(h->family));
     return MEL_OK;
 }
 
@@ -142,15 +116,16 @@ static mel_status read_layout(header *h, const json_t *root, mel_error *err)
 {
     const json_t *layout = NULL;
     const char *text = "";
-    mel_status status = get_object(&layout, root, "layout", err);
+    mel_status status = mel_read_object(&layout, root, "layout", err);
     if (status == MEL_OK)
         status = get_string(&text, layout, "kind", "layout.kind", err);
     if (status == MEL_OK)
-        status = in_file(err, mel_kind_parse(&h->layout.kind, text, err), "layout.kind");
+        status = mel_read_in_file(err, mel_kind_parse(&h->layout.kind, text, err), "layout.kind");
     if (status == MEL_OK)
         status = get_string(&text, layout, "coordinates", "layout.coordinates", err);
     if (status == MEL_OK)
-        status = in_file(err, mel_coordinates_parse(&h->layout.coordinates, text, err), "layout.coordinates");
+        status = mel_read_in_file(err, mel_coordinates_parse(&h->layout.coordinates, text, err),
+                                  "layout.coordinates");
     if (status == MEL_OK)
         status = get_names(&h->class_names, &h->layout.n_classes, layout, "classes", err);
     if (status == MEL_OK)
@@ -158,80 +133,21 @@ static mel_status read_layout(header *h, const json_t *root, mel_error *err)
     if (status == MEL_OK && h->layout.n_classes == 0)
         return mel_fail(err, MEL_EDATA, "layout.classes: missing");
     if (status == MEL_OK)
-        status = in_file(err, mel_layout_check(&h->layout, err), NULL);
-    /* Before memory is asked for: a file of few bytes cannot hold many coefficients. */
-    if (status == MEL_OK && mel_layout_size(&h->layout) > h->file_bytes)
-        return mel_fail(err, MEL_EDATA, "coefficients: fewer than the %zu that the layout asks for",
-                        mel_layout_size(&h->layout));
+        status = mel_read_in_file(err, mel_layout_check(&h->layout, err), NULL);
     return status;
 }
 
-static mel_status read_pair(double *low, double *high, const json_t *value, const char *place, mel_error *err)
+/* Before memory is asked for: a file of few bytes cannot hold many coefficients. */
+static mel_status check_size(const header *h, mel_error *err)
 {
-    if (!json_is_array(value) || json_array_size(value) != 2)
-        return mel_fail(err, MEL_EDATA, "%s: not a pair [low, high]", place);
-    mel_status status = get_number(low, json_array_get(value, 0), place, err);
+    size_t n = mel_layout_size(&h->layout);
+    mel_status status =
+        mel_read_in_file(err, mel_family_check(h->family, h->degree, &h->layout, err), "family");
     if (status == MEL_OK)
-        status = get_number(high, json_array_get(value, 1), place, err);
-    if (status == MEL_OK && !(*low <= *high))
-        return mel_fail(err, MEL_EDATA, "%s: [%g, %g] is not an interval", place, *low, *high);
-    return status;
-}
-
-/* Numbers into low, or pairs into low and high when high is not NULL. */
-static mel_status read_field(double *low, double *high, const json_t *object, const char *object_name,
-                             const mel_field *field, mel_error *err)
-{
-    char place[PLACE_BYTES];
-    (void)snprintf(place, sizeof place, "%s.%s", object_name, field->key);
-    const json_t *value = member(object, field->key);
-    if (value == NULL)
-        return field->optional ? MEL_OK : mel_fail(err, MEL_EDATA, "%s: missing", place);
-    if (!field->scalar && !json_is_array(value))
-        return mel_fail(err, MEL_EDATA, "%s: not an array", place);
-    if (!field->scalar && json_array_size(value) != field->n)
-        return mel_fail(err, MEL_EDATA, "%s: %zu entries, not %zu", place, json_array_size(value), field->n);
-    mel_status status = MEL_OK;
-    for (size_t i = 0; status == MEL_OK && i < field->n; i++) {
-        const json_t *entry = field->scalar ? value : json_array_get(value, i);
-        const size_t to = field->first + i;
-        if (!field->scalar)
-            (void)snprintf(place, sizeof place, "%s.%s[%zu]", object_name, field->key, i);
-        status = high != NULL ? read_pair(&low[to], &high[to], entry, place, err)
-                              : get_number(&low[to], entry, place, err);
-    }
-    return status;
-}
-
-static mel_status read_fields(double *low, double *high, const mel_metric *metric, const json_t *object,
-                              const char *object_name, mel_error *err)
-{
-    mel_field fields[MEL_MAX_FIELDS];
-    const size_t n_fields = mel_metric_fields(fields, metric);
-    mel_status status = MEL_OK;
-    for (size_t f = 0; status == MEL_OK && f < n_fields; f++)
-        status = read_field(low, high, object, object_name, &fields[f], err);
-    return status;
-}
-
-static mel_status read_intervals(mel_metric *metric, const json_t *root, mel_error *err)
-{
-    if (member(root, "intervals") == NULL)
-        return MEL_OK;
-    const json_t *object = NULL;
-    mel_status status = get_object(&object, root, "intervals", err);
-    if (status != MEL_OK)
-        return status;
-    double *low = mel_alloc_zero(metric->n_coefficients, sizeof *low);
-    double *high = mel_alloc_zero(metric->n_coefficients, sizeof *high);
-    if (low == NULL || high == NULL)
-        status = mel_fail_memory(err, "the intervals of a metric");
-    else
-        status = read_fields(low, high, metric, object, "intervals", err);
-    if (status == MEL_OK)
-        status = in_file(err, mel_metric_set_intervals(metric, low, high, err), "intervals");
-    free(low);
-    free(high);
+        status = mel_read_in_file(err, mel_family_coefficients(&n, h->family, h->degree, &h->layout, err),
+                                  "coefficients");
+    if (status == MEL_OK && n > h->file_bytes)
+        return mel_fail(err, MEL_EDATA, "coefficients: fewer than the %zu that the layout asks for", n);
     return status;
 }
 
@@ -262,15 +178,16 @@ static mel_status read_seed(uint64_t *out, const json_t *value, mel_error *err)
 static mel_status read_elicited(mel_metric *metric, const json_t *root, mel_error *err)
 {
     const json_t *object = NULL;
-    if (member(root, "elicited") == NULL)
+    if (mel_read_member(root, "elicited") == NULL)
         return MEL_OK;
     mel_elicited how = { .radius = (double)NAN };
-    mel_status status = get_object(&object, root, "elicited", err);
+    mel_status status = mel_read_object(&object, root, "elicited", err);
     if (status == MEL_OK)
         status = get_string(&how.strategy, object, "strategy", "elicited.strategy", err);
     if (status != MEL_OK)
         return status;
-    const json_t *questions = member(object, "questions"), *radius = member(object, "radius");
+    const json_t *questions = mel_read_member(object, "questions"),
+                 *radius = mel_read_member(object, "radius");
     if (questions != NULL) {
         const json_int_t n = json_is_integer(questions) ? json_integer_value(questions) : -1;
         if (n < 0 || n > UINT32_MAX)
@@ -278,11 +195,11 @@ static mel_status read_elicited(mel_metric *metric, const json_t *root, mel_erro
         how.questions = (uint32_t)n;
     }
     if (radius != NULL)
-        status = get_number(&how.radius, radius, "elicited.radius", err);
+        status = mel_read_number(&how.radius, radius, "elicited.radius", err);
     if (status == MEL_OK)
-        status = read_seed(&how.seed, member(object, "seed"), err);
+        status = read_seed(&how.seed, mel_read_member(object, "seed"), err);
     if (status == MEL_OK)
-        status = in_file(err, mel_metric_set_elicited(metric, &how, err), "elicited");
+        status = mel_read_in_file(err, mel_metric_set_elicited(metric, &how, err), "elicited");
     return status;
 }
 
@@ -296,21 +213,16 @@ static mel_status read_root(mel_metric **out, header *h, const json_t *root, mel
     if (status == MEL_OK)
         status = read_layout(h, root, err);
     if (status == MEL_OK)
-        status = in_file(err, mel_family_check(h->family, &h->layout, err), "family");
+        status = read_orientation(h, root, err);
     if (status == MEL_OK)
-        status = in_file(
-            err,
-            mel_metric_new(out, h->family, &h->layout, h->class_names, h->group_names, h->orientation, err),
-            "layout");
-    const json_t *coefficients = NULL;
+        status = check_size(h, err);
+    if (status != MEL_OK)
+        return status;
+    const mel_metric_kind kind = { h->family,      h->degree,      h->layout,
+                                   h->class_names, h->group_names, h->orientation };
+    status = mel_read_in_file(err, mel_metric_new(out, &kind, err), "layout");
     if (status == MEL_OK)
-        status = get_object(&coefficients, root, "coefficients", err);
-    if (status == MEL_OK)
-        status = read_fields((*out)->coefficient, NULL, *out, coefficients, "coefficients", err);
-    if (status == MEL_OK)
-        status = in_file(err, mel_metric_check_coefficients(*out, err), "coefficients");
-    if (status == MEL_OK)
-        status = read_intervals(*out, root, err);
+        status = mel_read_coefficients(*out, root, err);
     if (status == MEL_OK)
         status = read_elicited(*out, root, err);
     return status;

@@ -43,22 +43,48 @@ static span ratio_span(span xs, span ys)
     return (span){ low, high };
 }
 
+/* coefficient[i] / coefficient[j], not both zero, with the interval where there is one. */
+static mel_cost_ratio ratio_of(const mel_metric *metric, size_t i, size_t j, double sign)
+{
+    const double x = sign * metric->coefficient[i], y = sign * metric->coefficient[j];
+    mel_cost_ratio out = { x / y, (double)NAN, (double)NAN };
+    if (y == 0.0)
+        out.ratio = x > 0.0 ? (double)INFINITY : -(double)INFINITY;
+    span xs = { 0.0, 0.0 }, ys = { 0.0, 0.0 };
+    if (!mel_metric_interval(metric, i, &xs.low, &xs.high) ||
+        !mel_metric_interval(metric, j, &ys.low, &ys.high))
+        return out;
+    const span ratios = ratio_span(xs, ys); /* negating both changes no ratio */
+    out.low = ratios.low;
+    out.high = ratios.high;
+    return out;
+}
+
 mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, mel_error *err)
 {
     mel_weights w = { 0.0, 0.0 };
     const mel_status status = mel_metric_binary_weights(&w, metric, "the cost ratio", err);
     if (status != MEL_OK)
         return status;
-    *out = (mel_cost_ratio){ w.m11 / w.m00, (double)NAN, (double)NAN };
-    if (w.m00 == 0.0)
-        out->ratio = w.m11 > 0.0 ? (double)INFINITY : -(double)INFINITY;
-    span xs = { 0.0, 0.0 }, ys = { 0.0, 0.0 };
-    if (!mel_metric_interval(metric, 0, &xs.low, &xs.high) ||
-        !mel_metric_interval(metric, 1, &ys.low, &ys.high))
-        return MEL_OK;
-    const span ratios = ratio_span(xs, ys); /* negating both for a cost changes no ratio */
-    out->low = ratios.low;
-    out->high = ratios.high;
+    *out = ratio_of(metric, 0, 1, metric->orientation == MEL_COST ? -1.0 : 1.0);
+    return MEL_OK;
+}
+
+mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric, size_t i, size_t j,
+                                   mel_error *err)
+{
+    if (mel_family_is_fractional(metric->family) || mel_family_is_tensor(metric->family))
+        return mel_fail(err, MEL_EINVAL,
+                        "how a %s metric trades one statistic for another depends on the classifier",
+                        mel_family_name(metric->family));
+    const size_t n = mel_family_is_fair(metric->family) ? metric->per_group : metric->size;
+    if (i >= n || j >= n)
+        return mel_fail(err, MEL_EINVAL, "statistic %zu of %zu", (i >= n ? i : j) + 1, n);
+    if (metric->coefficient[i] == 0.0 && metric->coefficient[j] == 0.0)
+        return mel_fail(err, MEL_EINVAL, "the weights of statistics %zu and %zu are both zero", i + 1, j + 1);
+    /* Right answers help and mistakes hurt: weights of that kind count as positive. */
+    const bool usual = (metric->orientation == MEL_COST) == (metric->layout.coordinates == MEL_OFFDIAGONAL);
+    *out = i == j ? (mel_cost_ratio){ 1.0, 1.0, 1.0 } : ratio_of(metric, i, j, usual ? 1.0 : -1.0);
     return MEL_OK;
 }
 

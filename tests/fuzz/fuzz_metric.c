@@ -26,6 +26,20 @@ static void evaluate(const mel_metric *metric)
     free(b);
 }
 
+/* The parts that a caller may look at are where they should be. */
+static void look(const mel_metric *metric)
+{
+    const size_t m = mel_metric_layout(metric)->n_groups;
+    volatile double seen = mel_metric_tensor(metric, 1)[0];
+    const double *tensor = mel_metric_tensor(metric, mel_metric_degree(metric));
+    if (tensor != NULL)
+        seen = tensor[0];
+    for (size_t v = 1; v < m; v++)
+        if (mel_metric_pair(metric, 0, v) != NULL)
+            seen = mel_metric_pair(metric, 0, v)[0] * mel_metric_prevalence(metric)[v];
+    (void)seen;
+}
+
 static void describe(const mel_metric *metric)
 {
     char *words = NULL;
@@ -35,6 +49,8 @@ static void describe(const mel_metric *metric)
     mel_cost_ratio cost = { 0.0, 0.0, 0.0 };
     double threshold = 0.0;
     (void)mel_metric_cost_ratio(&cost, metric, NULL);
+    if (mel_metric_weight_ratio(&cost, metric, 0, 1, NULL) == MEL_OK && cost.ratio != cost.ratio)
+        abort();
     if (mel_metric_threshold(&threshold, metric, NULL) == MEL_OK &&
         !(threshold >= 0.0 && threshold <= 1.0000001))
         abort();
@@ -68,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     evaluate(metric);
+    look(metric);
     describe(metric);
     round_trip(metric);
     if (mel_metric_normalise(metric, NULL) == MEL_OK)

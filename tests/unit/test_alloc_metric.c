@@ -108,6 +108,88 @@ static mel_status words(void *context)
     return status;
 }
 
+static const mel_layout fair = { MEL_RATES, MEL_OFFDIAGONAL, 2, 3 };
+static const mel_layout two = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
+static const double square[] = { 1, 2, 2, 3 };
+static const double squares[] = { 1, 2, 2, 3, 1, 2, 2, 3, 1, 2, 2, 3 };
+static const double shares[] = { 0.5, 0.5, 0.25, 0.25, 0.25, 0.25 };
+
+/* Everything that can be done with a metric of these families. */
+static mel_status use(mel_metric *metric)
+{
+    mel_metric *copy = NULL, *again = NULL;
+    char *text = NULL, *said = NULL;
+    double *zero = calloc(mel_metric_coefficients(metric), sizeof *zero);
+    mel_error err = { 0 };
+    mel_status status = zero != NULL ? mel_metric_set_intervals(metric, zero, zero, &err) : MEL_ENOMEM;
+    if (status == MEL_OK)
+        status = mel_metric_copy(&copy, metric, &err);
+    if (status == MEL_OK)
+        status = mel_metric_normalise(copy, &err);
+    if (status == MEL_OK)
+        status = mel_metric_words(&said, copy, &err);
+    if (status == MEL_OK)
+        status = mel_metric_to_json(&text, copy, &err);
+    if (status == MEL_OK)
+        status = mel_metric_load_memory(&again, text, strlen(text), "memory", &err);
+    if (status == MEL_OK && mel_metric_layout(again)->n_groups > 1)
+        status = mel_metric_name_groups(again, three, &err);
+    free(zero);
+    free(text);
+    free(said);
+    mel_metric_free(copy);
+    mel_metric_free(again);
+    return status;
+}
+
+static mel_status quadratic(void *context)
+{
+    (void)context;
+    mel_metric *metric = NULL;
+    mel_status status = mel_metric_quadratic(&metric, &two, three, MEL_COST, values, square, NULL);
+    if (status == MEL_OK)
+        status = use(metric);
+    mel_metric_free(metric);
+    return status;
+}
+
+static mel_status polynomial(void *context)
+{
+    (void)context;
+    static const double cube[8] = { 1 };
+    const double *const tensor[] = { values, square, cube };
+    mel_metric *metric = NULL;
+    mel_status status = mel_metric_polynomial(&metric, 3, &two, three, MEL_COST, tensor, NULL);
+    if (status == MEL_OK)
+        status = use(metric);
+    mel_metric_free(metric);
+    return status;
+}
+
+static mel_status fair_linear(void *context)
+{
+    (void)context;
+    mel_metric *metric = NULL;
+    mel_status status =
+        mel_metric_fair_linear(&metric, &fair, three, three, values, squares, 0.5, shares, NULL);
+    if (status == MEL_OK)
+        status = use(metric);
+    mel_metric_free(metric);
+    return status;
+}
+
+static mel_status fair_quadratic(void *context)
+{
+    (void)context;
+    mel_metric *metric = NULL;
+    mel_status status =
+        mel_metric_fair_quadratic(&metric, &fair, three, NULL, values, squares, 0.5, shares, NULL);
+    if (status == MEL_OK)
+        status = use(metric);
+    mel_metric_free(metric);
+    return status;
+}
+
 static mel_status neighbours(void *context)
 {
     (void)context;
@@ -133,6 +215,10 @@ static void test_allocations(void **state)
     test_each_allocation("save and load", save_and_load, path);
     test_each_allocation("words", words, NULL);
     test_each_allocation("neighbours", neighbours, NULL);
+    test_each_allocation("quadratic", quadratic, NULL);
+    test_each_allocation("polynomial", polynomial, NULL);
+    test_each_allocation("fair linear", fair_linear, NULL);
+    test_each_allocation("fair quadratic", fair_quadratic, NULL);
     test_cleanup();
 }
 

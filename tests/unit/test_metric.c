@@ -75,6 +75,36 @@ static void test_families(void **state)
         else
             assert_non_null(strstr(err.text, "is not a family"));
     }
+    static const struct {
+        const char *text;
+        mel_status status;
+        mel_family family;
+        uint32_t degree;
+    } degrees[] = {
+        { "linear", MEL_OK, MEL_FAMILY_LINEAR, 1 },
+        { "fair-linear", MEL_OK, MEL_FAMILY_FAIR_LINEAR, 1 },
+        { "quadratic", MEL_OK, MEL_FAMILY_QUADRATIC, 2 },
+        { "fair-quadratic", MEL_OK, MEL_FAMILY_FAIR_QUADRATIC, 2 },
+        { "polynomial:2", MEL_OK, MEL_FAMILY_POLYNOMIAL, 2 },
+        { "polynomial:9", MEL_OK, MEL_FAMILY_POLYNOMIAL, 9 },
+        { "polynomial", MEL_EINVAL, 0, 0 },
+        { "polynomial:1", MEL_EINVAL, 0, 0 },
+        { "polynomial:3 ", MEL_EINVAL, 0, 0 },
+        { "quadratic:2", MEL_EINVAL, 0, 0 },
+    };
+    for (size_t i = 0; i < COUNT(degrees); i++) {
+        mel_family family = (mel_family)77;
+        uint32_t degree = 77;
+        mel_error err = { 0 };
+        print_message("  \"%s\"\n", degrees[i].text);
+        assert_int_equal(mel_family_parse_degree(&family, &degree, degrees[i].text, &err), degrees[i].status);
+        assert_int_equal(family, degrees[i].status == MEL_OK ? degrees[i].family : 77);
+        assert_int_equal(degree, degrees[i].status == MEL_OK ? degrees[i].degree : 77);
+        char text[MEL_FAMILY_TEXT] = "";
+        mel_family_print(text, family, degree);
+        if (degrees[i].status == MEL_OK)
+            assert_string_equal(text, degrees[i].text);
+    }
     assert_string_equal(mel_family_name(MEL_FAMILY_DIAGONAL_LINEAR), "diagonal-linear");
     assert_string_equal(mel_family_name((mel_family)99), "unknown");
 }
@@ -98,9 +128,13 @@ static void test_refusals(void **state)
         const char *says;
     } rows[] = {
         { "not a number", MEL_FAMILY_LINEAR, MEL_UTILITY, &binary, NULL, broken, "coefficient 2" },
-        { "family of later", MEL_FAMILY_QUADRATIC, MEL_COST, &binary, NULL, fine,
-          "quadratic are not supported" },
-        { "monotone", MEL_FAMILY_MONOTONE, MEL_UTILITY, &diagonal, NULL, fine, "monotone are not supported" },
+        { "not a sum", MEL_FAMILY_QUADRATIC, MEL_COST, &binary, NULL, fine,
+          "a quadratic metric is not linear in its statistics" },
+        { "fair", MEL_FAMILY_FAIR_LINEAR, MEL_COST, &grouped, NULL, fine,
+          "a fair-linear metric is not linear in its statistics" },
+        { "no family", (mel_family)99, MEL_UTILITY, &binary, NULL, fine, "no family of metrics 99" },
+        { "monotone", MEL_FAMILY_MONOTONE, MEL_UTILITY, &offdiagonal, NULL, fine,
+          "monotone needs diagonal coordinates, not offdiagonal" },
         { "wrong coordinates", MEL_FAMILY_DIAGONAL_LINEAR, MEL_UTILITY, &binary, NULL, fine,
           "diagonal coordinates" },
         { "needs a denominator", MEL_FAMILY_LINEAR_FRACTIONAL, MEL_UTILITY, &binary, NULL, fine,

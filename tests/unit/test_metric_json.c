@@ -164,6 +164,11 @@ static void test_round_trip(void **state)
 #define LAYOUT                                                                                               \
     "\"layout\": {\"kind\": \"confusion\", \"coordinates\": \"binary\", \"classes\": [\"n\", \"y\"]}, "
 #define START HEAD "\"family\": \"linear\", " LAYOUT
+#define FAIR(family)                                                                                         \
+    "\"family\": \"" family                                                                                  \
+    "\", \"layout\": {\"kind\": \"rates\", \"coordinates\": \"offdiagonal\", \"classes\": "                  \
+    "[\"n\", \"y\"], \"groups\": [\"men\", \"women\"]}, "
+#define START_FAIR "\"coefficients\": {\"a\": [1, 0.5], \"b\": {\"1-2\": [1, 1]}, \"lambda\": 0.5, "
 
 static void test_accepted(void **state)
 {
@@ -178,6 +183,11 @@ static void test_accepted(void **state)
         HEAD "\"family\": \"linear\", \"layout\": {\"kind\": \"rates\", \"coordinates\": \"offdiagonal\", "
              "\"classes\": [\"n\", \"y\"], \"groups\": [\"men\", \"women\"]}, "
              "\"coefficients\": {\"a\": [1, 0.5, -1e-5, 1E5]}}",
+        HEAD FAIR("fair-linear") START_FAIR "\"prevalence\": [[0.333, 0.5], [0.666, 0.5]]}}",
+        HEAD "\"family\": \"quadratic\", " LAYOUT
+             "\"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [2, 3]]}}",
+        HEAD "\"family\": \"monotone\", \"layout\": {\"kind\": \"rates\", \"coordinates\": \"diagonal\", "
+             "\"classes\": [\"n\", \"y\"]}, \"coefficients\": {\"a\": [1, 0.5]}}",
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_metric *metric = read_text(rows[i]);
@@ -191,6 +201,36 @@ static void test_accepted(void **state)
         mel_metric_free(again);
         mel_metric_free(metric);
         free(text);
+    }
+}
+
+/* Fair metrics are costs, and so are polynomials of rates, unless the file says otherwise. */
+static void test_default_orientation(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        mel_orientation want;
+    } rows[] = {
+        { START "\"coefficients\": {\"a\": [1, 0.5]}}", MEL_UTILITY },
+        { HEAD FAIR("fair-linear") START_FAIR "\"prevalence\": [[0.5, 0.5], [0.5, 0.5]]}}", MEL_COST },
+        { HEAD "\"family\": \"quadratic\", " LAYOUT
+               "\"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [2, 3]]}}",
+          MEL_UTILITY },
+        { HEAD
+          "\"family\": \"quadratic\", \"layout\": {\"kind\": \"rates\", \"coordinates\": \"offdiagonal\", "
+          "\"classes\": [\"n\", \"y\"]}, \"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [2, 3]]}}",
+          MEL_COST },
+        { HEAD
+          "\"family\": \"quadratic\", \"orientation\": \"utility\", \"layout\": {\"kind\": \"rates\", "
+          "\"coordinates\": \"diagonal\", \"classes\": [\"n\", \"y\"]}, \"coefficients\": {\"a\": [1, 0.5], "
+          "\"B\": [[1, 2], [2, 3]]}}",
+          MEL_UTILITY },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_metric *metric = read_text(rows[i].text);
+        assert_int_equal(mel_metric_orientation(metric), rows[i].want);
+        mel_metric_free(metric);
     }
 }
 
@@ -219,10 +259,80 @@ static void test_refusals(void **state)
         { HEAD "\"family\": \"cubic\"}", "family: \"cubic\" is not a family of metrics" },
         { HEAD "\"family\": \"lin\\u0000ear\"}", "line 1" },
         { HEAD "\"family\": \"quadratic\", " LAYOUT "\"coefficients\": {\"a\": [1, 0.5]}}",
-          "family: metrics of the family quadratic are not supported; linear, linear-fractional" },
-        { HEAD "\"family\": \"fair-linear\", " LAYOUT "\"coefficients\": {}}", "family fair-linear are not" },
-        { HEAD "\"family\": \"polynomial:3\", " LAYOUT "\"coefficients\": {}}", "family polynomial are not" },
-        { HEAD "\"family\": \"monotone\", " LAYOUT "\"coefficients\": {}}", "family monotone are not" },
+          "coefficients.B: missing" },
+        { HEAD "\"family\": \"quadratic\", " LAYOUT "\"coefficients\": {\"a\": [1, 0.5], \"B\": [1, 2]}}",
+          "coefficients.B[0]: not an array" },
+        { HEAD "\"family\": \"quadratic\", " LAYOUT
+               "\"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [2, 1, 3]]}}",
+          "coefficients.B[1]: 3 entries, not 2" },
+        { HEAD "\"family\": \"quadratic\", " LAYOUT
+               "\"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [\"2\", 1]]}}",
+          "coefficients.B[1][0]: not a number" },
+        { HEAD "\"family\": \"quadratic\", " LAYOUT
+               "\"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [2.5, 1]]}}",
+          "coefficients: B[1][0] is 2.5, but B[0][1] is 2: not symmetric" },
+        { HEAD
+          "\"family\": \"quadratic\", " LAYOUT
+          "\"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [2, 1]]}, \"intervals\": {\"a\": [[0, 1], "
+          "[0, 1]], \"B\": [[[0, 1], [0, 3]], [[0, 3], [2, 1]]]}}",
+          "intervals.B[1][1]: [2, 1] is not an interval" },
+        { HEAD "\"family\": \"polynomial\", " LAYOUT "\"coefficients\": {}}",
+          "family: polynomial: the degree" },
+        { HEAD
+          "\"family\": \"polynomial:3\", " LAYOUT
+          "\"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [2, 1]], \"C\": [[[1, 2], [2, 3]], [[2, 3], "
+          "[3.5, 4]]]}}",
+          "coefficients: C[1][1][0] is 3.5, but C[0][1][1] is 3: not symmetric" },
+        { HEAD
+          "\"family\": \"polynomial:3\", " LAYOUT
+          "\"coefficients\": {\"a\": [1, 0.5], \"B\": [[1, 2], [2, 1]], \"C\": [[[1, 2], [2, 3]], [[2, 3], "
+          "7]]}}",
+          "coefficients.C[1][1]: not an array" },
+        { HEAD "\"family\": \"fair-linear\", " LAYOUT "\"coefficients\": {}}",
+          "family: a metric of the family fair-linear needs rates, not confusion statistics" },
+        { HEAD
+          "\"family\": \"fair-linear\", \"layout\": {\"kind\": \"rates\", \"coordinates\": \"offdiagonal\", "
+          "\"classes\": [\"n\", \"y\"], \"groups\": [\"m\"]}, \"coefficients\": {}}",
+          "needs two groups at least" },
+        { HEAD FAIR("fair-linear") "\"orientation\": \"utility\", \"coefficients\": {}}",
+          "m.json: orientation: a fair-linear metric is a cost" },
+        { HEAD FAIR("fair-linear") "\"coefficients\": {\"a\": [1, 1], \"b\": [1, 1]}}",
+          "coefficients.b: not an object with a key for every pair of groups" },
+        { HEAD FAIR("fair-linear") "\"coefficients\": {\"a\": [1, 1], \"b\": {\"2-1\": [1, 1]}}}",
+          "coefficients.b.1-2: missing" },
+        { HEAD FAIR("fair-linear") "\"coefficients\": {\"a\": [1, 1], \"b\": {\"1-2\": [1, 1], \"1-3\": 0}}}",
+          "coefficients.b: 2 keys for 1 pairs of groups" },
+        { HEAD FAIR("fair-linear") "\"coefficients\": {\"a\": [1, 1], \"b\": {\"1-2\": [1, null]}}}",
+          "coefficients.b.1-2[1]: not a number" },
+        { HEAD FAIR("fair-linear") "\"coefficients\": {\"a\": [1, 1], \"b\": {\"1-2\": [1, 1]}}}",
+          "coefficients.lambda: missing" },
+        { HEAD FAIR(
+              "fair-linear") "\"coefficients\": {\"a\": [1, 1], \"b\": {\"1-2\": [1, 1]}, \"lambda\": 0.5}}",
+          "coefficients.prevalence: missing" },
+        { HEAD FAIR("fair-linear") START_FAIR "\"prevalence\": [[0.5, 0.5]]}}",
+          "coefficients.prevalence: not an array with a row for each of 2 groups" },
+        { HEAD FAIR("fair-linear") START_FAIR "\"prevalence\": [[0.5, 0.5], [0.5]]}}",
+          "coefficients.prevalence[1]: 1 entries, not 2" },
+        { HEAD FAIR("fair-linear") START_FAIR "\"prevalence\": [[0.5, 0.5], [0.5, \"x\"]]}}",
+          "coefficients.prevalence[1][1]: not a number" },
+        { HEAD FAIR("fair-linear") START_FAIR "\"prevalence\": [[0.5, -0.5], [0.5, 1.5]]}}",
+          "coefficients: prevalence[0][1] is -0.5, not from 0 to 1" },
+        { HEAD FAIR("fair-linear") START_FAIR "\"prevalence\": [[0.5, 0.5], [0.5, 0.4]]}}",
+          "coefficients: prevalence: the shares of class 2 over the groups sum to 0.9, not 1" },
+        { HEAD FAIR(
+              "fair-linear") "\"coefficients\": {\"a\": [1, 1], \"b\": {\"1-2\": [1, 1]}, \"lambda\": 1.5, "
+                             "\"prevalence\": [[0.5, 0.5], [0.5, 0.5]]}}",
+          "coefficients: lambda is 1.5, not from 0 to 1" },
+        { HEAD FAIR("fair-quadratic") "\"coefficients\": {\"a\": [1, 1], \"B\": {\"1-2\": [[1, 2], [3, 1]]}, "
+                                      "\"lambda\": 0.5, \"prevalence\": [[0.5, 0.5], [0.5, 0.5]]}}",
+          "coefficients: B.1-2[1][0] is 3, but B.1-2[0][1] is 2: not symmetric" },
+        { HEAD "\"family\": \"polynomial:9\", \"layout\": {\"kind\": \"rates\", \"coordinates\": "
+               "\"offdiagonal\", \"classes\": [\"a\", \"b\", \"c\", \"d\", \"e\"]}, \"coefficients\": {}}",
+          "coefficients: a polynomial metric of 5 classes and 20 statistics has more than" },
+        { HEAD "\"family\": \"polynomial:4\", \"layout\": {\"kind\": \"rates\", \"coordinates\": "
+               "\"offdiagonal\", \"classes\": [\"a\", \"b\", \"c\", \"d\", \"e\"]}, \"coefficients\": {}}",
+          "coefficients: fewer than the 168420 that the layout asks for" },
+        { HEAD "\"family\": \"monotone\", " LAYOUT "\"coefficients\": {}}", "monotone needs diagonal" },
         { HEAD "\"family\": \"diagonal-linear\", " LAYOUT "\"coefficients\": {\"a\": [1, 1]}}",
           "family: a metric of the family diagonal-linear needs diagonal coordinates, not binary" },
         { START "\"orientation\": \"profit\", \"coefficients\": {\"a\": [1, 0.5]}}",
@@ -374,7 +484,7 @@ static void test_manual(void **state)
         mel_metric_free(metric);
         at = end + 1;
     }
-    assert_int_equal(examples, 3);
+    assert_int_equal(examples, 5);
 }
 
 static void test_locale_does_not_matter(void **state)
@@ -402,6 +512,7 @@ int main(void)
         cmocka_unit_test(test_fractional_text),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_accepted),
+        cmocka_unit_test(test_default_orientation),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_few_bytes_ask_for_little_memory),
         cmocka_unit_test(test_files),

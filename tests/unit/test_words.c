@@ -230,11 +230,13 @@ static void test_more_classes(void **state)
     const double a[] = { 0.2, 0.3, 0.5 }, low[] = { 0.15, 0.25, 0.45 }, high[] = { 0.25, 0.35, 0.55 };
     assert_ok(mel_metric_linear(&metric, MEL_FAMILY_DIAGONAL_LINEAR, &diagonal, names, MEL_UTILITY, a, NULL),
               NULL);
-    assert_words(metric, "Weight of getting each class right: pneumonia 50%, flu 30%, healthy 20%.");
+    assert_words(metric, "Weight of getting each class right: pneumonia 50%, flu 30%, healthy 20%. Getting "
+                         "pneumonia right counts 2.5 times as much as getting healthy right.");
     assert_ok(mel_metric_set_intervals(metric, low, high, NULL), NULL);
     assert_words(metric,
                  "Weight of getting each class right: pneumonia 50% (95% between 45% and 55%), flu 30% "
-                 "(95% between 25% and 35%), healthy 20% (95% between 15% and 25%).");
+                 "(95% between 25% and 35%), healthy 20% (95% between 15% and 25%). Getting pneumonia right "
+                 "counts 2.5 times as much as getting healthy right; 95% between 1.8 and 3.7.");
     mel_metric_free(metric);
     const double mixed[] = { 0.2, -0.2, 0.6 };
     assert_ok(
@@ -273,6 +275,107 @@ static void test_more_classes(void **state)
     mel_metric_free(metric);
 }
 
+/* One row per family: made, said. */
+static void test_more_families(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "healthy", "flu", "pneumonia" };
+    static const char *const groups[] = { "men", "women", "other" };
+    const mel_layout diagonal = { MEL_RATES, MEL_DIAGONAL, 3, 0 }, two = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
+    const mel_layout fair = { MEL_RATES, MEL_OFFDIAGONAL, 2, 2 },
+                     fair3 = { MEL_RATES, MEL_OFFDIAGONAL, 2, 3 };
+    const double even[] = { 0.5, 0.5, 0.5, 0.5 }, thirds[] = { 0.5, 0.5, 0.25, 0.25, 0.25, 0.25 };
+    mel_metric *metric = NULL;
+
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &two, names, MEL_COST, (double[]){ 1, 1 }, NULL),
+              NULL);
+    assert_words(metric,
+                 "Weight of each mistake (as a rate within its class): healthy taken for flu 50%, flu "
+                 "taken for healthy 50%. All mistakes cost about the same.");
+    mel_metric_free(metric);
+    assert_ok(
+        mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &two, names, MEL_UTILITY, (double[]){ -1, -3.2 }, NULL),
+        NULL);
+    assert_ok(mel_metric_set_intervals(metric, (double[]){ -1.25, -4 }, (double[]){ -1, -3 }, NULL), NULL);
+    assert_words(metric,
+                 "Weight of each mistake (as a rate within its class): flu taken for healthy 76% (95% "
+                 "between 71% and 95%), healthy taken for flu 24% (95% between 24% and 30%). Predicting "
+                 "healthy when it is flu costs 3.2 times as much as predicting flu when it is healthy; "
+                 "95% between 2.4 and 4.");
+    mel_metric_free(metric);
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_MONOTONE, &diagonal, names, MEL_UTILITY,
+                                (double[]){ 0.25, 0.25, 0.5 }, NULL),
+              NULL);
+    assert_words(metric, "Weight of getting each class right (as a rate within its class): pneumonia 50%, "
+                         "healthy 25%, flu 25%. Getting pneumonia right counts 2 times as much as getting "
+                         "healthy right. These weights describe small changes; how good a classifier is may "
+                         "depend on them in a more curved way.");
+    mel_metric_free(metric);
+
+    const double a[] = { 0.6, 0.2 }, b[] = { 0, 0.3, 0.3, 0.1 }, zero[4] = { 0 };
+    assert_ok(mel_metric_quadratic(&metric, &two, names, MEL_COST, a, b, NULL), NULL);
+    assert_words(metric,
+                 "Of the weight, 68% is in plain sums of statistics and 32% in products of two. Weight "
+                 "of the first little bit of each mistake (as a rate within its class): healthy taken "
+                 "for flu 75%, flu taken for healthy 25%. Strongest pair: healthy taken for flu and flu "
+                 "taken for healthy, which together count more than their sum.");
+    mel_metric_free(metric);
+    const double curved[] = { 0, 0, 0, -2 }, cube[8] = { 1 };
+    assert_ok(mel_metric_polynomial(&metric, 3, &two, names, MEL_COST,
+                                    (const double *const[]){ zero, curved, cube }, NULL),
+              NULL);
+    assert_words(metric,
+                 "Of the weight, 0% is in plain sums of statistics, 80% in products of two and 20% in "
+                 "products of three. The first little bit of anything counts nothing. Most curved: flu "
+                 "taken for healthy, which counts less the more there is of it.");
+    mel_metric_free(metric);
+    assert_ok(mel_metric_quadratic(&metric, &two, names, MEL_COST, zero, zero, NULL), NULL);
+    assert_words(metric, "This metric does not tell classifiers apart: every weight is zero.");
+    mel_metric_free(metric);
+
+    assert_ok(mel_metric_fair_linear(&metric, &fair, names, groups, (double[]){ 3, 4 }, (double[]){ 0, 5 },
+                                     0.3, even, NULL),
+              NULL);
+    assert_words(metric,
+                 "On a common scale mistakes count 70% and differences between groups 30%. Weight of "
+                 "each mistake (as a rate within its class): flu taken for healthy 57%, healthy taken "
+                 "for flu 43%. Predicting healthy when it is flu costs 1.3 times as much as predicting "
+                 "flu when it is healthy. The difference between men and women weighs most in flu taken "
+                 "for healthy (100%).");
+    const double low[] = { 3, 4, 0, 5, 0.2 }, high[] = { 3, 4, 0, 5, 0.4 };
+    assert_ok(mel_metric_set_intervals(metric, low, high, NULL), NULL);
+    char *words = NULL;
+    assert_ok(mel_metric_words(&words, metric, NULL), NULL);
+    assert_non_null(strstr(words, "differences between groups 30% (95% between 20% and 40%). "));
+    free(words);
+    mel_metric_free(metric);
+    assert_ok(mel_metric_fair_quadratic(&metric, &fair3, names, groups, (double[]){ 0, 1 },
+                                        (double[]){ 1, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0, 0 }, 1, thirds, NULL),
+              NULL);
+    assert_words(metric,
+                 "Only differences between groups matter; mistakes do not. Of the differences, the one "
+                 "between men and other weighs most (60% of their weight), above all in flu taken for "
+                 "healthy (100%); differences are squared, so that small ones hardly count.");
+    mel_metric_free(metric);
+    assert_ok(
+        mel_metric_fair_linear(&metric, &fair, names, groups, (double[]){ 1, 1 }, zero, 0.5, even, NULL),
+        NULL);
+    assert_words(metric,
+                 "Only mistakes matter; differences between groups do not. Weight of each mistake (as a "
+                 "rate within its class): healthy taken for flu 50%, flu taken for healthy 50%. All "
+                 "mistakes cost about the same.");
+    mel_metric_free(metric);
+    assert_ok(mel_metric_fair_linear(&metric, &fair, names, groups, zero, (double[]){ 1, 1 }, 0, even, NULL),
+              NULL);
+    assert_words(metric, "This metric does not tell classifiers apart: every weight that counts is zero.");
+    mel_metric_free(metric);
+    assert_ok(mel_metric_fair_linear(&metric, &fair, names, groups, (double[]){ 1.7e308, 1.7e308 },
+                                     (double[]){ 1, 1 }, 0.5, even, NULL),
+              NULL);
+    assert_words(metric, "The weights of this metric are too large to be put into words.");
+    mel_metric_free(metric);
+}
+
 static void test_long_lists_are_cut(void **state)
 {
     (void)state;
@@ -285,7 +388,7 @@ static void test_long_lists_are_cut(void **state)
               NULL);
     assert_words(metric,
                  "Weight of getting each class right: 0 10%, 1 10%, 2 10%, 3 10%, 4 10%, 5 2.4% and 20 "
-                 "more with 48% together.");
+                 "more with 48% together. Getting 0 right counts 4.2 times as much as getting 5 right.");
     mel_metric_free(metric);
 }
 
@@ -433,10 +536,15 @@ static void test_take(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_binary_linear), cmocka_unit_test(test_binary_fractional),
-        cmocka_unit_test(test_more_classes),  cmocka_unit_test(test_long_lists_are_cut),
-        cmocka_unit_test(test_missed),        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_json_strings),  cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_binary_linear),
+        cmocka_unit_test(test_binary_fractional),
+        cmocka_unit_test(test_more_classes),
+        cmocka_unit_test(test_more_families),
+        cmocka_unit_test(test_long_lists_are_cut),
+        cmocka_unit_test(test_missed),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_json_strings),
+        cmocka_unit_test(test_counts),
         cmocka_unit_test(test_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,112 @@
+/* Ratios of two weighted sums. */
+#include "base/la.h"
+#include "metric/families/families.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* constant + <w, s>, and the size of the terms, against which a sum counts as zero. */
+static double weighted_sum(size_t n, const double *w, double constant, const double *s, double *size)
+{
+    double sum = constant, terms = fabs(constant);
+    for (size_t i = 0; i < n; i++) {
+        const double term = w[i] * s[i];
+        sum += term;
+        terms += fabs(term);
+    }
+    *size = terms;
+    return sum;
+}
+
+typedef struct {
+    double numerator, denominator;
+} parts;
+
+static mel_status evaluate(parts *out, const mel_metric *metric, const double *statistics, mel_error *err)
+{
+    double p0 = 0.0, q0 = 0.0, size = 0.0;
+    const double *p = mel_metric_numerator(metric, &p0);
+    const double *q = mel_metric_denominator(metric, &q0);
+    out->numerator = weighted_sum(metric->size, p, p0, statistics, &size);
+    if (!isfinite(out->numerator))
+        return mel_fail(err, MEL_ENUMERIC, "the numerator is %g at these statistics", out->numerator);
+    out->denominator = weighted_sum(metric->size, q, q0, statistics, &size);
+    /* A sum that rounding alone explains is zero: dividing by it would give noise. */
+    const double rounding = (double)(metric->size + 2) * DBL_EPSILON * size;
+    if (!isfinite(out->denominator) || fabs(out->denominator) <= rounding)
+        return mel_fail(err, MEL_ENUMERIC, "the denominator is %g at these statistics",
+                        isfinite(out->denominator) ? 0.0 : out->denominator);
+    return MEL_OK;
+}
+
+static mel_status value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+{
+    parts at = { 0.0, 1.0 };
+    const mel_status status = evaluate(&at, metric, statistics, err);
+    *out = at.numerator / at.denominator;
+    return status;
+}
+
+static mel_status gradient(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+{
+    parts at = { 0.0, 1.0 };
+    const mel_status status = evaluate(&at, metric, statistics, err);
+    if (status != MEL_OK)
+        return status;
+    const double *p = mel_metric_numerator(metric, NULL);
+    const double *q = mel_metric_denominator(metric, NULL);
+    const double ratio = at.numerator / at.denominator;
+    for (size_t i = 0; i < metric->size; i++)
+        out[i] = (p[i] - ratio * q[i]) / at.denominator;
+    return MEL_OK;
+}
+
+/* Cross-multiplied: antisymmetric to the last bit. */
+static mel_status difference(double *out, const mel_metric *metric, const double *a, const double *b,
+                             mel_error *err)
+{
+    parts at_a = { 0.0, 1.0 }, at_b = { 0.0, 1.0 };
+    mel_status status = evaluate(&at_a, metric, a, err);
+    if (status == MEL_OK)
+        status = evaluate(&at_b, metric, b, err);
+    const double cross = at_a.numerator * at_b.denominator - at_b.numerator * at_a.denominator;
+    *out = cross / (at_a.denominator * at_b.denominator);
+    return status;
+}
+
+static mel_status normalise(mel_metric *metric, mel_error *err)
+{
+    const double *p = metric->coefficient;
+    if (metric->layout.coordinates == MEL_BINARY && metric->size == 2)
+        return mel_metric_divide_all(metric, p[0] + p[1], "the sum", err);
+    double norm = 0.0;
+    if (metric->family == MEL_FAMILY_LINEAR_FRACTIONAL)
+        norm = mel_norm2(metric->size, p);
+    else
+        for (size_t i = 0; i < metric->size; i++)
+            norm += fabs(p[i]);
+    return mel_metric_divide_all(metric, norm, "the norm", err);
+}
+
+const mel_family_rules mel_fractional_rules = { value, gradient, difference, normalise, NULL };
+
+mel_status mel_metric_fractional(mel_metric **out, mel_family family, const mel_layout *layout,
+                                 const char *const *class_names, mel_orientation orientation, const double *p,
+                                 double p0, const double *q, double q0, mel_error *err)
+{
+    *out = NULL;
+    if (!mel_family_is_fractional(family))
+        return mel_fail(err, MEL_EINVAL, "a %s metric has no denominator", mel_family_name(family));
+    const mel_metric_kind kind = { family, 1, *layout, class_names, NULL, orientation };
+    mel_metric *metric = NULL;
+    const mel_status status = mel_metric_new(&metric, &kind, err);
+    if (status != MEL_OK || metric == NULL)
+        return status;
+    const size_t n = metric->size;
+    memcpy(metric->coefficient, p, n * sizeof *p);
+    metric->coefficient[n] = p0;
+    memcpy(metric->coefficient + n + 1, q, n * sizeof *q);
+    metric->coefficient[2 * n + 1] = q0;
+    return mel_metric_finish(out, metric, err);
+}

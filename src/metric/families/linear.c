@@ -1,0 +1,72 @@
+/* Weighted sums: linear, diagonal linear and monotone metrics. */
+#include "base/la.h"
+#include "metric/families/families.h"
+
+#include <math.h>
+#include <string.h>
+
+static mel_status value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+{
+    (void)err;
+    double sum = 0.0;
+    for (size_t i = 0; i < metric->size; i++)
+        sum += metric->coefficient[i] * statistics[i];
+    *out = sum;
+    return MEL_OK;
+}
+
+static mel_status gradient(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
+{
+    double at = 0.0;
+    const mel_status status = value(&at, metric, statistics, err);
+    memcpy(out, metric->coefficient, metric->size * sizeof *out);
+    /* A gradient where there is no value would hide a statistic that is not a number. */
+    return status == MEL_OK && !isfinite(at)
+               ? mel_fail(err, MEL_ENUMERIC, "the metric is %g at these statistics", at)
+               : status;
+}
+
+/* Exact differences first, so that close points keep their order and swapping them flips the sign
+ * and nothing else. */
+static mel_status difference(double *out, const mel_metric *metric, const double *a, const double *b,
+                             mel_error *err)
+{
+    (void)err;
+    double sum = 0.0;
+    for (size_t i = 0; i < metric->size; i++)
+        sum += metric->coefficient[i] * (a[i] - b[i]);
+    *out = sum;
+    return MEL_OK;
+}
+
+static mel_status normalise(mel_metric *metric, mel_error *err)
+{
+    double norm = 0.0;
+    if (metric->family == MEL_FAMILY_LINEAR)
+        norm = mel_norm2(metric->size, metric->coefficient);
+    else
+        for (size_t i = 0; i < metric->size; i++)
+            norm += fabs(metric->coefficient[i]);
+    return mel_metric_divide_all(metric, norm, "the norm", err);
+}
+
+const mel_family_rules mel_linear_rules = { value, gradient, difference, normalise, NULL };
+
+mel_status mel_metric_linear(mel_metric **out, mel_family family, const mel_layout *layout,
+                             const char *const *class_names, mel_orientation orientation, const double *a,
+                             mel_error *err)
+{
+    *out = NULL;
+    if (mel_family_is_fractional(family))
+        return mel_fail(err, MEL_EINVAL, "a %s metric has a denominator", mel_family_name(family));
+    if (mel_family_is_fair(family) || mel_family_is_tensor(family))
+        return mel_fail(err, MEL_EINVAL, "a %s metric is not linear in its statistics",
+                        mel_family_name(family));
+    const mel_metric_kind kind = { family, 1, *layout, class_names, NULL, orientation };
+    mel_metric *metric = NULL;
+    const mel_status status = mel_metric_new(&metric, &kind, err);
+    if (status != MEL_OK || metric == NULL)
+        return status;
+    memcpy(metric->coefficient, a, metric->size * sizeof *a);
+    return mel_metric_finish(out, metric, err);
+}

@@ -1,0 +1,14 @@
+/* What the files of the rank room share. */
+#ifndef MEL_RANK_RANK_H
+#define MEL_RANK_RANK_H
+
+#include "base/internal.h"
+#include "melicit/rank.h"
+
+/* MEL_EINVAL naming the first number that is not finite: "value 3 is nan". */
+mel_status mel_rank_check_values(size_t n, const double *values, const char *what, mel_error *err);
+/* Positions, best first, ties by position; scratch has n numbers. */
+mel_status mel_rank_best_first(size_t *order, size_t n, const double *values, mel_orientation orientation,
+                               double *scratch, mel_error *err);
+
+#endif
