@@ -1,0 +1,56 @@
+/* Every allocation of the rank room fails once. */
+#include "support/test.h"
+
+#include "melicit/rank.h"
+
+enum { N = 5, S = 3 };
+static const double x[S * N] = { 1, 2, 2, 4, 5, 5, 4, 3, 2, 1, 3, 1, 4, 1, 5 };
+static const double y[N] = { 2, 1, 3, 3, 5 };
+
+static mel_status orders(void *context)
+{
+    (void)context;
+    size_t order[N], place[N];
+    double number = 0, places[N * N];
+    mel_agreement agreement = { 0 };
+    mel_error err = { 0 };
+    mel_status status = mel_rank_order(order, place, N, x, MEL_COST, &err);
+    if (status == MEL_OK)
+        status = mel_kendall_tau(&number, N, x, y, &err);
+    if (status == MEL_OK)
+        status = mel_ndcg(&number, N, x, y, MEL_GAIN_EXPONENTIAL, 0, &err);
+    if (status == MEL_OK)
+        status = mel_rank_agreement(&agreement, N, x, MEL_COST, y, MEL_UTILITY, &err);
+    if (status == MEL_OK)
+        status = mel_rank_places(places, S, N, x, MEL_COST, &err);
+    if (status == MEL_OK)
+        status = mel_rank_order_probability(&number, S, N, x, MEL_COST, N, order, &err);
+    return status;
+}
+
+static mel_status samples(void *context)
+{
+    (void)context;
+    const mel_layout layout = { MEL_RATES, MEL_DIAGONAL, N, 0 };
+    double values[S * S];
+    mel_metric *metric = NULL;
+    mel_error err = { 0 };
+    mel_status status = mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &layout, NULL, MEL_COST, y, &err);
+    if (status == MEL_OK)
+        status = mel_rank_sampled_values(values, metric, S, x, S, x, &err);
+    mel_metric_free(metric);
+    return status;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    test_each_allocation("orders", orders, NULL);
+    test_each_allocation("samples", samples, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

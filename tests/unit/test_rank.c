@@ -1,0 +1,246 @@
+/* Orders of pools: tau, NDCG, places, ties, probabilities, refusals. */
+#include "support/test.h"
+
+#include "melicit/rank.h"
+
+#include <math.h>
+#include <string.h>
+
+static double tau(size_t n, const double *x, const double *y)
+{
+    double out = 7;
+    mel_error err = { 0 };
+    assert_ok(mel_kendall_tau(&out, n, x, y, &err), &err);
+    return out;
+}
+
+static void test_kendall(void **state)
+{
+    (void)state;
+    const struct {
+        const char *what;
+        size_t n;
+        double x[6], y[6], want;
+    } rows[] = {
+        { "same", 4, { 1, 2, 3, 4 }, { 10, 20, 30, 40 }, 1 },
+        { "opposite", 4, { 1, 2, 3, 4 }, { 4, 3, 2, 1 }, -1 },
+        { "one swap of neighbours", 4, { 1, 2, 3, 4 }, { 1, 3, 2, 4 }, 4.0 / 6 },
+        /* of ten pairs one is tied in x, three in y; two are concordant, four discordant */
+        { "ties", 5, { 1, 1, 2, 3, 4 }, { 1, 2, 2, 2, 0.5 }, (2.0 - 4) / sqrt(9.0 * 7) },
+        { "ties in both", 4, { 1, 1, 2, 2 }, { 1, 1, 2, 2 }, 1 },
+        { "zeros of both signs are equal", 3, { -0.0, 0.0, 1 }, { 0.0, -0.0, 1 }, 1 },
+        { "a constant", 3, { 1, 1, 1 }, { 1, 2, 3 }, (double)NAN },
+        { "two constants", 2, { 1, 1 }, { 2, 2 }, (double)NAN },
+        { "one number", 1, { 1 }, { 2 }, (double)NAN },
+        { "none", 0, { 0 }, { 0 }, (double)NAN },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].what);
+        const double got = tau(rows[i].n, rows[i].x, rows[i].y);
+        if (isnan(rows[i].want))
+            assert_true(isnan(got));
+        else
+            assert_close(got, rows[i].want, 1e-15);
+    }
+    const double x[] = { 1, 2 }, y[] = { 1, (double)NAN };
+    double out = 7;
+    mel_error err = { 0 };
+    assert_int_equal(mel_kendall_tau(&out, 2, x, y, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "second list: number 2 is"));
+    assert_int_equal(mel_kendall_tau(&out, 2, y, x, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "first list: number 2 is"));
+    assert_true(out == 7);
+}
+
+static void test_ndcg(void **state)
+{
+    (void)state;
+    const double second = 1 / log2(3), third = 0.5;
+    const struct {
+        const char *what;
+        double relevance[3], score[3];
+        mel_gain gain;
+        size_t top;
+        double want;
+    } rows[] = {
+        { "best order", { 3, 2, 1 }, { 9, 8, 7 }, MEL_GAIN_EXPONENTIAL, 0, 1 },
+        { "turned, exponential",
+          { 3, 2, 1 },
+          { 7, 8, 9 },
+          MEL_GAIN_EXPONENTIAL,
+          0,
+          (1 + 3 * second + 7 * third) / (7 + 3 * second + 1 * third) },
+        { "turned, linear",
+          { 3, 2, 1 },
+          { 7, 8, 9 },
+          MEL_GAIN_LINEAR,
+          0,
+          (1 + 2 * second + 3 * third) / (3 + 2 * second + 1 * third) },
+        { "all tied",
+          { 3, 2, 1 },
+          { 5, 5, 5 },
+          MEL_GAIN_LINEAR,
+          0,
+          2 * (1 + second + third) / (3 + 2 * second + 1 * third) },
+        { "first place only", { 3, 2, 1 }, { 7, 8, 9 }, MEL_GAIN_LINEAR, 1, 1.0 / 3 },
+        { "a tie across the last place that counts",
+          { 3, 2, 1 },
+          { 9, 8, 8 },
+          MEL_GAIN_LINEAR,
+          2,
+          (3 + 1.5 * second) / (3 + 2 * second) },
+        { "more places than items", { 3, 2, 1 }, { 9, 8, 7 }, MEL_GAIN_LINEAR, 9, 1 },
+        { "nothing is relevant", { 0, 0, 0 }, { 1, 2, 3 }, MEL_GAIN_EXPONENTIAL, 0, 0 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].what);
+        double out = 7;
+        mel_error err = { 0 };
+        assert_ok(mel_ndcg(&out, 3, rows[i].relevance, rows[i].score, rows[i].gain, rows[i].top, &err), &err);
+        assert_close(out, rows[i].want, 1e-15);
+    }
+    double out = 7;
+    mel_error err = { 0 };
+    const double good[] = { 1, 2 }, negative[] = { 1, -1 }, huge[] = { 1, 1e4 }, none[] = { (double)NAN, 1 };
+    assert_int_equal(mel_ndcg(&out, 0, good, good, MEL_GAIN_LINEAR, 0, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 2, good, good, (mel_gain)7, 0, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 2, negative, good, MEL_GAIN_LINEAR, 0, &err), MEL_EINVAL);
+    assert_string_equal(err.text, "relevance 2 is -1, not from 0 to 1000");
+    assert_int_equal(mel_ndcg(&out, 2, huge, good, MEL_GAIN_EXPONENTIAL, 0, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 2, none, good, MEL_GAIN_LINEAR, 0, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 2, good, none, MEL_GAIN_LINEAR, 0, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "score 1 is"));
+    assert_true(out == 7);
+}
+
+static const mel_layout two = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
+
+static void test_pool(void **state)
+{
+    (void)state;
+    const double a[] = { 1, 2 }, pool[] = { 0.5, 0, 0, 0.125, 0.25, 0.25, 0, 0.25 };
+    const double want[] = { 0.5, 0.25, 0.75, 0.5 };
+    mel_metric *metric = NULL;
+    mel_error err = { 0 };
+    double values[4];
+    size_t order[4], place[4];
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &two, NULL, MEL_COST, a, &err), &err);
+    assert_ok(mel_rank_values(values, metric, 4, pool, &err), &err);
+    assert_memory_equal(values, want, sizeof want);
+    assert_ok(mel_rank_order(order, place, 4, values, MEL_COST, &err), &err);
+    const size_t cheap[] = { 1, 0, 3, 2 }, cheap_place[] = { 2, 1, 4, 2 };
+    assert_memory_equal(order, cheap, sizeof cheap);
+    assert_memory_equal(place, cheap_place, sizeof cheap_place);
+    assert_ok(mel_rank_order(order, NULL, 4, values, MEL_UTILITY, &err), &err);
+    const size_t dear[] = { 2, 0, 3, 1 };
+    assert_memory_equal(order, dear, sizeof dear);
+    const double broken[] = { 0, 0, (double)NAN, 0 };
+    assert_int_equal(mel_rank_values(values, metric, 2, broken, &err), MEL_ENUMERIC);
+    assert_non_null(strstr(err.text, "row 2 of the pool"));
+    assert_int_equal(mel_rank_order(order, NULL, 4, broken, MEL_COST, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "value 3 is"));
+    assert_ok(mel_rank_order(order, place, 0, values, MEL_COST, &err), &err);
+    mel_metric_free(metric);
+}
+
+static void test_agreement(void **state)
+{
+    (void)state;
+    const double costs[] = { 0.1, 0.2, 0.3, 0.4 }, utilities[] = { 9, 8, 7, 6 }, worse[] = { 8, 9, 7, 6 };
+    const double level[] = { 5, 5, 5, 5 }, wide[] = { -1.7e308, 0, 1, 1.7e308 };
+    mel_agreement got = { 0 };
+    mel_error err = { 0 };
+    assert_ok(mel_rank_agreement(&got, 4, costs, MEL_COST, utilities, MEL_UTILITY, &err), &err);
+    assert_true(got.tau == 1 && got.ndcg == 1 && got.same_best);
+    assert_ok(mel_rank_agreement(&got, 4, costs, MEL_COST, worse, MEL_UTILITY, &err), &err);
+    assert_close(got.tau, 4.0 / 6, 1e-15);
+    const double g = exp2(2.0 / 3) - 1, h = exp2(1.0 / 3) - 1;
+    assert_close(got.ndcg, (g + 1 / log2(3) + h / 2) / (1 + g / log2(3) + h / 2), 1e-14);
+    assert_false(got.same_best);
+    assert_ok(mel_rank_agreement(&got, 4, utilities, MEL_COST, utilities, MEL_UTILITY, &err), &err);
+    assert_true(got.tau == -1 && got.ndcg < 0.8 && !got.same_best);
+    /* One that tells none apart puts all on the first place. */
+    assert_ok(mel_rank_agreement(&got, 4, costs, MEL_COST, level, MEL_UTILITY, &err), &err);
+    assert_true(isnan(got.tau) && got.ndcg < 1 && got.same_best);
+    assert_ok(mel_rank_agreement(&got, 4, level, MEL_COST, costs, MEL_COST, &err), &err);
+    assert_true(isnan(got.tau) && got.ndcg == 1 && got.same_best);
+    assert_ok(mel_rank_agreement(&got, 4, wide, MEL_COST, costs, MEL_COST, &err), &err);
+    assert_true(got.tau == 1 && got.ndcg == 1 && got.same_best);
+    assert_int_equal(mel_rank_agreement(&got, 0, costs, MEL_COST, costs, MEL_COST, &err), MEL_EINVAL);
+    const double none[] = { 1, (double)INFINITY };
+    assert_int_equal(mel_rank_agreement(&got, 2, none, MEL_COST, costs, MEL_COST, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "reference value 2 is"));
+    assert_int_equal(mel_rank_agreement(&got, 2, costs, MEL_COST, none, MEL_COST, &err), MEL_EINVAL);
+}
+
+/* Four equally likely cost metrics of three classifiers. */
+static void test_samples(void **state)
+{
+    (void)state;
+    enum { N = 3, S = 4 };
+    const double values[S * N] = { 1, 2, 3, 1, 3, 2, 2, 1, 3, 1, 1, 4 };
+    double beats[N * N], places[N * N], probability = 0;
+    mel_error err = { 0 };
+    assert_ok(mel_rank_beats(beats, S, N, values, MEL_COST, &err), &err);
+    const double beats_want[] = { 0.5, 2.5 / 4, 1, 1.5 / 4, 0.5, 3.0 / 4, 0, 1.0 / 4, 0.5 };
+    for (size_t i = 0; i < COUNT(beats_want); i++)
+        assert_close(beats[i], beats_want[i], 0);
+    assert_ok(mel_rank_places(places, S, N, values, MEL_COST, &err), &err);
+    const double places_want[] = { 2.5 / 4, 1.5 / 4, 0, 1.5 / 4, 1.5 / 4, 1.0 / 4, 0, 1.0 / 4, 3.0 / 4 };
+    for (size_t i = 0; i < COUNT(places_want); i++)
+        assert_close(places[i], places_want[i], 0);
+    const struct {
+        size_t n_order, order[N];
+        double want;
+    } rows[] = { { 3, { 0, 1, 2 }, 0.5 }, { 3, { 1, 0, 2 }, 0.5 }, { 3, { 2, 1, 0 }, 0 },
+                 { 1, { 0 }, 0.75 },      { 2, { 0, 1 }, 0.5 },    { 0, { 0 }, 1 } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_ok(mel_rank_order_probability(&probability, S, N, values, MEL_COST, rows[i].n_order,
+                                             rows[i].order, &err),
+                  &err);
+        assert_close(probability, rows[i].want, 0);
+    }
+    assert_ok(mel_rank_order_probability(&probability, S, N, values, MEL_UTILITY, 3, rows[2].order, &err),
+              &err);
+    assert_close(probability, 0.5, 0);
+    const size_t twice[] = { 0, 0 }, beyond[] = { 3 };
+    assert_int_equal(mel_rank_order_probability(&probability, S, N, values, MEL_COST, 2, twice, &err),
+                     MEL_EINVAL);
+    assert_string_equal(err.text, "an order of 3: 0 is named twice");
+    assert_int_equal(mel_rank_order_probability(&probability, S, N, values, MEL_COST, 1, beyond, &err),
+                     MEL_EINVAL);
+    const double broken[] = { 1, 2, 3, (double)NAN };
+    assert_int_equal(mel_rank_beats(beats, 2, 2, broken, MEL_COST, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "sample 2: value 2 is"));
+    assert_int_equal(mel_rank_places(places, 0, 2, values, MEL_COST, &err), MEL_EINVAL);
+    assert_int_equal(mel_rank_places(places, 2, 0, values, MEL_COST, &err), MEL_EINVAL);
+}
+
+static void test_sampled_values(void **state)
+{
+    (void)state;
+    const double a[] = { 1, 2 }, samples[] = { 1, 0, 0, 1 }, pool[] = { 0.5, 0.25, 0.125, 1, 0, 0.75 };
+    const double want[] = { 0.5, 0.125, 0, 0.25, 1, 0.75 }, broken[] = { 1, 0, (double)NAN, 1 };
+    mel_metric *metric = NULL;
+    mel_error err = { 0 };
+    double values[6];
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &two, NULL, MEL_COST, a, &err), &err);
+    assert_ok(mel_rank_sampled_values(values, metric, 2, samples, 3, pool, &err), &err);
+    assert_memory_equal(values, want, sizeof want);
+    assert_memory_equal(mel_metric_coefficient(metric), a, sizeof a); /* untouched */
+    assert_int_equal(mel_rank_sampled_values(values, metric, 2, broken, 3, pool, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "sample 2: coefficient 1 of a linear metric"));
+    assert_int_equal(mel_metric_set_coefficients(metric, broken + 2, &err), MEL_EINVAL);
+    assert_memory_equal(mel_metric_coefficient(metric), a, sizeof a);
+    mel_metric_free(metric);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kendall), cmocka_unit_test(test_ndcg),
+        cmocka_unit_test(test_pool),    cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_samples), cmocka_unit_test(test_sampled_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
