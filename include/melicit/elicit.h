@@ -170,9 +170,10 @@ typedef struct {
 MEL_API mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line upper, mel_line lower,
                                          double positives, double negatives, mel_error *err);
 
-/* The same for a ball in any dimension n (errata 14): slopes s of unit length and constants c = <s, c*> of
- * the supporting hyperplanes at the best and at the worst point; a has l1 norm 1, the value is <a, c> / (<b,
- * c> + b0). */
+/* The same for a ball in any dimension n (errata 14): outward slopes s of unit length and constants
+ * c = <s, c*> of the supporting hyperplanes at the best and at the worst point c*. The value is
+ * <a, c>/(<b, c> + b0), with a denominator that is positive on the ball; a has l1 norm 1, b0 is 1, or -1
+ * when both constants are negative, and b is 0 when the slopes are opposite (linear metrics). */
 MEL_API mel_status mel_fractional_ball(size_t n, double *a, double *b, double *b0, const double *upper,
                                        double c_upper, const double *lower, double c_lower, mel_error *err);
 

@@ -100,3 +100,10 @@ mel_status mel_json_parse(json_t **out, const void *bytes, size_t n, mel_error *
         return mel_fail_memory(err, "a JSON document");
     return explain(bytes, n, err);
 }
+
+void mel_json_free_text(char *text)
+{
+    void (*release)(void *) = NULL;
+    json_get_alloc_funcs(NULL, &release);
+    release(text);
+}

@@ -10,4 +10,7 @@
  * doubled keys, trailing text, invalid UTF-8, NUL characters and numbers that are not finite. */
 mel_status mel_json_parse(json_t **out, const void *bytes, size_t n, mel_error *err);
 
+/* Frees what json_dumps gave. NULL is fine. */
+void mel_json_free_text(char *text);
+
 #endif

@@ -6,11 +6,19 @@
 #include "base/internal.h"
 #include "melicit/elicit.h"
 
-/* A question before it is shown: A and B in the session's layout, in room of the session's. */
+/* A question before it is shown: A and B in the session's layout, in room of the caller's (the session's),
+ * where an engine writes them. Notes are what achieves A and B, in words, for engines that know: room for
+ * MEL_NOTE_TEXT characters each, empty when next is called, or NULL when nobody wants them. */
+enum { MEL_NOTE_TEXT = 160 };
 typedef struct {
     double *a, *b;
+    char *note_a, *note_b;
     bool repeated;
 } mel_pair;
+/* The mixture of rules that achieves a point of a face, as a note: "1: positive when score >= 0.31" (1 is its
+ * share); empty when the point is not on the face. yes and no name the two classes of a face of several
+ * classes ("0.7: cat when its share of both >= 0.4, else dog; 0.3: always dog"); NULL: two classes. */
+void mel_note_point(char *note, const mel_face *face, mel_point point, const char *yes, const char *no);
 
 typedef struct mel_engine mel_engine;
 typedef struct {

@@ -51,3 +51,51 @@ mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line 
     p[1] = p00;
     return MEL_OK;
 }
+
+/* On a ball of any dimension: u(c) = <s_up, c> - c_up and l(c) = <s_low, c> - c_low are at most 0 on it, and
+ * 0 where the metric is best and worst. Numerator and denominator are combinations of u and l, and of those
+ * the ones that are positive on the ball are -(w_up u + w_low l), both weights positive. Which weights is a
+ * freedom that preferences do not settle (phi -> phi/(1 + t phi)); equal ones make the denominator of a
+ * linear metric constant. The numerator without a constant is c_low u - c_up l, up to its sign, and orders as
+ * u/-l does when that is the sign of b0 = w_up c_up + w_low c_low. So b0 is made positive where it can be. */
+static void choose_weights(double *w_upper, double *w_lower, double c_upper, double c_lower)
+{
+    static const double least_share = 1e-3; /* of the larger constant that b0 keeps with equal weights */
+    const double larger = fmax(c_upper, c_lower), smaller = fmin(c_upper, c_lower);
+    *w_upper = 1.0;
+    *w_lower = 1.0;
+    if (larger <= 0.0 || c_upper + c_lower > least_share * larger)
+        return;
+    *(c_upper < c_lower ? w_upper : w_lower) = 0.5 * larger / -smaller;
+}
+
+/* Element i of the numerator, but for its scale. */
+static double numerator_at(size_t i, const double *upper, double c_upper, const double *lower, double c_lower)
+{
+    return c_lower * upper[i] - c_upper * lower[i];
+}
+
+mel_status mel_fractional_ball(size_t n, double *a, double *b, double *b0, const double *upper,
+                               double c_upper, const double *lower, double c_lower, mel_error *err)
+{
+    double w_upper, w_lower, norm = 0.0, size = 0.0;
+    choose_weights(&w_upper, &w_lower, c_upper, c_lower);
+    for (size_t i = 0; i < n; i++) {
+        norm += fabs(numerator_at(i, upper, c_upper, lower, c_lower));
+        size += fabs(c_lower * upper[i]) + fabs(c_upper * lower[i]);
+    }
+    const double constant = w_upper * c_upper + w_lower * c_lower;
+    if (!isfinite(norm) || !(norm > 1e-14 * size) || !(fabs(constant) > 0.0))
+        return mel_fail(err, MEL_ENUMERIC,
+                        "the supporting hyperplanes, with constants %g and %g, do not fix a metric: they "
+                        "coincide or pass through the origin",
+                        c_upper, c_lower);
+    const double scale = fabs(constant), sign = constant > 0.0 ? 1.0 : -1.0;
+    for (size_t i = 0; i < n; i++) {
+        const double top = numerator_at(i, upper, c_upper, lower, c_lower);
+        b[i] = -(w_upper * upper[i] + w_lower * lower[i]) / scale;
+        a[i] = sign * top / norm;
+    }
+    *b0 = sign;
+    return MEL_OK;
+}

@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "elicit/header.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +17,6 @@
 #include <unistd.h>
 
 enum { MAX_LOG_BYTES = 1 << 28 };
-/* A budget may be raised and files may have moved (the digest says that they are the same) when a session
- * goes on; everything else decides the questions. */
-static const char *const may_change[] = { "max_questions", "table", "probs", "labels" };
 
 struct mel_log {
     int fd;
@@ -69,13 +67,6 @@ static mel_status write_line(mel_log *log, const char *bytes, size_t n, mel_erro
     return status;
 }
 
-static void free_json_text(char *text)
-{
-    void (*release)(void *) = NULL;
-    json_get_alloc_funcs(NULL, &release);
-    release(text);
-}
-
 /* When memory runs out half-way, jansson 2.14 may leave a part out and report success: what is written
  * must read back as the same. */
 static mel_status check_text(const char *text, const json_t *object, mel_error *err)
@@ -102,96 +93,23 @@ static mel_status write_json(mel_log *log, const json_t *object, mel_error *err)
                                        : mel_fail_memory(err, "a line of the session file");
     }
     mel_buffer_free(&line);
-    free_json_text(text);
+    mel_json_free_text(text);
     return status;
 }
 
 /* --- reading ------------------------------------------------------------------------------------ */
 
-static bool is_allowed(const char *key)
+static mel_status read_point(double *point, size_t n, const char *side, const json_t *value, mel_error *err)
 {
-    for (size_t i = 0; i < sizeof may_change / sizeof *may_change; i++)
-        if (strcmp(may_change[i], key) == 0)
-            return true;
-    return false;
-}
-
-static void print_value(char *text, size_t n, const json_t *value)
-{
-    char *dump =
-        value != NULL ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
-    (void)snprintf(text, n, "%.80s", dump != NULL ? dump : "nothing");
-    free_json_text(dump);
-}
-
-/* Numbers that were written with 17 digits come back equal; integers and reals may differ in kind. */
-static bool same_value(const json_t *a, const json_t *b)
-{
-    if (json_is_number(a) && json_is_number(b))
-        return json_number_value(a) == json_number_value(b);
-    return json_equal(a, b) != 0;
-}
-
-/* Every field of `now` against the file's header, one level into objects so that the field can be named. */
-static mel_status compare_header(const mel_log *log, const json_t *stored, const json_t *now,
-                                 const char *prefix, mel_error *err)
-{
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)now, key, value)
-    {
-        const json_t *old = json_object_get(stored, key);
-        if (is_allowed(key) || same_value(old, value))
-            continue;
-        if (json_is_object(value) && json_is_object(old) && prefix[0] == '\0') {
-            const mel_status status = compare_header(log, old, value, key, err);
-            if (status != MEL_OK)
-                return status;
-            continue;
-        }
-        char before[96], after[96];
-        print_value(before, sizeof before, old);
-        print_value(after, sizeof after, value);
-        return mel_fail(
-            err, MEL_ECONFLICT,
-            "%s, line 1: this session was started with %s%s%s = %s, not %s; go on with the same settings "
-            "or choose another session file",
-            log->path, prefix, prefix[0] != '\0' ? "." : "", key, before, after);
-    }
-    json_object_foreach((json_t *)stored, key, value)
-    {
-        if (json_object_get(now, key) == NULL && !is_allowed(key))
-            return mel_fail(err, MEL_ECONFLICT,
-                            "%s, line 1: this session was started with %s%s%s, which is not set now",
-                            log->path, prefix, prefix[0] != '\0' ? "." : "", key);
-    }
-    return MEL_OK;
-}
-
-static mel_status check_header(const mel_log *log, const json_t *stored, const json_t *now, mel_error *err)
-{
-    const char *format = json_string_value(json_object_get(stored, "format"));
-    if (format == NULL || strcmp(format, "melicit-session") != 0)
-        return mel_fail(err, MEL_EDATA, "%s, line 1: not a session file (no \"format\": \"melicit-session\")",
-                        log->path);
-    const json_t *version = json_object_get(stored, "version");
-    if (!json_is_integer(version) || json_integer_value(version) != 1)
-        return mel_fail(err, MEL_EDATA,
-                        "%s, line 1: session files of version 1 are understood, not of this one", log->path);
-    return compare_header(log, stored, now, "", err);
-}
-
-static bool read_point(double point[2], const json_t *value)
-{
-    if (json_array_size(value) != 2)
-        return false;
-    for (size_t i = 0; i < 2; i++) {
+    bool numbers = json_array_size(value) == n;
+    for (size_t i = 0; i < n && numbers; i++) {
         const json_t *number = json_array_get(value, i);
-        if (!json_is_number(number))
-            return false;
+        numbers = json_is_number(number);
         point[i] = json_number_value(number);
     }
-    return true;
+    return numbers ? MEL_OK
+                   : mel_fail(err, MEL_EDATA, "%s is not a list of %zu numbers, as the session's points are",
+                              side, n);
 }
 
 static bool read_question(uint32_t *out, const json_t *value)
@@ -204,7 +122,7 @@ static bool read_question(uint32_t *out, const json_t *value)
 }
 
 /* False: not a line of a session. */
-static bool read_line(mel_log_line *line, const json_t *object)
+static bool read_answer(mel_log_line *line, const json_t *object)
 {
     *line = (mel_log_line){ .seconds = NAN };
     const json_t *undo = json_object_get(object, "undo");
@@ -218,26 +136,44 @@ static bool read_line(mel_log_line *line, const json_t *object)
     const json_t *seconds = json_object_get(object, "seconds");
     if (json_is_number(seconds))
         line->seconds = json_number_value(seconds);
-    line->has_points = read_point(line->a, json_object_get(object, "a")) &&
-                       read_point(line->b, json_object_get(object, "b"));
     return read_question(&line->question, json_object_get(object, "question"));
+}
+
+/* What the pair was, where the line says it; line keeps room's address. */
+static mel_status read_points(mel_log_line *line, size_t size, double *room, const json_t *object,
+                              mel_error *err)
+{
+    const json_t *a = json_object_get(object, "a"), *b = json_object_get(object, "b");
+    if (line->undo || (a == NULL && b == NULL))
+        return MEL_OK;
+    mel_status status = read_point(room, size, "a", a, err);
+    if (status == MEL_OK)
+        status = read_point(room + size, size, "b", b, err);
+    line->size = size;
+    line->a = room;
+    line->b = room + size;
+    return status;
 }
 
 typedef struct {
     mel_log *log;
     const json_t *header;
+    size_t size;
+    double *room; /* two points of that size */
     mel_log_reader reader;
     void *user;
 } reading;
 
-static mel_status read_object(const reading *r, size_t number, const json_t *object, mel_error *err)
+static mel_status read_object(const reading *r, size_t number, json_t *object, mel_error *err)
 {
     if (number == 1)
-        return check_header(r->log, object, r->header, err);
+        return mel_header_check(object, r->header, r->log->path, err);
     mel_log_line line;
-    if (!read_line(&line, object))
+    if (!read_answer(&line, object))
         return mel_fail(err, MEL_EDATA, "%s, line %zu: neither an answer nor an undo", r->log->path, number);
-    const mel_status status = r->reader(r->user, &line, err);
+    mel_status status = read_points(&line, r->size, r->room, object, err);
+    if (status == MEL_OK)
+        status = r->reader(r->user, &line, err);
     return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s, line %zu", r->log->path, number);
 }
 
@@ -350,7 +286,19 @@ static mel_status open_file(mel_log *log, mel_error *err)
     return MEL_OK;
 }
 
-mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header,
+/* Acquires what is only needed while reading. */
+static mel_status read_all(reading *r, mel_error *err)
+{
+    mel_status status = open_file(r->log, err);
+    if (status != MEL_OK)
+        return status;
+    r->room = mel_alloc(r->size, 2 * sizeof *r->room);
+    status = r->room != NULL ? load(r, err) : mel_fail_memory(err, "a line of the session file");
+    free(r->room);
+    return status;
+}
+
+mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header, size_t size,
                         mel_log_reader reader, void *user, mel_error *err)
 {
     *out = NULL;
@@ -360,14 +308,9 @@ mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const j
     log->fd = -1;
     log->read_only = read_only;
     log->path = mel_strdup(path);
-    if (log->path == NULL) {
-        mel_log_close(log);
-        return mel_fail_memory(err, "the session file");
-    }
-    mel_status status = open_file(log, err);
-    const reading r = { .log = log, .header = header, .reader = reader, .user = user };
-    if (status == MEL_OK)
-        status = load(&r, err);
+    reading r = { .log = log, .header = header, .size = size, .reader = reader, .user = user };
+    const mel_status status =
+        log->path != NULL ? read_all(&r, err) : mel_fail_memory(err, "the session file");
     if (status != MEL_OK) {
         mel_log_close(log);
         return status;
@@ -387,13 +330,24 @@ static void print_time(char text[32])
         text[0] = '\0';
 }
 
+static json_t *point_array(size_t n, const double *point)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n && array != NULL; i++)
+        if (json_array_append_new(array, json_real(point[i])) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+    return array;
+}
+
 static json_t *answer_object(const mel_log_line *line)
 {
     char when[32];
     print_time(when);
-    json_t *object = json_pack("{s:I, s:s, s:s, s:[ff], s:[ff]}", "question", (json_int_t)line->question,
-                               "answer", mel_answer_name(line->answer), "time", when, "a", line->a[0],
-                               line->a[1], "b", line->b[0], line->b[1]);
+    json_t *object = json_pack("{s:I, s:s, s:s, s:o, s:o}", "question", (json_int_t)line->question, "answer",
+                               mel_answer_name(line->answer), "time", when, "a",
+                               point_array(line->size, line->a), "b", point_array(line->size, line->b));
     if (object != NULL && isfinite(line->seconds) &&
         json_object_set_new(object, "seconds", json_real(round(line->seconds * 1000.0) / 1000.0)) != 0) {
         json_decref(object);

@@ -15,9 +15,9 @@ typedef struct {
     bool undo;
     uint32_t question; /* 1-based */
     mel_answer answer;
-    double seconds; /* NaN: not recorded */
-    bool has_points;
-    double a[2], b[2];
+    double seconds;      /* NaN: not recorded */
+    size_t size;         /* numbers in a point */
+    const double *a, *b; /* lent; NULL: not recorded */
 } mel_log_line;
 
 /* Called per line while an existing file is read, in order; a failure ends the reading. */
@@ -25,8 +25,8 @@ typedef mel_status (*mel_log_reader)(void *user, const mel_log_line *line, mel_e
 
 /* Creates the file with this header, or compares the existing header with it and reads the lines.
  * Locked against other processes while open; read_only: no lock, and the file stays as it is. header is
- * lent. */
-mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header,
+ * lent; size is that of every point: others are refused (MEL_EDATA). */
+mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header, size_t size,
                         mel_log_reader reader, void *user, mel_error *err);
 mel_status mel_log_append(mel_log *log, const mel_log_line *line, mel_error *err);
 bool mel_log_repaired(const mel_log *log);

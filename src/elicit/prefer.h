@@ -19,5 +19,8 @@ typedef struct {
 /* Whether a is preferred to b: 1[phi(a) > phi(b)]. "About the same" counts as not preferred, as in
  * the thesis' oracle. */
 mel_preference mel_prefer(mel_replay *replay, const double *a, const double *b);
+/* The same without the points, for procedures whose points take work: the next recorded answer, or
+ * MEL_PENDING and the caller fills in replay->a and replay->b. */
+mel_preference mel_recall(mel_replay *replay);
 
 #endif

@@ -4,15 +4,34 @@
 #include <stdio.h>
 
 static mel_face *face;
+static mel_space *space;
+static mel_ball *ball, *group_ball;
 static mel_oracle *oracle;
+
+/* Any answer will do; what is told must be digested. */
+static mel_status prefer_first(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
+{
+    (void)user;
+    (void)err;
+    *reply = question->a[0] > question->b[0] ? MEL_REPLY_A : MEL_REPLY_B;
+    return MEL_OK;
+}
 
 static int set_up(void **state)
 {
     (void)state;
-    if (mel_face_from_logistic(&face, 5.0, 0.0, NULL) != MEL_OK)
-        return -1;
-    oracle = test_linear_oracle(0.7, (mel_noise){ .kind = MEL_NOISE_NONE }, 1);
-    return 0;
+    const mel_layout plain = { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 },
+                     groups = { MEL_RATES, MEL_OFFDIAGONAL, 2, 2 };
+    const double slope[] = { 1.0, 3.0, 5.0 };
+    mel_space_options opt;
+    mel_space_options_init(&opt);
+    opt.coordinates = MEL_DIAGONAL;
+    const bool made = mel_face_from_logistic(&face, 5.0, 0.0, NULL) == MEL_OK &&
+                      mel_space_from_softmax(&space, 3, slope, &opt, NULL) == MEL_OK &&
+                      mel_ball_new(&ball, &plain, 0.1, NULL, NULL, NULL) == MEL_OK &&
+                      mel_ball_new(&group_ball, &groups, 0.1, NULL, NULL, NULL) == MEL_OK &&
+                      mel_oracle_callback(&oracle, prefer_first, NULL, NULL, NULL) == MEL_OK;
+    return made ? 0 : -1;
 }
 
 static int tear_down(void **state)
@@ -20,11 +39,15 @@ static int tear_down(void **state)
     (void)state;
     mel_oracle_free(oracle);
     mel_face_free(face);
+    mel_space_free(space);
+    mel_ball_free(ball);
+    mel_ball_free(group_ball);
     test_cleanup();
     return 0;
 }
 
 typedef struct {
+    mel_domain domain;
     mel_session_options opt;
     const char *path; /* NULL: in memory */
 } job;
@@ -39,8 +62,9 @@ static mel_status elicit(void *context)
     mel_error err;
     if (j->path != NULL)
         (void)remove(j->path);
-    mel_status status = j->path != NULL ? mel_session_open(&session, face, &j->opt, &identity, j->path, &err)
-                                        : mel_session_new(&session, face, &j->opt, &err);
+    mel_status status = j->path != NULL
+                            ? mel_session_open(&session, &j->domain, &j->opt, &identity, j->path, &err)
+                            : mel_session_new(&session, &j->domain, &j->opt, &err);
     if (status == MEL_OK)
         status = mel_session_run(session, oracle, &err);
     if (status == MEL_OK)
@@ -60,15 +84,15 @@ static mel_status resume(void *context)
     const mel_identity identity = { .space_json = "{\"population\": \"logistic:a=5,b=0\"}" };
     mel_session *session = NULL;
     mel_error err;
-    const mel_status status = mel_session_open(&session, face, &j->opt, &identity, j->path, &err);
+    const mel_status status = mel_session_open(&session, &j->domain, &j->opt, &identity, j->path, &err);
     mel_session_free(session);
     return status;
 }
 
 static job make_job(mel_family family, mel_strategy strategy)
 {
-    static const char *const names[] = { "healthy", "cancer" };
-    job j = { .path = NULL };
+    static const char *const names[] = { "healthy", "cancer", "flu" };
+    job j = { .domain = { .face = face }, .path = NULL };
     mel_session_options_init(&j.opt);
     j.opt.family = family;
     j.opt.strategy = strategy;
@@ -92,6 +116,26 @@ static void test_engines(void **state)
         test_each_allocation("session in memory", elicit, &rows[i]);
 }
 
+static void test_domains(void **state)
+{
+    (void)state;
+    static const char *const groups[] = { "men", "women" };
+    static const signed char signs[] = { -1, -1, 0, -1, -1, -1 };
+    job rows[] = {
+        make_job(MEL_FAMILY_DIAGONAL_LINEAR, MEL_STRATEGY_SEARCH),
+        make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH),
+        make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE),
+        make_job(MEL_FAMILY_FAIR_LINEAR, MEL_STRATEGY_ACTIVE),
+    };
+    rows[0].domain = (mel_domain){ .space = space };
+    rows[1].domain = rows[2].domain = (mel_domain){ .ball = ball };
+    rows[3].domain = (mel_domain){ .ball = group_ball };
+    rows[1].opt.signs = signs;
+    rows[3].opt.group_names = groups;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        test_each_allocation("session off a face", elicit, &rows[i]);
+}
+
 static void test_log(void **state)
 {
     (void)state;
@@ -99,10 +143,28 @@ static void test_log(void **state)
     j.path = test_path("alloc.jsonl");
     test_each_allocation("session with a file", elicit, &j);
     test_each_allocation("resumed session", resume, &j);
+    static const signed char signs[] = { -1, -1, 0, -1, -1, -1 };
+    j = make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH);
+    j.path = test_path("alloc_ball.jsonl");
+    j.domain = (mel_domain){ .ball = ball };
+    j.opt.signs = signs;
+    j.opt.max_questions = 2; /* every answer is synced */
+    test_each_allocation("session with a file of vectors", elicit, &j);
+    test_each_allocation("resumed session of vectors", resume, &j);
+    /* As an earlier version wrote it. */
+    static const char old[] =
+        "{\"format\":\"melicit-session\",\"version\":1,\"space\":{\"population\":\"logistic:a=5,b=0\"},"
+        "\"family\":\"linear\",\"strategy\":\"active\",\"options\":{\"tolerance\":0.02,\"max_questions\":6,"
+        "\"direction\":\"increasing\",\"assume\":\"none\",\"repeat_every\":0,\"boundary\":\"hull\","
+        "\"three_questions\":false,\"lfpm\":\"closed\"},\"seed\":1,\"data\":\"none\"}\n";
+    j = make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE);
+    j.path = test_file("alloc_old.jsonl", old, sizeof old - 1);
+    test_each_allocation("resumed session of an earlier version", resume, &j);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_engines), cmocka_unit_test(test_log) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_engines), cmocka_unit_test(test_domains),
+                                        cmocka_unit_test(test_log) };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -38,7 +38,7 @@ static mel_session *open_session(const char *path, const mel_session_options *op
 {
     mel_session *session = NULL;
     mel_error err;
-    assert_ok(mel_session_open(&session, face, opt, &identity, path, &err), &err);
+    assert_ok(mel_session_open(&session, &(mel_domain){ .face = face }, opt, &identity, path, &err), &err);
     return session;
 }
 
@@ -94,7 +94,7 @@ static void test_tell(void **state)
     };
     const mel_session_options opt = options();
     mel_session *session = NULL;
-    assert_int_equal(mel_session_new(&session, face, &opt, NULL), MEL_OK);
+    assert_int_equal(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, NULL), MEL_OK);
     const mel_question *first = ask(session);
     assert_int_equal(first->number, 1);
     assert_ptr_equal(ask(session), first); /* asking again changes nothing */
@@ -110,9 +110,17 @@ static void test_tell(void **state)
 static void test_options_are_checked(void **state)
 {
     (void)state;
-    mel_session_options rows[6];
+    static const signed char signs[] = { 1, 1 };
+    mel_session_options rows[13];
     for (size_t i = 0; i < COUNT(rows); i++)
         rows[i] = options();
+    rows[6].per_round = 1;
+    rows[7].per_round = 5;
+    rows[8].cycles = 0;
+    rows[9].signs = signs; /* a face has a direction */
+    rows[10].family = (mel_family)99;
+    rows[11].struct_size = 8;
+    rows[12].seed = UINT64_MAX;
     rows[0].tolerance = 0.0;
     rows[1].tolerance = NAN;
     rows[2].max_questions = 0;
@@ -122,7 +130,8 @@ static void test_options_are_checked(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session *session = NULL;
         mel_error err = { .code = MEL_OK };
-        assert_int_equal(mel_session_new(&session, face, &rows[i], &err), MEL_EINVAL);
+        assert_int_equal(mel_session_new(&session, &(mel_domain){ .face = face }, &rows[i], &err),
+                         MEL_EINVAL);
         assert_null(session);
         assert_true(strlen(err.text) > 10);
     }
@@ -176,7 +185,7 @@ static void test_resume_anywhere(void **state)
         opt.repeat_every = rows[r].assume == MEL_NOISE_FLIP ? 5 : 0;
         opt.max_questions = 15;
         mel_session *whole = NULL;
-        assert_int_equal(mel_session_new(&whole, face, &opt, NULL), MEL_OK);
+        assert_int_equal(mel_session_new(&whole, &(mel_domain){ .face = face }, &opt, NULL), MEL_OK);
         mel_oracle *oracle = test_linear_oracle(1.1, exact, 1);
         assert_int_equal(mel_session_run(whole, oracle, NULL), MEL_OK);
         char name[32];
@@ -266,7 +275,17 @@ static void test_damage(void **state)
           "line 3: takes back question 2" },
         { "another pair",
           HEADER "{\"question\": 1, \"answer\": \"A\", \"a\": [0.1, 0.2], \"b\": [0.2, 0.1]}\n",
-          MEL_ECONFLICT, "line 2: question 1 was about (0.1, 0.2)" },
+          MEL_ECONFLICT, "line 2: question 1 was about another pair: a[0] was 0.1, now it would be" },
+        { "a point too long",
+          HEADER "{\"question\": 1, \"answer\": \"A\", \"a\": [0, 0, 0], \"b\": [0, 0]}\n", MEL_EDATA,
+          "line 2: a is not a list of 2 numbers" },
+        { "a point too short", HEADER "{\"question\": 1, \"answer\": \"A\", \"a\": [0, 0], \"b\": [0]}\n",
+          MEL_EDATA, "line 2: b is not a list of 2 numbers" },
+        { "a point of words",
+          HEADER "{\"question\": 1, \"answer\": \"A\", \"a\": [0, \"x\"], \"b\": [0, 0]}\n", MEL_EDATA,
+          "line 2: a is not a list of 2 numbers" },
+        { "half a pair", HEADER "{\"question\": 1, \"answer\": \"A\", \"a\": [0, 0]}\n", MEL_EDATA,
+          "line 2: b is not a list of 2 numbers" },
         { "broken in the middle", HEADER "{\"question\": 1, \"ans\n" LINE(2, "A"), MEL_EDATA,
           "line 2: not a JSON object" },
     };
@@ -282,7 +301,9 @@ static void test_damage(void **state)
         snprintf(text, sizeof text, "%s%s", with ? header : "", rows[i].text + (with ? 1 : 0));
         const char *path = test_file("damaged.jsonl", text, strlen(text));
         mel_error err;
-        assert_int_equal(mel_session_open(&session, face, &opt, &identity, path, &err), rows[i].want);
+        assert_int_equal(
+            mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &identity, path, &err),
+            rows[i].want);
         assert_null(session);
         if (strstr(err.text, rows[i].says) == NULL || strstr(err.text, "damaged.jsonl") == NULL)
             fail_msg("%s", err.text);
@@ -314,19 +335,88 @@ static void test_changed_header(void **state)
     mel_session *session = NULL;
     mel_error err;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_int_equal(mel_session_open(&session, face, &rows[i], &identity, path, &err), MEL_ECONFLICT);
+        assert_int_equal(
+            mel_session_open(&session, &(mel_domain){ .face = face }, &rows[i], &identity, path, &err),
+            MEL_ECONFLICT);
         if (strstr(err.text, says[i]) == NULL)
             fail_msg("%s", err.text);
     }
     const mel_identity other_data = { .space_json = identity.space_json, .digest = "def" };
-    assert_int_equal(mel_session_open(&session, face, &opt, &other_data, path, &err), MEL_ECONFLICT);
+    assert_int_equal(mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &other_data, path, &err),
+                     MEL_ECONFLICT);
     assert_non_null(strstr(err.text, "data = \"sha256:abc\", not \"sha256:def\""));
     const mel_identity other_space = { .space_json = "{\"population\": \"logistic:a=4,b=0\"}",
                                        .digest = "abc" };
-    assert_int_equal(mel_session_open(&session, face, &opt, &other_space, path, &err), MEL_ECONFLICT);
+    assert_int_equal(
+        mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &other_space, path, &err),
+        MEL_ECONFLICT);
     assert_non_null(strstr(err.text, "space.population"));
     opt.max_questions = 300;
     mel_session_free(open_session(path, &opt));
+}
+
+/* Files as version 0.1 wrote them, before there were other domains than faces. */
+#define OLD_HEADER(three)                                                                                    \
+    "{\"format\":\"melicit-session\",\"version\":1,\"space\":{\"population\":\"logistic:a=5,b=0\"},"         \
+    "\"family\":\"linear\",\"strategy\":\"search\",\"options\":{\"tolerance\":0.20000000000000001,"          \
+    "\"max_questions\":200,\"direction\":\"increasing\",\"assume\":\"flip\",\"repeat_every\":6,"             \
+    "\"boundary\":\"hull\"," three "\"lfpm\":\"closed\"},\"seed\":1,\"data\":\"none\"}\n"
+#define OLD_ANSWERS                                                                                          \
+    "{\"question\":1,\"answer\":\"A\",\"time\":\"2026-11-16T00:32:26Z\",\"a\":[0.46601417582091448,"         \
+    "0.37787681711896032],\"b\":[0.5,0.0],\"seconds\":0.0}\n"                                                \
+    "{\"question\":2,\"answer\":\"B\",\"time\":\"2026-11-16T00:32:26Z\",\"a\":[0.43135681679291726,"         \
+    "0.43135681679291726],\"b\":[0.46601417582091448,0.37787681711896032],\"seconds\":0.0}\n"                \
+    "{\"question\":3,\"answer\":\"B\",\"time\":\"2026-11-16T00:32:26Z\",\"a\":[0.37787681711896032,"         \
+    "0.46601417582091448],\"b\":[0.43135681679291726,0.43135681679291726],\"seconds\":0.0}\n"
+
+static void test_old_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+        uint32_t per_round;
+        mel_status want;
+        const char *says;
+    } rows[] = {
+        { "four a round", OLD_HEADER("\"three_questions\":false,") OLD_ANSWERS, 4, MEL_OK, "" },
+        { "three a round", OLD_HEADER("\"three_questions\":true,") OLD_ANSWERS, 3, MEL_OK, "" },
+        { "four now", OLD_HEADER("\"three_questions\":true,") OLD_ANSWERS, 4, MEL_ECONFLICT,
+          "options.per_round = 3, not 4" },
+        { "three now", OLD_HEADER("\"three_questions\":false,") OLD_ANSWERS, 3, MEL_ECONFLICT,
+          "options.per_round = 4, not 3" },
+        { "neither, the default", OLD_HEADER("") OLD_ANSWERS, 4, MEL_OK, "" },
+        { "neither, not the default", OLD_HEADER("") OLD_ANSWERS, 2, MEL_ECONFLICT,
+          "options.per_round = 4, not 2" },
+        { "a word that nobody knows", OLD_HEADER("\"five_questions\":true,") OLD_ANSWERS, 4, MEL_ECONFLICT,
+          "options.five_questions, which is not set now" },
+    };
+    mel_session_options opt;
+    mel_session_options_init(&opt);
+    opt.strategy = MEL_STRATEGY_SEARCH;
+    opt.tolerance = 0.2;
+    opt.assume.kind = MEL_NOISE_FLIP;
+    opt.repeat_every = 6;
+    const mel_identity same = { .space_json = identity.space_json };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].name);
+        const char *path = test_file("old.jsonl", rows[i].text, strlen(rows[i].text));
+        opt.per_round = rows[i].per_round;
+        mel_session *session = NULL;
+        mel_error err = { .code = MEL_OK };
+        assert_int_equal(mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &same, path, &err),
+                         rows[i].want);
+        if (strstr(err.text, rows[i].says) == NULL)
+            fail_msg("%s", err.text);
+        if (rows[i].want != MEL_OK)
+            continue;
+        assert_int_equal(mel_session_answers(session), 3);
+        answer_some(session, 1);
+        mel_session_free(session);
+        assert_int_equal(mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &same, path, &err),
+                         MEL_OK);
+        assert_int_equal(mel_session_answers(session), 4);
+        mel_session_free(session);
+    }
 }
 
 static void test_one_process_at_a_time(void **state)
@@ -336,7 +426,8 @@ static void test_one_process_at_a_time(void **state)
     const char *path = test_path("locked.jsonl");
     mel_session *one = open_session(path, &opt), *other = NULL;
     mel_error err;
-    assert_int_equal(mel_session_open(&other, face, &opt, &identity, path, &err), MEL_ECONFLICT);
+    assert_int_equal(mel_session_open(&other, &(mel_domain){ .face = face }, &opt, &identity, path, &err),
+                     MEL_ECONFLICT);
     mel_session_free(one);
     mel_session_free(open_session(path, &opt));
 }
@@ -347,10 +438,13 @@ static void test_unwritable(void **state)
     const mel_session_options opt = options();
     mel_session *session = NULL;
     mel_error err;
-    assert_int_equal(mel_session_open(&session, face, &opt, &identity, "/nonexistent/folder/s.jsonl", &err),
+    assert_int_equal(mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &identity,
+                                      "/nonexistent/folder/s.jsonl", &err),
                      MEL_EIO);
     assert_non_null(strstr(err.text, "/nonexistent/folder/s.jsonl"));
-    assert_int_equal(mel_session_open(&session, face, &opt, &identity, "/dev/null", &err), MEL_EDATA);
+    assert_int_equal(
+        mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &identity, "/dev/null", &err),
+        MEL_EDATA);
 }
 
 /* The posterior is a density; the search has none. */
@@ -359,7 +453,7 @@ static void test_posterior(void **state)
     (void)state;
     mel_session_options opt = options();
     mel_session *session = NULL;
-    assert_int_equal(mel_session_new(&session, face, &opt, NULL), MEL_OK);
+    assert_int_equal(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, NULL), MEL_OK);
     answer_some(session, 4);
     enum { N = 2001 };
     double angle[N], density[N], mass = 0.0;
@@ -372,7 +466,7 @@ static void test_posterior(void **state)
     assert_int_equal(mel_session_posterior(1, angle, density, session, NULL), MEL_EINVAL);
     mel_session_free(session);
     opt.strategy = MEL_STRATEGY_SEARCH;
-    assert_int_equal(mel_session_new(&session, face, &opt, NULL), MEL_OK);
+    assert_int_equal(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, NULL), MEL_OK);
     assert_int_equal(mel_session_posterior(N, angle, density, session, NULL), MEL_ESTATE);
     mel_session_free(session);
 }
@@ -423,7 +517,7 @@ int main(void)
         cmocka_unit_test(test_truncation),     cmocka_unit_test(test_damage),
         cmocka_unit_test(test_changed_header), cmocka_unit_test(test_one_process_at_a_time),
         cmocka_unit_test(test_unwritable),     cmocka_unit_test(test_posterior),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_old_files),
     };
     return cmocka_run_group_tests(tests, make_face, free_face);
 }

@@ -7,7 +7,7 @@
  * share them is said in pivot.h.) A metric that decreases is reported as a cost. */
 #include "elicit/active/chords.h"
 #include "elicit/active/select.h"
-#include "elicit/engine.h"
+#include "elicit/face_pair.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum {
 static const double least_information = 0.005;
 
 typedef struct {
-    mel_pair pair;
+    mel_face_pair pair;
     bool again; /* a repetition, or repeated already */
 } told;
 
@@ -39,7 +39,7 @@ typedef struct {
     int lead; /* while the direction is unknown: answers for increasing less those for decreasing */
     double radius;
     bool asked; /* pair and end are those of the next question */
-    mel_pair pair;
+    mel_face_pair pair;
     mel_end end;
 } fractional;
 
@@ -58,13 +58,13 @@ static mel_answer turn(const fractional *f, mel_answer answer)
 }
 
 /* The value of a difference depends on where the pivot is: gains are those of the mean metric. */
-static double gain_of(const fractional *f, const mel_pair *pair)
+static double gain_of(const fractional *f, const mel_face_pair *pair)
 {
     return mel_pivot_gain(mel_sampler_samples(f->sampler)->mean, mel_spot_of(f->shares, pair->a),
                           mel_spot_of(f->shares, pair->b));
 }
 
-static mel_status hear(fractional *f, const mel_pair *pair, mel_answer answer, mel_error *err)
+static mel_status hear(fractional *f, const mel_face_pair *pair, mel_answer answer, mel_error *err)
 {
     double row[3];
     for (size_t i = f->n_direction; i < f->n_told; i++)
@@ -110,7 +110,7 @@ static bool same_point(mel_point a, mel_point b)
 }
 
 /* The question that this one repeats is not repeated again. */
-static void mark_repeated(fractional *f, const mel_pair *pair)
+static void mark_repeated(fractional *f, const mel_face_pair *pair)
 {
     for (size_t i = f->n_direction; i < f->n_told; i++)
         if (same_point(f->told[i].pair.a, pair->b) && same_point(f->told[i].pair.b, pair->a))
@@ -120,18 +120,19 @@ static void mark_repeated(fractional *f, const mel_pair *pair)
 static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     fractional *f = (fractional *)base;
+    const mel_face_pair asked = mel_face_pair_read(pair);
     mel_status status = reserve(f, err);
     if (status != MEL_OK)
         return status;
     if (f->direction == MEL_DIRECTION_UNKNOWN)
         judge_direction(f, answer);
     else
-        status = hear(f, pair, answer, err);
+        status = hear(f, &asked, answer, err);
     if (status != MEL_OK)
         return status;
     if (pair->repeated)
-        mark_repeated(f, pair);
-    f->told[f->n_told++] = (told){ .pair = *pair, .again = pair->repeated };
+        mark_repeated(f, &asked);
+    f->told[f->n_told++] = (told){ .pair = asked, .again = pair->repeated };
     f->asked = false;
     return MEL_OK;
 }
@@ -163,7 +164,7 @@ static bool ask_again(fractional *f, mel_rng *rng)
         return false;
     for (size_t skip = mel_rng_below(rng, left); f->told[i].again || skip > 0; i++)
         skip -= !f->told[i].again;
-    f->pair = (mel_pair){ .a = f->told[i].pair.b, .b = f->told[i].pair.a, .repeated = true };
+    f->pair = (mel_face_pair){ .a = f->told[i].pair.b, .b = f->told[i].pair.a, .repeated = true };
     return true;
 }
 
@@ -185,7 +186,7 @@ static mel_status propose(fractional *f, mel_error *err)
 {
     mel_rng rng;
     question_stream(f, &rng);
-    f->pair = (mel_pair){ .repeated = false };
+    f->pair = (mel_face_pair){ .repeated = false };
     f->end = MEL_END_NOT_YET;
     if (f->direction == MEL_DIRECTION_UNKNOWN)
         return ask_direction(f, err);
@@ -205,7 +206,7 @@ static mel_status fractional_next(mel_engine *base, mel_pair *pair, mel_end *end
             return status;
         f->asked = true;
     }
-    *pair = f->pair;
+    mel_face_pair_write(pair, &f->pair);
     *end = f->end;
     return MEL_OK;
 }

@@ -7,7 +7,7 @@
  * at the posterior median, with the longest chord in that direction: the pair that is easiest to
  * tell apart. It passes through the centre of the face, by symmetry. */
 #include "base/stat.h"
-#include "elicit/engine.h"
+#include "elicit/face_pair.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const double impossible = 1e-12;
 static const double direction_certain = 0.975;
 
 typedef struct {
-    mel_pair pair;
+    mel_face_pair pair;
     mel_answer answer;
     double dx, dy; /* A - B */
     double cut[2]; /* angles in [0, 2 pi) where both are worth the same */
@@ -342,7 +342,7 @@ static double wrap(double angle)
 }
 
 /* Which side is shown left is a coin toss fixed by the seed and the question's number. */
-static void toss_sides(const planar *p, mel_pair *pair)
+static void toss_sides(const planar *p, mel_face_pair *pair)
 {
     mel_rng rng;
     mel_rng_seed_stream(&rng, p->opt.seed, p->n_told);
@@ -367,15 +367,15 @@ static bool wants_repeat(const planar *p)
     return p->opt.assume.kind != MEL_NOISE_NONE && every > 0 && p->n_told > 0 && (p->n_told + 1) % every == 0;
 }
 
-static mel_pair repeat(const planar *p)
+static mel_face_pair repeat(const planar *p)
 {
     mel_rng rng;
     mel_rng_seed_stream(&rng, p->opt.seed, UINT64_C(1) << 32 | p->n_told);
-    const mel_pair *earlier = &p->told[mel_rng_below(&rng, p->n_told)].pair;
-    return (mel_pair){ .a = earlier->b, .b = earlier->a, .repeated = true };
+    const mel_face_pair *earlier = &p->told[mel_rng_below(&rng, p->n_told)].pair;
+    return (mel_face_pair){ .a = earlier->b, .b = earlier->a, .repeated = true };
 }
 
-static mel_status ask_direction(const planar *p, mel_pair *pair, mel_error *err)
+static mel_status ask_direction(const planar *p, mel_face_pair *pair, mel_error *err)
 {
     const mel_status status = mel_face_support(&pair->a, p->face, 1.0, 1.0, err);
     return status == MEL_OK ? mel_face_support(&pair->b, p->face, -1.0, -1.0, err) : status;
@@ -400,11 +400,8 @@ static bool splits(const planar *p, double angle)
     return angle > p->cells[0].low && angle < p->cells[p->n_cells - 1].high;
 }
 
-static mel_status planar_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+static mel_status choose(planar *p, mel_face_pair *pair, mel_end *end, mel_error *err)
 {
-    planar *p = (planar *)base;
-    *end = MEL_END_NOT_YET;
-    *pair = (mel_pair){ .repeated = false };
     const mel_status updated = update(p, err);
     if (updated != MEL_OK)
         return updated;
@@ -433,6 +430,15 @@ static mel_status planar_next(mel_engine *base, mel_pair *pair, mel_end *end, me
     return MEL_OK;
 }
 
+static mel_status planar_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+{
+    mel_face_pair chosen = { .repeated = false };
+    *end = MEL_END_NOT_YET;
+    const mel_status status = choose((planar *)base, &chosen, end, err);
+    mel_face_pair_write(pair, &chosen);
+    return status;
+}
+
 static mel_status planar_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     planar *p = (planar *)base;
@@ -444,10 +450,11 @@ static mel_status planar_tell(mel_engine *base, const mel_pair *pair, mel_answer
         p->told = block;
         p->capacity = capacity;
     }
-    const double dx = pair->a.tp - pair->b.tp, dy = pair->a.tn - pair->b.tn;
+    const mel_face_pair asked = mel_face_pair_read(pair);
+    const double dx = asked.a.tp - asked.b.tp, dy = asked.a.tn - asked.b.tn;
     const double level = atan2(-dx, dy);
     p->told[p->n_told] = (told){
-        .pair = *pair, .answer = answer, .dx = dx, .dy = dy, .cut = { wrap(level), wrap(level + pi) }
+        .pair = asked, .answer = answer, .dx = dx, .dy = dy, .cut = { wrap(level), wrap(level + pi) }
     };
     p->n_told++;
     p->any_same = p->any_same || answer == MEL_ANSWER_SAME;

@@ -32,44 +32,30 @@ static mel_preference prefer_point(mel_binary_search *search, mel_point a, mel_p
     return mel_prefer(&search->replay, first, second);
 }
 
-/* Lines 7 to 12 of Algorithm 3.1: rises[i] says that point i+1 is better than point i, for the five
- * points a, c, d, e, b. A dip (better, worse, better) is out of order and read as rising. */
-static void shrink(mel_arc *arc, bool rises[4])
+static void pose_slopes(void *context, double from, double to)
 {
-    const double quarter = (arc->high - arc->low) / 4.0;
-    const mel_arc before = *arc;
-    for (size_t i = 0; i + 1 < 4; i++)
-        if (!rises[i] && rises[i + 1])
-            rises[i] = true;
-    if (!rises[0] || !rises[1])
-        arc->high = before.low + 2.0 * quarter;
-    else if (!rises[2])
-        *arc = (mel_arc){ before.low + quarter, before.low + 3.0 * quarter };
-    else
-        arc->low = before.low + 2.0 * quarter;
+    mel_binary_search *search = context;
+    const mel_point a = mel_binary_boundary(search->face, search->opt->boundary, to);
+    const mel_point b = mel_binary_boundary(search->face, search->opt->boundary, from);
+    search->replay.a[0] = a.tp;
+    search->replay.a[1] = a.tn;
+    search->replay.b[0] = b.tp;
+    search->replay.b[1] = b.tn;
 }
 
 /* Algorithm 3.1 on an arc of slopes; with `minimise` its responses are inverted (Algorithm 3.2).
  * False: stopped at a question. */
 static bool search_arc(mel_binary_search *search, mel_arc *arc, bool minimise)
 {
-    const size_t n_questions = search->opt->three_questions ? 3 : 4;
-    while (arc->high - arc->low > search->opt->tolerance) {
-        search->round_start = search->replay.used;
-        mel_point points[5];
-        for (size_t i = 0; i < 5; i++)
-            points[i] = mel_binary_boundary(search->face, search->opt->boundary,
-                                            arc->low + (arc->high - arc->low) * (double)i / 4.0);
-        bool rises[4] = { false, false, false, false };
-        for (size_t i = 0; i < n_questions; i++) {
-            const mel_preference preference = prefer_point(search, points[i + 1], points[i]);
-            if (preference == MEL_PENDING)
-                return false;
-            rises[i] = (preference == MEL_FIRST) != minimise;
-        }
-        shrink(arc, rises);
-    }
-    return true;
+    const mel_arc_search how = {
+        .replay = &search->replay,
+        .tolerance = search->opt->tolerance,
+        .per_round = search->opt->per_round,
+        .minimise = minimise,
+        .pose = pose_slopes,
+        .context = search,
+    };
+    return mel_arc_narrow(arc, &how, &search->round_start);
 }
 
 /* Appendix A.4: one question tells whether mistakes are preferred. False: stopped at it. */

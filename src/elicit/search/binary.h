@@ -2,13 +2,8 @@
 #ifndef MEL_ELICIT_SEARCH_BINARY_H
 #define MEL_ELICIT_SEARCH_BINARY_H
 
-#include "elicit/prefer.h"
+#include "elicit/search/interval.h"
 #include "melicit/elicit.h"
-
-/* An interval of slope angles in radians; its middle is the current estimate. */
-typedef struct {
-    double low, high;
-} mel_arc;
 
 typedef struct {
     const mel_face *face;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { GRID_POINTS = 1000 };
 static const double grid_step = 0.01;
@@ -14,7 +15,7 @@ typedef struct {
     mel_session_options opt;
     mel_answer *answers;
     size_t n_answers, capacity;
-    double a[2], b[2];
+    double a[2], b[2]; /* the pending question */
     mel_binary_search search;
 } search_engine;
 
@@ -37,7 +38,9 @@ static mel_status search_next(mel_engine *base, mel_pair *pair, mel_end *end, me
     search_engine *engine = (search_engine *)base;
     replay(engine);
     *end = engine->search.pending ? MEL_END_NOT_YET : MEL_END_TOLERANCE;
-    *pair = (mel_pair){ .a = { engine->a[0], engine->a[1] }, .b = { engine->b[0], engine->b[1] } };
+    memcpy(pair->a, engine->a, sizeof engine->a);
+    memcpy(pair->b, engine->b, sizeof engine->b);
+    pair->repeated = false;
     return MEL_OK;
 }
 
@@ -57,17 +60,12 @@ static mel_status search_tell(mel_engine *base, const mel_pair *pair, mel_answer
     return MEL_OK;
 }
 
-static double middle(mel_arc arc)
-{
-    return 0.5 * (arc.low + arc.high);
-}
-
 /* The intervals are where the search ended: certain without noise, no probability with it. */
 static mel_status linear_result(const search_engine *engine, mel_metric **metric, mel_summary *summary,
                                 mel_error *err)
 {
     const mel_arc arc = engine->search.upper;
-    return mel_linear_result(metric, summary, &engine->opt, middle(arc), arc.low, arc.high, err);
+    return mel_linear_result(metric, summary, &engine->opt, mel_arc_middle(arc), arc.low, arc.high, err);
 }
 
 static mel_status solve_fractional(const search_engine *engine, double p[2], double q[2], double *q0,
@@ -76,8 +74,8 @@ static mel_status solve_fractional(const search_engine *engine, double p[2], dou
     const mel_face *face = engine->search.face;
     const mel_boundary boundary = engine->opt.boundary;
     const double positives = mel_face_positives(face), negatives = mel_face_negatives(face);
-    const mel_line upper = mel_binary_line(face, boundary, middle(engine->search.upper));
-    const mel_line lower = mel_binary_line(face, boundary, middle(engine->search.lower));
+    const mel_line upper = mel_binary_line(face, boundary, mel_arc_middle(engine->search.upper));
+    const mel_line lower = mel_binary_line(face, boundary, mel_arc_middle(engine->search.lower));
     const bool known = engine->opt.known_p11 >= 0.0;
     if (!known && engine->opt.lfpm == MEL_LFPM_CLOSED)
         return mel_fractional_closed(p, q, q0, upper, lower, positives, negatives, err);
@@ -127,12 +125,6 @@ static mel_status search_posterior(mel_engine *base, size_t n, double *angle, do
     return mel_fail(err, MEL_ESTATE, "the search strategy keeps an interval, not a posterior");
 }
 
-static double rounds(mel_arc arc, double tolerance)
-{
-    const double width = arc.high - arc.low;
-    return width > tolerance ? ceil(log2(width / tolerance)) : 0.0;
-}
-
 static uint32_t search_expected(mel_engine *base)
 {
     search_engine *engine = (search_engine *)base;
@@ -140,13 +132,13 @@ static uint32_t search_expected(mel_engine *base)
     if (!engine->search.pending)
         return 0;
     const double tolerance = engine->opt.tolerance;
-    double left = rounds(engine->search.upper, tolerance);
+    uint32_t rounds = mel_arc_rounds(engine->search.upper, tolerance);
     if (engine->opt.family != MEL_FAMILY_LINEAR && !(engine->opt.known_p11 >= 0.0))
-        left += rounds(engine->search.lower, tolerance);
-    const double questions = left * (engine->opt.three_questions ? 3.0 : 4.0);
+        rounds += mel_arc_rounds(engine->search.lower, tolerance);
+    const uint32_t questions = rounds * engine->opt.per_round;
     const bool direction = engine->opt.direction == MEL_DIRECTION_UNKNOWN && engine->n_answers == 0;
-    const double into_round = (double)(engine->search.replay.used - engine->search.round_start);
-    return (uint32_t)(questions + (direction ? 1.0 : 0.0) - into_round);
+    const uint32_t into_round = (uint32_t)(engine->search.replay.used - engine->search.round_start);
+    return questions + (direction ? 1 : 0) - into_round;
 }
 
 static void search_free(mel_engine *base)

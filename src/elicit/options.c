@@ -1,0 +1,225 @@
+#include "elicit/options.h"
+
+#include "elicit/engine.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mel_session_options_init(mel_session_options *opt)
+{
+    *opt = (mel_session_options){
+        .struct_size = sizeof *opt,
+        .degree = 3,
+        .tolerance = 0.02,
+        .max_questions = 200,
+        .seed = 1,
+        .per_round = 4,
+        .cycles = 2,
+        .known_p11 = NAN,
+    };
+}
+
+/* --- which family is for which domain ----------------------------------------------------------- */
+
+/* What a family's questions can be about. */
+enum { ON_FACE = 1, ON_SPACE = 2, ON_BALL = 4, ON_DIAGONAL_BALL = 8, ON_GROUPS = 16 };
+typedef struct {
+    mel_family family;
+    unsigned where;
+    const char *needs;
+} scope;
+static const scope scopes[] = {
+    { MEL_FAMILY_LINEAR, ON_FACE | ON_BALL, "a planar face or a ball of off-diagonal statistics" },
+    { MEL_FAMILY_LINEAR_FRACTIONAL, ON_FACE | ON_BALL, "a planar face or a ball of off-diagonal statistics" },
+    { MEL_FAMILY_DIAGONAL_LINEAR, ON_SPACE | ON_DIAGONAL_BALL,
+      "a space of k classes or a ball, with diagonal statistics" },
+    { MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, ON_SPACE, "a space of k classes with diagonal statistics" },
+    { MEL_FAMILY_MONOTONE, ON_SPACE, "a space of k classes with diagonal statistics" },
+    { MEL_FAMILY_FAIR_LINEAR, ON_GROUPS, "a ball of off-diagonal rates with groups" },
+    { MEL_FAMILY_QUADRATIC, ON_BALL, "a ball of off-diagonal statistics" },
+    { MEL_FAMILY_FAIR_QUADRATIC, ON_GROUPS, "a ball of off-diagonal rates with groups" },
+    { MEL_FAMILY_POLYNOMIAL, ON_BALL, "a ball of off-diagonal statistics" },
+};
+
+const mel_layout *mel_domain_layout(const mel_domain *domain)
+{
+    if (domain->face != NULL)
+        return &mel_binary_layout;
+    return domain->space != NULL ? mel_space_layout(domain->space) : mel_ball_layout(domain->ball);
+}
+
+static unsigned place_of(const mel_domain *domain)
+{
+    const mel_layout *layout = mel_domain_layout(domain);
+    const bool diagonal = layout->coordinates == MEL_DIAGONAL, groups = layout->n_groups > 1;
+    if (domain->face != NULL)
+        return ON_FACE;
+    if (domain->space != NULL)
+        return diagonal && !groups ? ON_SPACE : 0;
+    if (groups)
+        return diagonal ? 0 : ON_GROUPS;
+    return diagonal ? ON_DIAGONAL_BALL : ON_BALL;
+}
+
+static void print_place(char *text, size_t n, const mel_domain *domain)
+{
+    const mel_layout *layout = mel_domain_layout(domain);
+    const char *what = layout->coordinates == MEL_DIAGONAL ? "diagonal"
+                       : layout->coordinates == MEL_BINARY ? "binary"
+                                                           : "off-diagonal";
+    if (domain->face != NULL)
+        (void)snprintf(text, n, "a planar face");
+    else if (layout->n_groups > 1)
+        (void)snprintf(text, n, "a %s of %s statistics with %zu groups",
+                       domain->space != NULL ? "space" : "ball", what, layout->n_groups);
+    else
+        (void)snprintf(text, n, "a %s of %s statistics", domain->space != NULL ? "space" : "ball", what);
+}
+
+static mel_status check_family(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    const scope *s = scopes;
+    while (s < scopes + sizeof scopes / sizeof *scopes && s->family != opt->family)
+        s++;
+    if (s == scopes + sizeof scopes / sizeof *scopes)
+        return mel_fail(err, MEL_EINVAL, "family %d does not exist", (int)opt->family);
+    if ((s->where & place_of(domain)) != 0)
+        return MEL_OK;
+    char place[96];
+    print_place(place, sizeof place, domain);
+    return mel_fail(err, MEL_EINVAL, "family %s needs %s, not %s", mel_family_name(opt->family), s->needs,
+                    place);
+}
+
+/* --- ranges ------------------------------------------------------------------------------------- */
+
+static mel_status check_choices(const mel_session_options *opt, mel_error *err)
+{
+    if (opt->strategy > MEL_STRATEGY_SEARCH || opt->direction > MEL_DIRECTION_UNKNOWN ||
+        opt->boundary > MEL_BOUNDARY_PLUG_IN || opt->lfpm > MEL_LFPM_GRID ||
+        opt->assume.kind > MEL_NOISE_FLIP)
+        return mel_fail(err, MEL_EINVAL, "an option has a value that is none of its choices");
+    const mel_assumption *assume = &opt->assume;
+    const bool flip = assume->kind == MEL_NOISE_FLIP;
+    if (!(assume->size >= 0.0) || !isfinite(assume->size) || (flip && assume->size >= 0.5))
+        return mel_fail(err, MEL_EINVAL, "the assumed noise cannot have size %g", assume->size);
+    return MEL_OK;
+}
+
+static mel_status check_numbers(const mel_session_options *opt, mel_error *err)
+{
+    if (!(opt->tolerance > 0.0) || !(opt->tolerance < 1.5))
+        return mel_fail(err, MEL_EINVAL, "tolerance %g is not between 0 and 1.5", opt->tolerance);
+    if (opt->max_questions == 0)
+        return mel_fail(err, MEL_EINVAL, "a session of at most 0 questions finds nothing");
+    if (isfinite(opt->known_p11) && !(opt->known_p11 >= 0.0 && opt->known_p11 <= 1.0))
+        return mel_fail(err, MEL_EINVAL, "known p11 = %g is not within 0 and 1", opt->known_p11);
+    if (opt->seed > INT64_MAX)
+        return mel_fail(err, MEL_EINVAL, "the seed is larger than %lld", (long long)INT64_MAX);
+    if (opt->per_round < 2 || opt->per_round > 4)
+        return mel_fail(err, MEL_EINVAL, "a round of the search has 2, 3 or 4 questions, not %u",
+                        opt->per_round);
+    if (opt->cycles == 0)
+        return mel_fail(err, MEL_EINVAL, "a search of every angle 0 times finds nothing");
+    if (opt->family == MEL_FAMILY_POLYNOMIAL &&
+        (opt->degree < MEL_MIN_DEGREE || opt->degree > MEL_MAX_DEGREE))
+        return mel_fail(err, MEL_EINVAL, "a polynomial metric has a degree from %d to %d, not %u",
+                        MEL_MIN_DEGREE, MEL_MAX_DEGREE, opt->degree);
+    return MEL_OK;
+}
+
+size_t mel_sign_count(const mel_layout *layout)
+{
+    mel_layout one = *layout;
+    one.n_groups = 0;
+    return mel_layout_size(&one);
+}
+
+static mel_status check_signs(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    if (opt->signs == NULL)
+        return MEL_OK;
+    if (domain->face != NULL)
+        return mel_fail(err, MEL_EINVAL, "signs are for metrics off a planar face; here it is the direction");
+    const size_t n = mel_sign_count(mel_domain_layout(domain));
+    for (size_t i = 0; i < n; i++)
+        if (opt->signs[i] < -1 || opt->signs[i] > 1)
+            return mel_fail(err, MEL_EINVAL, "sign %zu is %d; there are -1, 1 and, for unknown, 0", i + 1,
+                            (int)opt->signs[i]);
+    return MEL_OK;
+}
+
+mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    if (opt->struct_size != sizeof *opt)
+        return mel_fail(err, MEL_EINVAL, "options that mel_session_options_init() did not fill");
+    const int given = (domain->face != NULL) + (domain->space != NULL) + (domain->ball != NULL);
+    if (given != 1)
+        return mel_fail(err, MEL_EINVAL, "a session is about a face, a space or a ball: one of them, not %d",
+                        given);
+    mel_status status = check_family(opt, domain, err);
+    if (status == MEL_OK)
+        status = check_numbers(opt, err);
+    if (status == MEL_OK)
+        status = check_choices(opt, err);
+    return status == MEL_OK ? check_signs(opt, domain, err) : status;
+}
+
+/* --- the session's own copy --------------------------------------------------------------------- */
+
+static void drop_names(size_t n, char **names)
+{
+    for (size_t i = 0; names != NULL && i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
+void mel_options_drop(mel_kept_options *kept)
+{
+    drop_names(kept->n_classes, kept->class_names);
+    drop_names(kept->n_groups, kept->group_names);
+    free(kept->signs);
+    *kept = (mel_kept_options){ .n_classes = 0 };
+}
+
+/* NULL when there are none. */
+static bool keep_names(char ***out, size_t n, const char *const *names)
+{
+    if (names == NULL)
+        return true;
+    char **copy = mel_alloc_zero(n, sizeof *copy);
+    *out = copy;
+    bool all = copy != NULL;
+    for (size_t i = 0; i < n && all; i++) {
+        copy[i] = mel_strdup(names[i]);
+        all = copy[i] != NULL;
+    }
+    return all;
+}
+
+mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,
+                            mel_error *err)
+{
+    *kept =
+        (mel_kept_options){ .values = *opt, .n_classes = layout->n_classes, .n_groups = layout->n_groups };
+    kept->values.class_names = NULL;
+    kept->values.group_names = NULL;
+    kept->values.signs = NULL;
+    if (!keep_names(&kept->class_names, kept->n_classes, opt->class_names))
+        return mel_fail_memory(err, "the class names");
+    if (layout->n_groups > 1 && !keep_names(&kept->group_names, kept->n_groups, opt->group_names))
+        return mel_fail_memory(err, "the group names");
+    kept->values.class_names = (const char *const *)kept->class_names;
+    kept->values.group_names = (const char *const *)kept->group_names;
+    if (opt->signs == NULL)
+        return MEL_OK;
+    const size_t n = mel_sign_count(layout);
+    kept->signs = mel_alloc(n, sizeof *kept->signs);
+    if (kept->signs == NULL)
+        return mel_fail_memory(err, "the signs");
+    memcpy(kept->signs, opt->signs, n * sizeof *kept->signs);
+    kept->values.signs = kept->signs;
+    return MEL_OK;
+}

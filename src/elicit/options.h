@@ -1,0 +1,28 @@
+/* Options of a session: which of them go together, and the session's own copy. */
+#ifndef MEL_ELICIT_OPTIONS_H
+#define MEL_ELICIT_OPTIONS_H
+
+#include "base/internal.h"
+#include "melicit/elicit.h"
+
+/* MEL_EINVAL with a sentence for values out of range and for families that the domain is not for. */
+mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err);
+
+/* Of the domain's points; the domain has exactly one of its members. */
+const mel_layout *mel_domain_layout(const mel_domain *domain);
+/* How many signs there are: coefficients of a, those of one group. */
+size_t mel_sign_count(const mel_layout *layout);
+
+/* A copy of options that lends nothing: values points into the rest. */
+typedef struct {
+    mel_session_options values;
+    size_t n_classes, n_groups;
+    char **class_names, **group_names;
+    signed char *signs;
+} mel_kept_options;
+/* On failure, too, kept is for mel_options_drop. */
+mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,
+                            mel_error *err);
+void mel_options_drop(mel_kept_options *kept);
+
+#endif

@@ -1,0 +1,47 @@
+/* The inside of a session, for the files that make it up: session.c (questions and answers), session_log.c
+ * (its file), session_view.c (what can be seen of it). */
+#ifndef MEL_ELICIT_SESSION_H
+#define MEL_ELICIT_SESSION_H
+
+#include "elicit/engine.h"
+#include "elicit/log.h"
+#include "elicit/options.h"
+
+typedef struct {
+    mel_answer answer;
+    double seconds;
+    bool repeated;
+} mel_entry;
+
+struct mel_session {
+    mel_domain domain;
+    mel_layout layout;
+    size_t size; /* numbers in a point */
+    mel_kept_options options;
+    double face_share[2]; /* class shares of a face */
+    mel_engine *engine;
+    mel_log *log;
+    mel_entry *entries;
+    double *points; /* of the answered questions: A then B of each */
+    size_t n_entries, capacity;
+    bool broken; /* memory and log differ: nothing can go on */
+    /* The pending question, when it has been asked; otherwise why there is none, if that is known. */
+    bool asked;
+    mel_end end;
+    double *room; /* of the pending pair: A, then B */
+    char note[2][MEL_NOTE_TEXT];
+    mel_pair pending;
+    mel_question question;
+};
+
+/* Question i's points, as the engine wants them. */
+mel_pair mel_session_pair(const mel_session *session, size_t index);
+/* Finds the pending question, or the reason why there is none. */
+mel_status mel_session_propose(mel_session *session, mel_error *err);
+/* The answer to the pending question, not yet in the log. */
+mel_status mel_session_accept(mel_session *session, mel_answer answer, double seconds, mel_error *err);
+/* An engine that has heard the first n answers, and going on with it. */
+mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, size_t n, mel_error *err);
+void mel_session_adopt(mel_session *session, mel_engine *fresh, size_t n);
+
+#endif

@@ -1,0 +1,124 @@
+/* What can be seen of a session: its questions, and the metric as known so far. */
+#include "elicit/session.h"
+
+#include <math.h>
+#include <string.h>
+
+uint32_t mel_session_answers(const mel_session *session)
+{
+    return (uint32_t)session->n_entries;
+}
+
+mel_record mel_session_record(const mel_session *session, uint32_t index)
+{
+    const mel_entry *e = &session->entries[index];
+    const mel_pair pair = mel_session_pair(session, index);
+    return (mel_record){
+        .a = pair.a, .b = pair.b, .answer = e->answer, .seconds = e->seconds, .repeated = e->repeated
+    };
+}
+
+const mel_session_options *mel_session_get_options(const mel_session *session)
+{
+    return &session->options.values;
+}
+
+const mel_domain *mel_session_domain(const mel_session *session)
+{
+    return &session->domain;
+}
+
+const mel_layout *mel_session_layout(const mel_session *session)
+{
+    return &session->layout;
+}
+
+/* Whether two answers to the same pair, the second one with its sides swapped, say the same. */
+static bool agrees(mel_answer first, mel_answer swapped)
+{
+    if (first == MEL_ANSWER_SAME || swapped == MEL_ANSWER_SAME)
+        return first == swapped;
+    return first != swapped;
+}
+
+static bool equal(size_t n, const double *x, const double *y)
+{
+    for (size_t i = 0; i < n; i++)
+        if (x[i] != y[i])
+            return false;
+    return true;
+}
+
+static void count_repeats(const mel_session *session, mel_summary *summary)
+{
+    for (size_t i = 0; i < session->n_entries; i++) {
+        const mel_entry *again = &session->entries[i];
+        if (!again->repeated)
+            continue;
+        const mel_pair pair = mel_session_pair(session, i);
+        for (size_t j = i; j-- > 0;) {
+            const mel_pair first = mel_session_pair(session, j);
+            if (!equal(session->size, first.a, pair.b) || !equal(session->size, first.b, pair.a))
+                continue;
+            summary->repeats++;
+            summary->repeats_agreed += agrees(session->entries[j].answer, again->answer);
+            break;
+        }
+    }
+}
+
+static void count_disagreements(const mel_session *session, const mel_metric *metric, mel_summary *summary)
+{
+    for (size_t i = 0; i < session->n_entries; i++) {
+        const mel_answer answer = session->entries[i].answer;
+        const mel_pair pair = mel_session_pair(session, i);
+        double better = 0.0;
+        if (answer == MEL_ANSWER_SAME || mel_metric_compare(&better, metric, pair.a, pair.b, NULL) != MEL_OK)
+            continue;
+        summary->disagreements += (answer == MEL_ANSWER_A) != (better > 0.0);
+    }
+}
+
+mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session, mel_error *err)
+{
+    *metric = NULL;
+    mel_status status = mel_session_propose(session, err);
+    if (status != MEL_OK)
+        return status;
+    mel_summary found = {
+        .end = session->end,
+        .questions = (uint32_t)session->n_entries,
+        .radius = NAN,
+        .error_rate = NAN,
+        .angle = NAN,
+        .angle_low = NAN,
+        .angle_high = NAN,
+    };
+    mel_metric *result = NULL;
+    status = session->engine->ops->result(session->engine, &result, &found, err);
+    if (status != MEL_OK)
+        return status;
+    const mel_elicited how = {
+        .questions = found.questions,
+        .strategy = mel_strategy_name(session->options.values.strategy),
+        .radius = found.radius,
+        .seed = session->options.values.seed,
+    };
+    status = mel_metric_set_elicited(result, &how, err);
+    if (status != MEL_OK) {
+        mel_metric_free(result);
+        return status;
+    }
+    count_repeats(session, &found);
+    count_disagreements(session, result, &found);
+    if (summary != NULL)
+        *summary = found;
+    *metric = result;
+    return MEL_OK;
+}
+
+mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_session *session,
+                                 mel_error *err)
+{
+    return session->engine->ops->posterior(session->engine, n, angle, density, err);
+}
