@@ -109,27 +109,57 @@ static const char *last_of(const char *text, const char *what)
     return found;
 }
 
+/* The characters from `from` to `to`, for the caller to free(). */
+static char *part_of(mel_page *page, const char *from, const char *to)
+{
+    const size_t n = (size_t)(to - from);
+    char *part = mel_alloc(n + 1, 1);
+    if (part == NULL) {
+        mel_page_note(page, mel_fail_memory(&page->last, "headline"));
+        return NULL;
+    }
+    memcpy(part, from, n);
+    part[n] = '\0';
+    return part;
+}
+
+/* Without " (95% between 29% and 31%)", or a search's " (between ...)": a headline is short. */
+static void drop_intervals(char *text)
+{
+    static const char *const starts[] = { " (95% ", " (between " };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        for (char *at; (at = strstr(text, starts[i])) != NULL;) {
+            const char *end = strchr(at, ')');
+            if (end == NULL)
+                return;
+            memmove(at, end + 1, strlen(end + 1) + 1);
+        }
+}
+
+static void write_headline_text(mel_page *page, const char *text, size_t n)
+{
+    enum { LONG = 100 };
+    char *head = part_of(page, text, text + n);
+    if (head == NULL)
+        return;
+    drop_intervals(head);
+    n = strlen(head);
+    mel_buffer_puts(&page->out, n > LONG ? "<h1 class=\"long\">" : "<h1>");
+    mel_write(&page->out, "%s%s</h1>\n", head, n > 0 && head[n - 1] == '.' ? "" : ".");
+    free(head);
+}
+
 /* "... 6.1 false alarms; 95% between 5.2 and 7.4." or "... 0.5. More." becomes the headline and what
  * follows it. */
 static void write_headline(mel_page *page)
 {
-    enum { LONG = 100 };
     static const char sure[] = "; 95% ";
     const mel_page_data *d = page->data;
     const char *interval = last_of(d->words, sure);
     const char *stop = d->settings.family == MEL_FAMILY_LINEAR ? NULL : last_of(d->words, ". ");
     const char *end = interval != NULL ? interval : stop != NULL ? stop : d->words + strlen(d->words);
     const size_t n = (size_t)(end - d->words);
-    char *head = mel_alloc(n + 1, 1);
-    if (head == NULL) {
-        mel_page_note(page, mel_fail_memory(&page->last, "headline"));
-        return;
-    }
-    memcpy(head, d->words, n);
-    head[n] = '\0';
-    mel_buffer_puts(&page->out, n > LONG ? "<h1 class=\"long\">" : "<h1>");
-    mel_write(&page->out, "%s%s</h1>\n", head, n > 0 && head[n - 1] == '.' ? "" : ".");
-    free(head);
+    write_headline_text(page, d->words, n);
     if (interval != NULL)
         mel_write(&page->out, "<p class=\"lede\">%s %s</p>\n",
                   d->settings.strategy == MEL_STRATEGY_SEARCH ? "The search ended with it"
@@ -137,6 +167,35 @@ static void write_headline(mel_page *page)
                   end + sizeof sure - 1);
     else if (stop != NULL)
         mel_write(&page->out, "<p class=\"lede\">%s</p>\n", stop + 2);
+}
+
+/* Where the sentence that starts here ends: after its full stop. */
+static const char *sentence_end(const char *at)
+{
+    const char *stop = strstr(at, ". ");
+    return stop != NULL ? stop + 1 : at + strlen(at);
+}
+
+/* Of several sentences the first that compares is the headline, less its interval. The section on weights
+ * has all of them. */
+static void write_class_headline(mel_page *page)
+{
+    static const char list[] = "Weight of ";
+    const mel_page_data *d = page->data;
+    const bool search = d->settings.strategy == MEL_STRATEGY_SEARCH;
+    const char *sure = search ? "; between " : "; 95% between ";
+    const char *at = d->words;
+    while (strncmp(at, list, sizeof list - 1) == 0 && *sentence_end(at) != '\0')
+        at = sentence_end(at) + 1;
+    const char *end = sentence_end(at), *interval = strstr(at, sure);
+    const bool has_interval = interval != NULL && interval < end;
+    write_headline_text(page, at, (size_t)((has_interval ? interval : end) - at));
+    if (!has_interval)
+        return;
+    char *rest = part_of(page, interval + strlen(sure), end);
+    mel_write(&page->out, "<p class=\"lede\">%s between %s</p>\n",
+              search ? "The search ended with it" : "With 95% probability", rest != NULL ? rest : "");
+    free(rest);
 }
 
 /* A search ends with an interval, but knows no probabilities. */
@@ -176,7 +235,10 @@ static void write_head(mel_page *page)
     mel_write(&page->out,
               "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n<p class=\"kicker\">%s</p>\n",
               d->title);
-    write_headline(page);
+    if (d->classes != NULL)
+        write_class_headline(page);
+    else
+        write_headline(page);
     write_meta(page);
     mel_buffer_puts(&page->out, "</header>\n<main>\n");
 }
@@ -227,7 +289,7 @@ static void tile_people(mel_page *page)
               mel_page_people(mel_page_alarms(d, d->chosen.point)).text, d->missed_plural, d->alarms);
 }
 
-static void tile_questions(mel_page *page)
+void mel_page_tile_questions(mel_page *page)
 {
     const mel_page_data *d = page->data;
     double seconds = 0.0;
@@ -248,10 +310,15 @@ static void tile_questions(mel_page *page)
 static void write_tiles(mel_page *page)
 {
     mel_buffer_puts(&page->out, "<dl class=\"tiles\">\n");
+    if (page->data->classes != NULL) {
+        mel_page_class_tiles(page);
+        mel_buffer_puts(&page->out, "</dl>\n");
+        return;
+    }
     tile_cost(page);
     tile_threshold(page);
     tile_people(page);
-    tile_questions(page);
+    mel_page_tile_questions(page);
     mel_buffer_puts(&page->out, "</dl>\n");
 }
 
@@ -272,6 +339,37 @@ static void write_foot(mel_page *page)
         mel_digits_count(d->settings.seed).text);
 }
 
+static void write_face_sections(mel_page *page)
+{
+    mel_page_practice(page);
+    mel_page_achievable(page);
+    mel_page_sureness(page);
+    mel_page_unknown(page);
+    mel_page_questions(page);
+    mel_buffer_puts(&page->out, "<div class=\"duo\">\n");
+    mel_page_consistency(page);
+    mel_page_neighbours(page);
+    mel_buffer_puts(&page->out, "</div>\n");
+    mel_page_truth(page);
+    mel_page_use(page);
+    mel_page_method(page);
+}
+
+static void write_class_sections(mel_page *page)
+{
+    mel_page_weights(page);
+    mel_page_recognised(page);
+    mel_page_sureness(page);
+    mel_page_pairs(page);
+    mel_buffer_puts(&page->out, "<div class=\"duo\">\n");
+    mel_page_unknown(page);
+    mel_page_consistency(page);
+    mel_buffer_puts(&page->out, "</div>\n");
+    mel_page_truth(page);
+    mel_page_use(page);
+    mel_page_method(page);
+}
+
 mel_status mel_page_write(char **html, const mel_page_data *data, mel_error *err)
 {
     mel_page page = { .data = data };
@@ -279,18 +377,10 @@ mel_status mel_page_write(char **html, const mel_page_data *data, mel_error *err
     mel_buffer_init(&page.out, MOST_BYTES);
     write_head(&page);
     write_tiles(&page);
-    mel_page_practice(&page);
-    mel_page_achievable(&page);
-    mel_page_sureness(&page);
-    mel_page_unknown(&page);
-    mel_page_questions(&page);
-    mel_buffer_puts(&page.out, "<div class=\"duo\">\n");
-    mel_page_consistency(&page);
-    mel_page_neighbours(&page);
-    mel_buffer_puts(&page.out, "</div>\n");
-    mel_page_truth(&page);
-    mel_page_use(&page);
-    mel_page_method(&page);
+    if (data->classes != NULL)
+        write_class_sections(&page);
+    else
+        write_face_sections(&page);
     write_foot(&page);
     if (page.failure.code != MEL_OK) {
         mel_buffer_free(&page.out);

@@ -46,12 +46,19 @@ const char *mel_page_plural(uint64_t n, const char *one, const char *many);
 void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t n_asked,
                        const mel_asked *asked);
 
+/* Key figures. */
+void mel_page_tile_questions(mel_page *page);
+void mel_page_class_tiles(mel_page *page);
+
 /* Sections in the order of the page. */
+void mel_page_weights(mel_page *page);    /* several classes */
+void mel_page_recognised(mel_page *page); /* several classes */
 void mel_page_practice(mel_page *page);
 void mel_page_achievable(mel_page *page);
 void mel_page_sureness(mel_page *page);
 void mel_page_unknown(mel_page *page);
 void mel_page_questions(mel_page *page);
+void mel_page_pairs(mel_page *page); /* questions about several classes */
 void mel_page_consistency(mel_page *page);
 void mel_page_neighbours(mel_page *page);
 void mel_page_truth(mel_page *page);

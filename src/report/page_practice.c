@@ -153,7 +153,7 @@ void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t
     plot.y_title = y;
     plot.never = never;
     plot.always = always;
-    plot.n_supports = d->has_truth && n_asked == 0 ? 2 : 1;
+    plot.n_supports = d->truth_words != NULL && n_asked == 0 ? 2 : 1;
     plot.supports = supports;
     plot.n_questions = n_asked;
     plot.questions = asked;
@@ -188,7 +188,7 @@ void mel_page_achievable(mel_page *page)
         "the one drawn, are equally good; the arrow points to better ones. The best achievable point is "
         "where "
         "such a line just touches the area.</p>\n");
-    if (d->has_truth)
+    if (d->truth_words != NULL)
         mel_buffer_puts(&page->out, "<p>The answers came from a known metric. The ring marks its best point, "
                                     "the dotted line its own line of equally good points.</p>\n");
     mel_buffer_puts(&page->out, "</div>\n</div>\n</section>\n");

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static mel_point point_of(const double *statistics)
+{
+    return (mel_point){ .tp = statistics[0], .tn = statistics[1] };
+}
+
 static void write_picture(mel_page *page)
 {
     const mel_page_data *d = page->data;
@@ -14,7 +19,8 @@ static void write_picture(mel_page *page)
         return;
     }
     for (size_t i = 0; i < d->n_questions; i++)
-        asked[i] = (mel_asked){ d->questions[i].a, d->questions[i].b, d->questions[i].answer };
+        asked[i] =
+            (mel_asked){ point_of(d->questions[i].a), point_of(d->questions[i].b), d->questions[i].answer };
     mel_buffer_puts(&page->out, "<figure>\n");
     mel_page_feasible(page, "asked", "The questions asked", d->n_questions, asked);
     mel_buffer_puts(&page->out,
@@ -30,12 +36,12 @@ static int decimals_needed(const mel_page_data *d)
         bool enough = true;
         for (size_t i = 0; i < d->n_questions && enough; i++) {
             const mel_page_question *q = &d->questions[i];
-            const mel_digits ma = mel_digits_fixed(mel_page_missed(d, q->a), decimals);
-            const mel_digits mb = mel_digits_fixed(mel_page_missed(d, q->b), decimals);
-            const mel_digits fa = mel_digits_fixed(mel_page_alarms(d, q->a), decimals);
-            const mel_digits fb = mel_digits_fixed(mel_page_alarms(d, q->b), decimals);
+            const mel_digits ma = mel_digits_fixed(mel_page_missed(d, point_of(q->a)), decimals);
+            const mel_digits mb = mel_digits_fixed(mel_page_missed(d, point_of(q->b)), decimals);
+            const mel_digits fa = mel_digits_fixed(mel_page_alarms(d, point_of(q->a)), decimals);
+            const mel_digits fb = mel_digits_fixed(mel_page_alarms(d, point_of(q->b)), decimals);
             enough = strcmp(ma.text, mb.text) != 0 || strcmp(fa.text, fb.text) != 0 ||
-                     (q->a.tp == q->b.tp && q->a.tn == q->b.tn);
+                     (q->a[0] == q->b[0] && q->a[1] == q->b[1]);
         }
         if (enough)
             return decimals;
@@ -62,8 +68,10 @@ static columns plan_columns(const mel_page_data *d)
     columns c = { .decimals = decimals_needed(d) };
     for (size_t i = 0; i < d->n_questions; i++) {
         const mel_page_question *q = &d->questions[i];
-        c.missed = fmax(c.missed, fmax(mel_page_missed(d, q->a), mel_page_missed(d, q->b)));
-        c.alarms = fmax(c.alarms, fmax(mel_page_alarms(d, q->a), mel_page_alarms(d, q->b)));
+        c.missed =
+            fmax(c.missed, fmax(mel_page_missed(d, point_of(q->a)), mel_page_missed(d, point_of(q->b))));
+        c.alarms =
+            fmax(c.alarms, fmax(mel_page_alarms(d, point_of(q->a)), mel_page_alarms(d, point_of(q->b))));
         c.seconds = c.seconds || q->seconds >= 0.05; /* a program answers at once */
         c.notes = c.notes || q->repeated || q->disagrees;
     }
@@ -76,10 +84,10 @@ static void write_row(mel_page *page, size_t i, const columns *c)
     const mel_page_question *q = &d->questions[i];
     const bool a = q->answer == MEL_ANSWER_A, b = q->answer == MEL_ANSWER_B;
     mel_write(&page->out, "<tr><th scope=\"row\" class=\"n\">%s</th>", mel_digits_count(i + 1).text);
-    write_cell(page, mel_page_missed(d, q->a), c->missed, a, c->decimals, "miss");
-    write_cell(page, mel_page_alarms(d, q->a), c->alarms, a, c->decimals, "alarm");
-    write_cell(page, mel_page_missed(d, q->b), c->missed, b, c->decimals, "miss gap");
-    write_cell(page, mel_page_alarms(d, q->b), c->alarms, b, c->decimals, "alarm");
+    write_cell(page, mel_page_missed(d, point_of(q->a)), c->missed, a, c->decimals, "miss");
+    write_cell(page, mel_page_alarms(d, point_of(q->a)), c->alarms, a, c->decimals, "alarm");
+    write_cell(page, mel_page_missed(d, point_of(q->b)), c->missed, b, c->decimals, "miss gap");
+    write_cell(page, mel_page_alarms(d, point_of(q->b)), c->alarms, b, c->decimals, "alarm");
     mel_write(&page->out, "<td class=\"answer\">%s</td>", a ? "A" : b ? "B" : "same");
     if (c->seconds)
         mel_write(&page->out, "<td class=\"n\">%s</td>",

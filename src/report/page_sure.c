@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { FEW_NUMBERS = 12 };
+
 static void write_numbers(mel_page *page)
 {
     const mel_page_data *d = page->data;
@@ -26,6 +28,11 @@ static void write_numbers(mel_page *page)
         mel_write(&page->out, "</td><td>%s</td></tr>\n", n->meaning);
     }
     mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n");
+    const size_t left_out = d->classes != NULL ? d->classes->n_left_out : 0;
+    if (left_out > 0)
+        mel_write(&page->out, "<p class=\"note\">%s smaller %s in the metric file.</p>\n",
+                  mel_digits_count(left_out).text,
+                  mel_page_plural(left_out, "weight is only", "weights are only"));
 }
 
 static void write_end(mel_page *page)
@@ -51,8 +58,8 @@ static void write_end(mel_page *page)
     const mel_digits radius = mel_digits_significant(d->summary.radius, 2);
     const mel_digits wanted = mel_digits_significant(d->settings.tolerance, 2);
     if (isfinite(d->summary.radius) && d->settings.strategy == MEL_STRATEGY_SEARCH)
-        mel_write(&page->out, " Its last interval was \xC2\xB1%s; a width of %s radians was asked for.",
-                  radius.text, wanted.text);
+        mel_write(&page->out, " Its last interval was \xC2\xB1%s; a width of %s%s was asked for.",
+                  radius.text, wanted.text, d->classes == NULL ? " radians" : "");
     else if (isfinite(d->summary.radius))
         mel_write(&page->out, " The weights are known within \xC2\xB1%s; \xC2\xB1%s was asked for.",
                   radius.text, wanted.text);
@@ -73,7 +80,7 @@ static void write_posterior(mel_page *page)
     plot.estimate = d->summary.angle;
     plot.low = d->summary.angle_low;
     plot.high = d->summary.angle_high;
-    plot.truth = d->has_truth ? d->truth_angle : NAN;
+    plot.truth = d->truth_words != NULL ? d->truth_angle : NAN;
     plot.cost_ratio = plot.low > least && plot.high < acos(0.0) - least;
     char *title = mel_page_join(page, d->alarms, " that weigh as much as one ", d->missed, "");
     if (plot.cost_ratio)
@@ -104,6 +111,8 @@ static void write_convergence(mel_page *page)
 void mel_page_sureness(mel_page *page)
 {
     const mel_page_data *d = page->data;
+    /* One picture leaves room for a few numbers. */
+    const bool beside = d->classes != NULL && d->n_radius > 1 && d->n_numbers <= FEW_NUMBERS;
     mel_page_section(page, "sure", "How sure it is");
     write_end(page);
     if (d->n_posterior != 0 || d->n_radius > 1) {
@@ -112,10 +121,10 @@ void mel_page_sureness(mel_page *page)
             write_posterior(page);
         if (d->n_radius > 1)
             write_convergence(page);
-        mel_buffer_puts(&page->out, "</div>\n");
+        mel_buffer_puts(&page->out, beside ? "<div>\n" : "</div>\n");
     }
     write_numbers(page);
-    mel_buffer_puts(&page->out, "</section>\n");
+    mel_buffer_puts(&page->out, beside ? "</div>\n</div>\n</section>\n" : "</section>\n");
 }
 
 /* The usual 95% interval of a share seen in n rows (Wilson 1927), in people out of 1,000. */
@@ -149,19 +158,54 @@ static void write_sampling(mel_page *page)
         alarms.high.text, d->alarms);
 }
 
+static void write_class_sampling(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    if (d->classes->on_ball)
+        mel_buffer_puts(
+            &page->out,
+            "<li>Whether the same weights hold for very good classifiers: the questions were about "
+            "a ball of achievable ones around random guessing.</li>\n");
+    else if (d->rows != 0)
+        mel_write(&page->out,
+                  "<li>How far what was shown holds for new data: it was measured on %s %s.</li>\n",
+                  mel_digits_count(d->rows).text, mel_page_plural(d->rows, "row", "rows"));
+}
+
+/* What the family takes for granted. */
+static void write_assumed_shape(mel_page *page)
+{
+    const mel_page_data *d = page->data;
+    const mel_family family = d->settings.family;
+    if (family == MEL_FAMILY_LINEAR && d->classes == NULL)
+        mel_write(&page->out,
+                  "<li>Whether the exchange rate is the same everywhere. This metric assumes that it is: the "
+                  "tenth of the %s weighs as much as the first.</li>\n",
+                  d->missed_plural);
+    else if (family == MEL_FAMILY_LINEAR || family == MEL_FAMILY_DIAGONAL_LINEAR)
+        mel_buffer_puts(
+            &page->out,
+            "<li>Whether the exchange rates are the same everywhere. This metric assumes that they "
+            "are: the tenth mistake of a kind weighs as much as the first.</li>\n");
+    else
+        mel_write(&page->out,
+                  "<li>Whether another kind of metric would describe the answers better: %s was "
+                  "assumed.</li>\n",
+                  family == MEL_FAMILY_MONOTONE      ? "one that grows with every right answer"
+                  : family == MEL_FAMILY_QUADRATIC   ? "a weighted sum with products of two"
+                  : family == MEL_FAMILY_POLYNOMIAL  ? "a polynomial"
+                  : family == MEL_FAMILY_FAIR_LINEAR ? "a weighted sum with differences between groups"
+                  : family == MEL_FAMILY_FAIR_QUADRATIC
+                      ? "a weighted sum with squared differences between groups"
+                      : "a ratio of two weighted sums");
+}
+
 void mel_page_unknown(mel_page *page)
 {
     const mel_page_data *d = page->data;
     mel_page_section(page, "unknown", "What is not known");
     mel_buffer_puts(&page->out, "<ul>\n");
-    if (d->settings.family == MEL_FAMILY_LINEAR)
-        mel_write(&page->out,
-                  "<li>Whether the exchange rate is the same everywhere. This metric assumes that it is: the "
-                  "tenth of the %s weighs as much as the first.</li>\n",
-                  d->missed_plural);
-    else
-        mel_buffer_puts(&page->out, "<li>Whether another kind of metric would describe the answers better: a "
-                                    "ratio of two weighted sums was assumed.</li>\n");
+    write_assumed_shape(page);
     if (d->settings.strategy == MEL_STRATEGY_SEARCH)
         mel_buffer_puts(&page->out,
                         "<li>How probable the interval is: the search halves an interval with every "
@@ -178,7 +222,10 @@ void mel_page_unknown(mel_page *page)
     mel_buffer_puts(&page->out,
                     "<li>What other people would have answered. This is the metric of whoever was "
                     "asked.</li>\n");
-    write_sampling(page);
+    if (d->classes != NULL)
+        write_class_sampling(page);
+    else
+        write_sampling(page);
     mel_buffer_puts(&page->out, "</ul>\n</section>\n");
 }
 

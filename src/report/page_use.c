@@ -38,7 +38,7 @@ void mel_page_truth(mel_page *page)
 {
     const mel_page_data *d = page->data;
     char *svg = NULL;
-    if (!d->has_truth)
+    if (d->truth_words == NULL)
         return;
     mel_page_section(page, "truth", "Against the truth");
     mel_buffer_puts(&page->out, "<div class=\"beside\">\n<div>\n");
@@ -47,7 +47,7 @@ void mel_page_truth(mel_page *page)
         mel_write(&page->out,
                   " The elicited metric orders %s%% of %s random pairs of classifiers as it does.",
                   percent(d->truth_agreement).text, mel_digits_count(d->n_pairs).text);
-    if (isfinite(d->truth_angle) && isfinite(d->summary.angle))
+    if (d->classes == NULL && isfinite(d->truth_angle) && isfinite(d->summary.angle))
         mel_write(
             &page->out, " The two directions differ by %s radians.",
             mel_digits_significant(fabs(remainder(d->summary.angle - d->truth_angle, 4.0 * acos(0.0))), 2)
@@ -98,11 +98,13 @@ void mel_page_use(mel_page *page)
                     "score --metric ");
     mel_write_word(out, metric);
     mel_write(out, "%s--labels LABELS.csv --predictions PREDICTIONS.csv</code></pre>\n", next_line);
-    mel_buffer_puts(out,
-                    "<p>Make the classifier that is best for it, with its threshold:</p>\n<pre><code>melicit "
-                    "apply --metric ");
-    mel_write_word(out, metric);
-    mel_write(out, "%s%s%s--out classifier.json</code></pre>\n", next_line, space, next_line);
+    if (d->classes == NULL || !d->classes->on_ball) {
+        mel_write(out,
+                  "<p>Make the classifier that is best for it%s:</p>\n<pre><code>melicit apply --metric ",
+                  d->classes == NULL ? ", with its threshold" : "");
+        mel_write_word(out, metric);
+        mel_write(out, "%s%s%s--out classifier.json</code></pre>\n", next_line, space, next_line);
+    }
     if (d->session_path != NULL)
         write_session_command(page, space, metric);
     mel_buffer_puts(out, "</section>\n");

@@ -1,61 +1,50 @@
-/* The report of a session: gathers what the page needs from session, face and metric. */
-#include "base/internal.h"
+/* The report of a session: what every page needs of it, and which page it gets. */
+#include "report/gather.h"
+
 #include "metric/text.h"
-#include "report/along.h"
-#include "report/page.h"
-#include "report/write.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const size_t posterior_points = 20001, along_points = 361, pairs = 2000;
-enum { MOST_NAME = 1 << 16 };
 
 void mel_report_options_init(mel_report_options *opt)
 {
     *opt = (mel_report_options){ .struct_size = sizeof *opt };
 }
 
-typedef struct {
-    mel_page_data page;
-    const mel_face *face;
-    mel_session *session;
-    mel_metric *metric;
-    char *words, *truth_words;
-    char *missed, *missed_plural, *alarm, *alarms;
-    mel_point *hull;
-    mel_page_question *questions;
-    double *posterior, *radius, *along, *pairs;
-} gathered;
-
-static void release(gathered *g)
+static void release(mel_gathered *g)
 {
     mel_metric_free(g->metric);
     free(g->words);
     free(g->truth_words);
-    free(g->missed);
-    free(g->missed_plural);
-    free(g->alarm);
-    free(g->alarms);
-    free(g->hull);
     free(g->questions);
-    free(g->posterior);
     free(g->radius);
-    free(g->along);
-    free(g->pairs);
 }
 
-/* ---- names and words ---- */
-
-/* Every occurrence of `from` in *text replaced by `to`. */
-static mel_status replace(char **text, const char *from, const char *to, mel_error *err)
+void mel_gather_texts(mel_gathered *g, const mel_report_options *opt)
 {
+    mel_page_data *page = &g->page;
+    page->settings = *mel_session_get_options(g->session);
+    page->title = opt->title != NULL ? opt->title : "What counts as a good decision";
+    page->data = opt->data;
+    page->date = opt->date;
+    page->answered_by = opt->answered_by;
+    page->version = mel_version();
+    page->unit = opt->people != NULL ? opt->people : "people";
+    page->rows = opt->rows;
+    page->session_path = opt->session_path;
+    page->metric_path = opt->metric_path;
+    page->space_options = opt->space_options;
+}
+
+mel_status mel_gather_replace(char **text, const char *from, const char *to, mel_error *err)
+{
+    enum { MOST_TEXT = 1 << 16 };
     mel_buffer out;
     const char *at = *text;
     if (strcmp(from, to) == 0)
         return MEL_OK;
-    mel_buffer_init(&out, MOST_NAME);
+    mel_buffer_init(&out, MOST_TEXT);
     for (const char *hit; (hit = strstr(at, from)) != NULL; at = hit + strlen(from)) {
         mel_buffer_add(&out, at, (size_t)(hit - at));
         mel_buffer_puts(&out, to);
@@ -70,228 +59,9 @@ static mel_status replace(char **text, const char *from, const char *to, mel_err
     return status;
 }
 
-/* "missed cancer" from the class's name. */
-static mel_status derive(char **out, const char *positive, bool missed, bool plural, mel_error *err)
-{
-    mel_buffer text;
-    mel_buffer_init(&text, MOST_NAME);
-    if (missed)
-        mel_text_add_missed(&text, positive, plural);
-    else
-        mel_buffer_puts(&text, plural ? "false alarms" : "false alarm");
-    return mel_text_take(out, &text, "the name of a mistake", err);
-}
-
-/* Given names win; a given singular alone makes its plural with an s. */
-static mel_status choose_names(char **one, char **many, const char *given_one, const char *given_many,
-                               const char *positive, bool missed, mel_error *err)
-{
-    mel_status status = MEL_OK;
-    if (given_one != NULL) {
-        mel_buffer text;
-        mel_buffer_init(&text, MOST_NAME);
-        mel_buffer_puts(&text, given_many != NULL ? given_many : given_one);
-        mel_buffer_puts(&text, given_many != NULL ? "" : "s");
-        status = mel_text_take(many, &text, "the name of a mistake", err);
-        *one = status == MEL_OK ? mel_strdup(given_one) : NULL;
-        if (status == MEL_OK && *one == NULL)
-            status = mel_fail_memory(err, "the name of a mistake");
-        return status;
-    }
-    status = derive(one, positive, missed, false, err);
-    if (status == MEL_OK)
-        status = derive(many, positive, missed, true, err);
-    return status;
-}
-
-/* The metric in words, with the caller's names of the mistakes. */
-static mel_status put_in_words(char **out, const gathered *g, const mel_metric *metric, mel_error *err)
-{
-    const char *positive = mel_metric_class_name(metric, 1);
-    mel_status status = mel_metric_words(out, metric, err);
-    for (int i = 0; i < 4 && status == MEL_OK; i++) {
-        const bool missed = i < 2, plural = i % 2 == 0; /* plurals first: they contain the singular */
-        char *usual = NULL;
-        status = derive(&usual, positive, missed, plural, err);
-        if (status == MEL_OK)
-            status = replace(
-                out, usual,
-                missed ? (plural ? g->missed_plural : g->missed) : (plural ? g->alarms : g->alarm), err);
-        free(usual);
-    }
-    return status;
-}
-
-/* "0" and "1" say nothing to a reader. */
-static bool is_number(const char *name)
-{
-    return strspn(name, "0123456789.-") == strlen(name);
-}
-
-static mel_status gather_names(gathered *g, const mel_report_options *opt, mel_error *err)
-{
-    static const char *const usual[] = { "0", "1" };
-    mel_page_data *page = &g->page;
-    page->settings = *mel_session_get_options(g->session);
-    const char *const *names = page->settings.class_names != NULL ? page->settings.class_names : usual;
-    page->positive = names[1];
-    page->found = is_number(names[1]) ? "positives" : names[1];
-    page->cleared = is_number(names[0]) ? "negatives" : names[0];
-    page->called = is_number(names[1]) ? "positive" : names[1];
-    page->title = opt->title != NULL ? opt->title : "What counts as a good decision";
-    page->data = opt->data;
-    page->date = opt->date;
-    page->answered_by = opt->answered_by;
-    page->version = mel_version();
-    page->unit = opt->people != NULL ? opt->people : "people";
-    page->rows = opt->rows;
-    page->session_path = opt->session_path;
-    page->metric_path = opt->metric_path;
-    page->space_options = opt->space_options;
-    mel_status status = choose_names(&g->missed, &g->missed_plural, opt->missed, opt->missed_plural,
-                                     page->positive, true, err);
-    if (status == MEL_OK)
-        status = choose_names(&g->alarm, &g->alarms, opt->false_alarm, opt->false_alarms, page->positive,
-                              false, err);
-    page->missed = g->missed;
-    page->missed_plural = g->missed_plural;
-    page->alarm = g->alarm;
-    page->alarms = g->alarms;
-    return status;
-}
-
-/* ---- the metric ---- */
-
-static void add_number(mel_page_data *page, const mel_metric *metric, size_t file_order, const char *name,
-                       const char *meaning, double value)
-{
-    mel_page_number *out = &page->numbers[page->n_numbers++];
-    *out = (mel_page_number){ .name = name, .meaning = meaning, .value = value, .low = NAN, .high = NAN };
-    (void)mel_metric_interval(metric, file_order, &out->low, &out->high);
-}
-
-static void gather_numbers(mel_page_data *page, const mel_metric *metric)
-{
-    double p0 = 0.0, q0 = 0.0;
-    const double *p = mel_metric_numerator(metric, &p0), *q = mel_metric_denominator(metric, &q0);
-    if (q == NULL) {
-        add_number(page, metric, 0, "m11", "true positives: the right ones found", p[0]);
-        add_number(page, metric, 1, "m00", "true negatives: the others rightly cleared", p[1]);
-        return;
-    }
-    add_number(page, metric, 0, "p11", "true positives, above the line", p[0]);
-    add_number(page, metric, 1, "p00", "true negatives, above the line", p[1]);
-    if (p0 != 0.0)
-        add_number(page, metric, 2, "p0", "constant, above the line", p0);
-    add_number(page, metric, 3, "q11", "true positives, below the line", q[0]);
-    add_number(page, metric, 4, "q00", "true negatives, below the line", q[1]);
-    add_number(page, metric, 5, "q0", "constant, below the line", q0);
-}
-
-static void gather_costs(mel_page_data *page, const mel_metric *metric)
-{
-    page->cost = (mel_cost_ratio){ NAN, NAN, NAN };
-    page->threshold = page->threshold_low = page->threshold_high = NAN;
-    if (mel_metric_cost_ratio(&page->cost, metric, NULL) != MEL_OK ||
-        mel_metric_threshold(&page->threshold, metric, NULL) != MEL_OK)
-        return;
-    if (page->cost.low >= 0.0 && page->cost.low <= page->cost.high) {
-        page->threshold_low = 1.0 / (1.0 + page->cost.high);
-        page->threshold_high = 1.0 / (1.0 + page->cost.low);
-    }
-}
-
-/* A linear metric's weights, or the gradient at a point, as utilities. */
-static mel_status direction_at(double m[2], const mel_metric *metric, mel_point at, mel_error *err)
-{
-    const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
-    const mel_status status = mel_metric_gradient(m, metric, (const double[]){ at.tp, at.tn }, err);
-    if (status != MEL_OK)
-        return status;
-    m[0] *= sign;
-    m[1] *= sign;
-    return MEL_OK;
-}
-
-/* The best corner of the hull: level lines of both families are straight. */
-static mel_status best_corner(mel_point *out, const gathered *g, const mel_metric *metric, mel_error *err)
-{
-    bool found = false;
-    for (size_t i = 0; i < g->page.n_hull; i++) {
-        const mel_point at = g->hull[i];
-        double better = 1.0;
-        const mel_status status = mel_metric_compare(
-            &better, metric, (const double[]){ at.tp, at.tn },
-            found ? (const double[]){ out->tp, out->tn } : (const double[]){ at.tp, at.tn }, NULL);
-        if (status == MEL_OK && (!found || better > 0.0)) {
-            *out = at;
-            found = true;
-        }
-    }
-    return found ? MEL_OK : mel_fail(err, MEL_ENUMERIC, "the metric is defined at no corner of the face");
-}
-
-/* Where the metric is best, which way is better there, and the rule that gets there. */
-static mel_status find_best(mel_page_choice *choice, double m[2], const gathered *g, const mel_metric *metric,
-                            mel_error *err)
-{
-    mel_point corner = mel_face_centre(g->face);
-    mel_status status = MEL_OK;
-    if (mel_metric_denominator(metric, NULL) != NULL)
-        status = best_corner(&corner, g, metric, err);
-    if (status == MEL_OK)
-        status = direction_at(m, metric, corner, err);
-    if (status == MEL_OK)
-        status = mel_face_support_rule(&choice->rule, g->face, m[0], m[1], err);
-    if (status != MEL_OK)
-        return status;
-    choice->has_rule = true;
-    choice->point = mel_face_rule(g->face, choice->rule);
-    return MEL_OK;
-}
-
-static mel_status gather_face(gathered *g, mel_error *err)
-{
-    mel_page_data *page = &g->page;
-    page->positives = mel_face_positives(g->face);
-    page->negatives = mel_face_negatives(g->face);
-    page->n_hull = mel_face_vertices(g->face);
-    g->hull = mel_alloc(page->n_hull, sizeof *g->hull);
-    if (g->hull == NULL)
-        return mel_fail_memory(err, "the hull");
-    for (size_t i = 0; i < page->n_hull; i++)
-        g->hull[i] = mel_face_vertex(g->face, i);
-    page->hull = g->hull;
-    mel_status status = mel_face_support_rule(&page->plain.rule, g->face, 1.0, 1.0, err);
-    if (status != MEL_OK)
-        return status;
-    page->plain.has_rule = true;
-    page->plain.point = mel_face_rule(g->face, page->plain.rule);
-    return MEL_OK;
-}
-
-static mel_status gather_metric(gathered *g, mel_error *err)
-{
-    mel_page_data *page = &g->page;
-    double m[2];
-    mel_status status = mel_session_result(&g->metric, &page->summary, g->session, err);
-    if (status == MEL_OK)
-        status = put_in_words(&g->words, g, g->metric, err);
-    if (status == MEL_OK)
-        status = find_best(&page->chosen, m, g, g->metric, err);
-    if (status != MEL_OK)
-        return status;
-    page->words = g->words;
-    page->m11 = m[0];
-    page->m00 = m[1];
-    gather_numbers(page, g->metric);
-    gather_costs(page, g->metric);
-    return MEL_OK;
-}
-
 /* ---- answers ---- */
 
-static mel_status gather_questions(gathered *g, mel_error *err)
+mel_status mel_gather_questions(mel_gathered *g, mel_error *err)
 {
     const uint32_t n = mel_session_answers(g->session);
     g->questions = mel_alloc(n, sizeof *g->questions);
@@ -302,8 +72,8 @@ static mel_status gather_questions(gathered *g, mel_error *err)
         double better = 0.0;
         const bool defined = mel_metric_compare(&better, g->metric, r.a, r.b, NULL) == MEL_OK;
         g->questions[i] = (mel_page_question){
-            .a = { r.a[0], r.a[1] },
-            .b = { r.b[0], r.b[1] },
+            .a = r.a,
+            .b = r.b,
             .answer = r.answer,
             .seconds = r.seconds,
             .repeated = r.repeated,
@@ -313,26 +83,6 @@ static mel_status gather_questions(gathered *g, mel_error *err)
     }
     g->page.n_questions = n;
     g->page.questions = g->questions;
-    return MEL_OK;
-}
-
-static mel_status gather_posterior(gathered *g, mel_error *err)
-{
-    mel_page_data *page = &g->page;
-    if (page->settings.strategy != MEL_STRATEGY_ACTIVE || !isfinite(page->summary.angle))
-        return MEL_OK;
-    g->posterior = mel_alloc(2 * posterior_points, sizeof *g->posterior);
-    if (g->posterior == NULL)
-        return mel_fail_memory(err, "the posterior");
-    const mel_status status = mel_session_posterior(posterior_points, g->posterior,
-                                                    g->posterior + posterior_points, g->session, err);
-    if (status == MEL_ESTATE)
-        return MEL_OK;
-    if (status != MEL_OK)
-        return status;
-    page->n_posterior = posterior_points;
-    page->posterior_angle = g->posterior;
-    page->posterior_density = g->posterior + posterior_points;
     return MEL_OK;
 }
 
@@ -348,7 +98,7 @@ static mel_status radius_now(double *out, mel_session *session, mel_error *err)
 }
 
 /* Answers again from the beginning: the same answers give the same questions. */
-static mel_status replay(gathered *g, mel_session *again, mel_error *err)
+static mel_status replay(mel_gathered *g, mel_session *again, mel_error *err)
 {
     mel_status status = radius_now(&g->radius[0], again, err);
     for (size_t i = 0; i < g->page.n_questions && status == MEL_OK; i++) {
@@ -365,7 +115,7 @@ static mel_status replay(gathered *g, mel_session *again, mel_error *err)
     return status;
 }
 
-static mel_status gather_radius(gathered *g, mel_error *err)
+mel_status mel_gather_radius(mel_gathered *g, mel_error *err)
 {
     mel_session *again = NULL;
     const size_t n = g->page.n_questions + 1;
@@ -374,7 +124,7 @@ static mel_status gather_radius(gathered *g, mel_error *err)
     g->radius = mel_alloc(n, sizeof *g->radius);
     if (g->radius == NULL)
         return mel_fail_memory(err, "the radius after each question");
-    mel_status status = mel_session_new(&again, g->face, &g->page.settings, err);
+    mel_status status = mel_session_new(&again, mel_session_domain(g->session), &g->page.settings, err);
     if (status == MEL_OK)
         status = replay(g, again, err);
     mel_session_free(again);
@@ -388,108 +138,20 @@ static mel_status gather_radius(gathered *g, mel_error *err)
     return MEL_OK;
 }
 
-/* ---- neighbours and truth ---- */
-
-static mel_status gather_neighbours(gathered *g, mel_error *err)
-{
-    mel_rng rng;
-    g->pairs = mel_alloc(4 * pairs, sizeof *g->pairs);
-    if (g->pairs == NULL)
-        return mel_fail_memory(err, "random pairs");
-    mel_rng_seed(&rng, g->page.settings.seed);
-    for (size_t i = 0; i < 2 * pairs; i++) {
-        const mel_point at = mel_face_random(g->face, &rng);
-        g->pairs[2 * i] = at.tp;
-        g->pairs[2 * i + 1] = at.tn;
-    }
-    g->page.n_pairs = pairs;
-    return mel_metric_neighbours(g->page.neighbours, MEL_PAGE_NEIGHBOURS, &g->page.n_neighbours, g->metric,
-                                 g->page.positives, pairs, g->pairs, g->pairs + 2 * pairs, err);
-}
-
-/* The share of the pairs that both metrics order alike. */
-static double agreement(const gathered *g, const mel_metric *truth)
+/* The share of n pairs that both metrics order alike; NaN when they are defined at none. */
+double mel_gather_agreement(const mel_metric *x, const mel_metric *y, size_t n, size_t size, const double *a,
+                            const double *b)
 {
     size_t same = 0, defined = 0;
-    for (size_t i = 0; i < pairs; i++) {
-        const double *a = g->pairs + 2 * i, *b = a + 2 * pairs;
-        double x, y;
-        if (mel_metric_compare(&x, g->metric, a, b, NULL) != MEL_OK ||
-            mel_metric_compare(&y, truth, a, b, NULL) != MEL_OK)
+    for (size_t i = 0; i < n; i++) {
+        double by_x, by_y;
+        if (mel_metric_compare(&by_x, x, a + i * size, b + i * size, NULL) != MEL_OK ||
+            mel_metric_compare(&by_y, y, a + i * size, b + i * size, NULL) != MEL_OK)
             continue;
         defined++;
-        same += (x > 0.0) == (y > 0.0) && (x < 0.0) == (y < 0.0);
+        same += (by_x > 0.0) == (by_y > 0.0) && (by_x < 0.0) == (by_y < 0.0);
     }
     return defined != 0 ? (double)same / (double)defined : NAN;
-}
-
-static mel_status gather_along(gathered *g, const mel_metric *truth, mel_error *err)
-{
-    g->along = mel_alloc(3 * along_points, sizeof *g->along);
-    if (g->along == NULL)
-        return mel_fail_memory(err, "metrics along the boundary");
-    mel_along_angles(along_points, g->along);
-    mel_status status =
-        mel_along_values(g->along + along_points, g->face, along_points, g->along, truth, err);
-    if (status == MEL_OK)
-        status =
-            mel_along_values(g->along + 2 * along_points, g->face, along_points, g->along, g->metric, err);
-    if (status == MEL_ENUMERIC)
-        return MEL_OK; /* not defined on all of the boundary: no picture */
-    if (status != MEL_OK)
-        return status;
-    g->page.n_along = along_points;
-    g->page.along_angle = g->along;
-    g->page.along_truth = g->along + along_points;
-    g->page.along_elicited = g->along + 2 * along_points;
-    return MEL_OK;
-}
-
-static mel_status gather_truth(gathered *g, const mel_metric *truth, mel_error *err)
-{
-    mel_page_data *page = &g->page;
-    mel_page_choice best;
-    double m[2];
-    if (truth == NULL)
-        return MEL_OK;
-    const mel_layout *layout = mel_metric_layout(truth);
-    if (layout->coordinates != MEL_BINARY || mel_layout_size(layout) != 2)
-        return mel_fail(err, MEL_EINVAL, "the true metric is not one of (TP, TN)");
-    mel_status status = put_in_words(&g->truth_words, g, truth, err);
-    if (status == MEL_OK)
-        status = find_best(&best, m, g, truth, err);
-    if (status == MEL_OK)
-        status = gather_along(g, truth, err);
-    if (status != MEL_OK)
-        return status;
-    page->has_truth = true;
-    page->truth_words = g->truth_words;
-    page->truth_m11 = m[0];
-    page->truth_m00 = m[1];
-    page->truth_best = best.point;
-    page->truth_angle = mel_metric_denominator(truth, NULL) == NULL ? atan2(m[1], m[0]) : NAN;
-    page->truth_agreement = agreement(g, truth);
-    return MEL_OK;
-}
-
-static mel_status gather(gathered *g, const mel_report_options *opt, mel_error *err)
-{
-    mel_status status = gather_names(g, opt, err);
-    if (status == MEL_OK)
-        status = gather_face(g, err);
-    if (status == MEL_OK)
-        status = gather_metric(g, err);
-    if (status == MEL_OK)
-        status = gather_questions(g, err);
-    if (status == MEL_OK)
-        status = gather_posterior(g, err);
-    if (status == MEL_OK)
-        status = gather_radius(g, err);
-    if (status == MEL_OK)
-        status = gather_neighbours(g, err);
-    if (status == MEL_OK)
-        status = gather_truth(g, opt->truth, err);
-    return status;
 }
 
 mel_status mel_report_session(char **html, mel_session *session, const mel_report_options *opt,
@@ -501,14 +163,13 @@ mel_status mel_report_session(char **html, mel_session *session, const mel_repor
     mel_status status = mel_options_take(&own, sizeof own, opt, "report options", err);
     if (status != MEL_OK)
         return status;
-    gathered *g = mel_alloc_zero(1, sizeof *g);
+    mel_gathered *g = mel_alloc_zero(1, sizeof *g);
     if (g == NULL)
         return mel_fail_memory(err, "the report");
     g->session = session;
-    g->face = mel_session_face(session);
-    status = gather(g, &own, err);
-    if (status == MEL_OK)
-        status = mel_page_write(html, &g->page, err);
+    mel_gather_texts(g, &own);
+    status = mel_session_domain(session)->face != NULL ? mel_report_face(html, g, &own, err)
+                                                       : mel_report_classes(html, g, &own, err);
     release(g);
     free(g);
     return status;

@@ -46,7 +46,7 @@ mel_metric *test_elicit(mel_summary *summary, const mel_face *face, const mel_se
     mel_session *session = NULL;
     mel_metric *metric = NULL;
     mel_error err;
-    assert_ok(mel_session_new(&session, face, opt, &err), &err);
+    assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, opt, &err), &err);
     assert_ok(mel_session_run(session, oracle, &err), &err);
     assert_ok(mel_session_result(&metric, summary, session, &err), &err);
     mel_session_free(session);

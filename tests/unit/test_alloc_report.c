@@ -106,9 +106,8 @@ static mel_status style(void *context)
 
 static mel_status write_page(void *context)
 {
-    static const mel_page_question question = {
-        { 0.1, 0.45 }, { 0.4, 0.2 }, MEL_ANSWER_B, 3.0, false, false
-    };
+    static const double a[] = { 0.1, 0.45 }, b[] = { 0.4, 0.2 };
+    static const mel_page_question question = { a, b, MEL_ANSWER_B, 3.0, false, false };
     static const double radius[] = { 0.5, 0.1 };
     mel_page_data d = {
         .title = "title",
@@ -178,7 +177,7 @@ static void test_session(void **state)
     mel_error err;
     mel_session_options_init(&opt);
     assert_ok(mel_face_from_scores(&face, COUNT(score), score, role, NULL, &err), &err);
-    assert_ok(mel_session_new(&session, face, &opt, &err), &err);
+    assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
     for (int i = 0; i < 2; i++) {
         const mel_question *question = NULL;
         bool done = false;
@@ -191,8 +190,35 @@ static void test_session(void **state)
     mel_face_free(face);
 }
 
+static void test_class_session(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "healthy", "flu", "cold" };
+    const mel_layout layout = { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 };
+    mel_ball *ball = NULL;
+    mel_session *session = NULL;
+    mel_session_options opt;
+    mel_error err;
+    mel_session_options_init(&opt);
+    opt.strategy = MEL_STRATEGY_SEARCH;
+    opt.class_names = names;
+    assert_ok(mel_ball_new(&ball, &layout, 0.1, NULL, NULL, &err), &err);
+    assert_ok(mel_session_new(&session, &(mel_domain){ .ball = ball }, &opt, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        const mel_question *question = NULL;
+        bool done = false;
+        assert_ok(mel_session_ask(&question, &done, session, &err), &err);
+        assert_false(done);
+        assert_ok(mel_session_tell(session, question->number, MEL_ANSWER_A, 1.0, &err), &err);
+    }
+    test_each_allocation("session about several classes", report_session, session);
+    mel_session_free(session);
+    mel_ball_free(ball);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_plots), cmocka_unit_test(test_session) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_plots), cmocka_unit_test(test_session),
+                                        cmocka_unit_test(test_class_session) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Plots and the page of a session. `test_report --write DIR` writes every sample for other parsers. */
-#include "support/test.h"
+#include "support/document.h"
 
 #include "report/page_parts.h"
 
@@ -9,117 +9,6 @@
 #include <string.h>
 
 static const char nasty[] = "<b>\"R&D\"</b> 'x' \xE7\x99\x8C \xFF\x01";
-
-/* ---- a small strict reader of XML ---- */
-
-enum { DEEP = 64, MOST_IDS = 256 };
-
-typedef struct {
-    const char *open[DEEP];
-    size_t depth;
-    char ids[MOST_IDS][64];
-    size_t n_ids;
-} reader;
-
-static void read_entity(const char *at)
-{
-    static const char *const known[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
-    for (size_t i = 0; i < COUNT(known); i++)
-        if (strncmp(at, known[i], strlen(known[i])) == 0)
-            return;
-    fail_msg("unknown entity at %.40s", at);
-}
-
-static void read_id(reader *r, const char *value, size_t n)
-{
-    assert_true(r->n_ids < MOST_IDS && n < sizeof r->ids[0]);
-    memcpy(r->ids[r->n_ids], value, n);
-    r->ids[r->n_ids][n] = '\0';
-    for (size_t i = 0; i < r->n_ids; i++)
-        assert_string_not_equal(r->ids[i], r->ids[r->n_ids]);
-    r->n_ids++;
-}
-
-/* name="value" pairs up to the end of the tag; returns the place of '>' or of "/>". */
-static const char *read_attributes(reader *r, const char *at)
-{
-    for (;;) {
-        const size_t blanks = strspn(at, " \n");
-        at += blanks;
-        if (*at == '>' || strncmp(at, "/>", 2) == 0)
-            return at;
-        assert_true(blanks > 0);
-        const size_t name = strcspn(at, "= >");
-        assert_true(name > 0 && strncmp(at + name, "=\"", 2) == 0);
-        const char *value = at + name + 2;
-        const size_t n = strcspn(value, "\"<");
-        assert_int_equal(value[n], '"');
-        if (name == 2 && strncmp(at, "id", 2) == 0)
-            read_id(r, value, n);
-        at = value + n + 1;
-    }
-}
-
-static const char *read_tag(reader *r, const char *at)
-{
-    if (strncmp(at, "<!DOCTYPE html>", 15) == 0)
-        return at + 15;
-    const bool closing = at[1] == '/';
-    const char *name = at + (closing ? 2 : 1);
-    const size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-    assert_true(n > 0);
-    if (closing) {
-        assert_true(r->depth > 0 && name[n] == '>');
-        const char *open = r->open[--r->depth];
-        assert_true(strncmp(open, name, n) == 0 && strchr(" \n>", open[n]) != NULL);
-        return name + n + 1;
-    }
-    at = read_attributes(r, name + n);
-    if (*at == '/')
-        return at + 2;
-    assert_true(r->depth < DEEP);
-    r->open[r->depth++] = name;
-    return at + 1;
-}
-
-/* Well-formed, ids unique, no number that is none. */
-static void assert_document(const char *text)
-{
-    reader *r = calloc(1, sizeof *r);
-    assert_non_null(r);
-    for (const char *at = text; *at != '\0';)
-        if (*at == '<') {
-            at = read_tag(r, at);
-        } else {
-            if (*at == '&')
-                read_entity(at);
-            assert_true((unsigned char)*at >= 0x20 || *at == '\n');
-            at++;
-        }
-    assert_int_equal(r->depth, 0);
-    free(r);
-    static const char *const never[] = { "\"nan",  "\"-nan", " nan\"", ">nan",    ":nan",  "NaN",     "\"inf",
-                                         "\"-inf", ">inf",   "(null)", "<script", "url(h", "https://" };
-    for (size_t i = 0; i < COUNT(never); i++)
-        if (strstr(text, never[i]) != NULL)
-            fail_msg("%s in: %.60s", never[i], strstr(text, never[i]));
-    for (const char *at = text; (at = strstr(at, "http://")) != NULL; at++)
-        assert_int_equal(strncmp(at, "http://www.w3.org/", 18), 0); /* names of languages only */
-}
-
-static size_t occurrences(const char *text, const char *what)
-{
-    size_t n = 0;
-    for (; (text = strstr(text, what)) != NULL; text++)
-        n++;
-    return n;
-}
-
-static void assert_has(const char *text, const char *what)
-{
-    if (strstr(text, what) == NULL)
-        fail_msg("missing: %s", what);
-}
 
 /* Where `what` comes next after `at`; NULL stays NULL. */
 static const char *next_of(const char *at, const char *what)
@@ -316,11 +205,14 @@ static mel_status bars(char **out, mel_error *err)
 /* A page with everything on it, made up. */
 static mel_page_data sample_page(void)
 {
+    static const double point[][2] = { { 0.1, 0.45 }, { 0.4, 0.2 }, { 0.2, 0.4 }, { 0.45, 0.1 } };
     static const mel_page_question questions[] = {
-        { { 0.1, 0.45 }, { 0.4, 0.2 }, MEL_ANSWER_B, 3.25, false, false },
-        { { 0.2, 0.4 }, { 0.45, 0.1 }, MEL_ANSWER_A, 2.0, false, true },
-        { { 0.45, 0.1 }, { 0.2, 0.4 }, MEL_ANSWER_SAME, NAN, true, false },
+        { point[0], point[1], MEL_ANSWER_B, 3.25, false, false },
+        { point[2], point[3], MEL_ANSWER_A, 2.0, false, true },
+        { point[3], point[2], MEL_ANSWER_SAME, NAN, true, false },
     };
+    static const mel_page_number numbers[] = { { "m11", "one", 0.95, 0.9, 0.98 },
+                                               { "m00", "two", 0.3, NAN, NAN } };
     static const double radius[] = { 0.5, 0.3, 0.1, 0.05 };
     const mel_posterior_plot posterior = sample_posterior();
     mel_page_data d = {
@@ -344,7 +236,7 @@ static mel_page_data sample_page(void)
         .rows = 285,
         .summary = { MEL_END_TOLERANCE, 3, 0.012, 0.05, 1, 0, 1, 0.3, 0.2, 0.4 },
         .n_numbers = 2,
-        .numbers = { { "m11", "one", 0.95, 0.9, 0.98 }, { "m00", "two", 0.3, NAN, NAN } },
+        .numbers = numbers,
         .cost = { 3.24, 2.37, 4.93 },
         .threshold = 0.236,
         .threshold_low = 0.169,
@@ -376,7 +268,6 @@ static mel_status full_page(char **out, mel_error *err)
 {
     static const double a[] = { 0.0, 0.8, 1.5 }, t[] = { 0.1, 0.9, 0.2 }, e[] = { 0.2, 0.8, 0.1 };
     mel_page_data d = sample_page();
-    d.has_truth = true;
     d.truth_words = "One missed cancer counts as much as 3 false alarms.";
     d.truth_m11 = 0.9;
     d.truth_m00 = 0.3;
@@ -441,7 +332,7 @@ static void test_samples(void **state)
     for (size_t i = 0; i < COUNT(samples); i++) {
         char *out = make(samples[i].make);
         print_message("  %s: %zu bytes\n", samples[i].file, strlen(out));
-        assert_document(out);
+        test_document(out);
         char *again = make(samples[i].make);
         assert_string_equal(out, again);
         if (strstr(samples[i].file, ".svg") != NULL)
@@ -518,10 +409,10 @@ static void test_questions_drawn(void **state)
     (void)state;
     char *svg = make(feasible);
     /* A and B: a filled and an open end each; "about the same": two open ends; one of each in the legend. */
-    assert_int_equal(occurrences(svg, "<circle class=\"won\""), 2 + 1);
-    assert_int_equal(occurrences(svg, "<circle class=\"lost\""), 2 + 2 + 1);
-    assert_int_equal(occurrences(svg, "<path class=\"asked\""), 2);
-    assert_int_equal(occurrences(svg, "<path class=\"asked dots\""), 1);
+    assert_int_equal(test_occurrences(svg, "<circle class=\"won\""), 2 + 1);
+    assert_int_equal(test_occurrences(svg, "<circle class=\"lost\""), 2 + 2 + 1);
+    assert_int_equal(test_occurrences(svg, "<path class=\"asked\""), 2);
+    assert_int_equal(test_occurrences(svg, "<path class=\"asked dots\""), 1);
     /* The filled end of question 1 is A, on the left; that of question 2 is B, on the right. */
     const char *won = strstr(svg, "<circle class=\"won\""), *lost = strstr(svg, "<circle class=\"lost\"");
     assert_true(attribute(won, "cx") < attribute(lost, "cx") - 100.0);
@@ -530,8 +421,8 @@ static void test_questions_drawn(void **state)
     assert_true(attribute(won, "cx") > attribute(lost, "cx") + 100.0);
     static const char *const labels[] = { ">1</text>", ">2</text>", ">3</text>" };
     for (size_t i = 0; i < COUNT(labels); i++)
-        assert_has(svg, labels[i]);
-    assert_has(svg, "&lt;b&gt;&quot;R&amp;D&quot;&lt;/b&gt;");
+        test_has(svg, labels[i]);
+    test_has(svg, "&lt;b&gt;&quot;R&amp;D&quot;&lt;/b&gt;");
     free(svg);
 }
 
@@ -574,7 +465,7 @@ static void test_feasible_refusals(void **state)
         mel_error err;
         assert_int_equal(mel_plot_feasible(&svg, &rows[i], NULL, &err), MEL_EINVAL);
         assert_null(svg);
-        assert_has(err.text, sentences[i]);
+        test_has(err.text, sentences[i]);
     }
 }
 
@@ -651,7 +542,7 @@ static void test_posterior_refusals(void **state)
         mel_error err;
         assert_int_equal(mel_plot_posterior(&svg, &rows[i], NULL, &err), MEL_EINVAL);
         assert_null(svg);
-        assert_has(err.text, sentences[i]);
+        test_has(err.text, sentences[i]);
     }
 }
 
@@ -665,13 +556,13 @@ static void test_along_maxima(void **state)
     assert_int_equal(path_of(svg, "line-2", ex, ey, 2), 2);
     assert_close(tx[0], tx[1], 1e-9);
     assert_close(tx[0], ex[0], 1e-9);
-    assert_has(svg, "The true metric is largest at 0.800 radians.");
-    assert_has(svg, "The elicited metric is largest at 0.800 radians.");
+    test_has(svg, "The true metric is largest at 0.800 radians.");
+    test_has(svg, "The elicited metric is largest at 0.800 radians.");
     free(svg);
     static const double a[] = { 0.0, 1.0 }, bad[] = { 0.0, INFINITY }, back[] = { 1.0, 0.0 };
     mel_error err;
     assert_int_equal(mel_plot_along(&svg, 2, a, bad, NULL, NULL, &err), MEL_EINVAL);
-    assert_has(err.text, "angle 1: (1, true inf, elicited 0) is not finite");
+    test_has(err.text, "angle 1: (1, true inf, elicited 0) is not finite");
     assert_int_equal(mel_plot_along(&svg, 2, back, a, NULL, NULL, &err), MEL_EINVAL);
     assert_int_equal(mel_plot_along(&svg, 2, a, NULL, NULL, NULL, &err), MEL_EINVAL);
     assert_int_equal(mel_plot_along(&svg, 1, a, a, NULL, NULL, &err), MEL_EINVAL);
@@ -681,8 +572,8 @@ static void test_convergence_points(void **state)
 {
     (void)state;
     char *svg = make(convergence);
-    assert_int_equal(occurrences(svg, "<circle class=\"fill-1\""), 6);
-    assert_has(svg, "tolerance asked for");
+    assert_int_equal(test_occurrences(svg, "<circle class=\"fill-1\""), 6);
+    test_has(svg, "tolerance asked for");
     free(svg);
     static const double zero[] = { 0.5, 0.0 };
     mel_error err;
@@ -720,7 +611,7 @@ static void test_people_add_up(void **state)
             for (at = at != NULL ? at + strlen(want) : "\""; *at != '"'; at++)
                 n += *at == 'M';
             (void)snprintf(legend, sizeof legend, ">%zu %s</text>", n, words[k]);
-            assert_has(svg, legend);
+            test_has(svg, legend);
             /* The mistakes are rounded, the others take what is left. */
             const bool mistake = k == 1 || k == 2;
             assert_true(fabs((double)n - 1000.0 * share[k]) <= (mistake ? 0.5 : 1.0) + 1e-9);
@@ -769,9 +660,9 @@ static void test_bar_widths(void **state)
             assert_close(width, unit * value, 0.02);
         }
     }
-    assert_int_equal(occurrences(svg, "url(#plot-hatch-1)"), 3 + 1);
-    assert_int_equal(occurrences(svg, "<pattern id=\"plot-hatch-1\""), 1);
-    assert_int_equal(occurrences(svg, "<pattern"), 1);
+    assert_int_equal(test_occurrences(svg, "url(#plot-hatch-1)"), 3 + 1);
+    assert_int_equal(test_occurrences(svg, "<pattern id=\"plot-hatch-1\""), 1);
+    assert_int_equal(test_occurrences(svg, "<pattern"), 1);
     free(svg);
 }
 
@@ -801,10 +692,10 @@ static void test_chart_refusals(void **state)
         chart.log_y = rows[i].log_y;
         assert_int_equal(mel_plot_lines(&svg, &chart, NULL, &err), MEL_EINVAL);
         assert_null(svg);
-        assert_has(err.text, rows[i].sentence);
+        test_has(err.text, rows[i].sentence);
     }
     assert_int_equal(mel_plot_lines(&svg, NULL, NULL, &err), MEL_EINVAL);
-    assert_has(err.text, "a chart of 0 series");
+    test_has(err.text, "a chart of 0 series");
     assert_int_equal(mel_plot_bars(&svg, NULL, NULL, &err), MEL_EINVAL);
     mel_bar_chart chart;
     mel_bar_chart_init(&chart);
@@ -812,7 +703,7 @@ static void test_chart_refusals(void **state)
     chart.group_names = (const char *const[]){ "g" };
     chart.value = &bad[1];
     assert_int_equal(mel_plot_bars(&svg, &chart, NULL, &err), MEL_EINVAL);
-    assert_has(err.text, "series 0, group 0: nan");
+    test_has(err.text, "series 0, group 0: nan");
 }
 
 static void test_style(void **state)
@@ -820,24 +711,14 @@ static void test_style(void **state)
     (void)state;
     char *css = NULL;
     assert_int_equal(mel_plot_style(&css, NULL), MEL_OK);
-    assert_has(css, "prefers-color-scheme:dark");
-    assert_has(css, "@media print");
-    assert_int_equal(occurrences(css, "{"), occurrences(css, "}"));
+    test_has(css, "prefers-color-scheme:dark");
+    test_has(css, "@media print");
+    assert_int_equal(test_occurrences(css, "{"), test_occurrences(css, "}"));
     assert_null(strstr(css, "<"));
     free(css);
 }
 
 /* ---- pages ---- */
-
-static void assert_order(const char *html, const char *const *parts, size_t n)
-{
-    const char *at = html;
-    for (size_t i = 0; i < n && at != NULL; i++) {
-        at = strstr(at, parts[i]);
-        if (at == NULL)
-            fail_msg("missing or out of order: %s", parts[i]);
-    }
-}
 
 static void test_full_page(void **state)
 {
@@ -886,18 +767,18 @@ static void test_full_page(void **state)
         "melicit 9.9.9",
     };
     char *html = make(full_page);
-    assert_order(html, order, COUNT(order));
-    assert_int_equal(occurrences(html, "<h1"), 1);
-    assert_int_equal(occurrences(html, "<h3"), 0);
-    assert_int_equal(occurrences(html, "<svg"), 6);
-    assert_int_equal(occurrences(html, "role=\"img\""), 6);
-    assert_int_equal(occurrences(html, "<style>"), 1);
-    assert_int_equal(occurrences(html, "<td class=\"answer\">"), 3);
+    test_order(html, order, COUNT(order));
+    assert_int_equal(test_occurrences(html, "<h1"), 1);
+    assert_int_equal(test_occurrences(html, "<h3"), 0);
+    assert_int_equal(test_occurrences(html, "<svg"), 6);
+    assert_int_equal(test_occurrences(html, "role=\"img\""), 6);
+    assert_int_equal(test_occurrences(html, "<style>"), 1);
+    assert_int_equal(test_occurrences(html, "<td class=\"answer\">"), 3);
     /* Question 1 was answered B, question 2 A, question 3 neither. */
     static const char *const picked[] = { "miss gap picked", "<td class=\"answer\">B<", "miss picked",
                                           "<td class=\"answer\">A<", "<td class=\"answer\">same<" };
-    assert_order(html, picked, COUNT(picked));
-    assert_int_equal(occurrences(html, "picked\">"), 4);
+    test_order(html, picked, COUNT(picked));
+    assert_int_equal(test_occurrences(html, "picked\">"), 4);
     assert_null(strstr(html, "<b>"));
     free(html);
 }
@@ -921,7 +802,7 @@ static void test_bare_page(void **state)
                                           "Against the truth", "known within",   "answered by",
                                           "How consistent",    "posterior-title" };
     char *html = make(bare_page);
-    assert_order(html, order, COUNT(order));
+    test_order(html, order, COUNT(order));
     for (size_t i = 0; i < COUNT(absent); i++)
         if (strstr(html, absent[i]) != NULL)
             fail_msg("not known, but said: %s", absent[i]);
@@ -937,16 +818,15 @@ static void test_decimals(void **state)
         const char *cell;
     } rows[] = { { 0.01, ">400<" }, { 0.0002, ">400.0<" }, { 0.00002, ">400.00<" }, { 0.0, ">400<" } };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const mel_page_question question = { { 0.1, 0.4 }, { 0.1 + rows[i].shift, 0.4 },
-                                             MEL_ANSWER_B, 1.0,
-                                             false,        false };
+        const double a[] = { 0.1, 0.4 }, b[] = { 0.1 + rows[i].shift, 0.4 };
+        const mel_page_question question = { a, b, MEL_ANSWER_B, 1.0, false, false };
         mel_page_data d = sample_page();
         char *html = NULL;
         mel_error err;
         d.n_questions = 1;
         d.questions = &question;
         assert_ok(mel_page_write(&html, &d, &err), &err);
-        assert_has(html, rows[i].cell);
+        test_has(html, rows[i].cell);
         free(html);
     }
 }
@@ -993,7 +873,7 @@ static void open_fixture(fixture *f, const mel_session_options *opt, double m11,
         assert_ok(mel_face_from_logistic(&f->face, 5.0, 0.5, &err), &err);
     assert_ok(mel_metric_linear(&f->truth, MEL_FAMILY_LINEAR, &layout, class_names, MEL_UTILITY, a, &err),
               &err);
-    assert_ok(mel_session_new(&f->session, f->face, opt, &err), &err);
+    assert_ok(mel_session_new(&f->session, &(mel_domain){ .face = f->face }, opt, &err), &err);
 }
 
 static void answer_all(fixture *f, size_t most)
@@ -1035,7 +915,7 @@ static void report(char **html, fixture *f, const mel_report_options *opt)
 {
     mel_error err;
     assert_ok(mel_report_session(html, f->session, opt, &err), &err);
-    assert_document(*html);
+    test_document(*html);
 }
 
 static void test_session_report(void **state)
@@ -1053,16 +933,16 @@ static void test_session_report(void **state)
     about.rows = 1000;
     char *html = NULL;
     report(&html, &f, &about);
-    assert_has(html, "<h1>One missed cancer counts as much as");
-    assert_has(html, "Of 1,000 patients");
-    assert_has(html, "missed cancers");
-    assert_has(html, "Against the truth");
-    assert_has(html, "One missed cancer counts as much as 7 false alarms.");
-    assert_has(html, "The metric agrees with every answer.");
-    assert_has(html, "id=\"posterior-title\"");
-    assert_has(html, "id=\"convergence-title\"");
+    test_has(html, "<h1>One missed cancer counts as much as");
+    test_has(html, "Of 1,000 patients");
+    test_has(html, "missed cancers");
+    test_has(html, "Against the truth");
+    test_has(html, "One missed cancer counts as much as 7 false alarms.");
+    test_has(html, "The metric agrees with every answer.");
+    test_has(html, "id=\"posterior-title\"");
+    test_has(html, "id=\"convergence-title\"");
     assert_null(strstr(html, "malignant case")); /* the caller's name replaced it everywhere */
-    assert_int_equal(occurrences(html, "<td class=\"answer\">"), mel_session_answers(f.session));
+    assert_int_equal(test_occurrences(html, "<td class=\"answer\">"), mel_session_answers(f.session));
     char *again = NULL;
     report(&again, &f, &about);
     assert_string_equal(html, again);
@@ -1094,13 +974,13 @@ static void test_session_numbers(void **state)
     assert_ok(mel_metric_cost_ratio(&cost, metric, &err), &err);
     const mel_ends e = mel_page_ends(1.0 / (1.0 + cost.high), 1.0 / (1.0 + cost.low));
     (void)snprintf(want, sizeof want, "probability up; 95%% between %s and %s<", e.low.text, e.high.text);
-    assert_has(html, want);
+    test_has(html, want);
     const double *m = mel_metric_numerator(metric, NULL);
     assert_ok(mel_face_support(&best, f.face, m[0], m[1], &err), &err);
     (void)snprintf(want, sizeof want, ">%s <small>and</small> %s<",
                    mel_page_people(1000.0 * (mel_face_positives(f.face) - best.tp)).text,
                    mel_page_people(1000.0 * (mel_face_negatives(f.face) - best.tn)).text);
-    assert_has(html, want);
+    test_has(html, want);
     const double share = number_after(html, "The elicited metric orders ");
     assert_true(share > 98.0 && share <= 100.0);
     mel_metric_free(metric);
@@ -1127,8 +1007,8 @@ static void test_session_names(void **state)
     /* About 3, as far as the tolerance goes. */
     const double ratio = number_after(html, "<h1>One cry of wolf counts as much as ");
     assert_true(ratio > 2.7 && ratio < 3.3);
-    assert_has(html, " missed &lt;oxen&gt;.</h1>");
-    assert_has(html, "missed &lt;oxen&gt; to one cry of wolf");
+    test_has(html, " missed &lt;oxen&gt;.</h1>");
+    test_has(html, "missed &lt;oxen&gt; to one cry of wolf");
     assert_null(strstr(html, "false alarm"));
     assert_null(strstr(html, "malignant case"));
     free(html);
@@ -1175,7 +1055,7 @@ static void test_other_sessions(void **state)
         answer_all(&f, rows[i].answers);
         char *html = NULL;
         report(&html, &f, NULL);
-        assert_has(html, rows[i].has);
+        test_has(html, rows[i].has);
         if (strstr(html, rows[i].lacks) != NULL)
             fail_msg("%s: unexpected: %s", rows[i].name, rows[i].lacks);
         free(html);
@@ -1238,9 +1118,9 @@ static void test_fractional_session(void **state)
         mel_report_options_init(&about);
         about.truth = f.truth;
         report(&html, &f, &about);
-        assert_has(html, "<i>p11</i>");
-        assert_has(html, "<i>q0</i>");
-        assert_has(html, "<p class=\"lede\">Classifiers of equal worth");
+        test_has(html, "<i>p11</i>");
+        test_has(html, "<i>q0</i>");
+        test_has(html, "<p class=\"lede\">Classifiers of equal worth");
         assert_true(number_after(html, "The elicited metric orders ") > 95.0);
         assert_int_equal(strstr(html, "id=\"convergence-title\"") != NULL,
                          strategies[i] == MEL_STRATEGY_ACTIVE);
@@ -1286,16 +1166,16 @@ static void test_along_face(void **state)
     char *svg = NULL;
     open_fixture(&f, &opt, cos(0.6), sin(0.6));
     assert_ok(mel_plot_along_face(&svg, f.face, 1001, f.truth, f.truth, NULL, &err), &err);
-    assert_document(svg);
-    assert_has(svg, "The true metric is largest at 0.600 radians.");
-    assert_has(svg, "The elicited metric is largest at 0.600 radians.");
+    test_document(svg);
+    test_has(svg, "The true metric is largest at 0.600 radians.");
+    test_has(svg, "The elicited metric is largest at 0.600 radians.");
     free(svg);
     assert_int_equal(mel_plot_along_face(&svg, f.face, 1, f.truth, NULL, NULL, &err), MEL_EINVAL);
     mel_feasible_plot plot;
     mel_feasible_plot_init(&plot);
     plot.face = f.face;
     assert_ok(mel_plot_feasible(&svg, &plot, NULL, &err), &err);
-    assert_document(svg);
+    test_document(svg);
     assert_true(strlen(svg) < 20000); /* tens of thousands of corners, thinned */
     free(svg);
     close_fixture(&f);

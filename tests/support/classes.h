@@ -1,0 +1,29 @@
+/* Random samples of class probabilities with labels and groups, and what a direct count says about them. */
+#ifndef MEL_TEST_CLASSES_H
+#define MEL_TEST_CLASSES_H
+
+#include "support/test.h"
+
+typedef struct {
+    mel_sample sample; /* points into the arrays below */
+    double *probability;
+    uint32_t *label, *group;
+} test_classes;
+
+/* Probabilities are softmaxes of normal scores times `sharpness`, labels are drawn from them and so are true
+ * to the model; every group has rows of every class (n >= k max(1, m)). levels > 0: scores are rounded to so
+ * many values, so that there are ties. */
+void test_classes_make(test_classes *out, mel_rng *rng, size_t n, size_t k, size_t m, double sharpness,
+                       unsigned levels);
+void test_classes_clear(test_classes *classes);
+/* Statistics of decision (n x k) by a loop over the rows, straight from the definitions. */
+void test_classes_statistics(double *out, const test_classes *classes, const mel_space_options *opt,
+                             const double *decision);
+/* decision[r][j] = 1 for the class that plug-in gains choose, the smallest of those that tie. */
+void test_classes_decide(double *decision, const test_classes *classes, const double *gain);
+mel_space *test_classes_space(const test_classes *classes, const mel_space_options *opt);
+/* Options with every field. */
+mel_space_options test_space_options(mel_statistics_kind kind, mel_coordinates coordinates,
+                                     mel_evidence evidence, int threads);
+
+#endif

@@ -1,0 +1,421 @@
+/* The page of a session about several classes, and the numbers of any metric. */
+#include "support/document.h"
+
+#include "report/numbers.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char nasty[] = "<b>\"R&D\"</b> 'x' \xE7\x99\x8C \xFF\x01";
+
+/* ---- made-up pages ---- */
+
+enum { SIZE = 6 };
+static const double points[4][SIZE] = { { 0.3, 0.3, 0.3, 0.3, 0.3, 0.3 },
+                                        { 0.35, 0.2, 0.3, 0.31, 0.32, 0.3 },
+                                        { 0.1, 0.3, 0.3, 0.3, 0.3, 0.3 },
+                                        { 0.1, 0.3, 0.3, 0.3, 0.3, 0.3 } };
+
+static mel_page_data sample(mel_page_classes *classes)
+{
+    static const char *const names[SIZE] = { nasty, "b", "c", "d", "e", "f" };
+    static const char *const class_names[] = { nasty, "flu", "cold" };
+    static const double weight[SIZE] = { 0.4, 0.2, -0.1, 0.1, 0.1, 0.1 };
+    static const double low[SIZE] = { 0.35, 0.1, -0.2, 0.0, 0.0, 0.0 },
+                        high[SIZE] = { 0.45, 0.3, 0, 0.2, 0.2, 0.2 };
+    static const mel_page_question questions[] = {
+        { points[0], points[1], MEL_ANSWER_B, 3.25, false, false },
+        { points[2], points[3], MEL_ANSWER_SAME, NAN, true, false },
+        { points[1], points[2], MEL_ANSWER_A, 2.0, false, true },
+    };
+    static const mel_page_number numbers[] = { { "a1", nasty, 0.95, 0.9, 0.98 },
+                                               { "a2", "two", 0.3, NAN, NAN } };
+    static const double radius[] = { 0.5, 0.3, 0.1, 0.05 };
+    *classes = (mel_page_classes){
+        .layout = { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 },
+        .coordinates = names,
+        .class_names = class_names,
+        .on_ball = true,
+        .n_weights = SIZE,
+        .weight_names = names,
+        .weight_labels = names,
+        .weight = weight,
+        .weight_low = low,
+        .weight_high = high,
+        .weight_truth = weight,
+        .lambda = NAN,
+        .lambda_low = NAN,
+        .lambda_high = NAN,
+        .n_left_out = 1,
+    };
+    mel_page_data d = {
+        .classes = classes,
+        .title = nasty,
+        .words = "Weight of each mistake: one 40% (95% between 35% and 45%), two 20%. Predicting x costs 4 "
+                 "times as much as predicting y; 95% between 3 and 5. More.",
+        .version = "9.9.9",
+        .unit = "women",
+        .session_path = "it's a file.jsonl",
+        .summary = { MEL_END_TOLERANCE, 3, 0.012, 0.05, 1, 1, 1, NAN, NAN, NAN },
+        .n_numbers = COUNT(numbers),
+        .numbers = numbers,
+        .truth_words = "The truth.",
+        .truth_agreement = 0.998,
+        .n_pairs = 2000,
+        .n_questions = COUNT(questions),
+        .questions = questions,
+        .n_radius = COUNT(radius),
+        .radius = radius,
+    };
+    mel_session_options_init(&d.settings);
+    return d;
+}
+
+static char *write(const mel_page_data *d)
+{
+    char *html = NULL;
+    mel_error err;
+    assert_ok(mel_page_write(&html, d, &err), &err);
+    test_document(html);
+    return html;
+}
+
+static void test_full_page(void **state)
+{
+    (void)state;
+    static const char *const order[] = {
+        "<h1>Predicting x costs 4 times as much as predicting y.</h1>",
+        "With 95% probability between 3 and 5.</p>",
+        "Dearest mistake",
+        "40%",
+        "95% between 35% and 45%",
+        "\302\2610.012",
+        "the least certain of 3 weights",
+        "2 <small>of</small> 3",
+        ">What it weighs</h2>",
+        "id=\"weights-title\"",
+    };
+    mel_page_classes classes;
+    const mel_page_data d = sample(&classes);
+    char *html = write(&d);
+    test_order(html, order, COUNT(order));
+    static const char *const parts[] = {
+        ">true<",
+        "taken for</small> flu",
+        ">right</td>",
+        "\xE2\x88\x92\x31\x30.0<",
+        "Each weight as a share of all of them",
+        "1 smaller weight is only in the metric file.",
+        "In what A and B differed most, in percent of the true class",
+        "and 1 smaller difference</small>",
+        "no visible difference",
+        "asked before",
+        "the metric disagrees",
+        "a ball of achievable ones around random guessing",
+        "The answers came from a known metric. It says: The truth. The elicited metric orders 99.8% of 2,000",
+        "--session &#39;it&#39;\\&#39;&#39;s a file.jsonl&#39;",
+    };
+    for (size_t i = 0; i < COUNT(parts); i++)
+        test_has(html, parts[i]);
+    assert_int_equal(test_occurrences(html, "<h1"), 1);
+    assert_int_equal(test_occurrences(html, "<svg"), 2);
+    assert_int_equal(test_occurrences(html, "<td class=\"answer\""), 3);
+    assert_null(strstr(html, "melicit apply")); /* a ball has no classifier */
+    assert_null(strstr(html, ">What it does</h2>"));
+    /* Question 1: the largest difference first; B is preferred. */
+    static const char *const first[] = { "<td>b</td><td class=\"n\">30.0<", "picked\">20.0<",
+                                         "<td class=\"n\">30.0<", "picked\">35.0<" };
+    test_order(html, first, COUNT(first));
+    free(html);
+}
+
+static void test_two_columns_of_questions(void **state)
+{
+    (void)state;
+    mel_page_classes classes;
+    mel_page_data d = sample(&classes);
+    mel_page_question many[7];
+    for (size_t i = 0; i < COUNT(many); i++)
+        many[i] = d.questions[i % 3];
+    d.n_questions = COUNT(many);
+    d.questions = many;
+    char *html = write(&d);
+    static const char *const order[] = { "aria-label=\"Questions 1 to 4\"",
+                                         "aria-label=\"Questions 5 to 7\"" };
+    test_order(html, order, COUNT(order));
+    assert_int_equal(test_occurrences(html, "<td class=\"answer\""), COUNT(many));
+    free(html);
+}
+
+/* Nothing is known but what must be. */
+static void test_bare_page(void **state)
+{
+    (void)state;
+    mel_page_classes classes;
+    mel_page_data d = sample(&classes);
+    classes.n_weights = classes.n_left_out = 0;
+    classes.on_ball = false;
+    d.words = "This metric does not tell classifiers apart: every weight is zero.";
+    d.session_path = d.truth_words = NULL;
+    d.summary = (mel_summary){ MEL_END_NOT_YET, 0, NAN, NAN, 0, 0, 0, NAN, NAN, NAN };
+    d.n_questions = d.n_radius = d.n_numbers = 0;
+    char *html = write(&d);
+    static const char *const order[] = {
+        "<h1>This metric does not tell classifiers apart: every weight is zero.",
+        "the session is not finished", ">What it weighs</h2>", "No question has been answered yet.",
+        "melicit apply"
+    };
+    test_order(html, order, COUNT(order));
+    static const char *const absent[] = { "Dearest", "Known within",      "Agreement",
+                                          "<svg",    "Against the truth", "random guessing" };
+    for (size_t i = 0; i < COUNT(absent); i++)
+        if (strstr(html, absent[i]) != NULL)
+            fail_msg("not known, but said: %s", absent[i]);
+    free(html);
+}
+
+/* ---- numbers ---- */
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    static const char *const classes[] = { "healthy", "flu", "cold" }, *const groups[] = { "men", "women" };
+    static const char *const coordinates[] = { "x", "y", "z" };
+    const mel_layout diagonal = { MEL_CONFUSION, MEL_DIAGONAL, 3, 0 },
+                     two = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
+    const mel_layout fair = { MEL_RATES, MEL_OFFDIAGONAL, 2, 2 };
+    const double a[] = { 0.2, 0.3, 0.5 }, b[] = { 0, 0.1, -0.2 }, even[] = { 0.5, 0.5, 0.5, 0.5 };
+    const double square[] = { 1, 2, 2, -3 }, cube[] = { 1, 2, 2, 3, 2, 3, 3, 4 };
+    enum { METRICS = 4 };
+    mel_metric *metric[METRICS];
+    mel_error err;
+    assert_ok(mel_metric_fractional(&metric[0], MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, &diagonal, classes,
+                                    MEL_UTILITY, a, 0.0, b, 1.5, &err),
+              &err);
+    assert_ok(mel_metric_polynomial(&metric[1], 3, &two, classes, MEL_COST,
+                                    (const double *const[]){ a, square, cube }, &err),
+              &err);
+    assert_ok(mel_metric_fair_linear(&metric[2], &fair, classes, groups, a, b, 0.25, even, &err), &err);
+    assert_ok(mel_metric_fair_quadratic(&metric[3], &fair, classes, groups, a, square, 0.25, even, &err),
+              &err);
+    double ends[18];
+    for (size_t i = 0; i < COUNT(ends); i++)
+        ends[i] = (double)i;
+    static const struct {
+        size_t metric, most, n, left_out;
+        const char *says; /* name value meaning @place in the file */
+    } rows[] = {
+        { 0, 40, 7, 0,
+          "a1 0.2 x, above the line @0|a2 0.3 y, above the line @1|a3 0.5 z, above the line @2|b1 0 x, below "
+          "the "
+          "line @4|b2 0.1 y, below the line @5|b3 -0.2 z, below the line @6|b0 1.5 constant, below the line "
+          "@7|" },
+        { 1, 40, 9, 0,
+          "a1 0.2 x @0|a2 0.3 y @1|B1,1 1 x, squared @2|B1,2 2 x, times y @3|B2,2 -3 y, squared @5|C1,1,1 1 "
+          "x, "
+          "times x, times x @6|C1,1,2 2 x, times x, times y @7|C1,2,2 3 x, times y, times y @9|C2,2,2 4 y, "
+          "times "
+          "y, times y @13|" },
+        { 1, 4, 4, 5, "a1 0.2 x @0|a2 0.3 y @1|B2,2 -3 y, squared @5|C2,2,2 4 y, times y, times y @13|" },
+        { 1, 1, 1, 8, "a2 0.3 y @1|" },
+        { 2, 40, 5, 0,
+          "a1 0.2 x @0|a2 0.3 y @1|b1 0 between men and women: x @2|b2 0.1 between men and women: y "
+          "@3|\xCE\xBB 0.25 differences between groups against mistakes @4|" },
+        { 3, 40, 6, 0,
+          "a1 0.2 x @0|a2 0.3 y @1|B1,1 1 between men and women: x, squared @2|B1,2 2 between men and women: "
+          "x, "
+          "times y @3|B2,2 -3 between men and women: y, squared @5|\xCE\xBB 0.25 differences between groups "
+          "against mistakes @6|" },
+    };
+    for (size_t i = 0; i < METRICS; i++)
+        assert_ok(mel_metric_set_intervals(metric[i], ends, ends, &err), &err);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_numbers numbers;
+        assert_ok(mel_numbers_of(&numbers, metric[rows[i].metric], coordinates, rows[i].most, &err), &err);
+        assert_int_equal(numbers.n, rows[i].n);
+        assert_int_equal(numbers.n_left_out, rows[i].left_out);
+        char text[2048] = "";
+        size_t used = 0;
+        for (size_t j = 0; j < numbers.n; j++)
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, "%s %g %s @%g|", numbers.number[j].name,
+                                 numbers.number[j].value, numbers.number[j].meaning, numbers.number[j].low);
+        assert_string_equal(text, rows[i].says);
+        mel_numbers_clear(&numbers);
+    }
+    for (size_t i = 0; i < METRICS; i++)
+        mel_metric_free(metric[i]);
+}
+
+/* ---- sessions ---- */
+
+typedef struct {
+    const char *name;
+    mel_family family;
+    mel_strategy strategy;
+    mel_layout layout;
+    bool space;
+    const char *says;
+} kind;
+
+static mel_metric *truth_of(const kind *k)
+{
+    static const double a[] = { 0.2, 0.5, 0.3, 0.1, 0.2, 0.4 }, even[] = { 0.5, 0.5, 0.5, 0.5 };
+    static const char *const classes[] = { "healthy", "flu", "cold" }, *const groups[] = { "men", "women" };
+    double square[36] = { 0 };
+    for (size_t i = 0; i < 6; i++)
+        square[7 * i] = 1.0;
+    mel_metric *metric = NULL;
+    mel_error err;
+    mel_status status = MEL_OK;
+    if (k->family == MEL_FAMILY_QUADRATIC)
+        status = mel_metric_quadratic(&metric, &k->layout, classes, MEL_COST, a, square, &err);
+    else if (k->family == MEL_FAMILY_FAIR_LINEAR)
+        status = mel_metric_fair_linear(&metric, &k->layout, classes, groups, a, a, 0.3, even, &err);
+    else if (k->family == MEL_FAMILY_LINEAR)
+        status = mel_metric_linear(&metric, k->family, &k->layout, classes, MEL_COST, a, &err);
+    else
+        status =
+            mel_metric_linear(&metric, MEL_FAMILY_DIAGONAL_LINEAR, &k->layout, classes, MEL_UTILITY, a, &err);
+    assert_ok(status, &err);
+    return metric;
+}
+
+static void elicit(mel_session **session, const mel_domain *domain, const kind *k, const mel_metric *truth)
+{
+    mel_session_options opt;
+    mel_session_options_init(&opt);
+    opt.family = k->family;
+    opt.strategy = k->strategy;
+    opt.tolerance = 0.1;
+    opt.max_questions = 25;
+    mel_simulated_options sim;
+    mel_simulated_options_init(&sim);
+    mel_oracle *oracle = NULL;
+    mel_error err;
+    assert_ok(mel_session_new(session, domain, &opt, &err), &err);
+    assert_ok(mel_oracle_simulated(&oracle, truth, &sim, &err), &err);
+    assert_ok(mel_session_run(*session, oracle, &err), &err);
+    mel_oracle_free(oracle);
+}
+
+static void report_kind(const kind *k)
+{
+    static const double slope[] = { 1.0, 3.0, 5.0 };
+    mel_domain domain = { .face = NULL };
+    mel_space *space = NULL;
+    mel_ball *ball = NULL;
+    mel_error err;
+    mel_space_options so;
+    mel_space_options_init(&so);
+    so.kind = k->layout.kind;
+    so.coordinates = k->layout.coordinates;
+    if (k->space)
+        assert_ok(mel_space_from_softmax(&space, 3, slope, &so, &err), &err);
+    else
+        assert_ok(mel_ball_new(&ball, &k->layout, 0.1, NULL, NULL, &err), &err);
+    domain.space = space;
+    domain.ball = ball;
+    mel_metric *truth = truth_of(k);
+    mel_session *session = NULL;
+    elicit(&session, &domain, k, truth);
+    mel_report_options about;
+    mel_report_options_init(&about);
+    about.truth = truth;
+    char *html = NULL, *again = NULL;
+    assert_ok(mel_report_session(&html, session, &about, &err), &err);
+    test_document(html);
+    test_has(html, k->says);
+    test_has(html, "random pairs of classifiers");
+    assert_int_equal(test_occurrences(html, "<td class=\"answer\""), mel_session_answers(session));
+    assert_int_equal(strstr(html, ">What it does</h2>") != NULL,
+                     k->space && k->family == MEL_FAMILY_DIAGONAL_LINEAR);
+    assert_int_equal(strstr(html, "95%") != NULL, k->strategy == MEL_STRATEGY_ACTIVE);
+    assert_ok(mel_report_session(&again, session, &about, &err), &err);
+    assert_string_equal(html, again);
+    mel_metric *other = NULL;
+    const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+    assert_ok(mel_metric_linear(&other, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY, slope, &err), &err);
+    about.truth = other;
+    free(again);
+    assert_int_equal(mel_report_session(&again, session, &about, &err), MEL_EINVAL);
+    assert_null(again);
+    assert_non_null(strstr(err.text, "about other statistics"));
+    mel_metric_free(other);
+    free(html);
+    mel_session_free(session);
+    mel_metric_free(truth);
+    mel_space_free(space);
+    mel_ball_free(ball);
+}
+
+static void test_sessions(void **state)
+{
+    (void)state;
+    static const kind kinds[] = {
+        { "diagonal, active",
+          MEL_FAMILY_DIAGONAL_LINEAR,
+          MEL_STRATEGY_ACTIVE,
+          { MEL_CONFUSION, MEL_DIAGONAL, 3, 0 },
+          true,
+          "out of 1,000 people" },
+        { "diagonal rates, active",
+          MEL_FAMILY_DIAGONAL_LINEAR,
+          MEL_STRATEGY_ACTIVE,
+          { MEL_RATES, MEL_DIAGONAL, 3, 0 },
+          true,
+          "in percent of the true class" },
+        { "diagonal, search",
+          MEL_FAMILY_DIAGONAL_LINEAR,
+          MEL_STRATEGY_SEARCH,
+          { MEL_CONFUSION, MEL_DIAGONAL, 3, 0 },
+          true,
+          "class 1 recognised" },
+        { "monotone, search",
+          MEL_FAMILY_MONOTONE,
+          MEL_STRATEGY_SEARCH,
+          { MEL_CONFUSION, MEL_DIAGONAL, 3, 0 },
+          true,
+          "one that grows with every right answer was assumed" },
+        { "linear, active",
+          MEL_FAMILY_LINEAR,
+          MEL_STRATEGY_ACTIVE,
+          { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 },
+          false,
+          "class 0 taken for class 2" },
+        { "linear, search",
+          MEL_FAMILY_LINEAR,
+          MEL_STRATEGY_SEARCH,
+          { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 },
+          false,
+          "trusts each answer" },
+        { "fair linear",
+          MEL_FAMILY_FAIR_LINEAR,
+          MEL_STRATEGY_ACTIVE,
+          { MEL_RATES, MEL_OFFDIAGONAL, 2, 2 },
+          false,
+          "class 0 taken for class 1 (group 2)" },
+        { "quadratic",
+          MEL_FAMILY_QUADRATIC,
+          MEL_STRATEGY_ACTIVE,
+          { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 },
+          false,
+          "class 0 taken for class 1, squared" },
+    };
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        print_message("  %s\n", kinds[i].name);
+        report_kind(&kinds[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_full_page), cmocka_unit_test(test_two_columns_of_questions),
+        cmocka_unit_test(test_bare_page), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_sessions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
