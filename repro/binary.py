@@ -4,17 +4,13 @@
 Writes docs/repro-binary.md: each table with the thesis' numbers, those of `--strategy search` and those of
 `--strategy active`. Thesis figures are typed in below from its tables 3.1, 3.2 and A.1 to A.3."""
 
-import json
 import math
-import os
-import pathlib
-import subprocess
 import tempfile
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve() / "melicit"
+from workshop import ROOT, Workshop
+
 PAGE = ROOT / "docs" / "repro-binary.md"
 
 LINEAR = [([0.98, 0.17], [0.99, 0.17]), ([0.87, 0.50], [0.87, 0.50]), ([0.64, 0.77], [0.64, 0.77]),
@@ -26,32 +22,15 @@ FRACTIONAL = [([1.00, 0.00], [0.50, -0.50, 0.50]), ([1.0, 0.0], [0.8, -0.8, 0.5]
 TOLERANCES = [0.02, 0.05, 0.08, 0.11]
 THESIS_MISSES = {("magic04", 10): [0.57, 0.14, 0.07, 0.00], ("breast_cancer_diagnostic", 10): [0.79, 0.43, 0.21, 0.07],
                  ("magic04", 1): [0.54, 0.36, 0.14, 0.07], ("breast_cancer_diagnostic", 1): [0.79, 0.64, 0.57, 0.43]}
-LAYOUT = {"kind": "confusion", "coordinates": "binary", "classes": ["negative", "positive"], "groups": []}
+LAYOUT = {"kind": "confusion", "coordinates": "binary", "classes": ["negative", "positive"]}
 
 
-class Workshop:
-    """A temporary folder with metric files, and calls of the program."""
-
-    def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
-        env = dict(os.environ)
-        env.setdefault("MELICIT_DATA", str(ROOT.parent / "shared" / "data"))
-        self.env = env
-
-    def call(self, *words):
-        run = subprocess.run([str(PROGRAM), *map(str, words), "--json"], capture_output=True, text=True, env=self.env)
-        if run.returncode != 0:
-            raise SystemExit(f"{' '.join(map(str, words))}: {run.stdout}{run.stderr}")
-        return json.loads(run.stdout)
-
-    def metric(self, family, coefficients):
-        path = self.folder / "metric.json"
-        path.write_text(json.dumps({"format": "melicit-metric", "version": 1, "family": family, "orientation": "utility",
-                                    "layout": LAYOUT, "coefficients": coefficients}))
-        return path
+class Shop(Workshop):
+    def binary(self, family, coefficients):
+        return self.metric(family, LAYOUT, coefficients)
 
     def linear(self, angle, *words):
-        path = self.metric("linear", {"a": [math.cos(angle), math.sin(angle)]})
+        path = self.binary("linear", {"a": [math.cos(angle), math.sin(angle)]})
         direction = "increasing" if math.cos(angle) > 0 else "decreasing"
         return self.call("elicit", "--oracle", f"sim:{path}", "--direction", direction, *words)
 
@@ -119,7 +98,7 @@ def fractional_table(shop, out):
         a, b = random_points(hull, 1000, rng), random_points(hull, 1000, rng)
         for p, q in FRACTIONAL:
             true = {"p": p, "p0": 0, "q": q[:2], "q0": q[2]}
-            path = shop.metric("linear-fractional", true)
+            path = shop.binary("linear-fractional", true)
             want = value(true, a) > value(true, b)
             row, counts = [], []
             for words in (["--strategy", "search", "--lfpm", "grid", "--tolerance", 0.05],
@@ -149,7 +128,7 @@ def main():
     out = ["# Chapter 3 reproduced\n", "Made by `make repro` (repro/binary.py), which drives the program; nothing is typed in but the thesis' "
            "numbers.\n"]
     with tempfile.TemporaryDirectory() as folder:
-        shop = Workshop(folder)
+        shop = Shop(folder)
         for part in (linear_table, fractional_table, noise_table, real_table):
             part(shop, out)
             print(f"  {part.__name__} done", flush=True)

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Chapter 4 of the thesis with the program: metrics of more than two classes.
+
+Writes docs/repro-multiclass.md and docs/repro-multiclass-*.svg: each table with the thesis' numbers, those of
+`--strategy search` and those of `--strategy active`. REPRO_METRICS sets how many random metrics are drawn (100)."""
+
+import json
+import os
+import tempfile
+
+import numpy as np
+
+from workshop import DATA, ROOT, Workshop, line_chart
+
+PAGE = ROOT / "docs" / "repro-multiclass.md"
+THESIS = json.loads((ROOT / "repro" / "thesis_multiclass.json").read_text())
+METRICS = int(os.environ.get("REPRO_METRICS", "100"))
+SLOPES = {3: [1, 3, 5], 4: [1, 3, 6, 10], 5: [1, 3, 6, 10, 15], 10: [1, 3, 6, 10, 15, 21, 28, 36, 45, 55]}
+REAL = {"vehicle": "vehicle", "satellite": "satellite", "dna_splice": "dna_splice", "covtype": "covtype_sample",
+        "letter": "letter"}
+OMEGAS = [0.02, 0.04, 0.06, 0.08, 0.10, 0.12]
+
+
+def layout(coordinates, k, kind="confusion"):
+    return {"kind": kind, "coordinates": coordinates, "classes": [str(i) for i in range(k)]}
+
+
+def population(k):
+    return ["--population", "softmax:" + ",".join(map(str, SLOPES[k]))]
+
+
+def show(values):
+    return "(" + ", ".join(f"{v:.2f}" for v in values) + ")"
+
+
+def elicit(shop, space, family, coordinates, coefficients, *words, kind="confusion"):
+    k = len(coefficients["a"]) if coordinates == "diagonal" else round(0.5 + (0.25 + len(coefficients["a"])) ** 0.5)
+    path = shop.metric(family, layout(coordinates, k, kind), coefficients)
+    return shop.call("elicit", *space, "--family", family, "--oracle", f"sim:{path}", "--max-questions", 5000, *words)
+
+
+def table(out, heading, columns):
+    out.append(f"## {heading}\n")
+    out.append("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns))
+
+
+def row(out, *cells):
+    out.append("| " + " | ".join(map(str, cells)) + " |")
+
+
+def printed_tables(shop, out):
+    for name, family, coordinates, key in (("Diagonal linear", "diagonal-linear", "diagonal", "dlpm_synthetic"),
+                                           ("Linear", "linear", "offdiagonal", "lpm_synthetic")):
+        table(out, f"{name} metrics on softmax populations, tolerance 0.01",
+              ["true", "thesis", "search", "questions", "same as thesis", "active", "questions"])
+        for k in (3, 4):
+            for line in THESIS[key][f"k{k}"]:
+                true = {"a": line["true"]}
+                search = elicit(shop, population(k), family, coordinates, true, "--strategy", "search", "--tolerance", 0.01)
+                active = elicit(shop, population(k), family, coordinates, true, "--tolerance", 0.01)
+                found = search["metric"]["coefficients"]["a"]
+                same = np.allclose(np.round(found, 2), line["elicited"], atol=1e-9)
+                row(out, show(line["true"]), show(line["elicited"]), show(found), search["questions"], "yes" if same else "no",
+                    show(active["metric"]["coefficients"]["a"]), active["questions"])
+        out.append("")
+
+
+def off_by(run, true):
+    return np.max(np.abs(np.array(run["metric"]["coefficients"]["a"]) - true))
+
+
+def random_table(shop, out):
+    table(out, f"{METRICS} random metrics per number of classes, softmax populations, tolerance 0.01",
+          ["family", "k", "procedure", "questions", "median of the largest error", "95th percentile"])
+    rng = np.random.default_rng(11)
+    for k in SLOPES:
+        metrics = rng.dirichlet(np.ones(k), METRICS)
+        for name, words in {"search, class 1 as reference": ["--strategy", "search"],
+                            "search, tournament": ["--strategy", "search", "--tournament"], "active": []}.items():
+            runs = [elicit(shop, population(k), "diagonal-linear", "diagonal", {"a": list(a)}, "--tolerance", 0.01, *words)
+                    for a in metrics]
+            errors = [off_by(r, a) for r, a in zip(runs, metrics)]
+            row(out, "diagonal-linear", k, name, int(np.median([r["questions"] for r in runs])),
+                f"{np.median(errors):.4f}", f"{np.quantile(errors, 0.95):.4f}")
+    for k in (3, 4):
+        q = k * (k - 1)
+        for signs in ("known", "found by q questions"):
+            a = np.abs(rng.standard_normal((METRICS, q)))
+            a *= -1 if signs == "known" else rng.choice([-1, 1], a.shape)
+            a /= np.linalg.norm(a, axis=1, keepdims=True)
+            words = [] if signs == "known" else ["--direction", "unknown"]
+            for strategy in ("search", "active"):
+                runs = [elicit(shop, ["--ball", k, "--radius", 0.1], "linear", "offdiagonal", {"a": list(m)}, "--tolerance",
+                               0.01, "--strategy", strategy, *words, kind="rates") for m in a]
+                errors = [off_by(r, m) for r, m in zip(runs, a)]
+                note = strategy if signs == "known" else f"{strategy}, signs unknown"
+                row(out, "linear", k, note, int(np.median([r["questions"] for r in runs])), f"{np.median(errors):.4f}",
+                    f"{np.quantile(errors, 0.95):.4f}")
+    out.append("")
+
+
+def radius_table(shop, out):
+    table(out, "Linear metrics on tiny spheres, k = 4: share within omega (rounding is the only noise)",
+          ["radius", "source", *map(str, THESIS["lpm_sphere_radius"]["omega"])])
+    rng = np.random.default_rng(12)
+    metrics = -np.abs(rng.standard_normal((METRICS, 12)))
+    metrics /= np.linalg.norm(metrics, axis=1, keepdims=True)
+    for line in THESIS["lpm_sphere_radius"]["rows"] + [{"radius": 1e-9}]:
+        runs = [elicit(shop, ["--ball", 4, "--radius", line["radius"]], "linear", "offdiagonal", {"a": list(m)}, "--strategy",
+                       "search", "--tolerance", 0.01, kind="rates") for m in metrics]
+        errors = np.array([off_by(r, m) for r, m in zip(runs, metrics)])
+        if "fraction" in line:
+            row(out, line["radius"], "thesis", *(f"{f:.2f}" for f in line["fraction"]))
+        row(out, line["radius"], "search", *(f"{np.mean(errors <= w):.2f}" for w in THESIS["lpm_sphere_radius"]["omega"]))
+    out.append("")
+
+
+def population_points(k, n, coordinates, rng):
+    """Statistics of n random mixtures of plug-in classifiers on the softmax population."""
+    x = (np.arange(4000) + 0.5) / 2000 - 1
+    eta = np.exp(-np.outer(x, SLOPES[k]))
+    eta /= eta.sum(axis=1, keepdims=True)
+    points = []
+    for _ in range(n):
+        share = rng.dirichlet(np.ones(3))
+        c = np.zeros((k, k))
+        for s in share:
+            choice = np.argmax(eta @ rng.standard_normal((k, k)), axis=1)
+            c += s * eta.T @ np.eye(k)[choice] / len(x)
+        points.append(np.diag(c) if coordinates == "diagonal" else c[~np.eye(k, dtype=bool)])
+    return np.array(points)
+
+
+def value(c, points):
+    return points @ np.array(c["a"]) / (points @ np.array(c["b"]) + c["b0"])
+
+
+def ball_points(ball, n, rng):
+    u = rng.standard_normal((n, len(ball["centre"])))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    return np.array(ball["centre"]) + ball["radius"] * rng.random((n, 1)) ** (1 / u.shape[1]) * u
+
+
+def fractional_tables(shop, out):
+    table(out, "Linear-fractional metrics: order agreement with the truth on 1000 random feasible pairs",
+          ["family", "true a; b; b0", "thesis: ratio's mean, deviation", "grid", "closed form", "ratio's mean, deviation", "questions"])
+    rng = np.random.default_rng(13)
+    rows = [("diagonal-linear-fractional", "diagonal", k, line) for k in (3, 4) for line in THESIS["dlfpm_synthetic"][f"k{k}"]]
+    rows += [("linear-fractional", "offdiagonal", 3, line) for line in THESIS["lfpm"]["k3"]]
+    for family, coordinates, k, line in rows:
+        true = line["true"]
+        if coordinates == "diagonal":
+            points = population_points(k, 2000, coordinates, rng)
+        else:
+            points = ball_points(shop.call("space", *population(k)), 2000, rng)
+        want = value(true, points)
+        agreement, ratio, questions = {}, None, 0
+        for solver in ("grid", "closed"):
+            run = elicit(shop, population(k), family, coordinates, true, "--strategy", "search", "--lfpm", solver, "--tolerance", 0.01)
+            got = value(run["metric"]["coefficients"], points)
+            agreement[solver] = np.mean((got[:1000] > got[1000:]) == (want[:1000] > want[1000:]))
+            ratio, questions = got / want, run["questions"]
+        row(out, family, f"{show(true['a'])}; {show(true['b'])}; {true['b0']}", f"{line['alpha']}, {line['sigma']}",
+            f"{agreement['grid']:.3f}", f"{agreement['closed']:.3f}", f"{np.mean(ratio):.2f}, {np.std(ratio):.3f}", questions)
+    out.append("")
+
+
+def split(shop, file, share, seed):
+    """A random share of the rows, half of it for training: probabilities and labels of the other half."""
+    import pandas
+    rows = pandas.read_csv(DATA / f"{file}.csv.gz").sample(frac=share, random_state=seed)
+    half = len(rows) // 2
+    rows[:half].to_csv(shop.folder / "train.csv", index=False)
+    rows[half:].to_csv(shop.folder / "test.csv", index=False)
+    rows[half:][["label"]].to_csv(shop.folder / "labels.csv", index=False)
+    shop.call("train", "--data", shop.folder / "train.csv", "--label", "label", "--out", shop.folder / "model.json")
+    shop.call("predict", "--model", shop.folder / "model.json", "--data", shop.folder / "test.csv", "--out", shop.folder / "p.npy")
+    return ["--probs", shop.folder / "p.npy", "--labels", shop.folder / "labels.csv"], rows["label"].nunique(), len(rows)
+
+
+def real_table(shop, out):
+    table(out, f"{METRICS} random diagonal linear metrics on real data: share within omega of the truth",
+          ["data", "rows", "procedure", "questions", *(f"{w:.2f}" for w in OMEGAS), "largest error"])
+    for name, file in REAL.items():
+        curves = {}
+        for share in (0.5, 0.75, 1.0):
+            space, k, n = split(shop, file, share, 7)
+            metrics = np.random.default_rng(14).dirichlet(np.ones(k), METRICS)
+            for procedure, words in {"search, plug-in": ["--strategy", "search", "--boundary", "plug-in"],
+                                     "search, hull, tournament": ["--strategy", "search", "--tournament"],
+                                     "active": []}.items():
+                runs = [elicit(shop, space, "diagonal-linear", "diagonal", {"a": list(a)}, "--tolerance", 0.01, *words)
+                        for a in metrics]
+                errors = np.array([off_by(r, a) for r, a in zip(runs, metrics)])
+                within = [np.mean(errors <= w) for w in OMEGAS]
+                row(out, name, n, procedure, int(np.median([r["questions"] for r in runs])), *(f"{v:.2f}" for v in within),
+                    f"{errors.max():.4f}")
+                if procedure == "search, plug-in" or (procedure == "active" and share == 1.0):
+                    curves[f"{procedure}, {share:.0%} of the rows"] = (OMEGAS, within)
+            print(f"    {name} {share:.0%}", flush=True)
+        line_chart(ROOT / "docs" / f"repro-multiclass-{name}.svg", curves, "omega", "share of metrics within omega",
+                   f"{name}: diagonal linear metrics recovered", (0, 1))
+    out.append("\nThe thesis used SensIT (acoustic, 78,823 rows), of which only a part with two of the three classes could be had: it is "
+               "left out. Its claims: recovery improves with more rows, and omega between 0.04 and 0.08 is too tight for the plug-in search.\n")
+    out.extend(f"![{name}](repro-multiclass-{name}.svg)" for name in REAL)
+    out.append("")
+
+
+def geometry_table(shop, out):
+    table(out, "The ball around the uniform classifier: radius by the thesis' procedure and by descent",
+          ["space", "classes", "q", "thesis", "inscribed", "shortest random ray", "linear steps"])
+    for name in ["softmax 3", "softmax 4", *REAL]:
+        space = population(int(name[-1])) if name.startswith("softmax") else split(shop, REAL[name], 1.0, 7)[0]
+        found = {m: shop.call("space", *space, "--radius-method", m) for m in ("thesis", "inscribed")}
+        best = found["inscribed"]
+        row(out, name, len(best["classes"]), len(best["centre"]), f"{found['thesis']['radius']:.5f}", f"{best['radius']:.5f}",
+            f"{best['rays']:.5f}", best["steps"])
+    out.append("")
+
+
+def main():
+    out = ["# Chapter 4 reproduced\n", "Made by `make repro` (repro/multiclass.py), which drives the program; the thesis' numbers are in "
+           "repro/thesis_multiclass.json.\n"]
+    with tempfile.TemporaryDirectory() as folder:
+        shop = Workshop(folder)
+        for part in (printed_tables, random_table, radius_table, fractional_tables, geometry_table, real_table):
+            part(shop, out)
+            print(f"  {part.__name__} done", flush=True)
+    PAGE.write_text("\n".join(out))
+    print(f"wrote {PAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

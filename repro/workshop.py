@@ -1,0 +1,76 @@
+"""What the reproduction scripts share: calls of the program, metric files, line charts by the library."""
+
+import ctypes
+import json
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve()
+DATA = pathlib.Path(os.environ.get("MELICIT_DATA", ROOT.parent / "shared" / "data"))
+
+
+class Workshop:
+    """A temporary folder with metric files, and calls of the program."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.env = dict(os.environ, MELICIT_DATA=str(DATA))
+
+    def call(self, *words):
+        run = subprocess.run([str(BUILD / "melicit"), *map(str, words), "--json"], capture_output=True, text=True, env=self.env)
+        if run.returncode != 0:
+            raise SystemExit(f"{' '.join(map(str, words))}: {run.stdout}{run.stderr}")
+        return json.loads(run.stdout)
+
+    def metric(self, family, layout, coefficients, orientation="utility"):
+        """Writes a metric file; layout is {"kind": .., "coordinates": .., "classes": [..]}."""
+        path = self.folder / "metric.json"
+        path.write_text(json.dumps({"format": "melicit-metric", "version": 1, "family": family, "orientation": orientation,
+                                    "layout": {"groups": [], **layout}, "coefficients": coefficients}))
+        return path
+
+
+class _Series(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("n", ctypes.c_size_t), ("x", ctypes.POINTER(ctypes.c_double)),
+                ("y", ctypes.POINTER(ctypes.c_double)), ("low", ctypes.c_void_p), ("high", ctypes.c_void_p),
+                ("step", ctypes.c_bool), ("points", ctypes.c_bool)]
+
+
+class _LineChart(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("n_series", ctypes.c_size_t), ("series", ctypes.POINTER(_Series)),
+                ("x_title", ctypes.c_char_p), ("y_title", ctypes.c_char_p), ("log_x", ctypes.c_bool),
+                ("log_y", ctypes.c_bool), ("whole_x", ctypes.c_bool), ("y_low", ctypes.c_double),
+                ("y_high", ctypes.c_double), ("reference", ctypes.c_double), ("reference_name", ctypes.c_char_p)]
+
+
+class _PlotOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("width", ctypes.c_double), ("height", ctypes.c_double),
+                ("id", ctypes.c_char_p), ("heading", ctypes.c_char_p), ("title", ctypes.c_char_p),
+                ("description", ctypes.c_char_p), ("embedded", ctypes.c_bool)]
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_int), ("text", ctypes.c_char * 480)]
+
+
+def line_chart(path, series, x_title, y_title, heading, y_range=None, log_x=False, log_y=False):
+    """Draws {name: (x, y)} with the library's own plot and writes the SVG."""
+    library = ctypes.CDLL(str(BUILD / "libmelicit.so"))
+    rows = (_Series * len(series))()
+    for row, (name, (x, y)) in zip(rows, series.items()):
+        numbers = ctypes.c_double * len(x)
+        row.name, row.n, row.points = name.encode(), len(x), True
+        row.x, row.y = numbers(*x), numbers(*y)
+    chart, options, error, svg = _LineChart(), _PlotOptions(), _Error(), ctypes.c_char_p()
+    library.mel_line_chart_init(ctypes.byref(chart))
+    library.mel_plot_options_init(ctypes.byref(options))
+    chart.n_series, chart.series = len(series), rows
+    chart.x_title, chart.y_title, chart.log_x, chart.log_y = x_title.encode(), y_title.encode(), log_x, log_y
+    if y_range is not None:
+        chart.y_low, chart.y_high = y_range
+    options.heading = heading.encode()
+    if library.mel_plot_lines(ctypes.byref(svg), ctypes.byref(chart), ctypes.byref(options), ctypes.byref(error)) != 0:
+        raise SystemExit(f"{path}: {error.text.decode()}")
+    pathlib.Path(path).write_bytes(svg.value)
