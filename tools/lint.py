@@ -15,7 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOMS = ["base", "data", "model", "space", "metric", "oracle", "elicit", "optimise", "rank", "report"]
 STRANGERS = {("space", "metric"), ("metric", "space")}
-PUBLIC_HEADER_ROOM = {"layout": "base"}
+PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("
 SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"
 SYMBOLS = ROOT / "tools" / "symbols.txt"

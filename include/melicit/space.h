@@ -51,7 +51,7 @@ MEL_API mel_status mel_space_from_sample(mel_space **out, const mel_sample *samp
                                          const mel_space_options *opt, mel_error *err);
 /* X uniform on [-1, 1], P(Y=i|x) proportional to exp(-slope[i] x). All statistics are integrals over the
  * intervals between the (exactly located) points where the decision changes, by quadrature to 1e-14.
- * Slopes finite, |slope| <= 700, at least two of them different. */
+ * 2 to 100 classes; slopes finite, |slope| <= 700, at least two of them different (MEL_EINVAL). */
 MEL_API mel_status mel_space_from_softmax(mel_space **out, size_t n_classes, const double *slope,
                                           const mel_space_options *opt, mel_error *err);
 MEL_API void mel_space_free(mel_space *space);
@@ -122,8 +122,9 @@ MEL_API mel_status mel_space_segment(double *a, double *b, const mel_space *spac
 
 /* The face D(first, second) of the diagonal: classifiers that predict only these two classes, TP of `first`
  * and TN of `second`. On a sample by the score P(first)/(P(first) + P(second)) (1/2 where both are 0), exact
- * hull; populations in closed form as a fine inscribed polygon (1e-9). Without groups. The face does
- * not need the space any more. */
+ * hull; by the model every row counts as far as it is of either class; populations answer support, rules and
+ * membership exactly, the rest on a fine inscribed polygon (1e-9). TP and TN are shares of everything,
+ * whatever the kind of the space. Without groups. The face does not need the space any more. */
 MEL_API mel_status mel_space_face(mel_face **out, const mel_space *space, size_t first, size_t second,
                                   mel_error *err);
 

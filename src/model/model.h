@@ -3,15 +3,8 @@
 #define MEL_MODEL_MODEL_H
 
 #include "base/internal.h"
+#include "base/vector.h"
 #include "melicit/model.h"
-
-/* GCC builds a second copy of these loops for AVX2 and picks one when the program starts. They keep
- * one rounding per operation and independent sums side by side, so both copies give the same bits. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define MEL_VECTORISED __attribute__((target_clones("avx2", "default")))
-#else
-#define MEL_VECTORISED
-#endif
 
 enum { MEL_LANES = 4 }; /* rows of per-class numbers are padded to a multiple of this */
 

@@ -10,6 +10,7 @@ void mel_face_free(mel_face *face)
     mel_stairs_release(face->stairs);
     mel_rim_free(&face->own);
     free(face->own_rule);
+    mel_softmax_free(face->measure);
     free(face);
 }
 
@@ -217,7 +218,7 @@ static mel_mixture tidy(const mel_mixture *mixture)
 /* A point of the polygon `hull`, whose upper vertices the rules achieve. */
 static mel_mixture mix_corners(const mel_rim *hull, const mel_rule *rule, mel_point point)
 {
-    const mel_blend blend = mel_rim_blend(hull, point);
+    const mel_corner_mix blend = mel_rim_blend(hull, point);
     mel_mixture mixture = { .n = blend.n };
     for (size_t i = 0; i < blend.n; i++) {
         const size_t v = blend.vertex[i];

@@ -1,5 +1,7 @@
 #include "space/logistic.h"
 
+#include "space/softmax.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -43,6 +45,9 @@ mel_status mel_logistic_init(mel_logistic *out, double a, double b, mel_error *e
 
 mel_point mel_logistic_at(const mel_logistic *p, double cut)
 {
+    if (p->measure != NULL)
+        return (mel_point){ mel_softmax_below(p->measure, p->first, cut),
+                            mel_softmax_above(p->measure, p->second, cut) };
     if (p->a == 0.0)
         return (mel_point){ mel_sigmoid(-p->b) * (1.0 + cut) / 2.0, mel_sigmoid(p->b) * (1.0 - cut) / 2.0 };
     const double u = p->a * cut + p->b;

@@ -7,9 +7,15 @@
 
 #include "space/rim.h"
 
+struct mel_softmax;
+
+/* With a measure, rows of further classes are among these, so that the density of the two classes
+ * together is not uniform any more; scores, thresholds and tangents of the boundary stay what they are. */
 typedef struct {
     double a, b; /* a >= 0 */
     double positives, negatives;
+    const struct mel_softmax *measure; /* NULL: uniform */
+    size_t first, second;              /* its classes: positive and negative */
 } mel_logistic;
 
 /* MEL_EINVAL for numbers beyond 1e300, and where no positives (or negatives) are left. */

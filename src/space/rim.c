@@ -319,35 +319,35 @@ static double clamped(double x)
 /* The blend of an edge's ends for a point on the upper boundary (n is 0 elsewhere): no third corner, and
  * no second one at a corner, whatever the sizes of the edges. Corners of the whole polygon are counted from
  * `first`. */
-static mel_blend blend_edge(const mel_rim *rim, mel_point p, size_t first)
+static mel_corner_mix blend_edge(const mel_rim *rim, mel_point p, size_t first)
 {
     const double on = 0x1p-50;
     size_t i = 0;
     if (mel_distance(p, mel_rim_nearest_upper(rim, p, &i)) > on)
-        return (mel_blend){ 0 };
+        return (mel_corner_mix){ 0 };
     for (size_t k = i; k <= i + 1; k++)
         if (mel_distance(p, rim->vertex[k]) <= on)
-            return (mel_blend){ .n = 1, .vertex = { wrapped(rim, first + k) }, .share = { 1.0 } };
+            return (mel_corner_mix){ .n = 1, .vertex = { wrapped(rim, first + k) }, .share = { 1.0 } };
     const mel_point e = rim->edge[i];
     const double r = clamped(mel_inner(mel_minus(p, rim->vertex[i]), e) / mel_inner(e, e));
-    return (mel_blend){ .n = 2,
-                        .vertex = { wrapped(rim, first + i), wrapped(rim, first + i + 1) },
-                        .share = { 1.0 - r, r } };
+    return (mel_corner_mix){ .n = 2,
+                             .vertex = { wrapped(rim, first + i), wrapped(rim, first + i + 1) },
+                             .share = { 1.0 - r, r } };
 }
 
-mel_blend mel_rim_blend(const mel_rim *rim, mel_point p)
+mel_corner_mix mel_rim_blend(const mel_rim *rim, mel_point p)
 {
-    const mel_blend upper = blend_edge(rim, p, rim->n_edges);
+    const mel_corner_mix upper = blend_edge(rim, p, rim->n_edges);
     if (upper.n > 0)
         return upper;
-    const mel_blend lower = blend_edge(rim, mel_rim_reflect(rim, p), 0);
+    const mel_corner_mix lower = blend_edge(rim, mel_rim_reflect(rim, p), 0);
     if (lower.n > 0)
         return lower;
     const mel_point apex = mel_rim_corner(rim, 0), to = mel_minus(p, apex);
     if (rim->n_edges == 1) {
         const mel_point e = edge_after(rim, 0);
         const double r = clamped(mel_inner(to, e) / mel_inner(e, e));
-        return (mel_blend){ .n = 2, .vertex = { 0, 1 }, .share = { 1.0 - r, r } };
+        return (mel_corner_mix){ .n = 2, .vertex = { 0, 1 }, .share = { 1.0 - r, r } };
     }
     size_t low = 1, high = 2 * rim->n_edges - 2; /* the triangle (apex, corner, next corner) around p */
     while (low < high) {
@@ -364,5 +364,6 @@ mel_blend mel_rim_blend(const mel_rim *rim, mel_point p)
     const double r = s > 0.0 ? clamped(mel_inner(mel_minus(to, (mel_point){ s * side.tp, s * side.tn }), e) /
                                        (s * mel_inner(e, e)))
                              : 0.0;
-    return (mel_blend){ .n = 3, .vertex = { 0, low, low + 1 }, .share = { 1.0 - s, s * (1.0 - r), s * r } };
+    return (
+        mel_corner_mix){ .n = 3, .vertex = { 0, low, low + 1 }, .share = { 1.0 - s, s * (1.0 - r), s * r } };
 }

@@ -7,7 +7,7 @@
 #define MEL_SPACE_RIM_H
 
 #include "base/internal.h"
-#include "melicit/space.h"
+#include "melicit/face.h"
 
 typedef struct {
     size_t n_edges; /* >= 1; 1: the face is a segment */
@@ -22,7 +22,7 @@ typedef struct {
     size_t n;
     size_t vertex[MEL_MIXTURE_RULES]; /* as mel_face_vertex counts */
     double share[MEL_MIXTURE_RULES];
-} mel_blend;
+} mel_corner_mix;
 
 static inline mel_point mel_minus(mel_point a, mel_point b)
 {
@@ -78,6 +78,6 @@ mel_point mel_rim_closest(const mel_rim *rim, mel_point p);
 bool mel_rim_chord(mel_point *a, mel_point *b, const mel_rim *rim, mel_point through, mel_point d);
 mel_point mel_rim_random(const mel_rim *rim, mel_rng *rng);
 /* A point of the polygon as a blend of at most three of its vertices. */
-mel_blend mel_rim_blend(const mel_rim *rim, mel_point p);
+mel_corner_mix mel_rim_blend(const mel_rim *rim, mel_point p);
 
 #endif

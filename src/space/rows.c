@@ -1,6 +1,6 @@
 #include "space/rows.h"
 
-#include "melicit/space.h"
+#include "melicit/face.h"
 #include "space/keys.h"
 
 #include <float.h>

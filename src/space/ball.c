@@ -1,0 +1,210 @@
+#include "space/ball.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mel_ball_free(mel_ball *ball)
+{
+    if (ball == NULL)
+        return;
+    free(ball->centre);
+    free(ball->class_share);
+    free(ball->prevalence);
+    free(ball);
+}
+
+/* A copy of n numbers, NULL for NULL; *enough turns false when memory runs out. */
+static double *copy_of(size_t n, const double *x, bool *enough)
+{
+    if (x == NULL)
+        return NULL;
+    double *copy = mel_alloc(n, sizeof *copy);
+    if (copy == NULL)
+        *enough = false;
+    else
+        memcpy(copy, x, n * sizeof *x);
+    return copy;
+}
+
+mel_status mel_ball_make(mel_ball **out, const mel_layout *layout, double radius, const double *centre,
+                         const double *class_share, const double *prevalence, mel_error *err)
+{
+    *out = NULL;
+    mel_ball *ball = mel_alloc_zero(1, sizeof *ball);
+    if (ball == NULL)
+        return mel_fail_memory(err, "a ball");
+    const size_t k = layout->n_classes, groups = layout->n_groups > 1 ? layout->n_groups : 1;
+    bool enough = true;
+    ball->layout = *layout;
+    ball->size = mel_layout_size(layout);
+    ball->group_size = ball->size / groups;
+    ball->radius = radius;
+    ball->centre = copy_of(ball->group_size, centre, &enough);
+    ball->class_share = copy_of(k, class_share, &enough);
+    ball->prevalence = copy_of(groups * k, prevalence, &enough);
+    if (!enough) {
+        mel_ball_free(ball);
+        return mel_fail_memory(err, "a ball");
+    }
+    *out = ball;
+    return MEL_OK;
+}
+
+const mel_layout *mel_ball_layout(const mel_ball *ball)
+{
+    return &ball->layout;
+}
+
+size_t mel_ball_size(const mel_ball *ball)
+{
+    return ball->size;
+}
+
+double mel_ball_radius(const mel_ball *ball)
+{
+    return ball->radius;
+}
+
+const double *mel_ball_centre(const mel_ball *ball)
+{
+    return ball->centre;
+}
+
+const double *mel_ball_class_share(const mel_ball *ball)
+{
+    return ball->class_share;
+}
+
+const double *mel_ball_prevalence(const mel_ball *ball)
+{
+    return ball->prevalence;
+}
+
+/* --- abstract balls ----------------------------------------------------------------------------- */
+
+static const double sum_slack = 1e-6; /* of shares */
+
+static mel_status check_share(double share, size_t class, const char *what, mel_error *err)
+{
+    if (share > 0.0 && share <= 1.0)
+        return MEL_OK;
+    return mel_fail(err, MEL_EINVAL, "%s of class %zu is %g, expected more than 0 and at most 1", what,
+                    class + 1, share);
+}
+
+static mel_status check_class_shares(size_t k, const double *share, mel_error *err)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < k; i++) {
+        const mel_status status = check_share(share[i], i, "the share", err);
+        if (status != MEL_OK)
+            return status;
+        sum += share[i];
+    }
+    if (!(fabs(sum - 1.0) <= sum_slack))
+        return mel_fail(err, MEL_EINVAL, "the shares of the %zu classes sum to %.9g, not 1", k, sum);
+    return MEL_OK;
+}
+
+static mel_status check_prevalence(size_t groups, size_t k, const double *prevalence, mel_error *err)
+{
+    for (size_t i = 0; i < k; i++) {
+        double sum = 0.0;
+        for (size_t g = 0; g < groups; g++) {
+            const mel_status status = check_share(prevalence[g * k + i], i, "the prevalence of a group", err);
+            if (status != MEL_OK)
+                return status;
+            sum += prevalence[g * k + i];
+        }
+        if (!(fabs(sum - 1.0) <= sum_slack))
+            return mel_fail(err, MEL_EINVAL,
+                            "the prevalences of class %zu in the %zu groups sum to %.9g, not 1", i + 1,
+                            groups, sum);
+    }
+    return MEL_OK;
+}
+
+/* The largest radius with which every point of the ball has entries >= 0 that sum to no more than their
+ * class: half-spaces at distance least/k, and for off-diagonal entries least/(k sqrt(k - 1)). */
+static double largest_radius(const mel_layout *layout, double least_share)
+{
+    const double k = (double)layout->n_classes;
+    return least_share / (layout->coordinates == MEL_OFFDIAGONAL ? k * sqrt(k - 1.0) : k);
+}
+
+static mel_status check_radius(const mel_layout *layout, double radius, double least_share, mel_error *err)
+{
+    const double rounding = 1e-12;
+    const double most = largest_radius(layout, least_share);
+    if (!(radius > 0.0) || !isfinite(radius))
+        return mel_fail(err, MEL_EINVAL, "radius %g of a ball, expected more than 0", radius);
+    if (radius > most * (1.0 + rounding))
+        return mel_fail(
+            err, MEL_EINVAL,
+            "radius %.9g: some points of the ball are no %s %s; %.9g is the largest for %zu classes", radius,
+            mel_coordinates_name(layout->coordinates), mel_kind_name(layout->kind), most, layout->n_classes);
+    return MEL_OK;
+}
+
+static mel_status check_abstract(const mel_layout *layout, double radius, const double *class_share,
+                                 const double *prevalence, mel_error *err)
+{
+    const size_t k = layout->n_classes;
+    mel_status status = mel_layout_check(layout, err);
+    if (status == MEL_OK && layout->kind == MEL_CONFUSION && layout->n_groups > 1)
+        status =
+            mel_fail(err, MEL_EINVAL, "confusion entries of %zu groups have different centres: use rates",
+                     layout->n_groups);
+    if (status == MEL_OK && class_share != NULL)
+        status = check_class_shares(k, class_share, err);
+    if (status == MEL_OK && prevalence != NULL && layout->n_groups > 1)
+        status = check_prevalence(layout->n_groups, k, prevalence, err);
+    if (status != MEL_OK)
+        return status;
+    double least = 1.0;
+    for (size_t i = 0; layout->kind == MEL_CONFUSION && i < k; i++)
+        least = fmin(least, class_share != NULL ? class_share[i] : 1.0 / (double)k);
+    return check_radius(layout, radius, least, err);
+}
+
+/* What the classifier that draws its prediction uniformly achieves. */
+static void uniform_centre(double *centre, const mel_layout *layout, size_t group_size,
+                           const double *class_share)
+{
+    const size_t k = layout->n_classes;
+    for (size_t c = 0; c < group_size; c++) {
+        const size_t class = layout->coordinates == MEL_OFFDIAGONAL ? c / (k - 1)
+                             : layout->coordinates == MEL_BINARY    ? 1 - c
+                                                                    : c;
+        double whole = 1.0;
+        if (layout->kind == MEL_CONFUSION)
+            whole = class_share != NULL ? class_share[class] : 1.0 / (double)k;
+        centre[c] = whole / (double)k;
+    }
+}
+
+mel_status mel_ball_new(mel_ball **out, const mel_layout *layout, double radius, const double *class_share,
+                        const double *prevalence, mel_error *err)
+{
+    *out = NULL;
+    mel_status status = check_abstract(layout, radius, class_share, prevalence, err);
+    if (status != MEL_OK)
+        return status;
+    const size_t k = layout->n_classes, groups = layout->n_groups > 1 ? layout->n_groups : 1;
+    const size_t group_size = mel_layout_size(layout) / groups;
+    double *centre = mel_alloc(group_size, sizeof *centre);
+    double *alike = mel_alloc(groups * k, sizeof *alike);
+    if (centre != NULL && alike != NULL) {
+        for (size_t c = 0; c < groups * k; c++)
+            alike[c] = 1.0 / (double)groups;
+        uniform_centre(centre, layout, group_size, class_share);
+        const double *known = prevalence != NULL ? prevalence : alike;
+        status = mel_ball_make(out, layout, radius, centre, class_share, groups > 1 ? known : NULL, err);
+    } else {
+        status = mel_fail_memory(err, "a ball");
+    }
+    free(centre);
+    free(alike);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* The set of statistics of one group of a space, as the methods of minnorm.h see it: around the centre. */
+#ifndef MEL_SPACE_FEASIBLE_H
+#define MEL_SPACE_FEASIBLE_H
+
+#include "space/minnorm.h"
+#include "space/space.h"
+
+/* Looks for plug-in rules that do better on the labels than the rule of the linear step. */
+typedef struct mel_rule_search mel_rule_search;
+
+/* Of a sample measured by labels. */
+mel_status mel_rule_search_new(mel_rule_search **out, const mel_space *space, size_t group, mel_error *err);
+void mel_rule_search_free(mel_rule_search *search);
+/* A rule with sum of value[true class][prediction] over the rows of the group, divided by the rows of the
+ * space, above `level`: its gains. `base` is what the rule with gains `value` achieves. False when none was
+ * found. *best: the largest sum that was seen. The same call finds the same rule. */
+bool mel_rule_search_run(mel_rule_search *search, double *gain, const double *value, double base,
+                         double level, double *best);
+/* Different rules that runs have looked at, saturating. */
+uint32_t mel_rule_search_tried(const mel_rule_search *search);
+
+/* Where a set is looked at: in all coordinates, or only in the directions whose gains are one column, those
+ * of predictions of one class (off-diagonal coordinates; k dimensions). */
+#define MEL_ALL_COLUMNS SIZE_MAX
+
+typedef struct {
+    mel_set set; /* atoms are relative to the centre; tags are gains */
+    const mel_space *space;
+    size_t group, column;
+    mel_workspace *ws;
+    mel_rule_search *search; /* NULL unless wanted and useful */
+    double *centre;          /* group_size */
+    double *direction, *statistics;
+    double *gain, *value; /* k x k */
+} mel_group_set;
+
+/* tags: atoms come with their gains. search: for spaces that are not exact, with the set's search. The set
+ * is to be freed with mel_group_set_clear also after a failure. */
+mel_status mel_group_set_init(mel_group_set *out, const mel_space *space, size_t group, size_t column,
+                              bool tags, bool search, mel_error *err);
+void mel_group_set_clear(mel_group_set *set);
+/* The direction in coordinates of the group (unit length stays) for one of the set. */
+void mel_group_set_direction(double *out, const mel_group_set *set, const double *direction);
+
+/* Radius of a ball around the centre of a group that is surely in its set, in closed form; 0 when none is
+ * known. Decisions that are linear in the probabilities are mixtures of plug-in rules. */
+mel_status mel_space_sure_radius(double *radius, const mel_space *space, size_t group, mel_error *err);
+
+#endif

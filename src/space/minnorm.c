@@ -1,0 +1,288 @@
+#include "space/minnorm.h"
+
+#include "base/la.h"
+
+#include <cblas.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An atom whose distance from the plane of the others, relative to its size, is not above this adds
+ * nothing but rounding errors. */
+static const double flat = 1e-13;
+
+void mel_set_step(mel_set *set, double *atom, double *tag, const double *direction)
+{
+    set->step(set->self, atom, tag, direction);
+    set->steps++;
+}
+
+/* --- corrals ------------------------------------------------------------------------------------ */
+
+enum { WORK = 6 }; /* vectors of dim + 2 numbers */
+
+void mel_corral_free(mel_corral *corral)
+{
+    if (corral == NULL)
+        return;
+    free(corral->atom);
+    free(corral->tag);
+    free(corral->share);
+    free(corral->closest);
+    free(corral->factor);
+    free(corral->work);
+    free(corral);
+}
+
+mel_status mel_corral_new(mel_corral **out, size_t dim, size_t n_tag, mel_error *err)
+{
+    *out = NULL;
+    mel_corral *c = mel_alloc_zero(1, sizeof *c);
+    if (c == NULL)
+        return mel_fail_memory(err, "a corral");
+    const size_t room = dim + 2;
+    c->dim = dim;
+    c->n_tag = n_tag;
+    c->atom = mel_alloc(room * dim, sizeof *c->atom);
+    c->tag = mel_alloc(room * n_tag, sizeof *c->tag);
+    c->share = mel_alloc(room, sizeof *c->share);
+    c->closest = mel_alloc_zero(dim, sizeof *c->closest);
+    c->factor = mel_alloc(room * room, sizeof *c->factor);
+    c->work = mel_alloc(WORK * room, sizeof *c->work);
+    if (c->atom == NULL || c->tag == NULL || c->share == NULL || c->closest == NULL || c->factor == NULL ||
+        c->work == NULL) {
+        mel_corral_free(c);
+        return mel_fail_memory(err, "a corral");
+    }
+    *out = c;
+    return MEL_OK;
+}
+
+void mel_corral_clear(mel_corral *corral)
+{
+    corral->n = 0;
+}
+
+static double *work_of(const mel_corral *c, size_t index)
+{
+    return c->work + index * (c->dim + 2);
+}
+
+/* x = R^-T x or x = R^-1 x */
+static void solve_factor(const mel_corral *c, bool transposed, double *x)
+{
+    mel_blas_hold();
+    cblas_dtrsv(CblasRowMajor, CblasUpper, transposed ? CblasTrans : CblasNoTrans, CblasNonUnit, (int)c->n,
+                c->factor, (int)(c->dim + 2), x, 1);
+    mel_blas_release();
+}
+
+/* Takes from (top, rest) what lies in the span of the lifted atoms: column += coordinates of it in the
+ * orthogonal basis that R stands for. */
+static void project_out(const mel_corral *c, double *top, double *rest, double *column)
+{
+    double *r = work_of(c, 1);
+    mel_gemv(c->n, c->dim, 1.0, c->atom, c->dim, rest, 0.0, r);
+    for (size_t i = 0; i < c->n; i++)
+        r[i] += c->scale * *top;
+    solve_factor(c, true, r);
+    mel_axpy(c->n, 1.0, r, column);
+    solve_factor(c, false, r);
+    mel_gemv_t(c->n, c->dim, -1.0, c->atom, c->dim, r, 1.0, rest);
+    for (size_t i = 0; i < c->n; i++)
+        *top -= c->scale * r[i];
+}
+
+bool mel_corral_add(mel_corral *c, const double *atom, const double *tag)
+{
+    const size_t room = c->dim + 2, n = c->n;
+    double *rest = work_of(c, 0), *column = work_of(c, 2);
+    if (n == 0) {
+        c->scale = mel_norm2(c->dim, atom);
+        if (!(c->scale > 0.0))
+            c->scale = 1.0;
+    }
+    if (n > c->dim)
+        return false;
+    double top = c->scale;
+    const double size = hypot(top, mel_norm2(c->dim, atom));
+    memcpy(rest, atom, c->dim * sizeof *rest);
+    memset(column, 0, room * sizeof *column);
+    double pivot = size;
+    if (n > 0) {
+        /* What is left of a vector after one projection has the rounding errors of the whole: once more
+         * unless most of it is left. */
+        project_out(c, &top, rest, column);
+        pivot = hypot(top, mel_norm2(c->dim, rest));
+        if (pivot < 0.5 * size) {
+            project_out(c, &top, rest, column);
+            pivot = hypot(top, mel_norm2(c->dim, rest));
+        }
+    }
+    if (!(pivot > flat * size))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        c->factor[i * room + n] = column[i];
+    c->factor[n * room + n] = pivot;
+    memcpy(c->atom + n * c->dim, atom, c->dim * sizeof *atom);
+    if (c->n_tag > 0)
+        memcpy(c->tag + n * c->n_tag, tag, c->n_tag * sizeof *tag);
+    c->share[n] = n == 0 ? 1.0 : 0.0;
+    c->n++;
+    return true;
+}
+
+/* Column `at` of R goes; rotations of neighbouring rows make it triangular again. */
+static void drop_column(mel_corral *c, size_t at)
+{
+    const size_t room = c->dim + 2, n = c->n;
+    for (size_t i = 0; i < n; i++) {
+        const size_t from = i > at ? i : at + 1;
+        if (from < n)
+            memmove(c->factor + i * room + from - 1, c->factor + i * room + from,
+                    (n - from) * sizeof *c->factor);
+    }
+    for (size_t i = at; i + 1 < n; i++) {
+        double *upper = c->factor + i * room, *lower = upper + room;
+        const double length = hypot(upper[i], lower[i]);
+        const double cosine = upper[i] / length, sine = lower[i] / length;
+        upper[i] = length;
+        lower[i] = 0.0;
+        for (size_t j = i + 1; j + 1 < n; j++) {
+            const double u = upper[j], l = lower[j];
+            upper[j] = cosine * u + sine * l;
+            lower[j] = cosine * l - sine * u;
+        }
+    }
+}
+
+static void drop_atom(mel_corral *c, size_t at)
+{
+    drop_column(c, at);
+    const size_t after = c->n - at - 1;
+    memmove(c->atom + at * c->dim, c->atom + (at + 1) * c->dim, after * c->dim * sizeof *c->atom);
+    if (c->n_tag > 0)
+        memmove(c->tag + at * c->n_tag, c->tag + (at + 1) * c->n_tag, after * c->n_tag * sizeof *c->tag);
+    memmove(c->share + at, c->share + at + 1, after * sizeof *c->share);
+    c->n--;
+}
+
+/* What to add to the shares to get to the point of the atoms' plane that is closest to the target. */
+static void toward_plane_point(const mel_corral *c, const double *target, double *move)
+{
+    double *gap = work_of(c, 0), *one = work_of(c, 1);
+    memcpy(gap, target, c->dim * sizeof *gap);
+    mel_gemv_t(c->n, c->dim, -1.0, c->atom, c->dim, c->share, 1.0, gap);
+    mel_gemv(c->n, c->dim, 1.0, c->atom, c->dim, gap, 0.0, move);
+    for (size_t i = 0; i < c->n; i++)
+        one[i] = c->scale;
+    solve_factor(c, true, move);
+    solve_factor(c, true, one);
+    mel_axpy(c->n, -mel_dot(c->n, one, move) / mel_dot(c->n, one, one), one, move);
+    solve_factor(c, false, move);
+}
+
+static void normalise_shares(mel_corral *c)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < c->n; i++)
+        sum += c->share[i];
+    mel_scale(c->n, 1.0 / sum, c->share);
+}
+
+/* Moves the shares until one of them would fall below 0, and drops that atom. False when the whole move
+ * was possible. */
+static bool move_to_face(mel_corral *c, const double *move)
+{
+    const double none = 1e-14; /* shares */
+    double step = 1.0;
+    size_t first = c->n;
+    for (size_t i = 0; i < c->n; i++) {
+        if (!(c->share[i] + move[i] <= none) || !(move[i] < 0.0))
+            continue;
+        const double room = c->share[i] / -move[i];
+        if (first == c->n || room < step) {
+            step = room < 1.0 ? room : 1.0;
+            first = i;
+        }
+    }
+    mel_axpy(c->n, step, move, c->share);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->share[i] < 0.0)
+            c->share[i] = 0.0;
+    if (first == c->n || c->n == 1)
+        return false;
+    drop_atom(c, first);
+    return true;
+}
+
+double mel_corral_approach(mel_corral *c, const double *target)
+{
+    double *move = work_of(c, 2);
+    bool dropped = true;
+    while (dropped && c->n > 1) {
+        toward_plane_point(c, target, move);
+        if (!mel_all_finite(c->n, move))
+            break;
+        dropped = move_to_face(c, move);
+        normalise_shares(c);
+    }
+    if (c->n == 1)
+        c->share[0] = 1.0;
+    mel_gemv_t(c->n, c->dim, 1.0, c->atom, c->dim, c->share, 0.0, c->closest);
+    double *gap = work_of(c, 0);
+    memcpy(gap, target, c->dim * sizeof *gap);
+    mel_axpy(c->dim, -1.0, c->closest, gap);
+    return mel_norm2(c->dim, gap);
+}
+
+/* --- sets --------------------------------------------------------------------------------------- */
+
+/* direction = (target - closest)/distance */
+static void aim(const mel_corral *c, const double *target, double distance, double *direction)
+{
+    for (size_t i = 0; i < c->dim; i++)
+        direction[i] = (target[i] - c->closest[i]) / distance;
+}
+
+/* The first atom: what is best toward a target, or in any direction when the target is the origin. */
+static void start_corral(mel_corral *c, mel_set *set, const double *target, double *spare)
+{
+    double *toward = work_of(c, 3);
+    memcpy(toward, target, c->dim * sizeof *toward);
+    if (mel_norm_inf(c->dim, toward) == 0.0)
+        toward[0] = 1.0;
+    mel_set_step(set, spare, spare + c->dim, toward);
+    (void)mel_corral_add(c, spare, spare + c->dim);
+}
+
+/* Rounds without progress, after which rounding errors are all that is left. */
+enum { PATIENCE = 8 };
+
+void mel_set_approach(mel_approached *found, mel_set *set, mel_corral *corral, const double *target,
+                      const mel_approach *how, double *spare)
+{
+    const uint64_t last = set->steps + how->budget;
+    double *direction = found->direction, shortest = INFINITY;
+    int idle = 0;
+    if (corral->n == 0)
+        start_corral(corral, set, target, spare);
+    for (;;) {
+        found->distance = mel_corral_approach(corral, target);
+        found->close = found->distance <= how->near;
+        if (found->close)
+            return;
+        idle = found->distance < shortest * (1.0 - 4.0 * DBL_EPSILON) ? 0 : idle + 1;
+        shortest = fmin(shortest, found->distance);
+        aim(corral, target, found->distance, direction);
+        mel_set_step(set, spare, spare + corral->dim, direction);
+        const double here = mel_dot(corral->dim, direction, corral->closest);
+        const double there = mel_dot(corral->dim, direction, spare);
+        found->support = fmax(here, there);
+        if (there - here <= how->precise * found->distance || idle >= PATIENCE || set->steps >= last)
+            return;
+        if (!mel_corral_add(corral, spare, spare + corral->dim))
+            return;
+    }
+}

@@ -1,0 +1,268 @@
+#include "space/radius.h"
+
+#include "base/la.h"
+#include "space/ball.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to here rays are followed to their end, and the whole set is searched; beyond, a ray is only followed
+ * until it has left the ball. */
+enum { MOST_COORDINATES = 120 };
+static const double least_radius = 1e-9;
+
+void mel_radius_options_init(mel_radius_options *opt)
+{
+    *opt = (mel_radius_options){
+        .struct_size = sizeof *opt, .method = MEL_RADIUS_INSCRIBED, .rays = 100, .seed = 1
+    };
+}
+
+void mel_radius_clear(mel_radius *how)
+{
+    free(how->direction);
+    *how = (mel_radius){ 0 };
+}
+
+/* --- one group ---------------------------------------------------------------------------------- */
+
+/* Takes over what is thinner than all before. */
+static void take_thinnest(mel_radius *how, const mel_shot *shots, size_t n, const mel_range *range)
+{
+    for (size_t i = 0; i < n; i++) {
+        how->steps += shots[i].steps;
+        if (!(shots[i].width < how->descent))
+            continue;
+        how->descent = shots[i].width;
+        how->group = range->group;
+        memcpy(how->direction, shots[i].normal, range->space->group_size * sizeof *how->direction);
+    }
+}
+
+static size_t count_restarts(const mel_space *space, const mel_radius_options *opt)
+{
+    return opt->restarts > 0 ? opt->restarts : space->n_classes + 12;
+}
+
+/* From simple directions, within the directions of one column each. */
+static mel_status descend_columns(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
+                                  mel_error *err)
+{
+    const size_t n = count_restarts(range->space, opt);
+    mel_shot *shots = mel_shots_new(n, range->space->group_size);
+    if (shots == NULL)
+        return mel_fail_memory(err, "directions");
+    mel_range part = *range;
+    part.from = range->from + 0.1 * (range->to - range->from);
+    for (size_t i = 0; i < n; i++) {
+        shots[i].follow = true;
+        shots[i].wanted = INFINITY;
+        shots[i].start[0] = 1.0;
+    }
+    mel_status status = mel_shots_aim(shots, n, range, &how->steps, err);
+    if (status == MEL_OK)
+        status = mel_shots_fire(shots, n, &part, err);
+    if (status == MEL_OK)
+        take_thinnest(how, shots, n, range);
+    free(shots);
+    return status;
+}
+
+/* From random directions and from the thinnest one so far, in all coordinates. */
+static mel_status descend_anywhere(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
+                                   mel_error *err)
+{
+    const size_t q = range->space->group_size, n = count_restarts(range->space, opt) / 2 + 1;
+    mel_shot *shots = mel_shots_new(n, q);
+    if (shots == NULL)
+        return mel_fail_memory(err, "directions");
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, opt->seed, 1 + 2 * range->group);
+    for (size_t i = 0; i < n; i++) {
+        shots[i].follow = true;
+        shots[i].wanted = INFINITY;
+        if (i == 0 && how->group == range->group)
+            memcpy(shots[i].start, how->direction, q * sizeof *how->direction);
+        else
+            mel_rng_sphere(&rng, q, shots[i].start);
+    }
+    const mel_status status = mel_shots_fire(shots, n, range, err);
+    if (status == MEL_OK)
+        take_thinnest(how, shots, n, range);
+    free(shots);
+    return status;
+}
+
+/* Rays at random: a check that owes nothing to where the search looked. */
+static mel_status shoot_rays(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
+                             mel_error *err)
+{
+    const size_t q = range->space->group_size, n = opt->rays;
+    mel_shot *shots = mel_shots_new(n, q);
+    if (shots == NULL)
+        return mel_fail_memory(err, "rays");
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, opt->seed, 2 + 2 * range->group);
+    for (size_t i = 0; i < n; i++) {
+        shots[i].wanted = q <= MOST_COORDINATES ? INFINITY : how->descent;
+        mel_rng_sphere(&rng, q, shots[i].start);
+    }
+    const mel_status status = mel_shots_fire(shots, n, range, err);
+    for (size_t i = 0; status == MEL_OK && i < n; i++)
+        how->rays = fmin(how->rays, shots[i].sure);
+    if (status == MEL_OK && opt->method == MEL_RADIUS_INSCRIBED)
+        take_thinnest(how, shots, n, range);
+    free(shots);
+    return status;
+}
+
+/* Algorithm B.1 with both signs: the ball in the hull of what is feasible along every axis. */
+static mel_status measure_axes(mel_radius *how, const mel_range *range, mel_error *err)
+{
+    const size_t q = range->space->group_size;
+    mel_shot *shots = mel_shots_new(2 * q, q);
+    if (shots == NULL)
+        return mel_fail_memory(err, "axes");
+    for (size_t i = 0; i < 2 * q; i++) {
+        shots[i].wanted = INFINITY;
+        shots[i].start[i / 2] = i % 2 == 0 ? 1.0 : -1.0;
+    }
+    const mel_status status = mel_shots_fire(shots, 2 * q, range, err);
+    double sum = 0.0;
+    for (size_t i = 0; status == MEL_OK && i < 2 * q; i += 2) {
+        const double shorter = fmin(shots[i].sure, shots[i + 1].sure);
+        sum += 1.0 / (shorter * shorter);
+        how->steps += shots[i].steps + shots[i + 1].steps;
+    }
+    const double radius = 1.0 / sqrt(sum);
+    if (status == MEL_OK && radius < how->descent) {
+        how->descent = radius;
+        how->group = range->group;
+        /* The facet of the hull that the ball touches, where all axes have their signs positive. */
+        for (size_t c = 0; c < q; c++)
+            how->direction[c] = radius / fmin(shots[2 * c].sure, shots[2 * c + 1].sure);
+    }
+    free(shots);
+    return status;
+}
+
+static mel_status measure_group(mel_radius *how, const mel_range *whole, const mel_radius_options *opt,
+                                mel_error *err)
+{
+    mel_range range = *whole;
+    const double length = whole->to - whole->from;
+    mel_status status = MEL_OK;
+    if (opt->method == MEL_RADIUS_THESIS) {
+        range.to = whole->from + 0.6 * length;
+        status = measure_axes(how, &range, err);
+    } else {
+        range.to = whole->from + 0.3 * length;
+        status = descend_columns(how, &range, opt, err);
+        range.from = range.to;
+        range.to = whole->from + 0.6 * length;
+        if (status == MEL_OK && whole->space->group_size <= MOST_COORDINATES)
+            status = descend_anywhere(how, &range, opt, err);
+    }
+    range.from = range.to;
+    range.to = whole->to;
+    if (status == MEL_OK && opt->rays > 0)
+        status = shoot_rays(how, &range, opt, err);
+    return status;
+}
+
+/* --- all groups --------------------------------------------------------------------------------- */
+
+static mel_status measure(mel_radius *how, const mel_space *space, const mel_radius_options *opt,
+                          mel_error *err)
+{
+    const size_t groups = space->n_groups, q = space->group_size;
+    how->direction = mel_alloc_zero(q, sizeof *how->direction);
+    if (how->direction == NULL)
+        return mel_fail_memory(err, "a radius");
+    how->descent = how->rays = how->certified = INFINITY;
+    how->group = SIZE_MAX;
+    mel_status status = MEL_OK;
+    for (size_t g = 0; g < groups && status == MEL_OK; g++) {
+        double inside = 0.0;
+        status = mel_space_sure_radius(&inside, space, g, err);
+        const mel_range range = { .space = space,
+                                  .group = g,
+                                  .inside = inside,
+                                  .budget = 1000 + 100 * (uint64_t)(q < MOST_COORDINATES ? q : 0),
+                                  .progress = &opt->progress,
+                                  .from = (double)g / (double)groups,
+                                  .to = (double)(g + 1) / (double)groups };
+        how->certified = fmin(how->certified, inside);
+        if (status == MEL_OK)
+            status = measure_group(how, &range, opt, err);
+    }
+    if (status == MEL_OK)
+        status = mel_report_progress(&opt->progress, "radius", 1.0, err);
+    return status;
+}
+
+static mel_status check(mel_radius_options *out, const mel_space *space, const mel_radius_options *opt,
+                        mel_error *err)
+{
+    mel_radius_options_init(out);
+    if (opt != NULL) {
+        if (opt->struct_size == 0 || opt->struct_size > sizeof *out)
+            return mel_fail(err, MEL_EINVAL, "radius options were not initialised");
+        memcpy(out, opt, opt->struct_size);
+    }
+    if (out->method != MEL_RADIUS_INSCRIBED && out->method != MEL_RADIUS_THESIS)
+        return mel_fail(err, MEL_EINVAL, "%d is no way to find a radius", (int)out->method);
+    if (space->layout.kind == MEL_CONFUSION && space->n_groups > 1)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "confusion entries of %zu groups have different centres and no common ball: use rates",
+            space->n_groups);
+    return MEL_OK;
+}
+
+static mel_status refuse_if_flat(const mel_radius *how, const mel_space *space, mel_error *err)
+{
+    if (how->radius >= least_radius)
+        return MEL_OK;
+    return mel_fail(err, MEL_EDATA,
+                    "the largest ball of achievable statistics has radius %.3g%s: some combination of them "
+                    "is the same for every classifier, as when class probabilities are constant or "
+                    "determine each other, and no question can vary it",
+                    how->radius, space->n_groups > 1 ? " in one of the groups" : "");
+}
+
+mel_status mel_ball_of_space(mel_ball **out, mel_radius *how, const mel_space *space,
+                             const mel_radius_options *opt, mel_error *err)
+{
+    *out = NULL;
+    if (how != NULL)
+        *how = (mel_radius){ 0 };
+    mel_radius found = { 0 };
+    mel_radius_options options;
+    double *centre = mel_alloc(space->size, sizeof *centre);
+    mel_status status = check(&options, space, opt, err);
+    if (status == MEL_OK && centre == NULL)
+        status = mel_fail_memory(err, "a ball");
+    mel_blas_hold();
+    if (status == MEL_OK)
+        status = measure(&found, space, &options, err);
+    mel_blas_release();
+    if (status == MEL_OK) {
+        found.radius = fmin(found.descent, found.rays);
+        if (options.method == MEL_RADIUS_INSCRIBED)
+            found.radius = fmax(found.radius, found.certified);
+        status = refuse_if_flat(&found, space, err);
+    }
+    if (status == MEL_OK) {
+        mel_space_centre(centre, space);
+        status = mel_ball_make(out, &space->layout, found.radius, centre, space->class_share,
+                               space->prevalence, err);
+    }
+    free(centre);
+    if (status == MEL_OK && how != NULL)
+        *how = found;
+    else
+        mel_radius_clear(&found);
+    return status;
+}

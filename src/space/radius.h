@@ -1,0 +1,39 @@
+/* Looking for the direction in which the set of a group is thinnest. */
+#ifndef MEL_SPACE_RADIUS_H
+#define MEL_SPACE_RADIUS_H
+
+#include "space/feasible.h"
+
+/* A ray to shoot from the centre and what came of it. */
+typedef struct {
+    size_t column;  /* of the set (feasible.h) */
+    bool follow;    /* go on along the normal where the ray ends, as long as that makes the set thinner */
+    double wanted;  /* stop when so much of the ray is surely in the set */
+    double *start;  /* of unit length, in coordinates of the set; the caller's, group_size numbers */
+    double sure;    /* so much of the ray is in the set (the last ray, where normals are followed) */
+    double width;   /* support in the direction of `normal` */
+    double *normal; /* in coordinates of the group, of unit length; the caller's */
+    uint64_t steps;
+} mel_shot;
+
+/* What all shots at a set have in common. */
+typedef struct {
+    const mel_space *space;
+    size_t group;
+    double inside;   /* radius of a ball that is surely in the set */
+    uint64_t budget; /* steps of one ray */
+    const mel_progress *progress;
+    double from, to; /* share of the whole work that is done before and after */
+} mel_range;
+
+/* n shots with normals and starts to be filled in; one free() for all. */
+mel_shot *mel_shots_new(size_t n, size_t group_size);
+/* Fires them all, on the threads of the space; results do not depend on their number. */
+mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel_error *err);
+
+/* The n simplest directions in which the set is thin, as starts of shots: out of those that favour or shun
+ * the prediction of one class where one or two classes are the true ones. At least one of every column. steps
+ * += what it took. */
+mel_status mel_shots_aim(mel_shot *shots, size_t n, const mel_range *range, uint64_t *steps, mel_error *err);
+
+#endif

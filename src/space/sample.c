@@ -1,0 +1,403 @@
+#include "space/sample.h"
+
+#include "space/predict.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_SLICES = 64,  /* of a group */
+    SLICE_ROWS = 1024, /* at least, */
+    SLICE_CELLS = 8,   /* and so many times the k x k sums of the slice */
+    CHUNK_ROWS = 1024  /* whose sums are made before they are added to those of the slice */
+};
+static const double slack = 1e-6; /* of probabilities */
+static const char *const probability_names[] = { "probability", "probabilities" };
+static const char *const decision_names[] = { "decision", "decisions" };
+
+static void free_rows(void *self)
+{
+    mel_class_rows *rows = self;
+    free(rows->order);
+    free(rows->slice);
+    free(rows->group_slice);
+    free(rows);
+}
+
+/* --- checks ------------------------------------------------------------------------------------- */
+
+/* Whether n rows of k numbers are probabilities. */
+static bool are_probabilities(size_t n, size_t k, const double *p)
+{
+    bool fine = true;
+    for (size_t r = 0; r < n; r++, p += k) {
+        double sum = 0.0, least = 0.0;
+        for (size_t i = 0; i < k; i++) {
+            sum += p[i];
+            least = p[i] < least ? p[i] : least;
+        }
+        fine = fine && fabs(sum - 1.0) <= slack && least >= -slack; /* false for NaN */
+    }
+    return fine;
+}
+
+/* The first row that is wrong; one is. */
+static mel_status name_wrong_row(size_t n, size_t k, const double *p, const char *const what[2],
+                                 mel_error *err)
+{
+    size_t r = 0;
+    while (r + 1 < n && are_probabilities(1, k, p + r * k))
+        r++;
+    double sum = 0.0;
+    for (size_t i = 0; i < k; i++) {
+        const double x = p[r * k + i];
+        sum += x;
+        if (!isfinite(x) || x < -slack)
+            return mel_fail(err, MEL_EDATA, "row %zu: the %s of class %zu is %g", r + 1, what[0], i + 1, x);
+    }
+    return mel_fail(err, MEL_EDATA, "row %zu: %zu %s sum to %.9g, not 1", r + 1, k, what[1], sum);
+}
+
+/* what: names of one number and of many. */
+static mel_status check_probabilities(size_t n, size_t k, const double *p, const char *const what[2],
+                                      int threads, mel_error *err)
+{
+    enum { PIECE = 1 << 14 };
+    const size_t pieces = n / PIECE + 1;
+    bool fine = true;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : fine) if (pieces > 1)
+    for (size_t s = 0; s < pieces; s++) {
+        const size_t first = s * PIECE, count = n - first < PIECE ? n - first : PIECE;
+        fine = are_probabilities(count, k, p + first * k) && fine;
+    }
+    return fine ? MEL_OK : name_wrong_row(n, k, p, what, err);
+}
+
+/* seen: n_groups x k flags, all false. */
+static mel_status check_codes(bool *seen, const mel_sample *sample, size_t n_groups, mel_error *err)
+{
+    const size_t k = sample->n_classes;
+    for (size_t r = 0; r < sample->n_rows; r++) {
+        const uint32_t label = sample->label[r], group = sample->group != NULL ? sample->group[r] : 0;
+        if (label >= k)
+            return mel_fail(err, MEL_EDATA, "row %zu: class code %u, but there are %zu classes", r + 1, label,
+                            k);
+        if (group >= n_groups)
+            return mel_fail(err, MEL_EDATA, "row %zu: group code %u, expected 0 to %zu", r + 1, group,
+                            n_groups - 1);
+        seen[group * k + label] = true;
+    }
+    for (size_t i = 0; i < k; i++) {
+        bool somewhere = false;
+        for (size_t g = 0; g < n_groups; g++)
+            somewhere = somewhere || seen[g * k + i];
+        if (!somewhere)
+            return mel_fail(err, MEL_EDATA, "class %zu of %zu has no rows", i + 1, k);
+    }
+    for (size_t c = 0; c < n_groups * k; c++)
+        if (!seen[c])
+            return mel_fail(err, MEL_EDATA, "group %zu of %zu has no rows of class %zu: its rates are 0/0",
+                            c / k + 1, n_groups, c % k + 1);
+    return MEL_OK;
+}
+
+static mel_status check_sample(const mel_sample *sample, size_t n_groups, int threads, mel_error *err)
+{
+    const size_t k = sample->n_classes;
+    bool *seen = mel_alloc_zero(n_groups * k, sizeof *seen);
+    if (seen == NULL)
+        return mel_fail_memory(err, "the classes of a space");
+    mel_status status = check_codes(seen, sample, n_groups, err);
+    free(seen);
+    if (status == MEL_OK)
+        status = check_probabilities(sample->n_rows, k, sample->probability, probability_names, threads, err);
+    return status;
+}
+
+/* --- rows in slices ----------------------------------------------------------------------------- */
+
+static size_t count_slices(size_t n, size_t k)
+{
+    const size_t each = SLICE_ROWS > SLICE_CELLS * k ? SLICE_ROWS : SLICE_CELLS * k;
+    const size_t slices = n / each;
+    return slices < 1 ? 1 : slices < MOST_SLICES ? slices : MOST_SLICES;
+}
+
+/* start: n_groups + 1 positions of the groups' rows. */
+static mel_status cut_slices(mel_class_rows *rows, size_t n_groups, const size_t *start, mel_error *err)
+{
+    const size_t k = rows->rows.n_classes;
+    size_t total = 0;
+    for (size_t g = 0; g < n_groups; g++) {
+        rows->group_slice[g] = total;
+        total += count_slices(start[g + 1] - start[g], k);
+    }
+    rows->group_slice[n_groups] = total;
+    rows->slice = mel_alloc(total, sizeof *rows->slice);
+    if (rows->slice == NULL)
+        return mel_fail_memory(err, "the rows of a space");
+    for (size_t g = 0; g < n_groups; g++) {
+        const size_t from = rows->group_slice[g], count = rows->group_slice[g + 1] - from;
+        const size_t n = start[g + 1] - start[g], each = n / count, more = n % count;
+        for (size_t s = 0; s < count; s++) {
+            const size_t before = each * s + (s < more ? s : more);
+            rows->slice[from + s] = (mel_slice){ g, start[g] + before, each + (s < more) };
+        }
+    }
+    return MEL_OK;
+}
+
+static mel_status arrange(mel_class_rows *rows, size_t n_groups, mel_error *err)
+{
+    const size_t n = rows->rows.n_rows;
+    rows->group_slice = mel_alloc(n_groups + 1, sizeof *rows->group_slice);
+    rows->order = n_groups > 1 ? mel_alloc(n, sizeof *rows->order) : NULL;
+    size_t *start = mel_alloc(n_groups + 1, sizeof *start);
+    if (rows->group_slice == NULL || (n_groups > 1 && rows->order == NULL) || start == NULL) {
+        free(start);
+        return mel_fail_memory(err, "the rows of a space");
+    }
+    mel_status status = MEL_OK;
+    start[0] = 0;
+    start[1] = n;
+    if (n_groups > 1)
+        status = mel_order_by_group(rows->order, start, n, n_groups, rows->rows.group, err);
+    if (status == MEL_OK)
+        status = cut_slices(rows, n_groups, start, err);
+    free(start);
+    return status;
+}
+
+/* --- the step ----------------------------------------------------------------------------------- */
+
+/* What a step borrows: sums of every slice, and per thread a block and the sums of a chunk. */
+typedef struct {
+    size_t per_thread; /* doubles */
+    double *thread;
+    uint32_t *prediction; /* per thread mel_block_rows */
+    double *sum;          /* n_slices x k x k; by labels: counts, below 2^53 and so exact */
+} scratch;
+
+static mel_status new_scratch(void **own, const mel_space *space, mel_error *err)
+{
+    const mel_class_rows *rows = space->self;
+    const size_t k = space->n_classes, line = 64 / sizeof(double), threads = (size_t)space->threads;
+    const size_t block = mel_block_rows(k), n_slices = rows->group_slice[space->n_groups];
+    const size_t per_thread = (mel_block_scratch(k) + k * k + 2 * line) / line * line;
+    const size_t doubles = threads * per_thread + n_slices * k * k;
+    const size_t header = sizeof(scratch), bytes = header + doubles * sizeof(double);
+    scratch *s = mel_alloc(1, bytes + threads * block * sizeof(uint32_t));
+    if (s == NULL)
+        return mel_fail_memory(err, "the steps of a space");
+    s->per_thread = per_thread;
+    s->thread = (double *)(s + 1);
+    s->sum = s->thread + threads * per_thread;
+    s->prediction = (uint32_t *)(s->sum + n_slices * k * k);
+    *own = s;
+    return MEL_OK;
+}
+
+/* Adds the rows of a block to the sums of their chunk, k x k. */
+static void add_labels(double *sum, size_t n, size_t k, const uint32_t *label, const uint32_t *order,
+                       const uint32_t *prediction)
+{
+    for (size_t b = 0; b < n; b++)
+        sum[label[order != NULL ? order[b] : b] * k + prediction[b]] += 1.0;
+}
+
+/* Here the sums are by prediction first, so that a row's numbers lie side by side. */
+static void add_probabilities(double *sum, size_t n, size_t k, const double *probability,
+                              const uint32_t *order, const uint32_t *prediction)
+{
+    for (size_t b = 0; b < n; b++) {
+        const double *p = probability + (order != NULL ? order[b] : b) * k;
+        double *to = sum + prediction[b] * k;
+        for (size_t i = 0; i < k; i++)
+            to[i] += p[i];
+    }
+}
+
+static void add_slice(double *sum, const mel_space *space, const mel_slice *slice, const double *gain,
+                      double *borrowed, uint32_t *prediction)
+{
+    const mel_class_rows *rows = space->self;
+    const size_t k = space->n_classes, block = mel_block_rows(k), end = slice->first + slice->n;
+    const bool diagonal = mel_gain_diagonal(k, gain);
+    double *chunk = borrowed + mel_block_scratch(k);
+    memset(sum, 0, k * k * sizeof *sum);
+    memset(chunk, 0, k * k * sizeof *chunk);
+    size_t in_chunk = 0;
+    for (size_t first = slice->first, n; first < end; first += n) {
+        n = end - first < block ? end - first : block;
+        n = n < CHUNK_ROWS - in_chunk ? n : CHUNK_ROWS - in_chunk;
+        const uint32_t *order = rows->order != NULL ? rows->order + first : NULL;
+        const size_t shift = rows->order != NULL ? 0 : first;
+        mel_predict_block(prediction, n, k, rows->rows.probability + shift * k, order, gain, diagonal,
+                          borrowed);
+        if (space->evidence == MEL_BY_LABELS)
+            add_labels(sum, n, k, rows->rows.label + shift, order, prediction);
+        else
+            add_probabilities(chunk, n, k, rows->rows.probability + shift * k, order, prediction);
+        in_chunk += n;
+        if (space->evidence == MEL_BY_MODEL && (in_chunk == CHUNK_ROWS || first + n == end)) {
+            for (size_t i = 0; i < k; i++)
+                for (size_t j = 0; j < k; j++)
+                    sum[i * k + j] += chunk[j * k + i];
+            memset(chunk, 0, k * k * sizeof *chunk);
+        }
+        in_chunk = in_chunk == CHUNK_ROWS ? 0 : in_chunk;
+    }
+}
+
+/* Whether the rows of n slices, one after the other, take longer than it takes to wake another thread. */
+static bool worth_sharing(const mel_space *space, const mel_slice *slice, size_t n)
+{
+    const double least = 1e5; /* multiplications, some 30 microseconds */
+    const double k = (double)space->n_classes;
+    const size_t rows = slice[n - 1].first + slice[n - 1].n - slice[0].first;
+    return n > 1 && space->threads > 1 &&
+           (double)rows * k * (k + 4.0) > least; /* 4: reading, turning, counting */
+}
+
+static void sample_confusion(double *confusion, const mel_space *space, size_t first, size_t n,
+                             const double *gain, void *own)
+{
+    const mel_class_rows *rows = space->self;
+    const scratch *s = own;
+    const size_t cells = space->n_classes * space->n_classes, block = mel_block_rows(space->n_classes);
+    const size_t from = rows->group_slice[first], to = rows->group_slice[first + n];
+    const bool shared = worth_sharing(space, rows->slice + from, to - from);
+#pragma omp parallel for schedule(dynamic) num_threads(space->threads) if (shared)
+    for (size_t at = from; at < to; at++) {
+        const size_t thread = (size_t)omp_get_thread_num();
+        const mel_slice *slice = &rows->slice[at];
+        add_slice(s->sum + at * cells, space, slice, gain + (slice->group - first) * cells,
+                  s->thread + thread * s->per_thread, s->prediction + thread * block);
+    }
+    memset(confusion, 0, n * cells * sizeof *confusion);
+    for (size_t at = from; at < to; at++)
+        for (size_t c = 0; c < cells; c++)
+            confusion[(rows->slice[at].group - first) * cells + c] += s->sum[at * cells + c];
+    for (size_t c = 0; c < n * cells; c++)
+        confusion[c] /= (double)space->n_rows;
+}
+
+const mel_space_ops mel_sample_ops = { free_rows, new_scratch, sample_confusion };
+
+/* --- making a space ----------------------------------------------------------------------------- */
+
+/* P(Y = i, G = g): what is added up when every row is predicted as the first class, so that the
+ * rates of that rule are exactly 1. */
+static mel_status measure_cells(mel_space *space, mel_error *err)
+{
+    const size_t k = space->n_classes;
+    mel_workspace *ws = NULL;
+    const mel_status status = mel_workspace_new(&ws, space, err);
+    if (status != MEL_OK)
+        return status;
+    memset(ws->gain, 0, space->n_groups * k * k * sizeof *ws->gain);
+    space->ops->confusion(ws->confusion, space, 0, space->n_groups, ws->gain, ws->own);
+    for (size_t c = 0; c < space->n_groups * k; c++)
+        space->cell_share[c] = ws->confusion[c * k];
+    mel_workspace_free(ws);
+    for (size_t c = 0; c < space->n_groups * k; c++)
+        if (!(space->cell_share[c] > 0.0))
+            return mel_fail(err, MEL_EDATA, "the probability of class %zu is 0 in every row%s", c % k + 1,
+                            space->n_groups > 1 ? " of a group" : "");
+    return MEL_OK;
+}
+
+static mel_status fill(mel_space *space, const mel_sample *sample, mel_error *err)
+{
+    mel_status status = check_sample(sample, space->n_groups, space->threads, err);
+    if (status != MEL_OK)
+        return status;
+    mel_class_rows *rows = mel_alloc_zero(1, sizeof *rows);
+    if (rows == NULL)
+        return mel_fail_memory(err, "a space");
+    rows->rows = *sample;
+    space->ops = &mel_sample_ops;
+    space->self = rows;
+    space->n_rows = sample->n_rows;
+    status = arrange(rows, space->n_groups, err);
+    if (status == MEL_OK)
+        status = measure_cells(space, err);
+    if (status == MEL_OK)
+        mel_space_finish(space);
+    return status;
+}
+
+mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample, const mel_space_options *opt,
+                                 mel_error *err)
+{
+    *out = NULL;
+    if (sample->n_classes == 1)
+        return mel_fail(err, MEL_EDATA, "one class only: nothing to tell apart");
+    if (sample->n_rows == 0)
+        return mel_fail(err, MEL_EDATA, "no rows: a space needs some of every class");
+    if (sample->n_groups > 1 && sample->group == NULL)
+        return mel_fail(err, MEL_EINVAL, "%zu groups, but no groups of the rows", sample->n_groups);
+    mel_space *space = NULL;
+    mel_status status = mel_space_new(&space, sample->n_classes, sample->n_groups, opt, err);
+    if (status == MEL_OK)
+        status = fill(space, sample, err);
+    if (status != MEL_OK) {
+        mel_space_free(space);
+        return status;
+    }
+    *out = space;
+    return MEL_OK;
+}
+
+/* --- any classifier ----------------------------------------------------------------------------- */
+
+static void add_decisions(double *sum, const mel_space *space, const mel_slice *slice, const double *decision)
+{
+    const mel_class_rows *rows = space->self;
+    const size_t k = space->n_classes;
+    memset(sum, 0, k * k * sizeof *sum);
+    for (size_t at = slice->first; at < slice->first + slice->n; at++) {
+        const size_t r = rows->order != NULL ? rows->order[at] : at;
+        const double *p = rows->rows.probability + r * k, *d = decision + r * k;
+        const size_t label = rows->rows.label[r];
+        for (size_t i = 0; i < k; i++) {
+            const double weight = space->evidence == MEL_BY_MODEL ? p[i] : i == label;
+            for (size_t j = 0; weight != 0.0 && j < k; j++)
+                sum[i * k + j] += weight * d[j];
+        }
+    }
+}
+
+mel_status mel_space_decisions(double *statistics, const mel_space *space, const double *decision,
+                               mel_error *err)
+{
+    if (space->n_rows == 0)
+        return mel_fail(err, MEL_EINVAL, "a population has no rows to decide");
+    const mel_class_rows *rows = space->self;
+    const size_t k = space->n_classes, cells = k * k, n_slices = rows->group_slice[space->n_groups];
+    const mel_status status =
+        check_probabilities(space->n_rows, k, decision, decision_names, space->threads, err);
+    if (status != MEL_OK)
+        return status;
+    double *sum = mel_alloc(n_slices * cells, sizeof *sum);
+    double *confusion = mel_alloc_zero(space->n_groups * cells, sizeof *confusion);
+    if (sum == NULL || confusion == NULL) {
+        free(sum);
+        free(confusion);
+        return mel_fail_memory(err, "the statistics of decisions");
+    }
+#pragma omp parallel for schedule(dynamic) num_threads(space->threads) if (n_slices > 1)
+    for (size_t s = 0; s < n_slices; s++)
+        add_decisions(sum + s * cells, space, &rows->slice[s], decision);
+    for (size_t s = 0; s < n_slices; s++)
+        for (size_t c = 0; c < cells; c++)
+            confusion[rows->slice[s].group * cells + c] += sum[s * cells + c];
+    for (size_t c = 0; c < space->n_groups * cells; c++)
+        confusion[c] /= (double)space->n_rows;
+    mel_space_read(statistics, space, 0, space->n_groups, confusion);
+    free(sum);
+    free(confusion);
+    return MEL_OK;
+}
