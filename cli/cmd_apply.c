@@ -1,10 +1,11 @@
 /* melicit apply: the classifier that is best for a metric, as a file. */
+#include "classifier.h"
 #include "command.h"
 #include "files.h"
-#include "melicit/metric.h"
-#include "outcome.h"
+#include "numbers.h"
 #include "output.h"
 #include "space_args.h"
+#include "space_classes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -14,37 +15,25 @@
 typedef struct {
     cli_space_args space;
     const char *metric, *point, *out;
+    int coordinates;
+    double delta;
 } apply_args;
 
-static mel_status best_for_point(cli_best *out, const mel_face *face, const char *text, mel_error *err)
-{
-    mel_status status = cli_parse_point(&out->point, text, err);
-    if (status == MEL_OK)
-        status = mel_face_achieve(&out->mixture, face, out->point, err);
-    out->value = NAN;
-    return status;
-}
+/* What was found: a rule on a planar face, or a mixture of plug-in rules. */
+typedef struct {
+    cli_space space;
+    mel_metric *metric;
+    cli_asked asked;
+    cli_best best;
+    cli_best_blend blend;
+} applied;
 
-static json_t *classifier_json(const cli_space *space, const cli_best *best)
+static void applied_clear(applied *a)
 {
-    const double positives = mel_face_positives(space->face), negatives = mel_face_negatives(space->face);
-    json_t *object = json_object(), *classes = json_array(), *statistics = json_object();
-    cli_put(object, "format", cli_json_text("melicit-classifier"));
-    cli_put(object, "version", json_integer(1));
-    for (size_t i = 0; i < 2; i++)
-        cli_push(classes, cli_json_text(space->name[i]));
-    cli_put(object, "classes", classes);
-    cli_put(object, "positive", cli_json_text(space->name[1]));
-    cli_put(object, "rules", cli_mixture_json(&best->mixture));
-    cli_put(statistics, "tp", cli_json_number(best->point.tp));
-    cli_put(statistics, "tn", cli_json_number(best->point.tn));
-    cli_put(statistics, "fn", cli_json_number(positives - best->point.tp));
-    cli_put(statistics, "fp", cli_json_number(negatives - best->point.tn));
-    cli_put(object, "statistics", statistics);
-    if (isfinite(best->value))
-        cli_put(object, "value", cli_json_number(best->value));
-    cli_put(object, "space", json_deep_copy(space->description));
-    return object;
+    mel_metric_free(a->metric);
+    cli_asked_clear(&a->asked);
+    cli_best_blend_clear(&a->blend);
+    cli_space_clear(&a->space);
 }
 
 static mel_status write_json(const char *path, const json_t *object, mel_error *err)
@@ -62,12 +51,77 @@ static mel_status write_json(const char *path, const json_t *object, mel_error *
     return cli_out_commit(&out, err);
 }
 
-static void print_text(const cli_space *space, const cli_best *best, const char *path)
+/* --- finding it --------------------------------------------------------------------------------- */
+
+static mel_status find_planar(applied *a, mel_error *err)
+{
+    if (a->metric != NULL)
+        return cli_best_point(&a->best, a->space.face, a->metric, err);
+    const mel_status status = cli_check_size("point", a->asked.n_point, cli_space_layout(&a->space), err);
+    if (status != MEL_OK)
+        return status;
+    a->best.point = (mel_point){ a->asked.point[0], a->asked.point[1] };
+    a->best.value = NAN;
+    return mel_face_achieve(&a->best.mixture, a->space.face, a->best.point, err);
+}
+
+/* The mixture for a point becomes the best one; a point that is out of reach is refused. */
+static mel_status find_blend(applied *a, const cli_run *run, mel_error *err)
+{
+    if (a->metric != NULL)
+        return cli_best_in_space(&a->blend, a->space.space, a->metric, err);
+    const mel_status status = cli_classes_measure(&a->asked, &a->space, MEL_RADIUS_INSCRIBED, run, err);
+    if (status != MEL_OK)
+        return status;
+    mel_feasibility *found = &a->asked.found;
+    if (!found->feasible) {
+        char *closest = cli_vector_text(a->asked.n_point, found->closest);
+        (void)cli_fail(err, MEL_EINVAL,
+                       "the point is not achievable; the closest one found, %.6g away, is %s (`melicit space "
+                       "--point` says more)",
+                       found->distance, closest);
+        free(closest);
+        return MEL_EINVAL;
+    }
+    a->blend = (cli_best_blend){ .statistics = found->closest, .blend = found->blend, .value = NAN };
+    found->closest = NULL;
+    found->blend = (mel_blend){ 0 };
+    return MEL_OK;
+}
+
+static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    a->asked.delta = args->delta;
+    if (args->metric != NULL)
+        status = cli_load_metric(&a->metric, args->metric, err);
+    else
+        status = cli_asked_parse(&a->asked, args->point, NULL, err);
+    if (status != MEL_OK)
+        return status;
+    const cli_want want = a->metric != NULL
+                              ? cli_want_of_layout(mel_metric_layout(a->metric), "such")
+                              : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
+    status = cli_space_make(&a->space, &args->space, &want, run, err);
+    if (status == MEL_OK && a->space.face == NULL && a->space.space == NULL)
+        status = cli_fail(err, MEL_EINVAL,
+                          "--ball: there are no probabilities that a classifier could be "
+                          "built on");
+    if (status == MEL_OK && a->metric != NULL)
+        status =
+            cli_check_metric(a->metric, args->metric, cli_space_layout(&a->space), a->space.class_name, err);
+    if (status != MEL_OK)
+        return status;
+    return a->space.face != NULL ? find_planar(a, err) : find_blend(a, run, err);
+}
+
+/* --- saying it ---------------------------------------------------------------------------------- */
+
+static void print_planar(const cli_space *space, const cli_best *best)
 {
     const double positives = mel_face_positives(space->face), negatives = mel_face_negatives(space->face);
-    cli_heading("The classifier");
     for (size_t i = 0; i < best->mixture.n; i++) {
-        char *words = cli_rule_words(best->mixture.rule[i], space->name[1]);
+        char *words = cli_rule_words(best->mixture.rule[i], space->class_name[1]);
         if (best->mixture.n > 1)
             cli_print("  with probability %.4g: %s\n", best->mixture.share[i], words);
         else
@@ -77,8 +131,34 @@ static void print_text(const cli_space *space, const cli_best *best, const char 
     cli_print("  of 1,000 it misses %.1f and raises %.1f false alarms; it finds %.1f%% and clears %.1f%%\n",
               1000.0 * (positives - best->point.tp), 1000.0 * (negatives - best->point.tn),
               100.0 * best->point.tp / positives, 100.0 * best->point.tn / negatives);
-    if (isfinite(best->value))
-        cli_print("  value of the metric: %.6g\n", best->value);
+}
+
+static void print_blend(const cli_space *space, const cli_best_blend *best)
+{
+    const mel_layout *layout = cli_space_layout(space);
+    char *point = cli_vector_text(mel_layout_size(layout), best->statistics);
+    if (best->blend.n_rules == 1)
+        cli_print("  predict the class with the largest expected gain under a matrix of gains\n");
+    else
+        cli_print(
+            "  a mixture of %zu classifiers, each of which predicts the class with the largest expected "
+            "gain under a matrix of gains\n",
+            best->blend.n_rules);
+    cli_print("  %s %s: %s\n", mel_coordinates_name(layout->coordinates),
+              layout->kind == MEL_RATES ? "rates" : "confusion entries", point);
+    free(point);
+}
+
+static void print_text(const applied *a, const char *path)
+{
+    const double value = a->space.face != NULL ? a->best.value : a->blend.value;
+    cli_heading("The classifier");
+    if (a->space.face != NULL)
+        print_planar(&a->space, &a->best);
+    else
+        print_blend(&a->space, &a->blend);
+    if (isfinite(value))
+        cli_print("  value of the metric: %.6g\n", value);
     if (path != NULL)
         cli_print("  classifier file: %s\n", path);
 }
@@ -86,7 +166,7 @@ static void print_text(const cli_space *space, const cli_best *best, const char 
 static mel_status check_args(const cli_run *run, const apply_args *args, mel_error *err)
 {
     if ((args->metric == NULL) == (args->point == NULL))
-        return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json and --point TP,TN");
+        return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json and --point A,B,..");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
     return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
@@ -95,19 +175,14 @@ static mel_status check_args(const cli_run *run, const apply_args *args, mel_err
 static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
 {
     const apply_args *args = arguments;
-    cli_space space = { 0 };
-    mel_metric *metric = NULL;
-    cli_best best = { 0 };
+    applied a = { 0 };
     mel_status status = check_args(run, args, err);
-    if (status == MEL_OK && args->metric != NULL)
-        status = cli_load_binary_metric(&metric, args->metric, err);
     if (status == MEL_OK)
-        status = cli_space_make(&space, &args->space, run, err);
-    if (status == MEL_OK)
-        status = metric != NULL ? cli_best_point(&best, space.face, metric, err)
-                                : best_for_point(&best, space.face, args->point, err);
+        status = find(&a, args, run, err);
     if (status == MEL_OK) {
-        json_t *classifier = classifier_json(&space, &best);
+        json_t *classifier = a.space.face != NULL ? cli_planar_classifier(&a.space, &a.best)
+                                                  : cli_blend_classifier(&a.space, &a.blend.blend,
+                                                                         a.blend.statistics, a.blend.value);
         if (args->out != NULL)
             status = write_json(args->out, classifier, err);
         if (run->json)
@@ -115,9 +190,8 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
         json_decref(classifier);
     }
     if (status == MEL_OK && !run->json && (args->out == NULL || strcmp(args->out, "-") != 0))
-        print_text(&space, &best, args->out);
-    mel_metric_free(metric);
-    cli_space_clear(&space);
+        print_text(&a, args->out);
+    applied_clear(&a);
     return status;
 }
 
@@ -128,10 +202,23 @@ static const cli_option own_options[] = {
       .at = offsetof(apply_args, metric),
       .help = "the metric to be best for" },
     { .name = "point",
-      .argument = "TP,TN",
+      .argument = "A,B,..",
       .kind = CLI_TEXT,
       .at = offsetof(apply_args, point),
-      .help = "instead of a metric: the classifier that achieves this point" },
+      .help = "instead of a metric: the classifier that achieves this point, TP,TN or one number per "
+              "coordinate" },
+    { .name = "coordinates",
+      .kind = CLI_CHOICE,
+      .at = offsetof(apply_args, coordinates),
+      .choices = cli_coordinate_choices,
+      .help = "what the point is, as in melicit space" },
+    { .name = "delta",
+      .argument = "X",
+      .kind = CLI_NUMBER,
+      .at = offsetof(apply_args, delta),
+      .high = 1,
+      .above_low = true,
+      .help = "more than two classes: how near to the point is near enough" },
     { .name = "out",
       .argument = "CLASSIFIER.json",
       .kind = CLI_OUTPUT,
@@ -151,16 +238,21 @@ static const cli_example examples[] = {
       "classifier.json" },
     { "a classifier for a point of the space",
       "melicit apply --population logistic:a=5,b=0 --point 0.3,0.3 --out -" },
+    { "the same for three classes, by what each right decision is worth",
+      "melicit apply --metric diagonal.json --population softmax:1,3,5 --out gains.json" },
     { 0 },
 };
-static const apply_args defaults = { .space = CLI_SPACE_DEFAULTS };
+static const apply_args defaults = { .space = CLI_SPACE_DEFAULTS, .delta = 1e-6 };
 
 const cli_command cli_apply = {
     .name = "apply",
     .summary = "the classifier that is best for a metric, by thresholding probabilities",
     .description =
         "Finds the threshold (for some metrics and points a coin toss between thresholds) on the model's "
-        "probabilities that is best for a metric on the data at hand, and stores it as a small JSON file.",
+        "probabilities that is best for a metric on the data at hand, and stores it as a small JSON file. "
+        "With "
+        "more classes the classifier is a matrix of gains (or a mixture of such): it predicts the class with "
+        "the largest expected gain. `melicit predict --classifier` applies the file.",
     .groups = groups,
     .examples = examples,
     .args_size = sizeof(apply_args),

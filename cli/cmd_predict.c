@@ -5,6 +5,7 @@
 #include "measure.h"
 #include "melicit/model.h"
 #include "output.h"
+#include "predict_classifier.h"
 #include "prediction_file.h"
 #include "progress.h"
 
@@ -16,9 +17,9 @@
 #define BLOCK_ROWS 65536
 
 typedef struct {
-    const char *model, *data, *out;
+    const char *model, *data, *classifier, *probs, *groups, *out;
     int as;
-    bool decisions;
+    bool decisions, chances;
     double threshold; /* NaN: the most probable class */
     cli_reading reading;
 } predict_args;
@@ -59,12 +60,45 @@ static mel_status choose_form(bool *csv, const predict_args *args, mel_error *er
     return MEL_OK;
 }
 
+/* A model with its table, or a classifier with probabilities. */
+static mel_status check_pair(const predict_args *args, mel_error *err)
+{
+    const bool model = args->model != NULL || args->data != NULL;
+    const bool classifier = args->classifier != NULL || args->probs != NULL || args->groups != NULL;
+    if (model == classifier)
+        return cli_fail(err, MEL_EINVAL, "give either --model with --data, or --classifier with --probs");
+    if (model && args->model == NULL)
+        return cli_fail(err, MEL_EINVAL, "--model MODEL.json is required with --data");
+    if (model && args->data == NULL)
+        return cli_fail(err, MEL_EINVAL, "--data FILE is required with --model");
+    if (classifier && args->classifier == NULL)
+        return cli_fail(err, MEL_EINVAL, "--classifier CLASSIFIER.json is required with --probs");
+    if (classifier && args->probs == NULL)
+        return cli_fail(err, MEL_EINVAL, "--probs FILE is required with --classifier");
+    if (args->chances && !classifier)
+        return cli_fail(err, MEL_EINVAL, "--chances goes with --classifier");
+    if (classifier && (args->decisions || isfinite(args->threshold)))
+        return cli_fail(err, MEL_EINVAL, "--decisions and --threshold go with --model");
+    return MEL_OK;
+}
+
 static mel_status check_args(bool *csv, const cli_run *run, const predict_args *args, mel_error *err)
 {
+    const char *const in[] = { args->model, args->data, args->classifier, args->probs, args->groups };
+    static const char *const name[] = { "model", "data", "classifier", "probs", "groups" };
+    const mel_status paired = check_pair(args, err);
+    if (paired != MEL_OK)
+        return paired;
     if (isfinite(args->threshold) && !args->decisions)
         return cli_fail(err, MEL_EINVAL, "--threshold goes with --decisions");
-    if (strcmp(args->model, "-") == 0 && strcmp(args->data, "-") == 0)
-        return cli_fail(err, MEL_EINVAL, "--model - and --data - both want standard input");
+    for (size_t i = 0, from = SIZE_MAX; i < sizeof in / sizeof *in; i++) {
+        if (in[i] == NULL || strcmp(in[i], "-") != 0)
+            continue;
+        if (from != SIZE_MAX)
+            return cli_fail(err, MEL_EINVAL, "--%s - and --%s - both want standard input", name[from],
+                            name[i]);
+        from = i;
+    }
     if (run->json && strcmp(args->out, "-") == 0)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
     const mel_status status = choose_form(csv, args, err);
@@ -219,6 +253,16 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
     const predict_args *args = arguments;
     prediction p = { 0 };
     mel_status status = check_args(&p.csv, run, args, err);
+    if (status == MEL_OK && args->classifier != NULL) {
+        const cli_classifier_job job = { .classifier = args->classifier,
+                                         .probs = args->probs,
+                                         .groups = args->groups,
+                                         .out = args->out,
+                                         .csv = p.csv,
+                                         .chances = args->chances,
+                                         .reading = &args->reading };
+        return cli_predict_classifier(run, &job, err);
+    }
     if (status == MEL_OK)
         status = load(&p, args, err);
     if (status == MEL_OK)
@@ -254,16 +298,36 @@ static const cli_option options[] = {
       .argument = "MODEL.json",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, model),
-      .required = true,
       .help = "the model that melicit train stored; \"-\" reads it from standard input" },
     { .name = "data",
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, data),
-      .required = true,
       .help =
           "the rows: a CSV, CSV.gz, NPY or LIBSVM file, \"-\" for CSV on standard input, or the name of a "
           "bundled data set; columns in any order, further columns are ignored" },
+    { .name = "classifier",
+      .argument = "CLASSIFIER.json",
+      .kind = CLI_INPUT,
+      .at = offsetof(predict_args, classifier),
+      .help =
+          "instead of a model: a classifier that melicit apply stored, for decisions about --probs; where "
+          "it tosses a coin, --seed says how it falls" },
+    { .name = "probs",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(predict_args, probs),
+      .help = "--classifier: class probabilities of the rows (CSV or NPY)" },
+    { .name = "groups",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(predict_args, groups),
+      .help = "--classifier of groups: the group of each row (CSV or NPY with one column)" },
+    { .name = "chances",
+      .kind = CLI_FLAG,
+      .at = offsetof(predict_args, chances),
+      .help =
+          "--classifier: instead of tossing coins, the probability of each decision (a column per class)" },
     { .name = "out",
       .argument = "FILE",
       .kind = CLI_OUTPUT,
@@ -302,6 +366,8 @@ static const cli_example examples[] = {
     { "fewer misses: the second class from a probability of 0.1 on",
       "melicit predict --model cancer.json --data breast_cancer_original --decisions --threshold 0.1 --out "
       "d.csv" },
+    { "decisions of the classifier that is best for a metric, on probabilities of any model",
+      "melicit predict --classifier classifier.json --probs probabilities.npy --out decisions.npy" },
     { 0 },
 };
 static const predict_args defaults = { .threshold = NAN };

@@ -15,41 +15,14 @@ typedef struct {
 } report_args;
 
 typedef struct {
-    json_t *header;
-    const char **held;
-    cli_space space;
-    mel_session *session;
+    cli_opened opened;
     mel_metric *truth;
 } reporting;
 
 static void reporting_clear(reporting *r)
 {
-    mel_session_free(r->session);
     mel_metric_free(r->truth);
-    cli_space_clear(&r->space);
-    json_decref(r->header);
-    free(r->held);
-}
-
-static mel_status open_session(reporting *r, const report_args *args, cli_run *run, mel_error *err)
-{
-    mel_status status = cli_session_header(&r->header, args->session, err);
-    if (status != MEL_OK)
-        return status;
-    const json_t *seed = json_object_get(r->header, "seed");
-    if (json_is_integer(seed)) /* the split of the data depends on it */
-        run->seed = (uint64_t)json_integer_value(seed);
-    cli_space_args from_file = args->space;
-    if (!cli_space_given(&args->space))
-        status = cli_space_args_from_json(&from_file, &r->held, json_object_get(r->header, "space"), err);
-    if (status == MEL_OK)
-        status = cli_space_make(&r->space, &from_file, run, err);
-    mel_session_options opt;
-    if (status == MEL_OK)
-        status = cli_session_options(&opt, r->header, &r->space, err);
-    if (status == MEL_OK)
-        status = cli_session_open(&r->session, &r->space, &opt, args->session, true, err);
-    return status;
+    cli_opened_clear(&r->opened);
 }
 
 static mel_status run_report(cli_run *run, const void *arguments, mel_error *err)
@@ -60,7 +33,7 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
     if (status == MEL_OK && args->truth != NULL)
         status = mel_metric_load(&r.truth, args->truth, err);
     if (status == MEL_OK)
-        status = open_session(&r, args, run, err);
+        status = cli_opened_make(&r.opened, args->session, &args->space, run, err);
     mel_report_options opt;
     mel_report_options_init(&opt);
     opt.title = args->title;
@@ -70,12 +43,12 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
     opt.session_path = args->session;
     opt.metric_path = args->metric;
     if (status == MEL_OK)
-        status = cli_session_report(r.session, &r.space, &opt, args->out, err);
+        status = cli_session_report(r.opened.session, &r.opened.space, &opt, args->out, err);
     if (status == MEL_OK && run->json) {
         cli_put(run->result, "report", cli_json_text(args->out));
-        cli_put(run->result, "answers", cli_json_count(mel_session_answers(r.session)));
+        cli_put(run->result, "answers", cli_json_count(mel_session_answers(r.opened.session)));
     } else if (status == MEL_OK && strcmp(args->out, "-") != 0) {
-        cli_print("%s: a report on %u answers\n", args->out, mel_session_answers(r.session));
+        cli_print("%s: a report on %u answers\n", args->out, mel_session_answers(r.opened.session));
     }
     reporting_clear(&r);
     return status;

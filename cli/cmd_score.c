@@ -1,16 +1,15 @@
 /* melicit score: the value of a metric for classifiers given by their statistics or by their predictions. */
+#include "best.h"
 #include "command.h"
 #include "dataset.h"
-#include "files.h"
-#include "melicit/metric.h"
-#include "outcome.h"
+#include "numbers.h"
 #include "output.h"
+#include "statistics.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef struct {
     const char *metric, *statistics, *labels, *predictions, *groups, *positive;
@@ -18,24 +17,18 @@ typedef struct {
     cli_reading reading;
 } score_args;
 
-/* A row of the answer: a classifier, or a group of rows, with its counts. */
-typedef struct {
-    char *name;
-    double statistics[2]; /* TP, TN as shares */
-    double positives;     /* share of positives; NaN: unknown */
-} scored;
-
+/* A row of the answer is a classifier, or a group of rows. */
 typedef struct {
     mel_metric *metric;
-    scored *rows;
-    size_t n_rows;
+    mel_layout layout;
+    cli_pool pool;
+    double *positives; /* share of the second of two classes; NaN: unknown */
 } scoring;
 
 static void scoring_clear(scoring *s)
 {
-    for (size_t i = 0; i < s->n_rows; i++)
-        free(s->rows[i].name);
-    free(s->rows);
+    cli_pool_clear(&s->pool);
+    free(s->positives);
     mel_metric_free(s->metric);
 }
 
@@ -53,82 +46,13 @@ static mel_status check_args(const score_args *args, mel_error *err)
     return MEL_OK;
 }
 
-/* --- statistics --------------------------------------------------------------------------------- */
-
-static size_t find_any_case(const mel_table *table, const char *name)
-{
-    for (size_t i = 0; i < mel_table_columns(table); i++)
-        if (strcasecmp(mel_table_column_name(table, i), name) == 0)
-            return i;
-    return SIZE_MAX;
-}
-
-/* The two columns of numbers called tp and tn, in any case, or the only two. */
-static mel_status find_coordinates(size_t column[2], const mel_table *table, const char *path, mel_error *err)
-{
-    size_t numbers = 0;
-    column[0] = column[1] = SIZE_MAX;
-    for (size_t i = 0; i < mel_table_columns(table); i++) {
-        const char *name = mel_table_column_name(table, i);
-        if (mel_table_column_type(table, i) != MEL_COLUMN_NUMBER || strcmp(name, "name") == 0)
-            continue;
-        if (numbers < 2)
-            column[numbers] = i;
-        numbers++;
-    }
-    const size_t tp = find_any_case(table, "tp"), tn = find_any_case(table, "tn");
-    if (tp != SIZE_MAX && tn != SIZE_MAX && mel_table_numbers(table, tp) != NULL &&
-        mel_table_numbers(table, tn) != NULL) {
-        column[0] = tp;
-        column[1] = tn;
-        return MEL_OK;
-    }
-    return numbers == 2
-               ? MEL_OK
-               : cli_fail(err, MEL_EDATA,
-                          "%s: %zu columns of numbers; two are wanted, the shares of true positives and true "
-                          "negatives, or columns called tp and tn",
-                          path, numbers);
-}
-
-static mel_status check_share(const char *path, size_t row, const char *column, double value, mel_error *err)
-{
-    if (value >= 0.0 && value <= 1.0)
-        return MEL_OK;
-    return cli_fail(err, MEL_EDATA, "%s: classifier %zu, column %s: %g is not a share between 0 and 1", path,
-                    row + 1, column, value);
-}
-
-static mel_status read_statistics(scoring *s, const char *path, const mel_read_options *read, mel_error *err)
-{
-    mel_table *table = NULL;
-    size_t column[2];
-    mel_status status = mel_table_read(&table, path, read, err);
-    if (status == MEL_OK)
-        status = find_coordinates(column, table, path, err);
-    const size_t n = status == MEL_OK ? mel_table_rows(table) : 0;
-    const size_t names = status == MEL_OK ? mel_table_find(table, "name") : SIZE_MAX;
-    s->rows = cli_alloc_zero(n, sizeof *s->rows);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        scored *row = &s->rows[s->n_rows++];
-        const uint32_t *code = names != SIZE_MAX ? mel_table_codes(table, names) : NULL;
-        row->name = code != NULL && code[i] != MEL_MISSING
-                        ? cli_format("%s", mel_table_category(table, names, code[i]))
-                        : cli_format("%zu", i + 1);
-        row->positives = NAN;
-        for (size_t c = 0; c < 2 && status == MEL_OK; c++) {
-            row->statistics[c] = mel_table_numbers(table, column[c])[i];
-            status = check_share(path, i, mel_table_column_name(table, column[c]), row->statistics[c], err);
-        }
-        if (status == MEL_OK && row->statistics[0] + row->statistics[1] > 1.0 + 1e-9)
-            status = cli_fail(err, MEL_EDATA, "%s: classifier %zu: shares %g and %g add up to more than 1",
-                              path, i + 1, row->statistics[0], row->statistics[1]);
-    }
-    mel_table_free(table);
-    return status;
-}
-
 /* --- predictions -------------------------------------------------------------------------------- */
+
+/* The classes of the files, in the order of the metric. */
+typedef struct {
+    size_t n;
+    const char **name; /* names lent by the metric or by the labels */
+} roster;
 
 static mel_status one_column(mel_table **out, const char *path, const mel_read_options *read, mel_error *err)
 {
@@ -139,129 +63,236 @@ static mel_status one_column(mel_table **out, const char *path, const mel_read_o
     return status;
 }
 
-/* Which class of the labels is the positive one: as told, as the metric calls it, or the second. */
-static mel_status positive_class(uint32_t *out, const mel_labels *labels, const score_args *args,
-                                 const mel_metric *metric, mel_error *err)
+static bool is_among(const char *name, size_t n, const char *const *names)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Names as the metric has them when they are the file's, else the file's in their order, as many. */
+static mel_status settle_names(roster *out, const mel_labels *found, size_t n, const char *path,
+                               const char *what, mel_error *err)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < found->n_classes; i++)
+        known += is_among(found->name[i], n, out->name);
+    out->n = n;
+    if (known == found->n_classes)
+        return MEL_OK;
+    if (found->n_classes != n)
+        return cli_fail(err, MEL_EDATA, "%s: there are %zu %s; the metric is for %zu", path, found->n_classes,
+                        what, n);
+    if (known > 0 && n > 2)
+        return cli_fail(err, MEL_EDATA, "%s: some of the %s are called as in the metric, others are not",
+                        path, what);
+    for (size_t i = 0; i < n; i++)
+        out->name[i] = found->name[i];
+    return MEL_OK;
+}
+
+/* Of two classes the positive one comes second. */
+static mel_status put_positive_second(roster *out, const mel_labels *found, const score_args *args,
+                                      const mel_metric *metric, mel_error *err)
 {
     const char *wanted = args->positive != NULL ? args->positive
                          : metric != NULL       ? mel_metric_class_name(metric, 1)
                                                 : NULL;
-    *out = 1;
-    for (uint32_t i = 0; wanted != NULL && i < labels->n_classes; i++)
-        if (strcmp(labels->name[i], wanted) == 0)
-            *out = i;
-    if (args->positive != NULL && strcmp(labels->name[*out], args->positive) != 0)
+    if (out->n != 2)
+        return args->positive == NULL
+                   ? MEL_OK
+                   : cli_fail(err, MEL_EINVAL, "--positive %s: there are %zu classes, not two",
+                              args->positive, out->n);
+    if (args->positive != NULL && !is_among(args->positive, 2, out->name))
         return cli_fail(err, MEL_EDATA, "%s: no class \"%s\" (--positive); there are \"%s\" and \"%s\"",
-                        args->labels, args->positive, labels->name[0], labels->name[1]);
+                        args->labels, args->positive, found->name[0], found->name[1]);
+    if (wanted != NULL && strcmp(out->name[0], wanted) == 0) {
+        const char *first = out->name[0];
+        out->name[0] = out->name[1];
+        out->name[1] = first;
+    }
     return MEL_OK;
 }
 
-/* Shares over the rows of one group (or all rows, group NULL). */
-static void count(scored *out, const mel_labels *truth, const mel_labels *predicted, uint32_t positive,
-                  const mel_labels *groups, size_t group)
+/* All three files, with codes in the order of the metric. */
+typedef struct {
+    mel_table *table[3];
+    mel_labels found, truth, predicted, groups_found, groups;
+    roster classes, group_roster;
+} files;
+
+static void files_clear(files *f)
 {
-    double total = 0.0, tp = 0.0, tn = 0.0, positives = 0.0;
-    for (size_t i = 0; i < truth->n_rows; i++) {
-        if (groups != NULL && groups->code[i] != group)
-            continue;
-        const bool is = truth->code[i] == positive, said = predicted->code[i] == positive;
-        total += 1.0;
-        positives += is;
-        tp += is && said;
-        tn += !is && !said;
-    }
-    out->statistics[0] = tp / total;
-    out->statistics[1] = tn / total;
-    out->positives = positives / total;
+    for (size_t i = 0; i < 3; i++)
+        mel_table_free(f->table[i]);
+    mel_labels_clear(&f->found);
+    mel_labels_clear(&f->truth);
+    mel_labels_clear(&f->predicted);
+    mel_labels_clear(&f->groups_found);
+    mel_labels_clear(&f->groups);
+    free(f->classes.name);
+    free(f->group_roster.name);
 }
 
-static mel_status score_predictions(scoring *s, const score_args *args, const mel_labels *truth,
-                                    const mel_labels *predicted, const mel_labels *groups, mel_error *err)
+static const char *column_of(const mel_table *table)
 {
-    uint32_t positive = 1;
-    if (predicted->n_rows != truth->n_rows || (groups != NULL && groups->n_rows != truth->n_rows))
-        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: one row per prediction is wanted",
-                        args->labels, truth->n_rows,
-                        predicted->n_rows != truth->n_rows ? args->predictions : args->groups,
-                        predicted->n_rows != truth->n_rows ? predicted->n_rows : groups->n_rows);
-    const mel_status status = positive_class(&positive, truth, args, s->metric, err);
-    if (status != MEL_OK)
+    return mel_table_column_name(table, 0);
+}
+
+static mel_status read_classes(files *f, const scoring *s, const score_args *args,
+                               const mel_read_options *read, mel_error *err)
+{
+    const size_t k = s->layout.n_classes;
+    f->classes.name = cli_alloc_zero(k, sizeof *f->classes.name);
+    for (size_t i = 0; i < k; i++)
+        f->classes.name[i] = s->metric != NULL ? mel_metric_class_name(s->metric, i) : "";
+    mel_status status = one_column(&f->table[0], args->labels, read, err);
+    if (status == MEL_OK)
+        status = one_column(&f->table[1], args->predictions, read, err);
+    if (status == MEL_OK)
+        status = mel_table_labels(&f->found, f->table[0], column_of(f->table[0]), err);
+    if (status == MEL_OK)
+        status = settle_names(&f->classes, &f->found, k, args->labels, "classes", err);
+    if (status == MEL_OK)
+        status = put_positive_second(&f->classes, &f->found, args, s->metric, err);
+    if (status == MEL_OK)
+        status = mel_table_labels_as(&f->truth, f->table[0], column_of(f->table[0]), k, f->classes.name, err);
+    if (status == MEL_OK)
+        status =
+            mel_table_labels_as(&f->predicted, f->table[1], column_of(f->table[1]), k, f->classes.name, err);
+    return status;
+}
+
+/* Groups of a metric that is about groups have its order; otherwise they are just counted one by one. */
+static mel_status read_groups(files *f, const scoring *s, const score_args *args,
+                              const mel_read_options *read, mel_error *err)
+{
+    const size_t m = s->layout.n_groups > 1 ? s->layout.n_groups : 0;
+    if (args->groups == NULL)
+        return m == 0
+                   ? MEL_OK
+                   : cli_fail(err, MEL_EINVAL, "%s is about %zu groups: give --groups FILE", args->metric, m);
+    mel_status status = one_column(&f->table[2], args->groups, read, err);
+    if (status == MEL_OK)
+        status = mel_table_groups(&f->groups_found, f->table[2], column_of(f->table[2]), err);
+    if (status != MEL_OK || m == 0)
         return status;
-    const size_t n_groups = groups != NULL ? groups->n_classes : 0;
-    s->rows = cli_alloc_zero(1 + n_groups, sizeof *s->rows);
-    s->n_rows = 1 + n_groups;
-    s->rows[0].name = cli_format("all");
-    count(&s->rows[0], truth, predicted, positive, NULL, 0);
-    for (size_t g = 0; g < n_groups; g++) {
-        s->rows[1 + g].name = cli_format("%s", groups->name[g]);
-        count(&s->rows[1 + g], truth, predicted, positive, groups, g);
+    f->group_roster.name = cli_alloc_zero(m, sizeof *f->group_roster.name);
+    for (size_t g = 0; g < m; g++)
+        f->group_roster.name[g] = mel_metric_group_name(s->metric, g);
+    status = settle_names(&f->group_roster, &f->groups_found, m, args->groups, "groups", err);
+    if (status == MEL_OK)
+        status = mel_table_labels_as(&f->groups, f->table[2], column_of(f->table[2]), m, f->group_roster.name,
+                                     err);
+    return status;
+}
+
+static mel_status check_lengths(const files *f, const score_args *args, mel_error *err)
+{
+    const size_t n = f->truth.n_rows;
+    const bool predictions = f->predicted.n_rows != n;
+    if (!predictions && (args->groups == NULL || f->groups_found.n_rows == n))
+        return MEL_OK;
+    return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: one row per prediction is wanted",
+                    args->labels, n, predictions ? args->predictions : args->groups,
+                    predictions ? f->predicted.n_rows : f->groups_found.n_rows);
+}
+
+static double share_of_positives(const cli_decided *rows, const uint32_t *of, size_t only)
+{
+    double total = 0.0, positives = 0.0;
+    for (size_t i = 0; i < rows->n; i++)
+        if (only == SIZE_MAX || of[i] == only) {
+            total += 1.0;
+            positives += rows->truth[i] == 1;
+        }
+    return positives / total;
+}
+
+/* A row for everybody; with groups that the metric knows nothing of, one for each of them too. */
+static mel_status count_rows(scoring *s, const files *f, mel_error *err)
+{
+    const bool grouped = s->layout.n_groups > 1;
+    const size_t further = grouped ? 0 : f->groups_found.n_classes;
+    const cli_decided rows = { .n = f->truth.n_rows,
+                               .truth = f->truth.code,
+                               .predicted = f->predicted.code,
+                               .group = grouped ? f->groups.code : NULL };
+    s->pool.size = mel_layout_size(&s->layout);
+    s->pool.name = cli_alloc_zero(1 + further, sizeof *s->pool.name);
+    s->pool.value = cli_alloc_zero((1 + further) * s->pool.size, sizeof *s->pool.value);
+    s->positives = cli_alloc_zero(1 + further, sizeof *s->positives);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < 1 + further && status == MEL_OK; i++) {
+        const size_t only = i == 0 ? SIZE_MAX : i - 1;
+        s->pool.name[s->pool.n++] = cli_format("%s", i == 0 ? "all" : f->groups_found.name[i - 1]);
+        s->positives[i] = share_of_positives(&rows, f->groups_found.code, only);
+        status = cli_count_statistics(s->pool.value + i * s->pool.size, &s->layout, &rows,
+                                      f->groups_found.code, only, err);
+        if (status != MEL_OK)
+            status = cli_fail_in(err, status, s->pool.name[i]);
     }
-    return MEL_OK;
+    return status;
 }
 
 static mel_status read_predictions(scoring *s, const score_args *args, const mel_read_options *read,
                                    mel_error *err)
 {
-    mel_table *labels_table = NULL, *predictions_table = NULL, *groups_table = NULL;
-    mel_labels truth = { 0 }, predicted = { 0 }, groups = { 0 };
-    mel_status status = one_column(&labels_table, args->labels, read, err);
+    files f = { 0 };
+    mel_status status = read_classes(&f, s, args, read, err);
     if (status == MEL_OK)
-        status = one_column(&predictions_table, args->predictions, read, err);
+        status = read_groups(&f, s, args, read, err);
     if (status == MEL_OK)
-        status = mel_table_labels(&truth, labels_table, mel_table_column_name(labels_table, 0), err);
-    if (status == MEL_OK && truth.n_classes != 2)
-        status = cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for two", args->labels,
-                          truth.n_classes);
+        status = check_lengths(&f, args, err);
     if (status == MEL_OK)
-        status =
-            mel_table_labels_as(&predicted, predictions_table, mel_table_column_name(predictions_table, 0), 2,
-                                (const char *const *)truth.name, err);
-    if (status == MEL_OK && args->groups != NULL)
-        status = one_column(&groups_table, args->groups, read, err);
-    if (status == MEL_OK && groups_table != NULL)
-        status = mel_table_groups(&groups, groups_table, mel_table_column_name(groups_table, 0), err);
-    if (status == MEL_OK)
-        status = score_predictions(s, args, &truth, &predicted, groups_table != NULL ? &groups : NULL, err);
-    mel_table_free(labels_table);
-    mel_table_free(predictions_table);
-    mel_table_free(groups_table);
-    mel_labels_clear(&truth);
-    mel_labels_clear(&predicted);
-    mel_labels_clear(&groups);
+        status = count_rows(s, &f, err);
+    files_clear(&f);
+    return status;
+}
+
+static mel_status read_statistics(scoring *s, const char *path, const mel_read_options *read, mel_error *err)
+{
+    const mel_status status = cli_pool_read(&s->pool, path, &s->layout, read, err);
+    s->positives = cli_alloc_zero(s->pool.n, sizeof *s->positives);
+    for (size_t i = 0; i < s->pool.n; i++)
+        s->positives[i] = NAN;
     return status;
 }
 
 /* --- values ------------------------------------------------------------------------------------- */
 
-/* NaN where a metric has no value; named metrics need the share of positives. */
-static mel_status named_value(double *out, const char *name, const scored *row, mel_error *err)
+/* Named metrics are about two classes and need the share of positives. */
+static mel_status named_value(double *out, const char *name, const scoring *s, size_t row, mel_error *err)
 {
     mel_named named;
     double parameter = 0.0;
     const mel_status status = mel_named_parse(&named, &parameter, name, err);
     if (status != MEL_OK)
         return status;
-    if (!isfinite(row->positives))
+    if (!isfinite(s->positives[row]))
         return cli_fail(err, MEL_EINVAL,
                         "--named %s needs false positives and negatives: give --labels and --predictions",
                         name);
+    const double *value = s->pool.value + row * s->pool.size;
     const mel_counts counts = {
-        .tp = row->statistics[0],
-        .tn = row->statistics[1],
-        .fn = row->positives - row->statistics[0],
-        .fp = 1.0 - row->positives - row->statistics[1],
+        .tp = value[0],
+        .tn = value[1],
+        .fn = s->positives[row] - value[0],
+        .fp = 1.0 - s->positives[row] - value[1],
     };
     return mel_named_value(out, named, parameter, &counts, err);
 }
 
-static mel_status row_values(double *values, const scoring *s, const score_args *args, const scored *row,
+static mel_status row_values(double *values, const scoring *s, const score_args *args, size_t row,
                              mel_error *err)
 {
     size_t at = 0;
-    if (s->metric != NULL && mel_metric_value(&values[at++], s->metric, row->statistics, err) != MEL_OK)
-        return cli_fail_in(err, MEL_EDATA, row->name);
+    if (s->metric != NULL &&
+        mel_metric_value(&values[at++], s->metric, s->pool.value + row * s->pool.size, err) != MEL_OK)
+        return cli_fail_in(err, MEL_EDATA, s->pool.name[row]);
     for (size_t i = 0; i < args->named.n; i++) {
-        const mel_status status = named_value(&values[at++], args->named.item[i], row, err);
+        const mel_status status = named_value(&values[at++], args->named.item[i], s, row, err);
         if (status != MEL_OK)
             return status;
     }
@@ -278,48 +309,60 @@ static size_t column_names(const char **names, const scoring *s, const score_arg
     return n;
 }
 
-static void add_json(json_t *array, const scored *row, size_t n, const char *const *names,
+static void add_json(json_t *array, const scoring *s, size_t row, size_t n, const char *const *names,
                      const double *values)
 {
+    const double *statistics = s->pool.value + row * s->pool.size;
     json_t *object = json_object();
-    cli_put(object, "name", cli_json_text(row->name));
-    cli_put(object, "tp", cli_json_number(row->statistics[0]));
-    cli_put(object, "tn", cli_json_number(row->statistics[1]));
+    cli_put(object, "name", cli_json_text(s->pool.name[row]));
+    if (s->layout.coordinates == MEL_BINARY && s->pool.size == 2) {
+        cli_put(object, "tp", cli_json_number(statistics[0]));
+        cli_put(object, "tn", cli_json_number(statistics[1]));
+    } else {
+        cli_put(object, "statistics", cli_vector_json(s->pool.size, statistics));
+    }
     for (size_t i = 0; i < n; i++)
         cli_put(object, names[i], cli_json_number(values[i]));
     cli_push(array, object);
 }
 
+/* Statistics of more than a few numbers are left out of the table. */
+static void add_cells(cli_table *table, const scoring *s, size_t row, bool binary, size_t n,
+                      const double *values)
+{
+    cli_table_cell(table, "%s", s->pool.name[row]);
+    for (size_t c = 0; binary && c < 2; c++)
+        cli_table_cell(table, "%.4f", s->pool.value[2 * row + c]);
+    for (size_t j = 0; j < n; j++)
+        cli_table_cell(table, "%.6g", values[j]);
+}
+
 static mel_status print_values(cli_run *run, const scoring *s, const score_args *args, mel_error *err)
 {
     const size_t most = args->named.n + 1;
+    const bool binary = s->layout.coordinates == MEL_BINARY && s->pool.size == 2;
+    const size_t before = binary ? 3 : 1;
     const char **headers = cli_alloc_zero(most + 3, sizeof *headers);
     double *values = cli_alloc_zero(most, sizeof *values);
     char *align = cli_alloc_zero(most + 4, 1);
     headers[0] = "";
     headers[1] = "TP";
     headers[2] = "TN";
-    const size_t n = column_names(headers + 3, s, args);
-    memset(align, 'r', n + 3);
+    const size_t n = column_names(headers + before, s, args);
+    memset(align, 'r', n + before);
     align[0] = 'l';
     cli_table *table = run->json ? NULL : cli_table_new(align, headers);
     json_t *array = json_array();
     mel_status status = MEL_OK;
-    for (size_t i = 0; i < s->n_rows && status == MEL_OK; i++) {
-        const scored *row = &s->rows[i];
-        status = row_values(values, s, args, row, err);
+    for (size_t i = 0; i < s->pool.n && status == MEL_OK; i++) {
+        status = row_values(values, s, args, i, err);
         if (status != MEL_OK)
             break;
-        add_json(array, row, n, headers + 3, values);
-        if (table == NULL)
-            continue;
-        cli_table_cell(table, "%s", row->name);
-        cli_table_cell(table, "%.4f", row->statistics[0]);
-        cli_table_cell(table, "%.4f", row->statistics[1]);
-        for (size_t j = 0; j < n; j++)
-            cli_table_cell(table, "%.6g", values[j]);
+        add_json(array, s, i, n, headers + before, values);
+        if (table != NULL)
+            add_cells(table, s, i, binary, n, values);
     }
-    if (status == MEL_OK && s->n_rows > 0 && s->metric != NULL)
+    if (status == MEL_OK && s->pool.n > 0 && s->metric != NULL)
         cli_put(run->result, "value", json_incref(json_object_get(json_array_get(array, 0), "value")));
     cli_put(run->result, "scores", array);
     if (table != NULL && status == MEL_OK)
@@ -330,6 +373,23 @@ static mel_status print_values(cli_run *run, const scoring *s, const score_args 
     return status;
 }
 
+/* What the statistics are: as the metric says; well-known metrics are about (TP, TN). */
+static mel_status settle_layout(scoring *s, const score_args *args, mel_error *err)
+{
+    static const mel_layout binary = { .kind = MEL_CONFUSION, .coordinates = MEL_BINARY, .n_classes = 2 };
+    s->layout = binary;
+    if (args->metric == NULL)
+        return MEL_OK;
+    const mel_status status = cli_load_metric(&s->metric, args->metric, err);
+    if (status != MEL_OK)
+        return status;
+    s->layout = *mel_metric_layout(s->metric);
+    if (args->named.n > 0 && !mel_layout_equal(&s->layout, &binary))
+        return cli_fail(err, MEL_EINVAL, "--named %s is about binary confusion entries; %s is not",
+                        args->named.item[0], args->metric);
+    return MEL_OK;
+}
+
 static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
 {
     const score_args *args = arguments;
@@ -338,8 +398,8 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
     mel_status status = check_args(args, err);
     if (status == MEL_OK)
         status = cli_reader_init(&reader, &args->reading, run, err);
-    if (status == MEL_OK && args->metric != NULL)
-        status = cli_load_binary_metric(&s.metric, args->metric, err);
+    if (status == MEL_OK)
+        status = settle_layout(&s, args, err);
     if (status == MEL_OK)
         status = args->statistics != NULL ? read_statistics(&s, args->statistics, &reader.options, err)
                                           : read_predictions(&s, args, &reader.options, err);
@@ -367,9 +427,9 @@ static const cli_option own_options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(score_args, statistics),
-      .help =
-          "classifiers by their statistics: CSV with a name column and the shares of true positives and true "
-          "negatives, or NPY with one row each" },
+      .help = "classifiers by their statistics: CSV with a name column and one column per coordinate of the "
+              "metric "
+              "(of two classes the shares of true positives and true negatives), or NPY with one row each" },
     { .name = "labels",
       .argument = "FILE",
       .kind = CLI_INPUT,
@@ -384,7 +444,9 @@ static const cli_option own_options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(score_args, groups),
-      .help = "the group of each row, one column: values for all and for each group" },
+      .help =
+          "the group of each row, one column: needed by metrics of groups; for others, values for all and "
+          "for each group" },
     { .name = "positive",
       .argument = "VALUE",
       .kind = CLI_TEXT,

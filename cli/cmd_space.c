@@ -1,42 +1,24 @@
 /* melicit space: what classifiers can achieve on the data at hand, and the one that achieves a point. */
+#include "best.h"
 #include "command.h"
 #include "files.h"
-#include "melicit/report.h"
-#include "outcome.h"
 #include "output.h"
 #include "space_args.h"
+#include "space_classes.h"
+#include "space_plot.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { MOST_DRAWN = 400, STAIRS = 2001 };
+enum { MOST_DRAWN = 400 };
 
 typedef struct {
     cli_space_args space;
-    const char *point, *plot;
+    const char *point, *direction, *plot;
+    int coordinates;
+    double delta;
 } space_args;
-
-/* "0.3,0.55" */
-mel_status cli_parse_point(mel_point *out, const char *text, mel_error *err)
-{
-    double value[2];
-    const char *at = text;
-    for (size_t i = 0; i < 2; i++) {
-        char *end = NULL;
-        errno = 0;
-        value[i] = strtod(at, &end);
-        if (end == at || errno != 0 || !isfinite(value[i]) || *end != (i == 0 ? ',' : '\0'))
-            return cli_fail(err, MEL_EINVAL,
-                            "--point %s: two numbers with a comma between them are wanted: TP,TN as shares",
-                            text);
-        at = end + 1;
-    }
-    *out = (mel_point){ .tp = value[0], .tn = value[1] };
-    return MEL_OK;
-}
 
 /* Distance from the centre to the nearest edge: the largest disc around the uniform classifier. */
 static double inscribed_radius(const mel_face *face)
@@ -57,18 +39,20 @@ typedef struct {
     bool wanted, achievable;
     mel_point point, closest;
     mel_mixture mixture;
+    bool has_chord;
+    mel_point a, b; /* ends of the longest segment */
 } target;
 
-static mel_status find_target(target *out, const mel_face *face, const char *text, mel_error *err)
+static mel_status find_target(target *out, const mel_face *face, const cli_asked *asked, mel_error *err)
 {
-    *out = (target){ .wanted = text != NULL };
-    if (text == NULL)
+    *out = (target){ .wanted = asked->point != NULL, .has_chord = asked->direction != NULL };
+    if (asked->direction != NULL)
+        (void)mel_face_chord(&out->a, &out->b, face, asked->direction[0], asked->direction[1]);
+    if (asked->point == NULL)
         return MEL_OK;
-    mel_status status = cli_parse_point(&out->point, text, err);
-    if (status != MEL_OK)
-        return status;
+    out->point = (mel_point){ asked->point[0], asked->point[1] };
     out->closest = mel_face_closest(face, out->point);
-    out->achievable = mel_face_contains(face, out->point, 1e-9);
+    out->achievable = mel_face_contains(face, out->point, asked->delta);
     return mel_face_achieve(&out->mixture, face, out->closest, err);
 }
 
@@ -93,7 +77,7 @@ static void fill_json(json_t *result, const cli_space *space, const target *t)
     const mel_face *face = space->face;
     json_t *classes = json_array(), *vertices = json_array();
     for (size_t i = 0; i < 2; i++)
-        cli_push(classes, cli_json_text(space->name[i]));
+        cli_push(classes, cli_json_text(space->class_name[i]));
     const size_t n = mel_face_vertices(face), step = n > MOST_DRAWN ? n / MOST_DRAWN + 1 : 1;
     for (size_t i = 0; i < n; i += step)
         cli_push(vertices, cli_point_json(mel_face_vertex(face, i)));
@@ -112,8 +96,17 @@ static void fill_json(json_t *result, const cli_space *space, const target *t)
         cli_put(fit, "b", cli_json_number(space->smooth_b));
         cli_put(result, "smooth", fit);
     }
-    if (t->wanted)
+    if (t->wanted) {
+        cli_put(result, "feasible", json_boolean(t->achievable));
         cli_put(result, "classifier", target_json(t));
+    }
+    if (t->has_chord) {
+        json_t *segment = json_object();
+        cli_put(segment, "a", cli_point_json(t->a));
+        cli_put(segment, "b", cli_point_json(t->b));
+        cli_put(segment, "length", cli_json_number(hypot(t->a.tp - t->b.tp, t->a.tn - t->b.tn)));
+        cli_put(result, "segment", segment);
+    }
 }
 
 /* --- text --------------------------------------------------------------------------------------- */
@@ -163,9 +156,10 @@ static void print_text(const cli_space *space, const target *t, const char *plot
     cli_heading("What is achievable");
     if (space->n_rows > 0)
         cli_print("  measured on %s rows, %.1f%% of them %s\n", cli_count(rows, space->n_rows),
-                  100.0 * mel_face_positives(face), space->name[1]);
+                  100.0 * mel_face_positives(face), space->class_name[1]);
     else
-        cli_print("  a population, %.1f%% of it %s\n", 100.0 * mel_face_positives(face), space->name[1]);
+        cli_print("  a population, %.1f%% of it %s\n", 100.0 * mel_face_positives(face),
+                  space->class_name[1]);
     cli_print("  %zu vertices, area %.4g of %.4g for perfect scores, radius %.4g around (%.4g, %.4g)\n",
               mel_face_vertices(face), mel_face_area(face),
               mel_face_positives(face) * mel_face_negatives(face), inscribed_radius(face),
@@ -175,47 +169,46 @@ static void print_text(const cli_space *space, const target *t, const char *plot
     cli_print("\n");
     print_operating_points(space);
     if (t->wanted)
-        print_target(t, space->name[1]);
+        print_target(t, space->class_name[1]);
+    if (t->has_chord)
+        cli_print("\n  the longest segment in the direction: from (%.6g, %.6g) to (%.6g, %.6g)\n", t->b.tp,
+                  t->b.tn, t->a.tp, t->a.tn);
     if (plot != NULL)
         cli_print("\n  plot: %s\n", plot);
 }
 
-/* --- plot --------------------------------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------------------------------ */
 
-static size_t staircase(mel_point *out, const cli_space *space)
+static mel_status planar(cli_run *run, const cli_space *space, const cli_asked *asked, const char *plot,
+                         mel_error *err)
 {
-    const mel_face *raw = space->sample != NULL ? space->sample : space->face;
-    if (space->n_rows == 0)
-        return 0;
-    double threshold[STAIRS], tp[STAIRS], tn[STAIRS];
-    for (size_t i = 0; i < STAIRS; i++)
-        threshold[i] = (double)i / (STAIRS - 1);
-    mel_face_sweep(raw, STAIRS, threshold, tp, tn);
-    for (size_t i = 0; i < STAIRS; i++)
-        out[i] = (mel_point){ tp[i], tn[i] };
-    return STAIRS;
+    target t = { .wanted = false };
+    mel_status status = MEL_OK;
+    if (asked->point != NULL)
+        status = cli_check_size("point", asked->n_point, cli_space_layout(space), err);
+    if (status == MEL_OK && asked->direction != NULL)
+        status = cli_check_size("direction", asked->n_direction, cli_space_layout(space), err);
+    if (status == MEL_OK)
+        status = find_target(&t, space->face, asked, err);
+    if (status == MEL_OK && run->json)
+        fill_json(run->result, space, &t);
+    else if (status == MEL_OK)
+        print_text(space, &t, plot);
+    return status;
 }
 
-static mel_status draw(const cli_space *space, const char *path, mel_error *err)
+static mel_status classes(cli_run *run, const cli_space *space, cli_asked *asked, const space_args *args,
+                          mel_error *err)
 {
-    mel_feasible_plot plot;
-    mel_feasible_plot_init(&plot);
-    plot.face = space->face;
-    mel_point *stairs = cli_alloc_zero(STAIRS, sizeof *stairs);
-    plot.staircase = stairs;
-    plot.n_staircase = staircase(stairs, space);
-    char *svg = NULL;
-    mel_status status = mel_plot_feasible(&svg, &plot, NULL, err);
-    free(stairs);
-    cli_out out = { 0 };
-    if (status == MEL_OK)
-        status = cli_out_open(&out, path, err);
-    if (status == MEL_OK && fputs(svg, out.stream) == EOF)
-        status = cli_out_failed(&out, err);
-    if (status == MEL_OK)
-        status = cli_out_commit(&out, err);
-    cli_out_abandon(&out);
-    free(svg);
+    const mel_status status =
+        cli_classes_measure(asked, space, (mel_radius_method)args->space.radius_method, run, err);
+    if (status == MEL_OK && run->json)
+        cli_classes_fill(run->result, space, asked);
+    else if (status == MEL_OK) {
+        cli_classes_print(space, asked);
+        if (args->plot != NULL)
+            cli_print("\n  plot: %s\n", args->plot);
+    }
     return status;
 }
 
@@ -223,34 +216,57 @@ static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
 {
     const space_args *args = arguments;
     cli_space space = { 0 };
-    target t = { .wanted = false };
+    cli_asked asked = { .delta = args->delta };
     mel_status status = args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK;
     if (status == MEL_OK)
-        status = cli_space_make(&space, &args->space, run, err);
+        status = cli_asked_parse(&asked, args->point, args->direction, err);
+    const size_t numbers = asked.n_point != 0 ? asked.n_point : asked.n_direction;
+    const cli_want want = cli_want_of_points(args->coordinates, numbers, &args->space);
     if (status == MEL_OK)
-        status = find_target(&t, space.face, args->point, err);
+        status = cli_space_make(&space, &args->space, &want, run, err);
     if (status == MEL_OK && args->plot != NULL)
-        status = draw(&space, args->plot, err);
-    if (status == MEL_OK && run->json)
-        fill_json(run->result, &space, &t);
-    else if (status == MEL_OK)
-        print_text(&space, &t, args->plot);
+        status = cli_space_plot(&space, args->plot, err);
+    if (status == MEL_OK)
+        status = space.face != NULL ? planar(run, &space, &asked, args->plot, err)
+                                    : classes(run, &space, &asked, args, err);
+    cli_asked_clear(&asked);
     cli_space_clear(&space);
     return status;
 }
 
-static const cli_option own_options[] = { { .name = "point",
-                                            .argument = "TP,TN",
-                                            .kind = CLI_TEXT,
-                                            .at = offsetof(space_args, point),
-                                            .help = "find the (randomised) classifier that achieves this "
-                                                    "point, or the closest one that is achievable" },
-                                          { .name = "plot",
-                                            .argument = "FILE.svg",
-                                            .kind = CLI_OUTPUT,
-                                            .at = offsetof(space_args, plot),
-                                            .help = "draw the achievable set" },
-                                          { 0 } };
+static const cli_option own_options[] = {
+    { .name = "point",
+      .argument = "A,B,..",
+      .kind = CLI_TEXT,
+      .at = offsetof(space_args, point),
+      .help =
+          "find the (randomised) classifier that achieves this point, TP,TN or one number per coordinate, "
+          "or the closest one that is achievable and why the point is not" },
+    { .name = "direction",
+      .argument = "A,B,..",
+      .kind = CLI_TEXT,
+      .at = offsetof(space_args, direction),
+      .help = "find the longest segment of achievable points through the centre in this direction" },
+    { .name = "coordinates",
+      .kind = CLI_CHOICE,
+      .at = offsetof(space_args, coordinates),
+      .choices = cli_coordinate_choices,
+      .help = "what points are: TP,TN; the diagonal of the confusion matrix; or the rest of it, row by row; "
+              "auto takes TP,TN for two classes, else what has as many numbers as the point, else the rest" },
+    { .name = "delta",
+      .argument = "X",
+      .kind = CLI_NUMBER,
+      .at = offsetof(space_args, delta),
+      .high = 1,
+      .above_low = true,
+      .help = "how near a classifier must come to count as achieving the point" },
+    { .name = "plot",
+      .argument = "FILE.svg",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(space_args, plot),
+      .help = "draw the achievable set; of more than two classes every pair by itself" },
+    { 0 }
+};
 static const cli_group groups[] = {
     { "Space", cli_space_options, offsetof(space_args, space) },
     { "Result", own_options, 0 },
@@ -261,19 +277,27 @@ static const cli_example examples[] = {
     { "what is achievable on the bundled cancer data, with a picture",
       "melicit space --data breast_cancer_diagnostic --classes benign,malignant --plot space.svg" },
     { "the classifier for a point", "melicit space --population logistic:a=5,b=0 --point 0.3,0.3" },
+    { "three classes: how large a ball of off-diagonal entries is achievable, with a picture of each pair",
+      "melicit space --population softmax:1,3,5 --plot pairs.svg" },
+    { "can 30% of all be right decisions about each of the three classes?",
+      "melicit space --population softmax:1,3,5 --point 0.3,0.3,0.3" },
     { 0 },
 };
-static const space_args defaults = { .space = CLI_SPACE_DEFAULTS };
+static const space_args defaults = { .space = CLI_SPACE_DEFAULTS, .delta = 1e-6 };
 
 const cli_command cli_space_verb = {
     .name = "space",
     .summary = "describe what is achievable; plot it; find the classifier for a point",
-    .description = "Every threshold on the scores of a model is a classifier with its share of true "
-                   "positives (TP) and true "
-                   "negatives (TN); tossing a coin between two of them achieves everything in between. This "
-                   "verb measures that "
-                   "set, lists what is best for different costs of mistakes, and finds the classifier behind "
-                   "any point of it.",
+    .description =
+        "Every threshold on the scores of a model is a classifier with its share of true "
+        "positives (TP) and true "
+        "negatives (TN); tossing a coin between two of them achieves everything in between. This "
+        "verb measures that "
+        "set, lists what is best for different costs of mistakes, and finds the classifier behind "
+        "any point of it.\n\n"
+        "With more classes the set of confusion entries (or rates) is reached through the classifier "
+        "that is best for a matrix of gains; a point is achieved by a mixture of such classifiers, "
+        "or a direction shows that none comes near it.",
     .groups = groups,
     .examples = examples,
     .args_size = sizeof(space_args),

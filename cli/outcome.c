@@ -1,5 +1,5 @@
 #include "outcome.h"
-#include "files.h"
+#include "best.h"
 #include "output.h"
 
 #include <math.h>
@@ -7,99 +7,6 @@
 #include <string.h>
 
 enum { NEIGHBOURS = 3, PAIRS = 2000 };
-
-mel_status cli_load_binary_metric(mel_metric **out, const char *given, mel_error *err)
-{
-    char *path = NULL;
-    mel_status status = cli_find_data(&path, given, err);
-    if (status == MEL_OK)
-        status = mel_metric_load(out, path, err);
-    free(path);
-    if (status != MEL_OK)
-        return status;
-    const mel_layout *layout = mel_metric_layout(*out);
-    if (layout->coordinates == MEL_BINARY && layout->kind == MEL_CONFUSION)
-        return MEL_OK;
-    return cli_fail(err, MEL_EDATA,
-                    "%s: the metric is about %s %s; metrics of binary confusion entries are wanted here",
-                    given, mel_coordinates_name(layout->coordinates), mel_kind_name(layout->kind));
-}
-
-/* --- the best point ----------------------------------------------------------------------------- */
-
-/* Linear metrics have a direction; linear-fractional ones are quasi-concave and best at a vertex. */
-static mel_status best_vertex(mel_point *out, const mel_face *face, const mel_metric *metric, mel_error *err)
-{
-    const size_t n = mel_face_vertices(face);
-    const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
-    double top = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        const mel_point point = mel_face_vertex(face, i);
-        const double statistics[2] = { point.tp, point.tn };
-        double value = 0.0;
-        if (mel_metric_value(&value, metric, statistics, NULL) != MEL_OK || !(sign * value > top))
-            continue;
-        top = sign * value;
-        *out = point;
-    }
-    return isfinite(top) ? MEL_OK
-                         : cli_fail(err, MEL_ENUMERIC, "the metric has no value at any vertex of the space");
-}
-
-mel_status cli_best_point(cli_best *out, const mel_face *face, const mel_metric *metric, mel_error *err)
-{
-    mel_status status = MEL_OK;
-    if (mel_metric_denominator(metric, NULL) == NULL) {
-        const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
-        const double *a = mel_metric_numerator(metric, NULL);
-        mel_rule rule;
-        status = mel_face_support_rule(&rule, face, sign * a[0], sign * a[1], err);
-        out->mixture = (mel_mixture){ .n = 1, .rule = { rule }, .share = { 1.0 } };
-        if (status == MEL_OK)
-            out->point = mel_face_rule(face, rule);
-    } else {
-        status = best_vertex(&out->point, face, metric, err);
-        if (status == MEL_OK)
-            status = mel_face_achieve(&out->mixture, face, out->point, err);
-    }
-    const double statistics[2] = { out->point.tp, out->point.tn };
-    return status == MEL_OK ? mel_metric_value(&out->value, metric, statistics, err) : status;
-}
-
-json_t *cli_point_json(mel_point point)
-{
-    json_t *array = json_array();
-    cli_push(array, cli_json_number(point.tp));
-    cli_push(array, cli_json_number(point.tn));
-    return array;
-}
-
-char *cli_rule_words(mel_rule rule, const char *positive)
-{
-    if (isfinite(rule.threshold))
-        return cli_format("predict %s when its probability is %s %.6g", positive,
-                          rule.inverted ? "below" : "at least", rule.threshold);
-    return cli_format("%s predict %s", (rule.threshold < 0.0) != rule.inverted ? "always" : "never",
-                      positive);
-}
-
-json_t *cli_mixture_json(const mel_mixture *mixture)
-{
-    json_t *rules = json_array();
-    for (size_t i = 0; i < mixture->n; i++) {
-        json_t *rule = json_object();
-        const double threshold = mixture->rule[i].threshold;
-        /* Scores are probabilities here: -1 is below and 2 above all of them. */
-        cli_put(rule, "threshold",
-                cli_json_number(isfinite(threshold) ? threshold
-                                : threshold < 0.0   ? -1.0
-                                                    : 2.0));
-        cli_put(rule, "inverted", json_boolean(mixture->rule[i].inverted));
-        cli_put(rule, "share", cli_json_number(mixture->share[i]));
-        cli_push(rules, rule);
-    }
-    return rules;
-}
 
 /* --- neighbours --------------------------------------------------------------------------------- */
 
@@ -141,7 +48,9 @@ static mel_status say(char **words, const cli_outcome *o, mel_error *err)
 
 /* --- for programs ------------------------------------------------------------------------------- */
 
-static const char *const ends[] = { "not yet", "tolerance", "budget", "noise", "exhausted" }; /* as mel_end */
+static const char *const ends[] = {
+    "not yet", "tolerance", "budget", "noise", "exhausted", "decided"
+}; /* as mel_end */
 
 static mel_status put_metric(json_t *result, const mel_metric *metric, mel_error *err)
 {
@@ -182,19 +91,40 @@ static void put_summary(json_t *result, const mel_summary *s)
     cli_put(result, "repeats", cli_json_count(s->repeats));
     cli_put(result, "repeats_agreed", cli_json_count(s->repeats_agreed));
     cli_put(result, "disagreements", cli_json_count(s->disagreements));
+    cli_put(result, "skipped", cli_json_count(s->skipped));
+    if (isfinite(s->consistency)) {
+        cli_put(result, "consistency", cli_json_number(s->consistency));
+        cli_put(result, "consistency_label", cli_json_text(cli_consistency_label(s->consistency)));
+    }
 }
 
-mel_status cli_outcome_json(json_t *result, const cli_outcome *o, mel_error *err)
+/* Two classes: the best threshold, and the well-known metrics that come close. */
+static mel_status planar_json(json_t *result, const cli_outcome *o, mel_error *err)
 {
     mel_neighbour near[NEIGHBOURS];
     size_t n_near = 0;
     cli_best best = { 0 };
-    char *words = NULL;
-    mel_status status = say(&words, o, err);
-    if (status == MEL_OK)
-        status = find_neighbours(near, &n_near, o, err);
+    mel_status status = find_neighbours(near, &n_near, o, err);
     if (status == MEL_OK)
         status = cli_best_point(&best, o->space->face, o->metric, err);
+    if (status != MEL_OK)
+        return status;
+    put_best(result, o, &best);
+    json_t *array = json_array();
+    for (size_t i = 0; i < n_near; i++) {
+        json_t *one = json_object();
+        cli_put(one, "name", cli_json_text(near[i].name));
+        cli_put(one, "agreement", cli_json_number(near[i].agreement));
+        cli_push(array, one);
+    }
+    cli_put(result, "closest", array);
+    return MEL_OK;
+}
+
+mel_status cli_outcome_json(json_t *result, const cli_outcome *o, mel_error *err)
+{
+    char *words = NULL;
+    mel_status status = say(&words, o, err);
     if (status == MEL_OK) {
         cli_put(result, "status", cli_json_text(o->stopped ? "stopped" : "done"));
         cli_put(result, "questions", cli_json_count(o->summary->questions));
@@ -204,23 +134,17 @@ mel_status cli_outcome_json(json_t *result, const cli_outcome *o, mel_error *err
         put_summary(result, o->summary);
         cli_put(result, "seconds", cli_json_number(o->seconds));
         cli_put(result, "words", cli_json_text(words));
-        put_best(result, o, &best);
-        json_t *array = json_array();
-        for (size_t i = 0; i < n_near; i++) {
-            json_t *one = json_object();
-            cli_put(one, "name", cli_json_text(near[i].name));
-            cli_put(one, "agreement", cli_json_number(near[i].agreement));
-            cli_push(array, one);
-        }
-        cli_put(result, "closest", array);
+        status = o->space->face != NULL ? planar_json(result, o, err) : cli_classes_json(result, o, err);
     }
+    if (status == MEL_OK)
+        status = cli_ratios_json(result, o, err);
     free(words);
     return status;
 }
 
 /* --- for people --------------------------------------------------------------------------------- */
 
-static void print_row(const char *name, const char *text)
+void cli_outcome_row(const char *name, const char *text)
 {
     cli_print("  %-12s", name);
     cli_wrap(stdout, text, 14, 14, cli_width(stdout));
@@ -245,27 +169,59 @@ static void print_metric(const cli_outcome *o)
                          mel_metric_denominator(o->metric, NULL) == NULL ? "each known" : "level lines known",
                          o->summary->radius)
             : cli_format("%s", text);
-    print_row("metric", line);
+    cli_outcome_row("metric", line);
     free(line);
+    free(text);
+}
+
+const char *cli_consistency_label(double consistency)
+{
+    return consistency >= 0.2 ? "consistent" : consistency >= 0.05 ? "doubtful" : "inconsistent";
+}
+
+/* How well the answers hang together: said in any case, and plainly when they do not. */
+static void print_consistency(const cli_outcome *o)
+{
+    const mel_summary *s = o->summary;
+    if (s->skipped > 0) {
+        char *text = cli_format("%u of %u questions (can't say)", s->skipped, s->questions);
+        cli_outcome_row("put aside", text);
+        free(text);
+    }
+    if (!isfinite(s->consistency) || s->questions == 0)
+        return;
+    const char *why =
+        s->consistency >= 0.05
+            ? ""
+            : "; more than carelessness explains: another family of metrics may suit better, or "
+              "the questions were not answered with care";
+    char *text = cli_format("%s: the metric contradicts %u of %u answers (p = %.2g)%s",
+                            cli_consistency_label(s->consistency), s->disagreements,
+                            s->questions - s->skipped, s->consistency, why);
+    cli_outcome_row("consistency", text);
     free(text);
 }
 
 static void print_questions(const cli_outcome *o)
 {
-    static const char *const why[] = { "not finished", "as precise as asked for", "the most allowed",
+    static const char *const why[] = { "not finished",
+                                       "as precise as asked for",
+                                       "the most allowed",
                                        "the noise of the answers, not their number, limits the precision",
-                                       "no further pair could tell more" };
+                                       "no further pair could tell more",
+                                       "the decision it was for can no longer change" };
     const mel_summary *s = o->summary;
     char *text = cli_format("%u (%s; %s)", s->questions, mel_strategy_name(o->options->strategy),
                             o->stopped ? "left before the end" : why[s->end]);
-    print_row("questions", text);
+    cli_outcome_row("questions", text);
     free(text);
+    print_consistency(o);
     if (isfinite(s->error_rate) && s->questions > 0) {
         text = s->repeats > 0 ? cli_format("%u of %u questions that came back got the same answer; about "
                                            "%.0f%% of the answers are wrong",
                                            s->repeats_agreed, s->repeats, 100.0 * s->error_rate)
                               : cli_format("about %.0f%% of the answers are wrong", 100.0 * s->error_rate);
-        print_row("consistency", text);
+        cli_outcome_row("errors", text);
         free(text);
     }
 }
@@ -275,9 +231,9 @@ static void print_best(const cli_outcome *o, const cli_best *best)
     const double missed = 1000.0 * (mel_face_positives(o->space->face) - best->point.tp);
     const double alarms = 1000.0 * (mel_face_negatives(o->space->face) - best->point.tn);
     char *what = best->mixture.n > 1 ? cli_format("toss a coin between %zu thresholds", best->mixture.n)
-                                     : cli_rule_words(best->mixture.rule[0], o->space->name[1]);
+                                     : cli_rule_words(best->mixture.rule[0], o->space->class_name[1]);
     char *text = cli_format("%s: misses %.1f of 1,000, raises %.1f false alarms", what, missed, alarms);
-    print_row("best", text);
+    cli_outcome_row("best", text);
     free(text);
     free(what);
 }
@@ -292,45 +248,60 @@ static void print_closest(size_t n, const mel_neighbour *near)
         text = longer;
     }
     if (n > 0)
-        print_row("closest", text);
+        cli_outcome_row("closest", text);
     free(text);
 }
 
 static void print_files(const cli_outcome *o)
 {
     if (o->metric_path != NULL)
-        print_row("metric file", o->metric_path);
+        cli_outcome_row("metric file", o->metric_path);
     if (o->report_path != NULL)
-        print_row("report", o->report_path);
+        cli_outcome_row("report", o->report_path);
     if (o->stopped && o->session_path != NULL) {
         char *text = cli_format("melicit elicit --session %s", o->session_path);
-        print_row("go on with", text);
+        cli_outcome_row("go on with", text);
         free(text);
     }
 }
 
-mel_status cli_outcome_text(const cli_outcome *o, mel_error *err)
+static mel_status planar_text(const cli_outcome *o, mel_error *err)
 {
     mel_neighbour near[NEIGHBOURS];
     size_t n_near = 0;
     cli_best best = { 0 };
-    char *words = NULL;
-    mel_status status = say(&words, o, err);
-    if (status == MEL_OK)
-        status = find_neighbours(near, &n_near, o, err);
+    mel_status status = find_neighbours(near, &n_near, o, err);
     if (status == MEL_OK)
         status = cli_best_point(&best, o->space->face, o->metric, err);
+    if (status != MEL_OK)
+        return status;
+    print_metric(o);
+    print_questions(o);
+    print_best(o, &best);
+    print_closest(n_near, near);
+    return MEL_OK;
+}
+
+mel_status cli_outcome_text(const cli_outcome *o, mel_error *err)
+{
+    char *words = NULL;
+    mel_status status = say(&words, o, err);
     if (status == MEL_OK) {
         cli_print("\n");
         cli_heading("Result");
         cli_wrap(stdout, words, 0, 0, cli_width(stdout));
         cli_print("\n");
-        print_metric(o);
-        print_questions(o);
-        print_best(o, &best);
-        print_closest(n_near, near);
-        print_files(o);
     }
+    if (status == MEL_OK && o->space->face != NULL) {
+        status = planar_text(o, err);
+    } else if (status == MEL_OK) {
+        status = cli_classes_text(o, err);
+        print_questions(o);
+    }
+    if (status == MEL_OK)
+        status = cli_ratios_text(o, err);
+    if (status == MEL_OK)
+        print_files(o);
     free(words);
     return status;
 }

@@ -10,7 +10,8 @@ typedef struct {
     const mel_metric *metric;
     const mel_summary *summary;
     const mel_session_options *options;
-    bool stopped; /* left before the end */
+    mel_session *session; /* for what its draws tell */
+    bool stopped;         /* left before the end */
     double seconds;
     const char *session_path, *metric_path, *report_path; /* NULL: not written */
 } cli_outcome;
@@ -18,22 +19,20 @@ typedef struct {
 mel_status cli_outcome_json(json_t *result, const cli_outcome *outcome, mel_error *err);
 mel_status cli_outcome_text(const cli_outcome *outcome, mel_error *err);
 
-/* The point of the face that is best for a metric of (TP, TN), the rule or mixture that achieves it, and
- * its value. */
-typedef struct {
-    mel_point point;
-    mel_mixture mixture;
-    double value;
-} cli_best;
-mel_status cli_best_point(cli_best *out, const mel_face *face, const mel_metric *metric, mel_error *err);
-/* [{"threshold": x, "inverted": false, "share": 1}, ...] */
-json_t *cli_mixture_json(const mel_mixture *mixture);
-json_t *cli_point_json(mel_point point);
-/* "predict cancer when its probability is at least 0.26", "always predict cancer"; freed by the caller. */
-char *cli_rule_words(mel_rule rule, const char *positive);
-/* A metric file, or the name of a bundled one, of binary confusion entries. */
-mel_status cli_load_binary_metric(mel_metric **out, const char *given, mel_error *err);
-/* "0.3,0.55": the value of --point. */
-mel_status cli_parse_point(mel_point *out, const char *text, mel_error *err);
+/* What is known of each weight against the largest one, from the session's draws, and what is still wide;
+ * nothing where the metric has no such weights or the session no draws. */
+mel_status cli_ratios_json(json_t *result, const cli_outcome *outcome, mel_error *err);
+mel_status cli_ratios_text(const cli_outcome *outcome, mel_error *err);
+/* What coordinate i of a group's statistics is: "TP", "bus", "bus taken for van"; freed by the caller. */
+char *cli_coordinate_name(const mel_layout *layout, char *const *class_name, size_t i);
+/* "consistent", "doubtful" or "inconsistent". */
+const char *cli_consistency_label(double consistency);
+
+/* A line of the result: "  best        predict cancer when ...", wrapped. */
+void cli_outcome_row(const char *name, const char *text);
+
+/* More than two classes, or groups: what the two above say beyond what is common to all. */
+mel_status cli_classes_json(json_t *result, const cli_outcome *outcome, mel_error *err);
+mel_status cli_classes_text(const cli_outcome *outcome, mel_error *err);
 
 #endif

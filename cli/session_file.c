@@ -14,8 +14,8 @@ mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
 {
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return cli_fail(err, MEL_EDATA, "%s: %s; a new session needs --data, --probs or --population", path,
-                        strerror(errno));
+        return cli_fail(err, MEL_EDATA, "%s: %s; a new session needs --data, --probs, --population or --ball",
+                        path, strerror(errno));
     char *line = cli_alloc_zero(MAX_HEADER, 1);
     const bool read = fgets(line, MAX_HEADER, file) != NULL;
     fclose(file);
@@ -31,6 +31,30 @@ mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
     return MEL_OK;
 }
 
+/* Answers that stand in a session file: whole lines after the header, without those taken back. */
+static uint32_t count_answers(const char *path)
+{
+    static const char undo[] = "{\"undo\"";
+    FILE *file = fopen(path, "rb");
+    char start[sizeof undo - 1];
+    size_t at = 0, lines = 0, answers = 0;
+    for (int c = file != NULL ? getc(file) : EOF; c != EOF; c = getc(file)) {
+        if (c != '\n') {
+            if (at < sizeof start)
+                start[at] = (char)c;
+            at++;
+            continue;
+        }
+        const bool back = at >= sizeof start && memcmp(start, undo, sizeof start) == 0;
+        if (lines++ > 0)
+            answers = !back ? answers + 1 : answers > 0 ? answers - 1 : 0;
+        at = 0;
+    }
+    if (file != NULL)
+        (void)fclose(file);
+    return answers < UINT32_MAX ? (uint32_t)answers : UINT32_MAX;
+}
+
 static const char *word(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
@@ -44,10 +68,24 @@ static uint64_t whole(const json_t *object, const char *key, uint64_t otherwise)
                                                                     : otherwise;
 }
 
-mel_status cli_session_options(mel_session_options *out, const json_t *header, const cli_space *space,
-                               mel_error *err)
+/* [-1, 0, 1, ...]; freed by the caller. */
+static signed char *read_signs(const json_t *array, const cli_space *space)
 {
-    mel_session_options_init(out);
+    mel_layout one = *cli_space_layout(space);
+    one.n_groups = 0;
+    const size_t n = mel_layout_size(&one);
+    if (!json_is_array(array) || json_array_size(array) != n)
+        return NULL;
+    signed char *signs = cli_alloc_zero(n, sizeof *signs);
+    for (size_t i = 0; i < n; i++) {
+        const json_int_t sign = json_integer_value(json_array_get(array, i));
+        signs[i] = (signed char)((sign > 0) - (sign < 0));
+    }
+    return signs;
+}
+
+static mel_status read_words(mel_session_options *out, const json_t *header, mel_error *err)
+{
     const json_t *options = json_object_get(header, "options");
     mel_status status = mel_family_parse(&out->family, word(header, "family"), err);
     if (status == MEL_OK)
@@ -60,17 +98,136 @@ mel_status cli_session_options(mel_session_options *out, const json_t *header, c
         status = mel_lfpm_parse(&out->lfpm, word(options, "lfpm"), err);
     if (status == MEL_OK)
         status = mel_assumption_parse(&out->assume, word(options, "assume"), err);
+    return status == MEL_OK ? MEL_OK : cli_fail_in(err, MEL_EDATA, "the session's header");
+}
+
+void cli_session_memory_clear(cli_session_memory *memory)
+{
+    free(memory->signs);
+    free(memory->pool);
+    mel_metric_free(memory->prior);
+    *memory = (cli_session_memory){ .signs = NULL };
+}
+
+/* [[..], ..]: the classifiers whose order the session is about. */
+static mel_status read_pool(mel_session_options *out, cli_session_memory *memory, const json_t *rows,
+                            size_t size, mel_error *err)
+{
+    const size_t n = json_array_size(rows);
+    memory->pool = cli_alloc_zero(n * size, sizeof *memory->pool);
+    for (size_t i = 0; i < n * size; i++) {
+        const json_t *row = json_array_get(rows, i / size), *value = json_array_get(row, i % size);
+        if (json_array_size(row) != size || !json_is_number(value))
+            return cli_fail(err, MEL_EDATA, "the session's header: pool[%zu] is not %zu numbers", i / size,
+                            size);
+        memory->pool[i] = json_number_value(value);
+    }
+    out->pool = memory->pool;
+    out->n_pool = n;
+    return MEL_OK;
+}
+
+static mel_status read_prior(mel_session_options *out, cli_session_memory *memory, const json_t *prior,
+                             mel_error *err)
+{
+    char *text = json_dumps(json_object_get(prior, "metric"), JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const char *bytes = text != NULL ? text : "null";
+    const mel_status status =
+        mel_metric_load_memory(&memory->prior, bytes, strlen(bytes), "the session's prior", err);
+    free(text);
+    out->prior = memory->prior;
+    out->prior_strength = json_number_value(json_object_get(prior, "strength"));
+    return status;
+}
+
+/* What the session is for, and what was thought likely before it. */
+static mel_status read_purpose(mel_session_options *out, cli_session_memory *memory, const json_t *options,
+                               const cli_space *space, mel_error *err)
+{
+    const json_t *until = json_object_get(options, "until"), *prior = json_object_get(options, "prior");
+    mel_status status = MEL_OK;
+    if (until != NULL)
+        status = mel_until_parse(&out->until, word(options, "until"), err);
+    if (status == MEL_OK && out->until == MEL_UNTIL_RANK)
+        status = read_pool(out, memory, json_object_get(options, "pool"),
+                           mel_layout_size(cli_space_layout(space)), err);
+    if (status == MEL_OK && prior != NULL)
+        status = read_prior(out, memory, prior, err);
+    return status;
+}
+
+mel_status cli_session_options(mel_session_options *out, cli_session_memory *memory, const json_t *header,
+                               const char *path, const cli_space *space, mel_error *err)
+{
+    *memory = (cli_session_memory){ .signs = NULL };
+    mel_session_options_init(out);
+    const json_t *options = json_object_get(header, "options");
+    const mel_status status = read_words(out, header, err);
     if (status != MEL_OK)
-        return cli_fail_in(err, MEL_EDATA, "the session's header");
+        return status;
     out->tolerance = json_number_value(json_object_get(options, "tolerance"));
+    const uint32_t answers = count_answers(path); /* the budget may have been raised later on */
     out->max_questions = (uint32_t)whole(options, "max_questions", out->max_questions);
+    if (out->max_questions < answers)
+        out->max_questions = answers;
+    out->degree = (uint32_t)whole(options, "degree", out->degree);
     out->repeat_every = (uint32_t)whole(options, "repeat_every", 0);
-    out->three_questions = json_is_true(json_object_get(options, "three_questions"));
+    out->per_round = json_is_true(json_object_get(options, "three_questions")) /* its name once */
+                         ? 3
+                         : (uint32_t)whole(options, "per_round", out->per_round);
+    out->cycles = (uint32_t)whole(options, "cycles", out->cycles);
+    out->tournament = json_is_true(json_object_get(options, "tournament"));
+    out->simple_questions = json_is_true(json_object_get(options, "simple_questions"));
     const json_t *p11 = json_object_get(options, "known_p11");
     out->known_p11 = json_is_number(p11) ? json_number_value(p11) : NAN;
     out->seed = whole(header, "seed", 1);
-    out->class_names = (const char *const *)space->name;
-    return MEL_OK;
+    out->class_names = (const char *const *)space->class_name;
+    out->group_names = space->n_groups > 1 ? (const char *const *)space->group_name : NULL;
+    memory->signs = read_signs(json_object_get(options, "signs"), space);
+    out->signs = memory->signs;
+    return read_purpose(out, memory, options, space, err);
+}
+
+void cli_opened_clear(cli_opened *opened)
+{
+    mel_session_free(opened->session);
+    cli_space_clear(&opened->space);
+    json_decref(opened->header);
+    free(opened->held);
+    *opened = (cli_opened){ .header = NULL };
+}
+
+mel_status cli_opened_make(cli_opened *out, const char *path, const cli_space_args *given, cli_run *run,
+                           mel_error *err)
+{
+    *out = (cli_opened){ .header = NULL };
+    mel_status status = cli_session_header(&out->header, path, err);
+    if (status != MEL_OK)
+        return status;
+    const json_t *seed = json_object_get(out->header, "seed");
+    if (json_is_integer(seed)) /* the split of the data depends on it */
+        run->seed = (uint64_t)json_integer_value(seed);
+    cli_space_args from_file, other = { 0 };
+    status = cli_space_args_from_json(&from_file, &out->held, json_object_get(out->header, "space"), err);
+    if (given != NULL) {
+        other = *given;
+        other.found_radius = from_file.found_radius;
+    }
+    mel_family family = MEL_FAMILY_LINEAR;
+    if (status == MEL_OK)
+        status = mel_family_parse(&family, word(out->header, "family"), err);
+    const cli_want want = cli_want_of_family(family);
+    const bool replaced = given != NULL && cli_space_given(given);
+    if (status == MEL_OK)
+        status = cli_space_make(&out->space, replaced ? &other : &from_file, &want, run, err);
+    mel_session_options opt;
+    cli_session_memory memory = { 0 };
+    if (status == MEL_OK)
+        status = cli_session_options(&opt, &memory, out->header, path, &out->space, err);
+    if (status == MEL_OK)
+        status = cli_session_open(&out->session, &out->space, &opt, path, true, err);
+    cli_session_memory_clear(&memory);
+    return status;
 }
 
 mel_status cli_session_open(mel_session **out, const cli_space *space, const mel_session_options *opt,
@@ -84,7 +241,7 @@ mel_status cli_session_open(mel_session **out, const cli_space *space, const mel
         .digest = space->digest[0] != '\0' ? space->digest : NULL,
         .read_only = read_only,
     };
-    const mel_status status = mel_session_open(out, space->face, opt, &identity, path, err);
+    const mel_status status = mel_session_open(out, &space->domain, opt, &identity, path, err);
     free(description);
     return status;
 }

@@ -8,9 +8,29 @@
 
 /* The first line of a session file, freed with json_decref. */
 mel_status cli_session_header(json_t **out, const char *path, mel_error *err);
-/* The options that a header was written with; class names are the space's. */
-mel_status cli_session_options(mel_session_options *out, const json_t *header, const cli_space *space,
-                               mel_error *err);
+/* What the options of a session lend from. */
+typedef struct {
+    signed char *signs;
+    double *pool;
+    mel_metric *prior;
+} cli_session_memory;
+void cli_session_memory_clear(cli_session_memory *memory);
+/* The options that a file's header was written with, and a budget for all answers in it; names are the
+ * space's, the memory is for the caller to clear, on failure too. */
+mel_status cli_session_options(mel_session_options *out, cli_session_memory *memory, const json_t *header,
+                               const char *path, const cli_space *space, mel_error *err);
+/* A session file with the space that it is about, as its header says. */
+typedef struct {
+    json_t *header;
+    const char **held;
+    cli_space space;
+    mel_session *session;
+} cli_opened;
+/* Opens it for reading; `given` replaces the header's space where it says one (NULL: none). To be cleared on
+ * failure too. */
+mel_status cli_opened_make(cli_opened *out, const char *path, const cli_space_args *given, cli_run *run,
+                           mel_error *err);
+void cli_opened_clear(cli_opened *opened);
 /* read_only: for looking at a session that may be under way. */
 mel_status cli_session_open(mel_session **out, const cli_space *space, const mel_session_options *opt,
                             const char *path, bool read_only, mel_error *err);

@@ -1,16 +1,19 @@
-/* The space options that elicit, space, apply and report share: a table, probabilities of any model, or a
- * population; and the planar face that they describe. */
+/* The space options that elicit, space, apply and report share: a table, probabilities of any model, a
+ * population, or a ball of rates; and what they describe: a planar face, a space of k classes, a ball. */
 #ifndef MEL_CLI_SPACE_ARGS_H
 #define MEL_CLI_SPACE_ARGS_H
 
 #include "command.h"
 #include "dataset.h"
-#include "melicit/space.h"
+#include "melicit/elicit.h"
 
 typedef struct {
     cli_dataset_args dataset; /* dataset.data NULL: no table */
     double l2;
-    const char *probs, *labels, *population, *classes;
+    const char *probs, *labels, *groups, *population, *ball, *prevalence, *classes;
+    double radius;       /* 0: as large as possible */
+    double found_radius; /* of a session that goes on: not searched for again; 0: none */
+    int kind, evidence, radius_method;
     bool smooth;
 } cli_space_args;
 extern const cli_option cli_space_options[];
@@ -18,21 +21,55 @@ extern const cli_option cli_space_options[];
     {                                                                                                        \
         .dataset = { .label = "label", .test_share = 0.5 }, .l2 = 1                                          \
     }
+enum { CLI_KIND_AUTO, CLI_KIND_CONFUSION, CLI_KIND_RATES }; /* --kind */
+
+/* What the space is for. */
+typedef struct {
+    bool planar;                 /* of two classes without groups the planar face will do */
+    bool ball;                   /* questions are about points of a ball */
+    bool rates;                  /* unless --kind says otherwise */
+    bool grouped;                /* groups count, ... */
+    bool needs_groups;           /* ... and there must be some */
+    mel_coordinates coordinates; /* of what is not planar */
+    size_t numbers;              /* of a point: diagonal coordinates when it has one per class; 0: no point */
+    const char *whom;            /* "fair-linear", for refusals */
+} cli_want;
+cli_want cli_want_of_family(mel_family family);
+/* The statistics that a metric is about. */
+cli_want cli_want_of_layout(const mel_layout *layout, const char *whom);
+/* The verbs that take points: --coordinates, and how many numbers a point has (0: there is none). */
+extern const char *const cli_coordinate_choices[]; /* "auto", then as mel_coordinates */
+cli_want cli_want_of_points(int coordinates, size_t numbers, const cli_space_args *args);
 
 typedef struct {
-    mel_face *face;   /* what questions are about */
-    mel_face *sample; /* with --smooth the face as measured, else NULL */
+    mel_domain domain; /* what questions are about: one of the three */
+    mel_face *face;    /* two classes, planar */
+    mel_face *sample;  /* with --smooth the face as measured, else NULL */
     double smooth_a, smooth_b;
-    char *name[2];               /* negative class, positive class */
-    size_t n_rows;               /* rows that it was measured on; 0 for a population */
+    mel_space *space; /* k classes; NULL for a planar face and for --ball */
+    mel_ball *ball;   /* NULL: none was wanted */
+    mel_radius how;   /* how its radius was found; how.direction NULL: it was given */
+    size_t n_classes, n_groups;
+    char **class_name, **group_name; /* of two classes the second one is positive */
+    size_t n_rows;                   /* rows that it was measured on; 0 for a population or a ball */
+    /* Lent to `space`: what the rows are. */
+    double *probability; /* n_rows x n_classes */
+    uint32_t *label, *group;
+    double *weight;              /* NULL: every row counts 1 */
     json_t *description;         /* for the header of a session; enough to make the space again */
-    char digest[MEL_DIGEST_HEX]; /* of the files; "" for a population */
+    char digest[MEL_DIGEST_HEX]; /* of the files; "" where there is none */
 } cli_space;
 
 /* Whether any of the options that choose a space was given. */
 bool cli_space_given(const cli_space_args *args);
-mel_status cli_space_make(cli_space *out, const cli_space_args *args, cli_run *run, mel_error *err);
+mel_status cli_space_make(cli_space *out, const cli_space_args *args, const cli_want *want, cli_run *run,
+                          mel_error *err);
 void cli_space_clear(cli_space *space);
+/* What the statistics of questions and points are. */
+const mel_layout *cli_space_layout(const cli_space *space);
+
+/* For the header of a session: the options that are not at their default and the radius that was found. */
+json_t *cli_space_describe(const cli_space_args *args, const cli_space *space);
 /* The options that a description came from; text is lent by the description, the list's array by *held. */
 mel_status cli_space_args_from_json(cli_space_args *out, const char ***held, const json_t *description,
                                     mel_error *err);

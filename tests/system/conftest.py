@@ -129,3 +129,18 @@ def mixed_csv():
         side = "left" if rng.random() < 0.3 else "right"
         lines.append(f"{age},{quoted},{size},{i},{side},{1 + i % 3},{rng.normal(kind):.5f},{'abc'[kind]}")
     return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def sample(melicit):
+    """Probabilities, labels and groups of 600 rows of three classes as files, and as arrays."""
+    rng = numpy.random.default_rng(3)
+    n, k = 600, 3
+    y = rng.integers(0, k, n)
+    score = rng.normal(size=(n, k)) + 1.2 * (y[:, None] == numpy.arange(k))
+    p = numpy.exp(score) / numpy.exp(score).sum(axis=1, keepdims=True)
+    g = rng.integers(0, 2, n)
+    numpy.save(melicit.folder / "p.npy", p)
+    numpy.save(melicit.folder / "y.npy", y)
+    melicit.write("g.csv", "group\n" + "\n".join("uv"[x] for x in g) + "\n")
+    return p, y, g

@@ -1,0 +1,16 @@
+/* Columns of files by their names. */
+#ifndef MEL_CLI_COLUMNS_H
+#define MEL_CLI_COLUMNS_H
+
+#include "command.h"
+#include "melicit/model.h"
+
+/* One column of a file: the one that is named (name NULL: none), or the only one. `option` is what names it;
+ * *column is lent by the table. */
+mel_status cli_read_column(mel_table **table, const char **column, const char *path, const char *name,
+                           const char *option, const mel_read_options *read, mel_error *err);
+/* Puts the columns of probabilities into the order of the classes, of which there are as many: by the names
+ * in the file's header; as they are without names and where they are just c1, c2, .... */
+mel_status cli_order_columns(mel_proba *proba, const char *path, char *const *class_name, mel_error *err);
+
+#endif

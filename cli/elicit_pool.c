@@ -1,0 +1,203 @@
+/* melicit elicit --pool: several respondents' sessions together. */
+#include "elicit_args.h"
+#include "files.h"
+#include "outcome.h"
+#include "output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double degrees = 57.295779513082320877;
+
+typedef struct {
+    size_t n;
+    const char **path;
+    cli_opened *opened;
+    mel_pooled *pooled;
+} pooling;
+
+static void pooling_clear(pooling *p)
+{
+    mel_pooled_free(p->pooled);
+    for (size_t i = 0; i < p->n; i++)
+        cli_opened_clear(&p->opened[i]);
+    free(p->opened);
+    free(p->path);
+}
+
+/* Whether two headers are about the same space; the radius of a ball is found anew for every seed. */
+static bool same_space(const json_t *x, const json_t *y)
+{
+    static const char *const found[] = { "found_radius", "table", "probs", "labels", "groups", "prevalence" };
+    if (json_equal(json_object_get(x, "data"), json_object_get(y, "data")) == 0)
+        return false;
+    json_t *a = json_deep_copy(json_object_get(x, "space")), *b = json_deep_copy(json_object_get(y, "space"));
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        (void)json_object_del(a, found[i]);
+        (void)json_object_del(b, found[i]);
+    }
+    const bool same = json_equal(a, b) != 0;
+    json_decref(a);
+    json_decref(b);
+    return same;
+}
+
+static mel_status open_all(pooling *p, const elicit_args *args, cli_run *run, mel_error *err)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const mel_status status = cli_opened_make(&p->opened[i], p->path[i], &args->space, run, err);
+        if (status != MEL_OK)
+            return status;
+        if (!same_space(p->opened[0].header, p->opened[i].header))
+            return cli_fail(err, MEL_EDATA, "%s is about other data, or another space, than %s", p->path[i],
+                            p->path[0]);
+    }
+    mel_session **sessions = cli_alloc_zero(p->n, sizeof *sessions);
+    for (size_t i = 0; i < p->n; i++)
+        sessions[i] = p->opened[i].session;
+    const mel_status status = mel_sessions_pool(&p->pooled, p->n, sessions, err);
+    free(sessions);
+    return status;
+}
+
+static mel_status metric_json(json_t *object, const mel_metric *metric, mel_error *err)
+{
+    char *text = NULL;
+    const mel_status status = mel_metric_to_json(&text, metric, err);
+    if (status == MEL_OK)
+        cli_put(object, "metric", json_loads(text, 0, NULL));
+    free(text);
+    return status;
+}
+
+static void put_consistency(json_t *object, const mel_summary *s)
+{
+    if (isfinite(s->consistency)) {
+        cli_put(object, "consistency", cli_json_number(s->consistency));
+        cli_put(object, "consistency_label", cli_json_text(cli_consistency_label(s->consistency)));
+    }
+}
+
+static mel_status fill_json(json_t *result, const pooling *p, mel_error *err)
+{
+    json_t *joint = json_object(), *people = json_array(), *pairs = json_array();
+    mel_status status = metric_json(joint, p->pooled->joint, err);
+    cli_put(joint, "error_rate", cli_json_number(p->pooled->summary.error_rate));
+    cli_put(joint, "radius", cli_json_number(p->pooled->summary.radius));
+    for (size_t i = 0; i < p->n && status == MEL_OK; i++) {
+        const mel_respondent *r = &p->pooled->respondent[i];
+        json_t *one = json_object();
+        cli_put(one, "session", cli_json_text(p->path[i]));
+        cli_put(one, "questions", cli_json_count(r->summary.questions));
+        cli_put(one, "answers", cli_json_count(r->answers));
+        cli_put(one, "contradicted", cli_json_count(r->contradicted));
+        put_consistency(one, &r->summary);
+        status = metric_json(one, r->metric, err);
+        cli_push(people, one);
+    }
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t j = i + 1; j < p->n; j++) {
+            const mel_disagreement *d = &p->pooled->disagreement[i * p->n + j];
+            json_t *one = json_object(), *interval = json_array();
+            cli_put(one, "first", cli_json_text(p->path[i]));
+            cli_put(one, "second", cli_json_text(p->path[j]));
+            cli_put(one, "angle", cli_json_number(d->angle));
+            cli_push(interval, cli_json_number(d->low));
+            cli_push(interval, cli_json_number(d->high));
+            cli_put(one, "interval", interval);
+            cli_push(pairs, one);
+        }
+    cli_put(result, "joint", joint);
+    cli_put(result, "respondents", people);
+    cli_put(result, "disagreement", pairs);
+    return status;
+}
+
+static void print_respondents(const pooling *p)
+{
+    static const char *const headers[] = { "", "answers", "against the\njoint metric", "consistency" };
+    cli_table *table = cli_table_new("lrrl", headers);
+    for (size_t i = 0; i < p->n; i++) {
+        const mel_respondent *r = &p->pooled->respondent[i];
+        cli_table_cell(table, "%s", p->path[i]);
+        cli_table_cell(table, "%u", r->answers);
+        cli_table_cell(table, "%u (%.0f%%)", r->contradicted,
+                       r->answers > 0 ? 100.0 * r->contradicted / r->answers : 0.0);
+        cli_table_cell(table, "%s",
+                       isfinite(r->summary.consistency) ? cli_consistency_label(r->summary.consistency)
+                                                        : "not known");
+    }
+    cli_table_print(table);
+    cli_print("\n");
+}
+
+static void print_angles(const pooling *p)
+{
+    static const char *const headers[] = { "", "", "angle", "95% interval" };
+    cli_table *table = cli_table_new("llrr", headers);
+    for (size_t i = 0; i < p->n; i++)
+        for (size_t j = i + 1; j < p->n; j++) {
+            const mel_disagreement *d = &p->pooled->disagreement[i * p->n + j];
+            cli_table_cell(table, "%s", p->path[i]);
+            cli_table_cell(table, "%s", p->path[j]);
+            cli_table_cell(table, "%.1f deg", degrees * d->angle);
+            cli_table_cell(table, "%.1f to %.1f", degrees * d->low, degrees * d->high);
+        }
+    cli_table_print(table);
+}
+
+static mel_status print_words(const mel_metric *metric, mel_error *err)
+{
+    char *words = NULL;
+    const mel_status status = mel_metric_words(&words, metric, err);
+    if (status == MEL_OK)
+        cli_wrap(stdout, words, 0, 0, cli_width(stdout));
+    free(words);
+    return status;
+}
+
+static mel_status print_text(const pooling *p, mel_error *err)
+{
+    cli_heading("All together");
+    mel_status status = print_words(p->pooled->joint, err);
+    if (isfinite(p->pooled->summary.error_rate))
+        cli_print("About %.0f%% of all answers are taken to be wrong.\n", 100.0 * p->pooled->summary.error_rate);
+    for (size_t i = 0; i < p->n && status == MEL_OK; i++) {
+        cli_print("\n");
+        cli_heading(p->path[i]);
+        status = print_words(p->pooled->respondent[i].metric, err);
+    }
+    if (status != MEL_OK)
+        return status;
+    cli_print("\n");
+    cli_heading("How much they disagree");
+    print_respondents(p);
+    print_angles(p);
+    return MEL_OK;
+}
+
+static mel_status save_metric(const void *user, const char *file, mel_error *err)
+{
+    return mel_metric_save(user, file, err);
+}
+
+mel_status cli_elicit_pool(cli_run *run, const elicit_args *args, mel_error *err)
+{
+    pooling p = { .n = args->pool.n + run->n_operands };
+    if (args->session != NULL || args->report != NULL || args->log_questions != NULL)
+        return cli_fail(err, MEL_EINVAL,
+                        "--pool reads sessions and asks nothing: --session, --report and --log-questions do "
+                        "not go with it");
+    p.path = cli_alloc_zero(p.n, sizeof *p.path);
+    p.opened = cli_alloc_zero(p.n, sizeof *p.opened);
+    for (size_t i = 0; i < p.n; i++)
+        p.path[i] = i < args->pool.n ? args->pool.item[i] : run->operand[i - args->pool.n];
+    mel_status status = open_all(&p, args, run, err);
+    if (status == MEL_OK && args->out != NULL)
+        status = cli_store(args->out, save_metric, p.pooled->joint, err);
+    if (status == MEL_OK)
+        status = run->json ? fill_json(run->result, &p, err) : print_text(&p, err);
+    pooling_clear(&p);
+    return status;
+}

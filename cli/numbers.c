@@ -1,0 +1,70 @@
+#include "numbers.h"
+#include "output.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SHOWN = 8 };
+
+bool cli_parse_numbers(double **out, size_t *n, const char *text)
+{
+    size_t commas = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        commas += *c == ',';
+    double *value = cli_alloc_zero(commas + 1, sizeof *value);
+    bool good = text[strspn(text, "0123456789+-.eE,")] == '\0';
+    const char *at = text;
+    for (size_t i = 0; good && i <= commas; i++) {
+        char *end = NULL;
+        errno = 0;
+        value[i] = strtod(at, &end);
+        good = end != at && errno == 0 && isfinite(value[i]) && *end == (i < commas ? ',' : '\0');
+        at = end + 1;
+    }
+    if (!good) {
+        free(value);
+        value = NULL;
+    }
+    *out = value;
+    *n = good ? commas + 1 : 0;
+    return good;
+}
+
+mel_status cli_parse_vector(double **out, size_t *n, const char *option, const char *text, mel_error *err)
+{
+    return cli_parse_numbers(out, n, text)
+               ? MEL_OK
+               : cli_fail(err, MEL_EINVAL, "--%s %s: numbers with commas between them are wanted", option,
+                          text);
+}
+
+json_t *cli_vector_json(size_t n, const double *value)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++)
+        cli_push(array, cli_json_number(value[i]));
+    return array;
+}
+
+json_t *cli_matrix_json(size_t n_rows, size_t n_columns, const double *value)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < n_rows; i++)
+        cli_push(array, cli_vector_json(n_columns, value + i * n_columns));
+    return array;
+}
+
+char *cli_vector_text(size_t n, const double *value)
+{
+    char *text = cli_format("(");
+    for (size_t i = 0; i < n && i < MOST_SHOWN; i++) {
+        char *longer = cli_format("%s%s%.6g", text, i == 0 ? "" : ", ", value[i]);
+        free(text);
+        text = longer;
+    }
+    char *closed = cli_format("%s%s)", text, n > MOST_SHOWN ? ", ..." : "");
+    free(text);
+    return closed;
+}

@@ -1,0 +1,151 @@
+#include "predict_classifier.h"
+#include "classifier.h"
+#include "columns.h"
+#include "output.h"
+#include "prediction_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One run; cleared in one place. */
+typedef struct {
+    cli_classifier classifier;
+    mel_proba proba;
+    mel_labels groups;
+    prediction_file file;
+    size_t *decided; /* rows per class */
+} work;
+
+static void work_clear(work *w)
+{
+    cli_classifier_clear(&w->classifier);
+    mel_proba_clear(&w->proba);
+    mel_labels_clear(&w->groups);
+    prediction_file_abandon(&w->file);
+    free(w->decided);
+}
+
+static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_read_options *read,
+                              mel_error *err)
+{
+    const cli_classifier *c = &w->classifier;
+    if ((job->groups != NULL) != (c->n_groups > 1))
+        return c->n_groups > 1
+                   ? cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE", job->classifier)
+                   : cli_fail(err, MEL_EINVAL, "--groups: %s does not know groups", job->classifier);
+    if (job->groups == NULL)
+        return MEL_OK;
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status =
+        cli_read_column(&table, &column, job->groups, "group", "the name \"group\"", read, err);
+    if (status == MEL_OK)
+        status = mel_table_labels_as(&w->groups, table, column, c->n_groups,
+                                     (const char *const *)c->group_name, err);
+    mel_table_free(table);
+    if (status == MEL_OK && w->groups.n_rows != w->proba.n_rows)
+        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: one group per row is wanted",
+                          job->probs, w->proba.n_rows, job->groups, w->groups.n_rows);
+    return status;
+}
+
+static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job *job, mel_error *err)
+{
+    cli_reader reader = { 0 };
+    mel_status status = cli_classifier_load(&w->classifier, job->classifier, err);
+    if (status == MEL_OK)
+        status = cli_reader_init(&reader, job->reading, run, err);
+    if (status == MEL_OK)
+        status = mel_proba_read(&w->proba, job->probs, &reader.options, err);
+    if (status == MEL_OK && w->proba.n_classes != w->classifier.n_classes)
+        status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu",
+                          job->probs, w->proba.n_classes, job->classifier, w->classifier.n_classes);
+    if (status == MEL_OK)
+        status = cli_order_columns(&w->proba, job->probs, w->classifier.class_name, err);
+    if (status == MEL_OK)
+        status = read_groups(w, job, &reader.options, err);
+    cli_reader_clear(&reader);
+    return status;
+}
+
+static mel_status write_chances(work *w, mel_error *err)
+{
+    const size_t n = w->proba.n_rows, k = w->classifier.n_classes;
+    double *chance = cli_alloc_zero(n * k, sizeof *chance);
+    mel_status status =
+        cli_classifier_chances(chance, &w->classifier, n, w->proba.value, w->groups.code, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = prediction_file_probabilities(&w->file, chance + i * k, err);
+    free(chance);
+    return status;
+}
+
+static mel_status write_draws(work *w, uint64_t seed, mel_error *err)
+{
+    const size_t n = w->proba.n_rows;
+    uint32_t *prediction = cli_alloc_zero(n, sizeof *prediction);
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    mel_status status =
+        cli_classifier_draw(prediction, &w->classifier, n, w->proba.value, w->groups.code, &rng, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        w->decided[prediction[i]]++;
+        status =
+            prediction_file_decision(&w->file, prediction[i], w->classifier.class_name[prediction[i]], err);
+    }
+    free(prediction);
+    return status;
+}
+
+static mel_status write_all(work *w, const cli_run *run, const cli_classifier_job *job, mel_error *err)
+{
+    const prediction_shape shape = { .csv = job->csv,
+                                     .decisions = !job->chances,
+                                     .rows = w->proba.n_rows,
+                                     .classes = w->classifier.n_classes,
+                                     .names = (const char *const *)w->classifier.class_name };
+    mel_status status = prediction_file_open(&w->file, job->out, &shape, err);
+    if (status == MEL_OK)
+        status = job->chances ? write_chances(w, err) : write_draws(w, run->seed, err);
+    return status == MEL_OK ? prediction_file_commit(&w->file, err) : status;
+}
+
+static void report(cli_run *run, const work *w, const cli_classifier_job *job)
+{
+    char number[CLI_COUNT_SIZE];
+    json_t *classes = json_array(), *decided = json_array();
+    for (size_t c = 0; c < w->classifier.n_classes; c++) {
+        cli_push(classes, cli_json_text(w->classifier.class_name[c]));
+        cli_push(decided, cli_json_count(w->decided[c]));
+    }
+    cli_put(run->result, "classifier", cli_json_text(job->classifier));
+    cli_put(run->result, "probs", cli_json_text(job->probs));
+    cli_put(run->result, "rows", cli_json_count(w->proba.n_rows));
+    cli_put(run->result, "classes", classes);
+    cli_put(run->result, "decisions", job->chances ? json_null() : decided);
+    if (job->chances)
+        json_decref(decided);
+    cli_put(run->result, "out", cli_json_text(job->out));
+    if (run->json || strcmp(job->out, "-") == 0)
+        return;
+    cli_print("%s rows of %s: %s in %s\n", cli_count(number, w->proba.n_rows), job->probs,
+              job->chances ? "chances of each decision" : "decisions", job->out);
+    for (size_t c = 0; !job->chances && c < w->classifier.n_classes; c++) {
+        char *name = cli_short(w->classifier.class_name[c], 40);
+        cli_print("  %s rows are called \"%s\"\n", cli_count(number, w->decided[c]), name);
+        free(name);
+    }
+}
+
+mel_status cli_predict_classifier(cli_run *run, const cli_classifier_job *job, mel_error *err)
+{
+    work w = { 0 };
+    mel_status status = read_all(&w, run, job, err);
+    w.decided = cli_alloc_zero(w.classifier.n_classes, sizeof *w.decided);
+    if (status == MEL_OK)
+        status = write_all(&w, run, job, err);
+    if (status == MEL_OK)
+        report(run, &w, job);
+    work_clear(&w);
+    return status;
+}

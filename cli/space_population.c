@@ -1,0 +1,223 @@
+/* Spaces without rows: closed-form populations, and balls of rates. */
+#include "numbers.h"
+#include "output.h"
+#include "space_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CLASSES = 10000 };
+
+/* --- populations -------------------------------------------------------------------------------- */
+
+/* "a=5,b=0" or "5,0". */
+static bool parse_logistic(double value[2], const char *text)
+{
+    char *plain = cli_format("%s", text);
+    const char *from = text;
+    char *to = plain;
+    if (strncmp(from, "a=", 2) == 0)
+        from += 2;
+    for (; *from != '\0'; from++) {
+        *to++ = *from;
+        if (*from == ',' && strncmp(from + 1, "b=", 2) == 0)
+            from += 2;
+    }
+    *to = '\0';
+    size_t n = 0;
+    double *number = NULL;
+    const bool read = cli_parse_numbers(&number, &n, plain) && n == 2;
+    for (size_t i = 0; read && i < 2; i++)
+        value[i] = number[i];
+    free(number);
+    free(plain);
+    return read;
+}
+
+static mel_status planar_population(cli_space *space, const cli_space_args *args, double a, double b,
+                                    mel_error *err)
+{
+    static char negative[] = "negative", positive[] = "positive";
+    char *const names[] = { negative, positive };
+    const mel_status status = cli_name_classes(space, args, 2, names, err);
+    return status == MEL_OK ? mel_face_from_logistic(&space->face, a, b, err) : status;
+}
+
+static mel_status softmax(cli_space *space, const cli_space_args *args, const cli_want *want,
+                          const cli_run *run, size_t n, const double *slope, mel_error *err)
+{
+    if (n < 2)
+        return cli_fail(err, MEL_EINVAL, "--population %s: two classes or more are wanted", args->population);
+    /* Of two classes the second one is positive: P = 1/(1 + exp((p2 - p1) x)). */
+    if (cli_is_planar(args, want, n))
+        return planar_population(space, args, slope[1] - slope[0], 0.0, err);
+    mel_space_options opt;
+    mel_status status = cli_space_settings(&opt, args, want, n, 0, run, err);
+    if (status == MEL_OK)
+        status = cli_name_classes(space, args, n, NULL, err);
+    return status == MEL_OK ? mel_space_from_softmax(&space->space, n, slope, &opt, err) : status;
+}
+
+static mel_status logistic(cli_space *space, const cli_space_args *args, const cli_want *want,
+                           const cli_run *run, const double value[2], mel_error *err)
+{
+    if (cli_is_planar(args, want, 2))
+        return planar_population(space, args, value[0], value[1], err);
+    if (value[1] != 0.0)
+        return cli_fail(err, MEL_EINVAL,
+                        "--population %s: here only b = 0 is known in closed form, the softmax:0,%g of two "
+                        "classes",
+                        args->population, value[0]);
+    const double slope[2] = { 0.0, value[0] };
+    return softmax(space, args, want, run, 2, slope, err);
+}
+
+mel_status cli_make_population(cli_space *space, const cli_space_args *args, const cli_want *want,
+                               const cli_run *run, mel_error *err)
+{
+    static const char logistic_name[] = "logistic:", softmax_name[] = "softmax:";
+    const char *text = args->population;
+    if (want->needs_groups)
+        return cli_fail(err, MEL_EINVAL, "--population %s has no groups; %s are about groups", text,
+                        want->whom);
+    if (strncmp(text, logistic_name, sizeof logistic_name - 1) == 0) {
+        double value[2];
+        if (parse_logistic(value, text + sizeof logistic_name - 1))
+            return logistic(space, args, want, run, value, err);
+        return cli_fail(err, MEL_EINVAL,
+                        "--population %s: two numbers are wanted after the colon, as in logistic:a=5,b=0",
+                        text);
+    }
+    if (strncmp(text, softmax_name, sizeof softmax_name - 1) != 0)
+        return cli_fail(err, MEL_EINVAL,
+                        "--population %s: logistic:a=5,b=0 or softmax:1,3,5 is wanted, with numbers of your "
+                        "own",
+                        text);
+    double *slope = NULL;
+    size_t n = 0;
+    if (!cli_parse_numbers(&slope, &n, text + sizeof softmax_name - 1))
+        return cli_fail(err, MEL_EINVAL,
+                        "--population %s: numbers with commas between them are wanted after the colon, as "
+                        "in softmax:1,3,5",
+                        text);
+    const mel_status status = softmax(space, args, want, run, n, slope, err);
+    free(slope);
+    return status;
+}
+
+/* --- balls -------------------------------------------------------------------------------------- */
+
+/* "K" or "K,M" */
+static mel_status parse_ball(size_t *k, size_t *m, const char *text, mel_error *err)
+{
+    double *number = NULL;
+    size_t n = 0;
+    const bool read = cli_parse_numbers(&number, &n, text) && n <= 2;
+    bool whole = read;
+    for (size_t i = 0; whole && i < n; i++)
+        whole = number[i] == floor(number[i]) && number[i] >= (i == 0 ? 2 : 1) && number[i] <= MOST_CLASSES;
+    *k = whole ? (size_t)number[0] : 0;
+    *m = whole && n == 2 && number[1] > 1.0 ? (size_t)number[1] : 0;
+    free(number);
+    return whole ? MEL_OK
+                 : cli_fail(err, MEL_EINVAL,
+                            "--ball %s: K or K,M is wanted, at least two classes and, where there are "
+                            "groups, their number",
+                            text);
+}
+
+/* P(G = g | Y = i): a row per group, a column per class. */
+static mel_status read_prevalence(double *out, const char *path, size_t k, size_t m,
+                                  const mel_read_options *read, mel_error *err)
+{
+    mel_table *table = NULL;
+    const mel_status status = mel_table_read(&table, path, read, err);
+    if (status != MEL_OK)
+        return status;
+    size_t columns = 0;
+    for (size_t c = 0; c < mel_table_columns(table); c++) {
+        const double *number = mel_table_numbers(table, c);
+        for (size_t g = 0; number != NULL && columns < k && g < m && g < mel_table_rows(table); g++)
+            out[g * k + columns] = number[g];
+        columns += number != NULL;
+    }
+    const size_t rows = mel_table_rows(table);
+    mel_table_free(table);
+    if (rows == m && columns == k)
+        return MEL_OK;
+    return cli_fail(err, MEL_EDATA,
+                    "%s: %zu rows with %zu columns of numbers; --ball %zu,%zu wants a row for each of %zu "
+                    "groups and a column for each of %zu classes",
+                    path, rows, columns, k, m, m, k);
+}
+
+/* Shares of the groups within each class. */
+static mel_status check_prevalence(const double *prevalence, const char *path, size_t k, size_t m,
+                                   mel_error *err)
+{
+    for (size_t i = 0; i < k; i++) {
+        double sum = 0.0;
+        for (size_t g = 0; g < m; g++) {
+            const double share = prevalence[g * k + i];
+            if (!(share > 0.0 && share <= 1.0))
+                return cli_fail(err, MEL_EDATA, "%s: group %zu, class %zu: %g is not a share above 0", path,
+                                g + 1, i + 1, share);
+            sum += share;
+        }
+        if (fabs(sum - 1.0) > 1e-6)
+            return cli_fail(err, MEL_EDATA, "%s: the shares of the groups in class %zu add up to %g, not 1",
+                            path, i + 1, sum);
+    }
+    return MEL_OK;
+}
+
+static mel_status new_ball(cli_space *space, const cli_space_args *args, const cli_want *want,
+                           const cli_run *run, mel_error *err)
+{
+    const size_t k = space->n_classes, m = space->n_groups;
+    mel_space_options opt;
+    mel_status status = cli_space_settings(&opt, args, want, k, m, run, err);
+    const mel_layout layout = {
+        .kind = MEL_RATES, .coordinates = opt.coordinates, .n_classes = k, .n_groups = m
+    };
+    double *prevalence = args->prevalence != NULL ? cli_alloc_zero(m * k, sizeof *prevalence) : NULL;
+    if (status == MEL_OK && prevalence != NULL) {
+        cli_reader reader = { 0 };
+        status = cli_reader_init(&reader, &args->dataset.reading, run, err);
+        if (status == MEL_OK)
+            status = read_prevalence(prevalence, args->prevalence, k, m, &reader.options, err);
+        cli_reader_clear(&reader);
+        if (status == MEL_OK)
+            status = check_prevalence(prevalence, args->prevalence, k, m, err);
+        if (status == MEL_OK && strcmp(args->prevalence, "-") != 0)
+            status = mel_digest_file(space->digest, args->prevalence, err);
+    }
+    if (status == MEL_OK)
+        status = mel_ball_new(&space->ball, &layout, args->radius, NULL, prevalence, err);
+    free(prevalence);
+    return status;
+}
+
+mel_status cli_make_abstract_ball(cli_space *space, const cli_space_args *args, const cli_want *want,
+                                  const cli_run *run, mel_error *err)
+{
+    size_t k = 0, m = 0;
+    mel_status status = parse_ball(&k, &m, args->ball, err);
+    if (status == MEL_OK && args->kind == CLI_KIND_CONFUSION)
+        status = cli_fail(err, MEL_EINVAL, "--ball is about rates, not about --kind confusion");
+    if (status == MEL_OK && args->radius == 0.0)
+        status = cli_fail(err, MEL_EINVAL, "--ball %s needs its --radius", args->ball);
+    if (status == MEL_OK && want->needs_groups && m == 0)
+        status = cli_fail(err, MEL_EINVAL, "--ball %s: %s are about groups; say how many, as in --ball %zu,2",
+                          args->ball, want->whom, k);
+    if (status == MEL_OK && args->prevalence != NULL && m == 0)
+        status =
+            cli_fail(err, MEL_EINVAL, "--prevalence is about groups, and --ball %s has none", args->ball);
+    if (status == MEL_OK)
+        status = cli_name_classes(space, args, k, NULL, err);
+    if (status != MEL_OK)
+        return status;
+    cli_name_groups(space, m, NULL);
+    return new_ball(space, args, want, run, err);
+}

@@ -1,0 +1,115 @@
+"""Classifier files: the best one for a metric, the one for a point, and what they predict."""
+import json
+
+import numpy
+import pytest
+from classes import ROWS, chances, confusion, layout, metric_text, off_diagonal, plug_in, unit
+
+
+def test_apply_point_and_predict(melicit, sample):
+    """apply --point writes the classifier; its predictions reproduce the statistics."""
+    p, y, _ = sample
+    point = [0.08, 0.09, 0.1, 0.08, 0.09, 0.1]
+    melicit("apply", *ROWS, "--point", ",".join(map(str, point)), "--out", "c.json").done()
+    classifier = json.loads((melicit.folder / "c.json").read_text())
+    assert classifier["format"] == "melicit-classifier" and classifier["version"] == 1
+    assert classifier["classes"] == ["0", "1", "2"] and classifier["layout"] == {"kind": "confusion", "coordinates": "offdiagonal"}
+    shares = [rule["share"] for rule in classifier["rules"]]
+    assert numpy.isclose(sum(shares), 1) and shares == sorted(shares, reverse=True) and len(shares) <= 7
+    expected = off_diagonal(confusion(chances(classifier["rules"], p), y))
+    assert numpy.allclose(expected, classifier["statistics"], atol=1e-12)
+    assert numpy.linalg.norm(expected - point) <= 1e-6
+    words = ("predict", "--classifier", "c.json", "--probs", "p.npy", "--out")
+    melicit(*words, "chances.npy", "--chances").done()
+    assert numpy.allclose(melicit.load("chances.npy"), chances(classifier["rules"], p), atol=1e-12)
+    drawn = []
+    for seed in range(40):
+        told = melicit(*words, "d.npy", "--seed", seed, "--json").done().json
+        d = melicit.load("d.npy")
+        assert told["rows"] == len(p) and told["decisions"] == numpy.bincount(d, minlength=3).tolist()
+        drawn.append(off_diagonal(confusion(numpy.eye(3)[d], y)))
+    spread = numpy.sqrt(expected.max() / len(p) / len(drawn))
+    assert numpy.abs(numpy.mean(drawn, axis=0) - expected).max() <= 5 * spread
+    melicit(*words, "again.npy", "--seed", 39).done()
+    assert (melicit.load("again.npy") == d).all()
+
+
+def test_apply_linear_is_best(melicit, sample):
+    """By the model's word no classifier is better; the value is what is counted."""
+    p, y, _ = sample
+    costs = numpy.array([[0, 1, 5], [2, 0, 1], [1, 3, 0]])
+    melicit.write("m.json", metric_text("linear", layout("confusion", "offdiagonal", 3), "cost", a=unit(off_diagonal(costs))))
+    got = melicit("apply", *ROWS, "--evidence", "model", "--metric", "m.json", "--out", "c.json", "--json").done().json["classifier"]
+    said = plug_in(got["rules"][0]["gain"], p)
+    assert (said == numpy.argmin(p @ costs, axis=1)).all()
+    value = numpy.mean((p @ costs).min(axis=1)) / numpy.linalg.norm(off_diagonal(costs))
+    assert numpy.isclose(got["value"], value, rtol=1e-12)
+    by_labels = melicit("apply", *ROWS, "--metric", "m.json", "--json").done().json["classifier"]
+    assert numpy.allclose(by_labels["statistics"], off_diagonal(confusion(numpy.eye(3)[said], y)), atol=1e-15)
+
+
+def test_apply_diagonal_and_fraction(melicit, sample):
+    p, _, _ = sample
+    shape = layout("confusion", "diagonal", 3)
+    melicit.write("d.json", metric_text("diagonal-linear", shape, a=[0.5, 0.2, 0.3]))
+    got = melicit("apply", *ROWS, "--evidence", "model", "--metric", "d.json", "--json").done().json["classifier"]
+    best = numpy.mean((p * [0.5, 0.2, 0.3]).max(axis=1))
+    assert numpy.isclose(got["value"], best, rtol=1e-12)
+    a, b, b0 = numpy.array([0.5, 0.2, 0.3]), numpy.array([0.4, -0.3, 0.1]), 1.0
+    melicit.write("f.json", metric_text("diagonal-linear-fractional", shape, a=a.tolist(), b=b.tolist(), b0=b0))
+    got = melicit("apply", *ROWS, "--evidence", "model", "--metric", "f.json", "--json").done().json["classifier"]
+    v = got["value"]  # at the optimum the best step of a - v b gains nothing: sup <a - v b, c> = v b0
+    assert numpy.isclose(numpy.mean((p * (a - v * b)).max(axis=1)), v * b0, atol=1e-12)
+
+
+def test_apply_with_groups(melicit, sample):
+    p, y, g = sample
+    weights = unit(-numpy.arange(1.0, 13.0))
+    melicit.write("m.json", metric_text("linear", layout("rates", "offdiagonal", 3, ["u", "v"]), a=weights))
+    words = (*ROWS, "--groups", "g.csv")
+    melicit("apply", *words, "--metric", "m.json", "--out", "c.json").done()
+    classifier = json.loads((melicit.folder / "c.json").read_text())
+    decided = chances(classifier["rules"], p, g)
+    matrices = [confusion(decided[g == j], y[g == j]) for j in range(2)]
+    counted = numpy.concatenate([off_diagonal(m / m.sum(axis=1, keepdims=True)) for m in matrices])
+    assert numpy.allclose(counted, classifier["statistics"], atol=1e-12)
+    assert numpy.isclose(classifier["value"], numpy.dot(weights, counted))
+    predict = ("predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy")
+    melicit(*predict, "--groups", "g.csv").done()
+    assert (melicit.load("d.npy") == decided.argmax(axis=1)).all()
+    melicit(*predict).refused(2, "--groups")
+    melicit.write("w.csv", "group\n" + "w\n" * len(p))
+    melicit(*predict, "--groups", "w.csv").refused(3, "w.csv", '"w"')
+
+
+def test_binary_classifier_predicts(melicit):
+    rng = numpy.random.default_rng(9)
+    y = rng.integers(0, 2, 300)
+    p = 1 / (1 + numpy.exp(-(2 * y - 1 + 1.5 * rng.normal(size=300))))
+    numpy.save(melicit.folder / "p.npy", p)
+    numpy.save(melicit.folder / "y.npy", y)
+    melicit("apply", *ROWS, "--point", "0.3,0.3", "--out", "c.json").done()
+    melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--chances", "--out", "c.npy").done()
+    chance = melicit.load("c.npy")
+    assert numpy.allclose([(chance[:, 1] * (y == 1)).mean(), (chance[:, 0] * (y == 0)).mean()], [0.3, 0.3], atol=1e-9)
+
+
+@pytest.mark.parametrize("change, says", [
+    (lambda c: c.update(format="melicit-metric"), "melicit-classifier"),
+    (lambda c: c.update(version=2), "version"),
+    (lambda c: c.update(classes=["0"]), "classes"),
+    (lambda c: c.update(classes=["0", 1, "2"]), "classes[1]"),
+    (lambda c: c.update(rules=[]), "rules"),
+    (lambda c: c["rules"][0].update(share=0.7), "add up to"),
+    (lambda c: c["rules"][0].update(share="all"), "share"),
+    (lambda c: c["rules"][0]["gain"].pop(), "3 x 3"),
+    (lambda c: c["rules"][0]["gain"][1].__setitem__(2, "x"), "gain"),
+    (lambda c: c["rules"][0].pop("gain"), "thresholds"),
+])
+def test_damaged_classifier(melicit, sample, change, says):
+    melicit.write("d.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 3), a=[0.5, 0.2, 0.3]))
+    melicit("apply", *ROWS, "--metric", "d.json", "--out", "c.json").done()
+    classifier = json.loads((melicit.folder / "c.json").read_text())
+    change(classifier)
+    melicit.write("c.json", json.dumps(classifier))
+    melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy").refused(3, "c.json", says)

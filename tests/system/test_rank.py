@@ -1,0 +1,87 @@
+"""score and rank for metrics of any family."""
+import json
+
+import numpy
+import pytest
+from classes import confusion, fair_linear, layout, metric_text, off_diagonal, unit
+
+
+def test_score_classes(melicit, sample):
+    p, y, g = sample
+    d = p.argmax(axis=1)
+    numpy.save(melicit.folder / "d.npy", d)
+    matrix = confusion(numpy.eye(3)[d], y)
+    rates = matrix / matrix.sum(axis=1, keepdims=True)
+    files = ("--labels", "y.npy", "--predictions", "d.npy", "--json")
+    weights = unit([-1, -2, -3, -4, -5, -6])
+    for kind, counted in (("confusion", matrix), ("rates", rates)):
+        melicit.write("m.json", metric_text("linear", layout(kind, "offdiagonal", 3, classes="012"), a=weights))
+        got = melicit("score", "--metric", "m.json", *files).done().json
+        assert numpy.allclose(got["scores"][0]["statistics"], off_diagonal(counted))
+        assert numpy.isclose(got["value"], numpy.dot(weights, off_diagonal(counted)))
+        melicit.write("m.json", metric_text("diagonal-linear", layout(kind, "diagonal", 3, classes="012"), a=[0.2, 0.3, 0.5]))
+        got = melicit("score", "--metric", "m.json", *files, "--groups", "g.csv").done().json
+        assert numpy.isclose(got["value"], numpy.diag(counted) @ [0.2, 0.3, 0.5])
+        assert [row["name"] for row in got["scores"]] == ["all", "u", "v"]
+    # classes by name: the metric has them in another order
+    melicit.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 3, classes="210"), a=[0.5, 0.3, 0.2]))
+    got = melicit("score", "--metric", "m.json", *files).done().json
+    assert numpy.isclose(got["value"], numpy.diag(matrix) @ [0.2, 0.3, 0.5])
+
+
+def test_score_fair(melicit, sample):
+    p, y, g = sample
+    d = p.argmax(axis=1)
+    numpy.save(melicit.folder / "d.npy", d)
+    truth = fair_linear(3, numpy.random.default_rng(1))
+    truth["prevalence"] = [[float(numpy.mean(g[y == i] == j)) for i in range(3)] for j in range(2)]
+    melicit.write("m.json", metric_text("fair-linear", layout("rates", "offdiagonal", 3, "uv", "012"), "cost", **truth))
+    got = melicit("score", "--metric", "m.json", "--labels", "y.npy", "--predictions", "d.npy", "--groups", "g.csv", "--json")
+    r = []
+    for j in range(2):
+        matrix = confusion(numpy.eye(3)[d[g == j]], y[g == j])
+        r.append(off_diagonal(matrix / matrix.sum(axis=1, keepdims=True)))
+    share = [numpy.repeat(row, 2) for row in truth["prevalence"]]
+    want = 0.6 * numpy.dot(truth["a"], share[0] * r[0] + share[1] * r[1]) + 0.4 * numpy.dot(truth["b"]["1-2"], abs(r[0] - r[1]))
+    assert numpy.isclose(got.done().json["value"], want, rtol=1e-12)
+    melicit("score", "--metric", "m.json", "--labels", "y.npy", "--predictions", "d.npy").refused(2, "--groups")
+    numpy.save(melicit.folder / "pool.npy", numpy.array([numpy.concatenate(r)]))
+    pool = melicit("score", "--metric", "m.json", "--statistics", "pool.npy", "--json").done().json
+    assert numpy.isclose(pool["value"], want, rtol=1e-12)
+
+
+def test_rank(melicit):
+    shape = layout("confusion", "diagonal", 3)
+    melicit.write("one.json", metric_text("diagonal-linear", shape, a=[0.2, 0.3, 0.5]))
+    melicit.write("two.json", metric_text("diagonal-linear", shape, a=[0.5, 0.3, 0.2]))
+    rng = numpy.random.default_rng(8)
+    pool = rng.dirichlet([1, 1, 1, 1], 40)[:, :3]
+    lines = ["name,c1,c2,c3"] + [f"m{i}," + ",".join(map(repr, row)) for i, row in enumerate(pool.tolist())]
+    melicit.write("pool.csv", "\n".join(lines) + "\n")
+    got = melicit("rank", "--metric", "one.json", "--pool", "pool.csv", "--against", "two.json", "--json").done().json
+    one, two = pool @ [0.2, 0.3, 0.5], pool @ [0.5, 0.3, 0.2]
+    assert [row["name"] for row in got["order"]] == [f"m{i}" for i in numpy.argsort(-one)]
+    assert numpy.allclose([row["value"] for row in got["order"]], -numpy.sort(-one))
+    stats = pytest.importorskip("scipy.stats")
+    assert numpy.isclose(got["tau"], stats.kendalltau(one, two)[0], atol=1e-12) and 0 < got["ndcg"] < 1
+    melicit.write("cost.json", metric_text("diagonal-linear", shape, "cost", a=[0.2, 0.3, 0.5]))
+    turned = melicit("rank", "--metric", "cost.json", "--pool", "pool.csv", "--json").done().json
+    assert [row["name"] for row in turned["order"]] == [row["name"] for row in got["order"]][::-1]
+    told = melicit("rank", "--metric", "one.json", "--pool", "pool.csv", "--against", "two.json").done().out
+    assert "Kendall" in told and "m0" in told
+    melicit("rank", "--metric", "one.json", "--pool", "pool.csv", "--against", "pool.csv").refused(3, "pool.csv")
+
+
+def test_rank_says_how_sure(melicit):
+    text = json.loads(metric_text("diagonal-linear", layout("confusion", "diagonal", 2), a=[0.5, 0.5]))
+    text["intervals"] = {"a": [[0.4, 0.6], [0.4, 0.6]]}
+    melicit.write("m.json", json.dumps(text))
+    melicit.write("pool.csv", "name,a,b\nleft,0.5,0.1\nright,0.1,0.5\nboth,0.45,0.45\nnone,0,0\n")
+    got = melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--json").done().json
+    row = {x["name"]: x for x in got["order"]}
+    assert row["both"]["place"] == 1 and row["both"]["best_probability"] >= 0.99
+    assert row["left"]["place"] == row["right"]["place"] == 2
+    assert abs(row["left"]["beats_next"] - 0.5) < 0.1 and abs(got["order_probability"] - 0.5) < 0.1
+    same = melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--json").done().json
+    assert same == got
+    assert "order_probability" not in melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--samples", 0, "--json").done().json
