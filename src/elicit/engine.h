@@ -24,10 +24,14 @@ typedef struct mel_engine mel_engine;
 typedef struct {
     /* The next question; *end says why there is none. Called again without a tell, gives the same. */
     mel_status (*next)(mel_engine *engine, mel_pair *pair, mel_end *end, mel_error *err);
+    /* MEL_ANSWER_SKIP changes nothing in what is believed, but the next question is another one. */
     mel_status (*tell)(mel_engine *engine, const mel_pair *pair, mel_answer answer, mel_error *err);
     /* The metric as known now; fills radius, error_rate and angles of the summary. */
     mel_status (*result)(mel_engine *engine, mel_metric **metric, mel_summary *summary, mel_error *err);
     mel_status (*posterior)(mel_engine *engine, size_t n, double *angle, double *density, mel_error *err);
+    /* mel_session_draws; NULL: the engine knows no probabilities. */
+    mel_status (*draws)(mel_engine *engine, size_t *n, size_t *n_coefficients, double **values,
+                        mel_error *err);
     /* About how many questions remain. */
     uint32_t (*expected)(mel_engine *engine);
     void (*free)(mel_engine *engine);
@@ -50,6 +54,9 @@ mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const 
                                   mel_error *err);
 /* Every family that is linear in known features, on a ball or (diagonal linear) on two-class faces. */
 mel_status mel_engine_features(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                               mel_error *err);
+/* Linear-fractional metrics on a ball, diagonal ones on two-class faces. */
+mel_status mel_engine_bivector(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                mel_error *err);
 
 /* The layout of every question on a planar face: (TP, TN) as shares. */

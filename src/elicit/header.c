@@ -1,10 +1,12 @@
 #include "elicit/header.h"
 
 #include "base/json.h"
+#include "elicit/engine.h"
 #include "elicit/options.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A budget may be raised and files may have moved (the digest says that they are the same) when a session
@@ -38,7 +40,39 @@ static json_t *signs_array(size_t n, const signed char *signs)
     return array;
 }
 
-static json_t *options_object(const mel_session_options *opt, size_t n_signs)
+static json_t *pool_array(size_t n, size_t size, const double *pool)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < n && rows != NULL; i++) {
+        json_t *row = json_array();
+        bool good = row != NULL;
+        for (size_t j = 0; j < size && good; j++)
+            good = json_array_append_new(row, json_real(pool[i * size + j])) == 0;
+        if (!good)
+            json_decref(row);
+        if (!good || json_array_append_new(rows, row) != 0) {
+            json_decref(rows);
+            rows = NULL;
+        }
+    }
+    return rows;
+}
+
+/* {"strength": 25, "metric": {...}} */
+static json_t *prior_object(const mel_session_options *opt)
+{
+    char *text = NULL;
+    json_t *metric = NULL;
+    if (mel_metric_to_json(&text, opt->prior, NULL) != MEL_OK)
+        return NULL;
+    const mel_status status = mel_json_parse(&metric, text, strlen(text), NULL);
+    free(text);
+    return status == MEL_OK ? json_pack("{s:f, s:o}", "strength", opt->prior_strength, "metric", metric)
+                            : NULL;
+}
+
+/* size: numbers in a point. */
+static json_t *options_object(const mel_session_options *opt, size_t size, size_t n_signs)
 {
     char assume[MEL_NOISE_TEXT];
     mel_assumption_print(assume, sizeof assume, &opt->assume);
@@ -55,6 +89,12 @@ static json_t *options_object(const mel_session_options *opt, size_t n_signs)
         object = with(object, "signs", signs_array(n_signs, opt->signs));
     if (object != NULL && isfinite(opt->known_p11))
         object = with(object, "known_p11", json_real(opt->known_p11));
+    if (object != NULL && opt->until != MEL_UNTIL_TOLERANCE)
+        object = with(object, "until", json_string(mel_until_name(opt->until)));
+    if (object != NULL && opt->until == MEL_UNTIL_RANK)
+        object = with(object, "pool", pool_array(opt->n_pool, size, opt->pool));
+    if (object != NULL && opt->prior != NULL)
+        object = with(object, "prior", prior_object(opt));
     return object;
 }
 
@@ -88,10 +128,11 @@ mel_status mel_header_make(json_t **out, const mel_session_options *opt, const m
     if (status != MEL_OK)
         return status;
     const size_t n_signs = layout != NULL ? mel_sign_count(layout) : 0;
-    json_t *header = json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:I, s:s}", "format", "melicit-session",
-                               "version", 1, "space", space, "family", mel_family_name(opt->family),
-                               "strategy", mel_strategy_name(opt->strategy), "options",
-                               options_object(opt, n_signs), "seed", (json_int_t)opt->seed, "data", digest);
+    const size_t size = mel_layout_size(layout != NULL ? layout : &mel_binary_layout);
+    json_t *header = json_pack(
+        "{s:s, s:i, s:o, s:s, s:s, s:o, s:I, s:s}", "format", "melicit-session", "version", 1, "space", space,
+        "family", mel_family_name(opt->family), "strategy", mel_strategy_name(opt->strategy), "options",
+        options_object(opt, size, n_signs), "seed", (json_int_t)opt->seed, "data", digest);
     if (header != NULL && layout != NULL)
         header = with(header, "layout", layout_object(layout));
     *out = header;
@@ -169,7 +210,7 @@ static mel_status bring_up_to_date(json_t *options, mel_error *err)
     mel_session_options otherwise;
     mel_session_options_init(&otherwise);
     otherwise.per_round = three ? 3 : otherwise.per_round;
-    json_t *defaults = options_object(&otherwise, 0);
+    json_t *defaults = options_object(&otherwise, 0, 0);
     const bool filled = defaults != NULL && json_object_update_missing(options, defaults) == 0;
     json_decref(defaults);
     return filled ? MEL_OK : mel_fail_memory(err, "the session's header");

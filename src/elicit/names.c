@@ -9,6 +9,7 @@ static const char *const strategies[] = { "active", "search" };
 static const char *const directions[] = { "increasing", "decreasing", "unknown" };
 static const char *const boundaries[] = { "hull", "plug-in" };
 static const char *const solvers[] = { "closed", "grid" };
+static const char *const untils[] = { "tolerance", "rank", "threshold" };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *word(const char *const *words, size_t n, int index)
@@ -50,6 +51,7 @@ NAMES(mel_strategy, mel_strategy, strategies, "strategy")
 NAMES(mel_direction, mel_direction, directions, "direction")
 NAMES(mel_boundary, mel_boundary, boundaries, "boundary")
 NAMES(mel_lfpm, mel_lfpm, solvers, "solver for linear-fractional metrics")
+NAMES(mel_until, mel_until, untils, "end of a session")
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error *err)

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a prior: standard deviations down to 0.001 radians. */
+static const double most_strength = 1e6;
+
 void mel_session_options_init(mel_session_options *opt)
 {
     *opt = (mel_session_options){
@@ -151,6 +154,67 @@ static mel_status check_signs(const mel_session_options *opt, const mel_domain *
     return MEL_OK;
 }
 
+static mel_status check_until(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    if (opt->until > MEL_UNTIL_THRESHOLD)
+        return mel_fail(err, MEL_EINVAL, "an option has a value that is none of its choices");
+    if (opt->until != MEL_UNTIL_TOLERANCE && opt->strategy == MEL_STRATEGY_SEARCH)
+        return mel_fail(err, MEL_EINVAL,
+                        "a search ends with its last interval: until %s is for the active strategy",
+                        mel_until_name(opt->until));
+    if (opt->until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || opt->family != MEL_FAMILY_LINEAR))
+        return mel_fail(err, MEL_EINVAL,
+                        "until threshold is for linear metrics of two classes, where one threshold is best");
+    if (opt->until != MEL_UNTIL_RANK)
+        return MEL_OK;
+    const size_t size = mel_layout_size(mel_domain_layout(domain));
+    if (opt->n_pool < 2 || opt->pool == NULL)
+        return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order", opt->n_pool);
+    if (opt->n_pool > MEL_MOST_POOL_NUMBERS / size)
+        return mel_fail(err, MEL_EINVAL,
+                        "until rank: a pool of %zu classifiers is too large; %zu are allowed", opt->n_pool,
+                        MEL_MOST_POOL_NUMBERS / size);
+    for (size_t i = 0; i < opt->n_pool * size; i++)
+        if (!isfinite(opt->pool[i]))
+            return mel_fail(err, MEL_EINVAL, "until rank: statistic %zu of classifier %zu is %g",
+                            i % size + 1, i / size + 1, opt->pool[i]);
+    return MEL_OK;
+}
+
+/* Of a polynomial: the last degree that has a tensor. */
+static uint32_t degree_of(const mel_metric *metric)
+{
+    uint32_t degree = 1;
+    while (degree < MEL_MAX_DEGREE && mel_metric_tensor(metric, degree + 1) != NULL)
+        degree++;
+    return degree;
+}
+
+static mel_status check_prior(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    const mel_metric *prior = opt->prior;
+    if (prior == NULL)
+        return opt->prior_strength == 0.0
+                   ? MEL_OK
+                   : mel_fail(err, MEL_EINVAL, "a prior of strength %g without a metric",
+                              opt->prior_strength);
+    if (!(opt->prior_strength > 0.0 && opt->prior_strength <= most_strength))
+        return mel_fail(err, MEL_EINVAL, "a prior of strength %g: above 0, at most %g is wanted",
+                        opt->prior_strength, most_strength);
+    if (opt->strategy == MEL_STRATEGY_SEARCH)
+        return mel_fail(err, MEL_EINVAL, "a search knows no prior; the active strategy does");
+    if (mel_metric_family(prior) != opt->family)
+        return mel_fail(err, MEL_EINVAL, "the prior is a %s metric, the session looks for a %s one",
+                        mel_family_name(mel_metric_family(prior)), mel_family_name(opt->family));
+    if (!mel_layout_equal(mel_metric_layout(prior), mel_domain_layout(domain)))
+        return mel_fail(err, MEL_EINVAL,
+                        "the prior metric is about other statistics (kind, coordinates, classes or groups)");
+    if (opt->family == MEL_FAMILY_POLYNOMIAL && degree_of(prior) != opt->degree)
+        return mel_fail(err, MEL_EINVAL, "the prior metric has the degree %u, not %u", degree_of(prior),
+                        opt->degree);
+    return MEL_OK;
+}
+
 mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
     if (opt->struct_size != sizeof *opt)
@@ -164,6 +228,10 @@ mel_status mel_options_check(const mel_session_options *opt, const mel_domain *d
         status = check_numbers(opt, err);
     if (status == MEL_OK)
         status = check_choices(opt, err);
+    if (status == MEL_OK)
+        status = check_until(opt, domain, err);
+    if (status == MEL_OK)
+        status = check_prior(opt, domain, err);
     return status == MEL_OK ? check_signs(opt, domain, err) : status;
 }
 
@@ -181,6 +249,8 @@ void mel_options_drop(mel_kept_options *kept)
     drop_names(kept->n_classes, kept->class_names);
     drop_names(kept->n_groups, kept->group_names);
     free(kept->signs);
+    free(kept->pool);
+    mel_metric_free(kept->prior);
     *kept = (mel_kept_options){ .n_classes = 0 };
 }
 
@@ -199,6 +269,26 @@ static bool keep_names(char ***out, size_t n, const char *const *names)
     return all;
 }
 
+/* The pool and the prior metric. */
+static mel_status keep_purpose(mel_kept_options *kept, const mel_session_options *opt,
+                               const mel_layout *layout, mel_error *err)
+{
+    if (opt->until == MEL_UNTIL_RANK) {
+        const size_t n = opt->n_pool * mel_layout_size(layout);
+        kept->pool = mel_alloc(n, sizeof *kept->pool);
+        if (kept->pool == NULL)
+            return mel_fail_memory(err, "the pool");
+        memcpy(kept->pool, opt->pool, n * sizeof *kept->pool);
+    }
+    kept->values.n_pool = kept->pool != NULL ? opt->n_pool : 0;
+    kept->values.pool = kept->pool;
+    if (opt->prior == NULL)
+        return MEL_OK;
+    const mel_status status = mel_metric_copy(&kept->prior, opt->prior, err);
+    kept->values.prior = kept->prior;
+    return status;
+}
+
 mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,
                             mel_error *err)
 {
@@ -207,14 +297,17 @@ mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *o
     kept->values.class_names = NULL;
     kept->values.group_names = NULL;
     kept->values.signs = NULL;
+    kept->values.pool = NULL;
+    kept->values.prior = NULL;
     if (!keep_names(&kept->class_names, kept->n_classes, opt->class_names))
         return mel_fail_memory(err, "the class names");
     if (layout->n_groups > 1 && !keep_names(&kept->group_names, kept->n_groups, opt->group_names))
         return mel_fail_memory(err, "the group names");
     kept->values.class_names = (const char *const *)kept->class_names;
     kept->values.group_names = (const char *const *)kept->group_names;
-    if (opt->signs == NULL)
-        return MEL_OK;
+    const mel_status status = keep_purpose(kept, opt, layout, err);
+    if (status != MEL_OK || opt->signs == NULL)
+        return status;
     const size_t n = mel_sign_count(layout);
     kept->signs = mel_alloc(n, sizeof *kept->signs);
     if (kept->signs == NULL)

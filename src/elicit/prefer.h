@@ -1,6 +1,6 @@
 /* prefer(): how a thesis procedure asks. It is an ordinary function that calls mel_prefer as if the
- * oracle answered at once; past the end of the recorded answers mel_prefer notes the question and
- * returns MEL_PENDING, and the procedure returns all the way out. Replaying is calling it again. */
+ * oracle answered at once; past the end of the recorded answers it writes its question down and returns all
+ * the way out. Replaying is calling it again; the points of questions that have answers are not needed. */
 #ifndef MEL_ELICIT_PREFER_H
 #define MEL_ELICIT_PREFER_H
 
@@ -16,11 +16,9 @@ typedef struct {
     double *a, *b; /* the pending question, dimension numbers each; owned by the caller */
 } mel_replay;
 
-/* Whether a is preferred to b: 1[phi(a) > phi(b)]. "About the same" counts as not preferred, as in
- * the thesis' oracle. */
-mel_preference mel_prefer(mel_replay *replay, const double *a, const double *b);
-/* The same without the points, for procedures whose points take work: the next recorded answer, or
- * MEL_PENDING and the caller fills in replay->a and replay->b. */
-mel_preference mel_recall(mel_replay *replay);
+/* Whether the first point of the procedure's next question is preferred to the second: 1[phi(a) > phi(b)].
+ * "About the same" counts as not preferred, as in the thesis' oracle. MEL_PENDING: there is no answer yet,
+ * and the caller writes the points into replay->a and replay->b. */
+mel_preference mel_prefer(mel_replay *replay);
 
 #endif

@@ -27,8 +27,11 @@ static mel_status make_engine(mel_engine **out, const mel_session *session, mel_
     const mel_domain *domain = &session->domain;
     const mel_session_options *opt = &session->options.values;
     const bool search = opt->strategy == MEL_STRATEGY_SEARCH;
+    const bool fractional =
+        opt->family == MEL_FAMILY_LINEAR_FRACTIONAL || opt->family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
     if (domain->face == NULL && !search)
-        return mel_engine_features(out, domain, opt, err);
+        return fractional ? mel_engine_bivector(out, domain, opt, err)
+                          : mel_engine_features(out, domain, opt, err);
     if (domain->space != NULL)
         return mel_engine_search_faces(out, domain->space, opt, err);
     if (domain->ball != NULL)
@@ -133,9 +136,14 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     session->note[1][0] = '\0';
     session->pending.repeated = false;
     mel_end end = MEL_END_NOT_YET;
-    const mel_status status = session->engine->ops->next(session->engine, &session->pending, &end, err);
+    mel_status status = session->engine->ops->next(session->engine, &session->pending, &end, err);
+    bool decided = false;
+    if (status == MEL_OK && end != MEL_END_TOLERANCE && session->options.values.until != MEL_UNTIL_TOLERANCE)
+        status = mel_session_decided(&decided, session, err);
     if (status != MEL_OK)
         return status;
+    if (decided)
+        end = MEL_END_DECIDED;
     if (end == MEL_END_NOT_YET && session->n_entries >= session->options.values.max_questions)
         end = MEL_END_BUDGET;
     session->end = end;
@@ -202,7 +210,8 @@ static mel_status check_number(const mel_session *session, uint32_t number, mel_
                                mel_error *err)
 {
     *known = false;
-    if (answer != MEL_ANSWER_A && answer != MEL_ANSWER_B && answer != MEL_ANSWER_SAME)
+    if (answer != MEL_ANSWER_A && answer != MEL_ANSWER_B && answer != MEL_ANSWER_SAME &&
+        answer != MEL_ANSWER_SKIP)
         return mel_fail(err, MEL_EINVAL, "question %u: %d is no answer", number, (int)answer);
     if (number >= 1 && number <= session->n_entries) {
         const mel_answer before = session->entries[number - 1].answer;

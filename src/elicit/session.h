@@ -40,6 +40,11 @@ mel_pair mel_session_pair(const mel_session *session, size_t index);
 mel_status mel_session_propose(mel_session *session, mel_error *err);
 /* The answer to the pending question, not yet in the log. */
 mel_status mel_session_accept(mel_session *session, mel_answer answer, double seconds, mel_error *err);
+/* Whether what the session is for can no longer change (mel_until). */
+mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err);
+/* How likely answers like these are from a respondent as assumed: mel_summary's consistency. */
+double mel_session_consistency(const mel_session *session, const mel_metric *metric,
+                               const mel_summary *summary);
 /* An engine that has heard the first n answers, and going on with it. */
 mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, size_t n, mel_error *err);
 void mel_session_adopt(mel_session *session, mel_engine *fresh, size_t n);

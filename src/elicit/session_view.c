@@ -60,6 +60,8 @@ static void count_repeats(const mel_session *session, mel_summary *summary)
             const mel_pair first = mel_session_pair(session, j);
             if (!equal(session->size, first.a, pair.b) || !equal(session->size, first.b, pair.a))
                 continue;
+            if (again->answer == MEL_ANSWER_SKIP || session->entries[j].answer == MEL_ANSWER_SKIP)
+                break;
             summary->repeats++;
             summary->repeats_agreed += agrees(session->entries[j].answer, again->answer);
             break;
@@ -73,7 +75,9 @@ static void count_disagreements(const mel_session *session, const mel_metric *me
         const mel_answer answer = session->entries[i].answer;
         const mel_pair pair = mel_session_pair(session, i);
         double better = 0.0;
-        if (answer == MEL_ANSWER_SAME || mel_metric_compare(&better, metric, pair.a, pair.b, NULL) != MEL_OK)
+        summary->skipped += answer == MEL_ANSWER_SKIP;
+        if (answer == MEL_ANSWER_SAME || answer == MEL_ANSWER_SKIP ||
+            mel_metric_compare(&better, metric, pair.a, pair.b, NULL) != MEL_OK)
             continue;
         summary->disagreements += (answer == MEL_ANSWER_A) != (better > 0.0);
     }
@@ -90,6 +94,7 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
         .questions = (uint32_t)session->n_entries,
         .radius = NAN,
         .error_rate = NAN,
+        .consistency = NAN,
         .angle = NAN,
         .angle_low = NAN,
         .angle_high = NAN,
@@ -111,6 +116,8 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
     }
     count_repeats(session, &found);
     count_disagreements(session, result, &found);
+    if (session->options.values.strategy != MEL_STRATEGY_SEARCH)
+        found.consistency = mel_session_consistency(session, result, &found);
     if (summary != NULL)
         *summary = found;
     *metric = result;

@@ -182,7 +182,8 @@ double test_order_agreement(size_t n, size_t size, const double *points, const m
         assert_ok(mel_metric_compare(&y, other, points + i * size, points + (i + 1) * size, &err), &err);
         agreed += (x > 0.0) == (y > 0.0);
     }
-    return (double)agreed / (double)(n / 2);
+    const size_t pairs = n / 2;
+    return (double)agreed / (double)pairs;
 }
 
 void test_value_ratio(double *mean, double *deviation, size_t n, size_t size, const double *points,

@@ -1,12 +1,13 @@
 #include "elicit/active/chain.h"
 
 #include "base/la.h"
+#include "elicit/active/wide.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Width, in standard deviations, of the window in which a smooth likelihood is slice-sampled. */
+/* Width, in standard deviations, of the window in which noisy answers are looked at. */
 static const double window = 6.0;
 /* Share of the steps that look farther. */
 static const double wide_share = 0.2;
@@ -18,12 +19,17 @@ static const double prune_deviations = 7.0;
 enum { PRUNE_FROM = 64 };
 /* Sweeps after which products are computed anew instead of updated. */
 enum { RESYNC = 16 };
+/* Axes from which on flights pay. */
+enum { FLY_FROM = 3 };
+/* Flights per sweep along the axes, which helps out where flights get caught. */
+enum { SWEEP_EVERY = 8 };
 /* Least probability of any answer: contradictions must not empty the posterior. */
 static const double impossible = 1e-12, log_impossible = -27.631021115928547;
 /* A hard row's value never falls below this, so that quotients stay defined. */
 static const double least_value = 1e-280;
 static const double log_half = -0.69314718055994531;
-enum { LANES = 4 };
+/* Partial products of a likelihood: enough to fill the vector units, the same on every machine. */
+enum { LANES = 8 };
 
 mel_status mel_chain_new(mel_chain *chain, const mel_frame *frame, const mel_answers *answers, mel_error *err)
 {
@@ -36,11 +42,12 @@ mel_status mel_chain_new(mel_chain *chain, const mel_frame *frame, const mel_ans
         mel_chain_free(chain);
         return mel_fail_memory(err, "a chain");
     }
-    return MEL_OK;
+    return mel_flight_new(&chain->flight, d, err);
 }
 
 void mel_chain_free(mel_chain *chain)
 {
+    mel_flight_free(&chain->flight);
     free(chain->row);
     free(chain->row_gain);
     free(chain->flip_weight);
@@ -73,8 +80,10 @@ mel_status mel_chain_reserve(mel_chain *chain, size_t n_rows, mel_error *err)
         !mel_grow_doubles(&chain->base, capacity) || !mel_grow_doubles(&chain->slope, capacity * d) ||
         !mel_grow_doubles(&chain->value, capacity))
         return mel_fail_memory(err, "a chain's products");
-    chain->capacity = capacity;
-    return MEL_OK;
+    const mel_status status = mel_flight_reserve(&chain->flight, capacity, d, err);
+    if (status == MEL_OK)
+        chain->capacity = capacity;
+    return status;
 }
 
 static void load_row(mel_chain *chain, const double *row, double gain)
@@ -154,12 +163,78 @@ void mel_chain_look(mel_chain *chain)
     chain->choices_to = chain->kept - (chain->n_rows - chain->n_cone - chain->n_choices);
     for (size_t j = 0; j < frame->axes; j++)
         chain->norm2[j] = mel_dot(d, frame->axis + j * d, frame->axis + j * d);
+    mel_flight_look(&chain->flight, chain);
 }
 
-static void keep_positive(mel_chain *chain)
+/* --- kernels ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double least, most; /* of 0 and slope/value over the hard rows */
+} rates;
+
+/* Hard rows after a step t along `slope`, and how fast they change along `next`. */
+MEL_WIDE static rates advance_hard(size_t n, double t, const double *restrict slope,
+                                   const double *restrict next, double *restrict value)
 {
-    for (size_t i = 0; i < chain->hard; i++)
-        chain->value[i] = chain->value[i] > least_value ? chain->value[i] : least_value;
+    double least = 0.0, most = 0.0;
+#pragma omp simd reduction(min : least) reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        const double moved = value[i] + t * slope[i];
+        value[i] = moved > least_value ? moved : least_value;
+        const double rate = next[i] / value[i];
+        least = rate < least ? rate : least;
+        most = rate > most ? rate : most;
+    }
+    return (rates){ least, most };
+}
+
+MEL_WIDE static void advance(size_t n, double t, const double *restrict slope, double *restrict value)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        value[i] += t * slope[i];
+}
+
+/* y += t x, then <y, next>. */
+MEL_WIDE static double advance_along(size_t n, double t, const double *restrict x,
+                                     const double *restrict next, double *restrict y)
+{
+    double part[LANES] = { 0.0 };
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) {
+            y[i + j] += t * x[i + j];
+            part[j] += y[i + j] * next[i + j];
+        }
+    for (size_t j = 0; i + j < n; j++) {
+        y[i + j] += t * x[i + j];
+        part[j] += y[i + j] * next[i + j];
+    }
+    return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
+MEL_WIDE static size_t count_negative(size_t n, const double *restrict value)
+{
+    double count = 0.0;
+#pragma omp simd reduction(+ : count)
+    for (size_t i = 0; i < n; i++)
+        count += value[i] < 0.0 ? 1.0 : 0.0;
+    return (size_t)count;
+}
+
+/* --- state --------------------------------------------------------------------------------------- */
+
+/* The chain moves by t along axis j; what the step along axis `next` needs is known afterwards. */
+static void shift(mel_chain *chain, size_t j, size_t next, double t)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension, stride = chain->n_rows, hard = chain->hard;
+    const double *slope = chain->slope + j * stride;
+    chain->along = advance_along(d, t, frame->axis + j * d, frame->axis + next * d, chain->offset);
+    const rates r = advance_hard(hard, t, slope, chain->slope + next * stride, chain->value);
+    chain->least = r.least;
+    chain->most = r.most;
+    advance(chain->kept - hard, t, slope + hard, chain->value + hard);
 }
 
 /* Products from z, free of the rounding of many small updates. */
@@ -174,18 +249,16 @@ static void synchronise(mel_chain *chain)
     memcpy(chain->value, chain->base, chain->kept * sizeof(double));
     for (size_t j = 0; j < frame->axes; j++) {
         mel_axpy(d, chain->z[j], frame->axis + j * d, chain->offset);
-        mel_axpy(chain->kept, chain->z[j], chain->slope + j * stride, chain->value);
+        advance(chain->kept, chain->z[j], chain->slope + j * stride, chain->value);
     }
-    keep_positive(chain);
+    shift(chain, 0, 0, 0.0);
     chain->since = 0;
 }
 
 static void count_wrong(mel_chain *chain)
 {
-    size_t wrong = 0;
-    for (size_t i = chain->choices_from; i < chain->choices_to; i++)
-        wrong += chain->value[i] < 0.0;
-    chain->noise.wrong = wrong;
+    chain->noise.wrong =
+        count_negative(chain->choices_to - chain->choices_from, chain->value + chain->choices_from);
 }
 
 void mel_chain_place(mel_chain *chain, const double *w, const mel_noise_state *noise)
@@ -226,9 +299,10 @@ bool mel_chain_check(const mel_chain *chain, const double *w)
 
 typedef struct {
     size_t axis;
-    const double *slope; /* of the rows along this axis */
-    double along;        /* <offset, axis> */
-    double low, high;    /* the interval, around 0 */
+    const double *slope;       /* of the rows along this axis */
+    double along;              /* <offset, axis> */
+    double prior, prior_along; /* <y, prior> and <axis, prior> */
+    double low, high;          /* the interval, around 0 */
 } step;
 
 /* Where offset + t axis stays within reach. */
@@ -246,34 +320,17 @@ static void ball_interval(const mel_chain *chain, step *s)
 /* Where every hard row stays positive: value + t slope > 0, that is t (-slope/value) < 1. */
 static void hard_interval(const mel_chain *chain, step *s)
 {
-    double least[LANES] = { 0.0 }, most[LANES] = { 0.0 };
-    const double *value = chain->value, *slope = s->slope;
-    size_t i = 0;
-    for (; i + LANES <= chain->hard; i += LANES)
-        for (size_t j = 0; j < LANES; j++) {
-            const double rate = slope[i + j] / value[i + j];
-            least[j] = rate < least[j] ? rate : least[j];
-            most[j] = rate > most[j] ? rate : most[j];
-        }
-    for (; i < chain->hard; i++) {
-        const double rate = slope[i] / value[i];
-        least[0] = rate < least[0] ? rate : least[0];
-        most[0] = rate > most[0] ? rate : most[0];
-    }
-    for (size_t j = 1; j < LANES; j++) {
-        least[0] = fmin(least[0], least[j]);
-        most[0] = fmax(most[0], most[j]);
-    }
-    if (most[0] > 0.0)
-        s->low = fmax(s->low, -1.0 / most[0]);
-    if (least[0] < 0.0)
-        s->high = fmin(s->high, -1.0 / least[0]);
+    if (chain->most > 0.0)
+        s->low = fmax(s->low, -1.0 / chain->most);
+    if (chain->least < 0.0)
+        s->high = fmin(s->high, -1.0 / chain->least);
 }
 
 static bool is_smooth(const mel_chain *chain)
 {
     const mel_noise_kind kind = chain->answers->assume.kind;
-    return kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND || chain->answers->n_same > 0;
+    return kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND || chain->answers->n_same > 0 ||
+           chain->prior != NULL;
 }
 
 /* exp(x), |x| cut at 40, to a relative error of 3e-10: 2^k times the Taylor series on |r| <= ln(2)/2. Inlined
@@ -302,45 +359,67 @@ static inline double fast_exp(double x)
 
 /* Factors that a product takes before its logarithm must be taken: of `impossible` or more, and of 1 + e^40.
  */
-enum { PRODUCT = 16 };
+enum { PRODUCT = 16, LOGISTIC_BLOCK = LANES * PRODUCT };
 
-/* Log-likelihood of the choices under logistic noise at y + t axis; scale includes 1/|y| there. With
+/* Log of the product over n <= LOGISTIC_BLOCK choices of P(right) under logistic noise. With
  * e = exp(-scale * margin), P(right) = (1 - lapse/2 + lapse/2 e)/(1 + e). */
+MEL_WIDE static double logistic_block(size_t n, const double *restrict gain, const double *restrict value,
+                                      const double *restrict slope, double t, double scale)
+{
+    double above[LANES], below[LANES], sum = 0.0;
+    for (size_t j = 0; j < LANES; j++)
+        above[j] = below[j] = 1.0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) {
+            const double e = fast_exp(-scale * gain[i + j] * (value[i + j] + t * slope[i + j]));
+            above[j] *= 1.0 - 0.5 * MEL_LAPSE + 0.5 * MEL_LAPSE * e;
+            below[j] *= 1.0 + e;
+        }
+    for (size_t j = 0; i + j < n; j++) {
+        const double e = fast_exp(-scale * gain[i + j] * (value[i + j] + t * slope[i + j]));
+        above[j] *= 1.0 - 0.5 * MEL_LAPSE + 0.5 * MEL_LAPSE * e;
+        below[j] *= 1.0 + e;
+    }
+    for (size_t j = 0; j < LANES; j++)
+        sum += log(above[j] / below[j]);
+    return sum;
+}
+
+/* Log-likelihood of the choices under logistic noise at y + t axis; scale includes 1/|y| there. */
 static double logistic_log(const mel_chain *chain, const double *slope, double t, double scale)
 {
     double sum = 0.0;
-    size_t i = chain->choices_from;
-    while (i < chain->choices_to) {
-        const size_t left = chain->choices_to - i, end = i + (left < PRODUCT ? left : PRODUCT);
-        double above = 1.0, below = 1.0;
-        for (; i < end; i++) {
-            const double e = fast_exp(-scale * chain->gain[i] * (chain->value[i] + t * slope[i]));
-            above *= 1.0 - 0.5 * MEL_LAPSE + 0.5 * MEL_LAPSE * e;
-            below *= 1.0 + e;
-        }
-        sum += log(above / below);
+    for (size_t i = chain->choices_from; i < chain->choices_to; i += LOGISTIC_BLOCK) {
+        const size_t left = chain->choices_to - i;
+        sum += logistic_block(left < LOGISTIC_BLOCK ? left : LOGISTIC_BLOCK, chain->gain + i,
+                              chain->value + i, slope + i, t, scale);
     }
     return sum;
 }
 
-/* The same under band noise. Outside of the band a slope leads back to it. */
-static double band_log(const mel_chain *chain, const double *slope, double t, double shrink)
+/* The same under band noise: one half inside of the band. Beyond it a slope leads back. */
+MEL_WIDE static double band_log(size_t n, const double *restrict gain, const double *restrict value,
+                                const double *restrict slope, double t, double shrink, double size)
 {
-    const double size = chain->answers->assume.size;
-    double inside = 0.0, beyond = 0.0;
-    for (size_t i = chain->choices_from; i < chain->choices_to; i++) {
-        const double margin = shrink * chain->gain[i] * (chain->value[i] + t * slope[i]);
+    double inside = 0.0, beyond = 0.0, farthest = 0.0;
+#pragma omp simd reduction(+ : inside, beyond) reduction(max : farthest)
+    for (size_t i = 0; i < n; i++) {
+        const double margin = shrink * gain[i] * (value[i] + t * slope[i]);
         const double past = -margin - size;
         inside += margin <= size ? 1.0 : 0.0;
-        beyond += past > 0.0 ? past / size - log_impossible : 0.0;
+        beyond += past > 0.0 ? 1.0 : 0.0;
+        farthest = past > farthest ? past : farthest;
     }
-    return inside * log_half - beyond;
+    return inside * log_half + beyond * log_impossible - farthest / size;
 }
 
 static double choices_log(const mel_chain *chain, const double *slope, double t, double shrink, double scale)
 {
     if (chain->answers->assume.kind == MEL_NOISE_BAND)
-        return band_log(chain, slope, t, shrink);
+        return band_log(chain->choices_to - chain->choices_from, chain->gain + chain->choices_from,
+                        chain->value + chain->choices_from, slope + chain->choices_from, t, shrink,
+                        chain->answers->assume.size);
     return logistic_log(chain, slope, t, scale * shrink);
 }
 
@@ -373,7 +452,7 @@ static double smooth_log(const mel_chain *chain, const step *s, double t)
         (chain->frame->chart ? 1.0 : 0.0) + chain->offset2 + t * (2.0 * s->along + t * chain->norm2[s->axis]);
     const double shrink = 1.0 / sqrt(norm2);
     const mel_noise_kind kind = chain->answers->assume.kind;
-    double sum = 0.0;
+    double sum = shrink * (s->prior + t * s->prior_along);
     if (kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND)
         sum += choices_log(chain, s->slope, t, shrink, chain->noise.scale);
     if (chain->answers->n_same > 0)
@@ -418,6 +497,17 @@ static double weight_of(const mel_chain *chain, ptrdiff_t wrong)
     return chain->flip_weight[wrong < 0 ? 0 : wrong > most ? most : wrong];
 }
 
+/* <y, prior> where the chain is. */
+static double prior_here(const mel_chain *chain)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension;
+    if (chain->prior == NULL)
+        return 0.0;
+    return mel_dot(d, chain->prior, chain->offset) +
+           (frame->chart ? mel_dot(d, chain->prior, frame->centre) : 0.0);
+}
+
 /* A draw from the interval with density by the number of wrong choices. */
 static double draw_flip(mel_chain *chain, const step *s)
 {
@@ -452,15 +542,19 @@ static double draw(mel_chain *chain, const step *s)
     return s->low + (s->high - s->low) * mel_rng_uniform(&chain->rng);
 }
 
-/* A random window around the current point keeps the target and spares most of the shrinking; without
- * one, now and then, the chain reaches parts of the posterior that are farther away. */
-static double draw_smooth(mel_chain *chain, step *s)
+/* A random window around the current point keeps the target and spares most of the work; without one, now
+ * and then, the chain reaches parts of the posterior that are farther away. */
+static void look_near(mel_chain *chain, step *s)
 {
     const double left = -window * mel_rng_uniform(&chain->rng);
-    if (mel_rng_uniform(&chain->rng) >= wide_share) {
-        s->low = fmax(s->low, left);
-        s->high = fmin(s->high, left + window);
-    }
+    if (mel_rng_uniform(&chain->rng) < wide_share)
+        return;
+    s->low = fmax(s->low, left);
+    s->high = fmin(s->high, left + window);
+}
+
+static double draw_smooth(mel_chain *chain, step *s)
+{
     const double level = chain->smooth + log(1.0 - mel_rng_uniform(&chain->rng));
     for (int tries = 0; tries < 60; tries++) {
         const double t = draw(chain, s), there = smooth_log(chain, s, t);
@@ -478,26 +572,30 @@ static double draw_smooth(mel_chain *chain, step *s)
 
 static void move(mel_chain *chain, const step *s, double t)
 {
-    const size_t d = chain->frame->dimension;
-    mel_axpy(d, t, chain->frame->axis + s->axis * d, chain->offset);
+    const size_t next = s->axis + 1 < chain->frame->axes ? s->axis + 1 : 0;
     chain->offset2 += t * (2.0 * s->along + t * chain->norm2[s->axis]);
     chain->z[s->axis] += t;
-    mel_axpy(chain->kept, t, s->slope, chain->value);
-    keep_positive(chain);
+    shift(chain, s->axis, next, t);
     if (chain->answers->assume.kind == MEL_NOISE_FLIP)
         count_wrong(chain);
 }
 
 static void take_step(mel_chain *chain, size_t axis)
 {
-    const size_t d = chain->frame->dimension;
-    step s = { .axis = axis, .slope = chain->slope + axis * chain->n_rows };
-    s.along = mel_dot(d, chain->offset, chain->frame->axis + axis * d);
+    step s = { .axis = axis, .slope = chain->slope + axis * chain->n_rows, .along = chain->along };
+    if (chain->prior != NULL) {
+        const size_t d = chain->frame->dimension;
+        s.prior = prior_here(chain);
+        s.prior_along = mel_dot(d, chain->prior, chain->frame->axis + axis * d);
+    }
     ball_interval(chain, &s);
     hard_interval(chain, &s);
-    if (!(s.high > s.low))
-        return;
-    move(chain, &s, is_smooth(chain) ? draw_smooth(chain, &s) : draw(chain, &s));
+    double t = 0.0;
+    if (is_smooth(chain) || chain->answers->assume.kind == MEL_NOISE_FLIP)
+        look_near(chain, &s);
+    if (s.high > s.low)
+        t = is_smooth(chain) ? draw_smooth(chain, &s) : draw(chain, &s);
+    move(chain, &s, t);
 }
 
 /* --- noise levels ------------------------------------------------------------------------------- */
@@ -556,9 +654,49 @@ static void update_noise(mel_chain *chain)
     if (chain->answers->n_same > 0)
         update_width(chain, shrink);
     if (is_smooth(chain)) {
-        const step here = { .slope = chain->value };
+        const step here = { .slope = chain->value, .prior = prior_here(chain) };
         chain->smooth = smooth_log(chain, &here, 0.0);
     }
+}
+
+static void sweep_axes(mel_chain *chain)
+{
+    const size_t d = chain->frame->dimension;
+    shift(chain, 0, 0, 0.0);
+    chain->reach2 = 1.0;
+    if (chain->frame->chart) /* the chart's density (1 + |offset|^2)^(-D/2) as a slice */
+        chain->reach2 =
+            (1.0 + chain->offset2) * pow(1.0 - mel_rng_uniform(&chain->rng), -2.0 / (double)d) - 1.0;
+    update_noise(chain);
+    for (size_t j = 0; j < chain->frame->axes; j++)
+        take_step(chain, j);
+}
+
+static bool can_fly(const mel_chain *chain)
+{
+    return chain->flight.rows > 0 && chain->frame->axes >= FLY_FROM && !is_smooth(chain);
+}
+
+/* Goes where the flight went. */
+static void land(mel_chain *chain, size_t wrong)
+{
+    const mel_flight *flight = &chain->flight;
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension;
+    memcpy(chain->offset, flight->place, d * sizeof(double));
+    chain->noise.wrong = wrong;
+    if (!frame->chart) {
+        const double radius = pow(1.0 - mel_rng_uniform(&chain->rng), 1.0 / (double)d);
+        mel_scale(d, radius / mel_norm2(d, chain->offset), chain->offset);
+        mel_frame_coordinates(frame, chain->offset, chain->z);
+        synchronise(chain);
+        return;
+    }
+    double *y = chain->flight.motion;
+    memcpy(y, chain->offset, d * sizeof(double));
+    mel_axpy(d, 1.0, frame->centre, y);
+    mel_frame_coordinates(frame, y, chain->z);
+    memcpy(chain->value, flight->value, chain->kept * sizeof(double));
 }
 
 void mel_chain_sweep(mel_chain *chain)
@@ -567,11 +705,13 @@ void mel_chain_sweep(mel_chain *chain)
     if (chain->since++ >= RESYNC)
         synchronise(chain);
     chain->offset2 = mel_dot(d, chain->offset, chain->offset);
-    chain->reach2 = 1.0;
-    if (chain->frame->chart) /* the chart's density (1 + |offset|^2)^(-D/2) as a slice */
-        chain->reach2 =
-            (1.0 + chain->offset2) * pow(1.0 - mel_rng_uniform(&chain->rng), -2.0 / (double)d) - 1.0;
-    update_noise(chain);
-    for (size_t j = 0; j < chain->frame->axes; j++)
-        take_step(chain, j);
+    if (can_fly(chain)) {
+        size_t wrong = 0;
+        if (mel_flight_take(&chain->flight, chain, &wrong))
+            land(chain, wrong);
+        if (chain->turn++ % SWEEP_EVERY != 0)
+            return;
+        chain->offset2 = mel_dot(d, chain->offset, chain->offset);
+    }
+    sweep_axes(chain);
 }

@@ -8,6 +8,7 @@
 #define MEL_ACTIVE_CHAIN_H
 
 #include "elicit/active/answers.h"
+#include "elicit/active/flight.h"
 #include "elicit/active/frame.h"
 
 typedef struct {
@@ -15,9 +16,10 @@ typedef struct {
     ptrdiff_t sign; /* what passing it upwards adds to the number of wrong answers: +1 or -1 */
 } mel_crossing;
 
-typedef struct {
+typedef struct mel_chain {
     const mel_frame *frame;
     const mel_answers *answers;
+    const double *prior; /* D: density exp(<w, prior>); lent; NULL: uniform */
     /* All rows: cone, then choices (A or B), then "about the same". The first n_hard must stay positive. */
     size_t n_cone, n_hard, n_choices, n_rows, capacity;
     double *row;         /* n_rows x D */
@@ -39,9 +41,13 @@ typedef struct {
     double *z;      /* axes */
     double offset2; /* |offset|^2 */
     double reach2;  /* its bound */
+    /* For the next step: <offset, axis>, and the extremes of 0 and slope/value over the hard rows. */
+    double along, least, most;
     uint32_t since; /* sweeps since the products were computed anew */
-    double smooth;  /* log of the smooth likelihood here */
+    uint32_t turn;  /* flights taken */
+    double smooth;  /* log of the smooth likelihood, and of the prior, here */
     mel_noise_state noise;
+    mel_flight flight;
 } mel_chain;
 
 mel_status mel_chain_new(mel_chain *chain, const mel_frame *frame, const mel_answers *answers,

@@ -276,10 +276,15 @@ static bool find_chord(line *l, const mel_chords *chords, const way *range)
 typedef struct {
     size_t n, best;
     line line[TRIED];
+    const mel_avoided *avoided;
 } trial;
 
 static void add_line(trial *t, mel_chords *chords, const mel_sampler *sampler, line l)
 {
+    double row[3];
+    mel_pivot_row(row, l.a, l.b);
+    if (mel_avoided_has(t->avoided, row))
+        return;
     l.reduction = reduction(chords, sampler, &l);
     t->line[t->n] = l;
     if (l.reduction > t->line[t->best].reduction)
@@ -311,9 +316,9 @@ static void try_lines(trial *t, mel_chords *chords, const mel_sampler *sampler, 
 }
 
 void mel_chords_choose(mel_spot *a, mel_spot *b, double *information, mel_chords *chords,
-                       const mel_sampler *sampler, mel_rng *rng)
+                       const mel_sampler *sampler, const mel_avoided *avoided, mel_rng *rng)
 {
-    trial t = { 0 };
+    trial t = { .avoided = avoided };
     find_angles(chords, mel_sampler_samples(sampler));
     try_lines(&t, chords, sampler, rng);
     const line *picked = &t.line[t.best];

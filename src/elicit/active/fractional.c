@@ -34,6 +34,8 @@ typedef struct {
     mel_chords *chords;
     told *told;
     size_t n_told, capacity;
+    size_t n_skipped, skips_in_row; /* questions that were not answered: in all, since the last answer */
+    mel_avoided avoided;            /* these */
     size_t n_direction; /* the first so many were about the direction; the sampler has the others */
     mel_direction direction;
     int lead; /* while the direction is unknown: answers for increasing less those for decreasing */
@@ -121,6 +123,15 @@ static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_an
 {
     fractional *f = (fractional *)base;
     const mel_face_pair asked = mel_face_pair_read(pair);
+    if (answer == MEL_ANSWER_SKIP) {
+        f->n_skipped++;
+        f->skips_in_row++;
+        double row[3];
+        mel_pivot_row(row, mel_spot_of(f->shares, asked.a), mel_spot_of(f->shares, asked.b));
+        mel_avoided_add(&f->avoided, row);
+        f->asked = false;
+        return MEL_OK;
+    }
     mel_status status = reserve(f, err);
     if (status != MEL_OK)
         return status;
@@ -133,6 +144,8 @@ static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_an
     if (pair->repeated)
         mark_repeated(f, &asked);
     f->told[f->n_told++] = (told){ .pair = asked, .again = pair->repeated };
+    f->skips_in_row = 0;
+    mel_avoided_clear(&f->avoided);
     f->asked = false;
     return MEL_OK;
 }
@@ -142,20 +155,22 @@ static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_an
 /* An own stream per question: what is asked does not depend on what was computed in between. */
 static void question_stream(const fractional *f, mel_rng *rng)
 {
-    mel_rng_seed_stream(rng, f->opt.seed, UINT64_C(3) << 62 | f->n_told);
+    mel_rng_seed_stream(rng, f->opt.seed, UINT64_C(3) << 62 | (f->n_told + f->n_skipped));
 }
 
 static mel_status ask_direction(fractional *f, mel_error *err)
 {
-    const mel_status status = mel_face_support(&f->pair.a, f->face, 1.0, 1.0, err);
-    return status == MEL_OK ? mel_face_support(&f->pair.b, f->face, -1.0, -1.0, err) : status;
+    const double tilt = (double)(f->skips_in_row % 5); /* another pair when it was not answered */
+    const mel_status status = mel_face_support(&f->pair.a, f->face, 1.0, 1.0 + tilt, err);
+    return status == MEL_OK ? mel_face_support(&f->pair.b, f->face, -1.0, -1.0 - tilt, err) : status;
 }
 
 /* Every so often an earlier question comes back, once, with its sides swapped. */
 static bool ask_again(fractional *f, mel_rng *rng)
 {
     const uint32_t every = f->opt.repeat_every > 1 ? f->opt.repeat_every : 2;
-    if (f->opt.assume.kind == MEL_NOISE_NONE || f->opt.repeat_every == 0 || (f->n_told + 1) % every != 0)
+    if (f->opt.assume.kind == MEL_NOISE_NONE || f->opt.repeat_every == 0 || f->skips_in_row > 0 ||
+        (f->n_told + f->n_skipped + 1) % every != 0)
         return false;
     size_t left = 0, i = f->n_direction;
     for (size_t j = i; j < f->n_told; j++)
@@ -172,7 +187,9 @@ static void choose(fractional *f, mel_rng *rng)
 {
     mel_spot a = { 0 }, b = { 0 };
     double information = 0.0;
-    mel_chords_choose(&a, &b, &information, f->chords, f->sampler, rng);
+    mel_chords_choose(&a, &b, &information, f->chords, f->sampler, &f->avoided, rng);
+    if (information < least_information && f->skips_in_row > 0) /* nothing else is worth asking */
+        mel_chords_choose(&a, &b, &information, f->chords, f->sampler, NULL, rng);
     if (information < least_information) {
         f->end = f->opt.assume.kind == MEL_NOISE_NONE ? MEL_END_EXHAUSTED : MEL_END_NOISE;
         return;
@@ -212,6 +229,22 @@ static mel_status fractional_next(mel_engine *base, mel_pair *pair, mel_end *end
 }
 
 /* --- results ------------------------------------------------------------------------------------ */
+
+static mel_status fractional_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
+                                   mel_error *err)
+{
+    const fractional *f = (const fractional *)base;
+    const mel_samples *samples = mel_sampler_samples(f->sampler);
+    double *draw = mel_alloc(samples->count, MEL_FRACTIONAL_COEFFICIENTS * sizeof *draw);
+    if (draw == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    for (size_t i = 0; i < samples->count; i++)
+        mel_pivot_metric(draw + i * MEL_FRACTIONAL_COEFFICIENTS, f->shares, samples->w + 3 * i);
+    *n = samples->count;
+    *n_coefficients = MEL_FRACTIONAL_COEFFICIENTS;
+    *values = draw;
+    return MEL_OK;
+}
 
 typedef struct {
     double mean[MEL_FRACTIONAL_COEFFICIENTS], low[MEL_FRACTIONAL_COEFFICIENTS],
@@ -306,6 +339,7 @@ static void fractional_free(mel_engine *base)
         return;
     mel_sampler_free(f->sampler);
     mel_chords_free(f->chords);
+    mel_avoided_free(&f->avoided);
     free(f->told);
     free(f);
 }
@@ -315,9 +349,29 @@ static const mel_engine_ops fractional_ops = {
     .tell = fractional_tell,
     .result = fractional_result,
     .posterior = fractional_posterior,
+    .draws = fractional_draws,
     .expected = fractional_expected,
     .free = fractional_free,
 };
+
+/* The direction of the prior metric as the sampler sees it, which thinks of metrics that increase. */
+static mel_status set_prior(mel_sampler_options *sampling, double w[3], const fractional *f, mel_error *err)
+{
+    const mel_metric *metric = f->opt.prior;
+    if (metric == NULL)
+        return MEL_OK;
+    if (f->opt.direction == MEL_DIRECTION_UNKNOWN)
+        return mel_fail(err, MEL_EINVAL, "with a prior metric the direction cannot be unknown");
+    if (!mel_pivot_of(w, f->shares, mel_metric_coefficient(metric)))
+        return mel_fail(err, MEL_EINVAL, "the prior metric does not tell any two classifiers apart");
+    const bool cost = mel_metric_orientation(metric) == MEL_COST;
+    if (cost != (f->opt.direction == MEL_DECREASING))
+        for (size_t i = 0; i < 3; i++)
+            w[i] = -w[i];
+    sampling->prior = w;
+    sampling->prior_strength = f->opt.prior_strength;
+    return MEL_OK;
+}
 
 mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                                  mel_error *err)
@@ -331,7 +385,8 @@ mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const m
     f->opt = *opt;
     f->direction = opt->direction;
     f->shares = (mel_shares){ mel_face_positives(face), mel_face_negatives(face) };
-    const mel_sampler_options sampling = {
+    double prior[3];
+    mel_sampler_options sampling = {
         .dimension = 3,
         .samples = opt->assume.kind == MEL_NOISE_LOGISTIC ? LOGISTIC_SAMPLES : SAMPLES,
         .n_cone = MEL_PIVOT_CONE,
@@ -340,7 +395,11 @@ mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const m
         .assume = opt->assume,
         .seed = opt->seed,
     };
-    mel_status status = mel_sampler_new(&f->sampler, &sampling, err);
+    mel_status status = mel_avoided_new(&f->avoided, 3, err);
+    if (status == MEL_OK)
+        status = set_prior(&sampling, prior, f, err);
+    if (status == MEL_OK)
+        status = mel_sampler_new(&f->sampler, &sampling, err);
     if (status == MEL_OK)
         status = mel_chords_new(&f->chords, face, mel_sampler_samples(f->sampler)->count, err);
     if (status != MEL_OK) {

@@ -1,5 +1,7 @@
 #include "elicit/active/pivot.h"
 
+#include "base/la.h"
+
 const double mel_pivot_cone[MEL_PIVOT_CONE * 3] = {
     1.0, 0.0, 1.0, 1.0, 0.0, -1.0, 0.0, -1.0, 1.0, 0.0, -1.0, -1.0,
 };
@@ -33,6 +35,29 @@ void mel_pivot_slope(double slope[2], mel_shares shares, const double w[3], mel_
 {
     slope[0] = (at.y * w[2] - w[1]) * shares.negatives;
     slope[1] = (w[0] - at.x * w[2]) * shares.positives;
+}
+
+/* c11 TP + c00 TN + c0 in centred and scaled coordinates. */
+static void rescale(double out[3], mel_shares shares, const double c[3])
+{
+    out[0] = 0.5 * shares.positives * c[0];
+    out[1] = 0.5 * shares.negatives * c[1];
+    out[2] = c[2] + out[0] + out[1];
+}
+
+bool mel_pivot_of(double w[3], mel_shares shares, const double coefficient[MEL_FRACTIONAL_COEFFICIENTS])
+{
+    double p[3], q[3];
+    rescale(p, shares, coefficient);
+    rescale(q, shares, coefficient + 3);
+    w[0] = p[1] * q[2] - p[2] * q[1];
+    w[1] = p[2] * q[0] - p[0] * q[2];
+    w[2] = p[0] * q[1] - p[1] * q[0];
+    const double length = mel_norm2(3, w);
+    if (!(length > 1e-12 * mel_norm2(3, p) * mel_norm2(3, q)))
+        return false;
+    mel_scale(3, 1.0 / length, w);
+    return true;
 }
 
 void mel_pivot_metric(double coefficient[MEL_FRACTIONAL_COEFFICIENTS], mel_shares shares, const double w[3])

@@ -43,6 +43,9 @@ void mel_pivot_row(double row[3], mel_spot a, mel_spot b);
 double mel_pivot_gain(const double w[3], mel_spot a, mel_spot b);
 /* The direction in (TP, TN) in which the metric of w grows at a point of the face. */
 void mel_pivot_slope(double slope[2], mel_shares shares, const double w[3], mel_spot at);
+/* The unit w of a metric with these coefficients whose denominator is positive on the face; false when it
+ * tells nothing apart. */
+bool mel_pivot_of(double w[3], mel_shares shares, const double coefficient[MEL_FRACTIONAL_COEFFICIENTS]);
 /* The metric reported for w. */
 void mel_pivot_metric(double coefficient[MEL_FRACTIONAL_COEFFICIENTS], mel_shares shares, const double w[3]);
 

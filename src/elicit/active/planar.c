@@ -16,7 +16,15 @@
 static const double pi = 3.14159265358979323846;
 static const double half_pi = 1.57079632679489661923;
 
-enum { COARSE_CELLS = 512, FINE_CELLS = 1024, MAX_NODES = 64, SCALES = 9, WIDTHS = 6, MOST_DIRECTIONS = 4 };
+enum {
+    COARSE_CELLS = 512,
+    FINE_CELLS = 1024,
+    MAX_NODES = 64,
+    SCALES = 9,
+    WIDTHS = 6,
+    MOST_DIRECTIONS = 4,
+    DRAWS = 2000
+};
 /* Learned flip rate: Beta(1, 9), mean 0.1. */
 static const double flip_right = 9.0, flip_wrong = 1.0;
 /* Learned logistic scale: log-normal, median 30 per unit of metric difference, log-deviation 1.5. */
@@ -52,6 +60,8 @@ typedef struct {
     mel_session_options opt;
     told *told;
     size_t n_told, capacity;
+    size_t n_skipped, skips_in_row; /* questions that were not answered: in all, since the last answer */
+    double prior_angle;             /* strength 0: none */
     bool any_same;
     cell *cells; /* ascending, within the arc(s) that the direction allows */
     size_t n_cells, cell_capacity;
@@ -174,17 +184,19 @@ static size_t make_nodes(const planar *p, node *nodes)
 static double log_posterior(const planar *p, size_t n_nodes, const node *nodes, double angle)
 {
     const mel_point metric = metric_at(angle);
+    const double prior = p->opt.prior_strength * (cos(angle - p->prior_angle) - 1.0);
     double terms[MAX_NODES] = { 0.0 };
     for (size_t i = 0; i < n_nodes; i++)
         terms[i] = nodes[i].log_weight + log_at_node(p, &nodes[i], metric);
-    return n_nodes == 1 ? terms[0] : log_sum_exp(n_nodes, terms);
+    return prior + (n_nodes == 1 ? terms[0] : log_sum_exp(n_nodes, terms));
 }
 
 /* --- cells -------------------------------------------------------------------------------------- */
 
 static bool piecewise_constant(const planar *p)
 {
-    return !p->any_same && (p->opt.assume.kind == MEL_NOISE_NONE || p->opt.assume.kind == MEL_NOISE_FLIP);
+    return !p->any_same && !(p->opt.prior_strength > 0.0) &&
+           (p->opt.assume.kind == MEL_NOISE_NONE || p->opt.assume.kind == MEL_NOISE_FLIP);
 }
 
 static mel_status reserve_cells(planar *p, size_t n, mel_error *err)
@@ -345,7 +357,7 @@ static double wrap(double angle)
 static void toss_sides(const planar *p, mel_face_pair *pair)
 {
     mel_rng rng;
-    mel_rng_seed_stream(&rng, p->opt.seed, p->n_told);
+    mel_rng_seed_stream(&rng, p->opt.seed, p->n_told + p->n_skipped);
     if (mel_rng_next(&rng) >> 63 == 0)
         return;
     const mel_point a = pair->a;
@@ -364,21 +376,32 @@ static bool direction_open(const planar *p)
 static bool wants_repeat(const planar *p)
 {
     const uint32_t every = p->opt.repeat_every == 1 ? 2 : p->opt.repeat_every; /* not all may be repeats */
-    return p->opt.assume.kind != MEL_NOISE_NONE && every > 0 && p->n_told > 0 && (p->n_told + 1) % every == 0;
+    return p->opt.assume.kind != MEL_NOISE_NONE && every > 0 && p->n_told > 0 && p->skips_in_row == 0 &&
+           (p->n_told + p->n_skipped + 1) % every == 0;
 }
 
 static mel_face_pair repeat(const planar *p)
 {
     mel_rng rng;
-    mel_rng_seed_stream(&rng, p->opt.seed, UINT64_C(1) << 32 | p->n_told);
+    mel_rng_seed_stream(&rng, p->opt.seed, UINT64_C(1) << 32 | (p->n_told + p->n_skipped));
     const mel_face_pair *earlier = &p->told[mel_rng_below(&rng, p->n_told)].pair;
     return (mel_face_pair){ .a = earlier->b, .b = earlier->a, .repeated = true };
 }
 
+/* Where between 0 and 1 to look after so many questions in a row that were not answered: in the middle, then
+ * on both sides of it in turn, farther and farther away. */
+static double runner_up(size_t skips)
+{
+    const size_t round = (skips % 9 + 1) / 2;
+    return 0.5 + (skips % 2 == 1 ? -0.1 : 0.1) * (double)round;
+}
+
 static mel_status ask_direction(const planar *p, mel_face_pair *pair, mel_error *err)
 {
-    const mel_status status = mel_face_support(&pair->a, p->face, 1.0, 1.0, err);
-    return status == MEL_OK ? mel_face_support(&pair->b, p->face, -1.0, -1.0, err) : status;
+    const double angle = half_pi * runner_up(p->skips_in_row);
+    const double x = p->skips_in_row == 0 ? 1.0 : cos(angle), y = p->skips_in_row == 0 ? 1.0 : sin(angle);
+    const mel_status status = mel_face_support(&pair->a, p->face, x, y, err);
+    return status == MEL_OK ? mel_face_support(&pair->b, p->face, -x, -y, err) : status;
 }
 
 /* Half the width of the 95% interval of the angle. */
@@ -418,7 +441,7 @@ static mel_status choose(planar *p, mel_face_pair *pair, mel_end *end, mel_error
         *pair = repeat(p);
         return MEL_OK;
     }
-    const double angle = quantile(p, 0.5);
+    const double angle = quantile(p, runner_up(p->skips_in_row));
     if (!splits(p, angle) || !mel_face_chord(&pair->a, &pair->b, p->face, sin(angle), -cos(angle))) {
         *end = MEL_END_EXHAUSTED;
         return MEL_OK;
@@ -442,6 +465,11 @@ static mel_status planar_next(mel_engine *base, mel_pair *pair, mel_end *end, me
 static mel_status planar_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     planar *p = (planar *)base;
+    if (answer == MEL_ANSWER_SKIP) {
+        p->n_skipped++;
+        p->skips_in_row++;
+        return MEL_OK;
+    }
     if (p->n_told == p->capacity) {
         const size_t capacity = p->capacity == 0 ? 32 : 2 * p->capacity;
         void *block = p->told;
@@ -457,6 +485,7 @@ static mel_status planar_tell(mel_engine *base, const mel_pair *pair, mel_answer
         .pair = asked, .answer = answer, .dx = dx, .dy = dy, .cut = { wrap(level), wrap(level + pi) }
     };
     p->n_told++;
+    p->skips_in_row = 0;
     p->any_same = p->any_same || answer == MEL_ANSWER_SAME;
     p->stale = true;
     return MEL_OK;
@@ -512,6 +541,35 @@ static mel_status planar_posterior(mel_engine *base, size_t n, double *angle, do
     return MEL_OK;
 }
 
+/* At evenly spaced quantiles, which is as good as random and better spread. */
+static mel_status planar_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
+                               mel_error *err)
+{
+    planar *p = (planar *)base;
+    const mel_status status = update(p, err);
+    if (status != MEL_OK)
+        return status;
+    double *draw = mel_alloc(DRAWS, 2 * sizeof *draw);
+    if (draw == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    double below = 0.0; /* probability below the cell at hand */
+    size_t at = 0;
+    for (size_t i = 0; i < DRAWS; i++) {
+        const double q = ((double)i + 0.5) / DRAWS;
+        while (at + 1 < p->n_cells && (below + p->cells[at].mass < q || !(p->cells[at].mass > 0.0)))
+            below += p->cells[at++].mass;
+        const cell *c = &p->cells[at];
+        const double within = c->mass > 0.0 ? fmin(1.0, fmax(0.0, (q - below) / c->mass)) : 1.0;
+        const mel_point metric = metric_at(c->low + within * (c->high - c->low));
+        draw[2 * i] = metric.tp;
+        draw[2 * i + 1] = metric.tn;
+    }
+    *n = DRAWS;
+    *n_coefficients = 2;
+    *values = draw;
+    return MEL_OK;
+}
+
 /* Bits that one answer carries: 1 - H(error rate). */
 static double bits_per_answer(const planar *p)
 {
@@ -548,6 +606,7 @@ static const mel_engine_ops planar_ops = {
     .tell = planar_tell,
     .result = planar_result,
     .posterior = planar_posterior,
+    .draws = planar_draws,
     .expected = planar_expected,
     .free = planar_free,
 };
@@ -562,6 +621,11 @@ mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_s
     p->face = face;
     p->opt = *opt;
     p->stale = true;
+    if (opt->prior != NULL) {
+        const double *weight = mel_metric_numerator(opt->prior, NULL);
+        const double sign = mel_metric_orientation(opt->prior) == MEL_COST ? -1.0 : 1.0;
+        p->prior_angle = atan2(sign * weight[1], sign * weight[0]);
+    }
     const mel_status status = update(p, err);
     if (status != MEL_OK) {
         planar_free(&p->base);

@@ -3,6 +3,7 @@
 #include "base/la.h"
 #include "base/stat.h"
 #include "elicit/active/chain.h"
+#include "elicit/active/interior.h"
 #include "elicit/active/select.h"
 
 #include <math.h>
@@ -10,22 +11,28 @@
 #include <string.h>
 
 enum {
-    CHAINS = 4,
-    HALVES = 2 * CHAINS,
+    /* Chains: few when one reaches everything; many, which keep the shares of parts that are hard to travel
+     * between, when answers may be wrong. */
+    FEW_CHAINS = 4,
+    LOGISTIC_CHAINS = 32,
+    CHAINS = 128,
+    BLOCKS = 8,         /* of consecutive samples, compared to see how well chains mix */
     BURN_IN = 4,        /* sweeps of a chain that starts at a draw of the (reweighted) posterior */
     FIRST_BURN_IN = 50, /* sweeps from the caller's start */
     FIRST_ROUNDS = 4,   /* runs from there, each in coordinates fitted to the one before */
     MOST_ROUNDS = 3,    /* runs per answer while mixing is poor */
-    LEVELS = 20         /* steps towards an answer that no sample fits */
+    LEAST_SAMPLES = 400,
+    LEVELS = 200 /* steps towards an answer that no sample fits */
 };
 /* Share of the samples that a step towards an unlikely answer keeps. */
-static const double level_share = 0.25;
+static const double level_share = 0.1;
 /* Cosine to the direction of such a step below which samples are not looked at. */
 static const double least_ahead = 0.05;
 
 struct mel_sampler {
     mel_sampler_options opt; /* cone: own copy; start: not kept */
     double *cone;
+    double *prior; /* D: times its strength; NULL: uniform */
     mel_answers answers;
     mel_frame frame;
     mel_chain chain;
@@ -35,7 +42,11 @@ struct mel_sampler {
     double *weight;         /* count */
     double *start;          /* CHAINS x D */
     mel_noise_state start_noise[CHAINS];
-    double *mean; /* D */
+    double *mean;       /* D */
+    double *covariance; /* D x D */
+    double *direction;  /* D: work */
+    double *inside;     /* D: work */
+    mel_interior interior;
     mel_samples view;
 };
 
@@ -47,12 +58,17 @@ void mel_sampler_free(mel_sampler *sampler)
     mel_frame_free(&sampler->frame);
     mel_chain_free(&sampler->chain);
     free(sampler->cone);
+    free(sampler->prior);
     free(sampler->w);
     free(sampler->noise);
     free(sampler->z);
     free(sampler->weight);
     free(sampler->start);
     free(sampler->mean);
+    free(sampler->covariance);
+    free(sampler->direction);
+    free(sampler->inside);
+    mel_interior_free(&sampler->interior);
     free(sampler);
 }
 
@@ -74,6 +90,14 @@ void mel_sampler_set_gain(mel_sampler *sampler, size_t answer, double gain)
     sampler->answers.gain[answer] = gain * sampler->answers.length[answer];
 }
 
+static size_t chain_count(const mel_sampler *sampler)
+{
+    const mel_noise_kind kind = sampler->answers.assume.kind;
+    if (sampler->answers.count == 0)
+        return FEW_CHAINS;
+    return kind == MEL_NOISE_FLIP ? CHAINS : kind == MEL_NOISE_LOGISTIC ? LOGISTIC_CHAINS : FEW_CHAINS;
+}
+
 /* --- mixing ------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -91,29 +115,29 @@ static spread spread_of(size_t n, const double *z, size_t stride)
     return s;
 }
 
-/* Gelman and Rubin's potential scale reduction of one coordinate over the halves of the chains. */
+/* Gelman and Rubin's potential scale reduction of one coordinate over blocks of chains. */
 static double scale_reduction(size_t count, const double *z, size_t stride)
 {
-    const size_t length = count / HALVES;
-    double mean[HALVES], within = 0.0;
-    for (size_t h = 0; h < HALVES; h++) {
+    const size_t length = count / BLOCKS;
+    double mean[BLOCKS], within = 0.0;
+    for (size_t h = 0; h < BLOCKS; h++) {
         const spread s = spread_of(length, z + h * length * stride, stride);
         mean[h] = s.mean;
         within += s.squares / (double)(length - 1);
     }
-    within /= HALVES;
-    const double between = mel_variance(HALVES, mean);
+    within /= BLOCKS;
+    const double between = mel_variance(BLOCKS, mean);
     const double shrunk = (double)(length - 1) / (double)length * within;
     return within > 0.0 ? sqrt((shrunk + between) / within) : INFINITY;
 }
 
 /* Correlation of a coordinate with itself one sweep later, over all chains. */
-static double lag_one(size_t count, const double *z, size_t stride)
+static double lag_one(size_t count, size_t chains, const double *z, size_t stride)
 {
-    const size_t length = count / CHAINS;
+    const size_t length = count / chains;
     const spread all = spread_of(count, z, stride);
     double products = 0.0;
-    for (size_t c = 0; c < CHAINS; c++)
+    for (size_t c = 0; c < chains; c++)
         for (size_t i = c * length; i + 1 < (c + 1) * length; i++)
             products += (z[i * stride] - all.mean) * (z[(i + 1) * stride] - all.mean);
     return all.squares > 0.0 ? products / all.squares : 1.0;
@@ -125,7 +149,7 @@ static void measure_mixing(mel_sampler *sampler)
     double worst = 1.0, correlation = 0.0;
     for (size_t j = 0; j < sampler->frame.axes; j++) {
         worst = fmax(worst, scale_reduction(n, sampler->z + j, d));
-        correlation = fmax(correlation, lag_one(n, sampler->z + j, d));
+        correlation = fmax(correlation, lag_one(n, chain_count(sampler), sampler->z + j, d));
     }
     sampler->view.scale_reduction = worst;
     sampler->view.effective = (double)n * (1.0 - correlation) / (1.0 + correlation);
@@ -133,16 +157,15 @@ static void measure_mixing(mel_sampler *sampler)
 
 /* --- runs --------------------------------------------------------------------------------------- */
 
-static void find_mean(mel_sampler *sampler)
+static void find_moments(mel_sampler *sampler)
 {
-    const size_t n = sampler->view.count, d = sampler->opt.dimension;
-    memset(sampler->mean, 0, d * sizeof(double));
-    for (size_t i = 0; i < n; i++)
-        mel_axpy(d, 1.0 / (double)n, sampler->w + i * d, sampler->mean);
+    const size_t d = sampler->opt.dimension;
+    mel_frame_moments(&sampler->frame, sampler->view.count, sampler->w, sampler->mean, sampler->covariance);
     const double length = mel_norm2(d, sampler->mean);
     sampler->view.resultant = length;
     if (length > 0.0)
         mel_scale(d, 1.0 / length, sampler->mean);
+    mel_frame_learn(&sampler->frame, sampler->covariance, sampler->view.effective);
 }
 
 static void find_error_rate(mel_sampler *sampler)
@@ -157,6 +180,19 @@ static void find_error_rate(mel_sampler *sampler)
     sampler->view.error_rate = sum / (double)sampler->view.count;
 }
 
+static void count_in_band(mel_sampler *sampler)
+{
+    const mel_answers *answers = &sampler->answers;
+    const size_t d = answers->dimension;
+    sampler->view.in_band = 0;
+    if (answers->assume.kind != MEL_NOISE_BAND)
+        return;
+    for (size_t i = 0; i < answers->count; i++) {
+        const double margin = answers->gain[i] * mel_dot(d, answers->row + i * d, sampler->mean);
+        sampler->view.in_band += !answers->same[i] && fabs(margin) <= answers->assume.size;
+    }
+}
+
 /* Chains start at draws from the samples by their weights (systematic resampling). */
 static void choose_starts(mel_sampler *sampler)
 {
@@ -165,9 +201,10 @@ static void choose_starts(mel_sampler *sampler)
     for (size_t i = 0; i < n; i++)
         total += sampler->weight[i];
     const double shift = mel_rng_uniform(&sampler->chain.rng);
+    const size_t chains = chain_count(sampler);
     size_t i = 0;
-    for (size_t c = 0; c < CHAINS; c++) {
-        const double target = total * ((double)c + shift) / CHAINS;
+    for (size_t c = 0; c < chains; c++) {
+        const double target = total * ((double)c + shift) / (double)chains;
         while (i + 1 < n && below + sampler->weight[i] <= target)
             below += sampler->weight[i++];
         while (sampler->weight[i] == 0.0) /* rounding may step past the last one that counts */
@@ -179,9 +216,10 @@ static void choose_starts(mel_sampler *sampler)
 
 static void record_chains(mel_sampler *sampler, size_t burn_in)
 {
-    const size_t d = sampler->opt.dimension, length = sampler->view.count / CHAINS;
+    const size_t d = sampler->opt.dimension, chains = chain_count(sampler);
+    const size_t length = sampler->view.count / chains;
     mel_chain *chain = &sampler->chain;
-    for (size_t c = 0; c < CHAINS; c++) {
+    for (size_t c = 0; c < chains; c++) {
         mel_chain_place(chain, sampler->start + c * d, &sampler->start_noise[c]);
         for (size_t i = 0; i < burn_in; i++)
             mel_chain_sweep(chain);
@@ -215,6 +253,12 @@ static void run(mel_sampler *sampler, size_t burn_in)
         record_chains(sampler, burn_in);
     }
     measure_mixing(sampler);
+    find_moments(sampler);
+}
+
+static double efficiency(const mel_sampler *sampler)
+{
+    return sampler->view.effective / (double)sampler->view.count;
 }
 
 static void weigh_equally(mel_sampler *sampler)
@@ -227,15 +271,15 @@ static void weigh_equally(mel_sampler *sampler)
 static void run_again(mel_sampler *sampler)
 {
     weigh_equally(sampler);
-    mel_frame_fit(&sampler->frame, sampler->view.count, sampler->w, NULL, NULL);
+    mel_frame_fit(&sampler->frame, sampler->view.count, sampler->w, NULL, NULL, efficiency(sampler));
     choose_starts(sampler);
     run(sampler, BURN_IN);
 }
 
 static void finish(mel_sampler *sampler)
 {
-    find_mean(sampler);
     find_error_rate(sampler);
+    count_in_band(sampler);
 }
 
 /* A stream of its own for each number of answers, apart from those that questions and simulated oracles draw
@@ -255,19 +299,21 @@ static void sample_prior(mel_sampler *sampler, const double *start)
         .width = MEL_WIDTHS / 2,
     };
     start_stream(sampler);
-    if (sampler->opt.n_cone == 0) {
+    if (sampler->opt.n_cone == 0 && sampler->prior == NULL) {
         for (size_t i = 0; i < sampler->view.count; i++) {
             mel_rng_sphere(&sampler->chain.rng, d, sampler->w + i * d);
             sampler->noise[i] = noise;
         }
         sampler->view.scale_reduction = 1.0;
         sampler->view.effective = (double)sampler->view.count;
+        find_moments(sampler);
         finish(sampler);
         return;
     }
+    const double *from = sampler->opt.n_cone > 0 ? start : sampler->prior;
     for (size_t c = 0; c < CHAINS; c++) {
-        memcpy(sampler->start + c * d, start, d * sizeof(double));
-        mel_scale(d, 1.0 / mel_norm2(d, start), sampler->start + c * d);
+        memcpy(sampler->start + c * d, from, d * sizeof(double));
+        mel_scale(d, 1.0 / mel_norm2(d, from), sampler->start + c * d);
         sampler->start_noise[c] = noise;
     }
     mel_chain_load(&sampler->chain, sampler->opt.n_cone, sampler->cone);
@@ -294,6 +340,20 @@ static mel_status check_options(const mel_sampler_options *opt, mel_error *err)
     return MEL_OK;
 }
 
+static mel_status keep_prior(mel_sampler *s, const mel_sampler_options *opt, mel_error *err)
+{
+    s->opt.prior = NULL;
+    if (opt->prior == NULL || !(opt->prior_strength > 0.0))
+        return MEL_OK;
+    s->prior = mel_alloc(opt->dimension, sizeof *s->prior);
+    if (s->prior == NULL)
+        return mel_fail_memory(err, "the prior");
+    for (size_t i = 0; i < opt->dimension; i++)
+        s->prior[i] = opt->prior_strength * opt->prior[i];
+    s->chain.prior = s->prior;
+    return MEL_OK;
+}
+
 static mel_status allocate(mel_sampler *s, mel_error *err)
 {
     const size_t d = s->opt.dimension, n = s->view.count;
@@ -304,10 +364,16 @@ static mel_status allocate(mel_sampler *s, mel_error *err)
     s->weight = mel_alloc_zero(n, sizeof(double));
     s->start = mel_alloc_zero(CHAINS * d, sizeof(double));
     s->mean = mel_alloc_zero(d, sizeof(double));
+    s->covariance = mel_alloc_zero(d * d, sizeof(double));
+    s->direction = mel_alloc_zero(d, sizeof(double));
+    s->inside = mel_alloc_zero(d, sizeof(double));
     if (s->cone == NULL || s->w == NULL || s->noise == NULL || s->z == NULL || s->weight == NULL ||
-        s->start == NULL || s->mean == NULL)
+        s->start == NULL || s->mean == NULL || s->covariance == NULL || s->direction == NULL ||
+        s->inside == NULL)
         return mel_fail_memory(err, "samples of the posterior");
     mel_status status = mel_frame_new(&s->frame, d, err);
+    if (status == MEL_OK)
+        status = mel_interior_new(&s->interior, d, err);
     if (status == MEL_OK)
         status = mel_chain_new(&s->chain, &s->frame, &s->answers, err);
     if (status == MEL_OK)
@@ -325,7 +391,7 @@ mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, me
     if (s == NULL)
         return mel_fail_memory(err, "the posterior");
     const size_t d = opt->dimension, wanted = opt->samples > 0 ? opt->samples : 30 * d;
-    const size_t least = opt->samples > 0 ? 32 : 400, unit = HALVES;
+    const size_t least = opt->samples > 0 ? 2 * CHAINS : LEAST_SAMPLES, unit = CHAINS;
     s->opt = *opt;
     s->opt.start = NULL;
     if (opt->assume.kind == MEL_NOISE_BAND && opt->assume.size == 0.0)
@@ -334,6 +400,8 @@ mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, me
     s->view.dimension = d;
     mel_answers_init(&s->answers, d, s->opt.assume);
     status = allocate(s, err);
+    if (status == MEL_OK)
+        status = keep_prior(s, opt, err);
     if (status != MEL_OK) {
         mel_sampler_free(s);
         return status;
@@ -345,6 +413,7 @@ mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, me
     s->opt.cone = s->cone;
     s->view.w = s->w;
     s->view.mean = s->mean;
+    s->view.covariance = s->covariance;
     sample_prior(s, opt->start);
     *out = s;
     return MEL_OK;
@@ -436,7 +505,7 @@ static bool climb(mel_sampler *sampler)
 {
     const size_t d = sampler->opt.dimension, n = sampler->view.count;
     const double *row = sampler->answers.row + (sampler->answers.count - 1) * d;
-    double *u = sampler->mean; /* made anew when the samples are there */
+    double *u = sampler->direction;
     for (int step = 0; step < LEVELS; step++) {
         best_direction(sampler, u);
         const double level = raise_level(sampler, u);
@@ -449,7 +518,7 @@ static bool climb(mel_sampler *sampler)
         if (level == 0.0)
             return true;
         mel_chain_tilt(&sampler->chain, u, level);
-        mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row);
+        mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row, efficiency(sampler));
         choose_starts(sampler);
         run(sampler, BURN_IN);
     }
@@ -465,21 +534,87 @@ static void give_up_hardness(mel_sampler *sampler)
     weigh_equally(sampler);
 }
 
+/* Into `inside`: a unit vector that fits the cone and all answers, all of them hard. Looked for where the
+ * cloud is round, so that margins that are tiny only because the cloud is do not look like none. */
+static bool find_inside(mel_sampler *sampler)
+{
+    const size_t d = sampler->opt.dimension;
+    const mel_frame *frame = &sampler->frame;
+    mel_chain *chain = &sampler->chain;
+    for (size_t i = 0; i < chain->n_hard; i++)
+        mel_frame_turn(frame, chain->row + i * d, chain->row + i * d);
+    const bool found = mel_interior_find(&sampler->interior, chain->n_hard, chain->row, sampler->direction);
+    mel_chain_load(chain, sampler->opt.n_cone, sampler->cone);
+    /* In the chart, only what is on its side can be reached. */
+    if (!found || (frame->chart && !(sampler->direction[d - 1] > 0.0)))
+        return false;
+    mel_frame_back(frame, sampler->direction, sampler->inside);
+    return true;
+}
+
+/* From one vector that fits all answers to samples: chains from there, in coordinates that they improve. */
+static void start_inside(mel_sampler *sampler)
+{
+    const size_t d = sampler->opt.dimension;
+    mel_chain_load(&sampler->chain, sampler->opt.n_cone, sampler->cone);
+    for (size_t c = 0; c < CHAINS; c++) {
+        memcpy(sampler->start + c * d, sampler->inside, d * sizeof(double));
+        sampler->start_noise[c] = sampler->noise[0];
+    }
+    run(sampler, FIRST_BURN_IN);
+    for (int round = 1; round < FIRST_ROUNDS; round++)
+        run_again(sampler);
+    weigh_equally(sampler);
+}
+
+/* No sample explains the newest answer by the band: those that come closest start. */
+static void weigh_closeness(mel_sampler *sampler)
+{
+    const mel_answers *answers = &sampler->answers;
+    const size_t d = answers->dimension, newest = answers->count - 1;
+    double best = -INFINITY;
+    for (size_t i = 0; i < sampler->view.count; i++) {
+        sampler->weight[i] = mel_dot(d, answers->row + newest * d, sampler->w + i * d);
+        best = fmax(best, sampler->weight[i]);
+    }
+    const double unit = answers->assume.size / fabs(answers->gain[newest]);
+    for (size_t i = 0; i < sampler->view.count; i++)
+        sampler->weight[i] = exp((sampler->weight[i] - best) / unit);
+}
+
+/* No sample fits the newest answer: the samples become such that some do, or answers may be wrong. */
+static void reach(mel_sampler *sampler)
+{
+    if (sampler->answers.assume.kind == MEL_NOISE_BAND) {
+        weigh_closeness(sampler);
+        return;
+    }
+    if (!find_inside(sampler))
+        give_up_hardness(sampler);
+    else if (!climb(sampler))
+        start_inside(sampler);
+}
+
 static void update(mel_sampler *sampler)
 {
     const size_t d = sampler->opt.dimension, n = sampler->view.count;
     const double *row = sampler->answers.row + (sampler->answers.count - 1) * d;
+    bool far = false; /* from the samples of the answers before */
     start_stream(sampler);
     mel_chain_load(&sampler->chain, sampler->opt.n_cone, sampler->cone);
     if (!(weigh(sampler) > 0.0)) {
-        if (!climb(sampler))
-            give_up_hardness(sampler);
+        reach(sampler);
+        far = sampler->answers.assume.kind != MEL_NOISE_NONE;
     }
-    mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row);
+    mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row, efficiency(sampler));
     choose_starts(sampler);
     run(sampler, BURN_IN);
-    for (int round = 1; round < MOST_ROUNDS && sampler->view.scale_reduction > MEL_POOR_MIXING; round++)
+    const int least = far ? FIRST_ROUNDS : 1;
+    for (int round = 1; round < MOST_ROUNDS || round < least; round++) {
+        if (round >= least && !(sampler->view.scale_reduction > MEL_POOR_MIXING))
+            break;
         run_again(sampler);
+    }
     finish(sampler);
 }
 

@@ -18,12 +18,15 @@ typedef struct mel_sampler mel_sampler;
 
 typedef struct {
     size_t dimension; /* D >= 2 */
-    size_t samples;   /* 0: 30 D, at least 400; rounded up to a multiple of 8 */
+    size_t samples;   /* 0: 30 D, at least 400; rounded up to a multiple of 128, at least 256 */
     size_t n_cone;
     const double *cone;  /* n_cone x D: <g_j, w> >= 0 */
     const double *start; /* D numbers with <g_j, start> > 0 for all j; not read without a cone */
     mel_assumption assume;
     uint64_t seed;
+    /* Density exp(prior_strength <w, prior>), times the cone: von Mises and Fisher's. */
+    const double *prior; /* D numbers of unit length; NULL: uniform */
+    double prior_strength;
 } mel_sampler_options;
 
 mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, mel_error *err);
@@ -38,11 +41,16 @@ void mel_sampler_set_gain(mel_sampler *sampler, size_t answer, double gain);
 
 typedef struct {
     size_t count, dimension;
-    const double *w;    /* count x dimension, unit length; lent until the next tell */
-    const double *mean; /* normalised mean; zero when the samples balance out */
-    double resultant;   /* length of the mean of the unit vectors: near 1 when they agree */
-    double error_rate;  /* flip: posterior mean of the share of wrong answers; NaN otherwise */
-    bool contradicted;  /* answers assumed right contradicted each other: flips are learned instead */
+    const double *w;          /* count x dimension, unit length; lent until the next tell */
+    const double *mean;       /* normalised mean; zero when the samples balance out */
+    double resultant;         /* length of the mean of the unit vectors: near 1 when they agree */
+    const double *covariance; /* dimension x dimension, of the unit vectors; lent until the next tell */
+    double error_rate;        /* flip: posterior mean of the share of wrong answers; NaN otherwise */
+    /* Band: answers so close at the mean that the noise decided them; 0 otherwise. Once most new ones are,
+     * the noise, not the number of answers, limits the accuracy, and if whoever answers uses the band
+     * against us, intervals may miss the truth by up to what the band allows. */
+    size_t in_band;
+    bool contradicted; /* answers assumed right contradicted each other: flips are learned instead */
     /* Mixing: worst split-chain potential scale reduction over the coordinates (1: mixed), and how many
      * independent samples these are worth. */
     double scale_reduction, effective;

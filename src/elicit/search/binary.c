@@ -5,8 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double half_pi = 1.57079632679489661923;
-static const double pi = 3.14159265358979323846;
+#define HALF_PI 1.57079632679489661923
+static const double half_pi = HALF_PI;
+static const double pi = 2.0 * HALF_PI;
 
 mel_point mel_binary_boundary(const mel_face *face, mel_boundary boundary, double theta)
 {
@@ -26,21 +27,19 @@ mel_line mel_binary_line(const mel_face *face, mel_boundary boundary, double the
     return (mel_line){ .m11 = m11, .m00 = m00, .c = m11 * point.tp + m00 * point.tn };
 }
 
-static mel_preference prefer_point(mel_binary_search *search, mel_point a, mel_point b)
+static void write_pair(mel_replay *replay, mel_point a, mel_point b)
 {
-    const double first[2] = { a.tp, a.tn }, second[2] = { b.tp, b.tn };
-    return mel_prefer(&search->replay, first, second);
+    replay->a[0] = a.tp;
+    replay->a[1] = a.tn;
+    replay->b[0] = b.tp;
+    replay->b[1] = b.tn;
 }
 
 static void pose_slopes(void *context, double from, double to)
 {
-    mel_binary_search *search = context;
-    const mel_point a = mel_binary_boundary(search->face, search->opt->boundary, to);
-    const mel_point b = mel_binary_boundary(search->face, search->opt->boundary, from);
-    search->replay.a[0] = a.tp;
-    search->replay.a[1] = a.tn;
-    search->replay.b[0] = b.tp;
-    search->replay.b[1] = b.tn;
+    const mel_binary_search *search = context;
+    write_pair(search->replay, mel_binary_boundary(search->face, search->opt->boundary, to),
+               mel_binary_boundary(search->face, search->opt->boundary, from));
 }
 
 /* Algorithm 3.1 on an arc of slopes; with `minimise` its responses are inverted (Algorithm 3.2).
@@ -48,14 +47,14 @@ static void pose_slopes(void *context, double from, double to)
 static bool search_arc(mel_binary_search *search, mel_arc *arc, bool minimise)
 {
     const mel_arc_search how = {
-        .replay = &search->replay,
+        .replay = search->replay,
         .tolerance = search->opt->tolerance,
         .per_round = search->opt->per_round,
         .minimise = minimise,
         .pose = pose_slopes,
         .context = search,
     };
-    return mel_arc_narrow(arc, &how, &search->round_start);
+    return mel_arc_narrow(arc, &how);
 }
 
 /* Appendix A.4: one question tells whether mistakes are preferred. False: stopped at it. */
@@ -64,32 +63,43 @@ static bool find_direction(mel_binary_search *search)
     search->decreasing = search->opt->direction == MEL_DECREASING;
     if (search->opt->direction != MEL_DIRECTION_UNKNOWN)
         return true;
-    const mel_point best = mel_binary_boundary(search->face, search->opt->boundary, pi / 4.0);
-    const mel_point worst = mel_binary_boundary(search->face, search->opt->boundary, 5.0 * pi / 4.0);
-    const mel_preference preference = prefer_point(search, best, worst);
+    const mel_preference preference = mel_prefer(search->replay);
     search->decreasing = preference == MEL_SECOND;
+    if (preference == MEL_PENDING)
+        write_pair(search->replay, mel_binary_boundary(search->face, search->opt->boundary, pi / 4.0),
+                   mel_binary_boundary(search->face, search->opt->boundary, 5.0 * pi / 4.0));
     return preference != MEL_PENDING;
 }
 
-void mel_binary_search_run(mel_binary_search *search)
+/* Slopes of metrics that reward, and of those that punish correct decisions. */
+static const mel_arc increasing = { 0.0, HALF_PI }, decreasing = { 2.0 * HALF_PI, 3.0 * HALF_PI };
+
+/* Whether the minimiser must be found, too. */
+static bool two_sided(const mel_session_options *opt)
 {
-    const mel_arc increasing = { 0.0, half_pi }, decreasing = { pi, pi + half_pi };
-    search->replay.used = 0;
-    search->round_start = 0;
+    return opt->family != MEL_FAMILY_LINEAR && !(opt->known_p11 >= 0.0);
+}
+
+uint32_t mel_binary_total(const mel_session_options *opt)
+{
+    const uint32_t rounds = mel_arc_rounds(increasing, opt->tolerance) +
+                            (two_sided(opt) ? mel_arc_rounds(decreasing, opt->tolerance) : 0);
+    return rounds * opt->per_round + (opt->direction == MEL_DIRECTION_UNKNOWN ? 1 : 0);
+}
+
+bool mel_binary_search_run(mel_binary_search *search)
+{
     search->upper = increasing;
     search->lower = decreasing;
-    search->pending = true;
     if (!find_direction(search))
-        return;
+        return false;
     if (search->opt->family == MEL_FAMILY_LINEAR) {
         search->upper = search->decreasing ? decreasing : increasing;
-        search->pending = !search_arc(search, &search->upper, false);
-        return;
+        return search_arc(search, &search->upper, false);
     }
     /* A decreasing linear-fractional metric is the negative of an increasing one: all responses inverted. */
-    search->pending =
-        !search_arc(search, &search->upper, search->decreasing) ||
-        (!(search->opt->known_p11 >= 0.0) && !search_arc(search, &search->lower, !search->decreasing));
+    return search_arc(search, &search->upper, search->decreasing) &&
+           (!two_sided(search->opt) || search_arc(search, &search->lower, !search->decreasing));
 }
 
 /* Proposition 3.3 literally (alpha = 1): phi = <p, C> / (<q, C> + q0) from one supporting line. */

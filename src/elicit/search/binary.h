@@ -8,17 +8,17 @@
 typedef struct {
     const mel_face *face;
     const mel_session_options *opt;
-    mel_replay replay;
-    bool decreasing;    /* known or found to prefer mistakes */
-    bool pending;       /* the procedure stopped at replay.a, replay.b */
-    size_t round_start; /* answers used when the current round began */
-    mel_arc upper;      /* where the maximiser's slope is, as far as known */
-    mel_arc lower;      /* linear-fractional: the minimiser's */
+    mel_replay *replay;
+    bool decreasing; /* known or found to prefer mistakes */
+    mel_arc upper;   /* where the maximiser's slope is, as far as known */
+    mel_arc lower;   /* linear-fractional: the minimiser's */
 } mel_binary_search;
 
-/* Runs the whole procedure for opt->family over the recorded answers, to its end or to the first
- * question without an answer. */
-void mel_binary_search_run(mel_binary_search *search);
+/* Questions from start to end. */
+uint32_t mel_binary_total(const mel_session_options *opt);
+/* Runs the whole procedure for opt->family over the recorded answers, to its end (true) or to the first
+ * question without an answer (false). */
+bool mel_binary_search_run(mel_binary_search *search);
 /* The boundary point for slope angle theta, by the hull or by the plug-in threshold. */
 mel_point mel_binary_boundary(const mel_face *face, mel_boundary boundary, double theta);
 /* The supporting line with slope angle theta. */

@@ -1,62 +1,25 @@
-/* The thesis' binary searches as an engine: the answers so far, and the procedure run over them. */
-#include "elicit/engine.h"
+/* The searches on a planar face as an engine: what binary.c has found, as a metric. */
 #include "elicit/fractional.h"
 #include "elicit/search/binary.h"
+#include "elicit/search/procedure.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { GRID_POINTS = 1000 };
 static const double grid_step = 0.01;
 
 typedef struct {
-    mel_engine base;
+    mel_procedure procedure;
     mel_session_options opt;
-    mel_answer *answers;
-    size_t n_answers, capacity;
-    double a[2], b[2]; /* the pending question */
     mel_binary_search search;
 } search_engine;
 
-static void replay(search_engine *engine)
-{
-    engine->search.opt = &engine->opt;
-    engine->search.replay = (mel_replay){
-        .dimension = 2,
-        .answers = engine->answers,
-        .n_answers = engine->n_answers,
-        .a = engine->a,
-        .b = engine->b,
-    };
-    mel_binary_search_run(&engine->search);
-}
-
-static mel_status search_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+static mel_status search_run(mel_procedure *procedure, mel_error *err)
 {
     (void)err;
-    search_engine *engine = (search_engine *)base;
-    replay(engine);
-    *end = engine->search.pending ? MEL_END_NOT_YET : MEL_END_TOLERANCE;
-    memcpy(pair->a, engine->a, sizeof engine->a);
-    memcpy(pair->b, engine->b, sizeof engine->b);
-    pair->repeated = false;
-    return MEL_OK;
-}
-
-static mel_status search_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
-{
-    (void)pair;
-    search_engine *engine = (search_engine *)base;
-    if (engine->n_answers == engine->capacity) {
-        const size_t capacity = engine->capacity == 0 ? 64 : 2 * engine->capacity;
-        void *block = engine->answers;
-        if (!mel_grow(&block, capacity, sizeof *engine->answers))
-            return mel_fail_memory(err, "the answers");
-        engine->answers = block;
-        engine->capacity = capacity;
-    }
-    engine->answers[engine->n_answers++] = answer;
+    search_engine *engine = (search_engine *)procedure;
+    procedure->pending = !mel_binary_search_run(&engine->search);
     return MEL_OK;
 }
 
@@ -111,34 +74,11 @@ static mel_status fractional_result(const search_engine *engine, mel_metric **me
 static mel_status search_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
 {
     search_engine *engine = (search_engine *)base;
-    replay(engine);
+    const mel_status status = mel_procedure_settle(&engine->procedure, err);
+    if (status != MEL_OK)
+        return status;
     return engine->opt.family == MEL_FAMILY_LINEAR ? linear_result(engine, metric, summary, err)
                                                    : fractional_result(engine, metric, summary, err);
-}
-
-static mel_status search_posterior(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
-{
-    (void)base;
-    (void)n;
-    (void)angle;
-    (void)density;
-    return mel_fail(err, MEL_ESTATE, "the search strategy keeps an interval, not a posterior");
-}
-
-static uint32_t search_expected(mel_engine *base)
-{
-    search_engine *engine = (search_engine *)base;
-    replay(engine);
-    if (!engine->search.pending)
-        return 0;
-    const double tolerance = engine->opt.tolerance;
-    uint32_t rounds = mel_arc_rounds(engine->search.upper, tolerance);
-    if (engine->opt.family != MEL_FAMILY_LINEAR && !(engine->opt.known_p11 >= 0.0))
-        rounds += mel_arc_rounds(engine->search.lower, tolerance);
-    const uint32_t questions = rounds * engine->opt.per_round;
-    const bool direction = engine->opt.direction == MEL_DIRECTION_UNKNOWN && engine->n_answers == 0;
-    const uint32_t into_round = (uint32_t)(engine->search.replay.used - engine->search.round_start);
-    return questions + (direction ? 1 : 0) - into_round;
 }
 
 static void search_free(mel_engine *base)
@@ -146,28 +86,37 @@ static void search_free(mel_engine *base)
     search_engine *engine = (search_engine *)base;
     if (engine == NULL)
         return;
-    free(engine->answers);
+    mel_procedure_clear(&engine->procedure);
     free(engine);
 }
 
 static const mel_engine_ops search_ops = {
-    .next = search_next,
-    .tell = search_tell,
+    .next = mel_procedure_next,
+    .tell = mel_procedure_tell,
     .result = search_result,
-    .posterior = search_posterior,
-    .expected = search_expected,
+    .posterior = mel_procedure_posterior,
+    .expected = mel_procedure_expected,
     .free = search_free,
 };
 
 mel_status mel_engine_search(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                              mel_error *err)
 {
+    *out = NULL;
     search_engine *engine = mel_alloc_zero(1, sizeof *engine);
     if (engine == NULL)
         return mel_fail_memory(err, "the search");
-    engine->base.ops = &search_ops;
+    engine->procedure.base.ops = &search_ops;
+    engine->procedure.run = search_run;
+    engine->procedure.total = mel_binary_total(opt);
     engine->opt = *opt;
-    engine->search.face = face;
-    *out = &engine->base;
+    engine->search =
+        (mel_binary_search){ .face = face, .opt = &engine->opt, .replay = &engine->procedure.replay };
+    const mel_status status = mel_procedure_init(&engine->procedure, 2, err);
+    if (status != MEL_OK) {
+        search_free(&engine->procedure.base);
+        return status;
+    }
+    *out = &engine->procedure.base;
     return MEL_OK;
 }

@@ -1,0 +1,432 @@
+/* Active elicitation of linear-fractional metrics on a ball and, of the diagonal, on two-class faces: the
+ * posterior of the bivector that preferences see (bivector.h, bivector_sampler.h), the next line
+ * (bivector_question.h).
+ *
+ * The session is done when 95% of the posterior have their level hyperplanes within the tolerance, in
+ * radians, of the mean metric's. */
+#include "elicit/active/bivector_question.h"
+#include "elicit/active/select.h"
+#include "elicit/engine.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A question that is expected to tell less, in bits, is not worth asking. */
+static const double least_information = 0.005;
+/* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
+static const double least_of_band = 0.35;
+/* What a question tells at least, in bits, when guessing how many remain. */
+static const double least_bits = 0.2;
+
+typedef struct {
+    mel_engine base;
+    mel_session_options opt;
+    mel_layout layout;
+    mel_region region;
+    mel_bivector_sampler *sampler;
+    mel_lines *lines;
+    mel_avoided avoided; /* since the last answer */
+    bool *again;         /* n_told: a repetition, or repeated already */
+    double *points;      /* n_told x 2n: A, then B */
+    size_t n_told, n_skipped, capacity;
+    double radius, first_radius;
+    double *inside;  /* 4n: ends of a pair, inside the region; its row */
+    double *numbers; /* 2n + 2: of the mean metric, for gains */
+    bool asked;      /* a, b, repeated and end are those of the next question */
+    double *a, *b;
+    bool repeated;
+    mel_end end;
+} engine;
+
+static const mel_samples *samples_of(const engine *e)
+{
+    return mel_bivector_sampler_samples(e->sampler);
+}
+
+/* What turns margins of a pair inside the region into differences of the reported metric. */
+static double gain_of(const engine *e, const double *a, const double *b)
+{
+    const double gain = mel_bivector_gain(&e->region, samples_of(e)->mean, e->numbers, a, b);
+    return isfinite(gain) && gain > 0.0 ? gain : 1.0;
+}
+
+static void look(engine *e)
+{
+    const size_t n = e->region.n;
+    e->radius = mel_lines_radius(e->lines);
+    if (mel_bivector_metric(&e->region, samples_of(e)->mean, e->numbers, NULL) == MEL_OK)
+        return;
+    memset(e->numbers, 0, (2 * n + 2) * sizeof(double)); /* margins are taken as they are */
+}
+
+/* --- answers -------------------------------------------------------------------------------------- */
+
+static mel_status reserve(engine *e, mel_error *err)
+{
+    if (e->n_told < e->capacity)
+        return MEL_OK;
+    const size_t capacity = e->capacity == 0 ? 32 : 2 * e->capacity;
+    void *again = e->again, *points = e->points;
+    const bool grown = mel_grow(&again, capacity, sizeof *e->again);
+    e->again = again;
+    const bool more = grown && mel_grow(&points, capacity * 2 * e->region.n, sizeof *e->points);
+    e->points = points;
+    if (!more)
+        return mel_fail_memory(err, "the answers");
+    e->capacity = capacity;
+    return MEL_OK;
+}
+
+/* The question that this one repeats is not repeated again. */
+static void mark_repeated(engine *e, const mel_pair *pair)
+{
+    const size_t n = e->region.n, bytes = n * sizeof(double);
+    for (size_t i = 0; i < e->n_told; i++) {
+        const double *a = e->points + 2 * n * i, *b = a + n;
+        if (memcmp(a, pair->b, bytes) == 0 && memcmp(b, pair->a, bytes) == 0)
+            e->again[i] = true;
+    }
+}
+
+/* The mean metric's values have changed: margins are measured in them. */
+static void refresh_gains(engine *e)
+{
+    const size_t n = e->region.n;
+    double *a = e->inside, *b = e->inside + n;
+    for (size_t i = 0; i < e->n_told; i++) {
+        mel_region_inside(&e->region, e->points + 2 * n * i, a);
+        mel_region_inside(&e->region, e->points + 2 * n * i + n, b);
+        mel_bivector_sampler_set_gain(e->sampler, i, gain_of(e, a, b));
+    }
+}
+
+static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
+{
+    engine *e = (engine *)base;
+    const size_t n = e->region.n;
+    double *a = e->inside, *b = a + n, *row = a + 2 * n;
+    mel_status status = reserve(e, err);
+    if (status != MEL_OK)
+        return status;
+    refresh_gains(e);
+    mel_region_inside(&e->region, pair->a, a);
+    mel_region_inside(&e->region, pair->b, b);
+    if (answer == MEL_ANSWER_SKIP) {
+        mel_lines_row(e->lines, a, b, row);
+        mel_avoided_add(&e->avoided, row);
+        e->n_skipped++;
+        e->asked = false;
+        return MEL_OK;
+    }
+    status = mel_bivector_sampler_tell(e->sampler, a, b, gain_of(e, a, b), answer, err);
+    if (status != MEL_OK)
+        return status;
+    if (pair->repeated)
+        mark_repeated(e, pair);
+    memcpy(e->points + 2 * n * e->n_told, pair->a, n * sizeof(double));
+    memcpy(e->points + 2 * n * e->n_told + n, pair->b, n * sizeof(double));
+    e->again[e->n_told++] = pair->repeated;
+    mel_avoided_clear(&e->avoided);
+    e->asked = false;
+    look(e);
+    return MEL_OK;
+}
+
+/* --- questions ------------------------------------------------------------------------------------ */
+
+/* Every so often an earlier question comes back, once, with its sides swapped. */
+static bool ask_again(engine *e, mel_rng *rng)
+{
+    const uint32_t every = e->opt.repeat_every > 1 ? e->opt.repeat_every : 2;
+    const size_t n = e->region.n;
+    if (e->opt.assume.kind == MEL_NOISE_NONE || e->opt.repeat_every == 0 || e->avoided.n > 0 ||
+        (e->n_told + e->n_skipped + 1) % every != 0)
+        return false;
+    size_t left = 0, i = 0;
+    for (size_t j = 0; j < e->n_told; j++)
+        left += !e->again[j];
+    if (left == 0)
+        return false;
+    for (size_t skip = mel_rng_below(rng, left); e->again[i] || skip > 0; i++)
+        skip -= !e->again[i];
+    memcpy(e->b, e->points + 2 * n * i, n * sizeof(double));
+    memcpy(e->a, e->points + 2 * n * i + n, n * sizeof(double));
+    e->repeated = true;
+    return true;
+}
+
+/* Whether the noise leaves nothing to learn from the best question there is. */
+static bool noise_limits(const engine *e, const mel_outlook *outlook)
+{
+    const mel_assumption *assume = mel_bivector_sampler_assumes(e->sampler);
+    if (assume->kind == MEL_NOISE_BAND)
+        return outlook->margin < least_of_band * assume->size;
+    return assume->kind != MEL_NOISE_NONE && outlook->information < least_information;
+}
+
+static void choose(engine *e, mel_rng *rng)
+{
+    mel_outlook outlook;
+    const size_t n = e->region.n;
+    const bool simple = e->opt.simple_questions;
+    memset(e->inside, 0, 2 * n * sizeof(double));
+    const double gain = gain_of(e, e->inside, e->inside + n);
+    mel_lines_choose(e->a, e->b, &outlook, e->lines, gain, simple, &e->avoided, rng);
+    if (e->avoided.n > 0 && outlook.information < least_information)
+        mel_lines_choose(e->a, e->b, &outlook, e->lines, gain, simple, NULL, rng);
+    if (noise_limits(e, &outlook))
+        e->end = MEL_END_NOISE;
+    else if (outlook.information < least_information)
+        e->end = MEL_END_EXHAUSTED;
+    if (mel_rng_next(rng) >> 63 == 0) /* which is A is a coin toss */
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const double held = e->a[i];
+        e->a[i] = e->b[i];
+        e->b[i] = held;
+    }
+}
+
+static void propose(engine *e)
+{
+    mel_rng rng; /* an own stream per question: what is asked does not depend on what was computed before */
+    mel_rng_seed_stream(&rng, e->opt.seed, UINT64_C(3) << 62 | (e->n_told + e->n_skipped));
+    e->repeated = false;
+    e->end = MEL_END_NOT_YET;
+    if (e->radius <= e->opt.tolerance && samples_of(e)->scale_reduction <= MEL_POOR_MIXING)
+        e->end = MEL_END_TOLERANCE;
+    else if (!ask_again(e, &rng))
+        choose(e, &rng);
+}
+
+static void note(const engine *e, mel_pair *pair)
+{
+    size_t classes[2] = { 0, 1 };
+    const mel_face *face = mel_lines_face(e->lines, e->a, e->b, classes);
+    if (face == NULL || pair->note_a == NULL)
+        return;
+    char number[2][24];
+    const char *name[2];
+    double share[2];
+    for (size_t side = 0; side < 2; side++) {
+        const size_t k = classes[side];
+        (void)snprintf(number[side], sizeof number[side], "%zu", k);
+        name[side] = e->opt.class_names != NULL ? e->opt.class_names[k] : number[side];
+        share[side] = mel_lines_share(e->lines, k);
+    }
+    const mel_point a = { e->a[classes[0]] * share[0], e->a[classes[1]] * share[1] };
+    const mel_point b = { e->b[classes[0]] * share[0], e->b[classes[1]] * share[1] };
+    mel_note_point(pair->note_a, face, a, name[0], name[1]);
+    mel_note_point(pair->note_b, face, b, name[0], name[1]);
+}
+
+static mel_status engine_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+{
+    (void)err;
+    engine *e = (engine *)base;
+    if (!e->asked)
+        propose(e);
+    e->asked = true;
+    memcpy(pair->a, e->a, e->region.n * sizeof(double));
+    memcpy(pair->b, e->b, e->region.n * sizeof(double));
+    pair->repeated = e->repeated;
+    if (e->end == MEL_END_NOT_YET)
+        note(e, pair);
+    *end = e->end;
+    return MEL_OK;
+}
+
+/* --- results -------------------------------------------------------------------------------------- */
+
+/* One row of coefficients per sample, those without a metric of the reported form left out; at least one. */
+static mel_status engine_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
+                               mel_error *err)
+{
+    const engine *e = (const engine *)base;
+    const mel_samples *samples = samples_of(e);
+    const size_t width = 2 * e->region.n + 2;
+    double *draw = mel_alloc_zero(samples->count, width * sizeof *draw);
+    if (draw == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    size_t kept = 0;
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < samples->count && status != MEL_ENOMEM; i++) {
+        status =
+            mel_bivector_metric(&e->region, samples->w + i * samples->dimension, draw + kept * width, err);
+        kept += status == MEL_OK;
+    }
+    if (status == MEL_ENOMEM || kept == 0) {
+        free(draw);
+        return status;
+    }
+    *n = kept;
+    *n_coefficients = width;
+    *values = draw;
+    return MEL_OK;
+}
+
+/* The 95% interval of every coefficient, around the middle at least: low, then high. */
+static mel_status find_intervals(const engine *e, const double *middle, double *low, double *high,
+                                 mel_error *err)
+{
+    size_t n = 0, width = 0;
+    double *draw = NULL;
+    const mel_status status = engine_draws((mel_engine *)e, &n, &width, &draw, err);
+    if (status != MEL_OK)
+        return status;
+    double *column = mel_alloc(n, sizeof *column);
+    const double level = mel_samples_level(samples_of(e), 0.975);
+    for (size_t j = 0; j < width && column != NULL; j++) {
+        for (size_t i = 0; i < n; i++)
+            column[i] = draw[i * width + j];
+        low[j] = fmin(middle[j], mel_quantile_select(n, column, 1.0 - level));
+        high[j] = fmax(middle[j], mel_quantile_select(n, column, level));
+    }
+    free(draw);
+    free(column);
+    return column != NULL ? MEL_OK : mel_fail_memory(err, "the intervals");
+}
+
+static mel_status make_metric(mel_metric **out, const engine *e, double *room, mel_error *err)
+{
+    const size_t n = e->region.n, width = 2 * n + 2;
+    double *middle = room, *low = room + width, *high = room + 2 * width;
+    mel_status status = mel_bivector_metric(&e->region, samples_of(e)->mean, middle, err);
+    if (status == MEL_OK)
+        status = find_intervals(e, middle, low, high, err);
+    if (status == MEL_OK)
+        status = mel_metric_fractional(out, e->opt.family, &e->layout, e->opt.class_names, MEL_UTILITY,
+                                       middle, 0.0, middle + n + 1, middle[2 * n + 1], err);
+    return status == MEL_OK ? mel_metric_set_intervals(*out, low, high, err) : status;
+}
+
+static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+{
+    engine *e = (engine *)base;
+    mel_metric *made = NULL;
+    double *room = mel_alloc(3 * (2 * e->region.n + 2), sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "the metric that was found");
+    const mel_status status = make_metric(&made, e, room, err);
+    free(room);
+    if (status != MEL_OK) {
+        mel_metric_free(made);
+        return status;
+    }
+    summary->radius = e->radius;
+    summary->error_rate = samples_of(e)->error_rate;
+    *metric = made;
+    return MEL_OK;
+}
+
+static mel_status engine_posterior(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
+{
+    (void)base;
+    (void)n;
+    (void)angle;
+    (void)density;
+    return mel_fail(err, MEL_ESTATE, "a linear-fractional metric has no single angle");
+}
+
+/* Bits that an answer carries at most. */
+static double bits_per_answer(const engine *e)
+{
+    const double rate = samples_of(e)->error_rate;
+    const double wrong = e->opt.assume.kind == MEL_NOISE_LOGISTIC ? 0.15
+                         : isnan(rate)                            ? 0.0
+                                                                  : fmin(rate, 0.45);
+    return wrong <= 0.0 ? 1.0 : 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
+}
+
+/* Halving the radius takes a bit for each of the 2(n - 1) numbers sought. How many bits an answer told so far
+ * counts as much as there have been answers. */
+static uint32_t engine_expected(mel_engine *base)
+{
+    const engine *e = (const engine *)base;
+    if (e->radius <= e->opt.tolerance)
+        return 0;
+    const double sought = 2.0 * ((double)e->region.n - 1.0), n = (double)e->n_told;
+    const double got = sought * log2(fmax(e->first_radius / e->radius, 1.0));
+    const double bits = fmin(1.0, (got + sought * bits_per_answer(e)) / (n + sought));
+    const double left = sought * log2(e->radius / e->opt.tolerance) / fmax(bits, least_bits);
+    return (uint32_t)fmin(ceil(fmax(left, 1.0)), 1e6);
+}
+
+static void engine_free(mel_engine *base)
+{
+    engine *e = (engine *)base;
+    if (e == NULL)
+        return;
+    mel_lines_free(e->lines);
+    mel_bivector_sampler_free(e->sampler);
+    mel_region_clear(&e->region);
+    mel_avoided_free(&e->avoided);
+    free(e->again);
+    free(e->points);
+    free(e->inside);
+    free(e->numbers);
+    free(e->a);
+    free(e->b);
+    free(e);
+}
+
+static const mel_engine_ops bivector_ops = {
+    .next = engine_next,
+    .tell = engine_tell,
+    .result = engine_result,
+    .posterior = engine_posterior,
+    .draws = engine_draws,
+    .expected = engine_expected,
+    .free = engine_free,
+};
+
+static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
+{
+    if (e->opt.prior != NULL)
+        return mel_fail(err, MEL_EINVAL, "a prior metric is not for %s metrics off a planar face",
+                        mel_family_name(e->opt.family));
+    mel_status status = domain->ball != NULL ? mel_region_of_ball(&e->region, domain->ball, &e->opt, err)
+                                             : mel_region_of_space(&e->region, domain->space, &e->opt, err);
+    if (status != MEL_OK)
+        return status;
+    const size_t n = e->region.n;
+    e->layout = *(domain->ball != NULL ? mel_ball_layout(domain->ball) : mel_space_layout(domain->space));
+    e->inside = mel_alloc_zero(4 * n, sizeof(double));
+    e->numbers = mel_alloc_zero(2 * n + 2, sizeof(double));
+    e->a = mel_alloc_zero(n, sizeof(double));
+    e->b = mel_alloc_zero(n, sizeof(double));
+    if (e->inside == NULL || e->numbers == NULL || e->a == NULL || e->b == NULL)
+        return mel_fail_memory(err, "the question");
+    status = mel_avoided_new(&e->avoided, 2 * n, err);
+    if (status == MEL_OK)
+        status = mel_bivector_sampler_new(&e->sampler, &e->region, e->opt.assume, e->opt.seed, err);
+    if (status == MEL_OK)
+        status = mel_lines_new(&e->lines, &e->region, e->sampler, domain->space, err);
+    return status;
+}
+
+mel_status mel_engine_bivector(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                               mel_error *err)
+{
+    *out = NULL;
+    engine *e = mel_alloc_zero(1, sizeof *e);
+    if (e == NULL)
+        return mel_fail_memory(err, "the posterior");
+    e->base.ops = &bivector_ops;
+    e->opt = *opt;
+    const mel_status status = set_up(e, domain, err);
+    if (status != MEL_OK) {
+        engine_free(&e->base);
+        return status;
+    }
+    e->opt.signs = NULL; /* lent until here */
+    e->opt.pool = NULL;
+    look(e);
+    e->first_radius = e->radius;
+    *out = &e->base;
+    return MEL_OK;
+}

@@ -1,0 +1,44 @@
+/* Linear metrics: w = a, the utility's weights; f(r) = r. */
+#include "elicit/active/family.h"
+
+#include <string.h>
+
+static void row(const mel_basis *f, const double *a, const double *b, double *x)
+{
+    for (size_t i = 0; i < f->size; i++)
+        x[i] = a[i] - b[i];
+}
+
+static void slope(const mel_basis *f, const double *c, const double *w, double *out)
+{
+    (void)c;
+    memcpy(out, w, f->size * sizeof *out);
+}
+
+static void coefficients(const mel_basis *f, const double *w, double *out)
+{
+    memcpy(out, w, f->size * sizeof *out);
+}
+
+static mel_status metric(mel_metric **out, const mel_basis *f, const mel_session_options *opt,
+                         const double *coefficient, mel_error *err)
+{
+    return mel_metric_linear(out, MEL_FAMILY_LINEAR, &f->layout, opt->class_names, MEL_UTILITY, coefficient,
+                             err);
+}
+
+static const mel_basis_ops linear_ops = {
+    .row = row,
+    .slope = slope,
+    .pair = mel_basis_pair_central,
+    .coefficients = coefficients,
+    .metric = metric,
+};
+
+mel_status mel_basis_linear(mel_basis *f, const mel_session_options *opt, mel_error *err)
+{
+    f->ops = &linear_ops;
+    f->dimension = f->n_reported = f->size;
+    const mel_status status = mel_basis_reserve_cone(f, f->size, err);
+    return status == MEL_OK ? mel_basis_add_signs(f, opt, 1.0, true, err) : status;
+}

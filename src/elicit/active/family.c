@@ -1,0 +1,308 @@
+#include "elicit/active/family.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double root_two = 1.41421356237309504880;
+/* Points stay this share inside the ball: sums of squares are rounded. */
+static const double inside = 1.0 - 1e-12;
+/* How far out middles are, as shares of the radius: curvature shows near the rim, where pairs are short.
+ * Noise that hides small differences asks for longer ones. */
+static const double innermost = 0.9, outermost = 0.97, innermost_noisy = 0.3, outermost_noisy = 0.8;
+
+/* --- making one ----------------------------------------------------------------------------------- */
+
+void mel_basis_free(mel_basis *f)
+{
+    if (f == NULL)
+        return;
+    if (f->ops != NULL && f->ops->free != NULL)
+        f->ops->free(f);
+    free(f->prevalence);
+    free(f->cone);
+    free(f->start);
+    free(f);
+}
+
+/* The true class that coordinate i of a group is about. */
+static size_t class_of(const mel_layout *layout, size_t i)
+{
+    switch (layout->coordinates) {
+    case MEL_BINARY:
+        return 1 - i;
+    case MEL_OFFDIAGONAL:
+        return i / (layout->n_classes - 1);
+    case MEL_DIAGONAL:
+        break;
+    }
+    return i;
+}
+
+static mel_status read_domain(mel_basis *f, const mel_domain *domain, mel_error *err)
+{
+    const mel_ball *ball = domain->ball;
+    f->layout = *(ball != NULL ? mel_ball_layout(ball) : mel_space_layout(domain->space));
+    f->groups = f->layout.n_groups > 1 ? f->layout.n_groups : 1;
+    f->size = mel_layout_size(&f->layout);
+    f->per_group = f->size / f->groups;
+    f->pairs = f->groups * (f->groups - 1) / 2;
+    f->prevalence = mel_alloc(f->size, sizeof(double));
+    if (f->prevalence == NULL)
+        return mel_fail_memory(err, "the family");
+    const double *share = ball != NULL ? mel_ball_prevalence(ball) : mel_space_prevalence(domain->space);
+    f->class_prevalence = share;
+    for (size_t g = 0; g < f->groups; g++)
+        for (size_t i = 0; i < f->per_group; i++)
+            f->prevalence[g * f->per_group + i] =
+                share == NULL ? 1.0 / (double)f->groups
+                              : share[g * f->layout.n_classes + class_of(&f->layout, i)];
+    if (ball != NULL) {
+        f->centre = mel_ball_centre(ball);
+        f->radius = mel_ball_radius(ball);
+    }
+    return MEL_OK;
+}
+
+static bool wants_groups(mel_family family)
+{
+    return family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
+}
+
+static mel_status check_domain(const mel_basis *f, const mel_domain *domain, mel_family family,
+                               mel_error *err)
+{
+    const bool diagonal = f->layout.coordinates == MEL_DIAGONAL;
+    if (domain->ball == NULL && family != MEL_FAMILY_DIAGONAL_LINEAR)
+        return mel_fail(err, MEL_EINVAL, "%s metrics are asked about on a ball", mel_family_name(family));
+    if (family == MEL_FAMILY_DIAGONAL_LINEAR && !diagonal)
+        return mel_fail(err, MEL_EINVAL, "diagonal linear metrics need diagonal statistics, not %s ones",
+                        mel_coordinates_name(f->layout.coordinates));
+    if (wants_groups(family) != (f->groups > 1))
+        return mel_fail(err, MEL_EINVAL, "%s metrics and %zu groups do not go together",
+                        mel_family_name(family), f->layout.n_groups);
+    return MEL_OK;
+}
+
+static mel_status choose_family(mel_basis *f, const mel_domain *domain, const mel_session_options *opt,
+                                mel_error *err)
+{
+    switch (opt->family) {
+    case MEL_FAMILY_LINEAR:
+        return mel_basis_linear(f, opt, err);
+    case MEL_FAMILY_DIAGONAL_LINEAR:
+        return mel_basis_diagonal(f, domain->ball == NULL ? domain->space : NULL, opt, err);
+    case MEL_FAMILY_FAIR_LINEAR:
+        return mel_basis_fair_linear(f, opt, err);
+    case MEL_FAMILY_QUADRATIC:
+        return mel_basis_quadratic(f, opt, err);
+    case MEL_FAMILY_FAIR_QUADRATIC:
+        return mel_basis_fair_quadratic(f, opt, err);
+    case MEL_FAMILY_POLYNOMIAL:
+        return mel_basis_polynomial(f, opt, err);
+    case MEL_FAMILY_LINEAR_FRACTIONAL:
+    case MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL:
+    case MEL_FAMILY_MONOTONE:
+        break;
+    }
+    return mel_fail(err, MEL_EINVAL, "%s metrics are not linear in known features",
+                    mel_family_name(opt->family));
+}
+
+mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_session_options *opt,
+                         mel_error *err)
+{
+    *out = NULL;
+    mel_basis *f = mel_alloc_zero(1, sizeof *f);
+    if (f == NULL)
+        return mel_fail_memory(err, "the family");
+    mel_status status = read_domain(f, domain, err);
+    const bool blurred = opt->assume.kind == MEL_NOISE_LOGISTIC || opt->assume.kind == MEL_NOISE_BAND;
+    f->inner = f->radius * (blurred ? innermost_noisy : innermost);
+    f->outer = f->radius * (blurred ? outermost_noisy : outermost);
+    if (status == MEL_OK)
+        status = check_domain(f, domain, opt->family, err);
+    if (status == MEL_OK)
+        status = choose_family(f, domain, opt, err);
+    if (status != MEL_OK) {
+        mel_basis_free(f);
+        return status;
+    }
+    *out = f;
+    return MEL_OK;
+}
+
+/* --- prior ---------------------------------------------------------------------------------------- */
+
+double mel_basis_sense(const mel_basis *f)
+{
+    return f->layout.coordinates == MEL_OFFDIAGONAL ? -1.0 : 1.0;
+}
+
+mel_status mel_basis_reserve_cone(mel_basis *f, size_t n, mel_error *err)
+{
+    f->cone = mel_alloc_zero(n * f->dimension, sizeof(double));
+    f->start = mel_alloc_zero(f->dimension, sizeof(double));
+    return f->cone != NULL && f->start != NULL ? MEL_OK : mel_fail_memory(err, "the prior");
+}
+
+void mel_basis_add_sign(mel_basis *f, size_t i, double sign)
+{
+    f->cone[f->n_cone++ * f->dimension + i] = sign;
+    f->start[i] = sign;
+}
+
+mel_status mel_basis_add_signs(mel_basis *f, const mel_session_options *opt, double turn, bool by_direction,
+                               mel_error *err)
+{
+    for (size_t i = 0; i < f->per_group; i++) {
+        double sign = 0.0;
+        if (opt->signs != NULL)
+            sign = (double)opt->signs[i];
+        else if (by_direction && opt->direction != MEL_DIRECTION_UNKNOWN)
+            sign = opt->direction == MEL_INCREASING ? mel_basis_sense(f) : -mel_basis_sense(f);
+        if (fabs(sign) > 1.0)
+            return mel_fail(err, MEL_EINVAL, "sign %zu is %g, not -1, 0 or 1", i + 1, sign);
+        if (sign != 0.0)
+            mel_basis_add_sign(f, i, turn * sign);
+    }
+    return MEL_OK;
+}
+
+/* --- pairs in the ball ---------------------------------------------------------------------------- */
+
+double mel_basis_reach(const mel_basis *f, const double *c, const double *delta)
+{
+    const size_t q = f->per_group;
+    double reach = INFINITY;
+    for (size_t g = 0; g < f->groups; g++) {
+        double along = 0.0, length2 = 0.0, out2 = 0.0;
+        for (size_t i = 0; i < q; i++) {
+            const double from = c[g * q + i] - f->centre[i], step = delta[g * q + i];
+            along += from * step;
+            length2 += step * step;
+            out2 += from * from;
+        }
+        if (length2 == 0.0)
+            continue;
+        const double room = fmax(inside * f->radius * f->radius - out2, 0.0);
+        const double b = fabs(along);
+        reach = fmin(reach, room / (b + sqrt(b * b + length2 * room)));
+    }
+    return reach;
+}
+
+void mel_basis_place(const mel_basis *f, const double *c, double t, const double *delta, double *a, double *b)
+{
+    for (size_t i = 0; i < f->size; i++) {
+        a[i] = c[i] + t * delta[i];
+        b[i] = c[i] - t * delta[i];
+    }
+}
+
+mel_status mel_basis_pair(mel_basis *f, const double *c, const double *delta, double *a, double *b,
+                          bool *found, mel_error *err)
+{
+    (void)err;
+    const double t = mel_basis_reach(f, c, delta);
+    *found = t > 0.0 && isfinite(t);
+    if (*found)
+        mel_basis_place(f, c, t, delta, a, b);
+    return MEL_OK;
+}
+
+mel_status mel_basis_pair_central(mel_basis *f, const double *c, const double *delta, double *a, double *b,
+                                  bool *found, mel_error *err)
+{
+    (void)c;
+    for (size_t i = 0; i < f->size; i++)
+        b[i] = f->centre[i % f->per_group];
+    const double t = mel_basis_reach(f, b, delta);
+    (void)err;
+    *found = t > 0.0 && isfinite(t);
+    for (size_t i = 0; i < f->size && *found; i++) {
+        a[i] = b[i] + t * delta[i];
+        b[i] -= t * delta[i];
+    }
+    return MEL_OK;
+}
+
+/* Pulls a group's point back to the shell where middles are. */
+static void keep_in_shell(const mel_basis *f, double *point)
+{
+    const size_t q = f->per_group;
+    double out2 = 0.0;
+    for (size_t i = 0; i < q; i++)
+        out2 += (point[i] - f->centre[i]) * (point[i] - f->centre[i]);
+    const double out = sqrt(out2);
+    if (!(out > 0.0))
+        return;
+    const double wanted = fmin(fmax(out, f->inner), f->outer);
+    for (size_t i = 0; i < q; i++)
+        point[i] = f->centre[i] + (point[i] - f->centre[i]) * (wanted / out);
+}
+
+void mel_basis_middle(const mel_basis *f, mel_rng *rng, double *c)
+{
+    const size_t q = f->per_group;
+    for (size_t g = 0; g < f->groups; g++) {
+        const double out = f->inner + (f->outer - f->inner) * mel_rng_uniform(rng);
+        mel_rng_sphere(rng, q, c + g * q);
+        for (size_t i = 0; i < q; i++)
+            c[g * q + i] = f->centre[i] + out * c[g * q + i];
+    }
+}
+
+void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double *from, double *c)
+{
+    const size_t q = f->per_group;
+    const double each = step * f->radius / sqrt((double)q);
+    for (size_t i = 0; i < f->size; i++)
+        c[i] = from[i] + each * mel_rng_normal(rng);
+    for (size_t g = 0; g < f->groups; g++)
+        keep_in_shell(f, c + g * q);
+}
+
+/* --- symmetric products --------------------------------------------------------------------------- */
+
+void mel_pack_product(size_t q, const double *u, const double *v, double *p)
+{
+    for (size_t i = 0; i < q; i++) {
+        *p++ = u[i] * v[i];
+        for (size_t j = i + 1; j < q; j++)
+            *p++ = (u[i] * v[j] + u[j] * v[i]) / root_two;
+    }
+}
+
+void mel_pack(size_t q, const double *matrix, double *packed)
+{
+    for (size_t i = 0; i < q; i++) {
+        *packed++ = matrix[i * q + i];
+        for (size_t j = i + 1; j < q; j++)
+            *packed++ = root_two * matrix[i * q + j];
+    }
+}
+
+void mel_unpack(size_t q, const double *packed, double *matrix)
+{
+    for (size_t i = 0; i < q; i++) {
+        matrix[i * q + i] = *packed++;
+        for (size_t j = i + 1; j < q; j++)
+            matrix[i * q + j] = matrix[j * q + i] = *packed++ / root_two;
+    }
+}
+
+void mel_pack_times(size_t q, const double *packed, const double *u, double *out)
+{
+    memset(out, 0, q * sizeof *out);
+    for (size_t i = 0; i < q; i++) {
+        out[i] += *packed++ * u[i];
+        for (size_t j = i + 1; j < q; j++) {
+            const double entry = *packed++ / root_two;
+            out[i] += entry * u[j];
+            out[j] += entry * u[i];
+        }
+    }
+}

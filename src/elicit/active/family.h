@@ -1,0 +1,120 @@
+/* Families of metrics that are linear in known features, as the engine of features.c sees them.
+ *
+ * The utility of the metric with the coefficient vector w (unit length, D numbers) is <w, f(r)> up to a
+ * constant, r a statistics vector; costs count negatively. So A is preferred to B when <x, w> > 0, x the row
+ * f(A) - f(B). A question is a symmetric pair c + delta, c - delta around a middle c: as long as the
+ * features are quadratic between the two, its row reads <x, w> = 2 <delta, slope of w at c> exactly.
+ *
+ * A family is one file: it says what f is, which w are possible before any answer, what points may be asked
+ * about, and how w becomes a metric. */
+#ifndef MEL_ACTIVE_FAMILY_H
+#define MEL_ACTIVE_FAMILY_H
+
+#include "base/internal.h"
+#include "melicit/elicit.h"
+
+typedef struct mel_basis mel_basis;
+
+typedef struct {
+    /* The row of a pair: utility(A) - utility(B) = <x, w>. */
+    void (*row)(const mel_basis *f, const double *a, const double *b, double *x);
+    /* Gradient of the utility at c; linear in w, which need not have unit length. */
+    void (*slope)(const mel_basis *f, const double *c, const double *w, double *slope);
+    /* A random middle, and one near another (step: 1 far, 0 the same). NULL: all middles are alike. */
+    void (*middle)(const mel_basis *f, mel_rng *rng, double *c);
+    void (*nudge)(const mel_basis *f, mel_rng *rng, double step, const double *from, double *c);
+    /* The pair around c (may be moved where all middles are alike) along +-delta that is easiest to tell
+     * apart. *found is false when the domain has no extent there. */
+    mel_status (*pair)(mel_basis *f, const double *c, const double *delta, double *a, double *b, bool *found,
+                       mel_error *err);
+    /* What achieves a point of a question, in words (MEL_NOTE_TEXT characters), or nothing; NULL: not known.
+     */
+    void (*note)(const mel_basis *f, const mel_session_options *opt, const double *a, const double *b,
+                 char *note_a, char *note_b);
+    /* <x, w> over the difference that the reported metric of w makes of the same pair; NULL: |w|. */
+    double (*size)(const mel_basis *f, const double *w);
+    /* What is reported for w, n_reported numbers in the order of metric files; and the metric of it. */
+    void (*coefficients)(const mel_basis *f, const double *w, double *out);
+    mel_status (*metric)(mel_metric **out, const mel_basis *f, const mel_session_options *opt,
+                         const double *coefficient, mel_error *err);
+    void (*free)(mel_basis *f); /* of `own`; NULL: nothing to do */
+} mel_basis_ops;
+
+struct mel_basis {
+    const mel_basis_ops *ops;
+    mel_layout layout;
+    const double *centre; /* of one group; lent by the ball; NULL on faces */
+    double radius;
+    double inner, outer;             /* how far from the centre middles are */
+    size_t per_group, groups, pairs; /* groups: at least 1; pairs of groups: (0,1), (0,2), ..., (1,2), ... */
+    size_t size;                     /* per_group x groups: numbers in a point */
+    size_t dimension;                /* D */
+    size_t n_reported;
+    bool l1;                        /* coefficients are judged at l1 norm 1 instead of l2 norm 1 */
+    bool coordinatewise;            /* every reported number is a positive multiple of one of w */
+    bool two_only;                  /* only pairs that differ in two coordinates exist */
+    double *prevalence;             /* size: P(G = g | Y = class of the coordinate) */
+    const double *class_prevalence; /* groups x classes: P(G = g | Y = i); lent; NULL without groups */
+    /* Prior: uniform where <cone_j, w> >= 0. */
+    size_t n_cone;
+    double *cone;  /* n_cone x D */
+    double *start; /* D numbers inside */
+    void *own;     /* the family's */
+};
+
+/* Chooses the family's file and checks that it fits the domain. */
+mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_session_options *opt,
+                         mel_error *err);
+void mel_basis_free(mel_basis *f);
+/* The unit w of a metric of this family and layout, for the caller to free(). */
+mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_metric *metric, mel_error *err);
+
+/* One per file of families/. Sizes, prevalence and the ball are filled in; they set the rest. */
+mel_status mel_basis_linear(mel_basis *f, const mel_session_options *opt, mel_error *err);
+mel_status mel_basis_diagonal(mel_basis *f, const mel_space *space, const mel_session_options *opt,
+                              mel_error *err);
+mel_status mel_basis_fair_linear(mel_basis *f, const mel_session_options *opt, mel_error *err);
+mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel_error *err);
+mel_status mel_basis_fair_quadratic(mel_basis *f, const mel_session_options *opt, mel_error *err);
+mel_status mel_basis_polynomial(mel_basis *f, const mel_session_options *opt, mel_error *err);
+
+/* --- what families share -------------------------------------------------------------------------- */
+
+/* +1 or -1: whether more of the layout's coordinates is better for a metric that rewards right decisions. */
+double mel_basis_sense(const mel_basis *f);
+/* Room for n rows of a cone that a family may fill by mel_basis_add_cone, and the start (zero). */
+mel_status mel_basis_reserve_cone(mel_basis *f, size_t n, mel_error *err);
+/* w_i * sign >= 0. */
+void mel_basis_add_sign(mel_basis *f, size_t i, double sign);
+/* The signs of the first per_group coefficients, those of the utility's a times `turn`, as the options tell:
+ * opt->signs, else the direction (when `by_direction`). MEL_EINVAL for signs other than -1, 0, 1. */
+mel_status mel_basis_add_signs(mel_basis *f, const mel_session_options *opt, double turn, bool by_direction,
+                               mel_error *err);
+
+/* The largest t with c + t delta and c - t delta in the ball of every group. */
+double mel_basis_reach(const mel_basis *f, const double *c, const double *delta);
+/* a = c + t delta, b = c - t delta. */
+void mel_basis_place(const mel_basis *f, const double *c, double t, const double *delta, double *a,
+                     double *b);
+/* ops->pair on a ball where the middle matters, and where it does not. */
+mel_status mel_basis_pair(mel_basis *f, const double *c, const double *delta, double *a, double *b,
+                          bool *found, mel_error *err);
+mel_status mel_basis_pair_central(mel_basis *f, const double *c, const double *delta, double *a, double *b,
+                                  bool *found, mel_error *err);
+/* Middles near the rim of every group's ball, where curvature shows most, with room for delta. */
+void mel_basis_middle(const mel_basis *f, mel_rng *rng, double *c);
+void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double *from, double *c);
+
+/* Symmetric products with weight sqrt(2) off the diagonal, (1,1), (1,2), ..., (1,q), (2,2), ...: q (q + 1)/2
+ * numbers p with <p, m> = u' M v, m = mel_pack of M. */
+void mel_pack_product(size_t q, const double *u, const double *v, double *p);
+void mel_pack(size_t q, const double *matrix, double *packed);
+void mel_unpack(size_t q, const double *packed, double *matrix);
+/* out = M u. */
+void mel_pack_times(size_t q, const double *packed, const double *u, double *out);
+static inline size_t mel_pack_size(size_t q)
+{
+    return q * (q + 1) / 2;
+}
+
+#endif

@@ -1,0 +1,439 @@
+/* Active elicitation of every metric that is linear in known features: the posterior of its coefficient
+ * vector by samples (sampler.h), the family's features, prior and domain (family.h), the next pair
+ * (question.h).
+ *
+ * The session is done when 95% of the posterior is within the tolerance of the mean in every coefficient, at
+ * the norm at which the family is judged (l1 for diagonal metrics, otherwise l2 over all coefficients). */
+#include "elicit/active/question.h"
+#include "elicit/active/select.h"
+#include "elicit/engine.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A question that is expected to tell less, in bits, is not worth asking. */
+static const double least_information = 0.005;
+/* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
+static const double least_of_band = 0.35;
+/* What a question of an unpromising kind is taken to tell at least, in bits, when guessing how many remain.
+ */
+static const double least_bits = 0.2;
+
+typedef struct {
+    bool again; /* a repetition, or repeated already */
+} told;
+
+typedef struct {
+    mel_engine base;
+    mel_session_options opt;
+    mel_basis *f;
+    mel_sampler *sampler;
+    mel_chooser *chooser;
+    told *told;
+    double *points; /* n_told x 2 x size: A, then B */
+    size_t n_told, capacity;
+    size_t n_skipped;    /* questions that were not answered */
+    mel_avoided avoided; /* those since the last answer */
+    double radius, first_radius;
+    bool asked; /* a, b, repeated and end are those of the next question */
+    double *a, *b;
+    bool repeated;
+    mel_end end;
+} engine;
+
+static void look(engine *e)
+{
+    mel_chooser_look(e->chooser, e->sampler);
+    e->radius = mel_chooser_radius(e->chooser);
+}
+
+/* --- answers -------------------------------------------------------------------------------------- */
+
+static mel_status reserve(engine *e, mel_error *err)
+{
+    if (e->n_told < e->capacity)
+        return MEL_OK;
+    const size_t capacity = e->capacity == 0 ? 32 : 2 * e->capacity;
+    void *block = e->told, *points = e->points;
+    const bool grown = mel_grow(&block, capacity, sizeof *e->told);
+    e->told = block;
+    const bool more = grown && mel_grow(&points, capacity * 2 * e->f->size, sizeof *e->points);
+    e->points = points;
+    if (!more)
+        return mel_fail_memory(err, "the answers");
+    e->capacity = capacity;
+    return MEL_OK;
+}
+
+/* The question that this one repeats is not repeated again. */
+static void mark_repeated(engine *e, const mel_pair *pair)
+{
+    const size_t size = e->f->size, bytes = size * sizeof(double);
+    for (size_t i = 0; i < e->n_told; i++) {
+        const double *a = e->points + 2 * size * i, *b = a + size;
+        if (memcmp(a, pair->b, bytes) == 0 && memcmp(b, pair->a, bytes) == 0)
+            e->told[i].again = true;
+    }
+}
+
+static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
+{
+    engine *e = (engine *)base;
+    const size_t size = e->f->size;
+    mel_status status = reserve(e, err);
+    if (status != MEL_OK)
+        return status;
+    double *row = mel_alloc(e->f->dimension, sizeof *row);
+    if (row == NULL)
+        return mel_fail_memory(err, "the answer");
+    e->f->ops->row(e->f, pair->a, pair->b, row);
+    if (answer == MEL_ANSWER_SKIP) {
+        mel_avoided_add(&e->avoided, row);
+        free(row);
+        e->n_skipped++;
+        e->asked = false;
+        return MEL_OK;
+    }
+    const double gain = mel_chooser_gain(e->chooser);
+    for (size_t i = 0; i < e->n_told; i++)
+        mel_sampler_set_gain(e->sampler, i, gain);
+    status = mel_sampler_tell(e->sampler, row, gain, answer, err);
+    free(row);
+    if (status != MEL_OK)
+        return status;
+    if (pair->repeated)
+        mark_repeated(e, pair);
+    memcpy(e->points + 2 * size * e->n_told, pair->a, size * sizeof(double));
+    memcpy(e->points + 2 * size * e->n_told + size, pair->b, size * sizeof(double));
+    e->told[e->n_told++] = (told){ .again = pair->repeated };
+    mel_avoided_clear(&e->avoided);
+    e->asked = false;
+    look(e);
+    return MEL_OK;
+}
+
+/* --- questions ------------------------------------------------------------------------------------ */
+
+/* Every so often an earlier question comes back, once, with its sides swapped. */
+static bool ask_again(engine *e, mel_rng *rng)
+{
+    const uint32_t every = e->opt.repeat_every > 1 ? e->opt.repeat_every : 2;
+    if (e->opt.assume.kind == MEL_NOISE_NONE || e->opt.repeat_every == 0 || e->avoided.n > 0 ||
+        (e->n_told + e->n_skipped + 1) % every != 0)
+        return false;
+    size_t left = 0, i = 0;
+    for (size_t j = 0; j < e->n_told; j++)
+        left += !e->told[j].again;
+    if (left == 0)
+        return false;
+    for (size_t skip = mel_rng_below(rng, left); e->told[i].again || skip > 0; i++)
+        skip -= !e->told[i].again;
+    const size_t size = e->f->size;
+    memcpy(e->b, e->points + 2 * size * i, size * sizeof(double));
+    memcpy(e->a, e->points + 2 * size * i + size, size * sizeof(double));
+    e->repeated = true;
+    return true;
+}
+
+static bool noisy(const engine *e)
+{
+    return e->opt.assume.kind != MEL_NOISE_NONE || mel_sampler_samples(e->sampler)->contradicted;
+}
+
+/* Whether the noise leaves nothing to learn from the best question there is. */
+static bool noise_limits(const engine *e, const mel_outlook *outlook)
+{
+    const mel_assumption *assume = &e->opt.assume;
+    if (assume->kind == MEL_NOISE_BAND)
+        return outlook->margin < least_of_band * assume->size;
+    return noisy(e) && outlook->information < least_information;
+}
+
+static mel_status choose(engine *e, mel_rng *rng, mel_error *err)
+{
+    mel_outlook outlook;
+    const bool simple = e->opt.simple_questions;
+    mel_status status =
+        mel_chooser_choose(e->a, e->b, &outlook, e->chooser, e->sampler, simple, &e->avoided, rng, err);
+    if (status == MEL_OK && e->avoided.n > 0 && outlook.information < least_information)
+        status = mel_chooser_choose(e->a, e->b, &outlook, e->chooser, e->sampler, simple, NULL, rng, err);
+    if (status != MEL_OK)
+        return status;
+    if (noise_limits(e, &outlook))
+        e->end = MEL_END_NOISE;
+    else if (outlook.information < least_information)
+        e->end = MEL_END_EXHAUSTED;
+    if (mel_rng_next(rng) >> 63 == 0) /* which is A is a coin toss */
+        return MEL_OK;
+    for (size_t i = 0; i < e->f->size; i++) {
+        const double held = e->a[i];
+        e->a[i] = e->b[i];
+        e->b[i] = held;
+    }
+    return MEL_OK;
+}
+
+static mel_status propose(engine *e, mel_error *err)
+{
+    mel_rng rng; /* an own stream per question: what is asked does not depend on what was computed before */
+    mel_rng_seed_stream(&rng, e->opt.seed, UINT64_C(3) << 62 | (e->n_told + e->n_skipped));
+    e->repeated = false;
+    e->end = MEL_END_NOT_YET;
+    if (e->radius <= e->opt.tolerance &&
+        mel_sampler_samples(e->sampler)->scale_reduction <= MEL_POOR_MIXING) {
+        e->end = MEL_END_TOLERANCE;
+        return MEL_OK;
+    }
+    return ask_again(e, &rng) ? MEL_OK : choose(e, &rng, err);
+}
+
+static mel_status engine_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+{
+    engine *e = (engine *)base;
+    if (!e->asked) {
+        const mel_status status = propose(e, err);
+        if (status != MEL_OK)
+            return status;
+        e->asked = true;
+    }
+    memcpy(pair->a, e->a, e->f->size * sizeof(double));
+    memcpy(pair->b, e->b, e->f->size * sizeof(double));
+    pair->repeated = e->repeated;
+    if (e->f->ops->note != NULL && e->end == MEL_END_NOT_YET && pair->note_a != NULL)
+        e->f->ops->note(e->f, &e->opt, e->a, e->b, pair->note_a, pair->note_b);
+    *end = e->end;
+    return MEL_OK;
+}
+
+/* --- results -------------------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t n;
+    double *mean, *low, *high; /* n_reported */
+    double *column;            /* samples: work */
+    double *reported;          /* samples x n_reported, or NULL when coordinates map one by one */
+    double *w_low, *w_high;    /* D */
+} estimate;
+
+static void clear_estimate(estimate *r)
+{
+    free(r->mean);
+    free(r->low);
+    free(r->high);
+    free(r->column);
+    free(r->reported);
+    free(r->w_low);
+    free(r->w_high);
+}
+
+static mel_status make_estimate(estimate *r, const engine *e, mel_error *err)
+{
+    const mel_basis *f = e->f;
+    r->n = mel_sampler_samples(e->sampler)->count;
+    r->mean = mel_alloc_zero(f->n_reported, sizeof(double));
+    r->low = mel_alloc_zero(f->n_reported, sizeof(double));
+    r->high = mel_alloc_zero(f->n_reported, sizeof(double));
+    r->column = mel_alloc(r->n, sizeof(double));
+    r->w_low = mel_alloc(f->dimension, sizeof(double));
+    r->w_high = mel_alloc(f->dimension, sizeof(double));
+    if (!f->coordinatewise)
+        r->reported = mel_alloc_zero(r->n * f->n_reported, sizeof(double));
+    return r->mean != NULL && r->low != NULL && r->high != NULL && r->column != NULL && r->w_low != NULL &&
+                   r->w_high != NULL && (f->coordinatewise || r->reported != NULL)
+               ? MEL_OK
+               : mel_fail_memory(err, "the intervals");
+}
+
+/* The 95% interval of every column of n rows, around the middle at least. */
+static void intervals(size_t n, size_t columns, const double *rows, const double *middle, double level,
+                      double *column, double *low, double *high)
+{
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t i = 0; i < n; i++)
+            column[i] = rows[i * columns + j];
+        low[j] = fmin(middle[j], mel_quantile_select(n, column, 1.0 - level));
+        high[j] = fmax(middle[j], mel_quantile_select(n, column, level));
+    }
+}
+
+/* Fills the estimate; returns half of the widest interval of w. */
+static double find_estimate(estimate *r, const engine *e)
+{
+    const mel_basis *f = e->f;
+    const double *w = mel_chooser_samples(e->chooser), *mean = mel_chooser_mean(e->chooser);
+    const double level = mel_samples_level(mel_sampler_samples(e->sampler), 0.975);
+    intervals(r->n, f->dimension, w, mean, level, r->column, r->w_low, r->w_high);
+    f->ops->coefficients(f, mean, r->mean);
+    if (r->reported == NULL) {
+        f->ops->coefficients(f, r->w_low, r->low);
+        f->ops->coefficients(f, r->w_high, r->high);
+    } else {
+        for (size_t i = 0; i < r->n; i++)
+            f->ops->coefficients(f, w + i * f->dimension, r->reported + i * f->n_reported);
+        intervals(r->n, f->n_reported, r->reported, r->mean, level, r->column, r->low, r->high);
+    }
+    double widest = 0.0;
+    for (size_t j = 0; j < f->dimension; j++)
+        widest = fmax(widest, 0.5 * (r->w_high[j] - r->w_low[j]));
+    return widest;
+}
+
+static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+{
+    engine *e = (engine *)base;
+    estimate r = { 0 };
+    mel_metric *made = NULL;
+    double radius = 0.0;
+    mel_status status = make_estimate(&r, e, err);
+    if (status == MEL_OK) {
+        radius = find_estimate(&r, e);
+        status = e->f->ops->metric(&made, e->f, &e->opt, r.mean, err);
+    }
+    if (status == MEL_OK)
+        status = mel_metric_set_intervals(made, r.low, r.high, err);
+    clear_estimate(&r);
+    if (status != MEL_OK) {
+        mel_metric_free(made);
+        return status;
+    }
+    summary->radius = radius;
+    summary->error_rate = mel_sampler_samples(e->sampler)->error_rate;
+    *metric = made;
+    return MEL_OK;
+}
+
+static mel_status engine_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
+                               mel_error *err)
+{
+    const engine *e = (const engine *)base;
+    const mel_basis *f = e->f;
+    const size_t count = mel_sampler_samples(e->sampler)->count;
+    double *draw = mel_alloc_zero(count, f->n_reported * sizeof *draw);
+    if (draw == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    const double *w = mel_chooser_samples(e->chooser);
+    for (size_t i = 0; i < count; i++)
+        f->ops->coefficients(f, w + i * f->dimension, draw + i * f->n_reported);
+    *n = count;
+    *n_coefficients = f->n_reported;
+    *values = draw;
+    return MEL_OK;
+}
+
+static mel_status engine_posterior(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
+{
+    (void)base;
+    (void)n;
+    (void)angle;
+    (void)density;
+    return mel_fail(err, MEL_ESTATE, "only a linear metric on a face has a single angle");
+}
+
+/* Bits that an answer carries at most. */
+static double bits_per_answer(const engine *e)
+{
+    const double rate = mel_sampler_samples(e->sampler)->error_rate;
+    const double wrong = e->opt.assume.kind == MEL_NOISE_LOGISTIC ? 0.15
+                         : isnan(rate)                            ? 0.0
+                                                                  : fmin(rate, 0.45);
+    if (wrong <= 0.0)
+        return 1.0;
+    return 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
+}
+
+/* Halving the radius takes a bit per coefficient but one. How many bits an answer told so far counts as much
+ * as there have been answers. */
+static uint32_t engine_expected(mel_engine *base)
+{
+    const engine *e = (const engine *)base;
+    if (e->radius <= e->opt.tolerance)
+        return 0;
+    const double free_numbers = (double)e->f->dimension - 1.0, n = (double)e->n_told;
+    const double got = free_numbers * log2(fmax(e->first_radius / e->radius, 1.0));
+    const double bits = fmin(1.0, (got + free_numbers * bits_per_answer(e)) / (n + free_numbers));
+    const double left = free_numbers * log2(e->radius / e->opt.tolerance) / fmax(bits, least_bits);
+    return (uint32_t)fmin(ceil(fmax(left, 1.0)), 1e6);
+}
+
+static void engine_free(mel_engine *base)
+{
+    engine *e = (engine *)base;
+    if (e == NULL)
+        return;
+    mel_chooser_free(e->chooser);
+    mel_sampler_free(e->sampler);
+    mel_basis_free(e->f);
+    mel_avoided_free(&e->avoided);
+    free(e->told);
+    free(e->points);
+    free(e->a);
+    free(e->b);
+    free(e);
+}
+
+static const mel_engine_ops features_ops = {
+    .next = engine_next,
+    .tell = engine_tell,
+    .result = engine_result,
+    .posterior = engine_posterior,
+    .draws = engine_draws,
+    .expected = engine_expected,
+    .free = engine_free,
+};
+
+static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
+{
+    mel_status status = mel_basis_new(&e->f, domain, &e->opt, err);
+    if (status != MEL_OK)
+        return status;
+    mel_sampler_options sampling = {
+        .dimension = e->f->dimension,
+        .n_cone = e->f->n_cone,
+        .cone = e->f->cone,
+        .start = e->f->start,
+        .assume = e->opt.assume,
+        .seed = e->opt.seed,
+    };
+    e->a = mel_alloc_zero(e->f->size, sizeof(double));
+    e->b = mel_alloc_zero(e->f->size, sizeof(double));
+    if (e->a == NULL || e->b == NULL)
+        return mel_fail_memory(err, "the question");
+    status = mel_avoided_new(&e->avoided, e->f->dimension, err);
+    double *prior = NULL;
+    if (status == MEL_OK && e->opt.prior != NULL)
+        status = mel_basis_vector(&prior, e->f, e->opt.prior, err);
+    sampling.prior = prior;
+    sampling.prior_strength = prior != NULL ? e->opt.prior_strength : 0.0;
+    if (status == MEL_OK)
+        status = mel_sampler_new(&e->sampler, &sampling, err);
+    free(prior);
+    if (status == MEL_OK)
+        status = mel_chooser_new(&e->chooser, e->f, mel_sampler_samples(e->sampler)->count, err);
+    return status;
+}
+
+mel_status mel_engine_features(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                               mel_error *err)
+{
+    *out = NULL;
+    engine *e = mel_alloc_zero(1, sizeof *e);
+    if (e == NULL)
+        return mel_fail_memory(err, "the posterior");
+    e->base.ops = &features_ops;
+    e->opt = *opt;
+    const mel_status status = set_up(e, domain, err);
+    if (status != MEL_OK) {
+        engine_free(&e->base);
+        return status;
+    }
+    e->opt.signs = NULL; /* these are lent until here */
+    e->opt.prior = NULL;
+    e->opt.pool = NULL;
+    look(e);
+    e->first_radius = e->radius;
+    *out = &e->base;
+    return MEL_OK;
+}

@@ -1,0 +1,344 @@
+#include "elicit/active/flight.h"
+
+#include "base/la.h"
+#include "elicit/active/chain.h"
+#include "elicit/active/wide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Products of more rows than this would take too much memory (8 MB). */
+enum { MOST_ROWS = 1024 };
+/* Flights with more events per axis than this are caught in a corner and not finished. */
+enum { EVENTS_PER_AXIS = 20 };
+/* Mean duration: straight, in which a coordinate goes about as many standard deviations; around the origin
+ * in radians. Drawn between half of it and three halves: less than half a turn. */
+static const double straight_time = 2.0, around_time = 1.5;
+/* A row's distance from 0 just after an event there. */
+static const double least_value = 1e-280;
+enum { LANES = 8 };
+
+mel_status mel_flight_new(mel_flight *flight, size_t dimension, mel_error *err)
+{
+    *flight = (mel_flight){ 0 };
+    flight->velocity = mel_alloc_zero(dimension, sizeof(double));
+    flight->place = mel_alloc_zero(dimension, sizeof(double));
+    flight->motion = mel_alloc_zero(dimension, sizeof(double));
+    if (flight->velocity == NULL || flight->place == NULL || flight->motion == NULL) {
+        mel_flight_free(flight);
+        return mel_fail_memory(err, "a chain");
+    }
+    return MEL_OK;
+}
+
+void mel_flight_free(mel_flight *flight)
+{
+    free(flight->normal);
+    free(flight->norm2);
+    free(flight->known);
+    free(flight->gram);
+    free(flight->image);
+    free(flight->value);
+    free(flight->rate);
+    free(flight->urgency);
+    free(flight->velocity);
+    free(flight->place);
+    free(flight->motion);
+    *flight = (mel_flight){ 0 };
+}
+
+mel_status mel_flight_reserve(mel_flight *flight, size_t rows, size_t dimension, mel_error *err)
+{
+    const size_t capacity = rows < MOST_ROWS ? rows : MOST_ROWS;
+    if (capacity <= flight->capacity)
+        return MEL_OK;
+    void *known = flight->known;
+    const bool grown = mel_grow(&known, capacity, sizeof *flight->known);
+    flight->known = known;
+    if (!grown || !mel_grow_doubles(&flight->normal, capacity * dimension) ||
+        !mel_grow_doubles(&flight->norm2, capacity) ||
+        !mel_grow_doubles(&flight->gram, capacity * capacity) ||
+        !mel_grow_doubles(&flight->image, capacity * dimension) ||
+        !mel_grow_doubles(&flight->value, capacity) || !mel_grow_doubles(&flight->rate, capacity) ||
+        !mel_grow_doubles(&flight->urgency, capacity))
+        return mel_fail_memory(err, "a chain's products");
+    flight->capacity = capacity;
+    return MEL_OK;
+}
+
+void mel_flight_look(mel_flight *flight, const mel_chain *chain)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension, stride = chain->n_rows;
+    flight->around = !frame->chart;
+    flight->axes = frame->axes;
+    flight->rows = chain->kept <= flight->capacity ? chain->kept : 0;
+    for (size_t i = 0; i < flight->rows; i++) {
+        double *normal = flight->normal + i * flight->axes;
+        if (flight->around) /* none is left out there */
+            memcpy(normal, chain->row + i * d, d * sizeof(double));
+        else
+            for (size_t j = 0; j < flight->axes; j++)
+                normal[j] = chain->slope[j * stride + i];
+        flight->norm2[i] = mel_dot(flight->axes, normal, normal);
+        flight->known[i] = false;
+    }
+}
+
+/* --- kernels ------------------------------------------------------------------------------------- */
+
+/* y(t) = c y + s v, v(t) = c v - b y: straight (c, s, b) = (1, t, 0), around (cos t, sin t, sin t). */
+typedef struct {
+    double c, s, b;
+} turn;
+
+/* Rows after a turn and with another velocity that changes their rates by factor * products. Hard rows stay
+ * positive. Returns the largest urgency, or `most` if that is larger. */
+MEL_WIDE static double pass_hard(size_t n, turn to, double factor, const double *restrict products,
+                                 double *restrict value, double *restrict rate, double *restrict urgency,
+                                 double most)
+{
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        const double moved = to.c * value[i] + to.s * rate[i];
+        rate[i] = to.c * rate[i] - to.b * value[i] + factor * products[i];
+        value[i] = moved > least_value ? moved : least_value;
+        urgency[i] = -rate[i] / value[i];
+        most = urgency[i] > most ? urgency[i] : most;
+    }
+    return most;
+}
+
+MEL_WIDE static double pass_soft(size_t n, turn to, double factor, const double *restrict products,
+                                 double *restrict value, double *restrict rate, double *restrict urgency,
+                                 double most)
+{
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        const double moved = to.c * value[i] + to.s * rate[i];
+        rate[i] = to.c * rate[i] - to.b * value[i] + factor * products[i];
+        value[i] = moved;
+        urgency[i] = -rate[i] / value[i];
+        most = urgency[i] > most ? urgency[i] : most;
+    }
+    return most;
+}
+
+MEL_WIDE static void turn_point(size_t n, turn to, double factor, const double *restrict image,
+                                double *restrict place, double *restrict motion)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        const double moved = to.c * place[i] + to.s * motion[i];
+        motion[i] = to.c * motion[i] - to.b * place[i] + factor * image[i];
+        place[i] = moved;
+    }
+}
+
+/* out = A x, A: m x n. */
+MEL_WIDE static void multiply(size_t m, size_t n, const double *restrict a, const double *restrict x,
+                              double *restrict out)
+{
+    for (size_t i = 0; i < m; i++) {
+        const double *row = a + i * n;
+        double part[LANES] = { 0.0 };
+        size_t k = 0;
+        for (; k + LANES <= n; k += LANES)
+            for (size_t j = 0; j < LANES; j++)
+                part[j] += row[k + j] * x[k + j];
+        for (size_t j = 0; k + j < n; j++)
+            part[j] += row[k + j] * x[k + j];
+        out[i] = ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+    }
+}
+
+/* out += A' x, A: m x n. */
+MEL_WIDE static void multiply_back(size_t m, size_t n, const double *restrict a, const double *restrict x,
+                                   double *restrict out)
+{
+    for (size_t i = 0; i < m; i++)
+#pragma omp simd
+        for (size_t k = 0; k < n; k++)
+            out[k] += x[i] * a[i * n + k];
+}
+
+/* Where x holds the value; it does. */
+MEL_WIDE static size_t find(size_t n, const double *restrict x, double value)
+{
+    enum { BLOCK = 16 };
+    size_t i = 0;
+    for (; i + BLOCK <= n; i += BLOCK) {
+        double hits = 0.0;
+#pragma omp simd reduction(+ : hits)
+        for (size_t j = 0; j < BLOCK; j++)
+            hits += x[i + j] == value ? 1.0 : 0.0;
+        if (hits > 0.0)
+            break;
+    }
+    while (i + 1 < n && x[i] != value)
+        i++;
+    return i;
+}
+
+/* --- a flight ------------------------------------------------------------------------------------ */
+
+static void know(mel_flight *flight, const mel_chain *chain, size_t row)
+{
+    const size_t k = flight->axes, d = chain->frame->dimension;
+    const double *normal = flight->normal + row * k;
+    double *image = flight->image + row * d;
+    multiply(flight->rows, k, flight->normal, normal, flight->gram + row * flight->capacity);
+    if (flight->around) {
+        memcpy(image, normal, d * sizeof(double));
+    } else {
+        memset(image, 0, d * sizeof(double));
+        multiply_back(k, d, chain->frame->axis, normal, image);
+    }
+    flight->known[row] = true;
+}
+
+/* Independent standard normal numbers by Marsaglia's polar method, two by two. */
+static void draw_normals(size_t n, double *out, mel_rng *rng)
+{
+    for (size_t i = 0; i < n; i += 2) {
+        double a = 0.0, b = 0.0, square = 0.0;
+        while (!(square > 0.0 && square < 1.0)) {
+            a = 2.0 * mel_rng_uniform(rng) - 1.0;
+            b = 2.0 * mel_rng_uniform(rng) - 1.0;
+            square = a * a + b * b;
+        }
+        const double factor = sqrt(-2.0 * log(square) / square);
+        out[i] = factor * a;
+        if (i + 1 < n)
+            out[i + 1] = factor * b;
+    }
+}
+
+static void leave(mel_flight *flight, mel_chain *chain)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension, n = flight->rows;
+    double stretch = 1.0;
+    draw_normals(flight->axes, flight->velocity, &chain->rng);
+    if (flight->around) { /* |y|^2 is chi-squared with D degrees of freedom */
+        stretch = sqrt(2.0 * mel_rng_gamma(&chain->rng, 0.5 * (double)d)) / mel_norm2(d, chain->offset);
+        memcpy(flight->motion, flight->velocity, d * sizeof(double));
+    } else {
+        memset(flight->motion, 0, d * sizeof(double));
+        multiply_back(frame->axes, d, frame->axis, flight->velocity, flight->motion);
+    }
+    for (size_t i = 0; i < n; i++)
+        flight->value[i] = stretch * chain->value[i];
+    for (size_t i = 0; i < d; i++)
+        flight->place[i] = stretch * chain->offset[i];
+    multiply(n, flight->axes, flight->normal, flight->velocity, flight->rate);
+}
+
+/* What happens at the plane of a row when it is met with this rate: returns the factor of its normal by which
+ * the velocity changes. past: the row's value just afterwards; wrong: the number of wrong choices. */
+static double meet(const mel_flight *flight, const mel_chain *chain, size_t row, double rate, double *past,
+                   size_t *wrong)
+{
+    const double norm2 = flight->norm2[row];
+    *past = rate < 0.0 ? least_value : -least_value;
+    if (row < chain->hard)
+        return -2.0 * rate / norm2;
+    const size_t next = rate < 0.0 ? *wrong + 1 : *wrong - 1;
+    const double gained = 2.0 * log(chain->flip_weight[next] / chain->flip_weight[*wrong]);
+    const double left = rate * rate / norm2 + gained; /* the square of the speed along the normal */
+    if (!(left > 0.0))
+        return -2.0 * rate / norm2;
+    *wrong = next;
+    *past = -*past;
+    return copysign(sqrt(left / norm2), rate) - rate / norm2;
+}
+
+/* The rows from `from` to `to` that are hard, or soft, turn. */
+static double pass(mel_flight *flight, bool hard, size_t from, size_t end, turn to, double factor,
+                   const double *products, double most)
+{
+    if (from >= end)
+        return most;
+    return (hard ? pass_hard : pass_soft)(end - from, to, factor, products + from, flight->value + from,
+                                          flight->rate + from, flight->urgency + from, most);
+}
+
+/* All rows but one turn. Returns the largest urgency. */
+static double pass_others(mel_flight *flight, size_t hard, size_t row, turn to, double factor,
+                          const double *products)
+{
+    const size_t n = flight->rows;
+    double most = pass(flight, true, 0, row < hard ? row : hard, to, factor, products, -INFINITY);
+    most = pass(flight, true, row + 1, hard, to, factor, products, most);
+    most = pass(flight, false, hard, row, to, factor, products, most);
+    return pass(flight, false, row < hard ? hard : row + 1, n, to, factor, products, most);
+}
+
+static turn turn_of(const mel_flight *flight, double t)
+{
+    if (flight->around)
+        return (turn){ cos(t), sin(t), sin(t) };
+    return (turn){ 1.0, t, 0.0 };
+}
+
+/* When the plane with this urgency is met. */
+static double time_to(const mel_flight *flight, double urgency)
+{
+    if (flight->around)
+        return atan2(1.0, urgency);
+    return urgency > 0.0 ? 1.0 / urgency : INFINITY;
+}
+
+/* False when the flight does not come to its end. */
+static bool fly(mel_flight *flight, const mel_chain *chain, double time, size_t *wrong)
+{
+    const size_t d = chain->frame->dimension, n = flight->rows, hard = chain->hard;
+    const turn stay = { 1.0, 0.0, 0.0 };
+    double most = pass_others(flight, hard, n, stay, 0.0, flight->norm2);
+    for (size_t event = 0; event < EVENTS_PER_AXIS * (flight->axes + 1); event++) {
+        const double t = time_to(flight, most);
+        const turn to = turn_of(flight, fmin(t, time));
+        if (!(t < time)) {
+            (void)pass_others(flight, hard, n, to, 0.0, flight->norm2);
+            turn_point(d, to, 0.0, flight->velocity, flight->place, flight->motion);
+            return true;
+        }
+        const size_t row = find(n, flight->urgency, most);
+        const double rate = to.c * flight->rate[row] - to.b * flight->value[row];
+        double past = 0.0;
+        const double factor = meet(flight, chain, row, rate, &past, wrong);
+        if (!flight->known[row])
+            know(flight, chain, row);
+        most = pass_others(flight, hard, row, to, factor, flight->gram + row * flight->capacity);
+        flight->value[row] = past;
+        flight->rate[row] = rate + factor * flight->norm2[row];
+        flight->urgency[row] = -INFINITY;
+        turn_point(d, to, factor, flight->image + row * d, flight->place, flight->motion);
+        time -= t;
+    }
+    return false;
+}
+
+static size_t count_wrong(const mel_flight *flight, const mel_chain *chain)
+{
+    size_t wrong = 0;
+    for (size_t i = chain->hard; i < flight->rows; i++)
+        wrong += flight->value[i] < 0.0;
+    return wrong;
+}
+
+bool mel_flight_take(mel_flight *flight, mel_chain *chain, size_t *wrong)
+{
+    const size_t d = chain->frame->dimension;
+    *wrong = chain->noise.wrong;
+    leave(flight, chain);
+    const double time = (0.5 + mel_rng_uniform(&chain->rng)) * (flight->around ? around_time : straight_time);
+    /* Planes that meet in one place may let a row slip to its other side unseen: not accepted. */
+    if (!fly(flight, chain, time, wrong) || *wrong != count_wrong(flight, chain))
+        return false;
+    if (flight->around)
+        return true;
+    const double ratio = (1.0 + chain->offset2) / (1.0 + mel_dot(d, flight->place, flight->place));
+    return mel_rng_uniform(&chain->rng) < pow(ratio, 0.5 * (double)d);
+}

@@ -1,0 +1,27 @@
+/* The next question when A and B must come from a given pool of classifiers.
+ *
+ * Every pair of the pool is judged by how much of the posterior's variance its answer would take away if the
+ * posterior were normal, from its mean and covariance alone; the best few hundred are then judged on the
+ * samples themselves, under the assumed noise. */
+#ifndef MEL_ACTIVE_FROM_POOL_H
+#define MEL_ACTIVE_FROM_POOL_H
+
+#include "elicit/active/question.h"
+#include "elicit/active/sampler.h"
+
+typedef struct mel_pool_chooser mel_pool_chooser;
+
+/* point: count x dimension, the features of each classifier, copied; A is better than B when <A - B, w> > 0.
+ * For samplers of that dimension and so many samples. */
+mel_status mel_pool_chooser_new(mel_pool_chooser **out, size_t count, size_t dimension, const double *point,
+                                size_t samples, mel_error *err);
+void mel_pool_chooser_free(mel_pool_chooser *chooser);
+
+/* The pair to ask about, *a < *b, indices of the pool. *outlook is zero, and the indices untouched, when no
+ * pair tells anything. Margins are <A - B, w>, w of unit length: answers are to be told with gain 1. */
+void mel_pool_chooser_choose(size_t *a, size_t *b, mel_outlook *outlook, mel_pool_chooser *chooser,
+                             const mel_sampler *sampler);
+/* What the answer to one pair is expected to tell; zero for equal points. */
+mel_outlook mel_pool_chooser_judge(mel_pool_chooser *chooser, const mel_sampler *sampler, size_t a, size_t b);
+
+#endif

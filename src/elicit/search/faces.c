@@ -1,0 +1,286 @@
+/* The searches on two-class faces as an engine: what diagonal.c has found, as a metric. */
+#include "elicit/search/bounds.h"
+#include "elicit/search/diagonal.h"
+#include "elicit/search/grid.h"
+#include "elicit/search/pencil.h"
+#include "elicit/search/procedure.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    mel_procedure procedure;
+    mel_session_options opt;
+    mel_diagonal_search search;
+} faces_engine;
+
+static mel_status faces_run(mel_procedure *procedure, mel_error *err)
+{
+    faces_engine *engine = (faces_engine *)procedure;
+    return mel_diagonal_run(&engine->search, &procedure->pending, err);
+}
+
+/* --- notes -------------------------------------------------------------------------------------- */
+
+enum { NUMBER_TEXT = 24 };
+
+static const char *class_name(char number[NUMBER_TEXT], const mel_session_options *opt, size_t class_code)
+{
+    (void)snprintf(number, NUMBER_TEXT, "%zu", class_code);
+    return opt->class_names != NULL ? opt->class_names[class_code] : number;
+}
+
+static void note(char *text, const faces_engine *engine, mel_turned_face face, const double *point)
+{
+    const mel_diagonal_search *search = &engine->search;
+    const size_t first = search->asked[face.swapped ? 1 : 0], second = search->asked[face.swapped ? 0 : 1];
+    const mel_point share = { point[first] / search->scale[first], point[second] / search->scale[second] };
+    char numbers[2][NUMBER_TEXT];
+    if (text != NULL)
+        mel_note_point(text, face.face, share, class_name(numbers[0], &engine->opt, first),
+                       class_name(numbers[1], &engine->opt, second));
+}
+
+static mel_status faces_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+{
+    faces_engine *engine = (faces_engine *)base;
+    mel_status status = mel_procedure_next(base, pair, end, err);
+    if (status != MEL_OK || *end != MEL_END_NOT_YET)
+        return status;
+    mel_turned_face face;
+    status = mel_diagonal_face(&face, &engine->search, engine->search.asked[0], engine->search.asked[1], err);
+    if (status != MEL_OK)
+        return status;
+    note(pair->note_a, engine, face, pair->a);
+    note(pair->note_b, engine, face, pair->b);
+    return MEL_OK;
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+/* Numbers per class that a result needs. */
+typedef struct {
+    double *a, *low, *high, *b;
+} result_room;
+
+static bool make_room(result_room *out, size_t n)
+{
+    double *block = mel_alloc(4 * n, sizeof *block);
+    if (block == NULL)
+        return false;
+    *out = (result_room){ .a = block, .low = block + n, .high = block + 2 * n, .b = block + 3 * n };
+    return true;
+}
+
+/* The weight of each class when the reference has 1. */
+static double ratio(double m)
+{
+    return m > 0.0 ? (1.0 - m) / m : INFINITY;
+}
+
+/* Half of the angle that the slope of the level line has room for. */
+static double half_angle(mel_arc arc)
+{
+    return 0.5 * (atan2(1.0 - arc.low, arc.low) - atan2(1.0 - arc.high, arc.high));
+}
+
+static double widest(const mel_diagonal_search *search)
+{
+    double radius = 0.0;
+    for (size_t i = 0; i < search->n_classes; i++)
+        if (i != search->reference)
+            radius = fmax(radius, fmax(half_angle(search->upper[i]), half_angle(search->lower[i])));
+    return radius;
+}
+
+/* a with |a|_1 = 1 from the middles of the arcs. */
+static void slope(double *a, const mel_diagonal_search *search, const mel_arc *arcs)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < search->n_classes; i++) {
+        a[i] = i == search->reference ? 1.0 : ratio(mel_arc_middle(arcs[i]));
+        sum += a[i];
+    }
+    mel_scale(search->n_classes, 1.0 / sum, a);
+}
+
+/* The intervals are where the search ended: certain without noise, no probability with it. For a monotone
+ * metric they would be about each face's own optimum, not about the slope that is returned: it has none. */
+static mel_status linear_result(faces_engine *engine, const result_room *room, mel_metric **metric,
+                                mel_summary *summary, mel_error *err)
+{
+    const mel_diagonal_search *search = &engine->search;
+    const mel_layout *layout = mel_space_layout(search->space);
+    const size_t n = search->n_classes;
+    slope(room->a, search, search->upper);
+    for (size_t i = 0; i < n; i++) {
+        room->low[i] = i == search->reference ? 1.0 : ratio(search->upper[i].high);
+        room->high[i] = i == search->reference ? 1.0 : ratio(search->upper[i].low);
+    }
+    mel_bounds_normalise(n, room->low, room->high);
+    if (search->decreasing)
+        mel_bounds_negate(n, room->a, room->low, room->high);
+    summary->radius = mel_bounds_radius(n, room->low, room->high);
+    const bool monotone = engine->opt.family == MEL_FAMILY_MONOTONE;
+    return mel_bounds_metric(metric, engine->opt.family, layout, engine->opt.class_names, room->a,
+                             monotone ? NULL : room->low, room->high, err);
+}
+
+static mel_status closed_form(faces_engine *engine, const result_room *room, double *b0, mel_error *err)
+{
+    mel_diagonal_search *search = &engine->search;
+    const size_t n = search->n_classes;
+    mel_line *lines = mel_alloc_zero(2 * n, sizeof *lines);
+    if (lines == NULL)
+        return mel_fail_memory(err, "the lines of the faces");
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        if (i == search->reference)
+            continue;
+        status = mel_diagonal_line(&lines[i], search, i, MEL_UPPER, err);
+        if (status == MEL_OK)
+            status = mel_diagonal_line(&lines[n + i], search, i, MEL_LOWER, err);
+    }
+    if (status == MEL_OK)
+        status = mel_fractional_faces(n, room->a, room->b, b0, search->reference, lines, lines + n,
+                                      search->corner, err);
+    free(lines);
+    return status;
+}
+
+typedef struct {
+    mel_diagonal_search *search;
+    const double *upper, *lower;
+} sample_context;
+
+/* Points of the upper boundary of a face, by slopes spread evenly. */
+static mel_status sample_face(mel_grid_point *points, void *context, size_t other, mel_error *err)
+{
+    const sample_context *sample = context;
+    mel_diagonal_search *search = sample->search;
+    const size_t own = search->reference;
+    mel_turned_face face;
+    const mel_status status = mel_diagonal_face(&face, search, own, other, err);
+    if (status != MEL_OK)
+        return status;
+    for (size_t i = 0; i < MEL_GRID_POINTS; i++) {
+        const double m = ((double)i + 0.5) / MEL_GRID_POINTS;
+        const mel_point d = mel_diagonal_point(search, face, other, MEL_UPPER, m);
+        points[i] = (mel_grid_point){
+            .own = d.tp,
+            .other = d.tn,
+            .upper = sample->upper[own] * d.tp + sample->upper[other] * d.tn,
+            .lower = sample->lower[own] * d.tp + sample->lower[other] * d.tn,
+        };
+    }
+    return MEL_OK;
+}
+
+/* The thesis' slopes and Algorithm 4.4: the pairwise slopes are taken for those at the overall best and worst
+ * points, which they are not quite (errata 12). */
+static mel_status grid_form(faces_engine *engine, const result_room *room, double *b0, mel_error *err)
+{
+    mel_diagonal_search *search = &engine->search;
+    const size_t n = search->n_classes;
+    double *upper = room->low, *lower = room->high, *at = room->b;
+    slope(upper, search, search->upper);
+    slope(lower, search, search->lower);
+    mel_scale(n, -1.0, lower);
+    mel_status status = mel_space_linear(at, search->space, upper, err);
+    if (status != MEL_OK)
+        return status;
+    sample_context sample = { .search = search, .upper = upper, .lower = lower };
+    mel_grid grid = {
+        .n = n,
+        .reference = search->reference,
+        .value = 1.0,
+        .corner = search->corner,
+        .upper = upper,
+        .lower = lower,
+        .c_upper = mel_dot(n, upper, at),
+        .sample = sample_face,
+        .context = &sample,
+    };
+    status = mel_space_linear(at, search->space, lower, err);
+    if (status != MEL_OK)
+        return status;
+    grid.c_lower = mel_dot(n, lower, at);
+    return mel_grid_solve(room->a, room->b, b0, &grid, err);
+}
+
+static mel_status fractional_result(faces_engine *engine, const result_room *room, mel_metric **metric,
+                                    mel_summary *summary, mel_error *err)
+{
+    const mel_diagonal_search *search = &engine->search;
+    double b0 = 0.0;
+    const mel_status status = engine->opt.lfpm == MEL_LFPM_CLOSED ? closed_form(engine, room, &b0, err)
+                                                                  : grid_form(engine, room, &b0, err);
+    if (status != MEL_OK)
+        return status;
+    if (search->decreasing)
+        mel_scale(search->n_classes, -1.0, room->a);
+    summary->radius = widest(search);
+    return mel_metric_fractional(metric, engine->opt.family, mel_space_layout(search->space),
+                                 engine->opt.class_names, MEL_UTILITY, room->a, 0.0, room->b, b0, err);
+}
+
+static mel_status faces_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+{
+    faces_engine *engine = (faces_engine *)base;
+    mel_status status = mel_procedure_settle(&engine->procedure, err);
+    if (status != MEL_OK)
+        return status;
+    result_room room;
+    if (!make_room(&room, engine->search.n_classes))
+        return mel_fail_memory(err, "the metric that was found");
+    status = engine->opt.family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL
+                 ? fractional_result(engine, &room, metric, summary, err)
+                 : linear_result(engine, &room, metric, summary, err);
+    free(room.a);
+    return status;
+}
+
+static void faces_free(mel_engine *base)
+{
+    faces_engine *engine = (faces_engine *)base;
+    if (engine == NULL)
+        return;
+    mel_diagonal_clear(&engine->search);
+    mel_procedure_clear(&engine->procedure);
+    free(engine);
+}
+
+static const mel_engine_ops faces_ops = {
+    .next = faces_next,
+    .tell = mel_procedure_tell,
+    .result = faces_result,
+    .posterior = mel_procedure_posterior,
+    .expected = mel_procedure_expected,
+    .free = faces_free,
+};
+
+mel_status mel_engine_search_faces(mel_engine **out, const mel_space *space, const mel_session_options *opt,
+                                   mel_error *err)
+{
+    *out = NULL;
+    faces_engine *engine = mel_alloc_zero(1, sizeof *engine);
+    if (engine == NULL)
+        return mel_fail_memory(err, "the search");
+    engine->procedure.base.ops = &faces_ops;
+    engine->procedure.run = faces_run;
+    engine->opt = *opt;
+    mel_status status =
+        mel_diagonal_init(&engine->search, space, &engine->opt, &engine->procedure.replay, err);
+    if (status == MEL_OK)
+        status = mel_procedure_init(&engine->procedure, engine->search.n_classes, err);
+    if (status != MEL_OK) {
+        faces_free(&engine->procedure.base);
+        return status;
+    }
+    engine->procedure.total = mel_diagonal_total(&engine->search);
+    *out = &engine->procedure.base;
+    return MEL_OK;
+}

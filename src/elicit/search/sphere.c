@@ -1,0 +1,214 @@
+/* The slope is written in angles, |slope| = (cos t1, sin t1 cos t2, sin t1 sin t2 cos t3, ...), each in
+ * [0, pi/2], with the signs put in front of the coordinates: one orthant like all others.
+ *
+ * The thesis goes from the first angle to the last. But the best value of an angle depends on the later ones
+ * only (tan t_j = <rest of a, rest of the point> / a_j), so here the last one comes first, the
+ * earlier ones standing at pi/2 meanwhile (the point then has nothing in the earlier coordinates and all of
+ * its length in those that matter): after one cycle every angle of a linear metric is known, in any
+ * dimension. The other way round two cycles leave errors far above the tolerance from about 12 coordinates
+ * on. */
+#include "elicit/search/sphere.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double half_pi = 1.57079632679489661923;
+
+static void read_signs(signed char *given, size_t n, const mel_session_options *opt, const mel_layout *layout)
+{
+    /* Correct decisions are on the diagonal, mistakes off it. */
+    const signed char rewarded = layout->coordinates == MEL_OFFDIAGONAL ? -1 : 1;
+    for (size_t i = 0; i < n; i++) {
+        if (opt->signs != NULL)
+            given[i] = opt->signs[i];
+        else if (opt->direction == MEL_DIRECTION_UNKNOWN)
+            given[i] = 0;
+        else
+            given[i] = (signed char)(opt->direction == MEL_INCREASING ? rewarded : -rewarded);
+    }
+}
+
+mel_status mel_sphere_init(mel_sphere_search *search, const mel_ball *ball, const mel_session_options *opt,
+                           mel_replay *replay, mel_error *err)
+{
+    const mel_layout *layout = mel_ball_layout(ball);
+    const size_t n = mel_ball_size(ball);
+    *search = (mel_sphere_search){ .ball = ball, .opt = opt, .replay = replay, .n = n };
+    if (layout->n_groups > 1)
+        return mel_fail(err, MEL_EINVAL, "this search is for statistics without groups, not with %zu",
+                        layout->n_groups);
+    search->given = mel_alloc(n, sizeof *search->given);
+    search->sign = mel_alloc(n, sizeof *search->sign);
+    search->upper = mel_alloc(n, sizeof *search->upper);
+    search->lower = mel_alloc(n, sizeof *search->lower);
+    search->angle = mel_alloc(n, sizeof *search->angle);
+    if (search->given == NULL || search->sign == NULL || search->upper == NULL || search->lower == NULL ||
+        search->angle == NULL)
+        return mel_fail_memory(err, "the search on a ball");
+    read_signs(search->given, n, opt, layout);
+    return MEL_OK;
+}
+
+void mel_sphere_clear(mel_sphere_search *search)
+{
+    free(search->given);
+    free(search->sign);
+    free(search->upper);
+    free(search->lower);
+    free(search->angle);
+}
+
+/* --- points ------------------------------------------------------------------------------------- */
+
+/* The unit vector with these n - 1 angles. */
+static void from_angles(double *x, size_t n, const double *angle)
+{
+    double rest = 1.0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        x[i] = rest * cos(angle[i]);
+        rest *= sin(angle[i]);
+    }
+    x[n - 1] = rest;
+}
+
+static void put_signs(double *x, const mel_sphere_search *search, double side)
+{
+    for (size_t i = 0; i < search->n; i++)
+        x[i] *= side * (search->sign[i] < 0 ? -1.0 : 1.0);
+}
+
+void mel_sphere_point(double *point, const mel_ball *ball, const double *direction)
+{
+    const double *centre = mel_ball_centre(ball), radius = mel_ball_radius(ball);
+    for (size_t i = 0; i < mel_ball_size(ball); i++)
+        point[i] = centre[i] + radius * direction[i];
+}
+
+void mel_sphere_slope(double *slope, const mel_sphere_search *search, const mel_arc *arcs)
+{
+    for (size_t i = 0; i + 1 < search->n; i++) {
+        const bool untouched = arcs[i].low == 0.0 && arcs[i].high == half_pi;
+        /* Nothing known: all coordinates from here on alike. */
+        search->angle[i] = untouched ? atan(sqrt((double)(search->n - 1 - i))) : mel_arc_middle(arcs[i]);
+    }
+    from_angles(slope, search->n, search->angle);
+    put_signs(slope, search, arcs == search->lower ? -1.0 : 1.0);
+}
+
+void mel_sphere_bounds(double *low, double *high, const mel_sphere_search *search, const mel_arc *arcs)
+{
+    double least = 1.0, most = 1.0;
+    for (size_t i = 0; i + 1 < search->n; i++) {
+        low[i] = least * fmax(cos(arcs[i].high), 0.0);
+        high[i] = most * cos(arcs[i].low);
+        least *= sin(arcs[i].low);
+        most *= sin(arcs[i].high);
+    }
+    low[search->n - 1] = least;
+    high[search->n - 1] = most;
+}
+
+/* --- questions ---------------------------------------------------------------------------------- */
+
+/* Errata 16: a step forward along each axis against a step back. */
+static bool find_signs(mel_sphere_search *search)
+{
+    memcpy(search->sign, search->given, search->n * sizeof *search->sign);
+    for (size_t j = 0; j < search->n; j++) {
+        if (search->given[j] != 0)
+            continue;
+        const mel_preference preference = mel_prefer(search->replay);
+        if (preference == MEL_PENDING) {
+            double *a = search->replay->a, *b = search->replay->b;
+            memset(a, 0, search->n * sizeof *a);
+            a[j] = -1.0;
+            mel_sphere_point(b, search->ball, a);
+            a[j] = 1.0;
+            mel_sphere_point(a, search->ball, a);
+            return false;
+        }
+        search->sign[j] = preference == MEL_FIRST ? 1 : -1;
+    }
+    return true;
+}
+
+typedef struct {
+    mel_sphere_search *search;
+    size_t moving; /* which angle */
+    double side;   /* 1: the best point is sought, -1: the worst */
+} angle_context;
+
+static void place(double *point, const angle_context *angle, double value)
+{
+    mel_sphere_search *search = angle->search;
+    search->angle[angle->moving] = value;
+    from_angles(point, search->n, search->angle);
+    put_signs(point, search, angle->side);
+    mel_sphere_point(point, search->ball, point);
+}
+
+static void pose_angles(void *context, double from, double to)
+{
+    const angle_context *angle = context;
+    place(angle->search->replay->a, angle, to);
+    place(angle->search->replay->b, angle, from);
+}
+
+/* One angle. The interval from an earlier cycle stays until the new one is narrower. */
+static bool search_angle(const angle_context *angle, const mel_arc_search *how, mel_arc *known)
+{
+    mel_arc arc = { 0.0, half_pi };
+    const bool ended = mel_arc_narrow(&arc, how);
+    if (ended || arc.high - arc.low < known->high - known->low)
+        *known = arc;
+    angle->search->angle[angle->moving] = mel_arc_middle(arc);
+    return ended;
+}
+
+/* Algorithm 4.2; with side -1 and responses inverted, Algorithm 4.5. False: stopped at a question. */
+static bool search_side(mel_sphere_search *search, mel_arc *arcs, double side)
+{
+    angle_context angle = { .search = search, .side = side };
+    const mel_arc_search how = {
+        .replay = search->replay,
+        .tolerance = search->opt->tolerance,
+        .per_round = search->opt->per_round,
+        .minimise = side < 0.0,
+        .pose = pose_angles,
+        .context = &angle,
+    };
+    for (size_t i = 0; i + 1 < search->n; i++)
+        search->angle[i] = half_pi;
+    for (uint32_t cycle = 0; cycle < search->opt->cycles; cycle++)
+        for (size_t left = search->n - 1; left > 0; left--) {
+            angle.moving = left - 1;
+            if (!search_angle(&angle, &how, &arcs[angle.moving]))
+                return false;
+        }
+    return true;
+}
+
+static bool is_fractional(const mel_sphere_search *search)
+{
+    return search->opt->family == MEL_FAMILY_LINEAR_FRACTIONAL;
+}
+
+uint32_t mel_sphere_total(const mel_sphere_search *search)
+{
+    uint32_t unknown = 0;
+    for (size_t i = 0; i < search->n; i++)
+        unknown += search->given[i] == 0 ? 1 : 0;
+    const uint32_t rounds = mel_arc_rounds((mel_arc){ 0.0, half_pi }, search->opt->tolerance);
+    const uint32_t sides = is_fractional(search) ? 2 : 1;
+    const uint32_t angles = search->opt->cycles * (uint32_t)(search->n - 1);
+    return unknown + sides * angles * rounds * search->opt->per_round;
+}
+
+bool mel_sphere_run(mel_sphere_search *search)
+{
+    for (size_t i = 0; i < search->n; i++)
+        search->upper[i] = search->lower[i] = (mel_arc){ 0.0, half_pi };
+    return find_signs(search) && search_side(search, search->upper, 1.0) &&
+           (!is_fractional(search) || search_side(search, search->lower, -1.0));
+}
