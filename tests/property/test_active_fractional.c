@@ -5,7 +5,7 @@
 #include "base/la.h"
 #include "base/stat.h"
 #include "elicit/active/chords.h"
-#include "elicit/engine.h"
+#include "elicit/face_pair.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -220,29 +220,35 @@ static void finish(elicitation *e)
 }
 
 /* The next question, asked twice; every pair must be feasible and two different points. */
-static mel_end next(elicitation *e, mel_pair *pair)
+static mel_end next(elicitation *e, mel_face_pair *pair)
 {
-    mel_pair again;
+    double room[4], room_again[4];
+    mel_pair written = { .a = room, .b = room + 2 }, again = { .a = room_again, .b = room_again + 2 };
     mel_end end, end_again;
     mel_error err;
-    assert_ok(e->engine->ops->next(e->engine, pair, &end, &err), &err);
+    assert_ok(e->engine->ops->next(e->engine, &written, &end, &err), &err);
     assert_ok(e->engine->ops->next(e->engine, &again, &end_again, &err), &err);
     assert_int_equal(end, end_again);
+    *pair = mel_face_pair_read(&written);
     if (end != MEL_END_NOT_YET)
         return end;
-    assert_true(pair->a.tp == again.a.tp && pair->b.tn == again.b.tn && pair->repeated == again.repeated);
+    assert_memory_equal(room, room_again, sizeof room);
+    assert_int_equal(written.repeated, again.repeated);
     assert_true(mel_face_contains(e->face, pair->a, 1e-9) && mel_face_contains(e->face, pair->b, 1e-9));
     assert_true(hypot(pair->a.tp - pair->b.tp, pair->a.tn - pair->b.tn) > 1e-3);
     return end;
 }
 
-static void answer(elicitation *e, const mel_pair *pair, mel_answer reply)
+static void answer(elicitation *e, const mel_face_pair *pair, mel_answer reply)
 {
+    double room[4];
+    mel_pair written = { .a = room, .b = room + 2 };
     mel_error err;
-    assert_ok(e->engine->ops->tell(e->engine, pair, reply, &err), &err);
+    mel_face_pair_write(&written, pair);
+    assert_ok(e->engine->ops->tell(e->engine, &written, reply, &err), &err);
 }
 
-static mel_answer truthful(const parameters *m, const mel_pair *pair)
+static mel_answer truthful(const parameters *m, const mel_face_pair *pair)
 {
     return value(m, pair->a) > value(m, pair->b) ? MEL_ANSWER_A : MEL_ANSWER_B;
 }
@@ -297,7 +303,7 @@ static outcome *elicit_random(double a, double b, bool prior, size_t runs, uint6
         opt.tolerance = 1e-6;
         elicitation e = begin(face, &opt);
         for (size_t q = 1; q <= QUESTIONS; q++) {
-            mel_pair pair;
+            mel_face_pair pair;
             assert_int_equal(next(&e, &pair), MEL_END_NOT_YET);
             answer(&e, &pair, truthful(&truth, &pair));
             if (q == 2 || q % 4 == 0)
@@ -489,7 +495,7 @@ static void test_contradiction(void **state)
     mel_face *face = logistic_face(5.0, 0.0);
     const mel_session_options opt = options();
     elicitation e = begin(face, &opt);
-    mel_pair pair;
+    mel_face_pair pair;
     assert_int_equal(next(&e, &pair), MEL_END_NOT_YET);
     answer(&e, &pair, MEL_ANSWER_A);
     answer(&e, &pair, MEL_ANSWER_B);
@@ -512,7 +518,7 @@ static void test_about_the_same(void **state)
     elicitation e = begin(face, &opt);
     size_t same = 0;
     for (int q = 0; q < 16; q++) {
-        mel_pair pair;
+        mel_face_pair pair;
         if (next(&e, &pair) != MEL_END_NOT_YET)
             break;
         const bool near = fabs(value(&truth, pair.a) - value(&truth, pair.b)) < 0.02;
@@ -562,7 +568,7 @@ static void test_direction(void **state)
         opt.assume.kind = rows[i].assume;
         elicitation e = begin(face, &opt);
         assert_true(e.engine->ops->expected(e.engine) >= rows[i].first);
-        mel_pair pair;
+        mel_face_pair pair;
         for (uint32_t q = 0; next(&e, &pair) == MEL_END_NOT_YET; q++) {
             const bool about_direction = pair.a.tp == best.tp && pair.b.tp == worst.tp;
             assert_int_equal(about_direction, q < rows[i].first);
@@ -587,7 +593,7 @@ static void test_undecided(void **state)
     mel_session_options opt = options();
     opt.direction = MEL_DIRECTION_UNKNOWN;
     elicitation e = begin(face, &opt);
-    mel_pair first, pair;
+    mel_face_pair first, pair;
     assert_int_equal(next(&e, &first), MEL_END_NOT_YET);
     pair = first;
     int tries = 0;
@@ -600,7 +606,7 @@ static void test_undecided(void **state)
     mel_face_free(face);
 }
 
-static bool is_swapped(const mel_pair *x, const mel_pair *y)
+static bool is_swapped(const mel_face_pair *x, const mel_face_pair *y)
 {
     return x->a.tp == y->b.tp && x->a.tn == y->b.tn && x->b.tp == y->a.tp && x->b.tn == y->a.tn;
 }
@@ -627,7 +633,7 @@ static void test_repetition(void **state)
         opt.assume.kind = rows[i].assume;
         opt.repeat_every = rows[i].every;
         elicitation e = begin(face, &opt);
-        mel_pair pair[ASKED];
+        mel_face_pair pair[ASKED];
         bool repeated[ASKED] = { false };
         size_t repeats = 0;
         for (size_t q = 0; q < ASKED; q++) {
@@ -661,7 +667,7 @@ static void test_replay(void **state)
     elicitation other = begin(face, &opt);
     size_t different = 0;
     for (int q = 0; q < 12; q++) {
-        mel_pair a, b, c;
+        mel_face_pair a, b, c;
         assert_int_equal(next(&one, &a), MEL_END_NOT_YET);
         assert_int_equal(next(&two, &b), MEL_END_NOT_YET);
         assert_int_equal(next(&other, &c), MEL_END_NOT_YET);
@@ -687,7 +693,7 @@ static void test_segment(void **state)
     mel_face *face = logistic_face(0.0, 0.3);
     const mel_session_options opt = options();
     elicitation e = begin(face, &opt);
-    mel_pair pair;
+    mel_face_pair pair;
     assert_int_equal(next(&e, &pair), MEL_END_NOT_YET);
     answer(&e, &pair, MEL_ANSWER_A);
     assert_int_equal(next(&e, &pair), MEL_END_EXHAUSTED);
@@ -710,7 +716,7 @@ static void test_few_scores(void **state)
     };
     const mel_session_options opt = options();
     elicitation e = begin(face, &opt);
-    mel_pair pair;
+    mel_face_pair pair;
     uint32_t asked = 0;
     for (; next(&e, &pair) == MEL_END_NOT_YET; asked++)
         answer(&e, &pair, truthful(&truth, &pair));

@@ -201,7 +201,7 @@ static void test_questions(void **state)
     mel_session_options opt = active_options(0.001);
     mel_session *session = NULL;
     mel_error err;
-    assert_ok(mel_session_new(&session, face, &opt, &err), &err);
+    assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
     mel_oracle *oracle = test_linear_oracle(0.4, exact, 1);
     assert_ok(mel_session_run(session, oracle, &err), &err);
     for (uint32_t i = 0; i < mel_session_answers(session); i++) {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COVERAGE_RUNS = 400, MANY = 8000 };
+enum { COVERAGE_RUNS = 400, MANY = 8192 };
 
 static const double pi = 3.14159265358979323846;
 

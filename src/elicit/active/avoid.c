@@ -6,12 +6,10 @@
 #include <stdlib.h>
 
 enum { MOST = 8 };
-/* Cosine of the angle between two cuts from which on a person would say that it is the same question. */
-static const double alike = 0.99;
 
 mel_status mel_avoided_new(mel_avoided *avoided, size_t dimension, mel_error *err)
 {
-    *avoided = (mel_avoided){ .dimension = dimension };
+    *avoided = (mel_avoided){ .dimension = dimension, .alike = MEL_ALIKE };
     avoided->row = mel_alloc_zero(dimension, MOST * sizeof *avoided->row);
     return avoided->row != NULL ? MEL_OK : mel_fail_memory(err, "the questions");
 }
@@ -43,7 +41,7 @@ bool mel_avoided_has(const mel_avoided *avoided, const double *row)
     if (avoided == NULL || avoided->n == 0)
         return false;
     const size_t d = avoided->dimension, n = avoided->n < MOST ? avoided->n : MOST;
-    const double limit = alike * mel_norm2(d, row);
+    const double limit = avoided->alike * mel_norm2(d, row);
     for (size_t i = 0; i < n; i++)
         if (fabs(mel_dot(d, avoided->row + i * d, row)) >= limit)
             return true;

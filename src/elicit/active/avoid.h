@@ -7,7 +7,11 @@
 typedef struct {
     size_t dimension, n; /* n: added since the last clear, of which the last few are kept */
     double *row;         /* unit length */
+    double alike;        /* cosine of the angle between two cuts from which on they are the same question */
 } mel_avoided;
+/* For `alike`: what a person would call the same question (as made), and the same up to rounding. */
+#define MEL_ALIKE 0.99
+#define MEL_IDENTICAL (1.0 - 1e-9)
 
 mel_status mel_avoided_new(mel_avoided *avoided, size_t dimension, mel_error *err);
 void mel_avoided_free(mel_avoided *avoided); /* of a zeroed one too */

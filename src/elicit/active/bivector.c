@@ -13,6 +13,7 @@ void mel_region_clear(mel_region *region)
     free(region->origin);
     free(region->unit);
     free(region->sign);
+    free(region->room);
     *region = (mel_region){ .n = 0 };
 }
 
@@ -23,7 +24,8 @@ static mel_status make_region(mel_region *region, size_t n, const mel_layout *la
     region->origin = mel_alloc_zero(n, sizeof(double));
     region->unit = mel_alloc_zero(n, sizeof(double));
     region->sign = mel_alloc_zero(n, sizeof *region->sign);
-    if (region->origin == NULL || region->unit == NULL || region->sign == NULL)
+    region->room = mel_alloc_zero(n, 2 * sizeof(double));
+    if (region->origin == NULL || region->unit == NULL || region->sign == NULL || region->room == NULL)
         return mel_fail_memory(err, "the region");
     if (n < 2)
         return mel_fail(err, MEL_EINVAL, "linear-fractional metrics need at least 2 statistics, not %zu", n);
@@ -171,19 +173,14 @@ static mel_status ball_metric(const mel_region *region, const double *theta, dou
     const size_t n = region->n;
     const double *s = theta, *t = theta + n, radius = region->unit[0];
     const double height = sqrt(fmax(1.0 - mel_dot(n, t, t), 0.0));
-    double *upper = mel_alloc(2 * n, sizeof *upper);
-    if (upper == NULL)
-        return mel_fail_memory(err, "the level hyperplanes");
-    double *lower = upper + n;
+    double *upper = region->room, *lower = upper + n;
     for (size_t i = 0; i < n; i++) {
         upper[i] = height * s[i] - t[i];
         lower[i] = -height * s[i] - t[i];
     }
     const double c_upper = mel_dot(n, upper, region->origin) + radius;
     const double c_lower = mel_dot(n, lower, region->origin) + radius;
-    const mel_status status = mel_fractional_ball(n, a, b, b0, upper, c_upper, lower, c_lower, err);
-    free(upper);
-    return status;
+    return mel_fractional_ball(n, a, b, b0, upper, c_upper, lower, c_lower, err);
 }
 
 /* D + lambda N, with the slopes of the box; lambda makes it the same at both ends of the diagonal where that

@@ -22,6 +22,7 @@ typedef struct {
     size_t n;
     bool box;
     double *origin, *unit; /* n each; of a ball all units are its radius */
+    double *room;          /* 2n: work of mel_bivector_metric, which needs no memory for that */
     signed char *sign;     /* n: of g's coordinates in all of the region; 0: unknown */
 } mel_region;
 

@@ -254,12 +254,12 @@ static mel_status engine_draws(mel_engine *base, size_t *n, size_t *n_coefficien
         return mel_fail_memory(err, "draws of the posterior");
     size_t kept = 0;
     mel_status status = MEL_OK;
-    for (size_t i = 0; i < samples->count && status != MEL_ENOMEM; i++) {
+    for (size_t i = 0; i < samples->count; i++) {
         status =
             mel_bivector_metric(&e->region, samples->w + i * samples->dimension, draw + kept * width, err);
         kept += status == MEL_OK;
     }
-    if (status == MEL_ENOMEM || kept == 0) {
+    if (kept == 0) {
         free(draw);
         return status;
     }

@@ -12,7 +12,8 @@ enum {
     MIDDLES = 80, /* random points that lines go through */
     REFINE = 60,  /* near the best one */
     POWER = 6,    /* steps of the power method */
-    RIM = 6       /* vertices of a face that are probes */
+    RIM = 6,      /* vertices of a face that are probes */
+    AIMED = 5     /* probes of a ball that depend on the mean */
 };
 /* How much smaller the steps of the refinement get. */
 static const double shrink = 0.95;
@@ -135,18 +136,22 @@ static mel_status make_faces(mel_lines *l, mel_error *err)
     return MEL_OK;
 }
 
-/* The centre, the best and the worst point of the mean metric, the points along +-s, and the ends of all
- * axes: the latter are filled in here, the others when the mean is known. */
+/* The centre, the best and the worst point of the mean metric, the points along +-s, and points all over the
+ * rim: the latter are filled in here, the others when the mean is known. */
 static mel_status make_probes(mel_lines *l, mel_error *err)
 {
-    const size_t n = l->n;
-    l->probe = mel_alloc_zero((2 * n + 5) * n, sizeof(double));
+    const size_t n = l->n, rim = 4 * n;
+    l->probe = mel_alloc_zero((rim + AIMED) * n, sizeof(double));
     if (l->probe == NULL)
         return mel_fail_memory(err, "the questions");
-    l->n_probes = 2 * n + 5;
-    for (size_t i = 0; i < n; i++) {
-        l->probe[2 * i * n + i] = 1.0;
-        l->probe[(2 * i + 1) * n + i] = -1.0;
+    l->n_probes = rim + AIMED;
+    mel_rng rng;
+    mel_rng_seed(&rng, 1);
+    for (size_t i = 0; i < rim; i += 2) {
+        double *probe = l->probe + i * n;
+        mel_rng_sphere(&rng, n, probe);
+        for (size_t j = 0; j < n; j++)
+            probe[n + j] = -probe[j];
     }
     return MEL_OK;
 }
@@ -181,7 +186,7 @@ static void aim_probes(mel_lines *l, const double *mean)
     const size_t n = l->n;
     const double *s = mean, *t = mean + n;
     const double height = sqrt(fmax(1.0 - mel_dot(n, t, t), 0.0));
-    double *probe = l->probe + 2 * n * n;
+    double *probe = l->probe + 4 * n * n;
     for (size_t i = 0; i < n; i++) {
         probe[i] = s[i];
         probe[n + i] = -s[i];

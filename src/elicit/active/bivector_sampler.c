@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum {
-    CHAINS = 8,
+    CHAINS = 4,
     PER_DIMENSION = 30, /* samples per number of theta */
     LEAST_SAMPLES = 400,
-    THIN = 1,           /* sweeps per sample */
+    THIN = 2,           /* sweeps per sample */
     BURN_IN = 8,        /* sweeps */
     FIRST_BURN_IN = 60, /* from one point, in bad coordinates */
     FIRST_ROUNDS = 3,

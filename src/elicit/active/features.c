@@ -152,14 +152,35 @@ static bool noise_limits(const engine *e, const mel_outlook *outlook)
     return noisy(e) && outlook->information < least_information;
 }
 
+/* The best pair. When questions were put aside: the best that is not like them; if all are, the best of the
+ * other kind, one that is not just the same, and in the end the best again. */
+static mel_status choose_pair(mel_outlook *outlook, engine *e, mel_rng *rng, mel_error *err)
+{
+    const bool simple = e->opt.simple_questions;
+    const struct {
+        bool simple;
+        double alike;
+        const mel_avoided *avoided;
+    } tries[] = { { simple, MEL_ALIKE, &e->avoided },
+                  { !simple, MEL_ALIKE, &e->avoided },
+                  { simple, MEL_IDENTICAL, &e->avoided },
+                  { simple, MEL_IDENTICAL, NULL } };
+    const size_t n = e->avoided.n > 0 ? sizeof tries / sizeof *tries : 1;
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        e->avoided.alike = tries[i].alike;
+        status = mel_chooser_choose(e->a, e->b, outlook, e->chooser, e->sampler, tries[i].simple,
+                                    tries[i].avoided, rng, err);
+        if (outlook->information >= least_information)
+            break;
+    }
+    return status;
+}
+
 static mel_status choose(engine *e, mel_rng *rng, mel_error *err)
 {
     mel_outlook outlook;
-    const bool simple = e->opt.simple_questions;
-    mel_status status =
-        mel_chooser_choose(e->a, e->b, &outlook, e->chooser, e->sampler, simple, &e->avoided, rng, err);
-    if (status == MEL_OK && e->avoided.n > 0 && outlook.information < least_information)
-        status = mel_chooser_choose(e->a, e->b, &outlook, e->chooser, e->sampler, simple, NULL, rng, err);
+    const mel_status status = choose_pair(&outlook, e, rng, err);
     if (status != MEL_OK)
         return status;
     if (noise_limits(e, &outlook))

@@ -244,6 +244,12 @@ static double meet(const mel_flight *flight, const mel_chain *chain, size_t row,
     *past = rate < 0.0 ? least_value : -least_value;
     if (row < chain->hard)
         return -2.0 * rate / norm2;
+    /* A value that rounding left on the far side of its plane, as planes of repeated questions coincide: it
+     * is counted on this side already. */
+    if (rate < 0.0 ? *wrong >= chain->n_choices : *wrong == 0) {
+        *past = -*past;
+        return 0.0;
+    }
     const size_t next = rate < 0.0 ? *wrong + 1 : *wrong - 1;
     const double gained = 2.0 * log(chain->flip_weight[next] / chain->flip_weight[*wrong]);
     const double left = rate * rate / norm2 + gained; /* the square of the speed along the normal */

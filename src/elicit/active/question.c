@@ -11,6 +11,7 @@ enum {
     POOL = 16,    /* candidates that are judged on the samples */
     MIDDLES = 60, /* random middles that are tried */
     REFINE = 40,  /* middles near the best one that are tried then */
+    FEW = 3,      /* middles that are tried when questions were put aside */
     SHIFTS = 2    /* rounds of shifting a cut until it halves the samples */
 };
 /* How much smaller the steps of the refinement get. */
@@ -350,7 +351,8 @@ static double try_middle(mel_chooser *q, const double *c, bool simple)
     return simple ? try_pairs(q, c) : try_coefficients(q, c);
 }
 
-static void collect(mel_chooser *q, bool simple, mel_rng *rng)
+/* few: middles, so that the pool is not full of much the same candidates. */
+static void collect(mel_chooser *q, bool simple, bool few, mel_rng *rng)
 {
     const mel_basis *f = q->f;
     const size_t bytes = q->size * sizeof(double);
@@ -361,7 +363,8 @@ static void collect(mel_chooser *q, bool simple, mel_rng *rng)
         return;
     }
     double best = -1.0, step = 1.0;
-    for (int i = 0; i < MIDDLES + REFINE; i++) {
+    const int tries = few ? FEW : MIDDLES + REFINE;
+    for (int i = 0; i < tries; i++) {
         if (i < MIDDLES) {
             f->ops->middle(f, rng, q->c);
         } else {
@@ -493,7 +496,7 @@ mel_status mel_chooser_choose(double *a, double *b, mel_outlook *outlook, mel_ch
 {
     simple = simple || q->f->two_only;
     *outlook = (mel_outlook){ 0 };
-    collect(q, simple, rng);
+    collect(q, simple, avoided != NULL && avoided->n > 0, rng);
     for (size_t i = 0; i < q->n_pool; i++) {
         mel_outlook here;
         const mel_status status = judge(&here, q, &q->pool[i], sampler, simple, err);

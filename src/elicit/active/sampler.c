@@ -377,7 +377,7 @@ static mel_status allocate(mel_sampler *s, mel_error *err)
     if (status == MEL_OK)
         status = mel_chain_new(&s->chain, &s->frame, &s->answers, err);
     if (status == MEL_OK)
-        status = mel_chain_reserve(&s->chain, s->opt.n_cone, err);
+        status = mel_chain_reserve(&s->chain, s->opt.n_cone + 1, err);
     return status;
 }
 
