@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RULES = 1000000 };
+static const double most_gains = 1e9; /* numbers in all matrices of a file */
 
 /* --- writing ------------------------------------------------------------------------------------ */
 
@@ -91,6 +91,9 @@ static mel_status read_names(char ***out, size_t *n, const json_t *array, const 
         if (text == NULL)
             status = cli_fail(err, MEL_EDATA, "%s[%zu]: not a text", key, i);
         name[i] = cli_format("%s", text != NULL ? text : "");
+        for (size_t j = 0; j < i && status == MEL_OK; j++)
+            if (strcmp(name[i], name[j]) == 0)
+                status = cli_fail(err, MEL_EDATA, "%s[%zu]: \"%s\" is there a second time", key, i, name[i]);
     }
     *out = name;
     *n = size;
@@ -142,19 +145,27 @@ static mel_status read_gains(cli_classifier *c, const json_t *rules, mel_error *
     return status;
 }
 
-static mel_status read_thresholds(cli_classifier *c, const json_t *rules, mel_error *err)
+static mel_status read_thresholds(cli_classifier *c, const json_t *file, mel_error *err)
 {
+    const json_t *rules = json_object_get(file, "rules");
     const size_t n = json_array_size(rules);
     if (c->n_classes != 2 || n > MEL_MIXTURE_RULES)
         return cli_fail(err, MEL_EDATA, "rules: at most %d thresholds on two classes are understood",
                         MEL_MIXTURE_RULES);
+    const char *positive = json_string_value(json_object_get(file, "positive"));
+    if (positive != NULL && strcmp(positive, c->class_name[1]) != 0)
+        return cli_fail(err, MEL_EDATA, "positive: \"%s\" is not the second class, \"%s\"", positive,
+                        c->class_name[1]);
     c->planar = true;
     c->mixture.n = n;
     mel_status status = MEL_OK;
     for (size_t r = 0; r < n && status == MEL_OK; r++) {
         const json_t *rule = json_array_get(rules, r);
         mel_rule *out = &c->mixture.rule[r];
-        out->inverted = json_is_true(json_object_get(rule, "inverted"));
+        const json_t *inverted = json_object_get(rule, "inverted");
+        if (inverted != NULL && !json_is_boolean(inverted))
+            return cli_fail(err, MEL_EDATA, "rules[%zu].inverted: neither true nor false", r);
+        out->inverted = json_is_true(inverted);
         status = read_number(&out->threshold, json_object_get(rule, "threshold"), "threshold", r, err);
         if (status == MEL_OK)
             status = read_number(&c->mixture.share[r], json_object_get(rule, "share"), "share", r, err);
@@ -176,6 +187,18 @@ static mel_status check_shares(const cli_classifier *c, mel_error *err)
                                    : cli_fail(err, MEL_EDATA, "rules: the shares add up to %g, not 1", sum);
 }
 
+/* The numbers of a mixture fit into memory, and their count into a size_t. */
+static mel_status check_count(const json_t *file, mel_error *err)
+{
+    const size_t k = json_array_size(json_object_get(file, "classes"));
+    const size_t m = json_array_size(json_object_get(file, "groups"));
+    const size_t n = json_array_size(json_object_get(file, "rules"));
+    const double gains = (double)n * (m > 1 ? (double)m : 1.0) * (double)k * (double)k;
+    return gains <= most_gains
+               ? MEL_OK
+               : cli_fail(err, MEL_EDATA, "rules: %zu for %zu classes and %zu groups are too many", n, k, m);
+}
+
 static mel_status read_classifier(cli_classifier *c, const json_t *file, mel_error *err)
 {
     const char *format = json_string_value(json_object_get(file, "format"));
@@ -184,18 +207,19 @@ static mel_status read_classifier(cli_classifier *c, const json_t *file, mel_err
         return cli_fail(err, MEL_EDATA, "not a classifier (no \"format\": \"melicit-classifier\")");
     if (!json_is_integer(version) || json_integer_value(version) != 1)
         return cli_fail(err, MEL_EDATA, "version 1 of classifiers is understood, not this one");
-    mel_status status =
-        read_names(&c->class_name, &c->n_classes, json_object_get(file, "classes"), "classes", err);
+    mel_status status = check_count(file, err);
+    if (status == MEL_OK)
+        status = read_names(&c->class_name, &c->n_classes, json_object_get(file, "classes"), "classes", err);
     if (status == MEL_OK)
         status = read_names(&c->group_name, &c->n_groups, json_object_get(file, "groups"), "groups", err);
     if (status == MEL_OK && c->n_classes < 2)
         status = cli_fail(err, MEL_EDATA, "classes: at least two are wanted");
-    if (status == MEL_OK && (json_array_size(rules) == 0 || json_array_size(rules) > MOST_RULES))
+    if (status == MEL_OK && json_array_size(rules) == 0)
         status = cli_fail(err, MEL_EDATA, "rules: at least one is wanted");
     if (status != MEL_OK)
         return status;
     status = json_object_get(json_array_get(rules, 0), "gain") != NULL ? read_gains(c, rules, err)
-                                                                       : read_thresholds(c, rules, err);
+                                                                       : read_thresholds(c, file, err);
     return status == MEL_OK ? check_shares(c, err) : status;
 }
 

@@ -402,9 +402,13 @@ const cli_command cli_elicit = {
         "set (diagonal metrics) or about points of the largest ball inside it.",
     .groups = groups,
     .examples = examples,
-    .notes = "A session file can be copied, read and resumed; `melicit report` makes a report of it at any "
-             "time. Exit "
-             "code 5 says that the session was left before its end.",
+    .notes =
+        "A session file can be copied, read and resumed; `melicit report` makes a report of it at any "
+        "time. Its result says how well the answers hang together: p is the probability that a respondent "
+        "who errs no more than assumed contradicts the metric and, in repeated questions, the own answers "
+        "so often; below 0.05 it is called inconsistent. --until and --tolerance end a session, whichever "
+        "comes first. Exit "
+        "code 5 says that the session was left before its end.",
     .args_size = sizeof(elicit_args),
     .defaults = &cli_elicit_defaults,
     .run = run_elicit,

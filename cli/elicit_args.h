@@ -16,7 +16,7 @@ typedef struct {
     const char *oracle, *noise, *assume;
     const char *missed, *false_alarm;
     const char *session, *out, *report, *log_questions;
-    bool three_questions, tournament, simple_questions, show;
+    bool three_questions, first_angle_first, tournament, simple_questions, show;
 } elicit_args;
 extern const elicit_args cli_elicit_defaults;
 extern const cli_option cli_method_options[], cli_oracle_options[], cli_elicit_file_options[];

@@ -258,6 +258,7 @@ static void overlay(mel_session_options *out, const elicit_args *args, const cli
         out->per_round = args->per_round != 0 ? (uint32_t)args->per_round : 3;
     if (args->cycles != 0)
         out->cycles = (uint32_t)args->cycles;
+    out->first_angle_first = out->first_angle_first || args->first_angle_first;
     out->tournament = out->tournament || args->tournament;
     out->simple_questions = out->simple_questions || args->simple_questions;
     if (args->known_p11 >= 0.0)

@@ -176,6 +176,7 @@ mel_status cli_session_options(mel_session_options *out, cli_session_memory *mem
                          ? 3
                          : (uint32_t)whole(options, "per_round", out->per_round);
     out->cycles = (uint32_t)whole(options, "cycles", out->cycles);
+    out->first_angle_first = json_is_true(json_object_get(options, "first_angle_first"));
     out->tournament = json_is_true(json_object_get(options, "tournament"));
     out->simple_questions = json_is_true(json_object_get(options, "simple_questions"));
     const json_t *p11 = json_object_get(options, "known_p11");

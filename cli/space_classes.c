@@ -258,8 +258,8 @@ static void print_radius(const cli_asked *asked)
               how->radius);
     cli_print("  the thinnest direction found gives %.6g, the shortest of the random rays %.6g", how->descent,
               how->rays);
-    if (isfinite(how->certified))
-        cli_print("; the ends of the axes certify %.6g", how->certified);
+    if (how->certified > 0.0)
+        cli_print("; %.6g is certain without any search", how->certified);
     cli_print("\n");
 }
 

@@ -39,6 +39,14 @@ MEL_API mel_status mel_boundary_parse(mel_boundary *out, const char *name, mel_e
 MEL_API const char *mel_lfpm_name(mel_lfpm lfpm);
 MEL_API mel_status mel_lfpm_parse(mel_lfpm *out, const char *name, mel_error *err);
 
+/* active: a session may end early, when what it is for can no longer change: with probability 0.95 the order
+ * of a pool of classifiers (pairs that differ by less than 1e-12 aside), or the best threshold of a linear
+ * metric on a face. */
+typedef enum { MEL_UNTIL_TOLERANCE = 0, MEL_UNTIL_RANK = 1, MEL_UNTIL_THRESHOLD = 2 } mel_until;
+enum { MEL_MOST_POOL_NUMBERS = 20000 };              /* the pool is kept in the session's header */
+MEL_API const char *mel_until_name(mel_until until); /* "tolerance", "rank", "threshold" */
+MEL_API mel_status mel_until_parse(mel_until *out, const char *name, mel_error *err);
+
 typedef struct {
     size_t struct_size;
     mel_family family;
@@ -57,12 +65,25 @@ typedef struct {
     uint32_t repeat_every;    /* active: every so many questions an earlier one is asked again with its
                                * sides swapped, to learn how consistent the answers are; 0: never */
     bool simple_questions;    /* active off a planar face: A and B differ in two coordinates only */
+    mel_until until;          /* tolerance; rank and threshold end a session earlier, never later */
+    size_t n_pool;            /* until rank: classifiers, at least 2 */
+    const double *pool;       /* n_pool x numbers of the layout; lent until the session is made */
+    const mel_metric *prior;  /* active: a metric of the same family and layout that is thought likely; NULL:
+                               * all metrics that the family allows are equally likely. Lent until the session
+                               * is made */
+    double prior_strength;    /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit
+                               * sphere of their coefficients, that is about normal with a standard deviation
+                               * of 1/sqrt(s) radians in every direction; at most 1e6 */
     mel_boundary boundary;    /* search on faces */
     uint32_t per_round; /* search: questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the
                          * first and the last one (appendix B.1) */
     uint32_t cycles;    /* search on a ball: how often every angle is searched; 2 */
-    bool tournament;    /* search, diagonal metrics: k - 1 questions first choose the reference class */
-    mel_lfpm lfpm;      /* search, linear-fractional */
+    bool first_angle_first; /* search on a ball: the thesis' order, farther off after two cycles; false: from
+                             * the last angle to the first */
+    bool tournament;  /* search, diagonal metrics: k - 1 questions first choose the reference class, and where
+                       * two boundary points coincide (a corner of a face is best for both slopes) a chord of
+                       * the face takes their place, so that slopes within a corner are found, too */
+    mel_lfpm lfpm;    /* search, linear-fractional */
     double known_p11; /* search, binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN
                        */
     const char *const *class_names; /* negative first when there are two; NULL: "0", "1", ... */
@@ -139,7 +160,8 @@ typedef enum {
     MEL_END_TOLERANCE = 1, /* known well enough */
     MEL_END_BUDGET = 2,    /* max_questions asked */
     MEL_END_NOISE = 3,     /* the noise of the answers, not their number, limits the accuracy */
-    MEL_END_EXHAUSTED = 4  /* no pair of achievable classifiers can tell more */
+    MEL_END_EXHAUSTED = 4, /* no pair of achievable classifiers can tell more */
+    MEL_END_DECIDED = 5    /* the order or threshold that it was for is settled (mel_until) */
 } mel_end;
 typedef struct {
     mel_end end;
@@ -149,6 +171,12 @@ typedef struct {
     double error_rate; /* active with flips: posterior mean of the share of wrong answers; NaN otherwise */
     uint32_t repeats, repeats_agreed; /* repeated questions, and how many got the same answer */
     uint32_t disagreements;           /* answers that the returned metric would have given otherwise */
+    uint32_t skipped;                 /* questions answered "can't say" */
+    /* active: how likely a respondent who errs no more than assumed (learned flips: one time in ten;
+     * logistic: as the metric's differences and the scale, 30 unless given, tell) is to contradict the metric
+     * and, in repeated questions, the own answers at least this often. Below 0.05 the answers do not hang
+     * together: another family, or a distracted respondent. NaN: not known. */
+    double consistency;
     double angle, angle_low,
         angle_high; /* linear on a face: of (m11, m00) in radians with its 95% interval; NaN otherwise */
 } mel_summary;
@@ -159,6 +187,39 @@ MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary,
  * (active only; MEL_ESTATE otherwise): for plots. */
 MEL_API mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_session *session,
                                          mel_error *err);
+
+/* Equally likely metrics given the answers (active only; MEL_ESTATE otherwise): n rows of n_coefficients
+ * numbers, each row the coefficients in the order of metric files, normalised as the returned metric's; for
+ * the caller to free(). mel_rank_sampled_values takes them as they are. */
+MEL_API mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
+                                     mel_error *err);
+/* What one unit of statistic i counts in units of statistic j, as mel_metric_weight_ratio, with the 95%
+ * interval of the draws' ratios, which knows how the two weights move together. */
+MEL_API mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, size_t i, size_t j,
+                                            mel_error *err);
+
+/* Several respondents. */
+typedef struct {
+    mel_metric *metric;    /* this one's own, with intervals */
+    mel_summary summary;   /* of the session alone */
+    uint32_t answers;      /* A or B */
+    uint32_t contradicted; /* of these, by the joint metric */
+} mel_respondent;
+typedef struct {
+    double angle, low, high; /* between two metrics, radians, with its 95% interval */
+} mel_disagreement;
+typedef struct {
+    mel_metric *joint;   /* from all answers in one posterior, with wrong answers allowed for and learned */
+    mel_summary summary; /* of it */
+    size_t n;
+    mel_respondent *respondent;     /* n */
+    mel_disagreement *disagreement; /* n x n, symmetric, zero on the diagonal */
+} mel_pooled;
+/* Two or more active sessions about the same statistics, family and degree; MEL_EINVAL with the one that
+ * differs. Angles are between the vectors in which the utility is linear (linear-fractional: the pivots). */
+MEL_API mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *sessions,
+                                     mel_error *err);
+MEL_API void mel_pooled_free(mel_pooled *pooled);
 
 /* The supporting line <m, (tp, tn)> = c of the face at the optimum, as the searches of chapter 3 return it.
  */
@@ -173,7 +234,8 @@ MEL_API mel_status mel_fractional_closed(double p[2], double q[2], double *q0, m
 /* The same for a ball in any dimension n (errata 14): outward slopes s of unit length and constants
  * c = <s, c*> of the supporting hyperplanes at the best and at the worst point c*. The value is
  * <a, c>/(<b, c> + b0), with a denominator that is positive on the ball; a has l1 norm 1, b0 is 1, or -1
- * when both constants are negative, and b is 0 when the slopes are opposite (linear metrics). */
+ * when both constants are negative, and b is 0 when the slopes are opposite (linear metrics) unless the ball
+ * is a thousand times smaller than the constants. */
 MEL_API mel_status mel_fractional_ball(size_t n, double *a, double *b, double *b0, const double *upper,
                                        double c_upper, const double *lower, double c_lower, mel_error *err);
 

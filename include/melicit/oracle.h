@@ -10,10 +10,12 @@
 extern "C" {
 #endif
 
-typedef enum { MEL_ANSWER_A = 1, MEL_ANSWER_B = 2, MEL_ANSWER_SAME = 3 } mel_answer;
-/* "A", "B", "="; "?" for anything else. */
+/* SKIP: "can't say". It is recorded and counts as a question, but tells nothing about the metric; searches,
+ * which need an answer, take it as "about the same". */
+typedef enum { MEL_ANSWER_A = 1, MEL_ANSWER_B = 2, MEL_ANSWER_SAME = 3, MEL_ANSWER_SKIP = 6 } mel_answer;
+/* "A", "B", "="; "?" for SKIP and for anything else. */
 MEL_API const char *mel_answer_name(mel_answer answer);
-/* Exactly "A", "B" or "=". */
+/* Exactly "A", "B", "=" or "?". */
 MEL_API mel_status mel_answer_parse(mel_answer *out, const char *text, mel_error *err);
 
 /* What came back: one of the answers, or a wish of the person who was asked. */
@@ -22,7 +24,8 @@ typedef enum {
     MEL_REPLY_B = MEL_ANSWER_B,
     MEL_REPLY_SAME = MEL_ANSWER_SAME,
     MEL_REPLY_UNDO = 4, /* take back the answer before this question */
-    MEL_REPLY_QUIT = 5  /* stop; what was answered so far counts */
+    MEL_REPLY_QUIT = 5, /* stop; what was answered so far counts */
+    MEL_REPLY_SKIP = MEL_ANSWER_SKIP
 } mel_reply;
 
 /* "Which of these two classifiers do you prefer?" Everything is lent for the duration of the call. */
@@ -90,7 +93,7 @@ typedef struct {
 } mel_command_options;
 MEL_API void mel_command_options_init(mel_command_options *opt);
 /* Starts `program` once with /bin/sh -c; writes one JSON line per question to its standard input and
- * reads one line, A, B or = (blanks around it and case ignored), from its standard output; its
+ * reads one line, A, B, = or ? (blanks around it and case ignored), from its standard output; its
  * standard error is ours. MEL_EDATA with what was received when it says anything else, talks before it
  * is asked, ends, or does not answer in time; after that it is asked no more (MEL_ESTATE). */
 MEL_API mel_status mel_oracle_command(mel_oracle **out, const char *program, const mel_command_options *opt,
@@ -130,9 +133,9 @@ typedef struct {
 /* Width, UTF-8 and colour as the environment and `out` suggest (COLUMNS or the window's size, LC_ALL,
  * LC_CTYPE, LANG, NO_COLOR, TERM). */
 MEL_API void mel_terminal_options_init(mel_terminal_options *opt);
-/* Asks a person. When `in` is a terminal one key answers (a, 1, left; b, 2, right; =; u undo; q or
- * Ctrl-C quit; ? explain) and the terminal is as before whenever the call returns or a signal ends the
- * process; otherwise a line does. End of input is quit. */
+/* Asks a person. When `in` is a terminal one key answers (a, 1, left; b, 2, right; =; s can't
+ * say; u undo; q or Ctrl-C quit; ? explain) and the terminal is as before whenever the call returns or a
+ * signal ends the process; otherwise a line does. End of input is quit. */
 MEL_API mel_status mel_oracle_terminal(mel_oracle **out, const mel_terminal_options *opt, mel_error *err);
 
 #ifdef __cplusplus

@@ -4,23 +4,27 @@
 #include "elicit/session.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Learned flips: the share of wrong answers that nobody need wonder about, the mean of its prior. */
 static const double usual_rate = MEL_FLIP_WRONG / (MEL_FLIP_WRONG + MEL_FLIP_RIGHT);
 enum { MOST_COUNTED = 512 }; /* contradictions that are told apart */
 
-/* P(at least `seen` of independent events), added one event at a time. p[k]: P(k so far), the last one: that
+/* Probabilities of a sum of independent parts, added one at a time. p[k]: P(k so far), the last one: that
  * many or more. */
 typedef struct {
     double p[MOST_COUNTED + 1];
 } tally;
 
-static void add_event(tally *t, double probability)
+/* A part that is `worth` (1 or 2) with this probability, and else nothing. */
+static void add_part(tally *t, double probability, size_t worth)
 {
-    t->p[MOST_COUNTED] += t->p[MOST_COUNTED - 1] * probability;
-    for (size_t k = MOST_COUNTED - 1; k > 0; k--)
-        t->p[k] = t->p[k] * (1.0 - probability) + t->p[k - 1] * probability;
-    t->p[0] *= 1.0 - probability;
+    for (size_t k = MOST_COUNTED - worth; k < MOST_COUNTED; k++)
+        t->p[MOST_COUNTED] += t->p[k] * probability;
+    for (size_t k = MOST_COUNTED - 1; k >= worth; k--)
+        t->p[k] = t->p[k] * (1.0 - probability) + t->p[k - worth] * probability;
+    for (size_t k = 0; k < worth; k++)
+        t->p[k] *= 1.0 - probability;
 }
 
 static double at_least(const tally *t, size_t seen)
@@ -47,31 +51,40 @@ static double wrong_probability(const mel_assumption *assume, double difference)
     return 1.0 - mel_choice_probability(assume, scale, fabs(difference));
 }
 
-double mel_session_consistency(const mel_session *session, const mel_metric *metric,
-                               const mel_summary *summary)
+/* Two answers to one question: one of them wrong counts against the metric and against the other answer, both
+ * wrong count twice against the metric. Either way that is worth 2. */
+static void add_question(tally *t, double p, bool twice)
 {
+    add_part(t, twice ? p * (2.0 - p) : p, twice ? 2 : 1);
+}
+
+mel_status mel_session_consistency(double *out, const mel_session *session, const mel_metric *metric,
+                                   const mel_summary *summary, mel_error *err)
+{
+    *out = NAN;
     const mel_assumption *assume = &session->options.values.assume;
-    tally wrong = { .p = { 1.0 } }, torn = { .p = { 1.0 } };
-    uint32_t answers = 0;
+    bool *twice = mel_alloc_zero(session->n_entries, sizeof *twice);
+    if (twice == NULL)
+        return mel_fail_memory(err, "the answers");
     for (size_t i = 0; i < session->n_entries; i++) {
-        const mel_answer answer = session->entries[i].answer;
+        const size_t first = session->entries[i].repeated ? mel_session_repeats(session, i) : SIZE_MAX;
+        if (first != SIZE_MAX)
+            twice[first] = true;
+    }
+    tally parts = { .p = { 1.0 } };
+    bool any = false;
+    for (size_t i = 0; i < session->n_entries; i++) {
         const mel_pair pair = mel_session_pair(session, i);
         double difference = 0.0;
-        if (answer == MEL_ANSWER_SKIP ||
+        const bool counted = session->entries[i].repeated && mel_session_repeats(session, i) != SIZE_MAX;
+        if (session->entries[i].answer == MEL_ANSWER_SKIP || (counted && !twice[i]) ||
             mel_metric_compare(&difference, metric, pair.a, pair.b, NULL) != MEL_OK)
             continue;
-        const double p = wrong_probability(assume, difference);
-        answers++;
-        if (answer != MEL_ANSWER_SAME)
-            add_event(&wrong, p);
-        if (session->entries[i].repeated)
-            add_event(&torn, 2.0 * p * (1.0 - p));
+        any = true;
+        add_question(&parts, wrong_probability(assume, difference), twice[i]);
     }
-    if (answers == 0)
-        return NAN;
-    const double by_metric = at_least(&wrong, summary->disagreements);
-    if (summary->repeats == 0)
-        return by_metric;
-    const double by_repeats = at_least(&torn, summary->repeats - summary->repeats_agreed);
-    return fmin(1.0, 2.0 * fmin(by_metric, by_repeats));
+    free(twice);
+    if (any)
+        *out = at_least(&parts, summary->disagreements + summary->repeats - summary->repeats_agreed);
+    return MEL_OK;
 }

@@ -3,6 +3,7 @@
 #include "elicit/session.h"
 
 #include "base/stat.h"
+#include "elicit/active/select.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,8 +41,8 @@ static mel_status ratio_interval(mel_cost_ratio *out, size_t n, size_t stride, c
     }
     out->low = out->high = NAN;
     if (known > 0) {
-        out->low = mel_quantile_sort(known, ratio, 0.025);
-        out->high = mel_quantile_sort(known, ratio, 0.975);
+        out->low = mel_quantile_select(known, ratio, 0.025);
+        out->high = mel_quantile_select(known, ratio, 0.975);
         if (out->high >= 1e300)
             out->high = INFINITY;
         if (out->low <= -1e300)
@@ -120,7 +121,10 @@ static mel_status decide_rank(bool *out, ranking *r, mel_error *err)
     const mel_status status = mel_argsort(r->n, r->value, r->order, err);
     size_t standing = 0;
     for (size_t s = 0; status == MEL_OK && s < r->n_draws; s++) {
-        if (mel_metric_set_coefficients(r->metric, r->draw + s * r->stride, NULL) != MEL_OK)
+        const mel_status set = mel_metric_set_coefficients(r->metric, r->draw + s * r->stride, err);
+        if (set == MEL_ENOMEM)
+            return set;
+        if (set != MEL_OK)
             continue; /* no metric: it does not support the order */
         find_values(r, &defined);
         standing += defined && stands(r);

@@ -76,13 +76,14 @@ static json_t *options_object(const mel_session_options *opt, size_t size, size_
 {
     char assume[MEL_NOISE_TEXT];
     mel_assumption_print(assume, sizeof assume, &opt->assume);
-    json_t *object = json_pack("{s:f, s:I, s:s, s:s, s:I, s:b, s:s, s:I, s:I, s:b, s:s}", "tolerance",
-                               opt->tolerance, "max_questions", (json_int_t)opt->max_questions, "direction",
-                               mel_direction_name(opt->direction), "assume", assume, "repeat_every",
-                               (json_int_t)opt->repeat_every, "simple_questions",
-                               opt->simple_questions ? 1 : 0, "boundary", mel_boundary_name(opt->boundary),
-                               "per_round", (json_int_t)opt->per_round, "cycles", (json_int_t)opt->cycles,
-                               "tournament", opt->tournament ? 1 : 0, "lfpm", mel_lfpm_name(opt->lfpm));
+    json_t *object =
+        json_pack("{s:f, s:I, s:s, s:s, s:I, s:b, s:s, s:I, s:I, s:b, s:b, s:s}", "tolerance", opt->tolerance,
+                  "max_questions", (json_int_t)opt->max_questions, "direction",
+                  mel_direction_name(opt->direction), "assume", assume, "repeat_every",
+                  (json_int_t)opt->repeat_every, "simple_questions", opt->simple_questions ? 1 : 0,
+                  "boundary", mel_boundary_name(opt->boundary), "per_round", (json_int_t)opt->per_round,
+                  "cycles", (json_int_t)opt->cycles, "first_angle_first", opt->first_angle_first ? 1 : 0,
+                  "tournament", opt->tournament ? 1 : 0, "lfpm", mel_lfpm_name(opt->lfpm));
     if (object != NULL && opt->family == MEL_FAMILY_POLYNOMIAL)
         object = with(object, "degree", json_integer((json_int_t)opt->degree));
     if (object != NULL && opt->signs != NULL)

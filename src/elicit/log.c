@@ -46,9 +46,14 @@ static mel_status fail_io(const mel_log *log, const char *doing, mel_error *err)
     return mel_fail(err, MEL_EIO, "%s: %s failed: %s", log->path, doing, strerror(errno));
 }
 
-/* Appends bytes that end in a newline, all or nothing. */
+/* Appends bytes that end in a newline, all or nothing. What would be too large to be read again is refused.
+ */
 static mel_status write_line(mel_log *log, const char *bytes, size_t n, mel_error *err)
 {
+    if (n > MAX_LOG_BYTES || log->size > (off_t)(MAX_LOG_BYTES - n))
+        return mel_fail(err, MEL_ELIMIT,
+                        "%s: with this line more than the %d bytes that a session file may have", log->path,
+                        (int)MAX_LOG_BYTES);
     size_t done = 0;
     while (done < n) {
         const ssize_t wrote = pwrite(log->fd, bytes + done, n - done, log->size + (off_t)done);

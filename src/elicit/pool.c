@@ -3,7 +3,7 @@
 #include "elicit/session.h"
 
 #include "base/la.h"
-#include "base/stat.h"
+#include "elicit/active/select.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -225,8 +225,8 @@ static mel_disagreement compare(const cloud *x, const cloud *y, double *angle, m
     }
     mel_disagreement d = { .angle = angle_between(x->size, x->middle, y->middle), .low = NAN, .high = NAN };
     if (known > 0) {
-        d.low = mel_quantile_sort(known, angle, 0.025);
-        d.high = mel_quantile_sort(known, angle, 0.975);
+        d.low = mel_quantile_select(known, angle, 0.025);
+        d.high = mel_quantile_select(known, angle, 0.975);
     }
     return d;
 }

@@ -125,11 +125,15 @@ static void show_pending(mel_session *session)
     };
 }
 
+static mel_status fail_broken(mel_error *err)
+{
+    return mel_fail(err, MEL_ESTATE, "an answer could not be stored nor taken back; open the session again");
+}
+
 mel_status mel_session_propose(mel_session *session, mel_error *err)
 {
     if (session->broken)
-        return mel_fail(err, MEL_ESTATE,
-                        "an answer could not be stored nor taken back; open the session again");
+        return fail_broken(err);
     if (session->asked || session->end != MEL_END_NOT_YET)
         return MEL_OK;
     session->note[0][0] = '\0';
@@ -289,6 +293,8 @@ mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer an
 
 mel_status mel_session_undo(mel_session *session, mel_error *err)
 {
+    if (session->broken)
+        return fail_broken(err);
     if (session->n_entries == 0)
         return mel_fail(err, MEL_ESTATE, "there is no answer to take back");
     mel_engine *fresh = NULL;

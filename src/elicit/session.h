@@ -42,9 +42,12 @@ mel_status mel_session_propose(mel_session *session, mel_error *err);
 mel_status mel_session_accept(mel_session *session, mel_answer answer, double seconds, mel_error *err);
 /* Whether what the session is for can no longer change (mel_until). */
 mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err);
+/* The earlier question that question i (0-based) repeats with its sides swapped, both of them answered;
+ * SIZE_MAX: none. */
+size_t mel_session_repeats(const mel_session *session, size_t index);
 /* How likely answers like these are from a respondent as assumed: mel_summary's consistency. */
-double mel_session_consistency(const mel_session *session, const mel_metric *metric,
-                               const mel_summary *summary);
+mel_status mel_session_consistency(double *out, const mel_session *session, const mel_metric *metric,
+                                   const mel_summary *summary, mel_error *err);
 /* An engine that has heard the first n answers, and going on with it. */
 mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, size_t n, mel_error *err);
 void mel_session_adopt(mel_session *session, mel_engine *fresh, size_t n);

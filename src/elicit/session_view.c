@@ -49,23 +49,28 @@ static bool equal(size_t n, const double *x, const double *y)
     return true;
 }
 
+size_t mel_session_repeats(const mel_session *session, size_t index)
+{
+    const mel_pair pair = mel_session_pair(session, index);
+    if (session->entries[index].answer == MEL_ANSWER_SKIP)
+        return SIZE_MAX;
+    for (size_t j = index; j-- > 0;) {
+        const mel_pair first = mel_session_pair(session, j);
+        if (session->entries[j].answer != MEL_ANSWER_SKIP && equal(session->size, first.a, pair.b) &&
+            equal(session->size, first.b, pair.a))
+            return j;
+    }
+    return SIZE_MAX;
+}
+
 static void count_repeats(const mel_session *session, mel_summary *summary)
 {
     for (size_t i = 0; i < session->n_entries; i++) {
-        const mel_entry *again = &session->entries[i];
-        if (!again->repeated)
+        const size_t first = session->entries[i].repeated ? mel_session_repeats(session, i) : SIZE_MAX;
+        if (first == SIZE_MAX)
             continue;
-        const mel_pair pair = mel_session_pair(session, i);
-        for (size_t j = i; j-- > 0;) {
-            const mel_pair first = mel_session_pair(session, j);
-            if (!equal(session->size, first.a, pair.b) || !equal(session->size, first.b, pair.a))
-                continue;
-            if (again->answer == MEL_ANSWER_SKIP || session->entries[j].answer == MEL_ANSWER_SKIP)
-                break;
-            summary->repeats++;
-            summary->repeats_agreed += agrees(session->entries[j].answer, again->answer);
-            break;
-        }
+        summary->repeats++;
+        summary->repeats_agreed += agrees(session->entries[first].answer, session->entries[i].answer);
     }
 }
 
@@ -117,7 +122,11 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
     count_repeats(session, &found);
     count_disagreements(session, result, &found);
     if (session->options.values.strategy != MEL_STRATEGY_SEARCH)
-        found.consistency = mel_session_consistency(session, result, &found);
+        status = mel_session_consistency(&found.consistency, session, result, &found, err);
+    if (status != MEL_OK) {
+        mel_metric_free(result);
+        return status;
+    }
     if (summary != NULL)
         *summary = found;
     *metric = result;

@@ -62,8 +62,10 @@ static mel_status understand(mel_reply *reply, const char *line, size_t n, unsig
         *reply = MEL_REPLY_B;
     else if (c == '=')
         *reply = MEL_REPLY_SAME;
+    else if (c == '?')
+        *reply = MEL_REPLY_SKIP;
     else
-        return mel_fail(err, MEL_EDATA, "question %lu: the program answered %s; A, B or = was expected",
+        return mel_fail(err, MEL_EDATA, "question %lu: the program answered %s; A, B, = or ? was expected",
                         number, mel_show(line, n).text);
     return MEL_OK;
 }

@@ -17,19 +17,22 @@ const char *mel_answer_name(mel_answer answer)
         return "B";
     case MEL_ANSWER_SAME:
         return "=";
+    case MEL_ANSWER_SKIP:
+        break;
     }
     return "?";
 }
 
 mel_status mel_answer_parse(mel_answer *out, const char *text, mel_error *err)
 {
-    for (int i = MEL_ANSWER_A; i <= MEL_ANSWER_SAME; i++) {
-        if (strcmp(text, mel_answer_name((mel_answer)i)) == 0) {
-            *out = (mel_answer)i;
+    static const mel_answer answers[] = { MEL_ANSWER_A, MEL_ANSWER_B, MEL_ANSWER_SAME, MEL_ANSWER_SKIP };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        if (strcmp(text, mel_answer_name(answers[i])) == 0) {
+            *out = answers[i];
             return MEL_OK;
         }
     }
-    return mel_fail(err, MEL_EINVAL, "%s is not an answer: A, B or =", mel_show_text(text).text);
+    return mel_fail(err, MEL_EINVAL, "%s is not an answer: A, B, = or ?", mel_show_text(text).text);
 }
 
 mel_status mel_options_merge(void *defaults, size_t size, const void *given, mel_error *err)
@@ -78,7 +81,7 @@ mel_status mel_oracle_ask(mel_reply *reply, mel_oracle *oracle, const mel_questi
     status = oracle->answer(&got, oracle, question, err);
     if (status != MEL_OK)
         return status;
-    if (got < MEL_REPLY_A || got > MEL_REPLY_QUIT)
+    if (got < MEL_REPLY_A || got > MEL_REPLY_SKIP)
         return mel_fail(err, MEL_EINVAL, "question %lu: %d is not a reply", (unsigned long)question->number,
                         (int)got);
     *reply = got;
@@ -138,8 +141,11 @@ typedef struct {
     uint32_t a, b, same;
 } tally;
 
+/* Those who cannot say have no vote, unless nobody can. */
 static mel_reply winner(tally t)
 {
+    if (t.a + t.b + t.same == 0)
+        return MEL_REPLY_SKIP;
     if (t.same > t.a && t.same > t.b)
         return MEL_REPLY_SAME;
     if (t.a == t.b)
@@ -157,7 +163,7 @@ static bool settled(tally t, uint32_t votes)
 static mel_status ask_majority(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
 {
     majority_oracle *self = user;
-    tally t = { 0, 0, 0 };
+    tally t = { 0 };
     for (uint32_t i = 0; i < self->votes && !settled(t, self->votes); i++) {
         mel_question again = *question;
         again.repetition = question->repetition * self->votes + i;

@@ -37,6 +37,9 @@ static int wish_of_key(int key)
         return MEL_REPLY_B;
     case '=':
         return MEL_REPLY_SAME;
+    case 's':
+    case 'S':
+        return MEL_REPLY_SKIP;
     case 'u':
     case 'U':
         return MEL_REPLY_UNDO;
@@ -58,11 +61,8 @@ static int wish_of_line(const char *line)
     static const struct {
         const char *word;
         int wish;
-    } words[] = { { "same", MEL_REPLY_SAME },
-                  { "undo", MEL_REPLY_UNDO },
-                  { "quit", MEL_REPLY_QUIT },
-                  { "exit", MEL_REPLY_QUIT },
-                  { "help", WISH_EXPLAIN } };
+    } words[] = { { "same", MEL_REPLY_SAME }, { "skip", MEL_REPLY_SKIP }, { "undo", MEL_REPLY_UNDO },
+                  { "quit", MEL_REPLY_QUIT }, { "exit", MEL_REPLY_QUIT }, { "help", WISH_EXPLAIN } };
     if (line[0] != '\0' && line[1] == '\0')
         return wish_of_key((unsigned char)line[0]);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -105,8 +105,9 @@ static void add_keys(mel_canvas *c, size_t width)
 {
     static const struct {
         const char *key, *does;
-    } keys[] = { { "a", "prefer A" }, { "b", "prefer B" },      { "=", "about the same" },
-                 { "u", "undo" },     { "q", "save and quit" }, { "?", "explain" } };
+    } keys[] = { { "a", "prefer A" },  { "b", "prefer B" }, { "=", "about the same" },
+                 { "s", "can't say" }, { "u", "undo" },     { "q", "save and quit" },
+                 { "?", "explain" } };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const size_t need = strlen(keys[i].key) + 1 + strlen(keys[i].does);
         if (c->column > 0 && c->column + 2 + need > width)
@@ -159,8 +160,9 @@ static void add_explanation(mel_canvas *c, const mel_question *question, const m
         "are right, the others are mistakes. The bars show mistakes, on the same scale for A and B.",
         "Say which one you would rather have in use, all things considered. There is no right answer; what "
         "counts is how bad each kind of mistake is to you.",
-        "If you truly cannot tell, answer =. An answer can be taken back with u. With q everything answered "
-        "so far is kept, and you can go on later."
+        "If both are equally good to you, answer =; if you cannot say, for whatever reason, answer s: the "
+        "question is put aside. An answer can be taken back with u. With q everything answered so far is "
+        "kept, and you can go on later."
     };
     mel_canvas_newline(c);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
@@ -189,9 +191,9 @@ static mel_status await_reply(mel_reply *reply, const terminal_oracle *self, con
             add_keys(&c, width);
             add_prompt(&c);
         } else if (wish == WISH_NOTHING) {
-            mel_canvas_puts(&c, MEL_PLAIN, keys ? "" : "Please answer a, b, =, u, q or ?: ");
+            mel_canvas_puts(&c, MEL_PLAIN, keys ? "" : "Please answer a, b, =, s, u, q or ?: ");
         } else {
-            static const char *const echo[] = { "", "A", "B", "about the same", "undo", "quit" };
+            static const char *const echo[] = { "", "A", "B", "about the same", "undo", "quit", "can't say" };
             mel_canvas_puts(&c, MEL_BOLD, keys ? echo[wish] : "");
             mel_canvas_newline(&c);
         }

@@ -213,7 +213,7 @@ static void number_question(scene *s, size_t i, double x, double y, double from_
 static void draw_question(scene *s, const mel_asked *q)
 {
     const mel_point a = scaled(q->a, s->plot.people), b = scaled(q->b, s->plot.people);
-    const bool same = q->answer == MEL_ANSWER_SAME;
+    const bool same = q->answer != MEL_ANSWER_A && q->answer != MEL_ANSWER_B;
     mel_figure_segment(&s->fig, same ? "asked dots" : "asked", a.tp, a.tn, b.tp, b.tn);
     take_box(s, mel_figure_x(&s->fig, a.tp), mel_figure_y(&s->fig, a.tn), 5.0, 5.0);
     take_box(s, mel_figure_x(&s->fig, b.tp), mel_figure_y(&s->fig, b.tn), 5.0, 5.0);
@@ -223,7 +223,7 @@ static void mark_question(scene *s, size_t i)
 {
     mel_figure *fig = &s->fig;
     const mel_asked *q = &s->plot.questions[i];
-    const bool b_won = q->answer == MEL_ANSWER_B, same = q->answer == MEL_ANSWER_SAME;
+    const bool b_won = q->answer == MEL_ANSWER_B, same = !b_won && q->answer != MEL_ANSWER_A;
     const mel_point won = scaled(b_won ? q->b : q->a, s->plot.people);
     const mel_point lost = scaled(b_won ? q->a : q->b, s->plot.people);
     mel_figure_marker(fig, MEL_MARKER_RING, "lost", lost.tp, lost.tn, 3.2);
@@ -237,10 +237,11 @@ static void mark_question(scene *s, size_t i)
 static void draw_questions(scene *s)
 {
     const size_t n = s->plot.n_questions;
-    bool any_same = false;
+    bool any_same = false, any_skipped = false;
     for (size_t i = 0; i < n; i++) {
         draw_question(s, &s->plot.questions[i]);
         any_same = any_same || s->plot.questions[i].answer == MEL_ANSWER_SAME;
+        any_skipped = any_skipped || s->plot.questions[i].answer == MEL_ANSWER_SKIP;
     }
     for (size_t i = 0; i < n; i++)
         mark_question(s, i);
@@ -248,8 +249,11 @@ static void draw_questions(scene *s)
         return;
     mel_figure_key(&s->fig, MEL_KEY_MARKER, MEL_MARKER_DISC, "won", "preferred");
     mel_figure_key(&s->fig, MEL_KEY_MARKER, MEL_MARKER_RING, "lost", "not preferred");
-    if (any_same)
-        mel_figure_key(&s->fig, MEL_KEY_LINE, MEL_MARKER_RING, "soft dots", "about the same");
+    if (any_same || any_skipped)
+        mel_figure_key(&s->fig, MEL_KEY_LINE, MEL_MARKER_RING, "soft dots",
+                       !any_skipped ? "about the same"
+                       : any_same   ? "about the same, or can't say"
+                                    : "can't say");
     mel_figure_describe(&s->fig, "%s questions are drawn as numbered segments between the two classifiers.",
                         mel_digits_count(n).text);
 }

@@ -67,7 +67,11 @@ static void write_difference(mel_page *page, const mel_page_question *q, size_t 
 static void write_answer(mel_page *page, const mel_page_question *q, const columns *c, const char *rows)
 {
     const bool a = q->answer == MEL_ANSWER_A, b = q->answer == MEL_ANSWER_B;
-    mel_write(&page->out, "<td class=\"answer\" rowspan=\"%s\">%s</td>", rows, a ? "A" : b ? "B" : "same");
+    mel_write(&page->out, "<td class=\"answer\" rowspan=\"%s\">%s</td>", rows,
+              a                              ? "A"
+              : b                            ? "B"
+              : q->answer == MEL_ANSWER_SKIP ? "can't say"
+                                             : "same");
     if (c->seconds)
         mel_write(&page->out, "<td class=\"n\" rowspan=\"%s\">%s</td>", rows,
                   isfinite(q->seconds) ? mel_digits_shown(q->seconds, 1).text : "\xE2\x80\x93");

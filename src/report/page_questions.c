@@ -88,7 +88,11 @@ static void write_row(mel_page *page, size_t i, const columns *c)
     write_cell(page, mel_page_alarms(d, point_of(q->a)), c->alarms, a, c->decimals, "alarm");
     write_cell(page, mel_page_missed(d, point_of(q->b)), c->missed, b, c->decimals, "miss gap");
     write_cell(page, mel_page_alarms(d, point_of(q->b)), c->alarms, b, c->decimals, "alarm");
-    mel_write(&page->out, "<td class=\"answer\">%s</td>", a ? "A" : b ? "B" : "same");
+    mel_write(&page->out, "<td class=\"answer\">%s</td>",
+              a                              ? "A"
+              : b                            ? "B"
+              : q->answer == MEL_ANSWER_SKIP ? "can't say"
+                                             : "same");
     if (c->seconds)
         mel_write(&page->out, "<td class=\"n\">%s</td>",
                   isfinite(q->seconds) ? mel_digits_shown(q->seconds, 1).text : "\xE2\x80\x93");

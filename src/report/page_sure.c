@@ -47,6 +47,13 @@ static void write_end(mel_page *page)
     else if (d->summary.end == MEL_END_BUDGET)
         mel_write(&page->out, "The session ended when all %s %s that were allowed had been asked.",
                   questions.text, word);
+    else if (d->summary.end == MEL_END_DECIDED)
+        mel_write(
+            &page->out,
+            "The session ended after %s %s, when the decision that it was for could no longer change: %s.",
+            questions.text, word,
+            d->settings.until == MEL_UNTIL_RANK ? "the order of the classifiers is settled"
+                                                : "the best threshold is settled");
     else if (d->summary.end == MEL_END_NOISE)
         mel_write(
             &page->out,
@@ -251,6 +258,19 @@ void mel_page_consistency(mel_page *page)
         mel_write(&page->out,
                   "<li>The metric itself would have answered %s of the %s questions differently.</li>\n",
                   mel_digits_count(s->disagreements).text, mel_digits_count(d->n_questions).text);
+    if (s->skipped > 0)
+        mel_write(&page->out, "<li>%s %s answered \"can't say\".</li>\n", mel_digits_count(s->skipped).text,
+                  mel_page_plural(s->skipped, "question was", "questions were"));
+    if (d->settings.strategy != MEL_STRATEGY_SEARCH && isfinite(s->consistency))
+        mel_write(&page->out,
+                  s->consistency >= 0.05
+                      ? "<li>So many contradictions, or more, are to be expected of a careful respondent "
+                        "(probability %s).</li>\n"
+                      : "<li><strong>The answers do not hang together</strong>: a careful respondent would "
+                        "contradict the metric, or himself, so often with a probability of %s only. Another "
+                        "kind of metric may suit better, or the questions were not answered with "
+                        "care.</li>\n",
+                  mel_digits_significant(s->consistency, 2).text);
     if (isfinite(s->error_rate))
         mel_write(&page->out, "<li>The share of wrong answers is estimated at %s%%.</li>\n",
                   mel_digits_significant(100.0 * s->error_rate, 2).text);

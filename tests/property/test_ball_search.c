@@ -120,7 +120,7 @@ static void test_random_metrics(void **state)
     static const struct {
         uint32_t k;
         size_t n_metrics;
-    } rows[] = { { 3, 200 }, { 4, 200 }, { 5, 50 }, { 10, 2 } };
+    } rows[] = { { 3, 200 }, { 4, 200 }, { 5, 200 }, { 10, 10 } };
     for (size_t i = 0; i < COUNT(rows); i++)
         for (int mixed = 0; mixed < 2; mixed++) {
             const uint32_t k = rows[i].k, q = k * (k - 1);
@@ -179,6 +179,32 @@ static void test_fewer_questions(void **state)
     mel_ball_free(ball);
 }
 
+/* The thesis' order of angles: as many questions, within the same bound, but farther off than with the last
+ * angle first; more cycles make up for it. */
+static void test_first_angle_first(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t k, cycles;
+        bool farther;
+    } rows[] = { { 3, 2, true }, { 4, 2, true }, { 5, 2, true }, { 5, 5, false } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const uint32_t k = rows[i].k, q = k * (k - 1);
+        mel_ball *ball = test_rates_ball(k, some_radius(k));
+        mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR);
+        opt.cycles = rows[i].cycles;
+        const errors last = random_metrics(ball, &opt, 50, exact, false);
+        opt.first_angle_first = true;
+        const errors e = random_metrics(ball, &opt, 50, exact, false);
+        print_message("  q = %u, %u cycles, first angle first: p50 %.4f, p95 %.4f, largest %.4f\n", q,
+                      rows[i].cycles, e.p50, e.p95, e.most);
+        assert_int_equal(e.questions, rows[i].cycles * (q - 1) * 4 * 8);
+        assert_true(e.p95 <= sqrt((double)q) * opt.tolerance);
+        assert_true((e.p95 > 2.0 * last.p95) == rows[i].farther);
+        mel_ball_free(ball);
+    }
+}
+
 /* Theorem 4.2: O(sqrt(q) (eps + sqrt(eps_omega / radius))); the constant is about 2 at most. */
 static void test_band_noise(void **state)
 {
@@ -220,11 +246,12 @@ enum { N_OMEGA = 5, N_RADIUS_METRICS = 100 };
 
 /* Shares of metrics within omega = 0.02, 0.04, ..., 0.1 on a ball of this radius; metrics as the thesis
  * seems to have drawn them, by uniform angles. */
-static void shares_within(double share[N_OMEGA], double radius)
+static void shares_within(double share[N_OMEGA], double radius, bool first_angle_first)
 {
     mel_ball *ball = test_rates_ball(4, radius);
     const mel_domain domain = { .ball = ball };
-    const mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR);
+    mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR);
+    opt.first_angle_first = first_angle_first;
     mel_engine *engine = test_search_engine(&domain, &opt);
     mel_rng rng;
     mel_rng_seed(&rng, 53);
@@ -257,7 +284,8 @@ static void shares_within(double share[N_OMEGA], double radius)
 }
 
 /* Errors come only when the radius is of the order of rounding, and fewer with larger radii. The thesis sees
- * them at radii of 1e-12; here, with the points that differ as much as they can, at a tenth of that. */
+ * them at radii of 1e-12, and so does its order of angles here; with the last angle first, where points
+ * differ as much as they can, they come at a tenth of that. */
 static void test_radius(void **state)
 {
     (void)state;
@@ -272,7 +300,7 @@ static void test_radius(void **state)
     };
     double share[N_OMEGA], before[N_OMEGA] = { 0.0 };
     for (size_t i = 0; i < COUNT(small); i++) {
-        shares_within(share, small[i]);
+        shares_within(share, small[i], false);
         double rise = 0.0;
         for (size_t j = 0; j < N_OMEGA; j++) {
             assert_true(share[j] >= before[j] - 0.05); /* of 100 metrics */
@@ -281,8 +309,12 @@ static void test_radius(void **state)
         assert_true(rise > 0.1);
         memcpy(before, share, sizeof before);
     }
+    memset(before, 0, sizeof before);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        shares_within(share, rows[i].radius);
+        shares_within(share, rows[i].radius, true);
+        assert_true(share[0] > before[0] && share[0] < 1.0);
+        memcpy(before, share, sizeof before);
+        shares_within(share, rows[i].radius, false);
         for (size_t j = 0; j < N_OMEGA; j++)
             assert_true(share[j] >= rows[i].thesis[j] - 1e-9);
     }
@@ -376,6 +408,49 @@ static void test_result_on_the_way(void **state)
         mel_metric_free(found);
     }
     mel_metric_free(truth);
+    mel_ball_free(ball);
+}
+
+/* A search goes on from where it stopped; taking an answer back makes it run over all answers at once, and
+ * looking at the result uses its room: neither may change the next question. */
+static void test_undo_anywhere(void **state)
+{
+    (void)state;
+    mel_ball *ball = test_rates_ball(3, 0.1);
+    const mel_domain domain = { .ball = ball };
+    for (int forwards = 0; forwards < 2; forwards++) {
+        mel_session_options opt = test_search_options(MEL_FAMILY_LINEAR_FRACTIONAL);
+        opt.tolerance = 0.3;
+        opt.direction = MEL_DIRECTION_UNKNOWN;
+        opt.first_angle_first = forwards != 0;
+        mel_session *session = NULL;
+        mel_error err;
+        mel_rng rng;
+        mel_rng_seed(&rng, 55);
+        assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
+        for (uint32_t number = 1;; number++) {
+            const mel_question *question = NULL;
+            bool done = false;
+            double before[12];
+            assert_ok(mel_session_ask(&question, &done, session, &err), &err);
+            if (done)
+                break;
+            memcpy(before, question->a, 6 * sizeof *before);
+            memcpy(before + 6, question->b, 6 * sizeof *before);
+            const mel_answer answer = mel_rng_uniform(&rng) < 0.5 ? MEL_ANSWER_A : MEL_ANSWER_B;
+            assert_ok(mel_session_tell(session, number, answer, NAN, &err), &err);
+            mel_metric *metric = NULL;
+            if (mel_session_result(&metric, NULL, session, &err) == MEL_OK)
+                mel_metric_free(metric); /* random answers need not fix one */
+            assert_ok(mel_session_undo(session, &err), &err);
+            assert_ok(mel_session_ask(&question, &done, session, &err), &err);
+            assert_memory_equal(question->a, before, 6 * sizeof *before);
+            assert_memory_equal(question->b, before + 6, 6 * sizeof *before);
+            assert_ok(mel_session_tell(session, number, answer, NAN, &err), &err);
+        }
+        assert_int_equal(mel_session_answers(session), 6 + 2 * 2 * 5 * 3 * 4);
+        mel_session_free(session);
+    }
     mel_ball_free(ball);
 }
 
@@ -535,11 +610,13 @@ int main(void)
         cmocka_unit_test(test_table_of_linear_metrics),
         cmocka_unit_test(test_random_metrics),
         cmocka_unit_test(test_fewer_questions),
+        cmocka_unit_test(test_first_angle_first),
         cmocka_unit_test(test_band_noise),
         cmocka_unit_test(test_radius),
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_given_signs),
         cmocka_unit_test(test_result_on_the_way),
+        cmocka_unit_test(test_undo_anywhere),
         cmocka_unit_test(test_questions_are_in_the_ball),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_table_of_fractional_metrics),

@@ -95,10 +95,40 @@ def test_binary_classifier_predicts(melicit):
 
 
 @pytest.mark.parametrize("change, says", [
+    (lambda c: c.update(positive="0"), "positive"),
+    (lambda c: c["rules"][0].update(inverted="yes"), "inverted"),
+    (lambda c: c["rules"][0].pop("threshold"), "threshold"),
+])
+def test_damaged_thresholds(melicit, change, says):
+    numpy.save(melicit.folder / "p.npy", numpy.array([0.2, 0.7]))
+    classifier = {"format": "melicit-classifier", "version": 1, "classes": ["0", "1"], "positive": "1",
+                  "rules": [{"threshold": 0.5, "inverted": False, "share": 1}]}
+    predict = "predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy"
+    melicit.write("c.json", json.dumps(classifier))
+    melicit(*predict).done()
+    change(classifier)
+    melicit.write("c.json", json.dumps(classifier))
+    melicit(*predict).refused(3, "c.json", says)
+
+
+def test_classifier_of_too_many_numbers(melicit):
+    """2^16 rules, groups and classes: the number of gains does not fit into 64 bits."""
+    numpy.save(melicit.folder / "p.npy", numpy.array([[0.2, 0.8]]))
+    many = [str(i) for i in range(1 << 16)]
+    matrix = [[1] * len(many)] + [[]] * (len(many) - 1)
+    rules = [{"gain": [matrix] + [[]] * (len(many) - 1), "share": 1}] + [{}] * (len(many) - 1)
+    melicit.write("c.json", json.dumps({"format": "melicit-classifier", "version": 1, "classes": many,
+                                        "groups": many, "rules": rules}))
+    predict = "predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy"
+    melicit(*predict).refused(3, "c.json", "too many")
+
+
+@pytest.mark.parametrize("change, says", [
     (lambda c: c.update(format="melicit-metric"), "melicit-classifier"),
     (lambda c: c.update(version=2), "version"),
     (lambda c: c.update(classes=["0"]), "classes"),
     (lambda c: c.update(classes=["0", 1, "2"]), "classes[1]"),
+    (lambda c: c.update(classes=["0", "1", "1"]), "classes[2]"),
     (lambda c: c.update(rules=[]), "rules"),
     (lambda c: c["rules"][0].update(share=0.7), "add up to"),
     (lambda c: c["rules"][0].update(share="all"), "share"),

@@ -2,6 +2,7 @@
 #include "support/binary.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static mel_face *face;
 static mel_space *space;
@@ -162,9 +163,76 @@ static void test_log(void **state)
     test_each_allocation("resumed session of an earlier version", resume, &j);
 }
 
+/* A session with a purpose and a prior, its draws, and two of them together. */
+static mel_status posterior(void *context)
+{
+    const job *j = context;
+    mel_session *session[2] = { NULL, NULL };
+    mel_pooled *pooled = NULL;
+    mel_cost_ratio ratio;
+    size_t n = 0, size = 0;
+    double *draw = NULL;
+    mel_error err;
+    mel_status status = MEL_OK;
+    for (int i = 0; i < 2 && status == MEL_OK; i++) {
+        status = mel_session_new(&session[i], &j->domain, &j->opt, &err);
+        if (status == MEL_OK)
+            status = mel_session_run(session[i], oracle, &err);
+    }
+    if (status == MEL_OK)
+        status = mel_session_draws(&n, &size, &draw, session[0], &err);
+    if (status == MEL_OK)
+        status = mel_session_weight_ratio(&ratio, session[0], 0, 1, &err);
+    if (status == MEL_OK)
+        status = mel_sessions_pool(&pooled, 2, session, &err);
+    assert_true((pooled != NULL) == (status == MEL_OK));
+    free(draw);
+    mel_pooled_free(pooled);
+    mel_session_free(session[0]);
+    mel_session_free(session[1]);
+    return status;
+}
+
+static void test_posterior(void **state)
+{
+    (void)state;
+    static const double a[] = { -1, -2, -1, -1, -1, -1 }, plane[] = { 0.3, 0.31, 0.31, 0.3 };
+    job rows[] = { make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE),
+                   make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE) };
+    rows[1].domain = (mel_domain){ .ball = ball };
+    mel_metric *prior[2] = { NULL, NULL };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+        const mel_layout *layout = i == 0 ? &binary : mel_ball_layout(ball);
+        assert_ok(mel_metric_linear(&prior[i], MEL_FAMILY_LINEAR, layout, NULL,
+                                    i == 0 ? MEL_COST : MEL_UTILITY, a, NULL),
+                  NULL);
+        rows[i].opt.max_questions = 2;
+        rows[i].opt.prior = prior[i];
+        rows[i].opt.prior_strength = 4.0;
+        rows[i].opt.tolerance = 1e-6;
+        test_each_allocation("posterior", posterior, &rows[i]);
+        mel_metric_free(prior[i]);
+    }
+    /* Named in a header. */
+    job j = make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE);
+    mel_metric *named = NULL;
+    const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+    assert_ok(mel_metric_linear(&named, MEL_FAMILY_LINEAR, &binary, NULL, MEL_COST, a, NULL), NULL);
+    j.path = test_path("alloc_purpose.jsonl");
+    j.opt.max_questions = 1;
+    j.opt.until = MEL_UNTIL_RANK;
+    j.opt.n_pool = 2;
+    j.opt.pool = plane;
+    j.opt.prior = named;
+    j.opt.prior_strength = 4.0;
+    test_each_allocation("session with a purpose in its file", resume, &j);
+    mel_metric_free(named);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_engines), cmocka_unit_test(test_domains),
-                                        cmocka_unit_test(test_log) };
+                                        cmocka_unit_test(test_log), cmocka_unit_test(test_posterior) };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

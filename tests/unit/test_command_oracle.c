@@ -72,6 +72,7 @@ static void test_answers(void **state)
         { "while read -r line; do echo b; done", "BBB" },
         { "while read -r line; do printf ' =\\t\\r\\n'; done", "===" },
         { "exec sed -u -e 's/.*\"question\": [13],.*/A/;t' -e 's/.*/B/'", "ABAB" },
+        { "while read -r line; do echo ' ?'; done", "??" },
         { "read -r line; printf a", "A" }, /* the last line may lack its newline */
         { "while read -r l; do case $l in *'\"question\": 2,'*) echo '=';; *) echo A;; esac; done", "A=A" },
     };
@@ -171,7 +172,7 @@ static void test_misbehaviour(void **state)
         const char *says;
     } rows[] = {
         { "another word", "while read -r l; do echo maybe; done", 0,
-          "answered \"maybe\"; A, B or = was expected" },
+          "answered \"maybe\"; A, B, = or ? was expected" },
         { "two letters", "while read -r l; do echo AB; done", 0, "answered \"AB\"" },
         { "an empty line", "while read -r l; do echo; done", 0, "answered \"\"" },
         { "control bytes", "while read -r l; do printf 'A\\033\\n'; done", 0, "answered \"A\\x1b\"" },

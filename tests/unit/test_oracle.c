@@ -49,13 +49,16 @@ static void test_answers(void **state)
     assert_int_equal(answer, MEL_ANSWER_B);
     assert_ok(mel_answer_parse(&answer, "=", NULL), NULL);
     assert_int_equal(answer, MEL_ANSWER_SAME);
-    static const char *const wrong[] = { "", "a", "AB", " A", "C", "?" };
+    assert_ok(mel_answer_parse(&answer, "?", NULL), NULL);
+    assert_int_equal(answer, MEL_ANSWER_SKIP);
+    static const char *const wrong[] = { "", "a", "AB", " A", "C", "??" };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         mel_error err = { 0 };
         assert_int_equal(mel_answer_parse(&answer, wrong[i], &err), MEL_EINVAL);
         assert_non_null(strstr(err.text, "is not an answer"));
     }
     assert_string_equal(mel_answer_name(MEL_ANSWER_SAME), "=");
+    assert_string_equal(mel_answer_name(MEL_ANSWER_SKIP), "?");
     assert_string_equal(mel_answer_name((mel_answer)9), "?");
 }
 

@@ -234,7 +234,16 @@ static mel_page_data sample_page(void)
         .session_path = "it's a file.jsonl",
         .metric_path = "m.json",
         .rows = 285,
-        .summary = { MEL_END_TOLERANCE, 3, 0.012, 0.05, 1, 0, 1, 0.3, 0.2, 0.4 },
+        .summary = { .end = MEL_END_TOLERANCE,
+                     .questions = 3,
+                     .radius = 0.012,
+                     .error_rate = 0.05,
+                     .repeats = 1,
+                     .disagreements = 1,
+                     .consistency = NAN,
+                     .angle = 0.3,
+                     .angle_low = 0.2,
+                     .angle_high = 0.4 },
         .n_numbers = 2,
         .numbers = numbers,
         .cost = { 3.24, 2.37, 4.93 },
@@ -290,7 +299,12 @@ static mel_status bare_page(char **out, mel_error *err)
     d.settings.family = MEL_FAMILY_LINEAR_FRACTIONAL;
     d.settings.strategy = MEL_STRATEGY_SEARCH;
     d.rows = 0;
-    d.summary = (mel_summary){ MEL_END_NOT_YET, 0, NAN, NAN, 0, 0, 0, NAN, NAN, NAN };
+    d.summary = (mel_summary){ .radius = NAN,
+                               .error_rate = NAN,
+                               .consistency = NAN,
+                               .angle = NAN,
+                               .angle_low = NAN,
+                               .angle_high = NAN };
     d.n_numbers = 0;
     d.cost = (mel_cost_ratio){ NAN, NAN, NAN };
     d.threshold = d.threshold_low = d.threshold_high = NAN;

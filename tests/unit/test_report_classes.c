@@ -58,7 +58,17 @@ static mel_page_data sample(mel_page_classes *classes)
         .version = "9.9.9",
         .unit = "women",
         .session_path = "it's a file.jsonl",
-        .summary = { MEL_END_TOLERANCE, 3, 0.012, 0.05, 1, 1, 1, NAN, NAN, NAN },
+        .summary = { .end = MEL_END_TOLERANCE,
+                     .questions = 3,
+                     .radius = 0.012,
+                     .error_rate = 0.05,
+                     .repeats = 1,
+                     .repeats_agreed = 1,
+                     .disagreements = 1,
+                     .consistency = NAN,
+                     .angle = NAN,
+                     .angle_low = NAN,
+                     .angle_high = NAN },
         .n_numbers = COUNT(numbers),
         .numbers = numbers,
         .truth_words = "The truth.",
@@ -159,7 +169,12 @@ static void test_bare_page(void **state)
     classes.on_ball = false;
     d.words = "This metric does not tell classifiers apart: every weight is zero.";
     d.session_path = d.truth_words = NULL;
-    d.summary = (mel_summary){ MEL_END_NOT_YET, 0, NAN, NAN, 0, 0, 0, NAN, NAN, NAN };
+    d.summary = (mel_summary){ .radius = NAN,
+                               .error_rate = NAN,
+                               .consistency = NAN,
+                               .angle = NAN,
+                               .angle_low = NAN,
+                               .angle_high = NAN };
     d.n_questions = d.n_radius = d.n_numbers = 0;
     char *html = write(&d);
     static const char *const order[] = {

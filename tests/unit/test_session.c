@@ -1,6 +1,8 @@
 /* Sessions: ask, tell, undo, the log, and every way a log can be wrong. */
 #include "support/binary.h"
 
+#include "elicit/session.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +159,32 @@ static void test_undo(void **state)
     session = open_session(path, &opt);
     assert_int_equal(mel_session_answers(session), 3);
     assert_true(ask(session)->a[0] == fourth);
+    mel_session_free(session);
+}
+
+/* Once an answer is in memory that could neither be stored nor forgotten, taking back would write that about
+ * an answer that the file does not have, and nobody could open it any more. */
+static void test_broken(void **state)
+{
+    (void)state;
+    const mel_session_options opt = options();
+    const char *path = test_path("broken.jsonl");
+    mel_session *session = open_session(path, &opt);
+    answer_some(session, 2);
+    (void)ask(session);
+    mel_log *log = session->log;
+    session->log = NULL; /* the third answer does not reach the file */
+    assert_int_equal(mel_session_tell(session, 3, MEL_ANSWER_A, NAN, NULL), MEL_OK);
+    session->log = log;
+    session->broken = true;
+    const mel_question *question = NULL;
+    bool done = false;
+    assert_int_equal(mel_session_ask(&question, &done, session, NULL), MEL_ESTATE);
+    assert_int_equal(mel_session_tell(session, 4, MEL_ANSWER_A, NAN, NULL), MEL_ESTATE);
+    assert_int_equal(mel_session_undo(session, NULL), MEL_ESTATE);
+    mel_session_free(session);
+    session = open_session(path, &opt);
+    assert_int_equal(mel_session_answers(session), 2);
     mel_session_free(session);
 }
 
@@ -512,12 +540,19 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tell),           cmocka_unit_test(test_options_are_checked),
-        cmocka_unit_test(test_undo),           cmocka_unit_test(test_resume_anywhere),
-        cmocka_unit_test(test_truncation),     cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_changed_header), cmocka_unit_test(test_one_process_at_a_time),
-        cmocka_unit_test(test_unwritable),     cmocka_unit_test(test_posterior),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_old_files),
+        cmocka_unit_test(test_tell),
+        cmocka_unit_test(test_options_are_checked),
+        cmocka_unit_test(test_undo),
+        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_resume_anywhere),
+        cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_changed_header),
+        cmocka_unit_test(test_one_process_at_a_time),
+        cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_posterior),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_old_files),
     };
     return cmocka_run_group_tests(tests, make_face, free_face);
 }

@@ -348,7 +348,7 @@ static void test_changed_options(void **state)
 {
     (void)state;
     static const signed char signs[] = { -1, -1, -1, -1, -1, 1 }, others[] = { -1, -1, -1, -1, -1, 0 };
-    mel_session_options opt = options(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH), rows[6];
+    mel_session_options opt = options(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH), rows[7];
     opt.signs = signs;
     const char *path = test_path("options.jsonl");
     mel_session_free(open_ball(path, &opt, MEL_OK, ""));
@@ -360,10 +360,15 @@ static void test_changed_options(void **state)
     rows[3].simple_questions = true;
     rows[4].signs = others;
     rows[5].signs = NULL;
+    rows[6].first_angle_first = true;
     static const char *const says[] = {
-        "options.per_round = 4, not 2",         "options.cycles = 2, not 3",
-        "options.tournament = false, not true", "options.simple_questions = false, not true",
-        "options.signs = [-1,-1,-1,-1,-1,1]",   "options.signs, which is not set now",
+        "options.per_round = 4, not 2",
+        "options.cycles = 2, not 3",
+        "options.tournament = false, not true",
+        "options.simple_questions = false, not true",
+        "options.signs = [-1,-1,-1,-1,-1,1]",
+        "options.signs, which is not set now",
+        "options.first_angle_first = false, not true",
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         open_ball(path, &rows[i], MEL_ECONFLICT, says[i]);

@@ -570,13 +570,15 @@ static void test_lines(void **state)
         { "2", MEL_REPLY_B, NULL },
         { "=\n", MEL_REPLY_SAME, NULL },
         { "same\n", MEL_REPLY_SAME, NULL },
+        { "s\n", MEL_REPLY_SKIP, NULL },
+        { "Skip\n", MEL_REPLY_SKIP, NULL },
         { "u\n", MEL_REPLY_UNDO, NULL },
         { "Undo\n", MEL_REPLY_UNDO, NULL },
         { "q\n", MEL_REPLY_QUIT, NULL },
         { "QUIT\n", MEL_REPLY_QUIT, NULL },
         { "", MEL_REPLY_QUIT, NULL },
         { "\n\n", MEL_REPLY_QUIT, "Please answer" },
-        { "perhaps\nboth\nb\n", MEL_REPLY_B, "Please answer a, b, =, u, q or ?: " },
+        { "perhaps\nboth\nb\n", MEL_REPLY_B, "Please answer a, b, =, s, u, q or ?: " },
         { "?\na\n", MEL_REPLY_A,
           "A missed tumour is someone who truly is \"cancer\" and is predicted to be" },
         { "help\n=\n", MEL_REPLY_SAME, "A and B are two ways to decide" },
@@ -589,7 +591,7 @@ static void test_lines(void **state)
         const mel_reply reply = converse(cases[i].lines, &seen);
         assert_int_equal(reply, cases[i].want);
         assert_non_null(
-            strstr(seen, "a prefer A  b prefer B  = about the same  u undo  q save and quit  ? explain"));
+            strstr(seen, "a prefer A  b prefer B  = about the same  s can't say  u undo  q save and quit"));
         if (cases[i].seen != NULL && strstr(seen, cases[i].seen) == NULL)
             fail_msg("\"%s\" is not in: %s", cases[i].seen, seen);
         free(seen);
@@ -620,8 +622,8 @@ static void test_narrow_explanation(void **state)
     fclose(opt.out);
     assert_non_null(
         strstr(seen, "A missed cancer is someone who truly is\n\"cancer\" and is predicted to be\n"));
-    assert_non_null(
-        strstr(seen, "a prefer A  b prefer B  = about the same\nu undo  q save and quit  ? explain\n"));
+    assert_non_null(strstr(
+        seen, "a prefer A  b prefer B  = about the same\ns can't say  u undo  q save and quit\n? explain\n"));
     for (char *line = seen, *end = seen; end != NULL; line = end + 1) {
         end = strchr(line, '\n');
         if (end != NULL)

@@ -1,12 +1,12 @@
 /* The slope is written in angles, |slope| = (cos t1, sin t1 cos t2, sin t1 sin t2 cos t3, ...), each in
  * [0, pi/2], with the signs put in front of the coordinates: one orthant like all others.
  *
- * The thesis goes from the first angle to the last. But the best value of an angle depends on the later ones
- * only (tan t_j = <rest of a, rest of the point> / a_j), so here the last one comes first, the
- * earlier ones standing at pi/2 meanwhile (the point then has nothing in the earlier coordinates and all of
- * its length in those that matter): after one cycle every angle of a linear metric is known, in any
- * dimension. The other way round two cycles leave errors far above the tolerance from about 12 coordinates
- * on. */
+ * The thesis goes from the first angle to the last, from a point that it does not name (here: all coordinates
+ * alike). But the best value of an angle depends on the later ones only (tan t_j = <rest of a, rest of the
+ * point> / a_j), so unless first_angle_first is set the last one comes first, the earlier ones standing at
+ * pi/2 meanwhile (the point then has nothing in the earlier coordinates and all of its length in those that
+ * matter): after one cycle every angle of a linear metric is known, in any dimension. The other way round the
+ * error after two cycles is two to six times as large (tests/property/test_ball_search.c). */
 #include "elicit/search/sphere.h"
 
 #include <math.h>
@@ -85,12 +85,18 @@ void mel_sphere_point(double *point, const mel_ball *ball, const double *directi
         point[i] = centre[i] + radius * direction[i];
 }
 
+/* Angle i of the direction in which this and all later coordinates are alike. */
+static double even_angle(const mel_sphere_search *search, size_t i)
+{
+    return atan(sqrt((double)(search->n - 1 - i)));
+}
+
 void mel_sphere_slope(double *slope, const mel_sphere_search *search, const mel_arc *arcs)
 {
     for (size_t i = 0; i + 1 < search->n; i++) {
         const bool untouched = arcs[i].low == 0.0 && arcs[i].high == half_pi;
         /* Nothing known: all coordinates from here on alike. */
-        search->angle[i] = untouched ? atan(sqrt((double)(search->n - 1 - i))) : mel_arc_middle(arcs[i]);
+        search->angle[i] = untouched ? even_angle(search, i) : mel_arc_middle(arcs[i]);
     }
     from_angles(slope, search->n, search->angle);
     put_signs(slope, search, arcs == search->lower ? -1.0 : 1.0);
@@ -155,60 +161,92 @@ static void pose_angles(void *context, double from, double to)
     place(angle->search->replay->b, angle, from);
 }
 
-/* One angle. The interval from an earlier cycle stays until the new one is narrower. */
-static bool search_angle(const angle_context *angle, const mel_arc_search *how, mel_arc *known)
-{
-    mel_arc arc = { 0.0, half_pi };
-    const bool ended = mel_arc_narrow(&arc, how);
-    if (ended || arc.high - arc.low < known->high - known->low)
-        *known = arc;
-    angle->search->angle[angle->moving] = mel_arc_middle(arc);
-    return ended;
-}
-
-/* Algorithm 4.2; with side -1 and responses inverted, Algorithm 4.5. False: stopped at a question. */
-static bool search_side(mel_sphere_search *search, mel_arc *arcs, double side)
-{
-    angle_context angle = { .search = search, .side = side };
-    const mel_arc_search how = {
-        .replay = search->replay,
-        .tolerance = search->opt->tolerance,
-        .per_round = search->opt->per_round,
-        .minimise = side < 0.0,
-        .pose = pose_angles,
-        .context = &angle,
-    };
-    for (size_t i = 0; i + 1 < search->n; i++)
-        search->angle[i] = half_pi;
-    for (uint32_t cycle = 0; cycle < search->opt->cycles; cycle++)
-        for (size_t left = search->n - 1; left > 0; left--) {
-            angle.moving = left - 1;
-            if (!search_angle(&angle, &how, &arcs[angle.moving]))
-                return false;
-        }
-    return true;
-}
-
 static bool is_fractional(const mel_sphere_search *search)
 {
     return search->opt->family == MEL_FAMILY_LINEAR_FRACTIONAL;
 }
 
+/* The searches of single angles, one after the other: cycles of the best point's, then of the worst's. */
+static size_t steps_per_side(const mel_sphere_search *search)
+{
+    return search->opt->cycles * (search->n - 1);
+}
+
+static size_t n_steps(const mel_sphere_search *search)
+{
+    return (is_fractional(search) ? 2 : 1) * steps_per_side(search);
+}
+
+static size_t angle_of_step(const mel_sphere_search *search, size_t step)
+{
+    const size_t turn = step % (search->n - 1);
+    return search->opt->first_angle_first ? turn : search->n - 2 - turn;
+}
+
+/* The angles where earlier steps left them, and where they start before the first cycle has reached them. */
+static void restore_angles(const mel_sphere_search *search, const mel_arc *arcs, size_t step, size_t moving)
+{
+    const bool forwards = search->opt->first_angle_first;
+    for (size_t i = 0; i + 1 < search->n; i++) {
+        const bool searched = step >= search->n - 1 || (forwards ? i < moving : i > moving);
+        search->angle[i] = searched ? mel_arc_middle(arcs[i]) : forwards ? even_angle(search, i) : half_pi;
+    }
+}
+
+/* One angle of Algorithm 4.2 or, on the worst point's side with responses inverted, 4.5. The interval from
+ * an earlier cycle stays until the new one is narrower. False: stopped at a question. */
+static bool search_angle(mel_sphere_search *search)
+{
+    const bool worst = search->step >= steps_per_side(search);
+    const size_t step = worst ? search->step - steps_per_side(search) : search->step;
+    mel_arc *arcs = worst ? search->lower : search->upper;
+    angle_context angle = {
+        .search = search,
+        .moving = angle_of_step(search, step),
+        .side = worst ? -1.0 : 1.0,
+    };
+    const mel_arc_search how = {
+        .replay = search->replay,
+        .tolerance = search->opt->tolerance,
+        .per_round = search->opt->per_round,
+        .minimise = worst,
+        .pose = pose_angles,
+        .context = &angle,
+    };
+    restore_angles(search, arcs, step, angle.moving);
+    mel_arc arc = { 0.0, half_pi }, *known = &arcs[angle.moving];
+    const bool ended = mel_arc_narrow(&arc, &how);
+    if (ended || arc.high - arc.low < known->high - known->low)
+        *known = arc;
+    return ended;
+}
+
 uint32_t mel_sphere_total(const mel_sphere_search *search)
 {
-    uint32_t unknown = 0;
+    double total = 0.0;
     for (size_t i = 0; i < search->n; i++)
-        unknown += search->given[i] == 0 ? 1 : 0;
+        total += search->given[i] == 0 ? 1.0 : 0.0;
     const uint32_t rounds = mel_arc_rounds((mel_arc){ 0.0, half_pi }, search->opt->tolerance);
-    const uint32_t sides = is_fractional(search) ? 2 : 1;
-    const uint32_t angles = search->opt->cycles * (uint32_t)(search->n - 1);
-    return unknown + sides * angles * rounds * search->opt->per_round;
+    total += (double)n_steps(search) * rounds * search->opt->per_round;
+    return total < (double)UINT32_MAX ? (uint32_t)total : UINT32_MAX;
 }
 
 bool mel_sphere_run(mel_sphere_search *search)
 {
-    for (size_t i = 0; i < search->n; i++)
-        search->upper[i] = search->lower[i] = (mel_arc){ 0.0, half_pi };
-    return find_signs(search) && search_side(search, search->upper, 1.0) &&
-           (!is_fractional(search) || search_side(search, search->lower, -1.0));
+    mel_replay *replay = search->replay;
+    if (search->step == 0 || replay->n_answers < search->used) {
+        for (size_t i = 0; i < search->n; i++)
+            search->upper[i] = search->lower[i] = (mel_arc){ 0.0, half_pi };
+        search->step = 0;
+        if (!find_signs(search))
+            return false;
+        search->used = replay->used;
+    }
+    replay->used = search->used;
+    for (; search->step < n_steps(search); search->step++) {
+        if (!search_angle(search))
+            return false;
+        search->used = replay->used;
+    }
+    return true;
 }

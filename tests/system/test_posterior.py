@@ -1,0 +1,156 @@
+"""What active sessions tell beyond the metric: ends by decision, priors, "can't say", consistency, ratios, ranking by a
+session's own draws, and several respondents."""
+import json
+
+import numpy
+import pytest
+from classes import SOFTMAX, layout, metric_text, unit
+
+FACE = ("--population", "logistic:a=5,b=0")
+BINARY = layout("confusion", "binary", 2)
+POOL = "name,tp,tn\nx,0.33,0.35\ny,0.30,0.42\nz,0.1,0.44\n"
+
+
+@pytest.fixture
+def doctor(melicit):
+    melicit.write("t.json", metric_text("linear", BINARY, a=unit([0.9, 0.3])))
+    melicit.write("pool.csv", POOL)
+    return melicit
+
+
+def test_until_rank(doctor):
+    plain = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--json").done().json
+    got = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--until", "rank:pool.csv", "--session", "s.jsonl",
+                 "--report", "r.html", "--json").done().json
+    assert got["end"] == "decided" and got["questions"] < plain["questions"]
+    assert "could no longer change: the order of the classifiers is settled" in (doctor.folder / "r.html").read_text()
+    again = doctor("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", "--json").done().json
+    assert again["end"] == "decided" and again["metric"] == got["metric"]
+    ranked = doctor("rank", "--session", "s.jsonl", "--pool", "pool.csv", "--json").done().json
+    assert [one["name"] for one in ranked["order"]] == ["x", "y", "z"]
+    assert ranked["order_probability"] >= 0.95
+    header = json.loads((doctor.folder / "s.jsonl").read_text().splitlines()[0])
+    assert header["options"]["until"] == "rank" and header["options"]["pool"][2] == [0.1, 0.44]
+    doctor.write("pool.csv", POOL.replace("0.42", "0.41"))
+    doctor("elicit", *FACE, "--oracle", "sim:t.json", "--until", "rank:pool.csv", "--session", "s.jsonl").refused(
+        6, "options.pool")
+    doctor("report", "--session", "s.jsonl", "--out", "again.html").done()
+
+
+def test_until_threshold_text(doctor):
+    """A face of many thresholds is decided only when the tolerance is long reached: whichever comes first."""
+    got = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--until", "threshold", "--json").done().json
+    assert got["end"] == "tolerance"
+    text = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--until", "rank:pool.csv").done().out
+    assert "the decision it was for can no longer change" in " ".join(text.split())
+
+
+def test_prior(doctor):
+    plain = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--json").done().json
+    got = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--prior", "t.json:2500", "--session", "s.jsonl",
+                 "--json").done().json
+    assert got["questions"] < plain["questions"]
+    assert numpy.allclose(got["metric"]["coefficients"]["a"], unit([0.9, 0.3]), atol=0.03)
+    again = doctor("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", "--json").done().json
+    assert again["metric"] == got["metric"]
+    doctor("elicit", *FACE, "--oracle", "sim:t.json", "--prior", "t.json:9", "--session", "s.jsonl").refused(
+        6, "options.prior")
+
+
+@pytest.mark.parametrize("words, code, parts", [
+    (("--until", "bored"), 2, ["--until bored", "rank:POOL or threshold"]),
+    (("--until", "rank:"), 2, ["rank:POOL"]),
+    (("--until", "rank:nothing.csv"), 3, ["nothing.csv"]),
+    (("--until", "threshold", "--strategy", "search"), 2, ["active strategy"]),
+    (("--until", "threshold", "--family", "linear-fractional"), 2, ["two classes"]),
+    (("--prior", "t.json"), 2, ["METRIC.json:S"]),
+    (("--prior", "t.json:0"), 2, ["S above 0"]),
+    (("--prior", "t.json:-3"), 2, ["S above 0"]),
+    (("--prior", "t.json:1e9"), 2, ["at most"]),
+    (("--prior", "none.json:4"), 3, ["none.json"]),
+    (("--prior", "t.json:4", "--family", "linear-fractional"), 2, ["linear metric"]),
+    (("stray.jsonl",), 2, ["stray.jsonl", "--pool"]),
+])
+def test_refusals(doctor, words, code, parts):
+    doctor("elicit", *FACE, "--oracle", "sim:t.json", *words).refused(code, *parts)
+
+
+def test_cannot_say(doctor):
+    """A program that can say nothing about every second question."""
+    program = ("cmd:while read -r l; do case $l in *'\"question\": '[13579],*) echo '?';; *) echo A;; esac; done")
+    got = doctor("elicit", *FACE, "--oracle", program, "--max-questions", 8, "--session", "s.jsonl", "--report",
+                 "r.html", "--json").done().json
+    assert got["questions"] == 8 and got["skipped"] == 4
+    lines = [json.loads(line) for line in (doctor.folder / "s.jsonl").read_text().splitlines()[1:]]
+    assert [line["answer"] for line in lines] == ["?", "A"] * 4
+    assert all(lines[i]["a"] not in (lines[i + 1]["a"], lines[i + 1]["b"]) for i in range(0, 8, 2))
+    assert "can't say" in (doctor.folder / "r.html").read_text()
+    text = doctor("elicit", "--session", "s.jsonl", "--oracle", program).done().out
+    assert "4 of 8 questions (can't say)" in text
+
+
+def test_keys(doctor):
+    text = doctor("elicit", *FACE, "--session", "s.jsonl", stdin="s\na\nskip\nq\n").out
+    assert "s can't say" in text
+    lines = [json.loads(line) for line in (doctor.folder / "s.jsonl").read_text().splitlines()[1:]]
+    assert [line["answer"] for line in lines] == ["?", "A", "?"]
+
+
+def test_inconsistent_respondent_is_named(doctor):
+    program = ("cmd:i=3; while read -r l; do i=$(((i * 1103515245 + 12345) % 2147483648)); "
+               "if [ $((i / 65536 % 2)) = 0 ]; then echo A; else echo B; fi; done")
+    words = ("elicit", *FACE, "--oracle", program, "--repeat-every", 2, "--max-questions", 60, "--tolerance", 1e-6,
+             "--session", "s.jsonl", "--report", "r.html")
+    got = doctor(*words, "--json").done().json
+    assert got["consistency"] < 0.05 and got["consistency_label"] == "inconsistent"
+    assert "do not hang together" in (doctor.folder / "r.html").read_text()
+    steady = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--assume", "flip", "--json").done().json
+    assert steady["consistency"] == 1 and steady["consistency_label"] == "consistent"
+    assert "consistent: the metric contradicts 0 of" in doctor("elicit", *FACE, "--oracle", "sim:t.json").done().out
+
+
+def test_what_is_known_after_twenty_questions(melicit):
+    """A person's budget is 20; afterwards the result says which weights are known and which are not."""
+    got = melicit("elicit", *SOFTMAX, "--session", "s.jsonl", stdin="a\nb\n" * 30).done()
+    text = " ".join(got.out.split())
+    assert len((melicit.folder / "s.jsonl").read_text().splitlines()) == 21
+    assert "the most allowed" in text and "is known" in text and "still wide" in text
+    melicit.write("t.json", metric_text("linear", layout("confusion", "offdiagonal", 3), a=unit([-1, -2, -3, -1, -2, -1])))
+    ratios = melicit("elicit", *SOFTMAX, "--oracle", "sim:t.json", "--json").done().json["ratios"]
+    assert len(ratios) == 5 and {one["of"] for one in ratios} == {2}
+    for one, want in zip(ratios, [1 / 3, 2 / 3, 1 / 3, 2 / 3, 1 / 3]):
+        assert one["interval"][0] <= one["ratio"] <= one["interval"][1] and not one["wide"]
+        assert one["ratio"] == pytest.approx(want, abs=0.1)
+
+
+def test_pool(doctor):
+    doctor.write("u.json", metric_text("linear", BINARY, a=unit([0.5, 0.8])))
+    for name, truth, seed in ("a", "t", 1), ("b", "t", 2), ("c", "u", 3):
+        doctor("elicit", *FACE, "--oracle", f"sim:{truth}.json", "--assume", "flip", "--seed", seed, "--session",
+               f"{name}.jsonl", "--json").done()
+    got = doctor("elicit", "--pool", "a.jsonl", "b.jsonl", "c.jsonl", "--out", "joint.json", "--json").done().json
+    assert [one["session"] for one in got["respondents"]] == ["a.jsonl", "b.jsonl", "c.jsonl"]
+    angle = {(one["first"][0], one["second"][0]): one for one in got["disagreement"]}
+    want = numpy.arctan2(0.8, 0.5) - numpy.arctan2(0.3, 0.9)
+    assert angle["a", "b"]["angle"] < 0.05
+    for pair in ("a", "c"), ("b", "c"):
+        low, high = angle[pair]["interval"]
+        assert low <= angle[pair]["angle"] <= high and low - 0.02 <= want <= high + 0.02
+    assert got["respondents"][2]["contradicted"] > got["respondents"][0]["contradicted"]
+    assert json.loads((doctor.folder / "joint.json").read_text()) == got["joint"]["metric"]
+    text = doctor("elicit", "--pool", "a.jsonl", "--pool", "c.jsonl").done().out
+    assert "All together" in text and "How much they disagree" in text
+
+
+def test_pool_refusals(doctor):
+    one = ("elicit", *FACE, "--oracle", "sim:t.json", "--json")
+    doctor(*one, "--session", "a.jsonl").done()
+    doctor(*one, "--session", "search.jsonl", "--strategy", "search").done()
+    doctor("elicit", "--population", "logistic:a=4,b=0", "--oracle", "sim:t.json", "--session", "other.jsonl",
+           "--json").done()
+    doctor("elicit", "--pool", "a.jsonl").refused(2, "two or more")
+    doctor("elicit", "--pool", "a.jsonl", "none.jsonl").refused(3, "none.jsonl")
+    doctor("elicit", "--pool", "a.jsonl", "other.jsonl").refused(3, "other.jsonl is about other data")
+    doctor("elicit", "--pool", "a.jsonl", "search.jsonl").refused(2, "session 2 is a search")
+    doctor("elicit", "--pool", "a.jsonl", "a.jsonl", "--session", "s.jsonl").refused(2, "asks nothing")
+    doctor("rank", "--pool", "pool.csv").refused(2, "--metric METRIC.json or --session")
