@@ -52,15 +52,15 @@ def printed_tables(shop, out):
     for name, family, coordinates, key in (("Diagonal linear", "diagonal-linear", "diagonal", "dlpm_synthetic"),
                                            ("Linear", "linear", "offdiagonal", "lpm_synthetic")):
         table(out, f"{name} metrics on softmax populations, tolerance 0.01",
-              ["true", "thesis", "search", "questions", "same as thesis", "active", "questions"])
+              ["true", "thesis", "search", "questions", "largest difference from the thesis", "active", "questions"])
         for k in (3, 4):
             for line in THESIS[key][f"k{k}"]:
                 true = {"a": line["true"]}
                 search = elicit(shop, population(k), family, coordinates, true, "--strategy", "search", "--tolerance", 0.01)
                 active = elicit(shop, population(k), family, coordinates, true, "--tolerance", 0.01)
                 found = search["metric"]["coefficients"]["a"]
-                same = np.allclose(np.round(found, 2), line["elicited"], atol=1e-9)
-                row(out, show(line["true"]), show(line["elicited"]), show(found), search["questions"], "yes" if same else "no",
+                apart = np.max(np.abs(np.array(found) - line["elicited"]))
+                row(out, show(line["true"]), show(line["elicited"]), show(found), search["questions"], f"{apart:.3f}",
                     show(active["metric"]["coefficients"]["a"]), active["questions"])
         out.append("")
 
@@ -100,19 +100,21 @@ def random_table(shop, out):
 
 
 def radius_table(shop, out):
-    table(out, "Linear metrics on tiny spheres, k = 4: share within omega (rounding is the only noise)",
+    table(out, "Linear metrics on tiny spheres, k = 4: share within omega",
           ["radius", "source", *map(str, THESIS["lpm_sphere_radius"]["omega"])])
     rng = np.random.default_rng(12)
     metrics = -np.abs(rng.standard_normal((METRICS, 12)))
     metrics /= np.linalg.norm(metrics, axis=1, keepdims=True)
-    for line in THESIS["lpm_sphere_radius"]["rows"] + [{"radius": 1e-9}]:
-        runs = [elicit(shop, ["--ball", 4, "--radius", line["radius"]], "linear", "offdiagonal", {"a": list(m)}, "--strategy",
-                       "search", "--tolerance", 0.01, kind="rates") for m in metrics]
-        errors = np.array([off_by(r, m) for r, m in zip(runs, metrics)])
-        if "fraction" in line:
-            row(out, line["radius"], "thesis", *(f"{f:.2f}" for f in line["fraction"]))
-        row(out, line["radius"], "search", *(f"{np.mean(errors <= w):.2f}" for w in THESIS["lpm_sphere_radius"]["omega"]))
-    out.append("")
+    rows = [(line["radius"], "band:1e-15", line["fraction"]) for line in THESIS["lpm_sphere_radius"]["rows"]]
+    for radius, noise, thesis in rows + [(1e-9, "band:1e-15", None), (1.25e-12, "none", None), (1e-15, "none", None), (3e-16, "none", None)]:
+        errors = np.array([off_by(elicit(shop, ["--ball", 4, "--radius", radius], "linear", "offdiagonal", {"a": list(m)}, "--strategy",
+                                         "search", "--tolerance", 0.01, "--noise", noise, "--seed", i, kind="rates"), m)
+                           for i, m in enumerate(metrics)])
+        if thesis is not None:
+            row(out, radius, "thesis", *(f"{f:.2f}" for f in thesis))
+        row(out, radius, f"search, noise {noise}", *(f"{np.mean(errors <= w):.2f}" for w in THESIS["lpm_sphere_radius"]["omega"]))
+    out.append("\nThe thesis' only noise here is rounding in its own arithmetic. This program compares close points without cancellation, so "
+               "rounding shows only at radii where the points themselves have no digits left; an oracle that errs within 1e-15 stands in for it.\n")
 
 
 def population_points(k, n, coordinates, rng):
@@ -155,8 +157,8 @@ def fractional_tables(shop, out):
             points = ball_points(shop.call("space", *population(k)), 2000, rng)
         want = value(true, points)
         agreement, ratio, questions = {}, None, 0
-        for solver in ("grid", "closed"):
-            run = elicit(shop, population(k), family, coordinates, true, "--strategy", "search", "--lfpm", solver, "--tolerance", 0.01)
+        for solver, words in {"grid": ["--lfpm", "grid"], "closed": ["--tournament"] if coordinates == "diagonal" else []}.items():
+            run = elicit(shop, population(k), family, coordinates, true, "--strategy", "search", "--tolerance", 0.01, *words)
             got = value(run["metric"]["coefficients"], points)
             agreement[solver] = np.mean((got[:1000] > got[1000:]) == (want[:1000] > want[1000:]))
             ratio, questions = got / want, run["questions"]
@@ -186,16 +188,17 @@ def real_table(shop, out):
         for share in (0.5, 0.75, 1.0):
             space, k, n = split(shop, file, share, 7)
             metrics = np.random.default_rng(14).dirichlet(np.ones(k), METRICS)
-            for procedure, words in {"search, plug-in": ["--strategy", "search", "--boundary", "plug-in"],
-                                     "search, hull, tournament": ["--strategy", "search", "--tournament"],
-                                     "active": []}.items():
+            procedures = {"search, plug-in": ["--strategy", "search", "--boundary", "plug-in"]}
+            if share == 1.0:
+                procedures.update({"search, hull, tournament": ["--strategy", "search", "--tournament"], "active": []})
+            for procedure, words in procedures.items():
                 runs = [elicit(shop, space, "diagonal-linear", "diagonal", {"a": list(a)}, "--tolerance", 0.01, *words)
                         for a in metrics]
                 errors = np.array([off_by(r, a) for r, a in zip(runs, metrics)])
                 within = [np.mean(errors <= w) for w in OMEGAS]
                 row(out, name, n, procedure, int(np.median([r["questions"] for r in runs])), *(f"{v:.2f}" for v in within),
                     f"{errors.max():.4f}")
-                if procedure == "search, plug-in" or (procedure == "active" and share == 1.0):
+                if procedure != "search, hull, tournament":
                     curves[f"{procedure}, {share:.0%} of the rows"] = (OMEGAS, within)
             print(f"    {name} {share:.0%}", flush=True)
         line_chart(ROOT / "docs" / f"repro-multiclass-{name}.svg", curves, "omega", "share of metrics within omega",
@@ -209,11 +212,12 @@ def real_table(shop, out):
 def geometry_table(shop, out):
     table(out, "The ball around the uniform classifier: radius by the thesis' procedure and by descent",
           ["space", "classes", "q", "thesis", "inscribed", "shortest random ray", "linear steps"])
-    for name in ["softmax 3", "softmax 4", *REAL]:
+    for name in ["softmax 3", "softmax 4", "vehicle", "satellite", "dna_splice", "letter"]:
         space = population(int(name[-1])) if name.startswith("softmax") else split(shop, REAL[name], 1.0, 7)[0]
-        found = {m: shop.call("space", *space, "--radius-method", m) for m in ("thesis", "inscribed")}
-        best = found["inscribed"]
-        row(out, name, len(best["classes"]), len(best["centre"]), f"{found['thesis']['radius']:.5f}", f"{best['radius']:.5f}",
+        best = shop.call("space", *space)
+        # With q = 650 the thesis' procedure needs 1,300 searches along the axes.
+        thesis = shop.call("space", *space, "--radius-method", "thesis")["radius"] if len(best["centre"]) < 100 else None
+        row(out, name, len(best["classes"]), len(best["centre"]), "" if thesis is None else f"{thesis:.5f}", f"{best['radius']:.5f}",
             f"{best['rays']:.5f}", best["steps"])
     out.append("")
 
