@@ -104,19 +104,22 @@ typedef struct {
     double distance;   /* |point - closest| */
     double *closest;   /* the closest achievable point that was found */
     mel_blend blend;   /* achieves closest; at most size + 1 rules */
-    double *direction; /* not feasible: of unit length, with <direction, point> larger than what any
-                        * classifier achieves by `margin` (> 0): no mixture comes nearer than that. Labels:
-                        * any plug-in classifier, tried by `tried` rules near the direction; model and
+    double *direction; /* NULL when feasible; else of unit length, with <direction, point> larger than what
+                        * any classifier achieves by `margin` (> 0): no mixture comes nearer than that.
+                        * Labels: any plug-in classifier, tried by `tried` rules near the direction; model and
                         * populations: proved for all classifiers */
     double margin;
     bool proved;
     uint32_t steps, tried;
 } mel_feasibility;
+/* delta is 1e-12 or more. MEL_ENUMERIC when rounding errors hide the answer. */
 MEL_API mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const double *point,
                                      double delta, mel_error *err);
 MEL_API void mel_feasibility_clear(mel_feasibility *feasibility);
 
-/* The longest segment through the centre along +-direction: its ends, achievable within delta. */
+/* The longest segment through the centre along +-direction: its ends, achievable within delta (1e-12 or
+ * more). By labels it is the longest that linear steps find; mel_space_achieve tries harder and may get
+ * further. */
 MEL_API mel_status mel_space_segment(double *a, double *b, const mel_space *space, const double *direction,
                                      double delta, mel_error *err);
 
@@ -134,10 +137,11 @@ MEL_API mel_status mel_space_face(mel_face **out, const mel_space *space, size_t
  * group's rates lie in the same ball: the intersection over the groups (their centres coincide; confusion
  * entries of groups have different centres and are refused). */
 typedef struct mel_ball mel_ball;
-/* An abstract ball around the uniform classifier's rates (off-diagonal and binary 1/k, diagonal 1/k each).
- * class_share (k numbers) and prevalence (n_groups x k: P(G = g | Y = i)) may be NULL: all alike. Refuses
- * radii with which a point of the ball would be no rates: 1/(k sqrt(k - 1)) is the largest for off-diagonal
- * rates, 1/k for diagonal ones. */
+/* An abstract ball around the uniform classifier's rates (1/k each) or, without groups, confusion entries
+ * (1/k of the class's share). class_share (k numbers) and prevalence (n_groups x k: P(G = g | Y = i)) may be
+ * NULL: all alike. Refuses radii with which a point of the ball would be no rates: 1/(k sqrt(k - 1)) is the
+ * largest for off-diagonal rates, 1/k for diagonal and binary ones; confusion entries: that times the
+ * smallest share. */
 MEL_API mel_status mel_ball_new(mel_ball **out, const mel_layout *layout, double radius,
                                 const double *class_share, const double *prevalence, mel_error *err);
 
@@ -151,19 +155,25 @@ typedef struct {
     mel_progress progress;
 } mel_radius_options;
 MEL_API void mel_radius_options_init(mel_radius_options *opt);
-/* How a radius was found and what speaks for it. Arrays have one number per coordinate of a group. */
+/* How a radius was found and what speaks for it. The direction has one number per coordinate of a group. */
 typedef struct {
-    double radius;     /* of the ball that was made: the smaller of the two below */
-    double descent;    /* smallest support in any direction that the descent found; thesis: of the hull of
-                        * the ends of all axes */
-    double rays;       /* shortest feasible stretch along the random rays */
-    double certified;  /* radius of the largest ball in the hull of the feasible axis ends: a lower bound
-                        * that needs no search; NaN when it was not computed */
-    double *direction; /* where the set is thinnest (unit length): no larger ball fits, since its support
-                        * there is `descent` */
+    double radius;  /* of the ball that was made: the smaller of the two below; inscribed: not less than
+                     * certified */
+    double descent; /* smallest support in any direction that the descent found; thesis: radius of the largest
+                     * ball in the hull of the feasible ends of all axes (beyond 120 coordinates: of
+                     * the ends that decisions linear in the probabilities reach) */
+    double rays;    /* shortest stretch of the random rays that is feasible; beyond 120 coordinates a ray is
+                     * only followed until it leaves the ball. Infinity when no rays were asked for */
+    double certified;  /* a ball of this radius is achievable for sure, without any search: closed form, from
+                        * decisions that are linear in the probabilities; 0 where it says nothing */
+    double *direction; /* where the set is thinnest (unit length). Exact steps: no larger ball fits, since its
+                        * support there is `descent`; labels: as far as rules were found. Thesis: normal of
+                        * the facet that the ball touches */
     size_t group;      /* of which group */
     uint64_t steps;    /* linear steps taken */
 } mel_radius;
+/* MEL_EDATA when the radius is below 1e-9: statistics that hang together (constant probabilities, say).
+ * MEL_EINVAL for confusion entries of groups. how may be NULL. */
 MEL_API mel_status mel_ball_of_space(mel_ball **out, mel_radius *how, const mel_space *space,
                                      const mel_radius_options *opt, mel_error *err);
 MEL_API void mel_radius_clear(mel_radius *how);

@@ -50,6 +50,7 @@ static mel_status part_init(part *p, const mel_space *space, size_t group, const
         status = mel_corral_new(&p->corral, q, cells, err);
     if (status != MEL_OK)
         return status;
+    p->set.thorough = true;
     p->target = mel_alloc(q, sizeof *p->target);
     p->direction = mel_alloc(q, sizeof *p->direction);
     p->spare = mel_alloc(q + cells, sizeof *p->spare);
@@ -192,8 +193,8 @@ static void join(mel_blend *blend, const part *parts, size_t n, size_t *at, doub
         end[g] = parts[g].corral->share[0];
     }
     blend->n_rules = 0;
-    for (double to = 0.0; to < 1.0; from = to) {
-        to = next_cut(parts, n, at, end);
+    while (from < 1.0) {
+        const double to = next_cut(parts, n, at, end);
         if (to > from) {
             copy_rule(blend, blend->n_rules, parts, n, at);
             blend->share[blend->n_rules++] = to - from;
@@ -201,6 +202,7 @@ static void join(mel_blend *blend, const part *parts, size_t n, size_t *at, doub
         for (size_t g = 0; g < n; g++)
             if (at[g] + 1 < parts[g].corral->n && end[g] <= to)
                 end[g] += parts[g].corral->share[++at[g]];
+        from = to;
     }
 }
 

@@ -16,6 +16,9 @@ void mel_rule_search_free(mel_rule_search *search);
  * found. *best: the largest sum that was seen. The same call finds the same rule. */
 bool mel_rule_search_run(mel_rule_search *search, double *gain, const double *value, double base,
                          double level, double *best);
+/* Only a climb from the gains `value`, in one column (SIZE_MAX: in all): the sum that it reaches, and the
+ * gains. */
+double mel_rule_search_climb(mel_rule_search *search, double *gain, const double *value, size_t column);
 /* Different rules that runs have looked at, saturating. */
 uint32_t mel_rule_search_tried(const mel_rule_search *search);
 
@@ -29,9 +32,12 @@ typedef struct {
     size_t group, column;
     mel_workspace *ws;
     mel_rule_search *search; /* NULL unless wanted and useful */
+    bool thorough;           /* the search takes its time */
     double *centre;          /* group_size */
     double *direction, *statistics;
     double *gain, *value; /* k x k */
+    size_t n_known; /* statistics, relative to the centre, that are known besides: a step finds them too */
+    const double *known; /* n_known x group_size; lent */
 } mel_group_set;
 
 /* tags: atoms come with their gains. search: for spaces that are not exact, with the set's search. The set
@@ -42,8 +48,18 @@ void mel_group_set_clear(mel_group_set *set);
 /* The direction in coordinates of the group (unit length stays) for one of the set. */
 void mel_group_set_direction(double *out, const mel_group_set *set, const double *direction);
 
-/* Radius of a ball around the centre of a group that is surely in its set, in closed form; 0 when none is
- * known. Decisions that are linear in the probabilities are mixtures of plug-in rules. */
-mel_status mel_space_sure_radius(double *radius, const mel_space *space, size_t group, mel_error *err);
+/* What is surely in the set of a group, in closed form: decisions that are linear in the probabilities are
+ * mixtures of plug-in rules. */
+typedef struct {
+    const mel_space *space;
+    double radius;   /* of a ball around the centre; 0: none is known */
+    double *inverse; /* k x k; NULL: nothing is known */
+} mel_sure;
+
+/* To be freed with mel_sure_clear also after a failure. */
+mel_status mel_sure_init(mel_sure *out, const mel_space *space, size_t group, mel_error *err);
+void mel_sure_clear(mel_sure *sure);
+/* How far from the centre along a direction (of unit length, group_size numbers). spare: 2 k x k numbers. */
+double mel_sure_stretch(const mel_sure *sure, const double *direction, double *spare);
 
 #endif

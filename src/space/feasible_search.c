@@ -30,7 +30,8 @@ struct mel_rule_search {
     double *known;    /* their gains, k x k each, */
     double *achieved; /* and confusion entries in the group, k x k each */
     uint64_t tried;
-    double work; /* rows x classes that this run may still visit */
+    size_t column; /* the only one that may change; SIZE_MAX: all may */
+    double work;   /* rows x classes that this run may still visit */
 };
 
 static const double most_work = 3e8;
@@ -210,7 +211,8 @@ static double best_on_line(mel_rule_search *s, size_t j, size_t i, const double 
 static bool sweep(mel_rule_search *s, const double *value, double level, double *here)
 {
     const double rounding = 1e-13;
-    for (size_t j = 0; j < s->k; j++) {
+    const size_t first = s->column < s->k ? s->column : 0, end = s->column < s->k ? s->column + 1 : s->k;
+    for (size_t j = first; j < end; j++) {
         find_rivals(s, j);
         for (size_t i = 0; i <= s->k; i++) {
             double at = 0.0;
@@ -345,6 +347,7 @@ bool mel_rule_search_run(mel_rule_search *s, double *gain, const double *value, 
     mel_rng rng;
     mel_rng_seed(&rng, 1);
     s->work = most_work;
+    s->column = SIZE_MAX;
     *best = base;
     memcpy(s->best_gain, value, cells * sizeof *value);
     memcpy(s->gain, value, cells * sizeof *value);
@@ -361,4 +364,15 @@ bool mel_rule_search_run(mel_rule_search *s, double *gain, const double *value, 
     }
     memcpy(gain, s->best_gain, cells * sizeof *gain);
     return passed;
+}
+
+double mel_rule_search_climb(mel_rule_search *s, double *gain, const double *value, size_t column)
+{
+    double best = -INFINITY;
+    s->work = most_work;
+    s->column = column;
+    memcpy(s->gain, value, s->k * s->k * sizeof *value);
+    (void)climb_from_here(s, value, INFINITY, &best);
+    memcpy(gain, s->best_gain, s->k * s->k * sizeof *gain);
+    return best;
 }

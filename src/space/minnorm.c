@@ -12,10 +12,37 @@
  * nothing but rounding errors. */
 static const double flat = 1e-13;
 
+/* Asks whether to stop. Progress is never reported by two threads at once. */
+static void ask(mel_halt *halt)
+{
+    const mel_progress *progress = halt->progress;
+    if (progress->call == NULL)
+        return;
+#pragma omp critical(mel_halt)
+    if (!atomic_load(&halt->wanted) && progress->call(progress->user, halt->what, halt->share) != 0)
+        atomic_store(&halt->wanted, true);
+}
+
+mel_status mel_halt_report(mel_halt *halt, double share, mel_error *err)
+{
+    halt->share = share;
+    ask(halt);
+    if (!atomic_load(&halt->wanted))
+        return MEL_OK;
+    return mel_fail(err, MEL_ESTOPPED, "stopped on request while %s", halt->what);
+}
+
+bool mel_set_halted(const mel_set *set)
+{
+    return set->halt != NULL && atomic_load(&set->halt->wanted);
+}
+
 void mel_set_step(mel_set *set, double *atom, double *tag, const double *direction)
 {
     set->step(set->self, atom, tag, direction);
     set->steps++;
+    if (set->halt != NULL && set->steps % set->halt->every == 0)
+        ask(set->halt);
 }
 
 /* --- corrals ------------------------------------------------------------------------------------ */
@@ -280,7 +307,8 @@ void mel_set_approach(mel_approached *found, mel_set *set, mel_corral *corral, c
         const double here = mel_dot(corral->dim, direction, corral->closest);
         const double there = mel_dot(corral->dim, direction, spare);
         found->support = fmax(here, there);
-        if (there - here <= how->precise * found->distance || idle >= PATIENCE || set->steps >= last)
+        if (there - here <= how->precise * found->distance || idle >= PATIENCE || set->steps >= last ||
+            mel_set_halted(set))
             return;
         if (!mel_corral_add(corral, spare, spare + corral->dim))
             return;

@@ -8,6 +8,20 @@
 
 #include "base/internal.h"
 
+#include <stdatomic.h>
+
+/* Lets long work be stopped from within: whoever takes steps on whichever thread asks now and then. */
+typedef struct {
+    const mel_progress *progress;
+    const char *what;
+    double share;       /* that is done; written between the parallel parts of the work */
+    uint64_t every;     /* steps of a set from one question to the next */
+    atomic_bool wanted; /* once true the results of the work are worth nothing */
+} mel_halt;
+
+/* Reports a share and asks. MEL_ESTOPPED when the work is to be stopped. */
+mel_status mel_halt_report(mel_halt *halt, double share, mel_error *err);
+
 /* A bounded convex set in `dim` coordinates. Its origin should be well inside. */
 typedef struct {
     size_t dim;
@@ -21,9 +35,11 @@ typedef struct {
     bool (*search)(void *self, double *atom, double *tag, const double *direction, double base, double level,
                    double *best);
     uint64_t steps; /* taken; counted by mel_set_step */
+    mel_halt *halt; /* asked by mel_set_step; NULL: nobody may stop it. Lent */
 } mel_set;
 
 void mel_set_step(mel_set *set, double *atom, double *tag, const double *direction);
+bool mel_set_halted(const mel_set *set);
 
 /* Atoms in general position, at most dim + 1, whose shares (>= 0, sum 1) blend to `closest`. */
 typedef struct {
@@ -72,6 +88,7 @@ typedef struct {
     const double *ray; /* of unit length */
     double inside;     /* radius of a ball around the origin that is surely in the set; 0: none is known */
     double near;       /* stop when the end is this close to the set */
+    double precise;    /* or closer than this share of the ray's length */
     double wanted;     /* or when so much is surely in the set */
     uint64_t budget;   /* or after so many steps */
 } mel_ray;

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to here rays are followed to their end, and the whole set is searched; beyond, a ray is only followed
- * until it has left the ball. */
-enum { MOST_COORDINATES = 120 };
+enum {
+    MOST_COORDINATES = 120, /* up to here rays are followed to their end, and the whole set is searched;
+                             * beyond, a ray is only followed until it has left the ball, */
+    AXIS_STEPS = 50         /* and an axis for so many steps, of which the sure part counts */
+};
 static const double least_radius = 1e-9;
 
 void mel_radius_options_init(mel_radius_options *opt)
@@ -45,51 +47,52 @@ static size_t count_restarts(const mel_space *space, const mel_radius_options *o
     return opt->restarts > 0 ? opt->restarts : space->n_classes + 12;
 }
 
-/* From simple directions, within the directions of one column each. */
-static mel_status descend_columns(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
-                                  mel_error *err)
+/* Starts that need no aim: the thinnest direction so far and random ones, in all coordinates. */
+static void start_anywhere(mel_shot *shots, size_t n, const mel_shot *columns, size_t n_columns,
+                           const mel_range *range, uint64_t seed)
 {
-    const size_t n = count_restarts(range->space, opt);
-    mel_shot *shots = mel_shots_new(n, range->space->group_size);
+    const size_t q = range->space->group_size;
+    const mel_shot *best = columns;
+    for (size_t i = 1; i < n_columns; i++)
+        best = columns[i].width < best->width ? &columns[i] : best;
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, seed, 1 + 2 * range->group);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0)
+            memcpy(shots[i].start, best->normal, q * sizeof *best->normal);
+        else
+            mel_rng_sphere(&rng, q, shots[i].start);
+}
+
+/* Descents from simple directions, within the directions of one column each, and from random ones in all
+ * coordinates. */
+static mel_status descend(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
+                          mel_error *err)
+{
+    const size_t q = range->space->group_size, n = count_restarts(range->space, opt);
+    const size_t more = q <= MOST_COORDINATES ? n / 2 + 1 : 0;
+    mel_shot *shots = mel_shots_new(n + more, q);
     if (shots == NULL)
         return mel_fail_memory(err, "directions");
-    mel_range part = *range;
-    part.from = range->from + 0.1 * (range->to - range->from);
-    for (size_t i = 0; i < n; i++) {
+    const double middle = (range->from + range->to) / 2.0;
+    mel_range first = *range, second = *range;
+    first.to = second.from = middle;
+    for (size_t i = 0; i < n + more; i++) {
         shots[i].follow = true;
         shots[i].wanted = INFINITY;
         shots[i].start[0] = 1.0;
     }
     mel_status status = mel_shots_aim(shots, n, range, &how->steps, err);
     if (status == MEL_OK)
-        status = mel_shots_fire(shots, n, &part, err);
-    if (status == MEL_OK)
-        take_thinnest(how, shots, n, range);
-    free(shots);
-    return status;
-}
-
-/* From random directions and from the thinnest one so far, in all coordinates. */
-static mel_status descend_anywhere(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
-                                   mel_error *err)
-{
-    const size_t q = range->space->group_size, n = count_restarts(range->space, opt) / 2 + 1;
-    mel_shot *shots = mel_shots_new(n, q);
-    if (shots == NULL)
-        return mel_fail_memory(err, "directions");
-    mel_rng rng;
-    mel_rng_seed_stream(&rng, opt->seed, 1 + 2 * range->group);
-    for (size_t i = 0; i < n; i++) {
-        shots[i].follow = true;
-        shots[i].wanted = INFINITY;
-        if (i == 0 && how->group == range->group)
-            memcpy(shots[i].start, how->direction, q * sizeof *how->direction);
-        else
-            mel_rng_sphere(&rng, q, shots[i].start);
+        status = mel_shots_fire(shots, n, &first, err);
+    if (status == MEL_OK && more > 0) {
+        start_anywhere(shots + n, more, shots, n, range, opt->seed);
+        status = mel_shots_fire(shots + n, more, &second, err);
     }
-    const mel_status status = mel_shots_fire(shots, n, range, err);
     if (status == MEL_OK)
-        take_thinnest(how, shots, n, range);
+        status = mel_shots_confirm(shots, n + more, range, err);
+    if (status == MEL_OK)
+        take_thinnest(how, shots, n + more, range);
     free(shots);
     return status;
 }
@@ -111,10 +114,33 @@ static mel_status shoot_rays(mel_radius *how, const mel_range *range, const mel_
     const mel_status status = mel_shots_fire(shots, n, range, err);
     for (size_t i = 0; status == MEL_OK && i < n; i++)
         how->rays = fmin(how->rays, shots[i].sure);
-    if (status == MEL_OK && opt->method == MEL_RADIUS_INSCRIBED)
+    /* By labels the planes that end a ray are not proved. */
+    if (status == MEL_OK && opt->method == MEL_RADIUS_INSCRIBED && mel_space_exact(range->space))
         take_thinnest(how, shots, n, range);
+    else
+        for (size_t i = 0; i < n; i++)
+            how->steps += shots[i].steps;
     free(shots);
     return status;
+}
+
+/* How far the axes surely go, both signs of each. */
+static mel_status measure_ends(mel_shot *shots, const mel_range *range, mel_error *err)
+{
+    const size_t q = range->space->group_size, k = range->space->n_classes;
+    for (size_t i = 0; i < 2 * q; i++) {
+        shots[i].wanted = INFINITY;
+        shots[i].start[i / 2] = i % 2 == 0 ? 1.0 : -1.0;
+    }
+    if (q <= MOST_COORDINATES)
+        return mel_shots_fire(shots, 2 * q, range, err);
+    double *spare = mel_alloc(2 * k * k, sizeof *spare);
+    if (spare == NULL)
+        return mel_fail_memory(err, "axes");
+    for (size_t i = 0; i < 2 * q; i++)
+        shots[i].sure = mel_sure_stretch(range->sure, shots[i].start, spare);
+    free(spare);
+    return MEL_OK;
 }
 
 /* Algorithm B.1 with both signs: the ball in the hull of what is feasible along every axis. */
@@ -124,11 +150,7 @@ static mel_status measure_axes(mel_radius *how, const mel_range *range, mel_erro
     mel_shot *shots = mel_shots_new(2 * q, q);
     if (shots == NULL)
         return mel_fail_memory(err, "axes");
-    for (size_t i = 0; i < 2 * q; i++) {
-        shots[i].wanted = INFINITY;
-        shots[i].start[i / 2] = i % 2 == 0 ? 1.0 : -1.0;
-    }
-    const mel_status status = mel_shots_fire(shots, 2 * q, range, err);
+    const mel_status status = measure_ends(shots, range, err);
     double sum = 0.0;
     for (size_t i = 0; status == MEL_OK && i < 2 * q; i += 2) {
         const double shorter = fmin(shots[i].sure, shots[i + 1].sure);
@@ -153,17 +175,11 @@ static mel_status measure_group(mel_radius *how, const mel_range *whole, const m
     mel_range range = *whole;
     const double length = whole->to - whole->from;
     mel_status status = MEL_OK;
-    if (opt->method == MEL_RADIUS_THESIS) {
-        range.to = whole->from + 0.6 * length;
+    range.to = whole->from + 0.6 * length;
+    if (opt->method == MEL_RADIUS_THESIS)
         status = measure_axes(how, &range, err);
-    } else {
-        range.to = whole->from + 0.3 * length;
-        status = descend_columns(how, &range, opt, err);
-        range.from = range.to;
-        range.to = whole->from + 0.6 * length;
-        if (status == MEL_OK && whole->space->group_size <= MOST_COORDINATES)
-            status = descend_anywhere(how, &range, opt, err);
-    }
+    else
+        status = descend(how, &range, opt, err);
     range.from = range.to;
     range.to = whole->to;
     if (status == MEL_OK && opt->rays > 0)
@@ -172,6 +188,14 @@ static mel_status measure_group(mel_radius *how, const mel_range *whole, const m
 }
 
 /* --- all groups --------------------------------------------------------------------------------- */
+
+/* Steps that take about a millisecond together. */
+static uint64_t steps_unasked(const mel_space *space)
+{
+    const double some = 5e5, k = (double)space->n_classes; /* multiplications */
+    const double rows = space->n_rows > 0 ? (double)space->n_rows : 100.0 * k;
+    return 1 + (uint64_t)(some / (rows * k * (k + 4.0)));
+}
 
 static mel_status measure(mel_radius *how, const mel_space *space, const mel_radius_options *opt,
                           mel_error *err)
@@ -182,23 +206,27 @@ static mel_status measure(mel_radius *how, const mel_space *space, const mel_rad
         return mel_fail_memory(err, "a radius");
     how->descent = how->rays = how->certified = INFINITY;
     how->group = SIZE_MAX;
+    mel_halt halt = { .progress = &opt->progress,
+                      .what = "measuring a radius",
+                      .every = steps_unasked(space) };
     mel_status status = MEL_OK;
     for (size_t g = 0; g < groups && status == MEL_OK; g++) {
-        double inside = 0.0;
-        status = mel_space_sure_radius(&inside, space, g, err);
+        mel_sure sure;
+        status = mel_sure_init(&sure, space, g, err);
         const mel_range range = { .space = space,
                                   .group = g,
-                                  .inside = inside,
+                                  .sure = &sure,
                                   .budget = 1000 + 100 * (uint64_t)(q < MOST_COORDINATES ? q : 0),
-                                  .progress = &opt->progress,
+                                  .halt = &halt,
                                   .from = (double)g / (double)groups,
                                   .to = (double)(g + 1) / (double)groups };
-        how->certified = fmin(how->certified, inside);
+        how->certified = fmin(how->certified, sure.radius);
         if (status == MEL_OK)
             status = measure_group(how, &range, opt, err);
+        mel_sure_clear(&sure);
     }
     if (status == MEL_OK)
-        status = mel_report_progress(&opt->progress, "radius", 1.0, err);
+        status = mel_halt_report(&halt, 1.0, err);
     return status;
 }
 

@@ -20,9 +20,11 @@ typedef struct {
 typedef struct {
     const mel_space *space;
     size_t group;
-    double inside;   /* radius of a ball that is surely in the set */
+    const mel_sure *sure;
     uint64_t budget; /* steps of one ray */
-    const mel_progress *progress;
+    size_t n_known;  /* statistics that steps are to find too (feasible.h) */
+    const double *known;
+    mel_halt *halt;
     double from, to; /* share of the whole work that is done before and after */
 } mel_range;
 
@@ -30,6 +32,10 @@ typedef struct {
 mel_shot *mel_shots_new(size_t n, size_t group_size);
 /* Fires them all, on the threads of the space; results do not depend on their number. */
 mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel_error *err);
+
+/* Labels: tries harder to find rules that go further along the normals of the thinnest shots, and fires these
+ * again when it finds some, until the thinnest shot stands. Exact spaces: does nothing. */
+mel_status mel_shots_confirm(mel_shot *shots, size_t n, const mel_range *range, mel_error *err);
 
 /* The n simplest directions in which the set is thin, as starts of shots: out of those that favour or shun
  * the prediction of one class where one or two classes are the true ones. At least one of every column. steps

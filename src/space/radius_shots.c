@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Followed normals: each time the set gets thinner by more than this share, but not more often. */
-static const double thinner = 1e-6;
-enum { MOST_TURNS = 12 };
+/* Followed normals: until the set gets thinner by no more than this share, but not more often. */
+static const double finest = 1e-4;
+enum { MOST_TURNS = 16 };
 
 mel_shot *mel_shots_new(size_t n, size_t group_size)
 {
@@ -49,6 +49,9 @@ static mel_status gun_init(gun *g, const mel_range *range, size_t column, mel_er
     if (status != MEL_OK)
         return status;
     const size_t dim = g->set.set.dim;
+    g->set.n_known = range->n_known;
+    g->set.known = range->known;
+    g->set.set.halt = range->halt;
     g->ray = mel_alloc(dim, sizeof *g->ray);
     g->normal = mel_alloc(dim, sizeof *g->normal);
     g->spare = mel_alloc(3 * dim, sizeof *g->spare);
@@ -57,36 +60,86 @@ static mel_status gun_init(gun *g, const mel_range *range, size_t column, mel_er
     return MEL_OK;
 }
 
-/* Rays, each along the normal of the plane that ended the one before: in a convex set the normal's own width
- * is never larger than the ray was long, so the widths fall. */
+/* Points a little before the end of a ray: unlike the end itself they lie inside of the set, and a few steps
+ * find a mixture that is there to the last digit. Raises `sure` to the first that is reached. */
+static void step_back(mel_stretch *found, gun *g, const mel_ray *how)
+{
+    enum { TURNS = 5 };
+    const size_t dim = g->set.set.dim;
+    double *target = g->spare + dim, back = 8.0 * how->precise; /* share of the ray */
+    mel_approached point = { .direction = g->spare + 2 * dim };
+    const mel_approach approach = { how->near, 0.0, 20 + dim };
+    for (int turn = 0; turn < TURNS && back < 0.5; turn++, back *= 2.0) {
+        const double length = found->longest * (1.0 - back);
+        if (found->sure >= length || mel_set_halted(&g->set.set))
+            return;
+        for (size_t i = 0; i < dim; i++)
+            target[i] = length * how->ray[i];
+        mel_set_approach(&point, &g->set.set, g->corral, target, &approach, g->spare);
+        if (how->inside > 0.0)
+            found->sure = fmax(found->sure, length * how->inside / (how->inside + point.distance));
+        else if (point.close)
+            found->sure = length;
+        if (point.close)
+            return;
+    }
+}
+
+/* One ray to its end. */
 static void fire(gun *g, mel_shot *shot, const mel_range *range)
 {
-    const double exact = range->inside > 0.0 ? 1e-4 * range->inside : 1e-10;
-    const mel_ray how = { g->ray, range->inside, exact, shot->wanted, range->budget };
+    const double near = range->sure->radius > 0.0 ? 1e-3 * range->sure->radius : 1e-10;
+    /* The more coordinates, the longer are random rays than the thinnest direction, and the less do their
+     * ends matter. */
+    const bool whole = isinf(shot->wanted);
+    const double precise = whole ? 4e-5 * (double)g->set.set.dim : 0.0;
+    const mel_ray how = { g->ray, range->sure->radius, near, precise, shot->wanted, range->budget };
+    mel_stretch found = { .normal = g->normal };
+    memcpy(g->ray, shot->start, g->set.set.dim * sizeof *g->ray);
+    mel_set_stretch(&found, &g->set.set, g->corral, &how, g->spare);
+    if (!(how.inside > 0.0) && found.error > near)
+        found.sure = 0.0; /* precise is not near enough to be sure */
+    if (whole)
+        step_back(&found, g, &how);
+    shot->sure = found.sure;
+    shot->width = found.width;
+    mel_group_set_direction(shot->normal, &g->set, g->normal);
+}
+
+/* Rays, each along the normal of the plane that ended the one before: in a convex set the normal's own width
+ * is never larger than the ray was long, so the widths fall. The ends are found more precisely as they do. */
+static void follow(gun *g, mel_shot *shot, const mel_range *range)
+{
+    double precise = 1e-2;
     mel_stretch found = { .normal = g->normal };
     memcpy(g->ray, shot->start, g->set.set.dim * sizeof *g->ray);
     shot->width = INFINITY;
-    for (int turn = 0; turn < (shot->follow ? MOST_TURNS : 1); turn++) {
+    for (int turn = 0; turn < MOST_TURNS && !mel_set_halted(&g->set.set); turn++) {
+        const mel_ray how = { g->ray, range->sure->radius, 1e-12, precise, shot->wanted, range->budget };
         mel_set_stretch(&found, &g->set.set, g->corral, &how, g->spare);
         shot->sure = found.sure;
-        const bool better = found.width < shot->width * (1.0 - thinner);
-        if (found.width < shot->width) {
+        const double before = shot->width;
+        if (found.width < before) {
             shot->width = found.width;
             mel_group_set_direction(shot->normal, &g->set, g->normal);
+            memcpy(g->ray, g->normal, g->set.set.dim * sizeof *g->ray);
         }
-        if (!better || !(found.width > 0.0))
+        if (!(found.width > 0.0) || (precise <= finest && found.width >= before * (1.0 - finest)))
             break;
-        memcpy(g->ray, g->normal, g->set.set.dim * sizeof *g->ray);
+        if (found.width >= before * (1.0 - precise))
+            precise /= 10.0;
     }
-    shot->steps = g->set.set.steps;
 }
 
 static mel_status fire_one(mel_shot *shot, const mel_range *range)
 {
     gun g;
     const mel_status status = gun_init(&g, range, shot->column, NULL);
-    if (status == MEL_OK)
+    if (status == MEL_OK && shot->follow)
+        follow(&g, shot, range);
+    else if (status == MEL_OK)
         fire(&g, shot, range);
+    shot->steps = g.set.set.steps;
     gun_clear(&g);
     return status;
 }
@@ -96,8 +149,8 @@ mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel
     enum { SALVO = 16 }; /* between two reports of progress */
     for (size_t first = 0; first < n; first += SALVO) {
         const double done = (double)first / (double)n;
-        const mel_status go_on = mel_report_progress(range->progress, "radius",
-                                                     range->from + done * (range->to - range->from), err);
+        const mel_status go_on =
+            mel_halt_report(range->halt, range->from + done * (range->to - range->from), err);
         if (go_on != MEL_OK)
             return go_on;
         const size_t end = n - first < SALVO ? n : first + SALVO;
@@ -108,7 +161,111 @@ mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel
         if (!enough)
             return mel_fail_memory(err, "a ray");
     }
-    return MEL_OK;
+    return mel_halt_report(range->halt, range->to, err);
+}
+
+/* --- second thoughts about labels --------------------------------------------------------------- */
+
+enum {
+    DOUBTED = 4, /* shots at a time */
+    ROUNDS = 32
+};
+
+/* What a climb from the normal of a shot achieves, relative to the centre, when that is further along the
+ * normal than the shot's width. */
+static mel_status climb_beyond(double *statistics, bool *further, const mel_shot *shot,
+                               const mel_range *range)
+{
+    const double same = 1.005; /* differences in width that are not worth another shot */
+    const mel_space *space = range->space;
+    const size_t q = space->group_size;
+    mel_rule_search *search = NULL;
+    mel_group_set set;
+    mel_status status = mel_group_set_init(&set, space, range->group, MEL_ALL_COLUMNS, false, false, NULL);
+    if (status == MEL_OK)
+        status = mel_rule_search_new(&search, space, range->group, NULL);
+    *further = false;
+    if (status == MEL_OK) {
+        mel_space_step_gains(set.value, space, range->group, shot->normal);
+        (void)mel_rule_search_climb(search, set.gain, set.value, shot->column);
+        mel_space_step_rule(statistics, space, range->group, set.gain, set.ws);
+        mel_axpy(q, -1.0, set.centre, statistics);
+        *further = mel_dot(q, shot->normal, statistics) > same * shot->width;
+    }
+    mel_rule_search_free(search);
+    mel_group_set_clear(&set);
+    return status;
+}
+
+/* The thinnest shots in order of width; how many. */
+static size_t find_thinnest(size_t *thin, const mel_shot *shots, size_t n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = found < DOUBTED ? found++ : DOUBTED;
+        for (; at > 0 && shots[i].width < shots[thin[at - 1]].width; at--)
+            if (at < DOUBTED)
+                thin[at] = thin[at - 1];
+        if (at < DOUBTED)
+            thin[at] = i;
+    }
+    return found;
+}
+
+static mel_status fire_again(mel_shot *shot, const mel_range *range)
+{
+    const uint64_t before = shot->steps;
+    if (shot->column == MEL_ALL_COLUMNS)
+        memcpy(shot->start, shot->normal, range->space->group_size * sizeof *shot->start);
+    const mel_status status = fire_one(shot, range);
+    shot->steps += before;
+    return status;
+}
+
+/* Climbs from the thinnest shots; those that it refutes are fired again. *stands: not the thinnest one. */
+static mel_status doubt(mel_shot *shots, size_t n, mel_range *range, double *known, bool *stands,
+                        mel_error *err)
+{
+    const size_t q = range->space->group_size;
+    size_t thin[DOUBTED];
+    bool further[DOUBTED] = { false };
+    const size_t found = find_thinnest(thin, shots, n);
+    double *fresh = known + range->n_known * q;
+    bool enough = true;
+#pragma omp parallel for schedule(dynamic) num_threads(range->space->threads) reduction(&& : enough)
+    for (size_t i = 0; i < found; i++)
+        enough = climb_beyond(fresh + i * q, &further[i], &shots[thin[i]], range) == MEL_OK && enough;
+    for (size_t i = 0, kept = 0; i < found; i++)
+        if (further[i]) {
+            memmove(fresh + kept++ * q, fresh + i * q, q * sizeof *fresh);
+            range->n_known++;
+        }
+    *stands = !further[0];
+#pragma omp parallel for schedule(dynamic) num_threads(range->space->threads) reduction(&& : enough)
+    for (size_t i = 0; i < found; i++)
+        if (further[i])
+            enough = fire_again(&shots[thin[i]], range) == MEL_OK && enough;
+    return enough ? MEL_OK : mel_fail_memory(err, "rules to check a radius");
+}
+
+mel_status mel_shots_confirm(mel_shot *shots, size_t n, const mel_range *range, mel_error *err)
+{
+    if (mel_space_exact(range->space))
+        return MEL_OK;
+    double *known = mel_alloc((size_t)DOUBTED * ROUNDS * range->space->group_size, sizeof *known);
+    if (known == NULL)
+        return mel_fail_memory(err, "rules to check a radius");
+    mel_range with = *range;
+    with.known = known;
+    mel_status status = MEL_OK;
+    bool stands = false;
+    for (int round = 0; round < ROUNDS && !stands && status == MEL_OK; round++) {
+        status = mel_halt_report(range->halt, range->to, err);
+        if (status == MEL_OK)
+            status = doubt(shots, n, &with, known, &stands, err);
+    }
+    free(known);
+    return status;
 }
 
 /* --- where to aim ------------------------------------------------------------------------------- */
@@ -172,7 +329,7 @@ static mel_status measure_aims(aim *aims, size_t n, size_t first, size_t step, c
 {
     mel_status status = MEL_OK;
     gun g = { 0 };
-    for (size_t i = first; i < n && status == MEL_OK; i += step) {
+    for (size_t i = first; i < n && status == MEL_OK && !mel_set_halted(&g.set.set); i += step) {
         if (i == first || aims[i].column != g.set.column) {
             gun_clear(&g);
             status = gun_init(&g, range, aims[i].column, NULL);
@@ -216,7 +373,7 @@ mel_status mel_shots_aim(mel_shot *shots, size_t n, const mel_range *range, uint
     aim *aims = mel_alloc(n_aims, sizeof *aims);
     bool *seen = mel_alloc_zero(k, sizeof *seen);
     bool enough = aims != NULL && seen != NULL;
-    mel_status status = mel_report_progress(range->progress, "radius", range->from, err);
+    mel_status status = mel_halt_report(range->halt, range->from, err);
     if (enough && status == MEL_OK) {
         (void)list_aims(aims, k, columns);
 #pragma omp parallel for schedule(dynamic) num_threads(space->threads) reduction(&& : enough)
@@ -228,5 +385,7 @@ mel_status mel_shots_aim(mel_shot *shots, size_t n, const mel_range *range, uint
     }
     free(aims);
     free(seen);
+    if (status == MEL_OK && enough)
+        status = mel_halt_report(range->halt, range->from, err);
     return status != MEL_OK || enough ? status : mel_fail_memory(err, "directions to aim at");
 }

@@ -17,7 +17,7 @@ static double sure_part(const mel_ray *how, double length, double error)
 {
     if (how->inside > 0.0)
         return length * how->inside / (how->inside + error);
-    return error <= how->near ? length : 0.0;
+    return error <= fmax(how->near, how->precise * length) ? length : 0.0;
 }
 
 /* Cuts the ray at the plane that the linear step finds in a direction; keeps the shortest cut. */
@@ -33,35 +33,70 @@ static bool cut(mel_stretch *found, const mel_corral *corral, const mel_ray *how
     return true;
 }
 
-void mel_set_stretch(mel_stretch *found, mel_set *set, mel_corral *corral, const mel_ray *how, double *spare)
+/* The end stands unless trying harder finds something beyond the plane that makes it; then the plane is moved
+ * there. */
+static bool move_end(mel_stretch *found, mel_set *set, mel_corral *corral, const mel_ray *how, double *spare)
+{
+    const double further = 1e-3; /* less is not worth it */
+    const size_t dim = set->dim;
+    double *target = spare, *atom = spare + 2 * dim, *tag = spare + 3 * dim, best = found->width;
+    if (set->search == NULL || !(found->width > 0.0) ||
+        !set->search(set->self, atom, tag, found->normal, found->width, found->width * (1.0 + further),
+                     &best))
+        return false;
+    const double longer = best / mel_dot(dim, found->normal, how->ray);
+    for (size_t i = 0; i < dim; i++)
+        target[i] = longer * how->ray[i];
+    (void)mel_corral_approach(corral, target); /* makes room when the old end was inside a full simplex */
+    if (!mel_corral_add(corral, atom, tag))
+        return false;
+    found->longest = longer;
+    found->width = best;
+    return true;
+}
+
+/* One round toward the end of the ray as it is now: false when the set says no more about it. */
+static bool approach_end(mel_stretch *found, mel_set *set, mel_corral *corral, const mel_ray *how,
+                         double *spare)
 {
     const size_t dim = set->dim;
-    const uint64_t last = set->steps + how->budget;
     double *target = spare, *direction = spare + dim, *atom = spare + 2 * dim, *tag = spare + 3 * dim;
-    double shortest = INFINITY;
-    int idle = 0;
+    for (size_t i = 0; i < dim; i++)
+        target[i] = found->longest * how->ray[i];
+    found->error = mel_corral_approach(corral, target);
+    found->sure = fmax(found->sure, sure_part(how, found->longest, found->error));
+    if (found->error <= fmax(how->near, how->precise * found->longest) || found->sure >= how->wanted)
+        return false;
+    for (size_t i = 0; i < dim; i++)
+        direction[i] = (target[i] - corral->closest[i]) / found->error;
+    mel_set_step(set, atom, tag, direction);
+    const double here = mel_dot(dim, direction, corral->closest), there = mel_dot(dim, direction, atom);
+    const bool shorter = cut(found, corral, how, direction, fmax(here, there));
+    const bool wider = there > here && mel_corral_add(corral, atom, tag);
+    return shorter || wider;
+}
+
+void mel_set_stretch(mel_stretch *found, mel_set *set, mel_corral *corral, const mel_ray *how, double *spare)
+{
+    enum { MOST_MOVES = 32 };
+    const size_t dim = set->dim;
+    const uint64_t last = set->steps + how->budget;
+    double *atom = spare + 2 * dim, *tag = spare + 3 * dim;
     found->longest = INFINITY;
     found->sure = 0.0;
-    memcpy(direction, how->ray, dim * sizeof *direction);
-    mel_set_step(set, atom, tag, direction);
-    (void)cut(found, corral, how, direction, mel_dot(dim, direction, atom));
+    mel_set_step(set, atom, tag, how->ray);
+    (void)cut(found, corral, how, how->ray, mel_dot(dim, how->ray, atom));
     (void)mel_corral_add(corral, atom, tag);
-    for (;;) {
-        for (size_t i = 0; i < dim; i++)
-            target[i] = found->longest * how->ray[i];
-        found->error = mel_corral_approach(corral, target);
-        found->sure = fmax(found->sure, sure_part(how, found->longest, found->error));
-        idle = found->error < shortest * (1.0 - 1e-9) ? 0 : idle + 1;
-        shortest = fmin(shortest, found->error);
-        if (found->error <= how->near || found->sure >= how->wanted || idle >= PATIENCE || set->steps >= last)
-            return;
-        for (size_t i = 0; i < dim; i++)
-            direction[i] = (target[i] - corral->closest[i]) / found->error;
-        mel_set_step(set, atom, tag, direction);
-        const double here = mel_dot(dim, direction, corral->closest), there = mel_dot(dim, direction, atom);
-        const bool shorter = cut(found, corral, how, direction, fmax(here, there));
-        const bool wider = there > here && mel_corral_add(corral, atom, tag);
-        if (!shorter && !wider)
+    for (int move = 0; move <= MOST_MOVES; move++) {
+        double shortest = INFINITY;
+        for (int idle = 0; idle < PATIENCE && set->steps < last && !mel_set_halted(set);) {
+            if (!approach_end(found, set, corral, how, spare))
+                break;
+            idle = found->error < shortest * (1.0 - 1e-9) ? 0 : idle + 1;
+            shortest = fmin(shortest, found->error);
+        }
+        if (found->sure >= how->wanted || move == MOST_MOVES || mel_set_halted(set) ||
+            !move_end(found, set, corral, how, spare))
             return;
     }
 }
@@ -84,11 +119,13 @@ static void shot_clear(shot *s)
     *s = (shot){ 0 };
 }
 
-static mel_status shot_init(shot *s, const mel_space *space, size_t group, mel_error *err)
+/* *ready: only then may it be shot with. */
+static mel_status shot_init(shot *s, bool *ready, const mel_space *space, size_t group, mel_error *err)
 {
     const size_t q = space->group_size;
     *s = (shot){ 0 };
-    mel_status status = mel_group_set_init(&s->set, space, group, MEL_ALL_COLUMNS, false, false, err);
+    *ready = false;
+    mel_status status = mel_group_set_init(&s->set, space, group, MEL_ALL_COLUMNS, false, true, err);
     if (status == MEL_OK)
         status = mel_corral_new(&s->corral, q, 0, err);
     if (status != MEL_OK)
@@ -96,8 +133,8 @@ static mel_status shot_init(shot *s, const mel_space *space, size_t group, mel_e
     s->ray = mel_alloc(q, sizeof *s->ray);
     s->normal = mel_alloc(q, sizeof *s->normal);
     s->spare = mel_alloc(3 * q, sizeof *s->spare);
-    return s->ray != NULL && s->normal != NULL && s->spare != NULL ? MEL_OK
-                                                                   : mel_fail_memory(err, "a segment");
+    *ready = s->ray != NULL && s->normal != NULL && s->spare != NULL;
+    return *ready ? MEL_OK : mel_fail_memory(err, "a segment");
 }
 
 /* How many times `part` (not zero) can be gone from the centre of a group, for both of its signs. */
@@ -106,13 +143,14 @@ static mel_status reach(double *ahead, double *back, const mel_space *space, siz
 {
     const size_t q = space->group_size;
     const double length = mel_norm2(q, part);
-    double inside = 0.0;
+    mel_sure sure = { 0 };
     shot s;
-    mel_status status = shot_init(&s, space, group, err);
+    bool ready = false;
+    mel_status status = shot_init(&s, &ready, space, group, err);
     if (status == MEL_OK)
-        status = mel_space_sure_radius(&inside, space, group, err);
-    for (int sign = 1; status == MEL_OK && sign >= -1; sign -= 2) {
-        const mel_ray how = { s.ray, inside, near, INFINITY, 2000 + 200 * (uint64_t)q };
+        status = mel_sure_init(&sure, space, group, err);
+    for (int sign = 1; ready && status == MEL_OK && sign >= -1; sign -= 2) {
+        const mel_ray how = { s.ray, sure.radius, near, 0.0, INFINITY, 2000 + 200 * (uint64_t)q };
         mel_stretch found = { .normal = s.normal };
         for (size_t c = 0; c < q; c++)
             s.ray[c] = sign * part[c] / length;
@@ -120,6 +158,7 @@ static mel_status reach(double *ahead, double *back, const mel_space *space, siz
         mel_set_stretch(&found, &s.set.set, s.corral, &how, s.spare);
         *(sign > 0 ? ahead : back) = (found.error <= near ? found.longest : found.sure) / length;
     }
+    mel_sure_clear(&sure);
     shot_clear(&s);
     return status;
 }

@@ -513,6 +513,12 @@ static void test_refusals(void **state)
     assert_non_null(strstr(err.text, "groups"));
     assert_null(engine);
     mel_ball_free(ball);
+    const mel_layout letters = { .kind = MEL_RATES, .coordinates = MEL_OFFDIAGONAL, .n_classes = 26 };
+    assert_ok(mel_ball_new(&ball, &letters, 0.001, NULL, NULL, &err), &err);
+    const mel_domain wide = { .ball = ball };
+    assert_int_equal(mel_engine_bivector(&engine, &wide, &opt, &err), MEL_ELIMIT);
+    assert_non_null(strstr(err.text, "650 numbers"));
+    mel_ball_free(ball);
     mel_metric_free(prior);
     clear(&p);
 }

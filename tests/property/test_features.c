@@ -660,6 +660,16 @@ static void test_refusals(void **state)
         assert_true(err.text[0] != '\0');
         mel_ball_free(ball);
     }
+    const mel_layout letters = { MEL_RATES, MEL_OFFDIAGONAL, 26, 0 };
+    mel_ball *ball = NULL;
+    mel_error err = { 0 };
+    assert_ok(mel_ball_new(&ball, &letters, 0.001, NULL, NULL, &err), &err);
+    mel_session_options opt = options_of(&problems[2], 1);
+    opt.family = MEL_FAMILY_LINEAR;
+    mel_engine *engine = NULL;
+    assert_int_equal(mel_engine_features(&engine, &(mel_domain){ .ball = ball }, &opt, &err), MEL_ELIMIT);
+    assert_non_null(strstr(err.text, "650 coefficients"));
+    mel_ball_free(ball);
 }
 
 int main(void)

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Beyond this an answer takes many seconds. */
+enum { MOST_COORDINATES = 60 };
+
 /* A question that is expected to tell less, in bits, is not worth asking. */
 static const double least_information = 0.005;
 /* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
@@ -394,6 +397,12 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
     if (status != MEL_OK)
         return status;
     const size_t n = e->region.n;
+    if (n > MOST_COORDINATES)
+        return mel_fail(
+            err, MEL_ELIMIT,
+            "linear-fractional metrics of %zu numbers: the active strategy follows at most %d; use "
+            "the search strategy",
+            n, MOST_COORDINATES);
     e->layout = *(domain->ball != NULL ? mel_ball_layout(domain->ball) : mel_space_layout(domain->space));
     e->inside = mel_alloc_zero(4 * n, sizeof(double));
     e->numbers = mel_alloc_zero(2 * n + 2, sizeof(double));

@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Beyond this an answer takes many seconds: time grows with the cube. */
+enum { MOST_COEFFICIENTS = 300 };
+
 /* A question that is expected to tell less, in bits, is not worth asking. */
 static const double least_information = 0.005;
 /* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
@@ -410,6 +413,12 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
     mel_status status = mel_basis_new(&e->f, domain, &e->opt, err);
     if (status != MEL_OK)
         return status;
+    if (e->f->dimension > MOST_COEFFICIENTS)
+        return mel_fail(
+            err, MEL_ELIMIT,
+            "%zu coefficients: the active strategy follows at most %d; look for a diagonal metric "
+            "or use the search strategy",
+            e->f->dimension, MOST_COEFFICIENTS);
     mel_sampler_options sampling = {
         .dimension = e->f->dimension,
         .n_cone = e->f->n_cone,

@@ -1,0 +1,162 @@
+/* What is surely achievable, without any search.
+ *
+ * A decision "predict j with probability 1/k + sum_i A_ij P(i|x)" (rows of A sum to 0) is a mixture of
+ * plug-in rules as long as sum_j max_i (A_ij - A_il) <= 1 for every l: for every pair of classes draw a
+ * threshold for the difference of their two linear functions. It moves the statistics from the centre by D =
+ * M A, where M_ij = E[1(Y=i) P(j|X)] (rates: given Y=i). So a displacement D is achievable when A = M^-1 D
+ * meets the condition. */
+#include "space/feasible.h"
+#include "space/sample.h"
+#include "space/softmax.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mel_sure_clear(mel_sure *sure)
+{
+    free(sure->inverse);
+    *sure = (mel_sure){ 0 };
+}
+
+/* moment[i][j] += sum over the rows of a group of (true class i) x P(class j). */
+static void add_rows(double *moment, const mel_space *space, size_t group)
+{
+    const mel_class_rows *rows = space->self;
+    const size_t k = space->n_classes;
+    for (size_t s = rows->group_slice[group]; s < rows->group_slice[group + 1]; s++) {
+        const mel_slice *slice = &rows->slice[s];
+        for (size_t at = slice->first; at < slice->first + slice->n; at++) {
+            const size_t r = rows->order != NULL ? rows->order[at] : at;
+            const double *p = rows->rows.probability + r * k;
+            if (space->evidence == MEL_BY_LABELS)
+                mel_axpy(k, 1.0, p, moment + rows->rows.label[r] * k);
+            for (size_t i = 0; space->evidence == MEL_BY_MODEL && i < k; i++)
+                mel_axpy(k, p[i], p, moment + i * k);
+        }
+    }
+    mel_scale(k * k, 1.0 / (double)space->n_rows, moment);
+}
+
+/* The same for a population: integrals of P(i|x) P(j|x)/2 by Gauss-Legendre quadrature with five points on
+ * panels in which the probabilities hardly change. p: k numbers. */
+static void add_population(double *moment, const mel_space *space, double *p)
+{
+    static const double node[] = { 0.0, -0.5384693101056831, 0.5384693101056831, -0.9061798459386640,
+                                   0.9061798459386640 };
+    static const double weight[] = { 0.5688888888888889, 0.4786286704993665, 0.4786286704993665,
+                                     0.2369268850561891, 0.2369268850561891 };
+    const mel_softmax *population = space->self;
+    const size_t k = space->n_classes;
+    double steepest = 0.0;
+    for (size_t i = 0; i < k; i++)
+        steepest = fmax(steepest, fabs(mel_softmax_slope(population, i)));
+    const size_t panels = 64 + (size_t)(32.0 * steepest);
+    const double half = 1.0 / (double)panels;
+    for (size_t m = 0; m < panels; m++)
+        for (size_t t = 0; t < sizeof node / sizeof *node; t++) {
+            const double x = -1.0 + half * (2.0 * (double)m + 1.0 + node[t]);
+            double largest = -INFINITY, sum = 0.0;
+            for (size_t i = 0; i < k; i++)
+                largest = fmax(largest, -mel_softmax_slope(population, i) * x);
+            for (size_t i = 0; i < k; i++) {
+                p[i] = exp(-mel_softmax_slope(population, i) * x - largest);
+                sum += p[i];
+            }
+            mel_scale(k, 1.0 / sum, p);
+            for (size_t i = 0; i < k; i++)
+                mel_axpy(k, weight[t] * half / 2.0 * p[i], p, moment + i * k);
+        }
+}
+
+/* Rows of M are scaled where statistics are rates. p: k numbers. */
+static void fill_moment(double *moment, const mel_space *space, size_t group, double *p)
+{
+    const size_t k = space->n_classes;
+    if (space->n_rows > 0)
+        add_rows(moment, space, group);
+    else
+        add_population(moment, space, p);
+    for (size_t i = 0; space->layout.kind == MEL_RATES && i < k; i++)
+        mel_scale(k, 1.0 / space->cell_share[group * k + i], moment + i * k);
+}
+
+/* Cauchy-Schwarz bounds the sum of the condition for a displacement of length r by r k sqrt(k - 1) times the
+ * longest row of M^-1, off the diagonal; on the diagonal by r k times that. */
+static double sure_radius(const mel_space *space, const double *inverse)
+{
+    const size_t k = space->n_classes;
+    double longest = 0.0;
+    for (size_t i = 0; i < k; i++)
+        longest = fmax(longest, mel_norm2(k, inverse + i * k));
+    const double spread = space->layout.coordinates == MEL_OFFDIAGONAL ? sqrt((double)(k - 1)) : 1.0;
+    return 1.0 / ((double)k * spread * longest);
+}
+
+mel_status mel_sure_init(mel_sure *out, const mel_space *space, size_t group, mel_error *err)
+{
+    const size_t k = space->n_classes;
+    *out = (mel_sure){ .space = space };
+    double *moment = mel_alloc_zero(k * k, sizeof *moment);
+    out->inverse = mel_alloc_zero(k * k, sizeof *out->inverse);
+    mel_status status = MEL_OK;
+    if (moment != NULL && out->inverse != NULL) {
+        fill_moment(moment, space, group, out->inverse);
+        memset(out->inverse, 0, k * k * sizeof *out->inverse);
+        for (size_t i = 0; i < k; i++)
+            out->inverse[i * (k + 1)] = 1.0;
+        status = mel_solve(k, moment, k, k, out->inverse, k, NULL, err);
+    } else {
+        status = mel_fail_memory(err, "a ball");
+    }
+    free(moment);
+    if (status == MEL_OK)
+        out->radius = sure_radius(space, out->inverse);
+    else
+        mel_sure_clear(out);
+    return status == MEL_ENUMERIC ? MEL_OK : status; /* M is singular: nothing is known */
+}
+
+/* The displacement of the full k x k statistics; what the diagonal leaves open is spread evenly. */
+static void displacement(double *d, const mel_space *space, const double *direction)
+{
+    const size_t k = space->n_classes;
+    for (size_t i = 0; i < k; i++) {
+        double *row = d + i * k;
+        if (space->layout.coordinates == MEL_OFFDIAGONAL) {
+            row[i] = 0.0;
+            for (size_t j = 0; j < k; j++)
+                if (j != i) {
+                    row[j] = direction[i * (k - 1) + j - (j > i)];
+                    row[i] -= row[j];
+                }
+            continue;
+        }
+        const double own = direction[space->layout.coordinates == MEL_BINARY ? 1 - i : i];
+        for (size_t j = 0; j < k; j++)
+            row[j] = j == i ? own : -own / (double)(k - 1);
+    }
+}
+
+double mel_sure_stretch(const mel_sure *sure, const double *direction, double *spare)
+{
+    if (sure->inverse == NULL)
+        return 0.0;
+    const size_t k = sure->space->n_classes;
+    double *d = spare, *a = spare + k * k, largest = 0.0;
+    displacement(d, sure->space, direction);
+    mel_gemm(false, false, k, k, k, 1.0, sure->inverse, k, d, k, 0.0, a, k);
+    for (size_t l = 0; l < k; l++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < k; j++) {
+            double most = -INFINITY;
+            for (size_t i = 0; i < k; i++)
+                most = fmax(most, a[i * k + j] - a[i * k + l]);
+            sum += most; /* 0 for j = l */
+        }
+        largest = fmax(largest, sum);
+    }
+    return 1.0 / largest;
+}
