@@ -50,13 +50,13 @@ MEL_API mel_status mel_until_parse(mel_until *out, const char *name, mel_error *
 typedef struct {
     size_t struct_size;
     mel_family family;
-    uint32_t degree;       /* polynomial: 3 */
-    mel_strategy strategy; /* active */
-    double
-        tolerance;          /* 0.02. search: width of the last interval (radians; of m for diagonal metrics).
+    uint32_t degree;        /* polynomial: 3 */
+    mel_strategy strategy;  /* active */
+    double tolerance;       /* 0.02. search: width of the last interval (radians; of m for diagonal metrics).
                              * active: half-width of the 95% interval, of the angle in radians on a planar face
                              * (linear-fractional on any domain: of the level sets' angles), elsewhere of the
-                             * coefficients:          95% of the posterior is within this of the returned vector in every one */
+                             * coefficients:          95% of the posterior is within this of the returned vector in
+                             * every one */
     uint32_t max_questions; /* 200 */
     uint64_t seed;          /* 1 */
     mel_direction direction;

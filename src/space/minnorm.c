@@ -12,15 +12,16 @@
  * nothing but rounding errors. */
 static const double flat = 1e-13;
 
-/* Asks whether to stop. Progress is never reported by two threads at once. */
+/* Asks whether to stop. Progress is never reported by two threads at once: whoever finds another one asking
+ * goes on. */
 static void ask(mel_halt *halt)
 {
     const mel_progress *progress = halt->progress;
-    if (progress->call == NULL)
+    if (progress->call == NULL || atomic_exchange(&halt->asking, true))
         return;
-#pragma omp critical(mel_halt)
     if (!atomic_load(&halt->wanted) && progress->call(progress->user, halt->what, halt->share) != 0)
         atomic_store(&halt->wanted, true);
+    atomic_store(&halt->asking, false);
 }
 
 mel_status mel_halt_report(mel_halt *halt, double share, mel_error *err)

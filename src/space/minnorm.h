@@ -17,6 +17,7 @@ typedef struct {
     double share;       /* that is done; written between the parallel parts of the work */
     uint64_t every;     /* steps of a set from one question to the next */
     atomic_bool wanted; /* once true the results of the work are worth nothing */
+    atomic_bool asking; /* a thread is at it */
 } mel_halt;
 
 /* Reports a share and asks. MEL_ESTOPPED when the work is to be stopped. */

@@ -42,9 +42,12 @@ static void take_thinnest(mel_radius *how, const mel_shot *shots, size_t n, cons
     }
 }
 
+/* Most columns of many classes are alike: more starts than these find nothing thinner. */
 static size_t count_restarts(const mel_space *space, const mel_radius_options *opt)
 {
-    return opt->restarts > 0 ? opt->restarts : space->n_classes + 12;
+    enum { SOME = 12 };
+    const size_t k = space->n_classes;
+    return opt->restarts > 0 ? opt->restarts : SOME + (k < SOME ? k : SOME);
 }
 
 /* Starts that need no aim: the thinnest direction so far and random ones, in all coordinates. */

@@ -38,7 +38,8 @@ mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel
 mel_status mel_shots_confirm(mel_shot *shots, size_t n, const mel_range *range, mel_error *err);
 
 /* The n simplest directions in which the set is thin, as starts of shots: out of those that favour or shun
- * the prediction of one class where one or two classes are the true ones. At least one of every column. steps
+ * the prediction of one class where one or two classes are the true ones. The best of every column before a
+ * second one. steps
  * += what it took. */
 mel_status mel_shots_aim(mel_shot *shots, size_t n, const mel_range *range, uint64_t *steps, mel_error *err);
 
