@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 mel_oracle *test_oracle(const mel_metric *metric, mel_noise noise, uint64_t seed)
 {
@@ -131,31 +132,24 @@ static mel_table *half(const mel_table *table, const bool *first, bool want)
     return part;
 }
 
-static mel_face *measure(const mel_model *model, const mel_encoder *encoder, const mel_table *table)
+static void measure(test_probabilities *out, const mel_model *model, const mel_encoder *encoder,
+                    const mel_table *table)
 {
     mel_error err;
     mel_labels labels;
     mel_encoded encoded;
     assert_ok(mel_table_labels(&labels, table, "label", &err), &err);
     assert_ok(mel_encode(&encoded, encoder, table, &err), &err);
-    const size_t n = labels.n_rows;
-    double *probs = malloc(2 * n * sizeof *probs);
-    uint8_t *role = malloc(n);
-    assert_ok(mel_model_predict(probs, model, &encoded.view, 1, &err), &err);
-    for (size_t i = 0; i < n; i++) {
-        role[i] = (uint8_t)labels.code[i];
-        probs[i] = probs[2 * i + 1];
-    }
-    mel_face *face = NULL;
-    assert_ok(mel_face_from_scores(&face, n, probs, role, NULL, &err), &err);
-    free(probs);
-    free(role);
+    out->n_rows = labels.n_rows;
+    out->probability = malloc(out->n_classes * out->n_rows * sizeof *out->probability);
+    out->label = malloc(out->n_rows * sizeof *out->label);
+    assert_ok(mel_model_predict(out->probability, model, &encoded.view, 1, &err), &err);
+    memcpy(out->label, labels.code, out->n_rows * sizeof *out->label);
     mel_encoded_clear(&encoded);
     mel_labels_clear(&labels);
-    return face;
 }
 
-mel_face *test_data_face(const char *name, double l2, uint64_t seed)
+void test_probabilities_of(test_probabilities *out, const char *name, double l2, uint64_t seed)
 {
     mel_error err;
     const char *path = test_data(name);
@@ -184,17 +178,43 @@ mel_face *test_data_face(const char *name, double l2, uint64_t seed)
     assert_ok(mel_encoder_fit(&encoder, train, &encoding, &err), &err);
     assert_ok(mel_encode(&encoded, encoder, train, &err), &err);
     assert_ok(mel_table_labels(&labels, train, "label", &err), &err);
+    out->n_classes = labels.n_classes;
     mel_fit_options fit;
     mel_fit_options_init(&fit);
     fit.l2 = l2;
     mel_model *model = NULL;
-    assert_ok(mel_model_fit(&model, NULL, &encoded.view, labels.code, 2, NULL, &fit, &err), &err);
-    mel_face *face = measure(model, encoder, test);
+    assert_ok(mel_model_fit(&model, NULL, &encoded.view, labels.code, labels.n_classes, NULL, &fit, &err),
+              &err);
+    measure(out, model, encoder, test);
     mel_model_free(model);
     mel_encoded_clear(&encoded);
     mel_encoder_free(encoder);
     mel_labels_clear(&labels);
     mel_table_free(train);
     mel_table_free(test);
+}
+
+void test_probabilities_clear(test_probabilities *p)
+{
+    free(p->probability);
+    free(p->label);
+}
+
+mel_face *test_data_face(const char *name, double l2, uint64_t seed)
+{
+    test_probabilities p;
+    test_probabilities_of(&p, name, l2, seed);
+    double *score = malloc(p.n_rows * sizeof *score);
+    uint8_t *role = malloc(p.n_rows);
+    for (size_t i = 0; i < p.n_rows; i++) {
+        role[i] = (uint8_t)p.label[i];
+        score[i] = p.probability[2 * i + 1];
+    }
+    mel_face *face = NULL;
+    mel_error err;
+    assert_ok(mel_face_from_scores(&face, p.n_rows, score, role, NULL, &err), &err);
+    free(score);
+    free(role);
+    test_probabilities_clear(&p);
     return face;
 }

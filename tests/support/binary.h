@@ -27,7 +27,16 @@ extern const struct test_fractional_row {
 /* The point with slope number i of n on the upper boundary, its value, and the number of the best one. */
 double test_value_on_boundary(const mel_face *face, const mel_metric *metric, size_t i, size_t n);
 size_t test_argmax_on_boundary(const mel_face *face, const mel_metric *metric, size_t n);
-/* A face from the held-out half of a data set with logistic regression, penalty l2, on the other half. */
+/* Class probabilities of the held-out half of a data set by logistic regression, penalty l2, on the other
+ * half. */
+typedef struct {
+    size_t n_rows, n_classes;
+    double *probability;
+    uint32_t *label;
+} test_probabilities;
+void test_probabilities_of(test_probabilities *out, const char *name, double l2, uint64_t seed);
+void test_probabilities_clear(test_probabilities *p);
+/* A face from such probabilities of two classes. */
 mel_face *test_data_face(const char *name, double l2, uint64_t seed);
 
 #endif
