@@ -53,6 +53,7 @@ static mel_status open_all(pooling *p, const elicit_args *args, cli_run *run, me
             return cli_fail(err, MEL_EDATA, "%s is about other data, or another space, than %s", p->path[i],
                             p->path[0]);
     }
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
     mel_session **sessions = cli_alloc_zero(p->n, sizeof *sessions);
     for (size_t i = 0; i < p->n; i++)
         sessions[i] = p->opened[i].session;
@@ -162,7 +163,8 @@ static mel_status print_text(const pooling *p, mel_error *err)
     cli_heading("All together");
     mel_status status = print_words(p->pooled->joint, err);
     if (isfinite(p->pooled->summary.error_rate))
-        cli_print("About %.0f%% of all answers are taken to be wrong.\n", 100.0 * p->pooled->summary.error_rate);
+        cli_print("About %.0f%% of all answers are taken to be wrong.\n",
+                  100.0 * p->pooled->summary.error_rate);
     for (size_t i = 0; i < p->n && status == MEL_OK; i++) {
         cli_print("\n");
         cli_heading(p->path[i]);
@@ -194,9 +196,10 @@ mel_status cli_elicit_pool(cli_run *run, const elicit_args *args, mel_error *err
     for (size_t i = 0; i < p.n; i++)
         p.path[i] = i < args->pool.n ? args->pool.item[i] : run->operand[i - args->pool.n];
     mel_status status = open_all(&p, args, run, err);
-    if (status == MEL_OK && args->out != NULL)
+    const bool pooled = status == MEL_OK && p.pooled != NULL;
+    if (pooled && args->out != NULL)
         status = cli_store(args->out, save_metric, p.pooled->joint, err);
-    if (status == MEL_OK)
+    if (pooled && status == MEL_OK)
         status = run->json ? fill_json(run->result, &p, err) : print_text(&p, err);
     pooling_clear(&p);
     return status;

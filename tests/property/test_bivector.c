@@ -482,7 +482,10 @@ static void test_skip(void **state)
     assert_ok(engine->ops->result(engine, &metric, &summary, &err), &err);
     after = summary.radius;
     mel_metric_free(metric);
-    assert_true(memcmp(one, two, sizeof one) != 0);
+    bool moved = false;
+    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
+        moved = moved || one[i] != two[i];
+    assert_true(moved);
     assert_close(after, before, 0.0);
     engine->ops->free(engine);
     clear(&p);
