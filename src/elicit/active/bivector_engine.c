@@ -5,6 +5,7 @@
  * The session is done when 95% of the posterior have their level hyperplanes within the tolerance, in
  * radians, of the mean metric's. */
 #include "elicit/active/bivector_question.h"
+#include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/engine.h"
 
@@ -18,13 +19,6 @@
 /* Beyond this an answer takes many seconds. */
 enum { MOST_COORDINATES = 60 };
 
-/* A question that is expected to tell less, in bits, is not worth asking. */
-static const double least_information = 0.005;
-/* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
-static const double least_of_band = 0.35;
-/* What a question tells at least, in bits, when guessing how many remain. */
-static const double least_bits = 0.2;
-
 typedef struct {
     mel_engine base;
     mel_session_options opt;
@@ -32,10 +26,8 @@ typedef struct {
     mel_region region;
     mel_bivector_sampler *sampler;
     mel_lines *lines;
-    mel_avoided avoided; /* since the last answer */
-    bool *again;         /* n_told: a repetition, or repeated already */
-    double *points;      /* n_told x 2n: A, then B */
-    size_t n_told, n_skipped, capacity;
+    mel_history history;
+    mel_avoided avoided; /* questions put aside since the last answer */
     double radius, first_radius;
     double *inside;  /* 4n: ends of a pair, inside the region; its row */
     double *numbers; /* 2n + 2: of the mean metric, for gains */
@@ -68,41 +60,14 @@ static void look(engine *e)
 
 /* --- answers -------------------------------------------------------------------------------------- */
 
-static mel_status reserve(engine *e, mel_error *err)
-{
-    if (e->n_told < e->capacity)
-        return MEL_OK;
-    const size_t capacity = e->capacity == 0 ? 32 : 2 * e->capacity;
-    void *again = e->again, *points = e->points;
-    const bool grown = mel_grow(&again, capacity, sizeof *e->again);
-    e->again = again;
-    const bool more = grown && mel_grow(&points, capacity * 2 * e->region.n, sizeof *e->points);
-    e->points = points;
-    if (!more)
-        return mel_fail_memory(err, "the answers");
-    e->capacity = capacity;
-    return MEL_OK;
-}
-
-/* The question that this one repeats is not repeated again. */
-static void mark_repeated(engine *e, const mel_pair *pair)
-{
-    const size_t n = e->region.n, bytes = n * sizeof(double);
-    for (size_t i = 0; i < e->n_told; i++) {
-        const double *a = e->points + 2 * n * i, *b = a + n;
-        if (memcmp(a, pair->b, bytes) == 0 && memcmp(b, pair->a, bytes) == 0)
-            e->again[i] = true;
-    }
-}
-
 /* The mean metric's values have changed: margins are measured in them. */
 static void refresh_gains(engine *e)
 {
     const size_t n = e->region.n;
     double *a = e->inside, *b = e->inside + n;
-    for (size_t i = 0; i < e->n_told; i++) {
-        mel_region_inside(&e->region, e->points + 2 * n * i, a);
-        mel_region_inside(&e->region, e->points + 2 * n * i + n, b);
+    for (size_t i = 0; i < e->history.n; i++) {
+        mel_region_inside(&e->region, e->history.points + 2 * n * i, a);
+        mel_region_inside(&e->region, e->history.points + 2 * n * i + n, b);
         mel_bivector_sampler_set_gain(e->sampler, i, gain_of(e, a, b));
     }
 }
@@ -112,7 +77,7 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
     engine *e = (engine *)base;
     const size_t n = e->region.n;
     double *a = e->inside, *b = a + n, *row = a + 2 * n;
-    mel_status status = reserve(e, err);
+    mel_status status = mel_history_reserve(&e->history, err);
     if (status != MEL_OK)
         return status;
     refresh_gains(e);
@@ -121,18 +86,14 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
     if (answer == MEL_ANSWER_SKIP) {
         mel_lines_row(e->lines, a, b, row);
         mel_avoided_add(&e->avoided, row);
-        e->n_skipped++;
+        e->history.n_skipped++;
         e->asked = false;
         return MEL_OK;
     }
     status = mel_bivector_sampler_tell(e->sampler, a, b, gain_of(e, a, b), answer, err);
     if (status != MEL_OK)
         return status;
-    if (pair->repeated)
-        mark_repeated(e, pair);
-    memcpy(e->points + 2 * n * e->n_told, pair->a, n * sizeof(double));
-    memcpy(e->points + 2 * n * e->n_told + n, pair->b, n * sizeof(double));
-    e->again[e->n_told++] = pair->repeated;
+    mel_history_add(&e->history, pair, false);
     mel_avoided_clear(&e->avoided);
     e->asked = false;
     look(e);
@@ -141,34 +102,13 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
 
 /* --- questions ------------------------------------------------------------------------------------ */
 
-/* Every so often an earlier question comes back, once, with its sides swapped. */
-static bool ask_again(engine *e, mel_rng *rng)
-{
-    const uint32_t every = e->opt.repeat_every > 1 ? e->opt.repeat_every : 2;
-    const size_t n = e->region.n;
-    if (e->opt.assume.kind == MEL_NOISE_NONE || e->opt.repeat_every == 0 || e->avoided.n > 0 ||
-        (e->n_told + e->n_skipped + 1) % every != 0)
-        return false;
-    size_t left = 0, i = 0;
-    for (size_t j = 0; j < e->n_told; j++)
-        left += !e->again[j];
-    if (left == 0)
-        return false;
-    for (size_t skip = mel_rng_below(rng, left); e->again[i] || skip > 0; i++)
-        skip -= !e->again[i];
-    memcpy(e->b, e->points + 2 * n * i, n * sizeof(double));
-    memcpy(e->a, e->points + 2 * n * i + n, n * sizeof(double));
-    e->repeated = true;
-    return true;
-}
-
 /* Whether the noise leaves nothing to learn from the best question there is. */
 static bool noise_limits(const engine *e, const mel_outlook *outlook)
 {
     const mel_assumption *assume = mel_bivector_sampler_assumes(e->sampler);
     if (assume->kind == MEL_NOISE_BAND)
-        return outlook->margin < least_of_band * assume->size;
-    return assume->kind != MEL_NOISE_NONE && outlook->information < least_information;
+        return outlook->margin < MEL_LEAST_OF_BAND * assume->size;
+    return assume->kind != MEL_NOISE_NONE && outlook->information < MEL_LEAST_INFORMATION;
 }
 
 static void choose(engine *e, mel_rng *rng)
@@ -179,30 +119,27 @@ static void choose(engine *e, mel_rng *rng)
     memset(e->inside, 0, 2 * n * sizeof(double));
     const double gain = gain_of(e, e->inside, e->inside + n);
     mel_lines_choose(e->a, e->b, &outlook, e->lines, gain, simple, &e->avoided, rng);
-    if (e->avoided.n > 0 && outlook.information < least_information)
+    if (e->avoided.n > 0 && outlook.information < MEL_LEAST_INFORMATION)
         mel_lines_choose(e->a, e->b, &outlook, e->lines, gain, simple, NULL, rng);
     if (noise_limits(e, &outlook))
         e->end = MEL_END_NOISE;
-    else if (outlook.information < least_information)
+    else if (outlook.information < MEL_LEAST_INFORMATION)
         e->end = MEL_END_EXHAUSTED;
-    if (mel_rng_next(rng) >> 63 == 0) /* which is A is a coin toss */
-        return;
-    for (size_t i = 0; i < n; i++) {
-        const double held = e->a[i];
-        e->a[i] = e->b[i];
-        e->b[i] = held;
-    }
+    mel_toss_sides(n, e->a, e->b, rng);
 }
 
 static void propose(engine *e)
 {
-    mel_rng rng; /* an own stream per question: what is asked does not depend on what was computed before */
-    mel_rng_seed_stream(&rng, e->opt.seed, UINT64_C(3) << 62 | (e->n_told + e->n_skipped));
+    mel_rng rng;
+    mel_history_stream(&rng, &e->history, e->opt.seed);
     e->repeated = false;
     e->end = MEL_END_NOT_YET;
-    if (e->radius <= e->opt.tolerance && samples_of(e)->scale_reduction <= MEL_POOR_MIXING)
+    if (e->radius <= e->opt.tolerance && samples_of(e)->scale_reduction <= MEL_POOR_MIXING) {
         e->end = MEL_END_TOLERANCE;
-    else if (!ask_again(e, &rng))
+        return;
+    }
+    e->repeated = e->avoided.n == 0 && mel_history_repeat(e->a, e->b, &e->history, &e->opt, &rng);
+    if (!e->repeated)
         choose(e, &rng);
 }
 
@@ -283,12 +220,8 @@ static mel_status find_intervals(const engine *e, const double *middle, double *
         return status;
     double *column = mel_alloc(n, sizeof *column);
     const double level = mel_samples_level(samples_of(e), 0.975);
-    for (size_t j = 0; j < width && column != NULL; j++) {
-        for (size_t i = 0; i < n; i++)
-            column[i] = draw[i * width + j];
-        low[j] = fmin(middle[j], mel_quantile_select(n, column, 1.0 - level));
-        high[j] = fmax(middle[j], mel_quantile_select(n, column, level));
-    }
+    if (column != NULL)
+        mel_column_intervals(n, width, draw, middle, level, column, low, high);
     free(draw);
     free(column);
     return column != NULL ? MEL_OK : mel_fail_memory(err, "the intervals");
@@ -335,28 +268,13 @@ static mel_status engine_posterior(mel_engine *base, size_t n, double *angle, do
     return mel_fail(err, MEL_ESTATE, "a linear-fractional metric has no single angle");
 }
 
-/* Bits that an answer carries at most. */
-static double bits_per_answer(const engine *e)
-{
-    const double rate = samples_of(e)->error_rate;
-    const double wrong = e->opt.assume.kind == MEL_NOISE_LOGISTIC ? 0.15
-                         : isnan(rate)                            ? 0.0
-                                                                  : fmin(rate, 0.45);
-    return wrong <= 0.0 ? 1.0 : 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
-}
-
-/* Halving the radius takes a bit for each of the 2(n - 1) numbers sought. How many bits an answer told so far
- * counts as much as there have been answers. */
+/* 2(n - 1) numbers are sought. */
 static uint32_t engine_expected(mel_engine *base)
 {
     const engine *e = (const engine *)base;
-    if (e->radius <= e->opt.tolerance)
-        return 0;
-    const double sought = 2.0 * ((double)e->region.n - 1.0), n = (double)e->n_told;
-    const double got = sought * log2(fmax(e->first_radius / e->radius, 1.0));
-    const double bits = fmin(1.0, (got + sought * bits_per_answer(e)) / (n + sought));
-    const double left = sought * log2(e->radius / e->opt.tolerance) / fmax(bits, least_bits);
-    return (uint32_t)fmin(ceil(fmax(left, 1.0)), 1e6);
+    const double bits = mel_bits_per_answer(e->opt.assume.kind, samples_of(e)->error_rate);
+    return mel_history_expected(&e->history, 2.0 * ((double)e->region.n - 1.0), e->first_radius, e->radius,
+                                e->opt.tolerance, bits);
 }
 
 static void engine_free(mel_engine *base)
@@ -368,8 +286,7 @@ static void engine_free(mel_engine *base)
     mel_bivector_sampler_free(e->sampler);
     mel_region_clear(&e->region);
     mel_avoided_free(&e->avoided);
-    free(e->again);
-    free(e->points);
+    mel_history_free(&e->history);
     free(e->inside);
     free(e->numbers);
     free(e->a);
@@ -404,6 +321,7 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
             "the search strategy",
             n, MOST_COORDINATES);
     e->layout = *(domain->ball != NULL ? mel_ball_layout(domain->ball) : mel_space_layout(domain->space));
+    e->history.size = n;
     e->inside = mel_alloc_zero(4 * n, sizeof(double));
     e->numbers = mel_alloc_zero(2 * n + 2, sizeof(double));
     e->a = mel_alloc_zero(n, sizeof(double));

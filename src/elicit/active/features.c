@@ -4,6 +4,7 @@
  *
  * The session is done when 95% of the posterior is within the tolerance of the mean in every coefficient, at
  * the norm at which the family is judged (l1 for diagonal metrics, otherwise l2 over all coefficients). */
+#include "elicit/active/history.h"
 #include "elicit/active/question.h"
 #include "elicit/active/select.h"
 #include "elicit/engine.h"
@@ -17,29 +18,14 @@
 /* Beyond this an answer takes many seconds: time grows with the cube. */
 enum { MOST_COEFFICIENTS = 300 };
 
-/* A question that is expected to tell less, in bits, is not worth asking. */
-static const double least_information = 0.005;
-/* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
-static const double least_of_band = 0.35;
-/* What a question of an unpromising kind is taken to tell at least, in bits, when guessing how many remain.
- */
-static const double least_bits = 0.2;
-
-typedef struct {
-    bool again; /* a repetition, or repeated already */
-} told;
-
 typedef struct {
     mel_engine base;
     mel_session_options opt;
     mel_basis *f;
     mel_sampler *sampler;
     mel_chooser *chooser;
-    told *told;
-    double *points; /* n_told x 2 x size: A, then B */
-    size_t n_told, capacity;
-    size_t n_skipped;    /* questions that were not answered */
-    mel_avoided avoided; /* those since the last answer */
+    mel_history history;
+    mel_avoided avoided; /* questions put aside since the last answer */
     double radius, first_radius;
     bool asked; /* a, b, repeated and end are those of the next question */
     double *a, *b;
@@ -55,38 +41,10 @@ static void look(engine *e)
 
 /* --- answers -------------------------------------------------------------------------------------- */
 
-static mel_status reserve(engine *e, mel_error *err)
-{
-    if (e->n_told < e->capacity)
-        return MEL_OK;
-    const size_t capacity = e->capacity == 0 ? 32 : 2 * e->capacity;
-    void *block = e->told, *points = e->points;
-    const bool grown = mel_grow(&block, capacity, sizeof *e->told);
-    e->told = block;
-    const bool more = grown && mel_grow(&points, capacity * 2 * e->f->size, sizeof *e->points);
-    e->points = points;
-    if (!more)
-        return mel_fail_memory(err, "the answers");
-    e->capacity = capacity;
-    return MEL_OK;
-}
-
-/* The question that this one repeats is not repeated again. */
-static void mark_repeated(engine *e, const mel_pair *pair)
-{
-    const size_t size = e->f->size, bytes = size * sizeof(double);
-    for (size_t i = 0; i < e->n_told; i++) {
-        const double *a = e->points + 2 * size * i, *b = a + size;
-        if (memcmp(a, pair->b, bytes) == 0 && memcmp(b, pair->a, bytes) == 0)
-            e->told[i].again = true;
-    }
-}
-
 static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     engine *e = (engine *)base;
-    const size_t size = e->f->size;
-    mel_status status = reserve(e, err);
+    mel_status status = mel_history_reserve(&e->history, err);
     if (status != MEL_OK)
         return status;
     double *row = mel_alloc(e->f->dimension, sizeof *row);
@@ -96,22 +54,18 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
     if (answer == MEL_ANSWER_SKIP) {
         mel_avoided_add(&e->avoided, row);
         free(row);
-        e->n_skipped++;
+        e->history.n_skipped++;
         e->asked = false;
         return MEL_OK;
     }
     const double gain = mel_chooser_gain(e->chooser);
-    for (size_t i = 0; i < e->n_told; i++)
+    for (size_t i = 0; i < e->history.n; i++)
         mel_sampler_set_gain(e->sampler, i, gain);
     status = mel_sampler_tell(e->sampler, row, gain, answer, err);
     free(row);
     if (status != MEL_OK)
         return status;
-    if (pair->repeated)
-        mark_repeated(e, pair);
-    memcpy(e->points + 2 * size * e->n_told, pair->a, size * sizeof(double));
-    memcpy(e->points + 2 * size * e->n_told + size, pair->b, size * sizeof(double));
-    e->told[e->n_told++] = (told){ .again = pair->repeated };
+    mel_history_add(&e->history, pair, false);
     mel_avoided_clear(&e->avoided);
     e->asked = false;
     look(e);
@@ -119,27 +73,6 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
 }
 
 /* --- questions ------------------------------------------------------------------------------------ */
-
-/* Every so often an earlier question comes back, once, with its sides swapped. */
-static bool ask_again(engine *e, mel_rng *rng)
-{
-    const uint32_t every = e->opt.repeat_every > 1 ? e->opt.repeat_every : 2;
-    if (e->opt.assume.kind == MEL_NOISE_NONE || e->opt.repeat_every == 0 || e->avoided.n > 0 ||
-        (e->n_told + e->n_skipped + 1) % every != 0)
-        return false;
-    size_t left = 0, i = 0;
-    for (size_t j = 0; j < e->n_told; j++)
-        left += !e->told[j].again;
-    if (left == 0)
-        return false;
-    for (size_t skip = mel_rng_below(rng, left); e->told[i].again || skip > 0; i++)
-        skip -= !e->told[i].again;
-    const size_t size = e->f->size;
-    memcpy(e->b, e->points + 2 * size * i, size * sizeof(double));
-    memcpy(e->a, e->points + 2 * size * i + size, size * sizeof(double));
-    e->repeated = true;
-    return true;
-}
 
 static bool noisy(const engine *e)
 {
@@ -151,8 +84,8 @@ static bool noise_limits(const engine *e, const mel_outlook *outlook)
 {
     const mel_assumption *assume = &e->opt.assume;
     if (assume->kind == MEL_NOISE_BAND)
-        return outlook->margin < least_of_band * assume->size;
-    return noisy(e) && outlook->information < least_information;
+        return outlook->margin < MEL_LEAST_OF_BAND * assume->size;
+    return noisy(e) && outlook->information < MEL_LEAST_INFORMATION;
 }
 
 /* The best pair. When questions were put aside: the best that is not like them; if all are, the best of the
@@ -174,7 +107,7 @@ static mel_status choose_pair(mel_outlook *outlook, engine *e, mel_rng *rng, mel
         e->avoided.alike = tries[i].alike;
         status = mel_chooser_choose(e->a, e->b, outlook, e->chooser, e->sampler, tries[i].simple,
                                     tries[i].avoided, rng, err);
-        if (outlook->information >= least_information)
+        if (outlook->information >= MEL_LEAST_INFORMATION)
             break;
     }
     return status;
@@ -188,22 +121,16 @@ static mel_status choose(engine *e, mel_rng *rng, mel_error *err)
         return status;
     if (noise_limits(e, &outlook))
         e->end = MEL_END_NOISE;
-    else if (outlook.information < least_information)
+    else if (outlook.information < MEL_LEAST_INFORMATION)
         e->end = MEL_END_EXHAUSTED;
-    if (mel_rng_next(rng) >> 63 == 0) /* which is A is a coin toss */
-        return MEL_OK;
-    for (size_t i = 0; i < e->f->size; i++) {
-        const double held = e->a[i];
-        e->a[i] = e->b[i];
-        e->b[i] = held;
-    }
+    mel_toss_sides(e->f->size, e->a, e->b, rng);
     return MEL_OK;
 }
 
 static mel_status propose(engine *e, mel_error *err)
 {
-    mel_rng rng; /* an own stream per question: what is asked does not depend on what was computed before */
-    mel_rng_seed_stream(&rng, e->opt.seed, UINT64_C(3) << 62 | (e->n_told + e->n_skipped));
+    mel_rng rng;
+    mel_history_stream(&rng, &e->history, e->opt.seed);
     e->repeated = false;
     e->end = MEL_END_NOT_YET;
     if (e->radius <= e->opt.tolerance &&
@@ -211,7 +138,8 @@ static mel_status propose(engine *e, mel_error *err)
         e->end = MEL_END_TOLERANCE;
         return MEL_OK;
     }
-    return ask_again(e, &rng) ? MEL_OK : choose(e, &rng, err);
+    e->repeated = e->avoided.n == 0 && mel_history_repeat(e->a, e->b, &e->history, &e->opt, &rng);
+    return e->repeated ? MEL_OK : choose(e, &rng, err);
 }
 
 static mel_status engine_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
@@ -271,25 +199,13 @@ static mel_status make_estimate(estimate *r, const engine *e, mel_error *err)
                : mel_fail_memory(err, "the intervals");
 }
 
-/* The 95% interval of every column of n rows, around the middle at least. */
-static void intervals(size_t n, size_t columns, const double *rows, const double *middle, double level,
-                      double *column, double *low, double *high)
-{
-    for (size_t j = 0; j < columns; j++) {
-        for (size_t i = 0; i < n; i++)
-            column[i] = rows[i * columns + j];
-        low[j] = fmin(middle[j], mel_quantile_select(n, column, 1.0 - level));
-        high[j] = fmax(middle[j], mel_quantile_select(n, column, level));
-    }
-}
-
 /* Fills the estimate; returns half of the widest interval of w. */
 static double find_estimate(estimate *r, const engine *e)
 {
     const mel_basis *f = e->f;
     const double *w = mel_chooser_samples(e->chooser), *mean = mel_chooser_mean(e->chooser);
     const double level = mel_samples_level(mel_sampler_samples(e->sampler), 0.975);
-    intervals(r->n, f->dimension, w, mean, level, r->column, r->w_low, r->w_high);
+    mel_column_intervals(r->n, f->dimension, w, mean, level, r->column, r->w_low, r->w_high);
     f->ops->coefficients(f, mean, r->mean);
     if (r->reported == NULL) {
         f->ops->coefficients(f, r->w_low, r->low);
@@ -297,7 +213,7 @@ static double find_estimate(estimate *r, const engine *e)
     } else {
         for (size_t i = 0; i < r->n; i++)
             f->ops->coefficients(f, w + i * f->dimension, r->reported + i * f->n_reported);
-        intervals(r->n, f->n_reported, r->reported, r->mean, level, r->column, r->low, r->high);
+        mel_column_intervals(r->n, f->n_reported, r->reported, r->mean, level, r->column, r->low, r->high);
     }
     double widest = 0.0;
     for (size_t j = 0; j < f->dimension; j++)
@@ -356,30 +272,12 @@ static mel_status engine_posterior(mel_engine *base, size_t n, double *angle, do
     return mel_fail(err, MEL_ESTATE, "only a linear metric on a face has a single angle");
 }
 
-/* Bits that an answer carries at most. */
-static double bits_per_answer(const engine *e)
-{
-    const double rate = mel_sampler_samples(e->sampler)->error_rate;
-    const double wrong = e->opt.assume.kind == MEL_NOISE_LOGISTIC ? 0.15
-                         : isnan(rate)                            ? 0.0
-                                                                  : fmin(rate, 0.45);
-    if (wrong <= 0.0)
-        return 1.0;
-    return 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
-}
-
-/* Halving the radius takes a bit per coefficient but one. How many bits an answer told so far counts as much
- * as there have been answers. */
 static uint32_t engine_expected(mel_engine *base)
 {
     const engine *e = (const engine *)base;
-    if (e->radius <= e->opt.tolerance)
-        return 0;
-    const double free_numbers = (double)e->f->dimension - 1.0, n = (double)e->n_told;
-    const double got = free_numbers * log2(fmax(e->first_radius / e->radius, 1.0));
-    const double bits = fmin(1.0, (got + free_numbers * bits_per_answer(e)) / (n + free_numbers));
-    const double left = free_numbers * log2(e->radius / e->opt.tolerance) / fmax(bits, least_bits);
-    return (uint32_t)fmin(ceil(fmax(left, 1.0)), 1e6);
+    const double bits = mel_bits_per_answer(e->opt.assume.kind, mel_sampler_samples(e->sampler)->error_rate);
+    return mel_history_expected(&e->history, (double)e->f->dimension - 1.0, e->first_radius, e->radius,
+                                e->opt.tolerance, bits);
 }
 
 static void engine_free(mel_engine *base)
@@ -391,8 +289,7 @@ static void engine_free(mel_engine *base)
     mel_sampler_free(e->sampler);
     mel_basis_free(e->f);
     mel_avoided_free(&e->avoided);
-    free(e->told);
-    free(e->points);
+    mel_history_free(&e->history);
     free(e->a);
     free(e->b);
     free(e);
@@ -427,6 +324,7 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
         .assume = e->opt.assume,
         .seed = e->opt.seed,
     };
+    e->history.size = e->f->size;
     e->a = mel_alloc_zero(e->f->size, sizeof(double));
     e->b = mel_alloc_zero(e->f->size, sizeof(double));
     if (e->a == NULL || e->b == NULL)

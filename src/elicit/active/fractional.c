@@ -6,6 +6,7 @@
  * angle. (Preferences fix the level lines and nothing else; how p and q are chosen among the metrics that
  * share them is said in pivot.h.) A metric that decreases is reported as a cost. */
 #include "elicit/active/chords.h"
+#include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/face_pair.h"
 
@@ -17,14 +18,6 @@ enum {
     LOGISTIC_SAMPLES = 400, /* they cost more */
     DIRECTION_TRIES = 5     /* questions about an unknown direction, at most */
 };
-/* A question that is expected to tell less, in bits, is not worth asking. */
-static const double least_information = 0.005;
-
-typedef struct {
-    mel_face_pair pair;
-    bool again; /* a repetition, or repeated already */
-} told;
-
 typedef struct {
     mel_engine base;
     const mel_face *face;
@@ -32,11 +25,9 @@ typedef struct {
     mel_shares shares;
     mel_sampler *sampler;
     mel_chords *chords;
-    told *told;
-    size_t n_told, capacity;
-    size_t n_skipped, skips_in_row; /* questions that were not answered: in all, since the last answer */
-    mel_avoided avoided;            /* these */
-    size_t n_direction; /* the first so many were about the direction; the sampler has the others */
+    mel_history history;
+    mel_avoided avoided; /* questions put aside since the last answer */
+    size_t n_direction;  /* the first so many were about the direction; the sampler has the others */
     mel_direction direction;
     int lead; /* while the direction is unknown: answers for increasing less those for decreasing */
     double radius;
@@ -66,11 +57,19 @@ static double gain_of(const fractional *f, const mel_face_pair *pair)
                           mel_spot_of(f->shares, pair->b));
 }
 
+static mel_face_pair told_pair(const fractional *f, size_t i)
+{
+    const double *a = f->history.points + 4 * i, *b = a + 2;
+    return (mel_face_pair){ .a = { a[0], a[1] }, .b = { b[0], b[1] } };
+}
+
 static mel_status hear(fractional *f, const mel_face_pair *pair, mel_answer answer, mel_error *err)
 {
     double row[3];
-    for (size_t i = f->n_direction; i < f->n_told; i++)
-        mel_sampler_set_gain(f->sampler, i - f->n_direction, gain_of(f, &f->told[i].pair));
+    for (size_t i = f->n_direction; i < f->history.n; i++) {
+        const mel_face_pair told = told_pair(f, i);
+        mel_sampler_set_gain(f->sampler, i - f->n_direction, gain_of(f, &told));
+    }
     mel_pivot_row(row, mel_spot_of(f->shares, pair->a), mel_spot_of(f->shares, pair->b));
     const mel_status status = mel_sampler_tell(f->sampler, row, gain_of(f, pair), turn(f, answer), err);
     if (status == MEL_OK)
@@ -93,58 +92,29 @@ static void judge_direction(fractional *f, mel_answer answer)
         f->direction = f->lead >= 0 ? MEL_INCREASING : MEL_DECREASING;
 }
 
-static mel_status reserve(fractional *f, mel_error *err)
-{
-    if (f->n_told < f->capacity)
-        return MEL_OK;
-    const size_t capacity = f->capacity == 0 ? 32 : 2 * f->capacity;
-    void *block = f->told;
-    if (!mel_grow(&block, capacity, sizeof *f->told))
-        return mel_fail_memory(err, "the answers");
-    f->told = block;
-    f->capacity = capacity;
-    return MEL_OK;
-}
-
-static bool same_point(mel_point a, mel_point b)
-{
-    return a.tp == b.tp && a.tn == b.tn;
-}
-
-/* The question that this one repeats is not repeated again. */
-static void mark_repeated(fractional *f, const mel_face_pair *pair)
-{
-    for (size_t i = f->n_direction; i < f->n_told; i++)
-        if (same_point(f->told[i].pair.a, pair->b) && same_point(f->told[i].pair.b, pair->a))
-            f->told[i].again = true;
-}
-
 static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     fractional *f = (fractional *)base;
     const mel_face_pair asked = mel_face_pair_read(pair);
     if (answer == MEL_ANSWER_SKIP) {
-        f->n_skipped++;
-        f->skips_in_row++;
+        f->history.n_skipped++;
         double row[3];
         mel_pivot_row(row, mel_spot_of(f->shares, asked.a), mel_spot_of(f->shares, asked.b));
         mel_avoided_add(&f->avoided, row);
         f->asked = false;
         return MEL_OK;
     }
-    mel_status status = reserve(f, err);
+    mel_status status = mel_history_reserve(&f->history, err);
     if (status != MEL_OK)
         return status;
-    if (f->direction == MEL_DIRECTION_UNKNOWN)
+    const bool about_direction = f->direction == MEL_DIRECTION_UNKNOWN;
+    if (about_direction)
         judge_direction(f, answer);
     else
         status = hear(f, &asked, answer, err);
     if (status != MEL_OK)
         return status;
-    if (pair->repeated)
-        mark_repeated(f, &asked);
-    f->told[f->n_told++] = (told){ .pair = asked, .again = pair->repeated };
-    f->skips_in_row = 0;
+    mel_history_add(&f->history, pair, about_direction);
     mel_avoided_clear(&f->avoided);
     f->asked = false;
     return MEL_OK;
@@ -152,34 +122,19 @@ static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_an
 
 /* --- questions ---------------------------------------------------------------------------------- */
 
-/* An own stream per question: what is asked does not depend on what was computed in between. */
-static void question_stream(const fractional *f, mel_rng *rng)
-{
-    mel_rng_seed_stream(rng, f->opt.seed, UINT64_C(3) << 62 | (f->n_told + f->n_skipped));
-}
-
 static mel_status ask_direction(fractional *f, mel_error *err)
 {
-    const double tilt = (double)(f->skips_in_row % 5); /* another pair when it was not answered */
+    const double tilt = (double)(f->avoided.n % 5); /* another pair when it was not answered */
     const mel_status status = mel_face_support(&f->pair.a, f->face, 1.0, 1.0 + tilt, err);
     return status == MEL_OK ? mel_face_support(&f->pair.b, f->face, -1.0, -1.0 - tilt, err) : status;
 }
 
-/* Every so often an earlier question comes back, once, with its sides swapped. */
 static bool ask_again(fractional *f, mel_rng *rng)
 {
-    const uint32_t every = f->opt.repeat_every > 1 ? f->opt.repeat_every : 2;
-    if (f->opt.assume.kind == MEL_NOISE_NONE || f->opt.repeat_every == 0 || f->skips_in_row > 0 ||
-        (f->n_told + f->n_skipped + 1) % every != 0)
+    double a[2], b[2];
+    if (f->avoided.n > 0 || !mel_history_repeat(a, b, &f->history, &f->opt, rng))
         return false;
-    size_t left = 0, i = f->n_direction;
-    for (size_t j = i; j < f->n_told; j++)
-        left += !f->told[j].again;
-    if (left == 0)
-        return false;
-    for (size_t skip = mel_rng_below(rng, left); f->told[i].again || skip > 0; i++)
-        skip -= !f->told[i].again;
-    f->pair = (mel_face_pair){ .a = f->told[i].pair.b, .b = f->told[i].pair.a, .repeated = true };
+    f->pair = (mel_face_pair){ .a = { a[0], a[1] }, .b = { b[0], b[1] }, .repeated = true };
     return true;
 }
 
@@ -188,9 +143,9 @@ static void choose(fractional *f, mel_rng *rng)
     mel_spot a = { 0 }, b = { 0 };
     double information = 0.0;
     mel_chords_choose(&a, &b, &information, f->chords, f->sampler, &f->avoided, rng);
-    if (information < least_information && f->skips_in_row > 0) /* nothing else is worth asking */
+    if (information < MEL_LEAST_INFORMATION && f->avoided.n > 0) /* nothing else is worth asking */
         mel_chords_choose(&a, &b, &information, f->chords, f->sampler, NULL, rng);
-    if (information < least_information) {
+    if (information < MEL_LEAST_INFORMATION) {
         f->end = f->opt.assume.kind == MEL_NOISE_NONE ? MEL_END_EXHAUSTED : MEL_END_NOISE;
         return;
     }
@@ -202,7 +157,7 @@ static void choose(fractional *f, mel_rng *rng)
 static mel_status propose(fractional *f, mel_error *err)
 {
     mel_rng rng;
-    question_stream(f, &rng);
+    mel_history_stream(&rng, &f->history, f->opt.seed);
     f->pair = (mel_face_pair){ .repeated = false };
     f->end = MEL_END_NOT_YET;
     if (f->direction == MEL_DIRECTION_UNKNOWN)
@@ -309,24 +264,14 @@ static mel_status fractional_posterior(mel_engine *base, size_t n, double *angle
     return mel_fail(err, MEL_ESTATE, "a linear-fractional metric has no single angle");
 }
 
-/* Bits that an answer carries at most. */
-static double bits_per_answer(const fractional *f)
-{
-    const double rate = mel_sampler_samples(f->sampler)->error_rate;
-    const mel_noise_kind kind = f->opt.assume.kind;
-    const double wrong = kind == MEL_NOISE_LOGISTIC ? 0.15 : isnan(rate) ? 0.0 : fmin(rate, 0.45);
-    if (wrong <= 0.0)
-        return 1.0;
-    return 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
-}
-
 /* Two numbers are sought, so halving the radius takes two bits. */
 static uint32_t fractional_expected(mel_engine *base)
 {
     const fractional *f = (const fractional *)base;
+    const double bits = mel_bits_per_answer(f->opt.assume.kind, mel_sampler_samples(f->sampler)->error_rate);
     double left = 0.0;
     if (f->radius > f->opt.tolerance)
-        left = ceil(2.0 * log2(f->radius / f->opt.tolerance) / bits_per_answer(f));
+        left = ceil(2.0 * log2(f->radius / f->opt.tolerance) / bits);
     if (f->direction == MEL_DIRECTION_UNKNOWN)
         left += (double)lead_needed(f);
     return (uint32_t)fmin(left, 1e6);
@@ -340,7 +285,7 @@ static void fractional_free(mel_engine *base)
     mel_sampler_free(f->sampler);
     mel_chords_free(f->chords);
     mel_avoided_free(&f->avoided);
-    free(f->told);
+    mel_history_free(&f->history);
     free(f);
 }
 
@@ -383,6 +328,7 @@ mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const m
     f->base.ops = &fractional_ops;
     f->face = face;
     f->opt = *opt;
+    f->history.size = 2;
     f->direction = opt->direction;
     f->shares = (mel_shares){ mel_face_positives(face), mel_face_negatives(face) };
     double prior[3];

@@ -7,6 +7,7 @@
  * at the posterior median, with the longest chord in that direction: the pair that is easiest to
  * tell apart. It passes through the centre of the face, by symmetry. */
 #include "base/stat.h"
+#include "elicit/active/history.h"
 #include "elicit/face_pair.h"
 
 #include <math.h>
@@ -570,24 +571,15 @@ static mel_status planar_draws(mel_engine *base, size_t *n, size_t *n_coefficien
     return MEL_OK;
 }
 
-/* Bits that one answer carries: 1 - H(error rate). */
-static double bits_per_answer(const planar *p)
-{
-    const double wrong = p->opt.assume.kind == MEL_NOISE_FLIP       ? fmin(error_rate(p), 0.45)
-                         : p->opt.assume.kind == MEL_NOISE_LOGISTIC ? 0.15
-                                                                    : 0.0;
-    if (wrong <= 0.0)
-        return 1.0;
-    return 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
-}
-
 static uint32_t planar_expected(mel_engine *base)
 {
     planar *p = (planar *)base;
     if (update(p, NULL) != MEL_OK)
         return 0;
     const double excess = angle_radius(p) / (0.95 * p->opt.tolerance);
-    const double left = excess > 1.0 ? ceil(log2(excess) / bits_per_answer(p)) : 0.0;
+    const mel_noise_kind noise = p->opt.assume.kind;
+    const double bits = mel_bits_per_answer(noise, noise == MEL_NOISE_FLIP ? error_rate(p) : NAN);
+    const double left = excess > 1.0 ? ceil(log2(excess) / bits) : 0.0;
     return (uint32_t)left + (direction_open(p) ? 1 : 0);
 }
 

@@ -1,5 +1,7 @@
 #include "elicit/active/select.h"
 
+#include <math.h>
+
 static void swap(double *x, size_t i, size_t j)
 {
     const double held = x[i];
@@ -61,4 +63,15 @@ double mel_quantile_select(size_t n, double *x, double q)
     for (size_t i = k + 2; i < n; i++)
         next = x[i] < next ? x[i] : next;
     return x[k] + (at - (double)k) * (next - x[k]);
+}
+
+void mel_column_intervals(size_t n, size_t columns, const double *rows, const double *middle, double level,
+                          double *column, double *low, double *high)
+{
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t i = 0; i < n; i++)
+            column[i] = rows[i * columns + j];
+        low[j] = fmin(middle[j], mel_quantile_select(n, column, 1.0 - level));
+        high[j] = fmax(middle[j], mel_quantile_select(n, column, level));
+    }
 }

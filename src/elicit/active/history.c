@@ -1,0 +1,101 @@
+#include "elicit/active/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a question of an unpromising kind is taken to tell at least, in bits, when guessing how many remain.
+ */
+static const double least_bits = 0.2;
+
+void mel_history_free(mel_history *history)
+{
+    free(history->again);
+    free(history->points);
+}
+
+mel_status mel_history_reserve(mel_history *history, mel_error *err)
+{
+    if (history->n < history->capacity)
+        return MEL_OK;
+    const size_t capacity = history->capacity == 0 ? 32 : 2 * history->capacity;
+    void *again = history->again, *points = history->points;
+    const bool grown = mel_grow(&again, capacity, sizeof *history->again);
+    history->again = again;
+    const bool more = grown && mel_grow(&points, capacity * 2 * history->size, sizeof *history->points);
+    history->points = points;
+    if (!more)
+        return mel_fail_memory(err, "the answers");
+    history->capacity = capacity;
+    return MEL_OK;
+}
+
+void mel_history_add(mel_history *history, const mel_pair *pair, bool once)
+{
+    const size_t size = history->size, bytes = size * sizeof(double);
+    for (size_t i = 0; i < history->n && pair->repeated; i++) {
+        const double *a = history->points + 2 * size * i, *b = a + size;
+        if (memcmp(a, pair->b, bytes) == 0 && memcmp(b, pair->a, bytes) == 0)
+            history->again[i] = true;
+    }
+    memcpy(history->points + 2 * size * history->n, pair->a, bytes);
+    memcpy(history->points + 2 * size * history->n + size, pair->b, bytes);
+    history->again[history->n++] = pair->repeated || once;
+}
+
+void mel_history_stream(mel_rng *rng, const mel_history *history, uint64_t seed)
+{
+    mel_rng_seed_stream(rng, seed, UINT64_C(3) << 62 | (history->n + history->n_skipped));
+}
+
+bool mel_history_repeat(double *a, double *b, const mel_history *history, const mel_session_options *opt,
+                        mel_rng *rng)
+{
+    const uint32_t every = opt->repeat_every > 1 ? opt->repeat_every : 2; /* not all may be repeats */
+    if (opt->assume.kind == MEL_NOISE_NONE || opt->repeat_every == 0 ||
+        (history->n + history->n_skipped + 1) % every != 0)
+        return false;
+    size_t left = 0, i = 0;
+    for (size_t j = 0; j < history->n; j++)
+        left += !history->again[j];
+    if (left == 0)
+        return false;
+    for (size_t skip = mel_rng_below(rng, left); history->again[i] || skip > 0; i++)
+        skip -= !history->again[i];
+    const size_t size = history->size;
+    memcpy(b, history->points + 2 * size * i, size * sizeof *b);
+    memcpy(a, history->points + 2 * size * i + size, size * sizeof *a);
+    return true;
+}
+
+void mel_toss_sides(size_t size, double *a, double *b, mel_rng *rng)
+{
+    if (mel_rng_next(rng) >> 63 == 0)
+        return;
+    for (size_t i = 0; i < size; i++) {
+        const double held = a[i];
+        a[i] = b[i];
+        b[i] = held;
+    }
+}
+
+double mel_bits_per_answer(mel_noise_kind noise, double error_rate)
+{
+    const double wrong = noise == MEL_NOISE_LOGISTIC ? 0.15
+                         : isnan(error_rate)         ? 0.0
+                                                     : fmin(error_rate, 0.45);
+    if (wrong <= 0.0)
+        return 1.0;
+    return 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);
+}
+
+uint32_t mel_history_expected(const mel_history *history, double numbers, double first_radius, double radius,
+                              double tolerance, double bits_per_answer)
+{
+    if (radius <= tolerance)
+        return 0;
+    const double got = numbers * log2(fmax(first_radius / radius, 1.0));
+    const double bits = fmin(1.0, (got + numbers * bits_per_answer) / ((double)history->n + numbers));
+    const double left = numbers * log2(radius / tolerance) / fmax(bits, least_bits);
+    return (uint32_t)fmin(ceil(fmax(left, 1.0)), 1e6);
+}

@@ -1,0 +1,43 @@
+/* What an engine that samples was told so far, pair by pair, and what follows from that: which question comes
+ * back, which random numbers the next one uses, and how many remain. */
+#ifndef MEL_ACTIVE_HISTORY_H
+#define MEL_ACTIVE_HISTORY_H
+
+#include "elicit/engine.h"
+
+/* A question that is expected to tell less, in bits, is not worth asking. */
+#define MEL_LEAST_INFORMATION 0.005
+/* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
+#define MEL_LEAST_OF_BAND 0.35
+
+typedef struct {
+    size_t size;         /* numbers in a point */
+    size_t n, n_skipped; /* questions answered, and put aside with "can't say" */
+    size_t capacity;
+    bool *again;    /* n: a repetition, repeated already, or not to be repeated */
+    double *points; /* n x 2 x size: A, then B */
+} mel_history;
+
+void mel_history_free(mel_history *history); /* of a zeroed one too */
+/* Room for one more. */
+mel_status mel_history_reserve(mel_history *history, mel_error *err);
+/* Room must be reserved. A question that this one repeats is not repeated again; once: nor is this one. */
+void mel_history_add(mel_history *history, const mel_pair *pair, bool once);
+
+/* An own stream per question: what is asked does not depend on what was computed before. */
+void mel_history_stream(mel_rng *rng, const mel_history *history, uint64_t seed);
+/* Every so often (opt->repeat_every, when answers may be wrong) an earlier question comes back, once, with
+ * its sides swapped. False: not now. */
+bool mel_history_repeat(double *a, double *b, const mel_history *history, const mel_session_options *opt,
+                        mel_rng *rng);
+/* Which side is A is a coin toss. */
+void mel_toss_sides(size_t size, double *a, double *b, mel_rng *rng);
+
+/* Bits that an answer carries at most; error_rate: share of wrong answers, NaN when none are expected. */
+double mel_bits_per_answer(mel_noise_kind noise, double error_rate);
+/* Halving the radius takes a bit for each of so many numbers. How many bits an answer told so far counts as
+ * much as there have been answers. */
+uint32_t mel_history_expected(const mel_history *history, double numbers, double first_radius, double radius,
+                              double tolerance, double bits_per_answer);
+
+#endif
