@@ -21,6 +21,12 @@ typedef enum { MEL_INCREASING = 0, MEL_DECREASING = 1, MEL_DIRECTION_UNKNOWN = 2
 typedef enum { MEL_BOUNDARY_HULL = 0, MEL_BOUNDARY_PLUG_IN = 1 } mel_boundary;
 /* search, linear-fractional: from the two supporting lines in closed form, or Algorithm 3.3's grid. */
 typedef enum { MEL_LFPM_CLOSED = 0, MEL_LFPM_GRID = 1 } mel_lfpm;
+/* search for quadratic, polynomial and fair metrics: questions are c + u against c - u around a place c,
+ * which no curvature disturbs, or two points of a sphere around it as in the thesis. */
+typedef enum { MEL_LOCAL_SYMMETRIC = 0, MEL_LOCAL_ONE_SIDED = 1 } mel_local;
+/* How the slopes found at several places become a metric: all of them by least squares, or ratios of single
+ * coordinates by the thesis' formulas (as corrected), which fail where a coordinate is nearly zero. */
+typedef enum { MEL_JOIN_SQUARES = 0, MEL_JOIN_RATIOS = 1 } mel_join;
 /* active: what is assumed about wrong answers. Sizes as in mel_noise; size 0 means learned from the
  * answers (flip: Beta(1, 9) prior; logistic: log-normal prior). */
 typedef struct {
@@ -36,6 +42,10 @@ MEL_API const char *mel_direction_name(mel_direction direction);
 MEL_API mel_status mel_direction_parse(mel_direction *out, const char *name, mel_error *err);
 MEL_API const char *mel_boundary_name(mel_boundary boundary);
 MEL_API mel_status mel_boundary_parse(mel_boundary *out, const char *name, mel_error *err);
+MEL_API const char *mel_local_name(mel_local local); /* "symmetric", "one-sided" */
+MEL_API mel_status mel_local_parse(mel_local *out, const char *name, mel_error *err);
+MEL_API const char *mel_join_name(mel_join join); /* "least-squares", "ratios" */
+MEL_API mel_status mel_join_parse(mel_join *out, const char *name, mel_error *err);
 MEL_API const char *mel_lfpm_name(mel_lfpm lfpm);
 MEL_API mel_status mel_lfpm_parse(mel_lfpm *out, const char *name, mel_error *err);
 
@@ -81,10 +91,22 @@ typedef struct {
     uint32_t cycles;    /* search on a ball: how often every angle is searched; 2 */
     bool first_angle_first; /* search on a ball: the thesis' order, farther off after two cycles; false: from
                              * the last angle to the first */
-    bool tournament;  /* search, diagonal metrics: k - 1 questions first choose the reference class, and where
-                       * two boundary points coincide (a corner of a face is best for both slopes) a chord of
-                       * the face takes their place, so that slopes within a corner are found, too */
-    mel_lfpm lfpm;    /* search, linear-fractional */
+    bool tournament; /* search, diagonal metrics: k - 1 questions first choose the reference class, and where
+                      * two boundary points coincide (a corner of a face is best for both slopes) a chord of
+                      * the face takes their place, so that slopes within a corner are found, too */
+    /* search for quadratic, polynomial and fair metrics: */
+    mel_local local;
+    mel_join join;
+    double
+        inner_radius;   /* of the questions around each place, less than the ball's; 0: as suits the family */
+    bool diagonal_b;    /* quadratic: B is diagonal, which takes far fewer questions */
+    bool equal_pairs;   /* fair: all pairs of groups have the same weights; likewise */
+    bool ask_trade_off; /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
+    const mel_metric *known; /* fair, search: a metric of the same family and layout of which a, b (or B) are
+                              * known to be right and only lambda is asked for (Algorithms 5.2 and D.3). NULL:
+                              * all is asked for. Lent until the session is made */
+    bool known_costs_only;   /* only its a is known to be right */
+    mel_lfpm lfpm;           /* search, linear-fractional */
     double known_p11; /* search, binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN
                        */
     const char *const *class_names; /* negative first when there are two; NULL: "0", "1", ... */
@@ -164,6 +186,18 @@ typedef enum {
     MEL_END_EXHAUSTED = 4, /* no pair of achievable classifiers can tell more */
     MEL_END_DECIDED = 5    /* the order or threshold that it was for is settled (mel_until) */
 } mel_end;
+/* Metrics of which a part has no meaning: numbers that answers say nothing about have intervals as wide as
+ * they can be. */
+typedef enum {
+    MEL_FINDING_NONE = 0,
+    MEL_FINDING_INDIFFERENT = 1,    /* no difference that was asked about matters */
+    MEL_FINDING_NO_DIFFERENCES = 2, /* fair: differences between groups do not matter (lambda is 0) */
+    MEL_FINDING_NO_MISTAKES = 3,    /* fair: nothing but differences between groups matters (lambda is 1) */
+    MEL_FINDING_NO_CURVATURE = 4,   /* quadratic, polynomial: a linear metric says it all */
+    MEL_FINDING_FLAT_CENTRE = 5     /* quadratic, polynomial: no slope at the uniform classifier's rates */
+} mel_finding;
+/* A sentence for people: what was found, and what to do about it; "" for MEL_FINDING_NONE. */
+MEL_API const char *mel_finding_text(mel_finding finding);
 typedef struct {
     mel_end end;
     uint32_t questions;
@@ -178,6 +212,7 @@ typedef struct {
      * and, in repeated questions, the own answers at least this often. Below 0.05 the answers do not hang
      * together: another family, or a distracted respondent. NaN: not known. */
     double consistency;
+    mel_finding finding;
     double angle, angle_low,
         angle_high; /* linear on a face: of (m11, m00) in radians with its 95% interval; NaN otherwise */
 } mel_summary;

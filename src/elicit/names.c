@@ -9,6 +9,8 @@ static const char *const strategies[] = { "active", "search" };
 static const char *const directions[] = { "increasing", "decreasing", "unknown" };
 static const char *const boundaries[] = { "hull", "plug-in" };
 static const char *const solvers[] = { "closed", "grid" };
+static const char *const locals[] = { "symmetric", "one-sided" };
+static const char *const joins[] = { "least-squares", "ratios" };
 static const char *const untils[] = { "tolerance", "rank", "threshold" };
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -51,6 +53,8 @@ NAMES(mel_strategy, mel_strategy, strategies, "strategy")
 NAMES(mel_direction, mel_direction, directions, "direction")
 NAMES(mel_boundary, mel_boundary, boundaries, "boundary")
 NAMES(mel_lfpm, mel_lfpm, solvers, "solver for linear-fractional metrics")
+NAMES(mel_local, mel_local, locals, "kind of local question")
+NAMES(mel_join, mel_join, joins, "way to join slopes")
 NAMES(mel_until, mel_until, untils, "end of a session")
 /* NOLINTEND(bugprone-macro-parentheses) */
 
@@ -84,4 +88,23 @@ void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption
     }
     const mel_noise noise = { .kind = assumption->kind, .size = assumption->size };
     mel_noise_print(text, n, &noise);
+}
+
+const char *mel_finding_text(mel_finding finding)
+{
+    static const char *const texts[] = {
+        "",
+        "No difference that was asked about matters to this respondent: the answers do not tell A from B.",
+        "Differences between groups do not matter to this respondent: the trade-off is 0 as far as the "
+        "answers "
+        "tell, the weights of the groups' differences have no meaning, and a linear metric of the overall "
+        "rates says the same.",
+        "Only differences between groups matter to this respondent: the trade-off is 1 as far as the answers "
+        "tell, and the weights of mistakes have no meaning.",
+        "The metric is linear as far as the answers tell: its curvature cannot be told from nothing, and a "
+        "linear metric says the same with fewer numbers.",
+        "At the uniform classifier the respondent minds no small change: only the curvature of the metric is "
+        "known, not what single mistakes cost there.",
+    };
+    return word(texts, COUNT(texts), (int)finding);
 }

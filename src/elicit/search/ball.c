@@ -12,8 +12,16 @@
 typedef struct {
     mel_procedure procedure;
     mel_session_options opt;
+    const mel_ball *ball;
     mel_sphere_search search;
 } ball_engine;
+
+static void pose_on_ball(void *context, const double *from, const double *to)
+{
+    ball_engine *engine = context;
+    mel_sphere_point(engine->procedure.replay.a, engine->ball, to);
+    mel_sphere_point(engine->procedure.replay.b, engine->ball, from);
+}
 
 static mel_status ball_run(mel_procedure *procedure, mel_error *err)
 {
@@ -56,7 +64,7 @@ static mel_status linear_result(ball_engine *engine, double *room, mel_metric **
     }
     sign_bounds(search, low, high);
     summary->radius = mel_bounds_radius(n, low, high);
-    return mel_bounds_metric(metric, engine->opt.family, mel_ball_layout(search->ball),
+    return mel_bounds_metric(metric, engine->opt.family, mel_ball_layout(engine->ball),
                              engine->opt.class_names, a, low, high, err);
 }
 
@@ -78,6 +86,7 @@ static void fill_corner(double *corner, const mel_ball *ball)
 
 typedef struct {
     const mel_sphere_search *search;
+    const mel_ball *ball;
     const double *upper, *lower;
     double *points;              /* MEL_GRID_POINTS x n, on the part of the sphere where the best point is */
     double *at_upper, *at_lower; /* values of the slopes there */
@@ -109,7 +118,7 @@ static void draw_points(sample_context *sample, uint64_t seed)
         mel_rng_sphere(&rng, n, point);
         for (size_t j = 0; j < n; j++)
             point[j] = search->sign[j] < 0 ? -fabs(point[j]) : fabs(point[j]);
-        mel_sphere_point(point, search->ball, point);
+        mel_sphere_point(point, sample->ball, point);
         sample->at_upper[i] = mel_dot(n, sample->upper, point);
         sample->at_lower[i] = mel_dot(n, sample->lower, point);
     }
@@ -120,7 +129,9 @@ static mel_status grid_form(const ball_engine *engine, double *a, double *b, dou
                             mel_grid *grid, mel_error *err)
 {
     const mel_sphere_search *search = &engine->search;
-    sample_context sample = { .search = search, .upper = grid->upper, .lower = grid->lower };
+    sample_context sample = {
+        .search = search, .ball = engine->ball, .upper = grid->upper, .lower = grid->lower
+    };
     sample.points = mel_alloc(MEL_GRID_POINTS * (search->n + 2), sizeof *sample.points);
     if (sample.points == NULL)
         return mel_fail_memory(err, "the points of the grid");
@@ -158,7 +169,7 @@ static mel_status fractional_result(ball_engine *engine, double *room, mel_metri
     const mel_sphere_search *search = &engine->search;
     const size_t n = search->n;
     double *a = room, *b = room + n, *upper = room + 2 * n, *lower = room + 3 * n, *corner = room + 4 * n;
-    const double *centre = mel_ball_centre(search->ball), radius = mel_ball_radius(search->ball);
+    const double *centre = mel_ball_centre(engine->ball), radius = mel_ball_radius(engine->ball);
     double b0 = 0.0;
     mel_sphere_slope(upper, search, search->upper);
     mel_sphere_slope(lower, search, search->lower);
@@ -168,7 +179,7 @@ static mel_status fractional_result(ball_engine *engine, double *room, mel_metri
         .c_upper = mel_dot(n, upper, centre) + radius,
         .c_lower = mel_dot(n, lower, centre) + radius,
     };
-    fill_corner(corner, search->ball);
+    fill_corner(corner, engine->ball);
     const mel_status status =
         engine->opt.lfpm == MEL_LFPM_CLOSED
             ? mel_fractional_ball(n, a, b, &b0, upper, planes.c_upper, lower, planes.c_lower, err)
@@ -176,7 +187,7 @@ static mel_status fractional_result(ball_engine *engine, double *room, mel_metri
     if (status != MEL_OK)
         return status;
     summary->radius = fmax(angle_radius(n, search->upper), angle_radius(n, search->lower));
-    return mel_metric_fractional(metric, engine->opt.family, mel_ball_layout(search->ball),
+    return mel_metric_fractional(metric, engine->opt.family, mel_ball_layout(engine->ball),
                                  engine->opt.class_names, MEL_UTILITY, a, 0.0, b, b0, err);
 }
 
@@ -231,13 +242,19 @@ mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const 
     engine->procedure.base.ops = &ball_ops;
     engine->procedure.run = ball_run;
     engine->opt = *opt;
-    mel_status status = mel_sphere_init(&engine->search, ball, &engine->opt, &engine->procedure.replay, err);
+    engine->ball = ball;
+    const size_t n = mel_ball_size(ball);
+    mel_status status = mel_sphere_init(&engine->search, n, &engine->opt, &engine->procedure.replay, err);
     if (status == MEL_OK)
-        status = mel_procedure_init(&engine->procedure, engine->search.n, err);
+        status = mel_procedure_init(&engine->procedure, n, err);
     if (status != MEL_OK) {
         ball_free(&engine->procedure.base);
         return status;
     }
+    engine->search.twice = opt->family == MEL_FAMILY_LINEAR_FRACTIONAL;
+    engine->search.pose = pose_on_ball;
+    engine->search.context = engine;
+    mel_sphere_signs(engine->search.given, n, opt, mel_ball_layout(ball));
     engine->procedure.total = mel_sphere_total(&engine->search);
     *out = &engine->procedure.base;
     return MEL_OK;

@@ -15,7 +15,7 @@
 
 static const double half_pi = 1.57079632679489661923;
 
-static void read_signs(signed char *given, size_t n, const mel_session_options *opt, const mel_layout *layout)
+void mel_sphere_signs(signed char *given, size_t n, const mel_session_options *opt, const mel_layout *layout)
 {
     /* Correct decisions are on the diagonal, mistakes off it. */
     const signed char rewarded = layout->coordinates == MEL_OFFDIAGONAL ? -1 : 1;
@@ -29,24 +29,20 @@ static void read_signs(signed char *given, size_t n, const mel_session_options *
     }
 }
 
-mel_status mel_sphere_init(mel_sphere_search *search, const mel_ball *ball, const mel_session_options *opt,
+mel_status mel_sphere_init(mel_sphere_search *search, size_t n, const mel_session_options *opt,
                            mel_replay *replay, mel_error *err)
 {
-    const mel_layout *layout = mel_ball_layout(ball);
-    const size_t n = mel_ball_size(ball);
-    *search = (mel_sphere_search){ .ball = ball, .opt = opt, .replay = replay, .n = n };
-    if (layout->n_groups > 1)
-        return mel_fail(err, MEL_EINVAL, "this search is for statistics without groups, not with %zu",
-                        layout->n_groups);
-    search->given = mel_alloc(n, sizeof *search->given);
-    search->sign = mel_alloc(n, sizeof *search->sign);
+    *search = (mel_sphere_search){ .opt = opt, .replay = replay, .n = n };
+    search->given = mel_alloc_zero(n, sizeof *search->given);
+    search->sign = mel_alloc_zero(n, sizeof *search->sign);
     search->upper = mel_alloc(n, sizeof *search->upper);
     search->lower = mel_alloc(n, sizeof *search->lower);
     search->angle = mel_alloc(n, sizeof *search->angle);
+    search->direction = mel_alloc(2 * n, sizeof *search->direction);
     if (search->given == NULL || search->sign == NULL || search->upper == NULL || search->lower == NULL ||
-        search->angle == NULL)
+        search->angle == NULL || search->direction == NULL)
         return mel_fail_memory(err, "the search on a ball");
-    read_signs(search->given, n, opt, layout);
+    mel_sphere_restart(search);
     return MEL_OK;
 }
 
@@ -57,6 +53,7 @@ void mel_sphere_clear(mel_sphere_search *search)
     free(search->upper);
     free(search->lower);
     free(search->angle);
+    free(search->direction);
 }
 
 /* --- points ------------------------------------------------------------------------------------- */
@@ -117,6 +114,19 @@ void mel_sphere_bounds(double *low, double *high, const mel_sphere_search *searc
 
 /* --- questions ---------------------------------------------------------------------------------- */
 
+/* A step along the first direction of the room against the same step back. */
+static mel_preference step_forward(mel_sphere_search *search)
+{
+    const mel_preference preference = mel_prefer(search->replay);
+    if (preference == MEL_PENDING) {
+        double *forward = search->direction, *back = search->direction + search->n;
+        for (size_t i = 0; i < search->n; i++)
+            back[i] = -forward[i];
+        search->pose(search->context, back, forward);
+    }
+    return preference;
+}
+
 /* Errata 16: a step forward along each axis against a step back. */
 static bool find_signs(mel_sphere_search *search)
 {
@@ -124,19 +134,25 @@ static bool find_signs(mel_sphere_search *search)
     for (size_t j = 0; j < search->n; j++) {
         if (search->given[j] != 0)
             continue;
-        const mel_preference preference = mel_prefer(search->replay);
-        if (preference == MEL_PENDING) {
-            double *a = search->replay->a, *b = search->replay->b;
-            memset(a, 0, search->n * sizeof *a);
-            a[j] = -1.0;
-            mel_sphere_point(b, search->ball, a);
-            a[j] = 1.0;
-            mel_sphere_point(a, search->ball, a);
+        memset(search->direction, 0, search->n * sizeof *search->direction);
+        search->direction[j] = 1.0;
+        const mel_preference preference = step_forward(search);
+        if (preference == MEL_PENDING)
             return false;
-        }
         search->sign[j] = preference == MEL_FIRST ? 1 : -1;
     }
     return true;
+}
+
+static bool verify_slope(mel_sphere_search *search)
+{
+    if (!search->verify)
+        return true;
+    for (size_t i = 0; i < search->n; i++)
+        search->direction[i] = search->sign[i] / sqrt((double)search->n);
+    const mel_preference preference = step_forward(search);
+    search->flat = preference == MEL_SECOND;
+    return preference != MEL_PENDING;
 }
 
 typedef struct {
@@ -151,19 +167,16 @@ static void place(double *point, const angle_context *angle, double value)
     search->angle[angle->moving] = value;
     from_angles(point, search->n, search->angle);
     put_signs(point, search, angle->side);
-    mel_sphere_point(point, search->ball, point);
 }
 
 static void pose_angles(void *context, double from, double to)
 {
     const angle_context *angle = context;
-    place(angle->search->replay->a, angle, to);
-    place(angle->search->replay->b, angle, from);
-}
-
-static bool is_fractional(const mel_sphere_search *search)
-{
-    return search->opt->family == MEL_FAMILY_LINEAR_FRACTIONAL;
+    const mel_sphere_search *search = angle->search;
+    double *first = search->direction, *second = search->direction + search->n;
+    place(first, angle, to);
+    place(second, angle, from);
+    search->pose(search->context, second, first);
 }
 
 /* The searches of single angles, one after the other: cycles of the best point's, then of the worst's. */
@@ -174,7 +187,7 @@ static size_t steps_per_side(const mel_sphere_search *search)
 
 static size_t n_steps(const mel_sphere_search *search)
 {
-    return (is_fractional(search) ? 2 : 1) * steps_per_side(search);
+    return (search->twice ? 2 : 1) * steps_per_side(search);
 }
 
 static size_t angle_of_step(const mel_sphere_search *search, size_t step)
@@ -226,24 +239,32 @@ uint32_t mel_sphere_total(const mel_sphere_search *search)
     double total = 0.0;
     for (size_t i = 0; i < search->n; i++)
         total += search->given[i] == 0 ? 1.0 : 0.0;
+    total += search->verify ? 1.0 : 0.0;
     const uint32_t rounds = mel_arc_rounds((mel_arc){ 0.0, half_pi }, search->opt->tolerance);
     total += (double)n_steps(search) * rounds * search->opt->per_round;
     return total < (double)UINT32_MAX ? (uint32_t)total : UINT32_MAX;
+}
+
+void mel_sphere_restart(mel_sphere_search *search)
+{
+    for (size_t i = 0; i < search->n; i++)
+        search->upper[i] = search->lower[i] = (mel_arc){ 0.0, half_pi };
+    search->step = 0;
+    search->used = 0;
+    search->flat = false;
 }
 
 bool mel_sphere_run(mel_sphere_search *search)
 {
     mel_replay *replay = search->replay;
     if (search->step == 0 || replay->n_answers < search->used) {
-        for (size_t i = 0; i < search->n; i++)
-            search->upper[i] = search->lower[i] = (mel_arc){ 0.0, half_pi };
-        search->step = 0;
-        if (!find_signs(search))
+        mel_sphere_restart(search);
+        if (!find_signs(search) || !verify_slope(search))
             return false;
         search->used = replay->used;
     }
     replay->used = search->used;
-    for (; search->step < n_steps(search); search->step++) {
+    for (; search->step < n_steps(search) && !search->flat; search->step++) {
         if (!search_angle(search))
             return false;
         search->used = replay->used;

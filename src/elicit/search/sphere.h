@@ -7,30 +7,43 @@
 #include "melicit/elicit.h"
 
 typedef struct {
-    const mel_ball *ball;
-    const mel_session_options *opt;
+    const mel_session_options *opt; /* tolerance, per_round, cycles, first_angle_first */
     mel_replay *replay;
-    size_t n;           /* coordinates, at least 2 */
+    size_t n;    /* coordinates, at least 2 */
+    bool twice;  /* the worst point, too */
+    bool verify; /* one more question, after the signs: a step along all of them together must be an
+                  * improvement; if not, the slope is nil and the search ends there */
+    /* Writes the question "is the point in direction `to` better than the one in direction `from`?" into
+     * replay->a and replay->b; directions are n numbers of unit length. */
+    void (*pose)(void *context, const double *from, const double *to);
+    void *context;
     signed char *given; /* what is known of the signs of the slope at the best point; 0: unknown */
     signed char *sign;  /* the same with what was found; 0: not asked yet */
     /* Where each of the n - 1 angles of (|slope| at the best, at the worst point) is, as far as known. */
     mel_arc *upper, *lower;
-    double *angle; /* n - 1: of the point that a question is about */
+    double *angle;     /* n - 1: of the point that a question is about */
+    double *direction; /* 2 n: where a question's points are */
+    bool flat;         /* verified, and found to have no slope */
     /* Searches of single angles that have ended, and how many answers they and the signs took: these need not
      * be run over again (at 650 coordinates there are 41,536 questions). */
     size_t step, used;
 } mel_sphere_search;
 
-/* MEL_EINVAL for statistics with groups. On failure, too, the search is for mel_sphere_clear. */
-mel_status mel_sphere_init(mel_sphere_search *search, const mel_ball *ball, const mel_session_options *opt,
+/* What is set above replay is the caller's to set afterwards; signs are unknown. On failure, too, the search
+ * is for mel_sphere_clear. */
+mel_status mel_sphere_init(mel_sphere_search *search, size_t n, const mel_session_options *opt,
                            mel_replay *replay, mel_error *err);
+/* The signs that the options tell of the slope of a utility in the layout's coordinates of one group. */
+void mel_sphere_signs(signed char *given, size_t n, const mel_session_options *opt, const mel_layout *layout);
 void mel_sphere_clear(mel_sphere_search *search);
 /* Questions from start to end. */
 uint32_t mel_sphere_total(const mel_sphere_search *search);
-/* Runs over the recorded answers. True: to the end; false: stopped at a question without an answer. Goes on
- * from where it stopped the last time, unless there are fewer answers than it had used then: between two
- * calls answers may be added, or all be forgotten. */
+/* Runs over the recorded answers from replay->used on. True: to the end; false: stopped at a question without
+ * an answer. Goes on from where it stopped the last time, unless there are fewer answers than it had used
+ * then: between two calls answers may be added, or all be forgotten. */
 bool mel_sphere_run(mel_sphere_search *search);
+/* Forgets what was found, for a search at another place. */
+void mel_sphere_restart(mel_sphere_search *search);
 
 /* The slope (unit length) at the best point, or the direction of the worst one, as far as known. */
 void mel_sphere_slope(double *slope, const mel_sphere_search *search, const mel_arc *arcs);
