@@ -1,0 +1,56 @@
+/* The HTTP side of the server: libmicrohttpd with what it lacks. Requests are checked (framing, sizes), read
+ * in full, answered by workers, and cut off when they take too long; a handler may take its time without
+ * holding up any other request. */
+#ifndef MEL_SERVER_HTTP_H
+#define MEL_SERVER_HTTP_H
+
+#include "melicit/base.h"
+
+typedef struct mel_request mel_request;
+/* Lent until the handler returns. */
+const char *mel_request_method(const mel_request *request);
+const char *mel_request_path(const mel_request *request);   /* as sent, without the query, not unescaped */
+const char *mel_request_client(const mel_request *request); /* numeric address */
+/* NULL when it was not sent; the name in any case. */
+const char *mel_request_header(const mel_request *request, const char *name);
+const char *mel_request_cookie(const mel_request *request, const char *name);
+const char *mel_request_body(const mel_request *request, size_t *n); /* followed by a NUL */
+
+typedef struct {
+    unsigned status;   /* 200 */
+    const char *type;  /* "application/json"; lent for ever */
+    char *body;        /* taken over, free()d; NULL: empty */
+    const void *lent;  /* or bytes that live as long as the server */
+    size_t n;          /* of either */
+    bool gzipped;      /* the bytes are */
+    const char *cache; /* Cache-Control; "no-store" */
+    char cookie[400];  /* Set-Cookie, or "" */
+    char name[128];    /* of a download, or "" */
+    unsigned retry;    /* Retry-After seconds; 0: none */
+} mel_response;
+/* Fills the response, which starts as 200 with an empty JSON body. */
+typedef void (*mel_handler)(mel_response *response, const mel_request *request, void *user);
+
+typedef struct {
+    size_t struct_size;
+    const char *address;  /* "127.0.0.1" */
+    uint16_t port;        /* 8080; 0: any free one */
+    unsigned threads;     /* that read and write sockets; 2 */
+    unsigned workers;     /* that answer; 16 */
+    unsigned connections; /* at most; 1,024, or as many as open files allow */
+    unsigned per_address; /* connections of one client; 512 */
+    size_t body_limit;    /* bytes; 65,536 */
+    size_t upload_limit;  /* of requests to upload_path; 32 MiB */
+    const char *upload_path;
+    double deadline; /* seconds from the first byte of a request, or of its answer, to the last; 10 */
+} mel_http_options;
+void mel_http_options_init(mel_http_options *opt);
+
+typedef struct mel_http mel_http;
+mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handler handler, void *user,
+                          mel_error *err);
+uint16_t mel_http_port(const mel_http *http);
+/* Takes no new requests, ends those under way, and returns when all threads have. */
+void mel_http_stop(mel_http *http);
+
+#endif

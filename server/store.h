@@ -1,0 +1,126 @@
+/* Where studies, participants and their events are kept. One interface, two stores: an SQLite file (WAL,
+ * synchronous=FULL) and a PostgreSQL database. Every call may come from any thread; each is one transaction;
+ * what a call that writes has returned MEL_OK for is on disk. Nothing is ever "locked" for a caller: writes
+ * wait their turn (a minute at most, when another program holds the store).
+ *
+ * MEL_EIO: the store cannot read or write now (disk full, read-only, server away): nothing was stored, and
+ * the same call works again once the cause is gone. (When a PostgreSQL server goes away in the middle of a
+ * commit, it may have been stored; an append sent again with its key is then MEL_REPLAYED.)
+ * MEL_EINVAL: there is no such study, participant or thing. MEL_ECONFLICT: it is there already. */
+#ifndef MEL_SERVER_STORE_H
+#define MEL_SERVER_STORE_H
+
+#include "melicit/base.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct mel_store mel_store;
+
+/* "FILE.db", "sqlite:FILE.db" or "postgres://..." (libpq's URLs; the tables are in the schema melicit).
+ * Creates what is missing, brings an older schema up to date. MEL_EDATA: a newer schema, or another program's
+ * file. */
+mel_status mel_store_open(mel_store **out, const char *url, mel_error *err);
+void mel_store_close(mel_store *store);
+/* Whether this program was built with PostgreSQL. */
+bool mel_store_has_postgres(void);
+
+enum { MEL_ID_TEXT = 24, MEL_HASH_BYTES = 32, MEL_KEY_TEXT = 64 };
+
+typedef struct {
+    char id[MEL_ID_TEXT];
+    char *file;      /* the study file, JSON */
+    char state[12];  /* "open", "closed" */
+    int64_t created; /* milliseconds since 1970, UTC */
+} mel_study_row;
+/* Rows that a call gives are for the caller to clear: one with ..._clear, an array with ..._free. On failure
+ * a row is empty and an array NULL. Arrays are in the order of creation. */
+void mel_study_row_clear(mel_study_row *row);
+void mel_study_rows_free(mel_study_row *rows, size_t n);
+mel_status mel_store_add_study(mel_store *store, const mel_study_row *study, mel_error *err);
+mel_status mel_store_study(mel_study_row *out, mel_store *store, const char *id, mel_error *err);
+mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, mel_error *err);
+mel_status mel_store_set_state(mel_store *store, const char *study, const char *state, mel_error *err);
+/* How many participants a study has in each state. */
+typedef struct {
+    size_t active, complete, left;
+} mel_study_counts;
+mel_status mel_store_counts(mel_study_counts *out, mel_store *store, const char *study, mel_error *err);
+
+typedef struct {
+    char id[MEL_ID_TEXT]; /* public, no secret */
+    char study[MEL_ID_TEXT];
+    unsigned char token[MEL_HASH_BYTES]; /* keyed hash of the cookie's, unique; all zero: none */
+    char *label;                         /* NULL: anonymous; unique within a study */
+    char *about;    /* JSON: link, Prolific parameters, space of an own session, simulated */
+    char state[12]; /* "active", "complete", "left" */
+    int64_t created, seen;
+    uint64_t seed;
+} mel_participant_row;
+void mel_participant_row_clear(mel_participant_row *row);
+void mel_participant_rows_free(mel_participant_row *rows, size_t n);
+/* MEL_ECONFLICT when the label is taken (or the id, or the token). */
+mel_status mel_store_add_participant(mel_store *store, const mel_participant_row *participant,
+                                     mel_error *err);
+mel_status mel_store_participant(mel_participant_row *out, mel_store *store, const char *id, mel_error *err);
+mel_status mel_store_participant_by_token(mel_participant_row *out, mel_store *store,
+                                          const unsigned char token[MEL_HASH_BYTES], mel_error *err);
+mel_status mel_store_participant_by_label(mel_participant_row *out, mel_store *store, const char *study,
+                                          const char *label, mel_error *err);
+mel_status mel_store_participants(mel_participant_row **out, size_t *n, mel_store *store, const char *study,
+                                  mel_error *err);
+mel_status mel_store_set_token(mel_store *store, const char *participant,
+                               const unsigned char token[MEL_HASH_BYTES], mel_error *err);
+/* With all events; an SQLite file keeps no trace of them. */
+mel_status mel_store_delete_participant(mel_store *store, const char *participant, mel_error *err);
+
+/* One line of a participant's log. */
+typedef struct {
+    uint32_t seq;           /* 1, 2, ... without gaps */
+    char key[MEL_KEY_TEXT]; /* of the request; unique per participant */
+    char *body;  /* JSON: {"page": kind, "value": .., "seconds": .., "shown": ..} or {"undo": seq} */
+    char *reply; /* the acknowledgement, for the same request sent again */
+    int64_t time;
+} mel_event_row;
+void mel_event_row_clear(mel_event_row *row);
+void mel_event_rows_free(mel_event_row *rows, size_t n);
+typedef enum { MEL_APPENDED = 0, MEL_REPLAYED = 1, MEL_STALE = 2, MEL_KEY_REUSED = 3 } mel_append;
+/* Appends when seq is the next one; the participant was then last seen at the event's time. REPLAYED: the key
+ * is there with the same body, and *stored (unless NULL) is that event, for the caller to clear; KEY_REUSED:
+ * with another body; STALE: seq is not the next one. *stored is empty unless REPLAYED. state: the
+ * participant's afterwards, or NULL to leave it. Safe against other processes on the same store. */
+mel_status mel_store_append(mel_append *outcome, mel_event_row *stored, mel_store *store,
+                            const char *participant, const mel_event_row *event, const char *state,
+                            mel_error *err);
+mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, const char *participant,
+                            mel_error *err);
+
+/* Small things by name: the server's hash key, admin tokens' hashes with their end, uploads. What has the
+ * name is replaced. expires: milliseconds since 1970, after which it is not found any more; 0: never. */
+mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
+                         mel_error *err);
+mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *name, mel_error *err);
+/* The stored bytes, which never expire: what another process put first wins. */
+mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,
+                              const void *mine, size_t n, mel_error *err);
+/* Not being there is no failure. */
+mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err);
+/* Removes what expired at `now` or before. */
+mel_status mel_store_expire(mel_store *store, int64_t now, mel_error *err);
+
+/* All rows of a study in one consistent snapshot, while writers go on: visit is called for each participant
+ * with event NULL, then for each of their events. Rows are lent for the call. A failure of visit ends it. It
+ * must not call the store. */
+typedef mel_status (*mel_visit)(void *user, const mel_participant_row *participant,
+                                const mel_event_row *event, mel_error *err);
+mel_status mel_store_visit(mel_store *store, const char *study, mel_visit visit, void *user, mel_error *err);
+/* An SQLite file with one study (NULL: all), readable by any tool and as a store; tokens' hashes and things
+ * are left out. A file that is there is replaced in one step. */
+mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err);
+/* Whether writing works now (a disk may be full): one row written and removed. */
+mel_status mel_store_check(mel_store *store, mel_error *err);
+/* Reads everything: MEL_EDATA names the first thing that is damaged (pages, references, gaps in a log). */
+mel_status mel_store_verify(mel_store *store, mel_error *err);
+
+#endif
