@@ -65,7 +65,7 @@ soak: unit
 	@MELICIT_SOAK=1 $(CTEST) --test-dir $(BUILD)
 
 repro: all
-	@tools/setup.sh bench
+	@tools/setup.sh repro
 	@MELICIT_BUILD=$(BUILD) repro/run.sh
 
 install: all

@@ -1,22 +1,24 @@
 #!/bin/sh
-# Installs what a target needs and is not there yet: tools/setup.sh build | test | bench | fuzz.
+# Installs what a target needs and is not there yet: tools/setup.sh build | test | bench | repro | fuzz.
 # Silent, and without the network, when nothing is missing.
 set -eu
 
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev
-       libjansson-dev libsodium-dev"
+       libjansson-dev libsodium-dev libsqlite3-dev libmicrohttpd-dev libpq-dev"
 test="$build clang clang-format clang-tidy libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
-      python3-pytest groff-base man-db"
+      python3-pytest groff-base man-db postgresql"
 bench="$test python3-pandas"
+repro="$bench python3-xgboost"
 fuzz="$build clang llvm libclang-rt-14-dev"
 
 case "${1:-build}" in
 build) wanted=$build ;;
 test) wanted=$test ;;
 bench) wanted=$bench ;;
+repro) wanted=$repro ;;
 fuzz) wanted=$fuzz ;;
 *)
-    echo "usage: tools/setup.sh build|test|bench|fuzz" >&2
+    echo "usage: tools/setup.sh build|test|bench|repro|fuzz" >&2
     exit 2
     ;;
 esac
