@@ -74,11 +74,11 @@ bool cli_option_default(char *text, size_t size, const cli_option *option, const
     case CLI_NUMBER:
         memcpy(&number, field, sizeof number);
         (void)snprintf(text, size, "%g", number);
-        return isfinite(number) && number != 0;
+        return number != 0 && number >= option->low && number <= option->high; /* else: not given */
     case CLI_WHOLE:
         memcpy(&whole, field, sizeof whole);
         (void)snprintf(text, size, "%llu", (unsigned long long)whole);
-        return whole != 0;
+        return whole != 0 && (double)whole >= option->low && (double)whole <= option->high;
     case CLI_CHOICE:
         memcpy(&choice, field, sizeof choice);
         (void)snprintf(text, size, "%s", option->choices[choice]);

@@ -80,6 +80,13 @@ def test_help_as_json(melicit, verb):
     assert melicit("help", verb, "--json").json["name"] == verb
 
 
+def test_defaults_are_what_an_option_takes():
+    """What stands for "not given" inside the program is no default that one could type."""
+    shown = {f"{verb} --{option['name']}": option["default"] for verb, option in OPTIONS if "default" in option}
+    assert shown["elicit --tolerance"] == "0.02"
+    assert not [name for name, value in shown.items() if value.startswith("-") or len(value) > 18]
+
+
 def test_help_of_an_unknown_verb(melicit):
     melicit("help", "trian").refused(2, '"trian"', 'did you mean "train"')
     melicit("help", "xylophone").refused(2, '"xylophone"')
