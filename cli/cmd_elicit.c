@@ -62,6 +62,9 @@ static mel_status check_args(const cli_run *run, const elicit_args *args, mel_er
         return cli_fail(err, MEL_EINVAL, "--session -: a session needs a file of its own");
     if (kind != CLI_SIMULATED && strcmp(args->noise, "none") != 0)
         return cli_fail(err, MEL_EINVAL, "--noise is for simulated oracles (--oracle sim:METRIC.json)");
+    if (args->simple_questions && args->no_simple_questions)
+        return cli_fail(err, MEL_EINVAL,
+                        "--simple-questions and --no-simple-questions contradict each other");
     const char *const outs[] = { args->out, args->report, args->log_questions };
     for (size_t i = 0; i < sizeof outs / sizeof *outs && status == MEL_OK; i++)
         if (outs[i] != NULL)
@@ -354,6 +357,8 @@ static const cli_group groups[] = {
     { "Method", cli_method_options, 0 },
     { "Who answers", cli_oracle_options, 0 },
     { "Files", cli_elicit_file_options, 0 },
+    { "With --strategy search", cli_search_options, 0 },
+    { "With --strategy search, for fair, quadratic and polynomial metrics", cli_places_options, 0 },
     { "Reading files", cli_reading_options, offsetof(elicit_args, space.dataset.reading) },
     { 0 },
 };

@@ -8,18 +8,20 @@
 
 typedef struct {
     cli_space_args space;
-    int strategy, direction, boundary, lfpm;
-    double tolerance, known_p11, timeout;
+    int strategy, direction, boundary, lfpm, local, solve;
+    double tolerance, known_p11, inner_radius, timeout;
     uint64_t max_questions, repeat_every, per_round, cycles, votes, people; /* 0: unless said otherwise */
-    const char *family, *signs, *until, *prior;
+    const char *family, *signs, *until, *prior, *known, *known_costs;
     cli_list pool; /* session files of several respondents */
     const char *oracle, *noise, *assume;
     const char *missed, *false_alarm;
     const char *session, *out, *report, *log_questions;
-    bool three_questions, first_angle_first, tournament, simple_questions, show;
+    bool three_questions, first_angle_first, tournament, simple_questions, no_simple_questions, show;
+    bool diagonal_b, equal_pairs, ask_trade_off;
 } elicit_args;
 extern const elicit_args cli_elicit_defaults;
-extern const cli_option cli_method_options[], cli_oracle_options[], cli_elicit_file_options[];
+extern const cli_option cli_method_options[], cli_search_options[], cli_places_options[],
+    cli_oracle_options[], cli_elicit_file_options[];
 
 typedef enum { CLI_ASK, CLI_SIMULATED, CLI_COMMAND } cli_oracle_kind;
 mel_status cli_oracle_of(cli_oracle_kind *out, const char *text, mel_error *err);

@@ -6,9 +6,11 @@
 
 static const char *const strategies[] = { "active", "search", NULL }; /* as mel_strategy */
 static const char *const directions[] = { "increasing", "decreasing", "unknown",
-                                          NULL };                    /* as mel_direction */
-static const char *const boundaries[] = { "hull", "plug-in", NULL }; /* as mel_boundary */
-static const char *const solvers[] = { "closed", "grid", NULL };     /* as mel_lfpm */
+                                          NULL };                        /* as mel_direction */
+static const char *const boundaries[] = { "hull", "plug-in", NULL };     /* as mel_boundary */
+static const char *const solvers[] = { "closed", "grid", NULL };         /* as mel_lfpm */
+static const char *const locals[] = { "symmetric", "one-sided", NULL };  /* as mel_local */
+static const char *const solves[] = { "least-squares", "ratios", NULL }; /* as mel_join */
 
 const cli_option cli_method_options[] = {
     { .name = "family",
@@ -61,6 +63,11 @@ const cli_option cli_method_options[] = {
       .at = offsetof(elicit_args, direction),
       .choices = directions,
       .help = "whether right decisions are wanted (increasing); unknown costs one more question" },
+    { .name = "signs",
+      .argument = "LIST",
+      .kind = CLI_TEXT,
+      .at = offsetof(elicit_args, signs),
+      .help = "more than two classes: the sign of each coefficient where it is known, as in -,-,+,?" },
     { .name = "assume",
       .argument = "NOISE",
       .kind = CLI_TEXT,
@@ -76,59 +83,112 @@ const cli_option cli_method_options[] = {
       .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
               "answers "
               "are; 0 never (6 for a person, else 0, unless given)" },
+    { .name = "simple-questions",
+      .kind = CLI_FLAG,
+      .at = offsetof(elicit_args, simple_questions),
+      .help = "active, more than two classes: the two classifiers of a question differ in two numbers only "
+              "(so it is for a person)" },
+    { .name = "no-simple-questions",
+      .kind = CLI_FLAG,
+      .at = offsetof(elicit_args, no_simple_questions),
+      .help = "ask a person, too, about pairs that differ in more numbers" },
+    { 0 }
+};
+
+/* Only with --strategy search. */
+const cli_option cli_search_options[] = {
     { .name = "boundary",
       .kind = CLI_CHOICE,
       .at = offsetof(elicit_args, boundary),
       .choices = boundaries,
-      .help = "search: best achievable points (hull) or what thresholds on the scores give (plug-in)" },
+      .help = "best achievable points (hull) or what thresholds on the scores give (plug-in)" },
     { .name = "per-round",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(elicit_args, per_round),
       .low = 2,
       .high = 4,
-      .help = "search: questions per halving of an interval (4 unless given); 3 leaves out the last, 2 the "
-              "first and the last" },
+      .help = "questions per halving of an interval (4 unless given); 3 leaves out the last, 2 the first and "
+              "the last" },
     { .name = "three-questions",
       .kind = CLI_FLAG,
       .at = offsetof(elicit_args, three_questions),
-      .help = "search: the same as --per-round 3" },
+      .help = "the same as --per-round 3" },
+    { .name = "lfpm",
+      .kind = CLI_CHOICE,
+      .at = offsetof(elicit_args, lfpm),
+      .choices = solvers,
+      .help = "two classes: how the two supporting lines become a linear-fractional metric" },
+    { .name = "known-p11",
+      .argument = "X",
+      .kind = CLI_NUMBER,
+      .at = offsetof(elicit_args, known_p11),
+      .high = 1,
+      .help = "linear-fractional: p11 when it is known (1 for F-beta); halves the questions" },
+    { .name = "tournament",
+      .kind = CLI_FLAG,
+      .at = offsetof(elicit_args, tournament),
+      .help = "diagonal metrics: k - 1 questions first choose the class that the others are compared with" },
     { .name = "cycles",
       .argument = "N",
       .kind = CLI_WHOLE,
       .at = offsetof(elicit_args, cycles),
       .low = 1,
       .high = 1000,
-      .help = "search on a ball: how often every angle is searched (2 unless given)" },
+      .help = "more than two classes, all but diagonal metrics: how often every angle is searched (2 unless "
+              "given)" },
     { .name = "first-angle-first",
       .kind = CLI_FLAG,
       .at = offsetof(elicit_args, first_angle_first),
-      .help = "search on a ball: the angles in the thesis' order, which is less exact" },
-    { .name = "tournament",
-      .kind = CLI_FLAG,
-      .at = offsetof(elicit_args, tournament),
-      .help = "search for diagonal metrics: k - 1 questions first choose the class that the others are "
-              "compared with" },
-    { .name = "signs",
-      .argument = "LIST",
-      .kind = CLI_TEXT,
-      .at = offsetof(elicit_args, signs),
-      .help = "more than two classes: the sign of each coefficient where it is known, as in -,-,+,?" },
-    { .name = "simple-questions",
-      .kind = CLI_FLAG,
-      .at = offsetof(elicit_args, simple_questions),
-      .help = "active, more than two classes: the two classifiers of a question differ in two numbers only" },
-    { .name = "lfpm",
+      .help = "more than two classes, all but diagonal metrics: search the angles in the thesis' order, "
+              "which is less exact" },
+    { 0 }
+};
+
+/* Only with --strategy search for metrics whose slopes it finds at several places. */
+const cli_option cli_places_options[] = {
+    { .name = "local",
       .kind = CLI_CHOICE,
-      .at = offsetof(elicit_args, lfpm),
-      .choices = solvers,
-      .help = "search: how the two supporting lines become a linear-fractional metric" },
-    { .name = "known-p11",
-      .argument = "X",
+      .at = offsetof(elicit_args, local),
+      .choices = locals,
+      .help = "the two classifiers of a question lie on opposite sides of the place it is about, so that "
+              "curvature cancels out (symmetric), or on one side of it as in the thesis" },
+    { .name = "solve",
+      .kind = CLI_CHOICE,
+      .at = offsetof(elicit_args, solve),
+      .choices = solves,
+      .help = "all but polynomial: how the slopes found at the places become a metric; ratios are the "
+              "thesis' formulas (corrected), which fail where a coefficient is nearly zero" },
+    { .name = "inner-radius",
+      .argument = "R",
       .kind = CLI_NUMBER,
-      .at = offsetof(elicit_args, known_p11),
+      .at = offsetof(elicit_args, inner_radius),
       .high = 1,
-      .help = "search, linear-fractional: p11 when it is known (1 for F-beta); halves the questions" },
+      .help = "all but fair linear: how far from its place a question goes, less than the radius of the ball "
+              "(0: as suits the options)" },
+    { .name = "diagonal-b",
+      .kind = CLI_FLAG,
+      .at = offsetof(elicit_args, diagonal_b),
+      .help = "quadratic and fair quadratic: B is known to be diagonal, which takes far fewer questions" },
+    { .name = "equal-pairs",
+      .kind = CLI_FLAG,
+      .at = offsetof(elicit_args, equal_pairs),
+      .help = "fair: all pairs of groups have the same weights, which takes far fewer questions" },
+    { .name = "ask-trade-off",
+      .kind = CLI_FLAG,
+      .at = offsetof(elicit_args, ask_trade_off),
+      .help = "fair: find the trade-off between mistakes and differences by questions of its own, as in the "
+              "thesis, not from the slopes" },
+    { .name = "known",
+      .argument = "METRIC.json",
+      .kind = CLI_TEXT,
+      .at = offsetof(elicit_args, known),
+      .help = "fair: everything but the trade-off is as in this metric, and only that is asked for" },
+    { .name = "known-costs",
+      .argument = "METRIC.json",
+      .kind = CLI_TEXT,
+      .at = offsetof(elicit_args, known_costs),
+      .help = "fair: the costs of mistakes are as in this metric, and the rest is asked for" },
     { 0 }
 };
 

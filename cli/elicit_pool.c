@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double degrees = 57.295779513082320877;
+static const double degrees = 57.295779513082320877, half_turn = 3.14159265358979323846;
+enum { MOST_WEIGHTS = 12 };
 
 typedef struct {
     size_t n;
@@ -80,6 +81,28 @@ static void put_consistency(json_t *object, const mel_summary *s)
     }
 }
 
+static json_t *interval_json(double low, double high)
+{
+    json_t *interval = json_array();
+    cli_push(interval, cli_json_number(low));
+    cli_push(interval, cli_json_number(high));
+    return interval;
+}
+
+/* In the order of the metric file's coefficients. */
+static json_t *spread_json(const pooling *p)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < mel_metric_coefficients(p->pooled->joint); i++) {
+        const mel_spread *s = &p->pooled->spread[i];
+        json_t *one = json_object();
+        cli_put(one, "range", interval_json(s->low, s->high));
+        cli_put(one, "deviation", cli_json_number(s->deviation));
+        cli_push(list, one);
+    }
+    return list;
+}
+
 static mel_status fill_json(json_t *result, const pooling *p, mel_error *err)
 {
     json_t *joint = json_object(), *people = json_array(), *pairs = json_array();
@@ -93,6 +116,8 @@ static mel_status fill_json(json_t *result, const pooling *p, mel_error *err)
         cli_put(one, "questions", cli_json_count(r->summary.questions));
         cli_put(one, "answers", cli_json_count(r->answers));
         cli_put(one, "contradicted", cli_json_count(r->contradicted));
+        cli_put(one, "contradicted_by_own", cli_json_count(r->summary.disagreements));
+        cli_put(one, "agreement", cli_json_number(r->agreement));
         put_consistency(one, &r->summary);
         status = metric_json(one, r->metric, err);
         cli_push(people, one);
@@ -100,15 +125,15 @@ static mel_status fill_json(json_t *result, const pooling *p, mel_error *err)
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = i + 1; j < p->n; j++) {
             const mel_disagreement *d = &p->pooled->disagreement[i * p->n + j];
-            json_t *one = json_object(), *interval = json_array();
+            json_t *one = json_object();
             cli_put(one, "first", cli_json_text(p->path[i]));
             cli_put(one, "second", cli_json_text(p->path[j]));
             cli_put(one, "angle", cli_json_number(d->angle));
-            cli_push(interval, cli_json_number(d->low));
-            cli_push(interval, cli_json_number(d->high));
-            cli_put(one, "interval", interval);
+            cli_put(one, "interval", interval_json(d->low, d->high));
             cli_push(pairs, one);
         }
+    cli_put(joint, "spread", spread_json(p));
+    cli_put(result, "differ", json_boolean(p->pooled->differ));
     cli_put(result, "joint", joint);
     cli_put(result, "respondents", people);
     cli_put(result, "disagreement", pairs);
@@ -117,14 +142,20 @@ static mel_status fill_json(json_t *result, const pooling *p, mel_error *err)
 
 static void print_respondents(const pooling *p)
 {
-    static const char *const headers[] = { "", "answers", "against the\njoint metric", "consistency" };
-    cli_table *table = cli_table_new("lrrl", headers);
+    static const char *const headers[] = {
+        "",           "answers", "against the\nown metric", "against the\njoint metric", "wants the same?",
+        "consistency"
+    };
+    cli_table *table = cli_table_new("lrrrll", headers);
     for (size_t i = 0; i < p->n; i++) {
         const mel_respondent *r = &p->pooled->respondent[i];
         cli_table_cell(table, "%s", p->path[i]);
         cli_table_cell(table, "%u", r->answers);
+        cli_table_cell(table, "%u", r->summary.disagreements);
         cli_table_cell(table, "%u (%.0f%%)", r->contradicted,
                        r->answers > 0 ? 100.0 * r->contradicted / r->answers : 0.0);
+        cli_table_cell(table, "%s (p = %.2g)", r->agreement * (double)p->n < 0.05 ? "no" : "may be",
+                       r->agreement);
         cli_table_cell(table, "%s",
                        isfinite(r->summary.consistency) ? cli_consistency_label(r->summary.consistency)
                                                         : "not known");
@@ -133,10 +164,21 @@ static void print_respondents(const pooling *p)
     cli_print("\n");
 }
 
+/* Two linear metrics an angle x apart order the share x/pi of random pairs differently. */
+static bool has_shares(const mel_metric *joint)
+{
+    const mel_family family = mel_metric_family(joint);
+    return family == MEL_FAMILY_LINEAR || family == MEL_FAMILY_DIAGONAL_LINEAR;
+}
+
 static void print_angles(const pooling *p)
 {
-    static const char *const headers[] = { "", "", "angle", "95% interval" };
-    cli_table *table = cli_table_new("llrr", headers);
+    static const char *const headers[] = { "", "", "angle", "95% interval", "" };
+    static const char *const with_shares[] = { "",      "",
+                                               "angle", "95% interval",
+                                               "",      "order differently,\nof random pairs" };
+    const bool shares = has_shares(p->pooled->joint);
+    cli_table *table = cli_table_new(shares ? "llrrlr" : "llrrl", shares ? with_shares : headers);
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = i + 1; j < p->n; j++) {
             const mel_disagreement *d = &p->pooled->disagreement[i * p->n + j];
@@ -144,8 +186,60 @@ static void print_angles(const pooling *p)
             cli_table_cell(table, "%s", p->path[j]);
             cli_table_cell(table, "%.1f deg", degrees * d->angle);
             cli_table_cell(table, "%.1f to %.1f", degrees * d->low, degrees * d->high);
+            cli_table_cell(table, "%s", d->low > 0.0 ? "differ" : "may want the same");
+            if (shares)
+                cli_table_cell(table, "%.0f%%", 100.0 * d->angle / half_turn);
         }
     cli_table_print(table);
+    cli_wrap(
+        stdout,
+        "The angle is between two metrics as vectors of weights: 0 degrees is the same metric, 90 degrees "
+        "nothing in common, 180 degrees the opposite. An interval that begins with 0 says that the answers "
+        "do not show any difference.",
+        0, 0, cli_width(stdout));
+}
+
+/* What the joint metric's intervals mean, and what they do not. */
+static void print_verdict(const pooling *p)
+{
+    const char *text =
+        p->pooled->differ
+            ? "They do not all want the same: this metric contradicts somebody's answers more often than "
+              "their own "
+              "errors explain. Its intervals say how well one metric for all is known, not how far people "
+              "differ; that is the spread of their own metrics, below."
+            : "Nothing in the answers speaks against one metric for all.";
+    cli_print("\n");
+    cli_wrap(stdout, text, 0, 0, cli_width(stdout));
+}
+
+/* The joint weights beside those of the persons. */
+static void print_spread(const pooling *p)
+{
+    static const char *const headers[] = { "", "joint weight", "95% interval", "persons: lowest\nto highest",
+                                           "standard\ndeviation" };
+    const mel_metric *joint = p->pooled->joint;
+    mel_layout one = *mel_metric_layout(joint);
+    one.n_groups = 0;
+    const size_t n = mel_layout_size(&one);
+    cli_table *table = cli_table_new("lrrrr", headers);
+    for (size_t i = 0; i < n && i < MOST_WEIGHTS; i++) {
+        const mel_spread *s = &p->pooled->spread[i];
+        double low = NAN, high = NAN;
+        char *name = cli_coordinate_name(mel_metric_layout(joint), p->opened[0].space.class_name, i);
+        (void)mel_metric_interval(joint, i, &low, &high);
+        cli_table_cell(table, "%s", name);
+        cli_table_cell(table, "%.3f", mel_metric_coefficient(joint)[i]);
+        cli_table_cell(table, "%.3f to %.3f", low, high);
+        cli_table_cell(table, "%.3f to %.3f", s->low, s->high);
+        cli_table_cell(table, "%.3f", s->deviation);
+        free(name);
+    }
+    cli_table_print(table);
+    const size_t all = mel_metric_coefficients(joint), shown = n < MOST_WEIGHTS ? n : MOST_WEIGHTS;
+    if (all > shown)
+        cli_print("  and %zu further coefficients (--json prints all)\n", all - shown);
+    cli_print("\n");
 }
 
 static mel_status print_words(const mel_metric *metric, mel_error *err)
@@ -165,6 +259,8 @@ static mel_status print_text(const pooling *p, mel_error *err)
     if (isfinite(p->pooled->summary.error_rate))
         cli_print("About %.0f%% of all answers are taken to be wrong.\n",
                   100.0 * p->pooled->summary.error_rate);
+    if (status == MEL_OK)
+        print_verdict(p);
     for (size_t i = 0; i < p->n && status == MEL_OK; i++) {
         cli_print("\n");
         cli_heading(p->path[i]);
@@ -174,6 +270,7 @@ static mel_status print_text(const pooling *p, mel_error *err)
         return status;
     cli_print("\n");
     cli_heading("How much they disagree");
+    print_spread(p);
     print_respondents(p);
     print_angles(p);
     return MEL_OK;

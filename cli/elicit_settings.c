@@ -48,21 +48,25 @@ mel_status cli_oracle_of(cli_oracle_kind *out, const char *text, mel_error *err)
 static const char *family_name(const void *user, size_t i)
 {
     (void)user;
-    return i <= MEL_FAMILY_POLYNOMIAL ? mel_family_name((mel_family)i) : NULL;
+    if (i == MEL_FAMILY_POLYNOMIAL)
+        return "polynomial:3";
+    return i < MEL_FAMILY_POLYNOMIAL ? mel_family_name((mel_family)i) : NULL;
 }
 
 static mel_status refuse_family(const char *text, mel_error *err)
 {
-    const char *near = cli_nearest(text, family_name, NULL);
+    const bool is_polynomial = strncmp(text, "polynomial:", 11) == 0;
+    const char *near = is_polynomial ? NULL : cli_nearest(text, family_name, NULL);
     char *list = cli_format("%s", mel_family_name((mel_family)0));
     for (size_t i = 1; i < MEL_FAMILY_POLYNOMIAL; i++) {
         char *longer = cli_format("%s, %s", list, mel_family_name((mel_family)i));
         free(list);
         list = longer;
     }
-    (void)cli_fail(err, MEL_EINVAL, "--family %s: one of %s, polynomial:3 (or higher) is wanted%s%s%s", text,
-                   list, near != NULL ? "; did you mean " : "", near != NULL ? near : "",
-                   near != NULL ? "?" : "");
+    (void)cli_fail(err, MEL_EINVAL,
+                   "--family %s: one of %s, polynomial:D with D from %d to %d is wanted%s%s%s", text, list,
+                   MEL_MIN_DEGREE, MEL_MAX_DEGREE, near != NULL ? "; did you mean " : "",
+                   near != NULL ? near : "", near != NULL ? "?" : "");
     free(list);
     return MEL_EINVAL;
 }
@@ -200,6 +204,27 @@ static mel_status parse_prior(cli_settings *out, const char *text, const cli_spa
     return MEL_OK;
 }
 
+static mel_status load_known(cli_settings *out, const elicit_args *args, const cli_space *space,
+                             mel_error *err)
+{
+    if (args->known != NULL && args->known_costs != NULL)
+        return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");
+    const char *file = args->known != NULL ? args->known : args->known_costs;
+    mel_metric *metric = NULL;
+    mel_status status = cli_load_metric(&metric, file, err);
+    if (status == MEL_OK)
+        status = cli_check_metric(metric, file, cli_space_layout(space), space->class_name, err);
+    if (status != MEL_OK) {
+        mel_metric_free(metric);
+        return status;
+    }
+    mel_metric_free(out->memory.known);
+    out->memory.known = metric;
+    out->options.known = metric;
+    out->options.known_costs_only = args->known_costs != NULL;
+    return MEL_OK;
+}
+
 /* --- all of them -------------------------------------------------------------------------------- */
 
 /* How many numbers a metric of the family has. */
@@ -254,6 +279,15 @@ static void overlay(mel_session_options *out, const elicit_args *args, const cli
         out->boundary = (mel_boundary)args->boundary;
     if (args->lfpm != usual->lfpm)
         out->lfpm = (mel_lfpm)args->lfpm;
+    if (args->local != usual->local)
+        out->local = (mel_local)args->local;
+    if (args->solve != usual->solve)
+        out->join = (mel_join)args->solve;
+    if (args->inner_radius != 0.0)
+        out->inner_radius = args->inner_radius;
+    out->diagonal_b = out->diagonal_b || args->diagonal_b;
+    out->equal_pairs = out->equal_pairs || args->equal_pairs;
+    out->ask_trade_off = out->ask_trade_off || args->ask_trade_off;
     if (args->three_questions || args->per_round != 0)
         out->per_round = args->per_round != 0 ? (uint32_t)args->per_round : 3;
     if (args->cycles != 0)
@@ -291,10 +325,14 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
         status = parse_until(out, args, space, run, err);
     if (status == MEL_OK && args->prior != NULL)
         status = parse_prior(out, args->prior, space, err);
+    if (status == MEL_OK && (args->known != NULL || args->known_costs != NULL))
+        status = load_known(out, args, space, err);
     if (status != MEL_OK)
         return status;
     if (header == NULL) {
         opt->repeat_every = kind == CLI_ASK ? PERSON_REPEATS : 0;
+        opt->simple_questions = kind == CLI_ASK && space->face == NULL && !args->no_simple_questions &&
+                                args->strategy == (int)MEL_STRATEGY_ACTIVE;
         opt->tolerance = cli_elicit_defaults.tolerance;
     }
     overlay(opt, args, run);

@@ -96,6 +96,15 @@ static void put_summary(json_t *result, const mel_summary *s)
         cli_put(result, "consistency", cli_json_number(s->consistency));
         cli_put(result, "consistency_label", cli_json_text(cli_consistency_label(s->consistency)));
     }
+    if (s->finding != MEL_FINDING_NONE) {
+        cli_put(result, "finding", cli_json_text(mel_finding_name(s->finding)));
+        cli_put(result, "finding_text", cli_json_text(mel_finding_text(s->finding)));
+    }
+    if (s->further > 0)
+        cli_put(result, "further_questions", cli_json_count(s->further));
+    static const char *const signs[] = { NULL, "open", "upheld", "contradicted" }; /* as mel_sign_check */
+    if (signs[s->signs] != NULL)
+        cli_put(result, "signs", cli_json_text(signs[s->signs]));
 }
 
 /* Two classes: the best threshold, and the well-known metrics that come close. */
@@ -202,6 +211,30 @@ static void print_consistency(const cli_outcome *o)
     free(text);
 }
 
+/* What came of the signs or the direction that were declared, where the answers pressed against them. */
+static void print_signs(const cli_outcome *o)
+{
+    const bool listed = o->options->signs != NULL;
+    const char *what = listed ? "signs" : "direction";
+    char *text = NULL;
+    if (o->summary->signs == MEL_SIGNS_CONTRADICTED)
+        text = cli_format("the answers contradict the %s declared (--%s), which %s", what, what,
+                          o->space->face != NULL ? "was turned round"
+                          : listed               ? "were dropped"
+                                                 : "was dropped");
+    else if (o->summary->signs == MEL_SIGNS_UPHELD)
+        text = cli_format(
+            "some weights came out as nearly nothing; a question about just these upheld the %s declared",
+            what);
+    else if (o->summary->signs == MEL_SIGNS_PRESSED)
+        text =
+            cli_format("some weights came out as nearly nothing; if they count the other way than declared, "
+                       "the result is wrong: --direction unknown (or --signs with ?) would tell");
+    if (text != NULL)
+        cli_outcome_row(what, text);
+    free(text);
+}
+
 static void print_questions(const cli_outcome *o)
 {
     static const char *const why[] = { "not finished",
@@ -215,6 +248,9 @@ static void print_questions(const cli_outcome *o)
                             o->stopped ? "left before the end" : why[s->end]);
     cli_outcome_row("questions", text);
     free(text);
+    if (s->finding != MEL_FINDING_NONE)
+        cli_outcome_row("found", mel_finding_text(s->finding));
+    print_signs(o);
     print_consistency(o);
     if (isfinite(s->error_rate) && s->questions > 0) {
         text = s->repeats > 0 ? cli_format("%u of %u questions that came back got the same answer; about "

@@ -109,9 +109,30 @@ static mel_status print_best(const cli_outcome *o, mel_error *err)
     return MEL_OK;
 }
 
+/* How much differences between groups count; lambda is a fair metric's last coefficient. */
+static void print_lambda(const cli_outcome *o)
+{
+    const mel_family family = mel_metric_family(o->metric);
+    double low = NAN, high = NAN;
+    if (family != MEL_FAMILY_FAIR_LINEAR && family != MEL_FAMILY_FAIR_QUADRATIC)
+        return;
+    char *text = cli_format("%.3f (0: only mistakes count, 1: only differences between groups)",
+                            mel_metric_lambda(o->metric));
+    if (mel_metric_interval(o->metric, mel_metric_coefficients(o->metric) - 1, &low, &high)) {
+        const bool search = o->options->strategy == MEL_STRATEGY_SEARCH; /* knows no probabilities */
+        char *longer =
+            cli_format("%s, %s %.3f and %.3f", text, search ? "between" : "95% between", low, high);
+        free(text);
+        text = longer;
+    }
+    cli_outcome_row("lambda", text);
+    free(text);
+}
+
 mel_status cli_classes_text(const cli_outcome *o, mel_error *err)
 {
     print_weights(o);
+    print_lambda(o);
     if (isfinite(o->summary->radius)) {
         char *text = cli_format("every coefficient to +-%.3f", o->summary->radius);
         cli_outcome_row("known", text);

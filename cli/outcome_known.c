@@ -120,6 +120,19 @@ static void print_part(const cli_outcome *o, const ratios *r, bool wide, const c
     free(list);
 }
 
+/* What it would take to know everything as well as was asked for. */
+static void print_further(const cli_outcome *o)
+{
+    const mel_summary *s = o->summary;
+    if (s->further == 0 || s->end == MEL_END_NOISE || s->end == MEL_END_EXHAUSTED)
+        return;
+    char *text = cli_format(
+        "about %u more %s: every %s to +-%.3g", s->further, s->further == 1 ? "question" : "questions",
+        mel_metric_denominator(o->metric, NULL) != NULL ? "level line" : "weight", o->options->tolerance);
+    cli_outcome_row("to settle", text);
+    free(text);
+}
+
 /* Only where the session ended for another reason than being sure enough. */
 mel_status cli_ratios_text(const cli_outcome *o, mel_error *err)
 {
@@ -137,6 +150,8 @@ mel_status cli_ratios_text(const cli_outcome *o, mel_error *err)
         cli_outcome_row("is known", text);
         free(text);
     }
+    if (status == MEL_OK)
+        print_further(o);
     free(r.ratio);
     return status;
 }

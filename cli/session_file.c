@@ -106,6 +106,7 @@ void cli_session_memory_clear(cli_session_memory *memory)
     free(memory->signs);
     free(memory->pool);
     mel_metric_free(memory->prior);
+    mel_metric_free(memory->known);
     *memory = (cli_session_memory){ .signs = NULL };
 }
 
@@ -127,14 +128,20 @@ static mel_status read_pool(mel_session_options *out, cli_session_memory *memory
     return MEL_OK;
 }
 
+static mel_status read_metric(mel_metric **out, const json_t *object, const char *name, mel_error *err)
+{
+    char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const char *bytes = text != NULL ? text : "null";
+    const mel_status status = mel_metric_load_memory(out, bytes, strlen(bytes), name, err);
+    free(text);
+    return status;
+}
+
 static mel_status read_prior(mel_session_options *out, cli_session_memory *memory, const json_t *prior,
                              mel_error *err)
 {
-    char *text = json_dumps(json_object_get(prior, "metric"), JSON_COMPACT | JSON_REAL_PRECISION(17));
-    const char *bytes = text != NULL ? text : "null";
     const mel_status status =
-        mel_metric_load_memory(&memory->prior, bytes, strlen(bytes), "the session's prior", err);
-    free(text);
+        read_metric(&memory->prior, json_object_get(prior, "metric"), "the session's prior", err);
     out->prior = memory->prior;
     out->prior_strength = json_number_value(json_object_get(prior, "strength"));
     return status;
@@ -156,13 +163,39 @@ static mel_status read_purpose(mel_session_options *out, cli_session_memory *mem
     return status;
 }
 
+/* The searches of slopes; each only where it is not as usual. */
+static mel_status read_places(mel_session_options *out, cli_session_memory *memory, const json_t *options,
+                              mel_error *err)
+{
+    const json_t *known = json_object_get(options, "known");
+    mel_status status = MEL_OK;
+    if (json_object_get(options, "local") != NULL)
+        status = mel_local_parse(&out->local, word(options, "local"), err);
+    if (status == MEL_OK && json_object_get(options, "solve") != NULL)
+        status = mel_join_parse(&out->join, word(options, "solve"), err);
+    if (status != MEL_OK)
+        return cli_fail_in(err, MEL_EDATA, "the session's header");
+    out->inner_radius = json_number_value(json_object_get(options, "inner_radius"));
+    out->diagonal_b = json_is_true(json_object_get(options, "diagonal_b"));
+    out->equal_pairs = json_is_true(json_object_get(options, "equal_pairs"));
+    out->ask_trade_off = json_is_true(json_object_get(options, "ask_trade_off"));
+    out->known_costs_only = json_is_true(json_object_get(options, "known_costs_only"));
+    if (known == NULL)
+        return MEL_OK;
+    status = read_metric(&memory->known, known, "the session's known metric", err);
+    out->known = memory->known;
+    return status;
+}
+
 mel_status cli_session_options(mel_session_options *out, cli_session_memory *memory, const json_t *header,
                                const char *path, const cli_space *space, mel_error *err)
 {
     *memory = (cli_session_memory){ .signs = NULL };
     mel_session_options_init(out);
     const json_t *options = json_object_get(header, "options");
-    const mel_status status = read_words(out, header, err);
+    mel_status status = read_words(out, header, err);
+    if (status == MEL_OK)
+        status = read_places(out, memory, options, err);
     if (status != MEL_OK)
         return status;
     out->tolerance = json_number_value(json_object_get(options, "tolerance"));

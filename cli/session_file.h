@@ -12,7 +12,7 @@ mel_status cli_session_header(json_t **out, const char *path, mel_error *err);
 typedef struct {
     signed char *signs;
     double *pool;
-    mel_metric *prior;
+    mel_metric *prior, *known;
 } cli_session_memory;
 void cli_session_memory_clear(cli_session_memory *memory);
 /* The options that a file's header was written with, and a budget for all answers in it; names are the

@@ -196,8 +196,18 @@ typedef enum {
     MEL_FINDING_NO_CURVATURE = 4,   /* quadratic, polynomial: a linear metric says it all */
     MEL_FINDING_FLAT_CENTRE = 5     /* quadratic, polynomial: no slope at the uniform classifier's rates */
 } mel_finding;
+/* "none", "indifferent", "no-differences", "no-mistakes", "no-curvature", "flat-centre". */
+MEL_API const char *mel_finding_name(mel_finding finding);
 /* A sentence for people: what was found, and what to do about it; "" for MEL_FINDING_NONE. */
 MEL_API const char *mel_finding_text(mel_finding finding);
+/* active: what came of the signs and the direction that were declared. */
+typedef enum {
+    MEL_SIGNS_FREE = 0,        /* none declared, or the answers do not press against them */
+    MEL_SIGNS_PRESSED = 1,     /* they press weights against zero, which may belong on the other side; no
+                                * question has settled it */
+    MEL_SIGNS_UPHELD = 2,      /* they did, and a question about just these weights spoke for the signs */
+    MEL_SIGNS_CONTRADICTED = 3 /* it spoke against them: dropped (on a face the direction was turned round) */
+} mel_sign_check;
 typedef struct {
     mel_end end;
     uint32_t questions;
@@ -215,6 +225,8 @@ typedef struct {
     mel_finding finding;
     double angle, angle_low,
         angle_high; /* linear on a face: of (m11, m00) in radians with its 95% interval; NaN otherwise */
+    mel_sign_check signs;
+    uint32_t further; /* active, not as precise as asked for: about how many more questions that would take */
 } mel_summary;
 /* The metric as known now (also before the end), with intervals, for the caller to free. */
 MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,
@@ -240,13 +252,22 @@ typedef struct {
     mel_summary summary;   /* of the session alone */
     uint32_t answers;      /* A or B */
     uint32_t contradicted; /* of these, by the joint metric */
+    double agreement;      /* how likely somebody of the joint metric, who errs as often as this one's own
+                            * metric shows, is to be contradicted by it at least so often */
 } mel_respondent;
 typedef struct {
-    double angle, low, high; /* between two metrics, radians, with its 95% interval */
+    double angle;     /* between two metrics as found, radians */
+    double low, high; /* 95% interval of the true angle; begins with 0 where the two may want the same */
 } mel_disagreement;
 typedef struct {
-    mel_metric *joint;   /* from all answers in one posterior, with wrong answers allowed for and learned */
+    double low, high, deviation; /* over the respondents' own metrics: range, standard deviation */
+} mel_spread;
+typedef struct {
+    mel_metric *joint;   /* from all answers in one posterior, with wrong answers allowed for and learned. Its
+                          * intervals say how well one metric for all is known, not how far people differ */
     mel_summary summary; /* of it */
+    mel_spread *spread;  /* one per coefficient of the joint metric: how far people differ */
+    bool differ;         /* somebody's agreement is below 0.05/n: one metric does not do for all */
     size_t n;
     mel_respondent *respondent;     /* n */
     mel_disagreement *disagreement; /* n x n, symmetric, zero on the diagonal */

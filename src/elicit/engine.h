@@ -52,6 +52,13 @@ mel_status mel_engine_search_faces(mel_engine **out, const mel_space *space, con
                                    mel_error *err);
 mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
                                   mel_error *err);
+/* Algorithm 6.1 and section 6.7: quadratic and polynomial metrics, from slopes at several places of a ball.
+ */
+mel_status mel_engine_search_curve(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
+                                   mel_error *err);
+/* Algorithms 5.1, 5.2, D.2 and D.3: fair linear and fair quadratic metrics. */
+mel_status mel_engine_search_fair(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
+                                  mel_error *err);
 /* Every family that is linear in known features, on a ball or (diagonal linear) on two-class faces. */
 mel_status mel_engine_features(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                mel_error *err);

@@ -58,17 +58,47 @@ static json_t *pool_array(size_t n, size_t size, const double *pool)
     return rows;
 }
 
+static json_t *metric_object(const mel_metric *metric)
+{
+    char *text = NULL;
+    json_t *object = NULL;
+    if (mel_metric_to_json(&text, metric, NULL) != MEL_OK)
+        return NULL;
+    const mel_status status = mel_json_parse(&object, text, strlen(text), NULL);
+    free(text);
+    return status == MEL_OK ? object : NULL;
+}
+
 /* {"strength": 25, "metric": {...}} */
 static json_t *prior_object(const mel_session_options *opt)
 {
-    char *text = NULL;
-    json_t *metric = NULL;
-    if (mel_metric_to_json(&text, opt->prior, NULL) != MEL_OK)
-        return NULL;
-    const mel_status status = mel_json_parse(&metric, text, strlen(text), NULL);
-    free(text);
-    return status == MEL_OK ? json_pack("{s:f, s:o}", "strength", opt->prior_strength, "metric", metric)
-                            : NULL;
+    return json_pack("{s:f, s:o}", "strength", opt->prior_strength, "metric", metric_object(opt->prior));
+}
+
+/* Those of the searches of slopes, where they are not as usual. */
+static json_t *with_places(json_t *object, const mel_session_options *opt)
+{
+    const struct {
+        const char *key;
+        bool set;
+    } flags[] = {
+        { "diagonal_b", opt->diagonal_b },
+        { "equal_pairs", opt->equal_pairs },
+        { "ask_trade_off", opt->ask_trade_off },
+        { "known_costs_only", opt->known_costs_only },
+    };
+    if (object != NULL && opt->local != MEL_LOCAL_SYMMETRIC)
+        object = with(object, "local", json_string(mel_local_name(opt->local)));
+    if (object != NULL && opt->join != MEL_JOIN_SQUARES)
+        object = with(object, "solve", json_string(mel_join_name(opt->join)));
+    if (object != NULL && opt->inner_radius != 0.0)
+        object = with(object, "inner_radius", json_real(opt->inner_radius));
+    for (size_t i = 0; i < sizeof flags / sizeof *flags && object != NULL; i++)
+        if (flags[i].set)
+            object = with(object, flags[i].key, json_true());
+    if (object != NULL && opt->known != NULL)
+        object = with(object, "known", metric_object(opt->known));
+    return object;
 }
 
 /* size: numbers in a point. */
@@ -96,7 +126,7 @@ static json_t *options_object(const mel_session_options *opt, size_t size, size_
         object = with(object, "pool", pool_array(opt->n_pool, size, opt->pool));
     if (object != NULL && opt->prior != NULL)
         object = with(object, "prior", prior_object(opt));
-    return object;
+    return with_places(object, opt);
 }
 
 static json_t *layout_object(const mel_layout *layout)

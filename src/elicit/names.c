@@ -90,14 +90,21 @@ void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption
     mel_noise_print(text, n, &noise);
 }
 
+const char *mel_finding_name(mel_finding finding)
+{
+    static const char *const names[] = { "none",        "indifferent",  "no-differences",
+                                         "no-mistakes", "no-curvature", "flat-centre" };
+    return word(names, COUNT(names), (int)finding);
+}
+
 const char *mel_finding_text(mel_finding finding)
 {
     static const char *const texts[] = {
         "",
         "No difference that was asked about matters to this respondent: the answers do not tell A from B.",
         "Differences between groups do not matter to this respondent: the trade-off is 0 as far as the "
-        "answers "
-        "tell, the weights of the groups' differences have no meaning, and a linear metric of the overall "
+        "answers tell, the weights of the groups' differences have no meaning, and a linear metric of the "
+        "overall "
         "rates says the same.",
         "Only differences between groups matter to this respondent: the trade-off is 1 as far as the answers "
         "tell, and the weights of mistakes have no meaning.",

@@ -102,7 +102,7 @@ static mel_status check_choices(const mel_session_options *opt, mel_error *err)
 {
     if (opt->strategy > MEL_STRATEGY_SEARCH || opt->direction > MEL_DIRECTION_UNKNOWN ||
         opt->boundary > MEL_BOUNDARY_PLUG_IN || opt->lfpm > MEL_LFPM_GRID ||
-        opt->assume.kind > MEL_NOISE_FLIP)
+        opt->local > MEL_LOCAL_ONE_SIDED || opt->join > MEL_JOIN_RATIOS || opt->assume.kind > MEL_NOISE_FLIP)
         return mel_fail(err, MEL_EINVAL, "an option has a value that is none of its choices");
     const mel_assumption *assume = &opt->assume;
     const bool flip = assume->kind == MEL_NOISE_FLIP;
@@ -215,6 +215,74 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
     return MEL_OK;
 }
 
+/* --- searches of slopes at several places ------------------------------------------------------- */
+
+enum {
+    QUADRATIC = 1U << MEL_FAMILY_QUADRATIC,
+    POLYNOMIAL = 1U << MEL_FAMILY_POLYNOMIAL,
+    FAIR_LINEAR = 1U << MEL_FAMILY_FAIR_LINEAR,
+    FAIR_QUADRATIC = 1U << MEL_FAMILY_FAIR_QUADRATIC,
+};
+
+/* Options that only some searches read must not be set for others. */
+static mel_status check_places(const mel_session_options *opt, mel_error *err)
+{
+    const struct {
+        const char *name;
+        bool set;
+        unsigned families;
+        const char *whose;
+    } rows[] = {
+        { "one-sided questions", opt->local != MEL_LOCAL_SYMMETRIC,
+          QUADRATIC | POLYNOMIAL | FAIR_LINEAR | FAIR_QUADRATIC, "quadratic, polynomial and fair" },
+        { "solving by ratios", opt->join != MEL_JOIN_SQUARES, QUADRATIC | FAIR_LINEAR | FAIR_QUADRATIC,
+          "quadratic and fair" },
+        { "an inner radius", opt->inner_radius != 0.0, QUADRATIC | POLYNOMIAL | FAIR_QUADRATIC,
+          "quadratic, fair quadratic and polynomial" },
+        { "a diagonal B", opt->diagonal_b, QUADRATIC | FAIR_QUADRATIC, "quadratic and fair quadratic" },
+        { "equal weights of all pairs", opt->equal_pairs, FAIR_LINEAR | FAIR_QUADRATIC, "fair" },
+        { "asking for the trade-off", opt->ask_trade_off, FAIR_LINEAR | FAIR_QUADRATIC, "fair" },
+        { "a known metric", opt->known != NULL, FAIR_LINEAR | FAIR_QUADRATIC, "fair" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool has = (rows[i].families & (1U << opt->family)) != 0;
+        if (rows[i].set && (opt->strategy != MEL_STRATEGY_SEARCH || !has))
+            return mel_fail(err, MEL_EINVAL,
+                            "%s: only the search for %s metrics knows this, not %s %s metrics", rows[i].name,
+                            rows[i].whose,
+                            opt->strategy == MEL_STRATEGY_SEARCH ? "that for" : "the active strategy for",
+                            mel_family_name(opt->family));
+    }
+    return MEL_OK;
+}
+
+static mel_status check_known(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    if (opt->known == NULL)
+        return opt->known_costs_only ? mel_fail(err, MEL_EINVAL, "known costs without a metric") : MEL_OK;
+    if (mel_metric_family(opt->known) != opt->family)
+        return mel_fail(err, MEL_EINVAL, "the known metric is a %s metric, the session looks for a %s one",
+                        mel_family_name(mel_metric_family(opt->known)), mel_family_name(opt->family));
+    if (!mel_layout_equal(mel_metric_layout(opt->known), mel_domain_layout(domain)))
+        return mel_fail(err, MEL_EINVAL,
+                        "the known metric is about other statistics (kind, coordinates, classes or groups)");
+    return MEL_OK;
+}
+
+static mel_status check_slopes(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    const double inner = opt->inner_radius;
+    if (!(inner >= 0.0) || !isfinite(inner))
+        return mel_fail(err, MEL_EINVAL, "an inner radius of %g: a number above 0 is wanted", inner);
+    const mel_status status = check_places(opt, err);
+    if (status != MEL_OK)
+        return status;
+    if (inner != 0.0 && !(inner < mel_ball_radius(domain->ball)))
+        return mel_fail(err, MEL_EINVAL, "an inner radius of %g leaves no room in a ball of radius %g", inner,
+                        mel_ball_radius(domain->ball));
+    return check_known(opt, domain, err);
+}
+
 mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
     if (opt->struct_size != sizeof *opt)
@@ -232,6 +300,8 @@ mel_status mel_options_check(const mel_session_options *opt, const mel_domain *d
         status = check_until(opt, domain, err);
     if (status == MEL_OK)
         status = check_prior(opt, domain, err);
+    if (status == MEL_OK)
+        status = check_slopes(opt, domain, err);
     return status == MEL_OK ? check_signs(opt, domain, err) : status;
 }
 
@@ -251,6 +321,7 @@ void mel_options_drop(mel_kept_options *kept)
     free(kept->signs);
     free(kept->pool);
     mel_metric_free(kept->prior);
+    mel_metric_free(kept->known);
     *kept = (mel_kept_options){ .n_classes = 0 };
 }
 
@@ -269,7 +340,18 @@ static bool keep_names(char ***out, size_t n, const char *const *names)
     return all;
 }
 
-/* The pool and the prior metric. */
+/* A copy, or NULL of NULL. */
+static mel_status keep_metric(mel_metric **kept, const mel_metric **value, const mel_metric *lent,
+                              mel_error *err)
+{
+    if (lent == NULL)
+        return MEL_OK;
+    const mel_status status = mel_metric_copy(kept, lent, err);
+    *value = *kept;
+    return status;
+}
+
+/* The pool, the prior and the known metric. */
 static mel_status keep_purpose(mel_kept_options *kept, const mel_session_options *opt,
                                const mel_layout *layout, mel_error *err)
 {
@@ -282,11 +364,8 @@ static mel_status keep_purpose(mel_kept_options *kept, const mel_session_options
     }
     kept->values.n_pool = kept->pool != NULL ? opt->n_pool : 0;
     kept->values.pool = kept->pool;
-    if (opt->prior == NULL)
-        return MEL_OK;
-    const mel_status status = mel_metric_copy(&kept->prior, opt->prior, err);
-    kept->values.prior = kept->prior;
-    return status;
+    const mel_status status = keep_metric(&kept->prior, &kept->values.prior, opt->prior, err);
+    return status == MEL_OK ? keep_metric(&kept->known, &kept->values.known, opt->known, err) : status;
 }
 
 mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,
@@ -299,6 +378,7 @@ mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *o
     kept->values.signs = NULL;
     kept->values.pool = NULL;
     kept->values.prior = NULL;
+    kept->values.known = NULL;
     if (!keep_names(&kept->class_names, kept->n_classes, opt->class_names))
         return mel_fail_memory(err, "the class names");
     if (layout->n_groups > 1 && !keep_names(&kept->group_names, kept->n_groups, opt->group_names))

@@ -20,7 +20,7 @@ typedef struct {
     char **class_names, **group_names;
     signed char *signs;
     double *pool;
-    mel_metric *prior;
+    mel_metric *prior, *known;
 } mel_kept_options;
 /* On failure, too, kept is for mel_options_drop. */
 mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,

@@ -1,16 +1,15 @@
 /* Several respondents: a metric of all answers together, and how far the single ones are apart. */
-#include "elicit/active/pivot.h"
+#include "elicit/active/answers.h"
+#include "elicit/apart.h"
 #include "elicit/session.h"
-
-#include "base/la.h"
-#include "elicit/active/select.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Random pairs of draws, one of each respondent, behind an interval of an angle. */
-enum { ANGLES = 4000 };
+/* Someone differs from the others when contradictions as many as theirs have this probability, shared among
+ * all. */
+static const double differing = 0.05;
 
 void mel_pooled_free(mel_pooled *pooled)
 {
@@ -20,6 +19,7 @@ void mel_pooled_free(mel_pooled *pooled)
         mel_metric_free(pooled->respondent[i].metric);
     free(pooled->respondent);
     free(pooled->disagreement);
+    free(pooled->spread);
     mel_metric_free(pooled->joint);
     free(pooled);
 }
@@ -66,6 +66,27 @@ static mel_status settle_direction(mel_session_options *opt, const mel_pooled *p
     return MEL_OK;
 }
 
+/* Where somebody's answers overruled what was declared, nothing is declared for all. A prior metric counts as
+ * far as everybody started from it. */
+static void join_options(mel_session_options *opt, size_t n, mel_session *const *sessions)
+{
+    for (size_t i = 0; i < n; i++) {
+        const mel_session_options other = mel_session_in_force(sessions[i], sessions[i]->n_entries);
+        if (other.direction != opt->direction || (other.signs == NULL) != (opt->signs == NULL)) {
+            opt->direction = MEL_DIRECTION_UNKNOWN;
+            opt->signs = NULL;
+        }
+        const bool same_prior =
+            other.prior != NULL && opt->prior != NULL && other.prior_strength == opt->prior_strength &&
+            memcmp(mel_metric_coefficient(other.prior), mel_metric_coefficient(opt->prior),
+                   mel_metric_coefficients(opt->prior) * sizeof(double)) == 0;
+        if (!same_prior) {
+            opt->prior = NULL;
+            opt->prior_strength = 0.0;
+        }
+    }
+}
+
 /* All answers one after the other; what was skipped stays so. */
 static mel_status hear_all(mel_session *joint, size_t n, mel_session *const *sessions, mel_error *err)
 {
@@ -86,7 +107,7 @@ static mel_status hear_all(mel_session *joint, size_t n, mel_session *const *ses
 static mel_status find_joint(mel_pooled *pooled, mel_session *const *sessions, mel_error *err)
 {
     const mel_session *first = sessions[0];
-    mel_session_options opt = first->options.values;
+    mel_session_options opt = mel_session_in_force(first, first->n_entries);
     size_t answers = 0;
     for (size_t i = 0; i < pooled->n; i++)
         answers += sessions[i]->n_entries;
@@ -95,6 +116,7 @@ static mel_status find_joint(mel_pooled *pooled, mel_session *const *sessions, m
     opt.until = MEL_UNTIL_TOLERANCE;
     opt.repeat_every = 0;
     mel_session *joint = NULL;
+    join_options(&opt, pooled->n, sessions);
     mel_status status = settle_direction(&opt, pooled, err);
     if (status == MEL_OK)
         status = mel_session_new(&joint, &first->domain, &opt, err);
@@ -104,6 +126,30 @@ static mel_status find_joint(mel_pooled *pooled, mel_session *const *sessions, m
         status = mel_session_result(&pooled->joint, &pooled->summary, joint, err);
     mel_session_free(joint);
     return status;
+}
+
+static double log_beta(double a, double b)
+{
+    return lgamma(a) + lgamma(b) - lgamma(a + b);
+}
+
+/* P(k or more wrong answers of n) when the rate has the distribution Beta(wrong, right). */
+static double at_least(uint32_t k, uint32_t n, double wrong, double right)
+{
+    double sum = 0.0;
+    for (uint32_t i = k; i <= n; i++)
+        sum += exp(-log(n + 1.0) - log_beta(n - i + 1.0, i + 1.0) + log_beta(i + wrong, n - i + right) -
+                   log_beta(wrong, right));
+    return fmin(sum, 1.0);
+}
+
+/* How often this one errs follows from the contradictions to the own metric and what is expected of
+ * anybody. */
+static void judge(mel_respondent *r)
+{
+    const uint32_t own = r->summary.disagreements < r->answers ? r->summary.disagreements : r->answers;
+    r->agreement =
+        at_least(r->contradicted, r->answers, own + MEL_FLIP_WRONG, r->answers - own + MEL_FLIP_RIGHT);
 }
 
 static void count_contradictions(mel_respondent *r, const mel_session *session, const mel_metric *joint)
@@ -120,137 +166,34 @@ static void count_contradictions(mel_respondent *r, const mel_session *session, 
     }
 }
 
-/* --- angles ------------------------------------------------------------------------------------- */
-
-/* Draws of one respondent as vectors in which the utility is linear, and that of the metric itself. */
-typedef struct {
-    size_t n, size;
-    double *vector; /* n x size */
-    double *middle; /* size */
-} cloud;
-
-static void clear_clouds(size_t n, cloud *clouds)
-{
-    for (size_t i = 0; clouds != NULL && i < n; i++) {
-        free(clouds[i].vector);
-        free(clouds[i].middle);
-    }
-    free(clouds);
-}
-
-static bool is_fair(mel_family family)
-{
-    return family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
-}
-
-/* p ^ q of a fraction with n/2 numbers above and below the line: all that preferences tell of it. */
-static void make_wedge(double *out, const double *coefficient, size_t n)
-{
-    const double *p = coefficient, *q = coefficient + n / 2;
-    for (size_t i = 0; i < n / 2; i++)
-        for (size_t j = i + 1; j < n / 2; j++)
-            *out++ = p[i] * q[j] - p[j] * q[i];
-}
-
-/* Numbers in a vector made of n coefficients. */
-static size_t vector_size(size_t n, mel_family family, bool on_face)
-{
-    const bool fraction =
-        family == MEL_FAMILY_LINEAR_FRACTIONAL || family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
-    return !fraction ? n : on_face ? 3 : n / 2 * (n / 2 - 1) / 2;
-}
-
-/* Of costs negated, so that all are utilities. shares: of the classes of a face. */
-static void make_vector(double *out, const double *coefficient, size_t n, const mel_metric *metric,
-                        const mel_shares *shares)
-{
-    const mel_family family = mel_metric_family(metric);
-    const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
-    const size_t size = vector_size(n, family, shares != NULL);
-    memset(out, 0, size * sizeof *out);
-    if (size != n && shares != NULL) {
-        (void)mel_pivot_of(out, *shares, coefficient);
-    } else if (size != n) {
-        make_wedge(out, coefficient, n);
-    } else if (is_fair(family)) { /* a, blocks of pairs, lambda */
-        mel_layout one = *mel_metric_layout(metric);
-        one.n_groups = 0;
-        const size_t q = mel_layout_size(&one);
-        for (size_t i = 0; i + 1 < n; i++)
-            out[i] = coefficient[i] * (i < q ? 1.0 - coefficient[n - 1] : coefficient[n - 1]);
-    } else {
-        memcpy(out, coefficient, n * sizeof *out);
-    }
-    mel_scale(size, sign, out);
-}
-
-static mel_status make_cloud(cloud *c, mel_session *session, const mel_metric *metric, mel_error *err)
-{
-    double *draw = NULL;
-    size_t n = 0;
-    const mel_status status = mel_session_draws(&c->n, &n, &draw, session, err);
-    if (status != MEL_OK)
-        return status;
-    const bool on_face = session->domain.face != NULL;
-    c->size = vector_size(n, mel_metric_family(metric), on_face);
-    const mel_shares shares = { session->face_share[1], session->face_share[0] };
-    c->vector = mel_alloc(c->n * c->size, sizeof *c->vector);
-    c->middle = mel_alloc(c->size, sizeof *c->middle);
-    if (c->vector == NULL || c->middle == NULL) {
-        free(draw);
-        return mel_fail_memory(err, "draws of the posterior");
-    }
-    for (size_t i = 0; i < c->n; i++)
-        make_vector(c->vector + i * c->size, draw + i * n, n, metric, on_face ? &shares : NULL);
-    make_vector(c->middle, mel_metric_coefficient(metric), n, metric, on_face ? &shares : NULL);
-    free(draw);
-    return MEL_OK;
-}
-
-static double angle_between(size_t n, const double *x, const double *y)
-{
-    const double length = mel_norm2(n, x) * mel_norm2(n, y);
-    return length > 0.0 ? acos(fmax(-1.0, fmin(1.0, mel_dot(n, x, y) / length))) : NAN;
-}
-
-/* Respondents are independent: any draw of one goes with any of the other. */
-static mel_disagreement compare(const cloud *x, const cloud *y, double *angle, mel_rng *rng)
-{
-    size_t known = 0;
-    for (size_t i = 0; i < ANGLES; i++) {
-        const double *a = x->vector + mel_rng_below(rng, x->n) * x->size;
-        const double *b = y->vector + mel_rng_below(rng, y->n) * y->size;
-        angle[known] = angle_between(x->size, a, b);
-        known += isfinite(angle[known]);
-    }
-    mel_disagreement d = { .angle = angle_between(x->size, x->middle, y->middle), .low = NAN, .high = NAN };
-    if (known > 0) {
-        d.low = mel_quantile_select(known, angle, 0.025);
-        d.high = mel_quantile_select(known, angle, 0.975);
-    }
-    return d;
-}
-
-static mel_status find_angles(mel_pooled *pooled, const cloud *clouds, mel_error *err)
-{
-    const size_t n = pooled->n;
-    double *angle = mel_alloc(ANGLES, sizeof *angle);
-    if (angle == NULL)
-        return mel_fail_memory(err, "the angles between metrics");
-    mel_rng rng;
-    mel_rng_seed(&rng, 1);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i + 1; j < n; j++) {
-            pooled->disagreement[i * n + j] = compare(&clouds[i], &clouds[j], angle, &rng);
-            pooled->disagreement[j * n + i] = pooled->disagreement[i * n + j];
-        }
-    free(angle);
-    return MEL_OK;
-}
-
 /* --- all of it ---------------------------------------------------------------------------------- */
 
-static mel_status fill(mel_pooled *pooled, cloud *clouds, mel_session *const *sessions, mel_error *err)
+/* Of the persons' own metrics, coefficient by coefficient. */
+static mel_status find_spread(mel_pooled *pooled, mel_error *err)
+{
+    const size_t n = pooled->n, width = mel_metric_coefficients(pooled->joint);
+    pooled->spread = mel_alloc_zero(width, sizeof *pooled->spread);
+    if (pooled->spread == NULL)
+        return mel_fail_memory(err, "the spread of the metrics");
+    for (size_t j = 0; j < width; j++) {
+        mel_spread *s = &pooled->spread[j];
+        double mean = 0.0, squares = 0.0;
+        s->low = INFINITY;
+        s->high = -INFINITY;
+        for (size_t i = 0; i < n; i++) {
+            const double x = mel_metric_coefficient(pooled->respondent[i].metric)[j];
+            mean += x / (double)n;
+            s->low = fmin(s->low, x);
+            s->high = fmax(s->high, x);
+        }
+        for (size_t i = 0; i < n; i++)
+            squares += pow(mel_metric_coefficient(pooled->respondent[i].metric)[j] - mean, 2.0);
+        s->deviation = sqrt(squares / ((double)n - 1.0));
+    }
+    return MEL_OK;
+}
+
+static mel_status fill(mel_pooled *pooled, mel_cloud *clouds, mel_session *const *sessions, mel_error *err)
 {
     const size_t n = pooled->n;
     mel_status status = MEL_OK;
@@ -258,15 +201,20 @@ static mel_status fill(mel_pooled *pooled, cloud *clouds, mel_session *const *se
         mel_respondent *r = &pooled->respondent[i];
         status = mel_session_result(&r->metric, &r->summary, sessions[i], err);
         if (status == MEL_OK)
-            status = make_cloud(&clouds[i], sessions[i], r->metric, err);
+            status = mel_cloud_make(&clouds[i], sessions[i], r->metric, err);
         if (status != MEL_OK)
             status = mel_fail_in(err, status, "session %zu", i + 1);
     }
     if (status == MEL_OK)
         status = find_joint(pooled, sessions, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
         count_contradictions(&pooled->respondent[i], sessions[i], pooled->joint);
-    return status == MEL_OK ? find_angles(pooled, clouds, err) : status;
+        judge(&pooled->respondent[i]);
+        pooled->differ = pooled->differ || pooled->respondent[i].agreement < differing / (double)n;
+    }
+    if (status == MEL_OK)
+        status = find_spread(pooled, err);
+    return status == MEL_OK ? mel_clouds_compare(pooled->disagreement, n, clouds, err) : status;
 }
 
 mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err)
@@ -276,7 +224,7 @@ mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *ses
     if (status != MEL_OK)
         return status;
     mel_pooled *pooled = mel_alloc_zero(1, sizeof *pooled);
-    cloud *clouds = mel_alloc_zero(n, sizeof *clouds);
+    mel_cloud *clouds = mel_alloc_zero(n, sizeof *clouds);
     if (pooled != NULL) {
         pooled->n = n;
         pooled->respondent = mel_alloc_zero(n, sizeof *pooled->respondent);
@@ -286,7 +234,7 @@ mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *ses
         status = mel_fail_memory(err, "the pooled sessions");
     else
         status = fill(pooled, clouds, sessions, err);
-    clear_clouds(n, clouds);
+    mel_clouds_free(n, clouds);
     if (status != MEL_OK) {
         mel_pooled_free(pooled);
         return status;

@@ -22,10 +22,26 @@ void mel_session_free(mel_session *session)
     free(session);
 }
 
-static mel_status make_engine(mel_engine **out, const mel_session *session, mel_error *err)
+static mel_status search_ball(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
+                              mel_error *err)
+{
+    switch (opt->family) {
+    case MEL_FAMILY_QUADRATIC:
+    case MEL_FAMILY_POLYNOMIAL:
+        return mel_engine_search_curve(out, ball, opt, err);
+    case MEL_FAMILY_FAIR_LINEAR:
+    case MEL_FAMILY_FAIR_QUADRATIC:
+        return mel_engine_search_fair(out, ball, opt, err);
+    default:
+        return mel_engine_search_ball(out, ball, opt, err);
+    }
+}
+
+/* For the first n answers. */
+static mel_status make_engine(mel_engine **out, const mel_session *session, size_t n, mel_error *err)
 {
     const mel_domain *domain = &session->domain;
-    const mel_session_options *opt = &session->options.values;
+    const mel_session_options in_force = mel_session_in_force(session, n), *opt = &in_force;
     const bool search = opt->strategy == MEL_STRATEGY_SEARCH;
     const bool fractional =
         opt->family == MEL_FAMILY_LINEAR_FRACTIONAL || opt->family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
@@ -35,7 +51,7 @@ static mel_status make_engine(mel_engine **out, const mel_session *session, mel_
     if (domain->space != NULL)
         return mel_engine_search_faces(out, domain->space, opt, err);
     if (domain->ball != NULL)
-        return mel_engine_search_ball(out, domain->ball, opt, err);
+        return search_ball(out, domain->ball, opt, err);
     if (search)
         return mel_engine_search(out, domain->face, opt, err);
     return opt->family == MEL_FAMILY_LINEAR ? mel_engine_planar(out, domain->face, opt, err)
@@ -77,7 +93,7 @@ mel_status mel_session_new(mel_session **out, const mel_domain *domain, const me
     if (status == MEL_OK)
         status = make_room(session, err);
     if (status == MEL_OK)
-        status = make_engine(&session->engine, session, err);
+        status = make_engine(&session->engine, session, 0, err);
     if (status != MEL_OK) {
         mel_session_free(session);
         return status;
@@ -110,10 +126,10 @@ static void show_pending(mel_session *session)
         mel_note_point(pair->note_a, face, (mel_point){ pair->a[0], pair->a[1] }, NULL, NULL);
         mel_note_point(pair->note_b, face, (mel_point){ pair->b[0], pair->b[1] }, NULL, NULL);
     }
-    const uint32_t number = (uint32_t)session->n_entries + 1;
+    const uint32_t number = (uint32_t)session->n_entries + 1, left = mel_session_expected(session);
     session->question = (mel_question){
         .number = number,
-        .expected = number - 1 + mel_session_expected(session),
+        .expected = number - 1 + (left > 0 ? left : 1),
         .layout = &session->layout,
         .class_names = session->options.values.class_names,
         .group_names = session->options.values.group_names,
@@ -144,14 +160,18 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     bool decided = false;
     if (status == MEL_OK && end != MEL_END_TOLERANCE && session->options.values.until != MEL_UNTIL_TOLERANCE)
         status = mel_session_decided(&decided, session, err);
-    if (status != MEL_OK)
-        return status;
     if (decided)
         end = MEL_END_DECIDED;
+    bool check = false;
+    if (status == MEL_OK)
+        status = mel_session_check_signs(&check, session, end, err);
+    if (status != MEL_OK)
+        return status;
     if (end == MEL_END_NOT_YET && session->n_entries >= session->options.values.max_questions)
         end = MEL_END_BUDGET;
-    session->end = end;
-    session->asked = end == MEL_END_NOT_YET;
+    session->checking = check;
+    session->end = check ? MEL_END_NOT_YET : end;
+    session->asked = session->end == MEL_END_NOT_YET;
     if (session->asked)
         show_pending(session);
     return MEL_OK;
@@ -197,15 +217,26 @@ static mel_status reserve_entry(mel_session *session, mel_error *err)
 /* The engine comes first: what it cannot digest is not recorded. */
 mel_status mel_session_accept(mel_session *session, mel_answer answer, double seconds, mel_error *err)
 {
-    mel_status status = reserve_entry(session, err);
-    if (status == MEL_OK)
-        status = session->engine->ops->tell(session->engine, &session->pending, answer, err);
+    const mel_status reserved = reserve_entry(session, err);
+    if (reserved != MEL_OK)
+        return reserved;
+    const size_t before = session->n_entries, numbers = 2 * session->size;
+    memcpy(session->points + before * numbers, session->room, numbers * sizeof *session->room);
+    session->entries[before] = (mel_entry){ .answer = answer,
+                                            .seconds = seconds,
+                                            .repeated = session->pending.repeated,
+                                            .check = session->checking };
+    if (mel_session_drops_signs(session, answer)) {
+        mel_engine *fresh = NULL;
+        const mel_status status = mel_session_rebuild(&fresh, session, before + 1, err);
+        if (status == MEL_OK)
+            mel_session_adopt(session, fresh, before + 1);
+        return status;
+    }
+    const mel_status status = session->engine->ops->tell(session->engine, &session->pending, answer, err);
     if (status != MEL_OK)
         return status;
-    const size_t numbers = 2 * session->size;
-    memcpy(session->points + session->n_entries * numbers, session->room, numbers * sizeof *session->room);
-    session->entries[session->n_entries++] =
-        (mel_entry){ .answer = answer, .seconds = seconds, .repeated = session->pending.repeated };
+    session->n_entries = before + 1;
     session->asked = false;
     return MEL_OK;
 }
@@ -234,7 +265,7 @@ static mel_status check_number(const mel_session *session, uint32_t number, mel_
 mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, size_t n, mel_error *err)
 {
     mel_engine *fresh = NULL;
-    mel_status status = make_engine(&fresh, session, err);
+    mel_status status = make_engine(&fresh, session, n, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         const mel_pair pair = mel_session_pair(session, i);
         status = fresh->ops->tell(fresh, &pair, session->entries[i].answer, err);

@@ -11,6 +11,7 @@ typedef struct {
     mel_answer answer;
     double seconds;
     bool repeated;
+    bool check; /* of the declared signs */
 } mel_entry;
 
 struct mel_session {
@@ -27,6 +28,7 @@ struct mel_session {
     bool broken; /* memory and log differ: nothing can go on */
     /* The pending question, when it has been asked; otherwise why there is none, if that is known. */
     bool asked;
+    bool checking; /* it is a check of the declared signs */
     mel_end end;
     double *room; /* of the pending pair: A, then B */
     char note[2][MEL_NOTE_TEXT];
@@ -48,6 +50,14 @@ size_t mel_session_repeats(const mel_session *session, size_t index);
 /* How likely answers like these are from a respondent as assumed: mel_summary's consistency. */
 mel_status mel_session_consistency(double *out, const mel_session *session, const mel_metric *metric,
                                    const mel_summary *summary, mel_error *err);
+/* signs.c. The options with which the first n answers are heard. */
+mel_session_options mel_session_in_force(const mel_session *session, size_t n);
+/* Whether the declared signs must be asked about now, the engine having proposed to go on or to end; then
+ * the question is the pending one. */
+mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err);
+/* Whether this answer to the pending question makes the session give the signs up. */
+bool mel_session_drops_signs(const mel_session *session, mel_answer answer);
+mel_status mel_session_judge_signs(mel_sign_check *out, mel_session *session, mel_error *err);
 /* An engine that has heard the first n answers, and going on with it. */
 mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, size_t n, mel_error *err);
 void mel_session_adopt(mel_session *session, mel_engine *fresh, size_t n);

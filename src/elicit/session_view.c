@@ -123,6 +123,10 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
     count_disagreements(session, result, &found);
     if (session->options.values.strategy != MEL_STRATEGY_SEARCH)
         status = mel_session_consistency(&found.consistency, session, result, &found, err);
+    if (session->options.values.strategy != MEL_STRATEGY_SEARCH && found.end != MEL_END_TOLERANCE)
+        found.further = session->engine->ops->expected(session->engine);
+    if (status == MEL_OK)
+        status = mel_session_judge_signs(&found.signs, session, err);
     if (status != MEL_OK) {
         mel_metric_free(result);
         return status;

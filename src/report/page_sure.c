@@ -35,6 +35,56 @@ static void write_numbers(mel_page *page)
                   mel_page_plural(left_out, "weight is only", "weights are only"));
 }
 
+/* Which numbers are known as well as was asked for, which are not, and what that would take. */
+static void write_known(mel_page *page)
+{
+    enum { MOST_NAMED = 6 };
+    const mel_page_data *d = page->data;
+    const double tolerance = d->settings.tolerance;
+    size_t known = 0, open = 0;
+    for (size_t i = 0; i < d->n_numbers; i++)
+        known += d->numbers[i].high - d->numbers[i].low <= 2.0 * tolerance;
+    if (d->settings.strategy == MEL_STRATEGY_SEARCH || d->summary.end == MEL_END_TOLERANCE ||
+        d->n_numbers == 0)
+        return;
+    mel_write(&page->out, "<p>%s of %s weights are known as well as was asked for (\xC2\xB1%s).",
+              mel_digits_count(known).text, mel_digits_count(d->n_numbers).text,
+              mel_digits_significant(tolerance, 2).text);
+    for (size_t i = 0; i < d->n_numbers; i++) {
+        const mel_page_number *n = &d->numbers[i];
+        if (n->high - n->low <= 2.0 * tolerance)
+            continue;
+        if (open < MOST_NAMED)
+            mel_write(&page->out, "%s <i>%s</i> (%s to %s)", open == 0 ? " Still open:" : ",", n->name,
+                      mel_digits_shown(n->low, 2).text, mel_digits_shown(n->high, 2).text);
+        open++;
+    }
+    if (open > MOST_NAMED)
+        mel_write(&page->out, " and %s more", mel_digits_count(open - MOST_NAMED).text);
+    mel_buffer_puts(&page->out, open > 0 ? "." : "");
+    if (d->summary.further > 0 && d->summary.end != MEL_END_NOISE && d->summary.end != MEL_END_EXHAUSTED)
+        mel_write(&page->out, " About %s more %s would settle all of them.",
+                  mel_digits_count(d->summary.further).text,
+                  mel_page_plural(d->summary.further, "question", "questions"));
+    mel_buffer_puts(&page->out, "</p>\n");
+}
+
+static void write_signs(mel_page *page)
+{
+    static const char *const says[] = {
+        NULL, /* as mel_sign_check */
+        "<li>Some weights came out as nearly nothing. If they count the other way than was declared, the "
+        "result is "
+        "wrong; no question has settled that.</li>\n",
+        "<li>Some weights came out as nearly nothing; a question about just these upheld the direction that "
+        "was "
+        "declared.</li>\n",
+        "<li>The answers contradict the direction that was declared: the result does without it.</li>\n",
+    };
+    if (says[page->data->summary.signs] != NULL)
+        mel_buffer_puts(&page->out, says[page->data->summary.signs]);
+}
+
 static void write_end(mel_page *page)
 {
     const mel_page_data *d = page->data;
@@ -122,6 +172,7 @@ void mel_page_sureness(mel_page *page)
     const bool beside = d->classes != NULL && d->n_radius > 1 && d->n_numbers <= FEW_NUMBERS;
     mel_page_section(page, "sure", "How sure it is");
     write_end(page);
+    write_known(page);
     if (d->n_posterior != 0 || d->n_radius > 1) {
         mel_buffer_puts(&page->out, "<div class=\"pair\">\n");
         if (d->n_posterior != 0)
@@ -244,6 +295,8 @@ void mel_page_consistency(mel_page *page)
         return;
     mel_page_section(page, "consistency", "How consistent the answers were");
     mel_buffer_puts(&page->out, "<ul>\n");
+    if (s->finding != MEL_FINDING_NONE)
+        mel_write(&page->out, "<li><strong>%s</strong></li>\n", mel_finding_text(s->finding));
     if (s->repeats == 0)
         mel_buffer_puts(&page->out, "<li>No question was asked twice.</li>\n");
     else
@@ -258,6 +311,7 @@ void mel_page_consistency(mel_page *page)
         mel_write(&page->out,
                   "<li>The metric itself would have answered %s of the %s questions differently.</li>\n",
                   mel_digits_count(s->disagreements).text, mel_digits_count(d->n_questions).text);
+    write_signs(page);
     if (s->skipped > 0)
         mel_write(&page->out, "<li>%s %s answered \"can't say\".</li>\n", mel_digits_count(s->skipped).text,
                   mel_page_plural(s->skipped, "question was", "questions were"));

@@ -4,7 +4,7 @@
 #include "support/binary.h"
 #include "support/multiclass.h"
 
-#include "elicit/active/bivector.h"
+#include "elicit/active/bivector_sampler.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,30 +126,13 @@ static double level_error(const problem *p, const mel_metric *one, const mel_met
 
 /* --- algebra -------------------------------------------------------------------------------------- */
 
-/* s and t of a metric: its numerator less a multiple of the denominator vanishes at the region's centre. */
-static void theta_of(double *theta, const mel_region *region, const mel_metric *metric)
-{
-    const size_t n = region->n;
-    double top = 0.0, below = 0.0;
-    const double *a = mel_metric_numerator(metric, &top), *b = mel_metric_denominator(metric, &below);
-    for (size_t i = 0; i < n; i++) {
-        top += a[i] * region->origin[i];
-        below += b[i] * region->origin[i];
-    }
-    for (size_t i = 0; i < n; i++) {
-        theta[i] = (a[i] * below - b[i] * top) * region->unit[i];
-        theta[n + i] = b[i] * region->unit[i] / below;
-    }
-    mel_bivector_settle(n, theta);
-}
-
 /* The order of pairs, slopes, differences of values and the reported metric, read off theta. */
 static void check_algebra(const problem *p, const mel_region *region, const mel_metric *truth)
 {
     const size_t n = p->n;
     double theta[2 * MOST], number[2 * MOST + 2], norm = 0.0;
     mel_error err;
-    theta_of(theta, region, truth);
+    assert_true(mel_bivector_of(theta, region, truth));
     assert_true(mel_region_allows(region, theta));
     assert_ok(mel_bivector_metric(region, theta, number, &err), &err);
     for (size_t i = 0; i < n; i++)
@@ -187,7 +170,7 @@ static void check_jacobian(const problem *p, const mel_region *region, const mel
     enum { D = 2 * MOST };
     const size_t n = p->n;
     double theta[D], near[D], jacobian[MOST * D], x[MOST], g[MOST], h[MOST];
-    theta_of(theta, region, truth);
+    assert_true(mel_bivector_of(theta, region, truth));
     mel_region_inside(region, p->points, x);
     for (size_t j = 0; j < 2 * n; j++)
         near[j] = theta[j] + 1e-6 * mel_rng_normal(rng);
@@ -400,6 +383,117 @@ static void test_contradiction(void **state)
     clear(&p);
 }
 
+/* --- priors --------------------------------------------------------------------------------------- */
+
+/* Strength s: about normal with variance 1/s along each of the 2(n - 1) directions, around the metric. */
+static void test_prior_width(void **state)
+{
+    (void)state;
+    mel_rng rng;
+    mel_rng_seed(&rng, 78);
+    for (int kind = 0; kind < 4; kind++) {
+        problem p = kind % 2 == 0 ? faces_of(3, MEL_CONFUSION) : ball_of_three();
+        mel_session_options opt = options_of(&p, 0.02);
+        mel_region region;
+        mel_bivector_sampler *sampler = NULL;
+        mel_error err;
+        opt.direction = MEL_DIRECTION_UNKNOWN;
+        assert_ok(p.ball != NULL ? mel_region_of_ball(&region, p.ball, &opt, &err)
+                                 : mel_region_of_space(&region, p.space, &opt, &err),
+                  &err);
+        mel_metric *prior = random_metric(&p, &rng, 1.0);
+        double theta[2 * MOST];
+        assert_true(mel_bivector_of(theta, &region, prior));
+        const mel_bivector_options sampling = {
+            .region = &region, .seed = 1, .prior = theta, .prior_strength = kind < 2 ? 2500.0 : 1e5
+        };
+        assert_ok(mel_bivector_sampler_new(&sampler, &sampling, &err), &err);
+        const mel_samples *samples = mel_bivector_sampler_samples(sampler);
+        double sum = 0.0;
+        for (size_t i = 0; i < samples->count; i++)
+            sum += 2.0 * (1.0 - mel_bivector_cosine(p.n, samples->w + i * samples->dimension, theta)) /
+                   (double)samples->count;
+        const double want = 2.0 * ((double)p.n - 1.0) / sampling.prior_strength;
+        print_message("  %zu numbers, strength %g: %.3g, expected %.3g\n", p.n, sampling.prior_strength, sum,
+                      want);
+        assert_close(sum, want, 0.2 * want);
+        mel_bivector_sampler_free(sampler);
+        mel_metric_free(prior);
+        mel_region_clear(&region);
+        clear(&p);
+    }
+}
+
+/* A right prior saves questions, a wrong one is overruled by the answers. */
+static void test_prior_against_answers(void **state)
+{
+    (void)state;
+    mel_rng rng;
+    mel_rng_seed(&rng, 79);
+    for (int kind = 0; kind < 2; kind++) {
+        problem p = kind == 0 ? faces_of(3, MEL_CONFUSION) : ball_of_two();
+        uint32_t asked[3] = { 0, 0, 0 };
+        for (size_t i = 0; i < METRICS; i++) {
+            mel_metric *truth = random_metric(&p, &rng, 1.0), *wrong = random_metric(&p, &rng, 1.0);
+            for (int which = 0; which < 3; which++) {
+                mel_session_options opt = options_of(&p, 0.02);
+                opt.prior = which == 0 ? NULL : which == 1 ? truth : wrong;
+                opt.prior_strength = which == 0 ? 0.0 : 50.0;
+                mel_summary summary;
+                mel_metric *found = test_find(&summary, &p.domain, &opt, truth, exact, i);
+                assert_int_equal(summary.end, MEL_END_TOLERANCE);
+                assert_true(level_error(&p, truth, found) <= 2.0 * opt.tolerance);
+                asked[which] += summary.questions;
+                mel_metric_free(found);
+            }
+            mel_metric_free(truth);
+            mel_metric_free(wrong);
+        }
+        print_message("  %zu numbers: %u questions, right prior %u, wrong prior %u\n", p.n, asked[0],
+                      asked[1], asked[2]);
+        assert_true(asked[1] < asked[0]);
+        clear(&p);
+    }
+}
+
+/* A prior of the other orientation is the same metric; one with constant values is refused. */
+static void test_prior_forms(void **state)
+{
+    (void)state;
+    problem p = ball_of_two();
+    mel_session_options opt = options_of(&p, 0.02);
+    mel_region region;
+    mel_error err;
+    assert_ok(mel_region_of_ball(&region, p.ball, &opt, &err), &err);
+    const double a[2] = { 0.7, 0.3 }, down[2] = { -0.7, -0.3 }, b[2] = { 0.2, -0.1 },
+                 half[2] = { 0.1, -0.05 };
+    mel_metric *utility = NULL, *cost = NULL, *flat = NULL;
+    assert_ok(mel_metric_fractional(&utility, p.family, p.layout, NULL, MEL_UTILITY, a, 0.0, b, 1.0, &err),
+              &err);
+    assert_ok(mel_metric_fractional(&cost, p.family, p.layout, NULL, MEL_COST, down, 0.0, b, 1.0, &err),
+              &err);
+    assert_ok(mel_metric_fractional(&flat, p.family, p.layout, NULL, MEL_UTILITY, half, 0.5, b, 1.0, &err),
+              &err);
+    double one[4], other[4];
+    assert_true(mel_bivector_of(one, &region, utility));
+    assert_true(mel_bivector_of(other, &region, cost));
+    assert_close(mel_bivector_cosine(2, one, other), 1.0, 1e-12);
+    assert_false(mel_bivector_of(other, &region, flat));
+    mel_engine *engine = NULL;
+    opt.prior = flat;
+    opt.prior_strength = 10.0;
+    assert_int_equal(mel_engine_bivector(&engine, &p.domain, &opt, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "prior metric does not tell"));
+    assert_null(engine);
+    mel_metric_free(utility);
+    mel_metric_free(cost);
+    mel_metric_free(flat);
+    mel_region_clear(&region);
+    clear(&p);
+}
+
+/* --- questions ------------------------------------------------------------------------------------ */
+
 /* Points of questions are in the ball, or on one face; the same seed asks the same. */
 static void test_questions(void **state)
 {
@@ -501,14 +595,6 @@ static void test_refusals(void **state)
     mel_session_options opt = options_of(&p, 0.05);
     mel_engine *engine = NULL;
     mel_error err;
-    mel_rng rng;
-    mel_rng_seed(&rng, 77);
-    mel_metric *prior = random_metric(&p, &rng, 1.0);
-    opt.prior = prior;
-    opt.prior_strength = 10.0;
-    assert_int_equal(mel_engine_bivector(&engine, &p.domain, &opt, &err), MEL_EINVAL);
-    assert_non_null(strstr(err.text, "prior"));
-    opt.prior = NULL;
     mel_ball *ball = NULL;
     assert_ok(mel_ball_new(&ball, &groups, 0.2, NULL, NULL, &err), &err);
     const mel_domain domain = { .ball = ball };
@@ -522,18 +608,18 @@ static void test_refusals(void **state)
     assert_int_equal(mel_engine_bivector(&engine, &wide, &opt, &err), MEL_ELIMIT);
     assert_non_null(strstr(err.text, "650 numbers"));
     mel_ball_free(ball);
-    mel_metric_free(prior);
     clear(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_algebra),   cmocka_unit_test(test_region),
-        cmocka_unit_test(test_tables),    cmocka_unit_test(test_random_metrics),
-        cmocka_unit_test(test_flips),     cmocka_unit_test(test_contradiction),
-        cmocka_unit_test(test_questions), cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_algebra),     cmocka_unit_test(test_region),
+        cmocka_unit_test(test_tables),      cmocka_unit_test(test_random_metrics),
+        cmocka_unit_test(test_flips),       cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_prior_width), cmocka_unit_test(test_prior_against_answers),
+        cmocka_unit_test(test_prior_forms), cmocka_unit_test(test_questions),
+        cmocka_unit_test(test_skip),        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

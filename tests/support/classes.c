@@ -142,3 +142,12 @@ mel_space_options test_space_options(mel_statistics_kind kind, mel_coordinates c
     opt.threads = threads;
     return opt;
 }
+
+mel_space *test_setting_open(test_classes *classes, const test_setting *set, mel_rng *rng)
+{
+    print_message("  %zu classes, %zu groups, %s, %s, %s\n", set->k, set->m, mel_kind_name(set->kind),
+                  mel_coordinates_name(set->coordinates), mel_evidence_name(set->evidence));
+    test_classes_make(classes, rng, set->n, set->k, set->m, set->sharpness, 0);
+    const mel_space_options opt = test_space_options(set->kind, set->coordinates, set->evidence, 1);
+    return test_classes_space(classes, &opt);
+}

@@ -26,4 +26,15 @@ mel_space *test_classes_space(const test_classes *classes, const mel_space_optio
 mel_space_options test_space_options(mel_statistics_kind kind, mel_coordinates coordinates,
                                      mel_evidence evidence, int threads);
 
+/* A sample to be made and what is measured on it, a row of a test's table. */
+typedef struct {
+    size_t k, m, n; /* classes, groups, rows */
+    mel_statistics_kind kind;
+    mel_coordinates coordinates;
+    mel_evidence evidence;
+    double sharpness;
+} test_setting;
+/* Says which one it is, makes the sample and its space, on one thread. */
+mel_space *test_setting_open(test_classes *classes, const test_setting *set, mel_rng *rng);
+
 #endif

@@ -80,9 +80,14 @@ mel_engine *test_search_engine(const mel_domain *domain, const mel_session_optio
 {
     mel_engine *engine = NULL;
     mel_error err;
-    assert_ok(domain->space != NULL ? mel_engine_search_faces(&engine, domain->space, opt, &err)
-                                    : mel_engine_search_ball(&engine, domain->ball, opt, &err),
-              &err);
+    mel_status status;
+    if (domain->space != NULL)
+        status = mel_engine_search_faces(&engine, domain->space, opt, &err);
+    else if (opt->family == MEL_FAMILY_QUADRATIC || opt->family == MEL_FAMILY_POLYNOMIAL)
+        status = mel_engine_search_curve(&engine, domain->ball, opt, &err);
+    else
+        status = mel_engine_search_ball(&engine, domain->ball, opt, &err);
+    assert_ok(status, &err);
     return engine;
 }
 

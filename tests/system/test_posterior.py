@@ -154,3 +154,83 @@ def test_pool_refusals(doctor):
     doctor("elicit", "--pool", "a.jsonl", "search.jsonl").refused(2, "session 2 is a search")
     doctor("elicit", "--pool", "a.jsonl", "a.jsonl", "--session", "s.jsonl").refused(2, "asks nothing")
     doctor("rank", "--pool", "pool.csv").refused(2, "--metric METRIC.json or --session")
+
+
+def test_people_differ(doctor):
+    """What the joint metric's intervals do not say: the spread of the persons' own metrics, and a warning."""
+    doctor.write("u.json", metric_text("linear", BINARY, a=unit([0.2, 0.9])))
+    for name, truth, seed in ("a", "t", 1), ("b", "t", 2), ("c", "u", 3):
+        doctor("elicit", *FACE, "--oracle", f"sim:{truth}.json", "--assume", "flip", "--max-questions", 40, "--tolerance",
+               0.001, "--seed", seed, "--session", f"{name}.jsonl", "--json").done()
+    got = doctor("elicit", "--pool", "a.jsonl", "b.jsonl", "c.jsonl", "--json").done().json
+    assert got["differ"] and got["respondents"][2]["agreement"] < 0.01
+    low, high = got["joint"]["spread"][0]["range"]
+    assert low < 0.3 < 0.9 < high and got["joint"]["spread"][0]["deviation"] > 0.2
+    text = " ".join(doctor("elicit", "--pool", "a.jsonl", "c.jsonl").done().out.split())
+    assert "do not all want the same" in text and "persons: lowest" in text and "0 degrees is the same metric" in text
+    alike = doctor("elicit", "--pool", "a.jsonl", "b.jsonl", "--json").done().json
+    assert not alike["differ"] and alike["disagreement"][0]["interval"][0] == 0
+
+
+RATES = layout("rates", "offdiagonal", 3)
+FRACTION = dict(a=[-0.1, -0.2, -0.3, -0.2, -0.1, -0.1], b=[0.3, 0.1, -0.2, 0.1, 0, 0.2], b0=1)
+BALL = ("--ball", 3, "--radius", 0.2)
+
+
+def test_prior_of_a_fraction(melicit):
+    melicit.write("t.json", metric_text("linear-fractional", RATES, **FRACTION))
+    words = ("elicit", *BALL, "--family", "linear-fractional", "--oracle", "sim:t.json", "--tolerance", 0.1, "--json")
+    assert melicit(*words, "--prior", "t.json:100").done().json["questions"] < melicit(*words).done().json["questions"]
+
+
+def test_wrong_direction_is_noticed(melicit):
+    melicit.write("t.json", metric_text("linear", RATES, a=unit([1, 2, 3, 2, 1.5, 1])))
+    words = ("elicit", *BALL, "--oracle", "sim:t.json", "--session", "s.jsonl", "--report", "r.html")
+    got = melicit(*words, "--json").done().json
+    assert got["signs"] == "contradicted" and numpy.allclose(got["metric"]["coefficients"]["a"],
+                                                              unit([1, 2, 3, 2, 1.5, 1]), atol=0.04)
+    assert "contradict the direction declared" in " ".join(melicit(*words).done().out.split())
+    assert "contradict the direction that was declared" in (melicit.folder / "r.html").read_text()
+    melicit("elicit", *BALL, "--simple-questions", "--no-simple-questions").refused(2, "contradict each other")
+
+
+@pytest.mark.parametrize("family, ball, words", [
+    ("linear", "3", {"a": unit([-1, -2, -3, -2, -1.5, -1])}),
+    ("linear-fractional", "3", FRACTION),
+    ("quadratic", "2", {"a": [0.6, 0.6], "B": [[0.3, 0], [0, 0.3]]}),
+    ("polynomial:3", "2", {"a": [0.6, 0.6], "B": [[0.3, 0], [0, 0.3]], "C": [[[0.1, 0], [0, 0]], [[0, 0], [0, 0.1]]]}),
+    ("fair-linear", "2,2", {"a": unit([1, 2]), "b": {"1-2": unit([1, 1])}, "lambda": 0.4,
+                            "prevalence": [[0.5, 0.5], [0.5, 0.5]]}),
+    ("fair-quadratic", "2,2", {"a": unit([1, 2]), "B": {"1-2": [[0.7, 0], [0, 0.7]]}, "lambda": 0.4,
+                               "prevalence": [[0.5, 0.5], [0.5, 0.5]]}),
+])
+def test_until_rank_of_every_family(melicit, family, ball, words):
+    """On a ball, with groups too: one classifier is better than the other in everything, a third is in between."""
+    k, groups = int(ball[0]), ("1", "2") if "," in ball else ()
+    size = k * (k - 1) * max(1, len(groups))
+    orientation = "utility" if family.startswith("linear") else "cost"
+    melicit.write("t.json", metric_text(family, layout("rates", "offdiagonal", k, groups), orientation, **words))
+    rows = [[1 / k + step] * size for step in (-0.05, 0.05, 0)]
+    melicit.write("pool.csv", "name," + ",".join(f"x{i}" for i in range(size)) + "\n" + "".join(
+        f"c{i}," + ",".join(map(str, row)) + "\n" for i, row in enumerate(rows)))
+    got = melicit("elicit", "--ball", ball, "--radius", 0.2, "--family", family, "--oracle", "sim:t.json", "--until",
+                  "rank:pool.csv", "--session", "s.jsonl", "--max-questions", 150, "--json").done().json
+    assert got["end"] == "decided"
+    ranked = melicit("rank", "--session", "s.jsonl", "--pool", "pool.csv", "--json").done().json
+    assert [one["name"] for one in ranked["order"]] == ["c0", "c2", "c1"] and ranked["order_probability"] >= 0.95
+
+
+@pytest.mark.parametrize("words", [("--ball", "3", "--radius", 0.2),
+                                   ("--ball", "2,2", "--radius", 0.3, "--family", "fair-linear"),
+                                   ("--ball", "2", "--radius", 0.4, "--family", "quadratic")])
+def test_a_persons_session(melicit, words):
+    """20 questions about pairs that differ in two numbers; then what is known, what is not, and what it would take."""
+    text = " ".join(melicit("elicit", *words, "--session", "s.jsonl", "--report", "r.html",
+                            stdin="a\nb\nb\na\na\n" * 5).done().out.split())
+    header, *lines = map(json.loads, (melicit.folder / "s.jsonl").read_text().splitlines())
+    assert len(lines) == 20 and header["options"]["simple_questions"]
+    if words[1] == "3":
+        assert all(sum(a != b for a, b in zip(line["a"], line["b"])) <= 2 for line in lines[:15])
+    assert "is known" in text and "more questions" in text and ("fair" not in str(words) or "lambda" in text)
+    page = (melicit.folder / "r.html").read_text()
+    assert "weights are known as well as was asked for" in page and "would settle all of them" in page

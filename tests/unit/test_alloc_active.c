@@ -1,11 +1,13 @@
-/* Each allocation of the active engines fails once: a status comes back, nothing leaks, and an answer that
- * was not taken in can be told again. */
-#include "support/test.h"
+/* Each allocation of the active engines, and of what ends their sessions, fails once: a status comes back,
+ * nothing leaks, and an answer that was not taken in can be told again. */
+#include "support/multiclass.h"
 
 #include "elicit/active/chords.h"
-#include "elicit/engine.h"
 
 #include <math.h>
+#include <string.h>
+
+enum { MOST = 6, ROUNDS = 3 };
 
 static const double octant[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
 static const double inside[3] = { 1, 1, 1 };
@@ -42,23 +44,34 @@ static void test_sampler(void **state)
     test_each_allocation("sampler", run_sampler, &flip);
 }
 
+/* --- engines ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    mel_domain domain;
+    mel_session_options opt;
+    mel_status (*make)(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                       mel_error *err);
+} job;
+
+static mel_status make_fractional(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                                  mel_error *err)
+{
+    return mel_engine_fractional(out, domain->face, opt, err);
+}
+
 static mel_status ask_and_tell(mel_engine *engine, mel_error *err)
 {
-    for (int i = 0; i < 3; i++) {
-        double room[4], again[4];
-        mel_pair pair = { .a = room, .b = room + 2 };
+    for (int i = 0; i < ROUNDS; i++) {
+        double room[2 * MOST] = { 0 }, again[2 * MOST] = { 0 };
+        mel_pair pair = { .a = room, .b = room + MOST }, same = { .a = again, .b = again + MOST };
         mel_end end;
         mel_status status = engine->ops->next(engine, &pair, &end, err);
-        if (status == MEL_OK)
-            status = engine->ops->tell(engine, &pair, MEL_ANSWER_A, err);
-        if (status == MEL_ENOMEM) { /* nothing has changed: once more */
-            mel_pair same = { .a = again, .b = again + 2 };
-            if (engine->ops->next(engine, &same, &end, err) != MEL_OK)
-                return MEL_ENOMEM;
-            assert_memory_equal(again, room, sizeof room);
-            if (engine->ops->tell(engine, &same, MEL_ANSWER_A, err) != MEL_OK)
-                return MEL_ENOMEM;
-            return MEL_ENOMEM;
+        if (status != MEL_OK)
+            return status;
+        status = engine->ops->tell(engine, &pair, MEL_ANSWER_A, err);
+        if (status == MEL_ENOMEM && engine->ops->next(engine, &same, &end, err) == MEL_OK) {
+            assert_memory_equal(again, room, sizeof room); /* nothing has changed: once more */
+            (void)engine->ops->tell(engine, &same, MEL_ANSWER_A, err);
         }
         if (status != MEL_OK)
             return status;
@@ -68,13 +81,10 @@ static mel_status ask_and_tell(mel_engine *engine, mel_error *err)
 
 static mel_status run_engine(void *context)
 {
-    mel_session_options opt;
-    mel_session_options_init(&opt);
-    opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
-    opt.direction = MEL_DIRECTION_UNKNOWN;
+    const job *j = context;
     mel_engine *engine = NULL;
     mel_error err;
-    mel_status status = mel_engine_fractional(&engine, context, &opt, &err);
+    mel_status status = j->make(&engine, &j->domain, &j->opt, &err);
     if (status != MEL_OK) {
         assert_null(engine);
         return status;
@@ -89,21 +99,138 @@ static mel_status run_engine(void *context)
     return status != MEL_OK ? status : result;
 }
 
-static void test_engine(void **state)
+static job make_job(mel_family family, mel_domain domain)
+{
+    job j = { .domain = domain };
+    j.make = domain.face != NULL ? make_fractional : mel_engine_bivector;
+    mel_session_options_init(&j.opt);
+    j.opt.family = family;
+    return j;
+}
+
+static void test_face(void **state)
 {
     (void)state;
     mel_face *face = NULL;
     mel_error err;
     assert_ok(mel_face_from_logistic(&face, 2.0, 0.5, &err), &err);
-    test_each_allocation("linear-fractional engine", run_engine, face);
+    job j = make_job(MEL_FAMILY_LINEAR_FRACTIONAL, (mel_domain){ .face = face });
+    j.opt.direction = MEL_DIRECTION_UNKNOWN;
+    test_each_allocation("linear-fractional metrics on a face", run_engine, &j);
     mel_face_free(face);
+}
+
+static void test_space(void **state)
+{
+    (void)state;
+    const double a[] = { 0.2, 0.3, 0.5 }, b[] = { 0.1, 0.0, -0.1 };
+    mel_space *space = test_softmax_space(3, MEL_CONFUSION, MEL_DIAGONAL);
+    job j = make_job(MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, (mel_domain){ .space = space });
+    mel_metric *prior = test_fractional_metric(j.opt.family, mel_space_layout(space), a, b, 1.0);
+    j.opt.assume.kind = MEL_NOISE_FLIP;
+    j.opt.prior = prior;
+    j.opt.prior_strength = 10.0;
+    test_each_allocation("linear-fractional metrics on faces", run_engine, &j);
+    mel_metric_free(prior);
+    mel_space_free(space);
+}
+
+static mel_ball *binary_ball(void)
+{
+    const mel_layout layout = { .kind = MEL_RATES, .coordinates = MEL_BINARY, .n_classes = 2 };
+    mel_ball *ball = NULL;
+    mel_error err;
+    assert_ok(mel_ball_new(&ball, &layout, 0.4, NULL, NULL, &err), &err);
+    return ball;
+}
+
+static void test_ball(void **state)
+{
+    (void)state;
+    mel_ball *ball = binary_ball();
+    job j = make_job(MEL_FAMILY_LINEAR_FRACTIONAL, (mel_domain){ .ball = ball });
+    j.opt.assume.kind = MEL_NOISE_FLIP;
+    test_each_allocation("linear-fractional metrics on a ball", run_engine, &j);
+    mel_ball_free(ball);
+}
+
+/* --- ends of sessions --------------------------------------------------------------------------- */
+
+/* Somebody to whom less is better in every number. */
+static mel_status prefer_less(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
+{
+    (void)user;
+    (void)err;
+    const double better = 0.9 * (question->b[0] - question->a[0]) + 0.4 * (question->b[1] - question->a[1]);
+    *reply = better > 0.0 ? MEL_REPLY_A : MEL_REPLY_B;
+    return MEL_OK;
+}
+
+static mel_status run_session(void *context)
+{
+    const job *j = context;
+    mel_session *session = NULL;
+    mel_oracle *oracle = NULL;
+    mel_metric *metric = NULL;
+    mel_summary summary = { .signs = MEL_SIGNS_FREE };
+    mel_error err;
+    mel_status status = mel_oracle_callback(&oracle, prefer_less, NULL, NULL, &err);
+    if (status == MEL_OK)
+        status = mel_session_new(&session, &j->domain, &j->opt, &err);
+    if (status == MEL_OK)
+        status = mel_session_run(session, oracle, &err);
+    if (status == MEL_OK)
+        status = mel_session_result(&metric, &summary, session, &err);
+    assert_true((status == MEL_OK) == (metric != NULL));
+    if (status == MEL_OK && j->opt.until == MEL_UNTIL_TOLERANCE)
+        assert_int_equal(summary.signs, MEL_SIGNS_CONTRADICTED);
+    mel_metric_free(metric);
+    mel_session_free(session);
+    mel_oracle_free(oracle);
+    return status;
+}
+
+/* The direction is declared wrongly, which is noticed in the end. */
+static void test_signs(void **state)
+{
+    (void)state;
+    mel_ball *ball = binary_ball();
+    mel_face *face = NULL;
+    mel_space *space = test_softmax_space(2, MEL_CONFUSION, MEL_DIAGONAL);
+    mel_error err;
+    assert_ok(mel_face_from_logistic(&face, 2.0, 0.5, &err), &err);
+    job rows[] = { make_job(MEL_FAMILY_LINEAR, (mel_domain){ .ball = ball }),
+                   make_job(MEL_FAMILY_LINEAR, (mel_domain){ .face = face }),
+                   make_job(MEL_FAMILY_DIAGONAL_LINEAR, (mel_domain){ .space = space }) };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        rows[i].opt.tolerance = 0.1;
+        test_each_allocation("wrong direction", run_session, &rows[i]);
+    }
+    mel_ball_free(ball);
+    mel_face_free(face);
+    mel_space_free(space);
+}
+
+/* Every question looks at the order of the pool; one is enough here. */
+static void test_rank(void **state)
+{
+    (void)state;
+    const double pool[] = { 0.3, 0.35, 0.35, 0.3 };
+    mel_ball *ball = binary_ball();
+    job j = make_job(MEL_FAMILY_LINEAR, (mel_domain){ .ball = ball });
+    j.opt.max_questions = 1;
+    j.opt.until = MEL_UNTIL_RANK;
+    j.opt.n_pool = 2;
+    j.opt.pool = pool;
+    test_each_allocation("order of a pool", run_session, &j);
+    mel_ball_free(ball);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sampler),
-        cmocka_unit_test(test_engine),
+        cmocka_unit_test(test_sampler), cmocka_unit_test(test_face),  cmocka_unit_test(test_space),
+        cmocka_unit_test(test_ball),    cmocka_unit_test(test_signs), cmocka_unit_test(test_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

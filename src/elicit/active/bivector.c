@@ -135,6 +135,39 @@ void mel_bivector_settle(size_t n, double *theta)
     mel_axpy(n, -mel_dot(n, s, t), s, t);
 }
 
+/* The numerator less a multiple of the denominator vanishes at the centre. */
+bool mel_bivector_of(double *theta, const mel_region *region, const mel_metric *metric)
+{
+    const size_t n = region->n;
+    double top = 0.0, below = 0.0;
+    const double *a = mel_metric_numerator(metric, &top), *b = mel_metric_denominator(metric, &below);
+    const double sense = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
+    for (size_t i = 0; i < n; i++) {
+        top += a[i] * region->origin[i];
+        below += b[i] * region->origin[i];
+    }
+    double length = 0.0, scale = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        theta[i] = sense * (a[i] * below - b[i] * top) * region->unit[i];
+        theta[n + i] = b[i] * region->unit[i] / below;
+        length += theta[i] * theta[i];
+        scale += pow((fabs(a[i] * below) + fabs(b[i] * top)) * region->unit[i], 2.0);
+    }
+    if (!(below > 0.0) || !(length > 1e-24 * scale))
+        return false;
+    mel_bivector_settle(n, theta);
+    return true;
+}
+
+/* <N ^ D, N' ^ D'> = <N, N'><D, D'> - <N, D'><D, N'>, and |N ^ D|^2 = 1 + |t|^2 of a settled theta. */
+double mel_bivector_cosine(size_t n, const double *one, const double *other)
+{
+    const double *s = one, *t = one + n, *s2 = other, *t2 = other + n;
+    const double product =
+        mel_dot(n, s, s2) * (1.0 + mel_dot(n, t, t2)) - mel_dot(n, s, t2) * mel_dot(n, t, s2);
+    return product / sqrt((1.0 + mel_dot(n, t, t)) * (1.0 + mel_dot(n, t2, t2)));
+}
+
 double mel_bivector_margin(size_t n, const double *theta, const double *a, const double *b)
 {
     const double sa = mel_dot(n, theta, a), sb = mel_dot(n, theta, b);

@@ -38,6 +38,11 @@ void mel_region_inside(const mel_region *region, const double *statistics, doubl
 bool mel_region_allows(const mel_region *region, const double *theta);
 
 void mel_bivector_settle(size_t n, double *theta);
+/* The settled theta of a metric of the region's statistics; false when it tells no two points apart or its
+ * denominator is not positive at the region's centre. */
+bool mel_bivector_of(double *theta, const mel_region *region, const mel_metric *metric);
+/* The cosine of the angle between the bivectors of two settled thetas. */
+double mel_bivector_cosine(size_t n, const double *one, const double *other);
 /* > 0: A is preferred. */
 double mel_bivector_margin(size_t n, const double *theta, const double *a, const double *b);
 void mel_bivector_slope(size_t n, const double *theta, const double *x, double *g);

@@ -304,11 +304,22 @@ static const mel_engine_ops bivector_ops = {
     .free = engine_free,
 };
 
+static mel_status make_sampler(engine *e, mel_error *err)
+{
+    mel_bivector_options sampling = { .region = &e->region, .assume = e->opt.assume, .seed = e->opt.seed };
+    double *prior = e->inside; /* the sampler takes a copy */
+    if (e->opt.prior != NULL) {
+        if (!mel_bivector_of(prior, &e->region, e->opt.prior))
+            return mel_fail(err, MEL_EINVAL,
+                            "the prior metric does not tell the classifiers in question apart");
+        sampling.prior = prior;
+        sampling.prior_strength = e->opt.prior_strength;
+    }
+    return mel_bivector_sampler_new(&e->sampler, &sampling, err);
+}
+
 static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
 {
-    if (e->opt.prior != NULL)
-        return mel_fail(err, MEL_EINVAL, "a prior metric is not for %s metrics off a planar face",
-                        mel_family_name(e->opt.family));
     mel_status status = domain->ball != NULL ? mel_region_of_ball(&e->region, domain->ball, &e->opt, err)
                                              : mel_region_of_space(&e->region, domain->space, &e->opt, err);
     if (status != MEL_OK)
@@ -330,7 +341,7 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
         return mel_fail_memory(err, "the question");
     status = mel_avoided_new(&e->avoided, 2 * n, err);
     if (status == MEL_OK)
-        status = mel_bivector_sampler_new(&e->sampler, &e->region, e->opt.assume, e->opt.seed, err);
+        status = make_sampler(e, err);
     if (status == MEL_OK)
         status = mel_lines_new(&e->lines, &e->region, e->sampler, domain->space, err);
     return status;
@@ -350,7 +361,8 @@ mel_status mel_engine_bivector(mel_engine **out, const mel_domain *domain, const
         engine_free(&e->base);
         return status;
     }
-    e->opt.signs = NULL; /* lent until here */
+    e->opt.signs = NULL; /* these are lent until here */
+    e->opt.prior = NULL;
     e->opt.pool = NULL;
     look(e);
     e->first_radius = e->radius;

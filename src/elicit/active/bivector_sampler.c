@@ -42,6 +42,8 @@ struct mel_bivector_sampler {
     double *theta, *fresh; /* count x d */
     mel_noise_state *noise, *fresh_noise;
     double *weight; /* count */
+    double *prior;  /* d, or NULL: the metric that is thought likely */
+    double strength;
     double *mean, *covariance;
     /* Answers: choices are turned so that A is the preferred one. */
     size_t rows, n_same, capacity;
@@ -68,7 +70,7 @@ void mel_bivector_sampler_free(mel_bivector_sampler *s)
         return;
     void *blocks[] = { s->theta,      s->fresh, s->noise, s->fresh_noise, s->weight,      s->mean,
                        s->covariance, s->ends,  s->gain,  s->same,        s->flip_weight, s->axis,
-                       s->along,      s->here,  s->at,    s->trial,       s->starts };
+                       s->along,      s->here,  s->at,    s->trial,       s->starts,      s->prior };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);
     free(s);
@@ -118,7 +120,11 @@ static double log_prior(const mel_bivector_sampler *b, double *theta)
     }
     if (!mel_region_allows(b->region, theta))
         return -INFINITY;
-    return -0.5 * (double)n * ss - 0.5 * ((double)n - 2.0) * log(flat * flat + tt - leaning * leaning);
+    const double size = -0.5 * (double)n * ss, t2 = tt - leaning * leaning;
+    if (b->prior == NULL)
+        return size - 0.5 * ((double)n - 2.0) * log(flat * flat + t2);
+    return size - 0.5 * ((double)n + 1.0) * log(1.0 + t2) +
+           b->strength * mel_bivector_cosine(n, theta, b->prior);
 }
 
 /* What one row says, apart from flips; margin at |s| = 1. */
@@ -436,6 +442,21 @@ static void start_stream(mel_bivector_sampler *b)
     mel_rng_seed_stream(&b->rng, b->seed, UINT64_C(1) << 63 | b->rows);
 }
 
+/* Where a chain starts: at the prior metric, or where the signs hold. */
+static void start_at(mel_bivector_sampler *b, double *s)
+{
+    const size_t n = b->n;
+    if (b->prior != NULL && mel_region_allows(b->region, b->prior)) {
+        memcpy(s, b->prior, b->d * sizeof(double));
+        return;
+    }
+    mel_rng_sphere(&b->rng, n, s);
+    for (size_t i = 0; i < n; i++)
+        if (b->region->sign[i] != 0)
+            s[i] = (double)b->region->sign[i] * (fabs(s[i]) + 0.1);
+    mel_bivector_settle(n, s);
+}
+
 static void sample_prior(mel_bivector_sampler *b)
 {
     const size_t n = b->n, d = b->d;
@@ -446,16 +467,14 @@ static void sample_prior(mel_bivector_sampler *b)
     start_stream(b);
     memset(b->starts, 0, CHAINS * d * sizeof(double));
     for (size_t c = 0; c < CHAINS; c++) {
-        double *s = b->starts + c * d;
-        mel_rng_sphere(&b->rng, n, s);
-        for (size_t i = 0; i < n; i++)
-            if (b->region->sign[i] != 0)
-                s[i] = (double)b->region->sign[i] * (fabs(s[i]) + 0.1);
-        mel_bivector_settle(n, s);
+        start_at(b, b->starts + c * d);
         b->start_noise[c] = noise;
     }
-    for (size_t j = 0; j < d; j++)
+    for (size_t j = 0; j < d; j++) {
         b->covariance[j * d + j] = (j < n ? 0.3 : 0.1) / (double)n;
+        if (b->prior != NULL)
+            b->covariance[j * d + j] = fmin(b->covariance[j * d + j], 1.0 / b->strength);
+    }
     run_until_mixed(b, FIRST_BURN_IN, FIRST_ROUNDS);
 }
 
@@ -502,24 +521,38 @@ static mel_status allocate(mel_bivector_sampler *b, mel_error *err)
     return reserve(b, 1, err);
 }
 
-mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_region *region,
-                                    mel_assumption assume, uint64_t seed, mel_error *err)
+static mel_status keep_prior(mel_bivector_sampler *b, const mel_bivector_options *opt, mel_error *err)
+{
+    if (opt->prior == NULL)
+        return MEL_OK;
+    b->prior = mel_alloc(b->d, sizeof(double));
+    if (b->prior == NULL)
+        return mel_fail_memory(err, "the prior metric");
+    memcpy(b->prior, opt->prior, b->d * sizeof(double));
+    b->strength = opt->prior_strength;
+    return MEL_OK;
+}
+
+mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivector_options *opt,
+                                    mel_error *err)
 {
     *out = NULL;
     mel_bivector_sampler *b = mel_alloc_zero(1, sizeof *b);
     if (b == NULL)
         return mel_fail_memory(err, "the posterior");
-    b->region = region;
-    b->assume = assume;
-    if (assume.kind == MEL_NOISE_BAND && assume.size == 0.0)
+    b->region = opt->region;
+    b->assume = opt->assume;
+    if (b->assume.kind == MEL_NOISE_BAND && b->assume.size == 0.0)
         b->assume.kind = MEL_NOISE_NONE;
-    b->seed = seed;
-    b->n = region->n;
+    b->seed = opt->seed;
+    b->n = b->region->n;
     b->d = 2 * b->n;
     const size_t wanted = PER_DIMENSION * b->d;
     b->view.count = ((wanted > LEAST_SAMPLES ? wanted : LEAST_SAMPLES) + CHAINS - 1) / CHAINS * CHAINS;
     b->view.dimension = b->d;
-    const mel_status status = allocate(b, err);
+    mel_status status = allocate(b, err);
+    if (status == MEL_OK)
+        status = keep_prior(b, opt, err);
     if (status != MEL_OK) {
         mel_bivector_sampler_free(b);
         return status;

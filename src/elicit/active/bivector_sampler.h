@@ -1,9 +1,11 @@
 /* The posterior of a linear-fractional metric (bivector.h), as samples of settled theta.
  *
  * Prior: s uniform on the part of the sphere where the signs hold, the direction of t uniform, its length
- * nearly so. Chains run over (s, t) in R^2n, where the length of s and the part of t along s, which
- * preferences do not see, are drawn anew in every sweep. Along a line of that space every answer's margin is
- * a quadratic of stored products; a step is a slice-sampling one along an axis of the samples' covariance. */
+ * nearly so. With a prior metric: density exp(strength cos(angle to its bivector)) on the unit bivectors of
+ * planes, whose uniform measure has the density (1 + |t|^2)^(-(n + 1)/2) in (s, t). Chains run over (s, t) in
+ * R^2n, where the length of s and the part of t along s, which preferences do not see, are drawn anew in
+ * every sweep. Along a line of that space every answer's margin is a quadratic of stored products; a step is
+ * a slice-sampling one along an axis of the samples' covariance. */
 #ifndef MEL_ACTIVE_BIVECTOR_SAMPLER_H
 #define MEL_ACTIVE_BIVECTOR_SAMPLER_H
 
@@ -13,9 +15,15 @@
 
 typedef struct mel_bivector_sampler mel_bivector_sampler;
 
-/* The region is lent. */
-mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_region *region,
-                                    mel_assumption assume, uint64_t seed, mel_error *err);
+typedef struct {
+    const mel_region *region; /* lent */
+    mel_assumption assume;
+    uint64_t seed;
+    const double *prior; /* 2n: settled theta of a metric that is thought likely; NULL: none */
+    double prior_strength;
+} mel_bivector_options;
+mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivector_options *opt,
+                                    mel_error *err);
 void mel_bivector_sampler_free(mel_bivector_sampler *sampler);
 
 /* The answer to "A or B", both inside the region; gain as in mel_bivector_gain. On failure nothing changes.

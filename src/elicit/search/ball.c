@@ -236,6 +236,8 @@ mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const 
         opt->family != MEL_FAMILY_DIAGONAL_LINEAR)
         return mel_fail(err, MEL_EINVAL, "the search on a ball is not for metrics of the family %s",
                         mel_family_name(opt->family));
+    if (mel_ball_layout(ball)->n_groups > 1)
+        return mel_fail(err, MEL_EINVAL, "the search on a ball is for statistics without groups");
     ball_engine *engine = mel_alloc_zero(1, sizeof *engine);
     if (engine == NULL)
         return mel_fail_memory(err, "the search");

@@ -16,7 +16,7 @@ mel_status mel_plan_init(mel_plan *plan, const mel_ball *ball, const mel_session
     plan->groups = layout->n_groups > 1 ? layout->n_groups : 1;
     plan->size = mel_ball_size(ball);
     plan->per_group = plan->size / plan->groups;
-    plan->symmetric = true;
+    plan->symmetric = opt->local == MEL_LOCAL_SYMMETRIC;
     return mel_procedure_init(&plan->procedure, plan->size, err);
 }
 
@@ -27,6 +27,7 @@ static void station_clear(mel_station *station)
     free(station->basis);
     free(station->sign);
     free(station->slope);
+    free(station->change);
 }
 
 void mel_plan_clear(mel_plan *plan)
@@ -34,6 +35,7 @@ void mel_plan_clear(mel_plan *plan)
     for (size_t i = 0; i < plan->n_stations; i++)
         station_clear(&plan->station[i]);
     free(plan->station);
+    free(plan->found);
     mel_sphere_clear(&plan->search);
     mel_procedure_clear(&plan->procedure);
 }
@@ -63,8 +65,9 @@ mel_status mel_plan_add(mel_station **station, mel_plan *plan, double radius, si
     s->moves = mel_alloc(plan->groups, sizeof *s->moves);
     s->sign = mel_alloc_zero(n, sizeof *s->sign);
     s->slope = mel_alloc_zero(plan->per_group, sizeof *s->slope);
+    s->change = mel_alloc_zero((n - 1) * plan->per_group, sizeof *s->change);
     s->basis = basis ? mel_alloc_zero(n * plan->per_group, sizeof *s->basis) : NULL;
-    if (s->middle == NULL || s->moves == NULL || s->sign == NULL || s->slope == NULL ||
+    if (s->middle == NULL || s->moves == NULL || s->sign == NULL || s->slope == NULL || s->change == NULL ||
         (basis && s->basis == NULL)) {
         station_clear(s);
         return mel_fail_memory(err, "the places of a search");
@@ -135,48 +138,78 @@ static mel_status begin_station(mel_plan *plan, mel_error *err)
     return MEL_OK;
 }
 
-/* What is known of the slope now, in the coordinates of a group. */
+/* out = the vector with these n numbers, in the coordinates of a group. */
+static void in_group(const mel_plan *plan, const mel_station *s, double *out, const double *found)
+{
+    const size_t q = plan->per_group;
+    memset(out, 0, q * sizeof *out);
+    for (size_t j = 0; j < s->n; j++)
+        if (s->basis == NULL)
+            out[j] = found[j];
+        else
+            mel_axpy(q, found[j], s->basis + j * q, out);
+}
+
+/* What is known of the slope now. */
 static void read_slope(mel_plan *plan)
 {
     mel_station *s = &plan->station[plan->at];
     const size_t q = plan->per_group;
-    double *found = plan->search.direction;
+    s->reached = mel_sphere_reached(&plan->search);
     s->flat = plan->search.flat;
     memset(s->slope, 0, q * sizeof *s->slope);
-    if (s->flat)
+    memset(s->change, 0, (s->n - 1) * q * sizeof *s->change);
+    if (s->flat || !s->reached)
         return;
-    mel_sphere_slope(found, &plan->search, plan->search.upper);
-    for (size_t j = 0; j < s->n; j++)
-        if (s->basis == NULL)
-            s->slope[j] = found[j];
-        else
-            mel_axpy(q, found[j], s->basis + j * q, s->slope);
+    mel_sphere_slope(plan->found, &plan->search, plan->search.upper);
+    in_group(plan, s, s->slope, plan->found);
+    mel_sphere_changes(plan->found, &plan->search, plan->search.upper);
+    for (size_t i = 0; i + 1 < s->n; i++)
+        in_group(plan, s, s->change + i * q, plan->found + i * s->n);
+}
+
+static mel_status restart(mel_plan *plan, mel_error *err)
+{
+    for (size_t i = 0; i < plan->n_stations; i++)
+        plan->station[i].reached = false;
+    plan->at = plan->start = 0;
+    return plan->n_stations > 0 ? begin_station(plan, err) : MEL_OK;
 }
 
 static mel_status run(mel_procedure *procedure, mel_error *err)
 {
     mel_plan *plan = (mel_plan *)procedure;
     mel_replay *replay = &procedure->replay;
-    if (replay->n_answers < plan->start || replay->n_answers == 0) {
-        plan->at = plan->start = 0;
-        const mel_status status = begin_station(plan, err);
-        if (status != MEL_OK)
-            return status;
-    }
+    mel_status status = MEL_OK;
+    if (replay->n_answers < plan->start || replay->n_answers == 0)
+        status = restart(plan, err);
     procedure->pending = true;
-    while (plan->at < plan->n_stations) {
+    while (plan->at < plan->n_stations && status == MEL_OK) {
         replay->used = plan->start;
         if (!mel_sphere_run(&plan->search))
             return MEL_OK;
         read_slope(plan);
         plan->start = replay->used;
-        const mel_status status = ++plan->at < plan->n_stations ? begin_station(plan, err) : MEL_OK;
-        if (status != MEL_OK)
-            return status;
+        status = ++plan->at < plan->n_stations ? begin_station(plan, err) : MEL_OK;
+    }
+    if (status != MEL_OK) {
+        plan->start = SIZE_MAX; /* the next run begins again */
+        return status;
     }
     replay->used = plan->start;
-    procedure->pending = plan->finish != NULL && !plan->finish(plan);
-    return MEL_OK;
+    bool ended = true;
+    if (plan->finish != NULL)
+        status = plan->finish(plan, &ended, err);
+    procedure->pending = !ended;
+    return status;
+}
+
+mel_status mel_plan_settle(mel_plan *plan, mel_error *err)
+{
+    const mel_status status = mel_procedure_settle(&plan->procedure, err);
+    if (status == MEL_OK && plan->at < plan->n_stations)
+        read_slope(plan);
+    return status;
 }
 
 mel_status mel_plan_begin(mel_plan *plan, mel_error *err)
@@ -187,6 +220,9 @@ mel_status mel_plan_begin(mel_plan *plan, mel_error *err)
     const mel_status status = mel_sphere_init(&plan->search, most, &plan->opt, &plan->procedure.replay, err);
     if (status != MEL_OK)
         return status;
+    plan->found = mel_alloc(most * most, sizeof *plan->found);
+    if (plan->found == NULL)
+        return mel_fail_memory(err, "the places of a search");
     plan->search.verify = true;
     plan->search.pose = pose_at_station;
     plan->search.context = plan;
@@ -199,5 +235,6 @@ mel_status mel_plan_begin(mel_plan *plan, mel_error *err)
     }
     plan->procedure.total = total < (double)UINT32_MAX ? (uint32_t)total : UINT32_MAX;
     plan->procedure.run = run;
+    plan->start = SIZE_MAX; /* the first run begins, also when there are answers already (resume, undo) */
     return MEL_OK;
 }

@@ -15,8 +15,13 @@ typedef struct {
     size_t n;          /* directions searched: coordinates of a group, or fewer (basis) */
     double *basis;     /* n x per_group, orthonormal rows; NULL: the axes */
     signed char *sign; /* n: what is known of the slope's signs; 0: unknown */
-    double *slope;     /* found: per_group numbers of unit length; nil when flat */
-    bool flat;         /* the respondent does not mind any change here */
+    /* Found, as far as the answers go: */
+    bool reached;  /* each of its angles has been searched, or it is flat; else the rest means nothing */
+    bool flat;     /* the respondent does not mind any change here */
+    double *slope; /* of the utility: per_group numbers of unit length; nil when flat */
+    /* (n - 1) x per_group: how far half of the last interval of each angle moves the slope; these are at
+     * right angles to it and to each other. Nil when flat. */
+    double *change;
 } mel_station;
 
 struct mel_plan {
@@ -24,16 +29,18 @@ struct mel_plan {
     mel_session_options opt;
     const mel_ball *ball;
     size_t per_group, groups, size;
-    bool symmetric; /* questions are c + u against c - u (errata 24), else two points of a sphere */
+    bool symmetric; /* as opt.local says: questions are c + u against c - u (errata 24), else two points of a
+                     * sphere */
     size_t n_stations, capacity;
     mel_station *station;
     size_t at, start; /* the station that is being searched, and how many answers came before it */
     mel_sphere_search search;
+    double *found; /* room for what it finds */
     /* Called when a station begins, with the slopes of those before; may set its middle, basis and signs.
      * NULL: nothing to do. */
     mel_status (*prepare)(mel_plan *plan, size_t station, mel_error *err);
-    /* Questions after the last station, from replay->used on: true when all have answers. NULL: none. */
-    bool (*finish)(mel_plan *plan);
+    /* Questions after the last station, from replay->used on; *ended: all have answers. NULL: none. */
+    mel_status (*finish)(mel_plan *plan, bool *ended, mel_error *err);
     uint32_t n_finish; /* how many */
 };
 
@@ -47,5 +54,7 @@ mel_status mel_plan_add(mel_station **station, mel_plan *plan, double radius, si
                         mel_error *err);
 /* After the last station was added: counts the questions. */
 mel_status mel_plan_begin(mel_plan *plan, mel_error *err);
+/* For results: brings what the stations say up to date with the answers so far. */
+mel_status mel_plan_settle(mel_plan *plan, mel_error *err);
 
 #endif

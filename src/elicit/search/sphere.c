@@ -88,15 +88,53 @@ static double even_angle(const mel_sphere_search *search, size_t i)
     return atan(sqrt((double)(search->n - 1 - i)));
 }
 
+static bool untouched(mel_arc arc)
+{
+    return arc.low == 0.0 && arc.high == half_pi;
+}
+
+/* The middles of the arcs; where nothing is known, all coordinates from there on alike. */
+static void middle_angles(const mel_sphere_search *search, const mel_arc *arcs)
+{
+    for (size_t i = 0; i + 1 < search->n; i++)
+        search->angle[i] = untouched(arcs[i]) ? even_angle(search, i) : mel_arc_middle(arcs[i]);
+}
+
 void mel_sphere_slope(double *slope, const mel_sphere_search *search, const mel_arc *arcs)
 {
-    for (size_t i = 0; i + 1 < search->n; i++) {
-        const bool untouched = arcs[i].low == 0.0 && arcs[i].high == half_pi;
-        /* Nothing known: all coordinates from here on alike. */
-        search->angle[i] = untouched ? even_angle(search, i) : mel_arc_middle(arcs[i]);
-    }
+    middle_angles(search, arcs);
     from_angles(slope, search->n, search->angle);
     put_signs(slope, search, arcs == search->lower ? -1.0 : 1.0);
+}
+
+void mel_sphere_changes(double *change, const mel_sphere_search *search, const mel_arc *arcs)
+{
+    const size_t n = search->n;
+    const double *angle = search->angle;
+    middle_angles(search, arcs);
+    double before = 1.0; /* product of the sines of earlier angles */
+    for (size_t i = 0; i + 1 < n; i++) {
+        double *row = change + i * n;
+        const double scale = 0.5 * before * (arcs[i].high - arcs[i].low);
+        for (size_t j = 0; j < i; j++)
+            row[j] = 0.0;
+        row[i] = -scale * sin(angle[i]);
+        double rest = scale * cos(angle[i]);
+        for (size_t j = i + 1; j < n; j++) {
+            row[j] = j + 1 < n ? rest * cos(angle[j]) : rest;
+            rest *= j + 1 < n ? sin(angle[j]) : 1.0;
+        }
+        put_signs(row, search, arcs == search->lower ? -1.0 : 1.0);
+        before *= sin(angle[i]);
+    }
+}
+
+bool mel_sphere_reached(const mel_sphere_search *search)
+{
+    for (size_t i = 0; i + 1 < search->n && !search->flat; i++)
+        if (untouched(search->upper[i]))
+            return false;
+    return true;
 }
 
 void mel_sphere_bounds(double *low, double *high, const mel_sphere_search *search, const mel_arc *arcs)

@@ -47,6 +47,10 @@ void mel_sphere_restart(mel_sphere_search *search);
 
 /* The slope (unit length) at the best point, or the direction of the worst one, as far as known. */
 void mel_sphere_slope(double *slope, const mel_sphere_search *search, const mel_arc *arcs);
+/* (n - 1) x n: how far half of what is left of each angle's interval moves that slope. */
+void mel_sphere_changes(double *change, const mel_sphere_search *search, const mel_arc *arcs);
+/* Whether every angle of the best point has been searched, or the search has found no slope. */
+bool mel_sphere_reached(const mel_sphere_search *search);
 /* Bounds of the coordinates of |slope|. */
 void mel_sphere_bounds(double *low, double *high, const mel_sphere_search *search, const mel_arc *arcs);
 /* The point of the ball in this direction. */

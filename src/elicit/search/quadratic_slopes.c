@@ -1,0 +1,381 @@
+#include "elicit/search/quadratic_slopes.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double root_two = 1.41421356237309504880;
+
+/* --- stations ----------------------------------------------------------------------------------- */
+
+double mel_quadratic_inner(const mel_session_options *opt, double ball_radius)
+{
+    /* tests/property/test_quadratic_search.c measures both: without noise smaller ones are better (places are
+     * farther apart), with noise larger ones. Two points on one side need a small one, since the
+     * curvature between them is taken for slope. */
+    if (opt->inner_radius > 0.0)
+        return opt->inner_radius;
+    return opt->local == MEL_LOCAL_SYMMETRIC ? 0.1 * ball_radius : 0.025 * ball_radius;
+}
+
+/* h, how far the places are from the centre. */
+static double reach(const mel_plan *plan)
+{
+    const double radius = mel_ball_radius(plan->ball);
+    return radius - mel_quadratic_inner(&plan->opt, radius);
+}
+
+size_t mel_quadratic_stations(const mel_plan *plan)
+{
+    return plan->per_group + (plan->opt.diagonal_b ? 1 : 2);
+}
+
+/* Puts the groups that move to o + step e_j (+ step e_other). */
+static void displace(const mel_plan *plan, mel_station *s, double step, size_t j, size_t other)
+{
+    const size_t q = plan->per_group;
+    for (size_t g = 0; g < plan->groups; g++) {
+        double *middle = s->middle + g * q;
+        memcpy(middle, mel_ball_centre(plan->ball), q * sizeof *middle);
+        if (!s->moves[g])
+            continue;
+        middle[j] += step;
+        if (other < q)
+            middle[other] += step;
+    }
+}
+
+static mel_status add_station(mel_plan *plan, const bool *moves, double step, size_t j, mel_error *err)
+{
+    const double radius = mel_ball_radius(plan->ball), inner = mel_quadratic_inner(&plan->opt, radius);
+    const bool plane = plan->opt.diagonal_b && step != 0.0;
+    /* Opposite points may be as far apart as the ball allows. */
+    const bool wide = step == 0.0 && plan->opt.inner_radius == 0.0 && plan->symmetric;
+    mel_station *s = NULL;
+    const mel_status status =
+        mel_plan_add(&s, plan, wide ? radius : inner, plane ? 2 : plan->per_group, plane, err);
+    if (status != MEL_OK)
+        return status;
+    for (size_t g = 0; g < plan->groups && moves != NULL; g++)
+        s->moves[g] = moves[g];
+    displace(plan, s, step, j, SIZE_MAX);
+    return MEL_OK;
+}
+
+mel_status mel_quadratic_add(mel_plan *plan, const bool *moves, mel_error *err)
+{
+    const double h = reach(plan);
+    mel_status status = add_station(plan, moves, 0.0, 0, err);
+    for (size_t j = 0; j < plan->per_group && status == MEL_OK; j++)
+        status = add_station(plan, moves, h, j, err);
+    return status == MEL_OK && !plan->opt.diagonal_b ? add_station(plan, moves, -h, 0, err) : status;
+}
+
+/* Whether a station's slope can be told from axis j. */
+static bool has_rest(const mel_plan *plan, const mel_station *s, size_t j)
+{
+    double squares = 0.0;
+    for (size_t i = 0; i < plan->per_group; i++)
+        squares += i != j ? s->slope[i] * s->slope[i] : 0.0;
+    return sqrt(squares) > 2.0 * plan->opt.tolerance;
+}
+
+/* Whether the place for axis j is on it: the rest of d shows beside e_j, and showed at the first place off
+ * the centre (where it does not, the slope found at the centre may be none). */
+static bool on_axis(const mel_plan *plan, size_t first, size_t j)
+{
+    const mel_station *centre = &plan->station[first];
+    return has_rest(plan, centre, j) && (j == 0 || has_rest(plan, centre + 1, 0));
+}
+
+/* The gradient at o + h e_j is d + h B_jj e_j: it lies in the plane of e_j and the rest of d, and one angle
+ * tells it. Where d has no rest the place is between two axes instead, and the plane that of these two. */
+void mel_quadratic_prepare(mel_plan *plan, size_t first, size_t at)
+{
+    if (!plan->opt.diagonal_b || at == first)
+        return;
+    const size_t q = plan->per_group, j = at - first - 1, other = (j + 1) % q;
+    const mel_station *centre = &plan->station[first];
+    mel_station *s = &plan->station[at];
+    double *axis = s->basis, *rest = s->basis + q;
+    memset(axis, 0, 2 * q * sizeof *axis);
+    axis[j] = 1.0;
+    const bool usual = on_axis(plan, first, j);
+    if (usual) {
+        memcpy(rest, centre->slope, q * sizeof *rest);
+        rest[j] = 0.0;
+        mel_scale(q, 1.0 / mel_norm2(q, rest), rest);
+    } else {
+        rest[other] = 1.0;
+    }
+    displace(plan, s, usual ? reach(plan) : reach(plan) / root_two, j, usual ? SIZE_MAX : other);
+}
+
+/* --- least squares ------------------------------------------------------------------------------ */
+
+typedef struct {
+    size_t q;
+    bool diagonal;
+} shape;
+
+static size_t n_unknown(const shape *form)
+{
+    return form->q + (form->diagonal ? form->q : form->q * (form->q + 1) / 2);
+}
+
+/* Unknowns: d, then h B, entries of its upper triangle row by row, those off the diagonal times the root of
+ * two, or the diagonal alone. The place is the displacement over h. */
+static void gradient_at(void *context, const double *place, double *matrix)
+{
+    const shape *form = context;
+    const size_t q = form->q, n = n_unknown(form);
+    memset(matrix, 0, q * n * sizeof *matrix);
+    size_t at = q;
+    for (size_t i = 0; i < q; i++) {
+        matrix[i * n + i] = 1.0;
+        matrix[i * n + at++] = place[i];
+        for (size_t j = i + 1; j < q && !form->diagonal; j++, at++) {
+            matrix[i * n + at] = place[j] / root_two;
+            matrix[j * n + at] = place[i] / root_two;
+        }
+    }
+}
+
+static void unpack(const shape *form, double h, const double *x, double *out)
+{
+    const size_t q = form->q;
+    double *b = out + q;
+    memcpy(out, x, q * sizeof *out);
+    memset(b, 0, q * q * sizeof *b);
+    size_t at = q;
+    for (size_t i = 0; i < q; i++) {
+        b[i * q + i] = x[at++] / h;
+        for (size_t j = i + 1; j < q && !form->diagonal; j++, at++)
+            b[i * q + j] = b[j * q + i] = x[at] / (root_two * h);
+    }
+}
+
+/* A group that moves; those that do not stay at the centre. */
+static size_t mover(const mel_plan *plan, const mel_station *s)
+{
+    size_t g = 0;
+    while (g + 1 < plan->groups && !s->moves[g])
+        g++;
+    return g;
+}
+
+static mel_status by_squares(mel_quadratic_found *found, const mel_plan *plan, size_t first, size_t n,
+                             double *place, mel_slope_at *at, mel_error *err)
+{
+    const size_t q = found->q, size = q + q * q;
+    const double h = reach(plan), *centre = mel_ball_centre(plan->ball);
+    shape form = { .q = q, .diagonal = plan->opt.diagonal_b };
+    for (size_t i = 0; i < n; i++) {
+        const mel_station *s = &plan->station[first + i];
+        for (size_t j = 0; j < q; j++)
+            place[i * q + j] = (s->middle[mover(plan, s) * q + j] - centre[j]) / h;
+        at[i] = (mel_slope_at){ .place = place + i * q, .station = s };
+    }
+    const mel_slope_model model = {
+        .n_coordinates = q, .n_unknown = n_unknown(&form), .gradient = gradient_at, .context = &form
+    };
+    mel_slope_fit fit;
+    const mel_status status = mel_slope_fit_make(&fit, &model, n, at, err);
+    if (status == MEL_OK)
+        found->change = mel_alloc(fit.n_changes * size, sizeof *found->change);
+    if (found->change == NULL) {
+        mel_slope_fit_clear(&fit);
+        return status != MEL_OK ? status : mel_fail_memory(err, "a quadratic function");
+    }
+    found->known = fit.unique;
+    found->n_changes = fit.n_changes;
+    unpack(&form, h, fit.value, found->value);
+    for (size_t i = 0; i < fit.n_changes; i++)
+        unpack(&form, h, fit.change + i * fit.n_unknown, found->change + i * size);
+    mel_slope_fit_clear(&fit);
+    return MEL_OK;
+}
+
+/* --- ratios ------------------------------------------------------------------------------------- */
+
+/* Never NaN: a coordinate that is nearly nil gives a huge ratio instead. */
+static double over(double x, double y)
+{
+    static const double least = 1e-9;
+    return x / (fabs(y) < least ? copysign(least, y) : y);
+}
+
+/* Slopes of a search: the centre's, those at o + h e_j, the one at o - h e_1; q numbers each. */
+typedef struct {
+    size_t q;
+    double h;
+    const double *slope;
+} slope_rows;
+
+static const double *row_of(const slope_rows *r, size_t station)
+{
+    return r->slope + station * r->q;
+}
+
+/* Errata 22 with any coordinate c in place of the first one, d_c = f_c at the centre, F_il = f_il / f_cl:
+ * h B_ij = F_ij (d_c + h B_cj) - F_i0 d_c, and h B_cj from j = c and, in the end, from o - h e_1. */
+static void full_ratios(const slope_rows *r, double *out)
+{
+    const size_t q = r->q;
+    const double *centre = row_of(r, 0), *ahead = row_of(r, 1), *behind = row_of(r, q + 1);
+    double *d = out, *b = out + q;
+    size_t c = 0, i = q;
+    for (size_t j = 1; j < q; j++)
+        c = fabs(centre[j]) > fabs(centre[c]) ? j : c;
+    memcpy(d, centre, q * sizeof *d);
+    double widest = -1.0; /* the coordinate that tells o + h e_1 from o - h e_1 best */
+    for (size_t j = 0; j < q; j++) {
+        const double apart = fabs(over(behind[j], behind[c]) - over(ahead[j], ahead[c]));
+        if (j != c && apart > widest) {
+            widest = apart;
+            i = j;
+        }
+    }
+    const double f0 = over(centre[i], centre[c]), up = over(ahead[i], ahead[c]);
+    const double down = over(behind[i], behind[c]);
+    const double first = d[c] * over(down + up - 2.0 * f0, down - up); /* h B_c1 */
+    const double *at_c = row_of(r, 1 + c);
+    const double own =
+        c == 0 ? first : over(first + d[0], over(at_c[0], at_c[c])) - d[c]; /* h B_cc, from h B_1c */
+    for (size_t j = 0; j < q; j++)
+        b[c * q + j] = b[j * q + c] = j == c ? own : over(at_c[j], at_c[c]) * (d[c] + own) - d[j];
+    for (size_t j = 0; j < q; j++)
+        for (size_t k = j; k < q && j != c; k++)
+            if (k != c)
+                b[k * q + j] = b[j * q + k] =
+                    over(row_of(r, 1 + j)[k], row_of(r, 1 + j)[c]) * (d[c] + b[c * q + j]) - d[k];
+    mel_scale(q * q, 1.0 / r->h, b);
+}
+
+/* h B_jj from the slope's part along e_j over that along the rest of d. */
+static void diagonal_ratios(const slope_rows *r, double *out)
+{
+    const size_t q = r->q;
+    const double *centre = row_of(r, 0);
+    memcpy(out, centre, q * sizeof *out);
+    memset(out + q, 0, q * q * sizeof *out);
+    for (size_t j = 0; j < q; j++) {
+        const double *slope = row_of(r, 1 + j);
+        double rest = 0.0, along = 0.0;
+        for (size_t i = 0; i < q; i++)
+            if (i != j) {
+                rest += centre[i] * centre[i];
+                along += centre[i] * slope[i];
+            }
+        out[q + j * q + j] = (over(slope[j] * rest, along) - centre[j]) / r->h;
+    }
+}
+
+static void solve_ratios(const slope_rows *r, bool diagonal, double *out)
+{
+    const size_t q = r->q;
+    if (diagonal)
+        diagonal_ratios(r, out);
+    else
+        full_ratios(r, out);
+    const double b = r->h * mel_norm2(q * q, out + q), d = mel_norm2(q, out);
+    mel_scale(q + q * q, 1.0 / hypot(b, d), out);
+}
+
+static mel_status by_ratios(mel_quadratic_found *found, const mel_plan *plan, size_t first, size_t n,
+                            double *slope, mel_error *err)
+{
+    const size_t q = found->q, size = q + q * q;
+    const slope_rows rows = { .q = q, .h = reach(plan), .slope = slope };
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(slope + i * q, plan->station[first + i].slope, q * sizeof *slope);
+        count += plan->station[first + i].n - 1;
+    }
+    found->change = mel_alloc(count * size, sizeof *found->change);
+    if (found->change == NULL)
+        return mel_fail_memory(err, "a quadratic function");
+    solve_ratios(&rows, plan->opt.diagonal_b, found->value);
+    found->known = true;
+    for (size_t i = 0; i < n; i++) {
+        const mel_station *s = &plan->station[first + i];
+        for (size_t turn = 0; turn + 1 < s->n; turn++) {
+            double *change = found->change + found->n_changes++ * size;
+            mel_axpy(q, 1.0, s->change + turn * q, slope + i * q);
+            solve_ratios(&rows, plan->opt.diagonal_b, change);
+            mel_axpy(size, -1.0, found->value, change);
+            memcpy(slope + i * q, s->slope, q * sizeof *slope);
+        }
+    }
+    return MEL_OK;
+}
+
+/* Where there is no slope there is no ratio, and the formula for diagonal matrices is for places on the axes.
+ */
+static bool has_ratios(const mel_plan *plan, size_t first, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (plan->station[first + i].flat)
+            return false;
+    for (size_t j = 0; j < plan->per_group && plan->opt.diagonal_b; j++)
+        if (!on_axis(plan, first, j))
+            return false;
+    return true;
+}
+
+/* --- both --------------------------------------------------------------------------------------- */
+
+void mel_quadratic_clear(mel_quadratic_found *found)
+{
+    free(found->value);
+    free(found->change);
+    *found = (mel_quadratic_found){ .q = 0 };
+}
+
+static double spread_of(const mel_quadratic_found *found, double h)
+{
+    const size_t q = found->q;
+    double squares = 0.0;
+    for (size_t i = 0; i < found->n_changes; i++) {
+        const double *d = found->change + i * (q + q * q), *b = d + q;
+        squares += mel_dot(q, d, d) + h * h * mel_dot(q * q, b, b);
+    }
+    return sqrt(3.0 * squares);
+}
+
+mel_status mel_quadratic_solve(mel_quadratic_found *found, const mel_plan *plan, size_t first, mel_error *err)
+{
+    const size_t q = plan->per_group, n = mel_quadratic_stations(plan);
+    size_t reached = 0, flat = 0;
+    for (size_t i = 0; i < n; i++) {
+        const mel_station *s = &plan->station[first + i];
+        reached += s->reached ? 1 : 0;
+        flat += s->reached && s->flat ? 1 : 0;
+    }
+    const mel_station *centre = &plan->station[first];
+    *found = (mel_quadratic_found){ .q = q };
+    found->flat = flat == n;
+    found->flat_centre = centre->reached && centre->flat;
+    found->value = mel_alloc_zero(q + q * q, sizeof *found->value);
+    double *room = mel_alloc(n * q, sizeof *room);
+    mel_slope_at *at = mel_alloc(n, sizeof *at);
+    mel_status status = MEL_OK;
+    if (found->value == NULL || room == NULL || at == NULL)
+        status = mel_fail_memory(err, "a quadratic function");
+    else if (reached < n && centre->reached)
+        memcpy(found->value, centre->slope, q * sizeof *found->value);
+    else if (reached == n && plan->opt.join == MEL_JOIN_RATIOS && has_ratios(plan, first, n))
+        status = by_ratios(found, plan, first, n, room, err);
+    else if (reached == n && flat < n)
+        status = by_squares(found, plan, first, n, room, at, err);
+    if (status == MEL_OK && found->known) {
+        found->spread = spread_of(found, reach(plan));
+        found->flat_centre = found->flat_centre ||
+                             mel_change_hides(q, found->value, q + q * q, found->n_changes, found->change);
+    }
+    free(room);
+    free(at);
+    return status;
+}

@@ -1,0 +1,440 @@
+/* Declared signs, checked. A session that is told which way each number counts (signs, direction) never looks
+ * on the other side: answers that belong there press weights against zero, and nothing contradicts anything.
+ * So, before a session ends, weights that are pressed against their sign are asked about once: A and B differ
+ * in those statistics only, and one of them is better by declaration. When the answer is the other one
+ * (twice, where answers may be wrong), the signs are dropped and all answers are heard again without them; on
+ * a planar face, where metrics either grow or fall in both numbers, the direction is turned round. */
+#include "elicit/active/select.h"
+#include "elicit/session.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A weight is pressed when its 95% interval begins this close to zero in units of its end (uniform between 0
+ * and the end: 0.026) and the weight is small in units of equal weights. The slopes of fractions, which often
+ * come close to zero somewhere, must be smaller. */
+static const double pressed_share = 0.05, small_weight = 1.0, small_fraction = 0.5;
+
+/* Numbers in a group's statistics. */
+static size_t per_group(const mel_session *session)
+{
+    return mel_sign_count(&session->layout);
+}
+
+/* --- what was declared -------------------------------------------------------------------------- */
+
+static bool has_slope(mel_family family)
+{
+    return family != MEL_FAMILY_QUADRATIC && family != MEL_FAMILY_POLYNOMIAL && family != MEL_FAMILY_MONOTONE;
+}
+
+/* Of the utility's derivative by number i; 0: unknown. */
+static int declared(const mel_session *session, size_t i)
+{
+    const mel_session_options *opt = &session->options.values;
+    if (opt->signs != NULL)
+        return opt->signs[i];
+    if (opt->direction == MEL_DIRECTION_UNKNOWN || !has_slope(opt->family))
+        return 0;
+    const int better = session->layout.coordinates == MEL_OFFDIAGONAL ? -1 : 1;
+    return opt->direction == MEL_INCREASING ? better : -better;
+}
+
+static bool any_declared(const mel_session *session)
+{
+    for (size_t i = 0; i < per_group(session); i++)
+        if (declared(session, i) != 0)
+            return true;
+    return false;
+}
+
+/* --- what was answered -------------------------------------------------------------------------- */
+
+/* Whether the answer to a check prefers what is worse by declaration. */
+static bool contradicts(const mel_session *session, const mel_pair *pair, mel_answer answer)
+{
+    const size_t n = per_group(session);
+    double gain = 0.0;
+    for (size_t i = 0; i < session->size; i++)
+        gain += declared(session, i % n) * (pair->a[i] - pair->b[i]);
+    return (answer == MEL_ANSWER_A && gain < 0.0) || (answer == MEL_ANSWER_B && gain > 0.0);
+}
+
+typedef struct {
+    size_t asked, contradicted, agreed;
+} checks;
+
+static checks count_checks(const mel_session *session, size_t n)
+{
+    checks c = { 0, 0, 0 };
+    for (size_t i = 0; i < n; i++) {
+        const mel_entry *entry = &session->entries[i];
+        if (!entry->check)
+            continue;
+        const mel_pair pair = mel_session_pair(session, i);
+        const bool chosen = entry->answer == MEL_ANSWER_A || entry->answer == MEL_ANSWER_B;
+        const bool against = contradicts(session, &pair, entry->answer);
+        c.asked++;
+        c.contradicted += against;
+        c.agreed += chosen && !against;
+    }
+    return c;
+}
+
+/* One answer is enough where none is wrong. */
+static size_t answers_needed(const mel_session *session)
+{
+    const mel_noise_kind kind = session->options.values.assume.kind;
+    return kind == MEL_NOISE_FLIP || kind == MEL_NOISE_LOGISTIC ? 2 : 1;
+}
+
+static bool are_dropped(const mel_session *session, size_t n)
+{
+    return count_checks(session, n).contradicted >= answers_needed(session);
+}
+
+mel_session_options mel_session_in_force(const mel_session *session, size_t n)
+{
+    mel_session_options opt = session->options.values;
+    if (!are_dropped(session, n))
+        return opt;
+    if (session->domain.face != NULL) {
+        opt.direction = opt.direction == MEL_INCREASING ? MEL_DECREASING : MEL_INCREASING;
+    } else {
+        opt.direction = MEL_DIRECTION_UNKNOWN;
+        opt.signs = NULL;
+    }
+    return opt;
+}
+
+bool mel_session_drops_signs(const mel_session *session, mel_answer answer)
+{
+    const size_t n = session->n_entries;
+    return session->checking && !are_dropped(session, n) &&
+           count_checks(session, n).contradicted + contradicts(session, &session->pending, answer) >=
+               answers_needed(session);
+}
+
+/* --- pressed weights ---------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t n;        /* numbers in a group's statistics */
+    size_t n_draws;  /* rows of slope */
+    double *slope;   /* n_draws x 2n: slopes of the utility in units of the declared sign, where they are
+                      * smallest, and in the centre */
+    double *column;  /* n_draws: work */
+    double *centre;  /* of all groups */
+    double *unit;    /* n: half the width of the set in every number; of a ball its radius */
+    bool *pressed;   /* n */
+    double *highest; /* n: ends of the intervals of the slopes in the centre */
+} look;
+
+static void clear_look(look *l)
+{
+    free(l->slope);
+    free(l->column);
+    free(l->centre);
+    free(l->unit);
+    free(l->pressed);
+    free(l->highest);
+}
+
+static void find_centre(look *l, const mel_session *session)
+{
+    const mel_domain *domain = &session->domain;
+    if (domain->face != NULL) {
+        const mel_point c = mel_face_centre(domain->face);
+        l->centre[0] = c.tp;
+        l->centre[1] = c.tn;
+    } else if (domain->space != NULL) {
+        mel_space_centre(l->centre, domain->space);
+    } else {
+        for (size_t i = 0; i < session->size; i++)
+            l->centre[i] = mel_ball_centre(domain->ball)[i % l->n];
+    }
+    const double *share = domain->space != NULL  ? mel_space_class_share(domain->space)
+                          : domain->face != NULL ? session->face_share
+                                                 : NULL;
+    for (size_t i = 0; i < l->n; i++)
+        l->unit[i] = share == NULL                       ? mel_ball_radius(domain->ball)
+                     : session->layout.kind == MEL_RATES ? 0.5
+                     : domain->face != NULL              ? 0.5 * share[1 - i]
+                                                         : 0.5 * share[i];
+}
+
+/* What a draw is: coefficients in the order of metric files, of a utility (1) or a cost (-1). */
+typedef struct {
+    double sense;
+    mel_family family;
+    size_t width;
+    bool ball;
+} drawn;
+
+/* Of N/D with N = <a, x> + a0, D = <b, x> + b0 > 0 the slope has the sign of a_i D - b_i N, which is affine:
+ * its value in the centre less the most that it can fall in the set. At unit length in the centre. */
+static void fraction_slope(double *slope, const look *l, const double *draw, bool ball)
+{
+    const size_t n = l->n;
+    const double *a = draw, *b = draw + n + 1;
+    const double top = a[n] + mel_dot(n, a, l->centre), below = b[n] + mel_dot(n, b, l->centre);
+    double length = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        double fall = 0.0;
+        for (size_t j = 0; j < n; j++) {
+            const double part = fabs(a[i] * b[j] - b[i] * a[j]) * l->unit[j];
+            fall += ball ? part * part : part;
+        }
+        slope[n + i] = a[i] * below - b[i] * top;
+        slope[i] = ball ? sqrt(fall) : fall;
+        length += slope[n + i] * slope[n + i];
+    }
+    mel_scale(2 * n, length > 0.0 ? 1.0 / sqrt(length) : 0.0, slope);
+}
+
+/* Slope in the centre, and how far it falls. Groups that are moved alike do not differ, so that of a fair
+ * metric its first part alone counts. Signs of quadratic metrics and polynomials are those of a. */
+static void plain_slope(double *slope, const look *l, const double *draw, const drawn *how)
+{
+    const bool fair = how->family == MEL_FAMILY_FAIR_LINEAR || how->family == MEL_FAMILY_FAIR_QUADRATIC;
+    const double length = how->family == MEL_FAMILY_DIAGONAL_LINEAR ? mel_norm2(l->n, draw) : 1.0;
+    const double share = fair ? 1.0 - draw[how->width - 1] : 1.0; /* lambda comes last */
+    for (size_t i = 0; i < l->n; i++) {
+        slope[i] = 0.0;
+        slope[l->n + i] = draw[i] * share / length;
+    }
+}
+
+static bool is_fraction(mel_family family)
+{
+    return family == MEL_FAMILY_LINEAR_FRACTIONAL || family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
+}
+
+static mel_status find_slopes(look *l, drawn *how, mel_session *session, mel_error *err)
+{
+    double *draw = NULL;
+    const mel_status status = mel_session_draws(&l->n_draws, &how->width, &draw, session, err);
+    if (status != MEL_OK)
+        return status;
+    l->slope = mel_alloc(l->n_draws, 2 * l->n * sizeof *l->slope);
+    l->column = mel_alloc(l->n_draws, sizeof *l->column);
+    const bool room = l->slope != NULL && l->column != NULL;
+    for (size_t k = 0; k < l->n_draws && room; k++) {
+        double *slope = l->slope + k * 2 * l->n;
+        if (is_fraction(how->family))
+            fraction_slope(slope, l, draw + k * how->width, how->ball);
+        else
+            plain_slope(slope, l, draw + k * how->width, how);
+        for (size_t i = 0; i < l->n; i++) {
+            slope[l->n + i] *= how->sense * declared(session, i);
+            slope[i] = slope[l->n + i] - slope[i];
+        }
+    }
+    free(draw);
+    return room ? MEL_OK : mel_fail_memory(err, "slopes of the posterior");
+}
+
+static double quantile_of(look *l, size_t column, double q)
+{
+    for (size_t i = 0; i < l->n_draws; i++)
+        l->column[i] = l->slope[i * 2 * l->n + column];
+    return mel_quantile_select(l->n_draws, l->column, q);
+}
+
+static size_t find_pressed(look *l, const mel_session *session)
+{
+    const bool fraction = is_fraction(session->options.values.family);
+    const double small = (fraction ? small_fraction : small_weight) / sqrt((double)l->n);
+    size_t count = 0;
+    for (size_t j = 0; j < l->n && l->n_draws > 0; j++) {
+        const double low = quantile_of(l, j, 0.025), high = quantile_of(l, j, 0.975);
+        l->highest[j] = quantile_of(l, l->n + j, 0.975);
+        l->pressed[j] = declared(session, j) != 0 && low < pressed_share * high && l->highest[j] < small;
+        count += l->pressed[j];
+    }
+    return count;
+}
+
+static mel_status take_a_look(look *l, size_t *count, mel_session *session, mel_error *err)
+{
+    mel_metric *metric = NULL;
+    mel_summary ignored;
+    l->n = per_group(session);
+    l->centre = mel_alloc_zero(session->size, sizeof *l->centre);
+    l->unit = mel_alloc_zero(l->n, sizeof *l->unit);
+    l->pressed = mel_alloc_zero(l->n, sizeof *l->pressed);
+    l->highest = mel_alloc_zero(l->n, sizeof *l->highest);
+    if (l->centre == NULL || l->unit == NULL || l->pressed == NULL || l->highest == NULL)
+        return mel_fail_memory(err, "the check of the signs");
+    find_centre(l, session);
+    mel_status status = session->engine->ops->result(session->engine, &metric, &ignored, err);
+    if (status != MEL_OK)
+        return status;
+    drawn how = {
+        .sense = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0,
+        .family = mel_metric_family(metric),
+        .ball = session->domain.ball != NULL,
+    };
+    mel_metric_free(metric);
+    status = find_slopes(l, &how, session, err);
+    if (status == MEL_OK)
+        *count = find_pressed(l, session);
+    return status;
+}
+
+/* --- the question ------------------------------------------------------------------------------- */
+
+/* Both ends of a chord of a face along the pressed ones of two numbers. */
+static bool ask_on_face(mel_point *a, mel_point *b, const mel_face *face, const double step[2])
+{
+    return mel_face_chord(a, b, face, step[0] * mel_face_positives(face), step[1] * mel_face_negatives(face));
+}
+
+/* On the face of the class that is pressed most and of the next, or else of any other. */
+static mel_status ask_on_space(bool *out, const look *l, mel_session *session, mel_error *err)
+{
+    size_t first = SIZE_MAX, second = SIZE_MAX;
+    for (size_t j = 0; j < l->n; j++)
+        if (l->pressed[j] && (first == SIZE_MAX || l->highest[j] < l->highest[first]))
+            first = j;
+    for (size_t j = 0; j < l->n; j++) {
+        const bool better = second == SIZE_MAX || (l->pressed[j] && !l->pressed[second]) ||
+                            (l->pressed[j] == l->pressed[second] && l->highest[j] < l->highest[second]);
+        if (j != first && better)
+            second = j;
+    }
+    const double step[2] = { declared(session, first), l->pressed[second] ? declared(session, second) : 0.0 };
+    const double *share = mel_space_class_share(session->domain.space);
+    const bool rates = session->layout.kind == MEL_RATES;
+    mel_face *face = NULL;
+    const mel_status status = mel_space_face(&face, session->domain.space, first, second, err);
+    if (status != MEL_OK)
+        return status;
+    mel_point a, b;
+    *out = ask_on_face(&a, &b, face, step);
+    memset(session->room, 0, 2 * session->size * sizeof *session->room);
+    session->pending.a[first] = a.tp / (rates ? share[first] : 1.0);
+    session->pending.a[second] = a.tn / (rates ? share[second] : 1.0);
+    session->pending.b[first] = b.tp / (rates ? share[first] : 1.0);
+    session->pending.b[second] = b.tn / (rates ? share[second] : 1.0);
+    mel_face_free(face);
+    return MEL_OK;
+}
+
+static mel_status write_check(bool *out, const look *l, size_t count, mel_session *session, mel_error *err)
+{
+    mel_pair *pair = &session->pending;
+    if (session->domain.space != NULL)
+        return ask_on_space(out, l, session, err);
+    if (session->domain.face != NULL) {
+        const double step[2] = { l->pressed[0] ? declared(session, 0) : 0.0,
+                                 l->pressed[1] ? declared(session, 1) : 0.0 };
+        mel_point a, b;
+        *out = ask_on_face(&a, &b, session->domain.face, step);
+        pair->a[0] = a.tp;
+        pair->a[1] = a.tn;
+        pair->b[0] = b.tp;
+        pair->b[1] = b.tn;
+        return MEL_OK;
+    }
+    /* Within the ball in spite of rounding. */
+    const double step = (1.0 - 1e-9) * mel_ball_radius(session->domain.ball) / sqrt((double)count);
+    for (size_t i = 0; i < session->size; i++) {
+        const double move = l->pressed[i % l->n] ? step * declared(session, i % l->n) : 0.0;
+        pair->a[i] = l->centre[i] + move;
+        pair->b[i] = l->centre[i] - move;
+    }
+    *out = true;
+    return MEL_OK;
+}
+
+/* The first check once more, with its sides swapped. */
+static void ask_again(mel_session *session)
+{
+    size_t i = 0;
+    while (!session->entries[i].check)
+        i++;
+    const mel_pair first = mel_session_pair(session, i);
+    memcpy(session->pending.a, first.b, session->size * sizeof *first.b);
+    memcpy(session->pending.b, first.a, session->size * sizeof *first.a);
+    session->pending.repeated = true;
+}
+
+/* The side that is better by declaration is A for one half of the seeds. */
+static void toss_sides(mel_session *session)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, session->options.values.seed, UINT64_C(1) << 62 | session->n_entries);
+    if (mel_rng_next(&rng) >> 63 == 0)
+        return;
+    for (size_t i = 0; i < session->size; i++) {
+        const double a = session->pending.a[i];
+        session->pending.a[i] = session->pending.b[i];
+        session->pending.b[i] = a;
+    }
+}
+
+/* Wrong answers hide a wrong sign, so that with them it is looked for earlier, too: after 20 questions, 40,
+ * 80, ... */
+static bool is_milestone(const mel_session *session)
+{
+    size_t next = 20;
+    while (next < session->n_entries)
+        next *= 2;
+    return answers_needed(session) > 1 && next == session->n_entries;
+}
+
+mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err)
+{
+    const mel_session_options *opt = &session->options.values;
+    const size_t n = session->n_entries, needed = answers_needed(session);
+    *out = false;
+    if (opt->strategy == MEL_STRATEGY_SEARCH || n >= opt->max_questions || !has_slope(opt->family) ||
+        !any_declared(session))
+        return MEL_OK;
+    const checks so_far = count_checks(session, n);
+    if (so_far.asked > 0) {
+        *out = so_far.contradicted == so_far.asked && so_far.asked < needed;
+        if (*out)
+            ask_again(session);
+        return MEL_OK;
+    }
+    const bool last = end != MEL_END_NOT_YET || n + needed >= opt->max_questions;
+    if (n == 0 || !(last || is_milestone(session)))
+        return MEL_OK;
+    look l = { .n = 0 };
+    size_t count = 0;
+    mel_status status = take_a_look(&l, &count, session, err);
+    if (status == MEL_OK && count > 0)
+        status = write_check(out, &l, count, session, err);
+    clear_look(&l);
+    if (status == MEL_OK && *out) {
+        session->pending.repeated = false;
+        toss_sides(session);
+    }
+    return status;
+}
+
+mel_status mel_session_judge_signs(mel_sign_check *out, mel_session *session, mel_error *err)
+{
+    const mel_session_options *opt = &session->options.values;
+    const checks c = count_checks(session, session->n_entries);
+    *out = c.contradicted >= answers_needed(session) ? MEL_SIGNS_CONTRADICTED
+           : c.agreed > 0 && c.contradicted == 0     ? MEL_SIGNS_UPHELD
+           : c.asked > 0                             ? MEL_SIGNS_PRESSED
+                                                     : MEL_SIGNS_FREE;
+    if (*out != MEL_SIGNS_FREE)
+        return MEL_OK;
+    if (session->end == MEL_END_NOT_YET || session->n_entries == 0 || opt->strategy == MEL_STRATEGY_SEARCH ||
+        !any_declared(session))
+        return MEL_OK;
+    look l = { .n = 0 };
+    size_t count = 0;
+    const mel_status status = take_a_look(&l, &count, session, err);
+    clear_look(&l);
+    if (status == MEL_OK && count > 0)
+        *out = MEL_SIGNS_PRESSED;
+    return status;
+}

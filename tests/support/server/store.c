@@ -1,0 +1,129 @@
+#include "support/server/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const char *test_store_file(const char *name)
+{
+    char other[128];
+    const char *path = test_path(name);
+    (void)unlink(path);
+    static const char *const suffixes[] = { "-wal", "-shm", "-journal" };
+    for (size_t i = 0; i < COUNT(suffixes); i++) { /* registered, so that test_cleanup removes them */
+        (void)snprintf(other, sizeof other, "%s%s", name, suffixes[i]);
+        (void)unlink(test_path(other));
+    }
+    return path;
+}
+
+static const char *postgres;
+
+bool test_on_postgres(void)
+{
+    return postgres != NULL;
+}
+
+const char *test_fresh_url(void)
+{
+    if (postgres == NULL)
+        return test_store_file("store.db");
+    test_postgres_empty(postgres);
+    return postgres;
+}
+
+/* cmocka's macro wants an array whose size it can see, hence the function behind it. */
+int test_both_stores(const struct CMUnitTest *tests, size_t n)
+{
+    int failed = _cmocka_run_group_tests("SQLite", tests, n, NULL, NULL);
+    postgres = test_postgres_start(false);
+    if (postgres != NULL)
+        failed += _cmocka_run_group_tests("PostgreSQL", tests, n, NULL, NULL);
+    test_postgres_stop();
+    test_cleanup();
+    return failed;
+}
+
+mel_store *test_store_open(const char *url)
+{
+    mel_error err;
+    mel_store *store;
+    assert_ok(mel_store_open(&store, url, &err), &err);
+    return store;
+}
+
+void test_add_study(mel_store *store, const char *id)
+{
+    mel_error err;
+    char file[] = "{\"title\": \"Prüfung\"}";
+    mel_study_row study = { .file = file, .state = "open", .created = 1700000000123 };
+    (void)snprintf(study.id, sizeof study.id, "%s", id);
+    assert_ok(mel_store_add_study(store, &study, &err), &err);
+}
+
+void test_token(unsigned char token[MEL_HASH_BYTES], const char *id)
+{
+    memset(token, 0, MEL_HASH_BYTES);
+    token[0] = 1;
+    for (size_t i = 0; id[i] != '\0' && i + 1 < MEL_HASH_BYTES; i++)
+        token[i + 1] = (unsigned char)id[i];
+}
+
+void test_add_participant(mel_store *store, const char *study, const char *id, const char *label)
+{
+    mel_error err;
+    char about[] = "{\"link\": \"anonymous\"}", copy[64];
+    mel_participant_row p = {
+        .about = about, .state = "active", .created = 5, .seen = 5, .seed = UINT64_MAX - 1
+    };
+    (void)snprintf(copy, sizeof copy, "%s", label != NULL ? label : "");
+    p.label = label != NULL ? copy : NULL;
+    (void)snprintf(p.id, sizeof p.id, "%s", id);
+    (void)snprintf(p.study, sizeof p.study, "%s", study);
+    test_token(p.token, id);
+    assert_ok(mel_store_add_participant(store, &p, &err), &err);
+}
+
+static void write_body(char *out, size_t size, const char *participant, uint32_t seq)
+{
+    (void)snprintf(out, size, "{\"of\": \"%s\", \"number\": %u}", participant, (unsigned)seq);
+}
+
+mel_status test_append(mel_append *outcome, mel_store *store, const char *participant, uint32_t seq,
+                       const char *key, mel_error *err)
+{
+    char body[96], reply[] = "{\"saved\": true}";
+    mel_event_row event = { .seq = seq, .body = body, .reply = reply, .time = 1000 + (int64_t)seq };
+    write_body(body, sizeof body, participant, seq);
+    (void)snprintf(event.key, sizeof event.key, "%s", key);
+    return mel_store_append(outcome, NULL, store, participant, &event, NULL, err);
+}
+
+size_t test_events(mel_store *store, const char *participant)
+{
+    mel_error err;
+    mel_event_row *rows;
+    size_t n;
+    assert_ok(mel_store_events(&rows, &n, store, participant, &err), &err);
+    for (size_t i = 0; i < n; i++) {
+        char body[96];
+        write_body(body, sizeof body, participant, (uint32_t)i + 1);
+        assert_int_equal(rows[i].seq, i + 1);
+        assert_string_equal(rows[i].body, body);
+        assert_string_equal(rows[i].reply, "{\"saved\": true}");
+        assert_int_equal(rows[i].time, 1001 + i);
+    }
+    mel_event_rows_free(rows, n);
+    return n;
+}
+
+void test_child(int pid)
+{
+    int status = -1;
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}

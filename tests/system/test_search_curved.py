@@ -1,0 +1,80 @@
+"""The searches for quadratic and polynomial metrics through the program: sessions, options, degenerate metrics."""
+import json
+
+import numpy
+import pytest
+from classes import layout, metric_text
+
+BALL = ("--ball", 2, "--radius", 0.2)
+SEARCH = ("--strategy", "search", "--tolerance", 0.001)
+FINER = ("--strategy", "search", "--tolerance", 1e-5)
+SHAPE = layout("rates", "offdiagonal", 2)
+QUADRATIC = {"a": [0.3, 0.5], "B": [[0.6, 0.1], [0.1, -0.5]]}
+CUBIC = {"a": [0.3, 0.5], "B": [[0.6, 0.1], [0.1, -0.5]],
+         "C": [[[0.5, 0.1], [0.1, -0.2]], [[0.1, -0.2], [-0.2, 0.4]]]}
+
+
+def flat(coefficients):
+    numbers = numpy.concatenate([numpy.ravel(coefficients[key]) for key in ("a", "B", "C") if key in coefficients])
+    return numbers / numpy.linalg.norm(numbers)
+
+
+@pytest.mark.parametrize("family, coefficients, more, questions", [
+    ("quadratic", QUADRATIC, (), 4 * (3 + 2 * 11 * 4)),
+    ("quadratic", QUADRATIC, ("--local", "one-sided", "--inner-radius", 0.002), 4 * (3 + 2 * 11 * 4)),
+    ("quadratic", QUADRATIC, ("--solve", "ratios"), 4 * (3 + 2 * 11 * 4)),
+    ("quadratic", {"a": [0.3, 0.5], "B": [[0.6, 0], [0, -0.5]]}, ("--diagonal-b",), 3 * (3 + 2 * 11 * 4)),
+    ("polynomial:3", CUBIC, FINER, 9 * (3 + 2 * 18 * 4)),
+])
+def test_stop_undo_and_go_on(melicit, family, coefficients, more, questions):
+    """A session that was left in mid-search, with answers taken back, ends where an unbroken one does."""
+    melicit.write("t.json", metric_text(family, SHAPE, "cost", **coefficients))
+    words = ("elicit", *BALL, "--family", family, "--oracle", "sim:t.json", "--json", *more,
+             *(() if more == FINER else SEARCH))
+    whole = melicit(*words, "--session", "whole.jsonl").done().json
+    assert whole["questions"] == questions
+    assert numpy.abs(flat(whole["metric"]["coefficients"]) - flat(coefficients)).max() <= 0.05
+    part = melicit(*words, "--session", "part.jsonl", "--max-questions", 150).done().json
+    assert part["questions"] == 150 and part["end"] == "budget"
+    path = melicit.folder / "part.jsonl"
+    with open(path, "a") as file:
+        file.write("".join(json.dumps({"undo": n}) + "\n" for n in range(150, 120, -1)))
+    rest = melicit("elicit", "--session", "part.jsonl", "--oracle", "sim:t.json", "--max-questions", 10**6,
+                   "--json").done().json
+    assert rest["metric"] == whole["metric"] and rest["questions"] == questions
+    melicit("report", "--session", "part.jsonl", "--out", "r.html").done()
+
+
+def test_options_are_the_session_s(melicit):
+    melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", **QUADRATIC))
+    words = ("elicit", *BALL, "--family", "quadratic", *SEARCH, "--oracle", "sim:t.json", "--max-questions", 9)
+    melicit(*words, "--local", "one-sided", "--session", "s.jsonl").done()
+    options = json.loads((melicit.folder / "s.jsonl").read_text().splitlines()[0])["options"]
+    assert options["local"] == "one-sided" and "solve" not in options and "known" not in options
+    melicit(*words, "--solve", "ratios", "--session", "s.jsonl").refused(6, "options.solve")
+
+
+@pytest.mark.parametrize("words, parts", [
+    (("--inner-radius", 0.2), ("leaves no room", "0.2")),
+    (("--inner-radius", -1), ("--inner-radius",)),
+    (("--local", "left"), ("--local",)),
+    (("--equal-pairs",), ("equal weights of all pairs",)),
+    (("--known", "t.json"), ("a known metric",)),
+    (("--known", "t.json", "--known-costs", "t.json"), ("--known-costs",)),
+    (("--known", "none.json"), ("none.json",)),
+])
+def test_refusals(melicit, words, parts):
+    melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", **QUADRATIC))
+    got = melicit("elicit", *BALL, "--family", "quadratic", *SEARCH, "--oracle", "sim:t.json", *words)
+    got.refused(3 if "none.json" in words else 2, *parts)
+
+
+def test_no_curvature_in_words(melicit):
+    """What a search finds of a metric that is linear: a sentence, on the screen, in JSON and on the page."""
+    melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", a=[0.6, 0.8], B=[[0, 0], [0, 0]]))
+    words = ("elicit", *BALL, "--family", "quadratic", *SEARCH, "--oracle", "sim:t.json")
+    got = melicit(*words, "--json", "--report", "r.html").done().json
+    assert got["finding"] == "no-curvature" and "linear" in got["finding_text"]
+    assert numpy.abs(got["metric"]["coefficients"]["B"]).max() == 0
+    assert "its curvature cannot be told" in (melicit.folder / "r.html").read_text()
+    assert "The metric is linear" in melicit(*words).done().out

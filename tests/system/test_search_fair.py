@@ -1,0 +1,109 @@
+"""The searches for fair metrics through the program: sessions, the trade-off, degenerate metrics, real groups."""
+import json
+
+import numpy
+import pytest
+from classes import layout, metric_text
+
+PREVALENCE = numpy.array([[0.2, 0.5], [0.3, 0.3], [0.5, 0.2]])
+SHAPE = layout("rates", "offdiagonal", 2, "123")
+SEARCH = ("--strategy", "search", "--tolerance", 0.001, "--per-round", 2)
+PAIRS = ("1-2", "1-3", "2-3")
+LINEAR = {"a": [0.6, 0.8], "b": [[0.3, 0.1], [0.1, 0.2], [0.2, 0.4]], "lambda": 0.4}
+QUADRATIC = {"a": [0.6, 0.8], "B": [[[0.8, 0.1], [0.1, 0.3]], [[0.4, -0.1], [-0.1, 0.5]], [[0.3, 0.2], [0.2, 0.6]]],
+             "lambda": 0.6}
+# Questions at one place: whether there is a slope and, of unknown signs, two more; one angle, searched twice.
+SURE = 1 + 2 * 11 * 2
+UNSURE = SURE + 2
+TRADE_OFF = 10 * 2
+
+
+def normalised(coefficients):
+    key = "B" if "B" in coefficients else "b"
+    apart = [numpy.array(block, dtype=float) for block in blocks(coefficients[key])]
+    size = sum(numpy.linalg.norm(block) for block in apart) * (0.5 if key == "B" else 1)
+    a = numpy.array(coefficients["a"]) / numpy.linalg.norm(coefficients["a"])
+    return a, numpy.array(apart) / size, coefficients["lambda"]
+
+
+def blocks(value):
+    return list(value.values()) if isinstance(value, dict) else value
+
+
+def write_metric(melicit, name, family, coefficients):
+    """Each part at the size that lambda refers to."""
+    a, apart, trade_off = normalised(coefficients)
+    key = "B" if "B" in coefficients else "b"
+    numbers = {"a": a.tolist(), key: dict(zip(PAIRS, apart.tolist())), "lambda": trade_off,
+               "prevalence": PREVALENCE.tolist()}
+    melicit.write(name, metric_text(family, SHAPE, "cost", **numbers))
+
+
+@pytest.fixture
+def ball(melicit):
+    melicit.write("prevalence.csv", "0,1\n" + "\n".join(",".join(map(str, row)) for row in PREVALENCE) + "\n")
+    return ("--ball", "2,3", "--radius", 0.2, "--prevalence", "prevalence.csv")
+
+
+@pytest.mark.parametrize("family, truth, more, questions", [
+    ("fair-linear", LINEAR, (), SURE + 6 * UNSURE),
+    ("fair-linear", LINEAR, ("--ask-trade-off",), SURE + 6 * UNSURE + TRADE_OFF),
+    ("fair-linear", LINEAR, ("--known", "t.json"), TRADE_OFF),
+    ("fair-linear", LINEAR, ("--known-costs", "t.json"), 6 * UNSURE),
+    ("fair-linear", LINEAR, ("--solve", "ratios"), SURE + 6 * UNSURE),
+    ("fair-quadratic", QUADRATIC, (), 3 * (SURE + 3 * UNSURE)),
+    ("fair-quadratic", QUADRATIC, ("--known", "t.json"), TRADE_OFF),
+])
+def test_stop_undo_and_go_on(melicit, ball, family, truth, more, questions):
+    """A session that was left in mid-search, with answers taken back, ends where an unbroken one does."""
+    write_metric(melicit, "t.json", family, truth)
+    words = ("elicit", *ball, "--family", family, *SEARCH, "--oracle", "sim:t.json", "--json", *more)
+    whole = melicit(*words, "--session", "whole.jsonl").done().json
+    assert whole["questions"] == questions
+    for got, want in zip(normalised(whole["metric"]["coefficients"]), normalised(truth)):
+        assert numpy.abs(got - want).max() <= (0.1 if family == "fair-quadratic" else 0.01)
+    stop = questions * 3 // 4
+    part = melicit(*words, "--session", "part.jsonl", "--max-questions", stop).done().json
+    assert part["questions"] == stop and part["end"] == "budget"
+    with open(melicit.folder / "part.jsonl", "a") as file:
+        file.write("".join(json.dumps({"undo": n}) + "\n" for n in range(stop, stop - 9, -1)))
+    rest = melicit("elicit", "--session", "part.jsonl", "--oracle", "sim:t.json", "--max-questions", 10**6,
+                   "--json").done().json
+    assert rest["metric"] == whole["metric"] and rest["questions"] == questions
+    melicit("report", "--session", "part.jsonl", "--out", "r.html").done()
+
+
+def test_equal_pairs(melicit, ball):
+    truth = dict(LINEAR, b=[[0.2, 0.4]] * 3)
+    write_metric(melicit, "t.json", "fair-linear", truth)
+    got = melicit("elicit", *ball, "--family", "fair-linear", *SEARCH, "--equal-pairs", "--oracle", "sim:t.json",
+                  "--json").done().json
+    assert got["questions"] == SURE + 2 * UNSURE
+    for found, want in zip(normalised(got["metric"]["coefficients"]), normalised(truth)):
+        assert numpy.abs(found - want).max() <= 0.002
+
+
+@pytest.mark.parametrize("family, truth", [("fair-linear", LINEAR), ("fair-quadratic", QUADRATIC)])
+@pytest.mark.parametrize("trade_off, finding, words", [
+    (0, "no-differences", "Differences between groups do not matter"),
+    (1, "no-mistakes", "Only differences between groups matter"),
+])
+def test_degenerate_in_words(melicit, ball, family, truth, trade_off, finding, words):
+    write_metric(melicit, "t.json", family, dict(truth, **{"lambda": trade_off}))
+    got = melicit("elicit", *ball, "--family", family, *SEARCH, "--oracle", "sim:t.json", "--json").done().json
+    assert got["finding"] == finding and got["finding_text"].startswith(words)
+    assert got["metric"]["coefficients"]["lambda"] == trade_off
+
+
+def test_refusals(melicit, ball):
+    write_metric(melicit, "t.json", "fair-linear", LINEAR)
+    write_metric(melicit, "q.json", "fair-quadratic", QUADRATIC)
+    words = ("elicit", *ball, "--family", "fair-linear", "--oracle", "sim:t.json")
+    melicit(*words, "--strategy", "active", "--equal-pairs").refused(2, "equal weights of all pairs")
+    melicit(*words, *SEARCH, "--known", "q.json").refused(2, "fair-quadratic")
+    melicit(*words, *SEARCH, "--diagonal-b").refused(2, "a diagonal B")
+    nil = dict(LINEAR, a=[1, 0])
+    a, apart, _ = normalised(nil)
+    numbers = {"a": [0, 0], "b": dict(zip(PAIRS, apart.tolist())), "lambda": 0.5, "prevalence": PREVALENCE.tolist()}
+    melicit.write("nil.json", metric_text("fair-linear", SHAPE, "cost", **numbers))
+    melicit(*words, *SEARCH, "--known", "nil.json").refused(2, "has no weights of mistakes")
