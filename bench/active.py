@@ -1,30 +1,39 @@
 #!/usr/bin/python3
-"""How many questions active elicitation needs, family by family, next to what is known about it.
+"""How many questions active elicitation needs, family by family, next to `search` and to what is known about it.
 
-Hidden metrics are drawn at random, answer without errors on a ball of rates, and the mean of the posterior is
-compared with the truth after every answer. `questions` counts answers until the largest error of any
-coefficient (of the unit coefficient vector; diagonal metrics at l1 norm 1) is at most 0.01 for the first time,
-`stays` until it is and remains so; p50 and p95 over the metrics. `ms` is processor time from an answer to the
-next question, p95, one thread; `covered` is how often the 95% radius holds, over five checkpoints.
+Hidden metrics are drawn at random from the family's prior, answer without errors on a ball of rates, and the
+mean of the posterior is compared with the truth after every answer. `questions` counts answers until the
+largest error of any coefficient (of the unit coefficient vector; diagonal metrics at l1 norm 1) is at most 0.01
+for the first time, `stays` until it is and remains so; p50 / p95 over the metrics. `search` is melicit's other
+strategy on the same metrics at its tolerance 0.01: the questions it asked and its largest error at the end,
+p50 / p95. `thesis` is what the published procedure asks, `prototype` and `limit` (information, in bits) are those
+of the specification. `intervals` is the share of coefficients in their 95% intervals after 1/5, 2/5, ... of the
+target's questions, `radius` how often the 95% radius around all coefficients holds, over the five together. `ms`
+is processor time from an answer to the next question, p95, one thread.
 
-`prototype` and `limit` (information, in bits) are those of the specification, `search` is what the
-thesis' procedure asks. Targets are on `questions` p95 and on `ms`. Exit status 1 when one is missed.
+Targets are on `questions` p95, on each of the five `intervals` (92 to 98%; judged from 100 metrics on) and on
+`ms`. Then comes the table of bench/aprel.py (--rows aprel: only that). Exit status 1 when a target is missed.
 MELICIT_BUILD names the build folder (default: build).
 """
 import argparse
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+import aprel  # a neighbour in this folder
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("MELICIT_BUILD", ROOT / "build"))
+LEAST_COVERED, MOST_COVERED, METRICS_TO_JUDGE = 0.92, 0.98, 100
 
-# family, classes, groups, radius, kind, most questions, target, prototype p95, limit, search, ms target, share
-# of the metrics that are run by default
+# family, classes, groups, radius, kind, most questions, target, prototype p95, limit, thesis, ms target, share of
+# the metrics that are run without --all
 ROWS = [
     ("linear", 2, 0, 0.20, "any", 14, 7, 7, 5.8, 32, None, 1),
     ("linear", 3, 0, 0.20, "any", 45, 31, 31, 26.7, 320, 2, 1),
@@ -51,6 +60,13 @@ ROWS = [
     ("fair-quadratic", 2, 3, 0.20, "any", 80, 59, 59, None, None, None, 1),
     ("fair-quadratic", 3, 2, 0.20, "any", 190, 148, 150, None, None, None, 0.3),
 ]
+TITLES = ["family", "radius", "metrics", "questions", "target", "stays", "search", "search error", "thesis",
+          "prototype", "limit", "intervals", "radius holds", "ms", "ms target"]
+
+
+def name_of(row):
+    family, classes, groups, _, kind = row[:5]
+    return f"{family} {classes}{f',{groups}' if groups else ''}{' simple' if kind == 'simple' else ''}"
 
 
 def quantile(values, share):
@@ -60,8 +76,8 @@ def quantile(values, share):
 
 
 def measure(row, metrics):
-    family, classes, groups, radius, kind, most = row[:6]
-    command = [BUILD / "bench_active", family, classes, groups, radius, kind, metrics, most]
+    family, classes, groups, radius, kind, most, target = row[:7]
+    command = [BUILD / "bench_active", family, classes, groups, radius, kind, metrics, most, target]
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, check=True,
                           env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     return json.loads(done.stdout)
@@ -71,34 +87,52 @@ def show(value):
     return "-" if value is None else f"{value:g}"
 
 
+def middle_and_95(values, digits):
+    if values is None:
+        return "-"
+    return " / ".join(f"{quantile(values, share):.{digits}g}" for share in (0.5, 0.95))
+
+
 def report(row, metrics, result):
-    family, classes, groups, radius, kind, _, target, prototype, limit, search, ms_target, _ = row
+    """Prints a line; says what was missed."""
+    _, _, _, radius, _, _, target, prototype, limit, thesis, ms_target, _ = row
     p95 = quantile(result["first"], 0.95)
-    covered = sum(result["covered"]) / max(1, sum(result["checked"]))
-    missed = p95 > target or (ms_target is not None and result["ms_p95"] > ms_target)
-    name = f"{family} {classes}{f',{groups}' if groups else ''}{' simple' if kind == 'simple' else ''}"
-    print(f"| {name} | {radius:g} | {metrics} | {quantile(result['first'], 0.5):g} / {p95:g} "
-          f"| {quantile(result['stays'], 0.5):g} / {quantile(result['stays'], 0.95):g} | {target} "
-          f"| {show(prototype)} | {show(limit)} | {show(search)} | {covered:.3f} | {result['ms_p95']:.2f} "
-          f"| {show(ms_target)} |{' missed' if missed else ''}", flush=True)
+    intervals = [inside / max(1, checked * result["dimension"])
+                 for inside, checked in zip(result["inside"], result["checked"])]
+    holds = sum(result["covered"]) / max(1, sum(result["checked"]))
+    missed = ["questions"] if p95 > target else []
+    if metrics >= METRICS_TO_JUDGE and not all(LEAST_COVERED <= share <= MOST_COVERED for share in intervals):
+        missed.append("intervals")
+    if ms_target is not None and result["ms_p95"] > ms_target:
+        missed.append("ms")
+    searched = result["search"] is not None
+    cells = [name_of(row), f"{radius:g}", str(metrics), middle_and_95(result["first"], 4), str(target),
+             middle_and_95(result["stays"], 4), middle_and_95(result["search"], 6),
+             middle_and_95(result["search_error"] if searched else None, 2), show(thesis), show(prototype),
+             show(limit), " ".join(f"{100 * share:.0f}" for share in intervals), f"{100 * holds:.0f}",
+             f"{result['ms_p95']:.2f}", show(ms_target)]
+    print("| " + " | ".join(cells) + " |" + (" missed: " + ", ".join(missed) if missed else ""), flush=True)
     return missed
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--metrics", type=int, default=20, help="hidden metrics per row (large rows: fewer)")
+    parser.add_argument("--metrics", type=int, default=100, help="hidden metrics per row (large rows: fewer)")
     parser.add_argument("--all", action="store_true", help="as many for the large rows, too")
-    parser.add_argument("--jobs", type=int, default=1, help="rows measured at the same time")
-    parser.add_argument("--only", default="", help="families whose name contains this")
+    parser.add_argument("--jobs", type=int, default=2, help="rows measured at the same time")
+    parser.add_argument("--rows", default="", help="rows whose name matches this pattern, or aprel")
     args = parser.parse_args()
-    rows = [row for row in ROWS if args.only in row[0]]
+    rows = [row for row in ROWS if re.search(args.rows, name_of(row))]
     counts = [args.metrics if args.all else max(4, round(args.metrics * row[-1])) for row in rows]
-    print("| family | radius | metrics | questions p50 / p95 | stays p50 / p95 | target | prototype | limit "
-          "| search | covered | ms | ms target |\n|" + " --- |" * 12)
+    missed = []
+    if rows:
+        print("| " + " | ".join(TITLES) + " |\n|" + " --- |" * len(TITLES), flush=True)
     with ThreadPoolExecutor(args.jobs) as pool:
-        results = pool.map(measure, rows, counts)
-        missed = [report(*each) for each in zip(rows, counts, results)]
-    return 1 if any(missed) else 0
+        for each in zip(rows, counts, pool.map(measure, rows, counts)):
+            missed += report(*each)
+    if re.search(args.rows, "aprel"):
+        missed += aprel.compare()
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

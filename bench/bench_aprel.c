@@ -100,7 +100,9 @@ static void answer(const study *s, mel_sampler *sampler, size_t user, size_t a, 
 static void run(const study *s, size_t user)
 {
     const size_t d = s->pool.columns;
-    const mel_sampler_options opt = { .dimension = d, .assume = s->assume, .seed = s->seed + user + 1 };
+    const mel_sampler_options opt = {
+        .dimension = d, .samples = MEL_POOL_SAMPLES, .assume = s->assume, .seed = s->seed + user + 1
+    };
     mel_sampler *sampler = NULL;
     mel_pool_chooser *chooser = NULL;
     must(mel_sampler_new(&sampler, &opt, &err));
@@ -118,7 +120,7 @@ static void run(const study *s, size_t user)
         const double told = processor_seconds();
         answer(s, sampler, user, a, b);
         before = 1e3 * (processor_seconds() - told);
-        measure(s, s->users.value + user * d, samples->mean, at);
+        measure(s, s->users.value + user * d, samples->centre, at);
     }
     mel_pool_chooser_free(chooser);
     mel_sampler_free(sampler);

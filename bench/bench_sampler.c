@@ -133,7 +133,7 @@ static void check(result *out, size_t point, const mel_samples *s, const double 
     for (size_t j = 0; j < d; j++) {
         for (size_t i = 0; i < n; i++) {
             column[i] = s->w[i * d + j];
-            far[i] = fmax(far[i], fabs(column[i] - s->mean[j]));
+            far[i] = fmax(far[i], fabs(column[i] - s->centre[j]));
         }
         const double low = mel_quantile_select(n, column, 1.0 - level);
         out->covered[point] += truth[j] >= low && truth[j] <= mel_quantile_select(n, column, level);
@@ -149,7 +149,7 @@ static double distance(const mel_samples *s, const double *truth)
 {
     double most = 0.0;
     for (size_t j = 0; j < s->dimension; j++)
-        most = fmax(most, fabs(s->mean[j] - truth[j]));
+        most = fmax(most, fabs(s->centre[j] - truth[j]));
     return most;
 }
 

@@ -73,6 +73,7 @@ static void test_balls(void **state)
         { "linear", MEL_FAMILY_LINEAR, MEL_OFFDIAGONAL, 2, 0, 0, { 0 } },
         { "fair linear", MEL_FAMILY_FAIR_LINEAR, MEL_OFFDIAGONAL, 2, 2, 0, { 0 } },
         { "quadratic", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 2, 0, 0, { 0 } },
+        { "quadratic, climbing", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 3, 0, 0, { 0 } },
         { "fair quadratic", MEL_FAMILY_FAIR_QUADRATIC, MEL_OFFDIAGONAL, 2, 2, 0, { 0 } },
         { "cubic", MEL_FAMILY_POLYNOMIAL, MEL_OFFDIAGONAL, 2, 0, 3, { 0 } },
     };
@@ -81,7 +82,7 @@ static void test_balls(void **state)
         const mel_layout layout = { MEL_RATES, p.coordinates, p.classes, p.groups };
         mel_ball *ball = NULL;
         mel_error err;
-        assert_ok(mel_ball_new(&ball, &layout, 0.3, NULL, NULL, &err), &err);
+        assert_ok(mel_ball_new(&ball, &layout, 0.2, NULL, NULL, &err), &err);
         p.domain.ball = ball;
         test_each_allocation(p.name, run_engine, &p);
         mel_ball_free(ball);

@@ -9,9 +9,16 @@
 #include "base/internal.h"
 #include "melicit/elicit.h"
 
-/* Prior of a learned flip rate: Beta(1, 9), mean 0.1. */
+/* Prior of a learned flip rate: Beta(1, 9), mean 0.1. With 14 or 19 instead of 9, respondents who never err
+ * are asked less (pools of 200 in 6 dimensions: median error 0.0074 or 0.0062 after 40 questions instead of
+ * 0.0084), but 95% intervals hold in fewer than 92 of 100 cases when one answer in ten is wrong. */
 #define MEL_FLIP_WRONG 1.0
 #define MEL_FLIP_RIGHT 9.0
+/* Where answers may be flipped, questions are chosen to halve what would be believed if at least this share
+ * of them were. Questions that halve the belief itself soon crowd where one early wrong answer points, and it
+ * takes long to find back: on a face with flip:0.1, learned, the 95th percentile of the error after 13
+ * questions was 0.11 so, and is 0.05 now; perfect respondents are asked one or two questions more. */
+#define MEL_CAREFUL_RATE 0.25
 /* Prior of a learned logistic scale: log-normal with this median and standard deviation of the logarithm,
  * that is between 1.6 and 570 in 95 of 100 cases: from hardly telling apart anything to telling 0.01 apart.
  */

@@ -230,7 +230,7 @@ mel_status mel_basis_pair_central(mel_basis *f, const double *c, const double *d
 }
 
 /* Pulls a group's point back to the shell where middles are. */
-static void keep_in_shell(const mel_basis *f, double *point)
+static void keep_group_in_shell(const mel_basis *f, double *point)
 {
     const size_t q = f->per_group;
     double out2 = 0.0;
@@ -242,6 +242,12 @@ static void keep_in_shell(const mel_basis *f, double *point)
     const double wanted = fmin(fmax(out, f->inner), f->outer);
     for (size_t i = 0; i < q; i++)
         point[i] = f->centre[i] + (point[i] - f->centre[i]) * (wanted / out);
+}
+
+void mel_basis_keep_in_shell(const mel_basis *f, double *c)
+{
+    for (size_t g = 0; g < f->groups; g++)
+        keep_group_in_shell(f, c + g * f->per_group);
 }
 
 void mel_basis_middle(const mel_basis *f, mel_rng *rng, double *c)
@@ -261,8 +267,7 @@ void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double
     const double each = step * f->radius / sqrt((double)q);
     for (size_t i = 0; i < f->size; i++)
         c[i] = from[i] + each * mel_rng_normal(rng);
-    for (size_t g = 0; g < f->groups; g++)
-        keep_in_shell(f, c + g * q);
+    mel_basis_keep_in_shell(f, c);
 }
 
 /* --- symmetric products --------------------------------------------------------------------------- */

@@ -52,6 +52,7 @@ struct mel_basis {
     size_t n_reported;
     bool l1;                        /* coefficients are judged at l1 norm 1 instead of l2 norm 1 */
     bool coordinatewise;            /* every reported number is a positive multiple of one of w */
+    bool climbs;                    /* slopes are affine in the middle, which is worth improving (climb.h) */
     bool two_only;                  /* only pairs that differ in two coordinates exist */
     double *prevalence;             /* size: P(G = g | Y = class of the coordinate) */
     const double *class_prevalence; /* groups x classes: P(G = g | Y = i); lent; NULL without groups */
@@ -104,6 +105,8 @@ mel_status mel_basis_pair_central(mel_basis *f, const double *c, const double *d
 /* Middles near the rim of every group's ball, where curvature shows most, with room for delta. */
 void mel_basis_middle(const mel_basis *f, mel_rng *rng, double *c);
 void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double *from, double *c);
+/* Moves every group's point to the shell where such middles are. */
+void mel_basis_keep_in_shell(const mel_basis *f, double *c);
 
 /* Symmetric products with weight sqrt(2) off the diagonal, (1,1), (1,2), ..., (1,q), (2,2), ...: q (q + 1)/2
  * numbers p with <p, m> = u' M v, m = mel_pack of M. */

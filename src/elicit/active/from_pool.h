@@ -9,6 +9,10 @@
 #include "elicit/active/question.h"
 #include "elicit/active/sampler.h"
 
+/* Samples that a sampler should have for it: which of thousands of pairs is best shows only so well in fewer.
+ */
+#define MEL_POOL_SAMPLES 1536
+
 typedef struct mel_pool_chooser mel_pool_chooser;
 
 /* point: count x dimension, the features of each classifier, copied; A is better than B when <A - B, w> > 0.

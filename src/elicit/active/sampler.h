@@ -41,11 +41,19 @@ void mel_sampler_set_gain(mel_sampler *sampler, size_t answer, double gain);
 
 typedef struct {
     size_t count, dimension;
-    const double *w;          /* count x dimension, unit length; lent until the next tell */
-    const double *mean;       /* normalised mean; zero when the samples balance out */
+    const double *w;    /* count x dimension, unit length; lent until the next tell */
+    const double *mean; /* normalised mean; zero when the samples balance out */
+    /* What to report, of unit length: the mean, or where answers may be wrong the coordinates' medians. A few
+     * samples that blame other answers, far away, would pull the mean along. */
+    const double *centre;
     double resultant;         /* length of the mean of the unit vectors: near 1 when they agree */
     const double *covariance; /* dimension x dimension, of the unit vectors; lent until the next tell */
-    double error_rate;        /* flip: posterior mean of the share of wrong answers; NaN otherwise */
+    /* Flips: how much each sample counts when the next question is chosen, count numbers that sum to 1; NULL:
+     * all alike. More than its share counts a sample that blames more answers than others do: a more careful
+     * reader would not have dismissed it yet (MEL_CAREFUL_RATE). */
+    const double *stake;
+    mel_noise_kind noise; /* assumed of the answers now: flips once they contradicted each other */
+    double error_rate;    /* flip: posterior mean of the share of wrong answers; NaN otherwise */
     /* Band: answers so close at the mean that the noise decided them; 0 otherwise. Once most new ones are,
      * the noise, not the number of answers, limits the accuracy, and if whoever answers uses the band
      * against us, intervals may miss the truth by up to what the band allows. */

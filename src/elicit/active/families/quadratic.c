@@ -56,6 +56,7 @@ mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel
     f->dimension = f->size + mel_pack_size(f->size);
     f->n_reported = f->size + f->size * f->size;
     f->coordinatewise = true;
+    f->climbs = f->size > 2; /* with two coordinates random middles are good enough */
     const mel_status status = mel_basis_reserve_cone(f, f->size, err);
     return status == MEL_OK ? mel_basis_add_signs(f, opt, -1.0, false, err) : status;
 }
