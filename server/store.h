@@ -72,7 +72,7 @@ mel_status mel_store_participants(mel_participant_row **out, size_t *n, mel_stor
                                   mel_error *err);
 mel_status mel_store_set_token(mel_store *store, const char *participant,
                                const unsigned char token[MEL_HASH_BYTES], mel_error *err);
-/* With all events; an SQLite file keeps no trace of them. */
+/* With all events. An SQLite file keeps no trace of them, once no snapshot from before is being read. */
 mel_status mel_store_delete_participant(mel_store *store, const char *participant, mel_error *err);
 
 /* One line of a participant's log. */

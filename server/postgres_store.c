@@ -1,0 +1,152 @@
+/* The store in a PostgreSQL database: a pool of connections, which all threads share. */
+#include "postgres.h"
+#include "store_pool.h"
+
+#include <stdlib.h>
+
+enum {
+    CONNECTIONS = MEL_POOL_MOST,
+    TRIES = 8 /* of a transaction that others or a lost connection ended */
+};
+
+typedef struct {
+    mel_store store; /* first: what callers hold */
+    char *url;
+    mel_pool pool;
+    mel_postgres connections[CONNECTIONS]; /* made when first used */
+} postgres_store;
+
+/* One try. *again: it came to nothing for a reason that another try may not meet. A server that goes away
+ * before the commit is sent took everything with it; afterwards nobody knows, and the caller is told so. */
+static mel_status run_transaction(bool *again, mel_postgres *c, const char *begin, mel_sql_work work,
+                                  void *context, mel_error *err)
+{
+    *again = false;
+    mel_status status = mel_postgres_execute(c, begin, err);
+    if (status == MEL_OK)
+        status = work(&c->sql, context, err);
+    if (status == MEL_OK) {
+        status = mel_postgres_commit(c, err);
+        *again = c->trouble == MEL_POSTGRES_CONFLICT;
+        if (c->trouble == MEL_POSTGRES_AWAY) {
+            mel_postgres_disconnect(c);
+            return mel_fail(err, MEL_EIO, "PostgreSQL: the server went away while this was stored");
+        }
+        return status;
+    }
+    *again = c->trouble != MEL_POSTGRES_NO_TROUBLE;
+    mel_error ignored;
+    if (c->trouble == MEL_POSTGRES_AWAY || mel_postgres_execute(c, "ROLLBACK", &ignored) != MEL_OK)
+        mel_postgres_disconnect(c);
+    return status;
+}
+
+static mel_status transact(mel_store *store, const char *begin, mel_sql_work work, void *context,
+                           mel_error *err)
+{
+    postgres_store *s = (postgres_store *)store;
+    const size_t number = mel_pool_take(&s->pool);
+    mel_postgres *c = &s->connections[number];
+    mel_status status = MEL_OK;
+    bool again = true;
+    for (int n = 0; n < TRIES && again; n++) {
+        again = false;
+        status = mel_postgres_connect(c, s->url, err);
+        if (status == MEL_OK)
+            status = run_transaction(&again, c, begin, work, context, err);
+    }
+    mel_pool_return(&s->pool, number);
+    return status;
+}
+
+static mel_status read_snapshot(mel_store *store, mel_sql_work work, void *context, mel_error *err)
+{
+    return transact(store, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work, context, err);
+}
+
+/* Rows that must not change meanwhile are locked, so that nobody is ever turned away. */
+static mel_status write_durably(mel_store *store, mel_sql_work work, void *context, bool erases,
+                                mel_error *err)
+{
+    (void)erases; /* when pages are overwritten is the server's business */
+    return transact(store, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", work, context, err);
+}
+
+/* The server checks its references and pages itself. */
+static mel_status verify(mel_store *store, mel_error *err)
+{
+    (void)store;
+    (void)err;
+    return MEL_OK;
+}
+
+static void close_store(mel_store *store)
+{
+    postgres_store *s = (postgres_store *)store;
+    for (size_t i = 0; i < CONNECTIONS; i++)
+        mel_postgres_disconnect(&s->connections[i]);
+    mel_pool_clear(&s->pool);
+    free(s->url);
+    free(s);
+}
+
+static mel_status make_tables(mel_postgres *c, int64_t version, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    if (version == 0)
+        status = mel_postgres_execute(c,
+                                      "CREATE TABLE schema_version (version BIGINT NOT NULL);"
+                                      "INSERT INTO schema_version VALUES (0)",
+                                      err);
+    for (; version < MEL_SCHEMA_VERSION && status == MEL_OK; version++) {
+        status = mel_postgres_execute(c, mel_postgres_schema[version], err);
+        if (status == MEL_OK)
+            status = mel_postgres_execute(c, "UPDATE schema_version SET version = version + 1", err);
+    }
+    return status;
+}
+
+/* One process at a time, by a lock that has nothing to do with tables. The number is ours by choice. */
+static mel_status upgrade(mel_sql *sql, void *context, mel_error *err)
+{
+    (void)context;
+    mel_postgres *c = (mel_postgres *)sql;
+    int64_t there = 0, version = 0;
+    mel_status status = mel_postgres_execute(c, "SELECT pg_advisory_xact_lock(7884955313)", err);
+    if (status == MEL_OK)
+        status = mel_postgres_number(&there, c, "SELECT count(*) FROM pg_namespace WHERE nspname = 'melicit'",
+                                     err);
+    if (status == MEL_OK && there == 0)
+        status = mel_postgres_execute(c, "CREATE SCHEMA melicit", err);
+    if (status == MEL_OK)
+        status = mel_postgres_number(&there, c,
+                                     "SELECT count(*) FROM pg_tables"
+                                     " WHERE schemaname = 'melicit' AND tablename = 'schema_version'",
+                                     err);
+    if (status == MEL_OK && there > 0)
+        status = mel_postgres_number(&version, c, "SELECT version FROM schema_version", err);
+    if (status == MEL_OK && version > MEL_SCHEMA_VERSION)
+        return mel_fail(err, MEL_EDATA,
+                        "PostgreSQL database %s: made by a newer melicit (schema %lld, this one knows %d)",
+                        PQdb(c->link), (long long)version, MEL_SCHEMA_VERSION);
+    return status == MEL_OK ? make_tables(c, version, err) : status;
+}
+
+mel_status mel_postgres_store_open(mel_store **out, const char *url, mel_error *err)
+{
+    *out = NULL;
+    postgres_store *s = mel_alloc_zero(1, sizeof *s);
+    if (s == NULL)
+        return mel_fail_memory(err, "the store");
+    s->store = (mel_store){ NULL, read_snapshot, write_durably, verify, close_store };
+    mel_pool_init(&s->pool, CONNECTIONS);
+    s->url = mel_strdup(url);
+    const mel_status status = s->url != NULL ? write_durably(&s->store, upgrade, NULL, false, err)
+                                             : mel_fail_memory(err, "the store's name");
+    if (status != MEL_OK) {
+        close_store(&s->store);
+        return status;
+    }
+    *out = &s->store;
+    return MEL_OK;
+}

@@ -1,0 +1,156 @@
+/* The store in an SQLite file: one thread writes (sqlite_writer.c), readers have connections of their own. */
+#include "sqlite.h"
+#include "store_pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { READERS = 8 };
+
+typedef struct {
+    mel_store store; /* first: what callers hold */
+    char *path;
+    mel_writer *writer;
+    mel_pool pool;
+    mel_sqlite *readers[READERS]; /* opened when first used */
+} sqlite_store;
+
+static mel_status open_reader(mel_sqlite **out, const char *path, mel_error *err)
+{
+    if (*out != NULL)
+        return MEL_OK;
+    mel_status status = mel_sqlite_open(out, path, err);
+    if (status == MEL_OK)
+        status = mel_sqlite_execute(*out, "PRAGMA query_only=ON", err);
+    if (status != MEL_OK) {
+        mel_sqlite_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+static mel_status read_snapshot(mel_store *store, mel_sql_work work, void *context, mel_error *err)
+{
+    sqlite_store *s = (sqlite_store *)store;
+    const size_t number = mel_pool_take(&s->pool);
+    mel_sqlite **reader = &s->readers[number];
+    mel_status status = open_reader(reader, s->path, err);
+    if (status == MEL_OK)
+        status = mel_sqlite_begin(*reader, false, err);
+    if (status == MEL_OK)
+        status = work(&(*reader)->sql, context, err);
+    if (*reader != NULL)
+        mel_sqlite_rollback(*reader);
+    mel_pool_return(&s->pool, number);
+    return status;
+}
+
+static mel_status write_durably(mel_store *store, mel_sql_work work, void *context, bool erases,
+                                mel_error *err)
+{
+    return mel_writer_do(((sqlite_store *)store)->writer, work, context, erases, err);
+}
+
+static mel_status check_file(mel_sql *sql, void *context, mel_error *err)
+{
+    (void)context;
+    mel_sqlite *c = (mel_sqlite *)sql;
+    char line[256];
+    mel_status status = mel_sqlite_line(line, sizeof line, c, "PRAGMA integrity_check(1)", err);
+    if (status == MEL_OK && strcmp(line, "ok") != 0)
+        return mel_fail(err, MEL_EDATA, "%s: %s", c->path, line);
+    if (status == MEL_OK)
+        status = mel_sqlite_line(line, sizeof line, c,
+                                 "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1", err);
+    if (status == MEL_OK && line[0] != '\0')
+        return mel_fail(err, MEL_EDATA, "%s: a row of table %s refers to nothing", c->path, line);
+    return status;
+}
+
+static mel_status verify(mel_store *store, mel_error *err)
+{
+    return read_snapshot(store, check_file, NULL, err);
+}
+
+static void close_store(mel_store *store)
+{
+    sqlite_store *s = (sqlite_store *)store;
+    for (size_t i = 0; i < READERS; i++)
+        mel_sqlite_close(s->readers[i]);
+    mel_writer_stop(s->writer); /* the last connection to go copies the log into the file */
+    mel_pool_clear(&s->pool);
+    free(s->path);
+    free(s);
+}
+
+/* Only for the owner: it holds what participants said, and the server's hash key. A file that is there is
+ * not opened: closing it again would end the locks of this process on it. */
+static mel_status create_file(const char *path, mel_error *err)
+{
+    const int file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (file >= 0) {
+        (void)close(file);
+        return MEL_OK;
+    }
+    const int reason = errno;
+    char text[128];
+    if (reason == EEXIST)
+        return MEL_OK;
+    if (strerror_r(reason, text, sizeof text) != 0)
+        (void)sqlite3_snprintf(sizeof text, text, "error %d", reason);
+    return mel_fail(err, MEL_EIO, "%s: cannot be created: %s", path, text);
+}
+
+static mel_status prepare_file(mel_sqlite *c, mel_error *err)
+{
+    char mode[16];
+    mel_status status = mel_sqlite_recognise(c, err);
+    if (status == MEL_OK)
+        status = mel_sqlite_execute(c, "PRAGMA journal_mode=WAL", err);
+    if (status == MEL_OK)
+        status = mel_sqlite_line(mode, sizeof mode, c, "PRAGMA journal_mode", err);
+    if (status == MEL_OK && strcmp(mode, "wal") != 0)
+        return mel_fail(err, MEL_EIO, "%s: this file system allows no write-ahead log", c->path);
+    return status == MEL_OK ? mel_sqlite_upgrade(c, err) : status;
+}
+
+static mel_status open_store(sqlite_store *s, const char *path, mel_error *err)
+{
+    s->path = mel_strdup(path);
+    if (s->path == NULL)
+        return mel_fail_memory(err, "the store's name");
+    s->store.path = s->path;
+    mel_sqlite *c = NULL;
+    mel_status status = mel_sqlite_check_name(path, err);
+    if (status == MEL_OK)
+        status = create_file(path, err);
+    if (status == MEL_OK)
+        status = mel_sqlite_open(&c, path, err);
+    if (status == MEL_OK)
+        status = prepare_file(c, err);
+    if (status != MEL_OK) {
+        mel_sqlite_close(c);
+        return status;
+    }
+    return mel_writer_start(&s->writer, c, err);
+}
+
+mel_status mel_sqlite_store_open(mel_store **out, const char *path, mel_error *err)
+{
+    *out = NULL;
+    sqlite_store *s = mel_alloc_zero(1, sizeof *s);
+    if (s == NULL)
+        return mel_fail_memory(err, "the store");
+    s->store = (mel_store){ NULL, read_snapshot, write_durably, verify, close_store };
+    mel_pool_init(&s->pool, READERS);
+    const mel_status status = open_store(s, path, err);
+    if (status != MEL_OK) {
+        close_store(&s->store);
+        return status;
+    }
+    *out = &s->store;
+    return MEL_OK;
+}

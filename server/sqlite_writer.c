@@ -1,0 +1,237 @@
+#include "sqlite.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Most jobs in one transaction: bounds how long the first of them waits. */
+enum { BATCH = 256 };
+
+/* On the stack of the caller, who waits until it is done. */
+typedef struct job {
+    struct job *next;
+    mel_sql_work work;
+    void *context;
+    mel_error *err;
+    mel_status status;
+    bool erases, done;
+    pthread_cond_t finished;
+} job;
+
+struct mel_writer {
+    mel_sqlite *connection;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t woken;
+    job *first, **end;
+    bool stopping;
+    bool traces; /* the log still holds deleted rows; only the thread uses it */
+};
+
+/* One job in the batch's transaction; a failure leaves no trace, but may have ended the transaction. */
+static void run_job(mel_sqlite *c, job *j)
+{
+    j->status = mel_sqlite_execute(c, "SAVEPOINT job", j->err);
+    if (j->status != MEL_OK)
+        return;
+    j->status = j->work(&c->sql, j->context, j->err);
+    if (sqlite3_get_autocommit(c->db) != 0)
+        return;
+    const char *end = j->status == MEL_OK ? "RELEASE job" : "ROLLBACK TO job; RELEASE job";
+    mel_error ignored;
+    const mel_status ended = mel_sqlite_execute(c, end, j->status == MEL_OK ? j->err : &ignored);
+    if (j->status == MEL_OK)
+        j->status = ended;
+    if (ended != MEL_OK) /* how much of the job is there is unknown: nothing of the batch may stay */
+        mel_sqlite_rollback(c);
+}
+
+static void fail_all(job *jobs, const job *last, mel_status status, const mel_error *why)
+{
+    for (job *j = jobs;; j = j->next) {
+        j->status = status;
+        if (j->err != NULL)
+            *j->err = *why;
+        if (j == last)
+            return;
+    }
+}
+
+/* The jobs from first to last in one transaction. False: it came to nothing, why says why; no job is done,
+ * whatever its status. */
+static bool run_transaction(mel_sqlite *c, job *first, const job *last, mel_error *why)
+{
+    for (job *j = first;; j = j->next) {
+        run_job(c, j);
+        if (sqlite3_get_autocommit(c->db) != 0) {
+            *why = (mel_error){ .code = j->status };
+            if (j->err != NULL)
+                *why = *j->err;
+            return false;
+        }
+        if (j == last)
+            break;
+    }
+    const bool stored = mel_sqlite_execute(c, "COMMIT", why) == MEL_OK;
+    mel_sqlite_rollback(c);
+    return stored;
+}
+
+static void run_alone(mel_sqlite *c, job *j)
+{
+    mel_error why = { 0 };
+    const mel_status status = mel_sqlite_begin(c, true, &why);
+    if (status != MEL_OK)
+        fail_all(j, j, status, &why);
+    else if (!run_transaction(c, j, j, &why))
+        fail_all(j, j, why.code != MEL_OK ? why.code : MEL_EIO, &why);
+}
+
+/* All in one transaction; if one of them spoils it, each in its own, so that it harms no other. */
+static void run_batch(mel_sqlite *c, job *first, const job *last)
+{
+    mel_error why = { 0 };
+    const mel_status status = mel_sqlite_begin(c, true, &why);
+    if (status != MEL_OK)
+        fail_all(first, last, status, &why);
+    else if (!run_transaction(c, first, last, &why)) {
+        if (first == last)
+            fail_all(first, last, why.code != MEL_OK ? why.code : MEL_EIO, &why);
+        else
+            for (job *j = first;; j = j->next) {
+                run_alone(c, j);
+                if (j == last)
+                    return;
+            }
+    }
+}
+
+/* Waits for jobs; with traces left not longer than a second. NULL: none. */
+static job *take_batch(mel_writer *w, job **last)
+{
+    while (w->first == NULL && !w->stopping && !w->traces)
+        (void)pthread_cond_wait(&w->woken, &w->lock);
+    if (w->first == NULL && !w->stopping) {
+        struct timespec soon;
+        (void)clock_gettime(CLOCK_REALTIME, &soon);
+        soon.tv_sec++;
+        (void)pthread_cond_timedwait(&w->woken, &w->lock, &soon);
+    }
+    job *first = w->first;
+    if (first == NULL)
+        return NULL;
+    *last = first;
+    for (int n = 1; n < BATCH && (*last)->next != NULL; n++)
+        *last = (*last)->next;
+    w->first = (*last)->next;
+    if (w->first == NULL)
+        w->end = &w->first;
+    return first;
+}
+
+static bool erases(const job *first, const job *last)
+{
+    for (const job *j = first;; j = j->next) {
+        if (j->erases && j->status == MEL_OK)
+            return true;
+        if (j == last)
+            return false;
+    }
+}
+
+/* A caller's job is gone as soon as its done is seen. */
+static void finish(job *first, const job *last)
+{
+    for (job *j = first, *next;; j = next) {
+        const bool end = j == last;
+        next = j->next;
+        j->done = true;
+        (void)pthread_cond_signal(&j->finished);
+        if (end)
+            return;
+    }
+}
+
+static void *write_on(void *context)
+{
+    mel_writer *w = context;
+    (void)pthread_mutex_lock(&w->lock);
+    for (;;) {
+        job *last = NULL, *first = take_batch(w, &last);
+        if (first == NULL && w->stopping)
+            break;
+        (void)pthread_mutex_unlock(&w->lock);
+        if (first != NULL) {
+            run_batch(w->connection, first, last);
+            w->traces |= erases(first, last);
+        }
+        if (w->traces)
+            w->traces = !mel_sqlite_truncate_log(w->connection);
+        (void)pthread_mutex_lock(&w->lock);
+        if (first != NULL)
+            finish(first, last);
+    }
+    (void)pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+mel_status mel_writer_do(mel_writer *w, mel_sql_work work, void *context, bool erasing, mel_error *err)
+{
+    job mine = { .work = work, .context = context, .err = err, .erases = erasing };
+    (void)pthread_cond_init(&mine.finished, NULL);
+    (void)pthread_mutex_lock(&w->lock);
+    *w->end = &mine;
+    w->end = &mine.next;
+    (void)pthread_cond_signal(&w->woken);
+    while (!mine.done)
+        (void)pthread_cond_wait(&mine.finished, &w->lock);
+    (void)pthread_mutex_unlock(&w->lock);
+    (void)pthread_cond_destroy(&mine.finished);
+    return mine.status;
+}
+
+static void writer_free(mel_writer *w)
+{
+    mel_sqlite_close(w->connection);
+    (void)pthread_cond_destroy(&w->woken);
+    (void)pthread_mutex_destroy(&w->lock);
+    free(w);
+}
+
+mel_status mel_writer_start(mel_writer **out, mel_sqlite *connection, mel_error *err)
+{
+    *out = NULL;
+    mel_writer *w = mel_alloc_zero(1, sizeof *w);
+    if (w == NULL) {
+        mel_sqlite_close(connection);
+        return mel_fail_memory(err, "the store's writer");
+    }
+    w->connection = connection;
+    w->end = &w->first;
+    (void)pthread_mutex_init(&w->lock, NULL);
+    (void)pthread_cond_init(&w->woken, NULL);
+    sigset_t all, before; /* signals are for the program's other threads */
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(&w->thread, NULL, write_on, w);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed != 0) {
+        writer_free(w);
+        return mel_fail(err, MEL_ENOMEM, "the store's writer cannot start");
+    }
+    *out = w;
+    return MEL_OK;
+}
+
+void mel_writer_stop(mel_writer *w)
+{
+    if (w == NULL)
+        return;
+    (void)pthread_mutex_lock(&w->lock);
+    w->stopping = true;
+    (void)pthread_cond_signal(&w->woken);
+    (void)pthread_mutex_unlock(&w->lock);
+    (void)pthread_join(w->thread, NULL);
+    writer_free(w);
+}

@@ -1,0 +1,250 @@
+/* A participant's log, and reading everything in one go. */
+#include "store_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mel_event_row_clear(mel_event_row *row)
+{
+    free(row->body);
+    free(row->reply);
+    *row = (mel_event_row){ 0 };
+}
+
+void mel_event_rows_free(mel_event_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mel_event_row_clear(&rows[i]);
+    free(rows);
+}
+
+static mel_status read_event(mel_event_row *out, const mel_sql_value *row, mel_error *err)
+{
+    if (row[0].integer < 1 || row[0].integer > UINT32_MAX)
+        return mel_fail(err, MEL_EDATA, "the store holds an event with number %lld",
+                        (long long)row[0].integer);
+    out->seq = (uint32_t)row[0].integer;
+    out->time = row[4].integer;
+    mel_status status = mel_sql_fixed(out->key, sizeof out->key, &row[1], err);
+    if (status == MEL_OK)
+        status = mel_sql_copied(&out->body, &row[2], err);
+    if (status == MEL_OK)
+        status = mel_sql_copied(&out->reply, &row[3], err);
+    return status;
+}
+
+mel_status mel_event_list_add(void *context, const mel_sql_value *row, mel_error *err)
+{
+    mel_row_list *list = context;
+    mel_event_row *next = mel_row_list_next(list, sizeof *next);
+    if (next == NULL)
+        return mel_fail_memory(err, "events");
+    const mel_status status = read_event(next, row, err);
+    list->n++;
+    return status;
+}
+
+mel_status mel_sql_add_event(mel_sql *sql, const char *participant, const mel_event_row *row, mel_error *err)
+{
+    const mel_sql_value p[] = { mel_sql_text(participant), mel_sql_integer(row->seq),
+                                mel_sql_text(row->key),    mel_sql_text(row->body),
+                                mel_sql_text(row->reply),  mel_sql_integer(row->time) };
+    return sql->run(sql, MEL_SQL_ADD_EVENT, p, 6, NULL, NULL, err);
+}
+
+typedef struct {
+    const char *participant, *state;
+    const mel_event_row *event;
+    mel_append outcome;
+    mel_event_row stored;
+} append;
+
+static mel_status read_stored(void *context, const mel_sql_value *row, mel_error *err)
+{
+    return read_event(context, row, err);
+}
+
+static mel_status read_number(void *context, const mel_sql_value *row, mel_error *err)
+{
+    (void)err;
+    *(int64_t *)context = row[0].integer;
+    return MEL_OK;
+}
+
+/* Waits for others who append to the same participant. */
+static mel_status lock_participant(mel_sql *sql, const mel_sql_value *participant, mel_error *err)
+{
+    size_t n = 0;
+    const mel_status status = sql->run(sql, MEL_SQL_LOCK_PARTICIPANT, participant, 1, mel_sql_count, &n, err);
+    if (status == MEL_OK && n == 0)
+        return mel_fail(err, MEL_EINVAL, "there is no participant %s", (const char *)participant->data);
+    return status;
+}
+
+static mel_status add_next(mel_sql *sql, append *a, mel_error *err)
+{
+    const mel_sql_value seen[] = { mel_sql_integer(a->event->time), mel_sql_text(a->state),
+                                   mel_sql_text(a->participant) };
+    mel_status status = mel_sql_add_event(sql, a->participant, a->event, err);
+    if (status == MEL_OK)
+        status = sql->run(sql, MEL_SQL_TOUCH_PARTICIPANT, seen, 3, NULL, NULL, err);
+    a->outcome = MEL_APPENDED;
+    return status;
+}
+
+static mel_status append_event(mel_sql *sql, void *context, mel_error *err)
+{
+    append *a = context;
+    mel_event_row_clear(&a->stored);
+    const mel_sql_value p[] = { mel_sql_text(a->participant), mel_sql_text(a->event->key) };
+    mel_status status = lock_participant(sql, p, err);
+    if (status == MEL_OK)
+        status = sql->run(sql, MEL_SQL_EVENT_BY_KEY, p, 2, read_stored, &a->stored, err);
+    if (status != MEL_OK)
+        return status;
+    if (a->stored.seq != 0) {
+        a->outcome = strcmp(a->stored.body, a->event->body) == 0 ? MEL_REPLAYED : MEL_KEY_REUSED;
+        return MEL_OK;
+    }
+    int64_t last = 0;
+    status = sql->run(sql, MEL_SQL_LAST_SEQ, p, 1, read_number, &last, err);
+    if (status != MEL_OK)
+        return status;
+    a->outcome = MEL_STALE;
+    return a->event->seq == last + 1 ? add_next(sql, a, err) : MEL_OK;
+}
+
+mel_status mel_store_append(mel_append *outcome, mel_event_row *stored, mel_store *store,
+                            const char *participant, const mel_event_row *event, const char *state,
+                            mel_error *err)
+{
+    if (stored != NULL)
+        *stored = (mel_event_row){ 0 };
+    if (event->body == NULL || event->key[0] == '\0')
+        return mel_fail(err, MEL_EINVAL, "an event needs a body and a key");
+    mel_status status = state != NULL ? mel_check_participant_state(state, err) : MEL_OK;
+    if (status != MEL_OK)
+        return status;
+    append a = { .participant = participant, .state = state, .event = event };
+    status = store->write(store, append_event, &a, false, err);
+    if (status == MEL_OK)
+        *outcome = a.outcome;
+    if (status == MEL_OK && a.outcome == MEL_REPLAYED && stored != NULL)
+        *stored = a.stored;
+    else
+        mel_event_row_clear(&a.stored);
+    return status;
+}
+
+static mel_status list_events(mel_row_list *out, mel_sql *sql, const char *participant, mel_error *err)
+{
+    const mel_sql_value p = mel_sql_text(participant);
+    return sql->run(sql, MEL_SQL_EVENTS, &p, 1, mel_event_list_add, out, err);
+}
+
+typedef struct {
+    const char *participant;
+    mel_row_list list;
+} events_of;
+
+static mel_status read_events(mel_sql *sql, void *context, mel_error *err)
+{
+    events_of *e = context;
+    mel_event_rows_free(e->list.rows, e->list.n);
+    e->list = (mel_row_list){ 0 };
+    return list_events(&e->list, sql, e->participant, err);
+}
+
+mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, const char *participant,
+                            mel_error *err)
+{
+    events_of e = { .participant = participant };
+    const mel_status status = store->read(store, read_events, &e, err);
+    if (status != MEL_OK) {
+        mel_event_rows_free(e.list.rows, e.list.n);
+        e.list = (mel_row_list){ 0 };
+    }
+    *out = e.list.rows;
+    *n = e.list.n;
+    return status;
+}
+
+typedef struct {
+    mel_sql *sql;
+    const mel_walker *walker;
+    size_t n_studies;
+} walk;
+
+static mel_status walk_events(const walk *w, const mel_participant_row *participant, mel_error *err)
+{
+    mel_row_list events = { 0 };
+    mel_status status = list_events(&events, w->sql, participant->id, err);
+    const mel_event_row *rows = events.rows;
+    for (size_t i = 0; i < events.n && status == MEL_OK; i++)
+        status = w->walker->participant(w->walker->user, participant, &rows[i], err);
+    mel_event_rows_free(events.rows, events.n);
+    return status;
+}
+
+static mel_status walk_participant(void *context, const mel_sql_value *row, mel_error *err)
+{
+    const walk *w = context;
+    mel_row_list one = { 0 };
+    mel_status status = mel_participant_list_add(&one, row, err);
+    if (status == MEL_OK)
+        status = w->walker->participant(w->walker->user, one.rows, NULL, err);
+    if (status == MEL_OK)
+        status = walk_events(w, one.rows, err);
+    mel_participant_rows_free(one.rows, one.n);
+    return status;
+}
+
+static mel_status walk_study(void *context, const mel_sql_value *row, mel_error *err)
+{
+    walk *w = context;
+    w->n_studies++;
+    mel_row_list one = { 0 };
+    mel_status status = mel_study_list_add(&one, row, err);
+    const mel_study_row *study = one.rows;
+    if (status == MEL_OK && w->walker->study != NULL)
+        status = w->walker->study(w->walker->user, study, err);
+    if (status == MEL_OK && w->walker->participant != NULL) {
+        const mel_sql_value p = mel_sql_text(study->id);
+        status = w->sql->run(w->sql, MEL_SQL_PARTICIPANTS, &p, 1, walk_participant, context, err);
+    }
+    mel_study_rows_free(one.rows, one.n);
+    return status;
+}
+
+mel_status mel_sql_walk(mel_sql *sql, const char *study, const mel_walker *walker, mel_error *err)
+{
+    walk w = { sql, walker, 0 };
+    if (study == NULL)
+        return sql->run(sql, MEL_SQL_STUDIES, NULL, 0, walk_study, &w, err);
+    const mel_sql_value p = mel_sql_text(study);
+    const mel_status status = sql->run(sql, MEL_SQL_STUDY, &p, 1, walk_study, &w, err);
+    if (status == MEL_OK && w.n_studies == 0)
+        return mel_fail(err, MEL_EINVAL, "there is no study %s", study);
+    return status;
+}
+
+typedef struct {
+    const char *study;
+    mel_walker walker;
+    bool begun;
+} visit_of;
+
+static mel_status visit_rows(mel_sql *sql, void *context, mel_error *err)
+{
+    visit_of *v = context;
+    if (v->begun) /* rows that were given cannot be taken back */
+        return mel_fail(err, MEL_EIO, "the connection to the store was lost in the middle of reading");
+    v->begun = true;
+    return mel_sql_walk(sql, v->study, &v->walker, err);
+}
+
+mel_status mel_store_visit(mel_store *store, const char *study, mel_visit visit, void *user, mel_error *err)
+{
+    visit_of v = { study, { NULL, visit, user }, false };
+    return store->read(store, visit_rows, &v, err);
+}

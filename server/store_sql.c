@@ -1,0 +1,138 @@
+#include "store_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STUDY "id, file, state, created"
+#define PARTICIPANT "id, study, token, label, about, state, created, seen, seed"
+#define EVENT "seq, key, body, reply, time"
+
+const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
+    [MEL_SQL_ADD_STUDY] = { "INSERT INTO study (" STUDY ") VALUES ($1, $2, $3, $4)"
+                            " ON CONFLICT DO NOTHING RETURNING id",
+                            false },
+    [MEL_SQL_STUDY] = { "SELECT " STUDY " FROM study WHERE id = $1", false },
+    [MEL_SQL_STUDIES] = { "SELECT " STUDY " FROM study ORDER BY created, id", false },
+    [MEL_SQL_SET_STUDY_STATE] = { "UPDATE study SET state = $1 WHERE id = $2 RETURNING id", false },
+    [MEL_SQL_COUNT_STATES] = { "SELECT state, count(*) FROM participant WHERE study = $1 GROUP BY state",
+                               false },
+    [MEL_SQL_ADD_PARTICIPANT] = { "INSERT INTO participant (" PARTICIPANT
+                                  ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+                                  " ON CONFLICT DO NOTHING RETURNING id",
+                                  false },
+    [MEL_SQL_PARTICIPANT] = { "SELECT " PARTICIPANT " FROM participant WHERE id = $1", false },
+    [MEL_SQL_PARTICIPANT_BY_TOKEN] = { "SELECT " PARTICIPANT " FROM participant WHERE token = $1", false },
+    [MEL_SQL_PARTICIPANT_BY_LABEL] = { "SELECT " PARTICIPANT
+                                       " FROM participant WHERE study = $1 AND label = $2",
+                                       false },
+    [MEL_SQL_PARTICIPANTS] = { "SELECT " PARTICIPANT
+                               " FROM participant WHERE study = $1 ORDER BY created, id",
+                               false },
+    [MEL_SQL_SET_TOKEN] = { "UPDATE participant SET token = $1 WHERE id = $2 RETURNING id", false },
+    [MEL_SQL_DELETE_PARTICIPANT] = { "DELETE FROM participant WHERE id = $1 RETURNING id", false },
+    [MEL_SQL_LOCK_PARTICIPANT] = { "SELECT id FROM participant WHERE id = $1", true },
+    [MEL_SQL_TOUCH_PARTICIPANT] = { "UPDATE participant SET seen = $1, state = coalesce($2, state)"
+                                    " WHERE id = $3",
+                                    false },
+    [MEL_SQL_EVENT_BY_KEY] = { "SELECT " EVENT " FROM event WHERE participant = $1 AND key = $2", false },
+    [MEL_SQL_LAST_SEQ] = { "SELECT coalesce(max(seq), 0) FROM event WHERE participant = $1", false },
+    [MEL_SQL_ADD_EVENT] = { "INSERT INTO event (participant, " EVENT ") VALUES ($1, $2, $3, $4, $5, $6)",
+                            false },
+    [MEL_SQL_EVENTS] = { "SELECT " EVENT " FROM event WHERE participant = $1 ORDER BY seq", false },
+    [MEL_SQL_PUT] = { "INSERT INTO thing (name, bytes, expires) VALUES ($1, $2, $3) ON CONFLICT (name)"
+                      " DO UPDATE SET bytes = excluded.bytes, expires = excluded.expires",
+                      false },
+    [MEL_SQL_PUT_ONCE] = { "INSERT INTO thing (name, bytes, expires) VALUES ($1, $2, 0) ON CONFLICT (name)"
+                           " DO UPDATE SET bytes = excluded.bytes, expires = 0"
+                           " WHERE thing.expires <> 0 AND thing.expires <= $3",
+                           false },
+    [MEL_SQL_GET] = { "SELECT bytes FROM thing WHERE name = $1 AND (expires = 0 OR expires > $2)", false },
+    [MEL_SQL_REMOVE] = { "DELETE FROM thing WHERE name = $1", false },
+    [MEL_SQL_EXPIRE] = { "DELETE FROM thing WHERE expires <> 0 AND expires <= $1", false },
+    [MEL_SQL_GAPS] = { "SELECT participant FROM event GROUP BY participant"
+                       " HAVING min(seq) <> 1 OR max(seq) <> count(*) ORDER BY participant LIMIT 1",
+                       false },
+};
+
+/* Seeds are texts: neither database has unsigned 64-bit numbers, and a negative seed would mislead. Tables
+ * end with the given text. */
+#define SCHEMA_1(NUMBER, BYTES, END, END_CLUSTERED)                                                          \
+    "CREATE TABLE study (id TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL,"                                  \
+    " state TEXT NOT NULL CHECK (state IN ('open', 'closed')), created " NUMBER " NOT NULL)" END ";"         \
+    "CREATE TABLE participant (id TEXT NOT NULL PRIMARY KEY,"                                                \
+    " study TEXT NOT NULL REFERENCES study (id) ON DELETE CASCADE, token " BYTES " UNIQUE, label TEXT,"      \
+    " about TEXT, state TEXT NOT NULL CHECK (state IN ('active', 'complete', 'left')),"                      \
+    " created " NUMBER " NOT NULL, seen " NUMBER " NOT NULL, seed TEXT NOT NULL, UNIQUE (study, label))" END \
+    ";"                                                                                                      \
+    "CREATE TABLE event (participant TEXT NOT NULL REFERENCES participant (id) ON DELETE CASCADE,"           \
+    " seq " NUMBER " NOT NULL CHECK (seq >= 1), key TEXT NOT NULL, body TEXT NOT NULL, reply TEXT,"          \
+    " time " NUMBER " NOT NULL, PRIMARY KEY (participant, seq), UNIQUE (participant, key))" END_CLUSTERED    \
+    ";"                                                                                                      \
+    "CREATE TABLE thing (name TEXT NOT NULL PRIMARY KEY, bytes " BYTES " NOT NULL,"                          \
+    " expires " NUMBER " NOT NULL)" END
+
+const char *const mel_sqlite_schema[MEL_SCHEMA_VERSION] = {
+    SCHEMA_1("INTEGER", "BLOB", " STRICT", " STRICT, WITHOUT ROWID"),
+};
+const char *const mel_postgres_schema[MEL_SCHEMA_VERSION] = {
+    SCHEMA_1("BIGINT", "BYTEA", "", ""),
+};
+
+mel_sql_value mel_sql_integer(int64_t value)
+{
+    return (mel_sql_value){ .kind = MEL_SQL_INTEGER, .integer = value };
+}
+
+mel_sql_value mel_sql_text(const char *text)
+{
+    if (text == NULL)
+        return (mel_sql_value){ .kind = MEL_SQL_NULL };
+    return (mel_sql_value){ .kind = MEL_SQL_TEXT, .data = text, .n = strlen(text) };
+}
+
+mel_sql_value mel_sql_bytes(const void *bytes, size_t n)
+{
+    return (mel_sql_value){ .kind = MEL_SQL_BYTES, .data = bytes, .n = n };
+}
+
+mel_status mel_sql_fixed(char *out, size_t size, const mel_sql_value *value, mel_error *err)
+{
+    const char *text = value->kind == MEL_SQL_TEXT ? value->data : "";
+    const size_t n = value->kind == MEL_SQL_TEXT ? value->n : 0;
+    if (n >= size)
+        return mel_fail(err, MEL_EDATA, "the store holds \"%.80s\" where at most %zu bytes are allowed", text,
+                        size - 1);
+    memcpy(out, text, n);
+    out[n] = '\0';
+    return MEL_OK;
+}
+
+mel_status mel_sql_copied(char **out, const mel_sql_value *value, mel_error *err)
+{
+    *out = NULL;
+    if (value->kind != MEL_SQL_TEXT)
+        return MEL_OK;
+    *out = mel_strdup(value->data);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "a row of the store");
+}
+
+mel_status mel_sql_count(void *context, const mel_sql_value *row, mel_error *err)
+{
+    (void)row;
+    (void)err;
+    ++*(size_t *)context;
+    return MEL_OK;
+}
+
+void *mel_row_list_next(mel_row_list *list, size_t size)
+{
+    if (list->n == list->capacity) {
+        const size_t capacity = list->capacity < 8 ? 8 : 2 * list->capacity;
+        if (!mel_grow(&list->rows, capacity, size))
+            return NULL;
+        list->capacity = capacity;
+    }
+    void *item = (char *)list->rows + list->n * size;
+    memset(item, 0, size);
+    return item;
+}

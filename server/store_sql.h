@@ -1,0 +1,122 @@
+/* What the two stores have in common: the schema, the statements, and how work on rows reaches a database.
+ * A driver (sqlite_store.c, postgres_store.c) knows connections and transactions; what is done inside a
+ * transaction (store_rows.c, store_events.c, store_things.c) is written once. */
+#ifndef MEL_SERVER_STORE_SQL_H
+#define MEL_SERVER_STORE_SQL_H
+
+#include "store.h"
+
+#include "base/internal.h"
+
+typedef enum {
+    MEL_SQL_ADD_STUDY,
+    MEL_SQL_STUDY,
+    MEL_SQL_STUDIES,
+    MEL_SQL_SET_STUDY_STATE,
+    MEL_SQL_COUNT_STATES,
+    MEL_SQL_ADD_PARTICIPANT,
+    MEL_SQL_PARTICIPANT,
+    MEL_SQL_PARTICIPANT_BY_TOKEN,
+    MEL_SQL_PARTICIPANT_BY_LABEL,
+    MEL_SQL_PARTICIPANTS,
+    MEL_SQL_SET_TOKEN,
+    MEL_SQL_DELETE_PARTICIPANT,
+    MEL_SQL_LOCK_PARTICIPANT,
+    MEL_SQL_TOUCH_PARTICIPANT,
+    MEL_SQL_EVENT_BY_KEY,
+    MEL_SQL_LAST_SEQ,
+    MEL_SQL_ADD_EVENT,
+    MEL_SQL_EVENTS,
+    MEL_SQL_PUT,
+    MEL_SQL_PUT_ONCE,
+    MEL_SQL_GET,
+    MEL_SQL_REMOVE,
+    MEL_SQL_EXPIRE,
+    MEL_SQL_GAPS,
+    MEL_SQL_STATEMENTS /* how many there are */
+} mel_sql_statement;
+
+/* Most parameters and columns of a statement. */
+enum { MEL_SQL_WIDTH = 9 };
+
+typedef struct {
+    const char *text; /* parameters $1, $2, ... first appear in this order, as both databases then agree */
+    bool lock;        /* the row stays as it is until the transaction ends */
+} mel_sql_source;
+extern const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS];
+
+/* What brings a schema from version i to i + 1, as statements separated by semicolons. */
+enum { MEL_SCHEMA_VERSION = 1 };
+extern const char *const mel_sqlite_schema[MEL_SCHEMA_VERSION];
+extern const char *const mel_postgres_schema[MEL_SCHEMA_VERSION];
+
+typedef enum { MEL_SQL_NULL, MEL_SQL_INTEGER, MEL_SQL_TEXT, MEL_SQL_BYTES } mel_sql_kind;
+typedef struct {
+    mel_sql_kind kind;
+    int64_t integer;
+    const void *data; /* of texts (with a NUL at the end) and bytes; lent */
+    size_t n;         /* bytes, without the NUL */
+} mel_sql_value;
+
+mel_sql_value mel_sql_integer(int64_t value);
+mel_sql_value mel_sql_text(const char *text); /* NULL gives NULL */
+mel_sql_value mel_sql_bytes(const void *bytes, size_t n);
+/* The text of a column in size bytes, "" for NULL; MEL_EDATA when it is longer. */
+mel_status mel_sql_fixed(char *out, size_t size, const mel_sql_value *value, mel_error *err);
+/* A copy for the caller to free; NULL for NULL. */
+mel_status mel_sql_copied(char **out, const mel_sql_value *value, mel_error *err);
+
+/* Called per row of a result; a failure ends the statement with it. */
+typedef mel_status (*mel_sql_each)(void *context, const mel_sql_value *row, mel_error *err);
+/* A connection inside a transaction. */
+typedef struct mel_sql mel_sql;
+struct mel_sql {
+    mel_status (*run)(mel_sql *sql, mel_sql_statement statement, const mel_sql_value *parameters, size_t n,
+                      mel_sql_each each, void *context, mel_error *err);
+};
+/* Counts the rows of a result: context is a size_t. */
+mel_status mel_sql_count(void *context, const mel_sql_value *row, mel_error *err);
+
+/* What is done in a transaction. It may be called again after a transaction that came to nothing, so it
+ * begins by forgetting what it found before; it may run on another thread, while the caller waits. */
+typedef mel_status (*mel_sql_work)(mel_sql *sql, void *context, mel_error *err);
+
+struct mel_store {
+    const char *path; /* of the one file it is in; NULL: none */
+    /* In one snapshot. */
+    mel_status (*read)(mel_store *store, mel_sql_work work, void *context, mel_error *err);
+    /* In one transaction that is on disk afterwards; erases: no trace of deleted rows may be left. */
+    mel_status (*write)(mel_store *store, mel_sql_work work, void *context, bool erases, mel_error *err);
+    /* Looks for damaged pages and references. */
+    mel_status (*verify)(mel_store *store, mel_error *err);
+    void (*close)(mel_store *store);
+};
+mel_status mel_sqlite_store_open(mel_store **out, const char *path, mel_error *err);
+mel_status mel_postgres_store_open(mel_store **out, const char *url, mel_error *err);
+
+/* Rows of the one study, or of all, in the transaction of sql: each study first, then each participant, then
+ * their events. NULL callbacks are left out. */
+typedef struct {
+    mel_status (*study)(void *user, const mel_study_row *row, mel_error *err);
+    mel_visit participant;
+    void *user;
+} mel_walker;
+mel_status mel_sql_walk(mel_sql *sql, const char *study, const mel_walker *walker, mel_error *err);
+
+mel_status mel_sql_add_study(mel_sql *sql, const mel_study_row *row, mel_error *err);
+mel_status mel_sql_add_participant(mel_sql *sql, const mel_participant_row *row, mel_error *err);
+mel_status mel_sql_add_event(mel_sql *sql, const char *participant, const mel_event_row *row, mel_error *err);
+mel_status mel_check_participant_state(const char *state, mel_error *err);
+
+/* Rows of a result: context of the three functions below. */
+typedef struct {
+    void *rows; /* for mel_study_rows_free and the like */
+    size_t n, capacity;
+} mel_row_list;
+mel_status mel_participant_list_add(void *context, const mel_sql_value *row, mel_error *err);
+mel_status mel_event_list_add(void *context, const mel_sql_value *row, mel_error *err);
+mel_status mel_study_list_add(void *context, const mel_sql_value *row, mel_error *err);
+/* A zeroed item of the given size at the end; NULL without memory. Counted once its maker adds 1 to n. */
+void *mel_row_list_next(mel_row_list *list, size_t size);
+
+#endif

@@ -1,0 +1,138 @@
+/* Small things by name. */
+#include "store_sql.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+typedef struct {
+    const char *name;
+    const void *mine;
+    size_t n;
+    int64_t time; /* when it expires, or now */
+    void *bytes;  /* found */
+    size_t n_stored;
+} thing;
+
+static mel_status copy_bytes(void *context, const mel_sql_value *row, mel_error *err)
+{
+    thing *t = context;
+    t->bytes = mel_alloc(row->n, 1);
+    if (t->bytes == NULL)
+        return mel_fail_memory(err, "a stored thing");
+    if (row->n > 0)
+        memcpy(t->bytes, row->data, row->n);
+    t->n_stored = row->n;
+    return MEL_OK;
+}
+
+static void forget(thing *t)
+{
+    free(t->bytes);
+    t->bytes = NULL;
+    t->n_stored = 0;
+}
+
+static mel_status get_thing(mel_sql *sql, void *context, mel_error *err)
+{
+    thing *t = context;
+    forget(t);
+    const mel_sql_value p[] = { mel_sql_text(t->name), mel_sql_integer(t->time) };
+    return sql->run(sql, MEL_SQL_GET, p, 2, copy_bytes, t, err);
+}
+
+static mel_status put_thing(mel_sql *sql, void *context, mel_error *err)
+{
+    const thing *t = context;
+    const mel_sql_value p[] = { mel_sql_text(t->name), mel_sql_bytes(t->mine, t->n),
+                                mel_sql_integer(t->time) };
+    return sql->run(sql, MEL_SQL_PUT, p, 3, NULL, NULL, err);
+}
+
+static mel_status put_once(mel_sql *sql, void *context, mel_error *err)
+{
+    const thing *t = context;
+    const mel_sql_value p[] = { mel_sql_text(t->name), mel_sql_bytes(t->mine, t->n),
+                                mel_sql_integer(t->time) };
+    const mel_status status = sql->run(sql, MEL_SQL_PUT_ONCE, p, 3, NULL, NULL, err);
+    return status == MEL_OK ? get_thing(sql, context, err) : status;
+}
+
+static mel_status remove_thing(mel_sql *sql, void *context, mel_error *err)
+{
+    const mel_sql_value p = mel_sql_text(((const thing *)context)->name);
+    return sql->run(sql, MEL_SQL_REMOVE, &p, 1, NULL, NULL, err);
+}
+
+static mel_status expire_things(mel_sql *sql, void *context, mel_error *err)
+{
+    const mel_sql_value p = mel_sql_integer(((const thing *)context)->time);
+    return sql->run(sql, MEL_SQL_EXPIRE, &p, 1, NULL, NULL, err);
+}
+
+static mel_status put_and_remove(mel_sql *sql, void *context, mel_error *err)
+{
+    const mel_status status = put_thing(sql, context, err);
+    return status == MEL_OK ? remove_thing(sql, context, err) : status;
+}
+
+mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
+                         mel_error *err)
+{
+    thing t = { .name = name, .mine = bytes, .n = n, .time = expires };
+    return store->write(store, put_thing, &t, false, err);
+}
+
+/* Hands the found bytes to the caller. */
+static mel_status found(void **bytes, size_t *n, thing *t, mel_status status, mel_error *err)
+{
+    *bytes = NULL;
+    *n = 0;
+    if (status == MEL_OK && t->bytes == NULL)
+        return mel_fail(err, MEL_EINVAL, "there is nothing named %s", t->name);
+    if (status != MEL_OK) {
+        forget(t);
+        return status;
+    }
+    *bytes = t->bytes;
+    *n = t->n_stored;
+    return MEL_OK;
+}
+
+mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *name, mel_error *err)
+{
+    thing t = { .name = name, .time = now_ms() };
+    return found(bytes, n, &t, store->read(store, get_thing, &t, err), err);
+}
+
+mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,
+                              const void *mine, size_t n, mel_error *err)
+{
+    thing t = { .name = name, .mine = mine, .n = n, .time = now_ms() };
+    return found(bytes, n_stored, &t, store->write(store, put_once, &t, false, err), err);
+}
+
+mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err)
+{
+    thing t = { .name = name };
+    return store->write(store, remove_thing, &t, false, err);
+}
+
+mel_status mel_store_expire(mel_store *store, int64_t now, mel_error *err)
+{
+    thing t = { .time = now };
+    return store->write(store, expire_things, &t, false, err);
+}
+
+mel_status mel_store_check(mel_store *store, mel_error *err)
+{
+    thing t = { .name = "check", .mine = "", .n = 0, .time = 0 };
+    return store->write(store, put_and_remove, &t, false, err);
+}
