@@ -89,8 +89,8 @@ typedef struct cli_command {
 extern const cli_command *const cli_commands[];
 const cli_command *cli_find_command(const char *name);
 
-extern const cli_command cli_elicit, cli_space_verb, cli_score, cli_rank, cli_apply, cli_report, cli_train,
-    cli_predict, cli_help, cli_version;
+extern const cli_command cli_elicit, cli_serve, cli_study, cli_space_verb, cli_score, cli_rank, cli_apply,
+    cli_report, cli_train, cli_predict, cli_help, cli_version;
 
 /* options.c: parsing. --name=value and --name value, unique prefixes, "--" ends the options; a scalar
  * option given twice is refused (MEL_EINVAL), as is every value outside its range or list. */

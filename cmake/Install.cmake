@@ -14,3 +14,4 @@ install(FILES ${CMAKE_BINARY_DIR}/melicit.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/
 install(FILES ${CMAKE_BINARY_DIR}/melicit.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
     RENAME melicit)
 install(DIRECTORY data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/melicit)
+install(DIRECTORY studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/melicit/studies FILES_MATCHING PATTERN "*.json")

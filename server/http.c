@@ -8,7 +8,8 @@
  * is read.
  *
  * Deadlines: the library's own timeout starts anew with every byte. Here a sweeper closes sockets whose
- * request, or answer, has been under way for too long, and connections that idle as long.
+ * request, or answer, has been under way for too long (bytes at a fair rate buy time), and connections that
+ * idle as long.
  *
  * Limits: of headers (memory per connection), bodies, connections in all and per address. */
 #include "http.h"
@@ -29,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEADER_MEMORY = 24 * 1024, MOST_HEADERS = 100, SPARE_FILES = 48 };
+enum { HEADER_MEMORY = 24 * 1024, MOST_HEADERS = 100, SPARE_FILES = 48, SLOWEST = 65536 /* bytes/s */ };
 
 /* Of a connection: when the current request or answer began. On a list that the sweeper walks. */
 typedef struct wire wire;
@@ -229,11 +230,11 @@ static bool add_headers(struct MHD_Response *out, const mel_response *r)
 
 static enum MHD_Result send_response(struct MHD_Connection *connection, mel_response *r, bool last)
 {
+    const bool own = r->lent == NULL && r->body != NULL;
+    static char empty[1];
+    void *bytes = r->lent != NULL ? (void *)r->lent : own ? r->body : empty;
     struct MHD_Response *out =
-        r->lent != NULL ? MHD_create_response_from_buffer(r->n, (void *)r->lent, MHD_RESPMEM_PERSISTENT)
-                        : MHD_create_response_from_buffer(r->n, r->body != NULL ? r->body : "",
-                                                          r->body != NULL ? MHD_RESPMEM_MUST_FREE
-                                                                          : MHD_RESPMEM_PERSISTENT);
+        MHD_create_response_from_buffer(r->n, bytes, own ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (out == NULL)
         return MHD_NO;
     r->body = NULL; /* the response's now */
@@ -273,13 +274,24 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
 
 /* --- reading ------------------------------------------------------------------------------------ */
 
-static void mark(mel_http *http, wire *entry, bool busy)
+/* Something begins: a request, or an answer of so many bytes, which take their time on a slow line. */
+static void mark(mel_http *http, wire *entry, bool busy, size_t bytes)
 {
     if (entry == NULL)
         return;
     pthread_mutex_lock(&http->lock);
     entry->busy = busy;
-    entry->since = now();
+    entry->since = now() + (double)bytes / SLOWEST;
+    pthread_mutex_unlock(&http->lock);
+}
+
+/* So many bytes have come: who sends at a fair rate is not cut off. */
+static void extend(mel_http *http, wire *entry, size_t bytes)
+{
+    if (entry == NULL)
+        return;
+    pthread_mutex_lock(&http->lock);
+    entry->since += (double)bytes / SLOWEST;
     pthread_mutex_unlock(&http->lock);
 }
 
@@ -362,10 +374,11 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
         return request->refused != 0 ? refuse(connection, request->refused) : MHD_YES;
     }
     if (request->answered) {
-        mark(http, request->wire, false);
+        mark(http, request->wire, false, request->response.n);
         return send_response(connection, &request->response, false);
     }
     if (*n > 0) {
+        extend(http, request->wire, *n);
         if (request->refused == 0 && !append(request, bytes, *n))
             request->refused = 503;
         *n = 0;
@@ -382,7 +395,7 @@ static void on_completed(void *user, struct MHD_Connection *connection, void **s
                          enum MHD_RequestTerminationCode how)
 {
     (void)how;
-    mark(user, wire_of(connection), false);
+    mark(user, wire_of(connection), false, 0);
     request_free(*state);
     *state = NULL;
 }
@@ -527,8 +540,7 @@ static mel_status start_daemon(mel_http *http, mel_error *err)
         fit_connections(http->opt.connections), MHD_OPTION_PER_IP_CONNECTION_LIMIT, http->opt.per_address,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)http->opt.deadline + 5, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HEADER_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed,
-        http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1u,
-        MHD_OPTION_END);
+        http, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http, MHD_OPTION_END);
     freeaddrinfo(where);
     if (http->daemon == NULL)
         return mel_fail(err, MEL_EIO, "cannot listen on %.80s port %u: is another program listening there?",

@@ -6,7 +6,7 @@ set -eu
 build="gcc g++ cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev
        libjansson-dev libsodium-dev libsqlite3-dev libmicrohttpd-dev libpq-dev"
 test="$build clang clang-format clang-tidy libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
-      python3-pytest groff-base man-db postgresql"
+      python3-pytest groff-base man-db postgresql chromium"
 bench="$test python3-pandas"
 repro="$bench python3-xgboost"
 fuzz="$build clang llvm libclang-rt-14-dev"
@@ -23,6 +23,10 @@ fuzz) wanted=$fuzz ;;
     ;;
 esac
 
+# Node.js may come from elsewhere, whose package has other names and parts: the commands count.
+command -v node >/dev/null 2>&1 || command -v nodejs >/dev/null 2>&1 || wanted="$wanted nodejs"
+command -v npm >/dev/null 2>&1 || wanted="$wanted npm"
+
 missing=""
 if command -v dpkg-query >/dev/null 2>&1; then
     for package in $wanted; do
@@ -34,23 +38,36 @@ else
     echo $wanted >&2
     exit 0
 fi
-[ -n "$missing" ] || exit 0
+install_packages() {
+    echo "setup: installing$missing" >&2
+    if [ "$(id -u)" = 0 ]; then
+        as_root=""
+    elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+        as_root="sudo"
+    else
+        echo "setup: this needs root or sudo. Ask an administrator to run" >&2
+        echo "    apt-get install$missing" >&2
+        exit 1
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    # The package lists of a new machine are empty or old; without the network the lists at hand must do.
+    $as_root apt-get update -qq || echo "setup: the package lists could not be refreshed, trying with what is there" >&2
+    if ! $as_root apt-get install -y -qq --no-install-recommends $missing >&2; then
+        echo "setup: could not install$missing" >&2
+        echo "setup: check the network or the package sources, or install them by hand, then run make again" >&2
+        exit 1
+    fi
+}
+[ -z "$missing" ] || install_packages
 
-echo "setup: installing$missing" >&2
-if [ "$(id -u)" = 0 ]; then
-    as_root=""
-elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
-    as_root="sudo"
-else
-    echo "setup: this needs root or sudo. Ask an administrator to run" >&2
-    echo "    apt-get install$missing" >&2
-    exit 1
-fi
-export DEBIAN_FRONTEND=noninteractive
-# The package lists of a new machine are empty or old; without the network the lists at hand must do.
-$as_root apt-get update -qq || echo "setup: the package lists could not be refreshed, trying with what is there" >&2
-if ! $as_root apt-get install -y -qq --no-install-recommends $missing >&2; then
-    echo "setup: could not install$missing" >&2
-    echo "setup: check the network or the package sources, or install them by hand, then run make again" >&2
-    exit 1
+# The packages of the web pages, as web/package-lock.json pins them; kept in web/node_modules.
+web=$(dirname "$0")/../web
+if [ ! -e "$web/node_modules/.package-lock.json" ] ||
+    [ "$web/package-lock.json" -nt "$web/node_modules/.package-lock.json" ]; then
+    echo "setup: installing the packages of web/package-lock.json" >&2
+    if ! (cd "$web" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2 &&
+        touch node_modules/.package-lock.json); then
+        echo "setup: npm could not install them; check the network or npm's registry, then run make again" >&2
+        exit 1
+    fi
 fi

@@ -1,0 +1,217 @@
+/* melicit serve: the web app and the study server. */
+#include "command.h"
+#include "output.h"
+#include "place.h"
+#include "progress.h"
+#include "server/server.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+typedef struct {
+    const char *store, *listen, *public_url;
+    uint64_t port, workers, connections, per_address;
+    double deadline, stop_after;
+    bool open;
+} serve_args;
+
+/* The page in the browser of whoever started this; that it does not open is no failure. */
+static void open_browser(const char *url)
+{
+    char name[] = "xdg-open", *const words[] = { name, (char *)url, NULL };
+    pid_t child;
+    (void)posix_spawnp(&child, name, NULL, NULL, words, environ);
+}
+
+static char *address_of(const serve_args *args, uint16_t port)
+{
+    const bool six = strchr(args->listen, ':') != NULL;
+    const bool any = strcmp(args->listen, "0.0.0.0") == 0 || strcmp(args->listen, "::") == 0;
+    return args->public_url != NULL ? cli_format("%s", args->public_url)
+           : any                    ? cli_format("http://localhost:%u", (unsigned)port)
+                 : cli_format(six ? "http://[%s]:%u" : "http://%s:%u", args->listen, (unsigned)port);
+}
+
+/* With --json the result is printed at once: at the end nobody would want it any more. */
+static void announce(cli_run *run, const serve_args *args, const mel_server *server)
+{
+    char *url = address_of(args, mel_server_port(server));
+    const char *token = mel_server_token(server);
+    if (run->json) {
+        cli_put(run->result, "url", cli_json_text(url));
+        cli_put(run->result, "port", cli_json_count(mel_server_port(server)));
+        cli_put(run->result, "store", cli_json_text(args->store));
+        cli_put(run->result, "token", token != NULL ? cli_json_text(token) : json_null());
+        cli_print_json(run->result);
+        run->json = false;
+    } else {
+        cli_print("melicit is at %s\n", url);
+        if (strncmp(args->store, "postgres", 8) != 0)
+            cli_print("answers are kept in %s\n", args->store);
+        if (token != NULL)
+            cli_print("researchers log in at %s/admin with this token, which is shown only now:\n  %s\n", url,
+                      token);
+        else
+            cli_print("researchers log in at %s/admin; `melicit study token` makes a new token\n", url);
+        cli_print("Ctrl-C ends it\n");
+    }
+    (void)fflush(stdout);
+    if (args->open)
+        open_browser(url);
+    free(url);
+}
+
+static double now(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_MONOTONIC, &t) == 0 ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec : 0.0;
+}
+
+static void wait_for_the_end(double seconds)
+{
+    const double end = now() + seconds;
+    const struct timespec moment = { .tv_nsec = 50000000 };
+    while (!cli_stop_wanted() && (seconds == 0.0 || now() < end))
+        (void)nanosleep(&moment, NULL);
+}
+
+static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
+{
+    const serve_args *args = arguments;
+    cli_places places = { .store = NULL };
+    const struct sigaction ignored = { .sa_handler = SIG_IGN };
+    (void)sigaction(SIGXFSZ, &ignored, NULL); /* a file that may not grow is a write that fails */
+    mel_status status = mel_store_open(&places.store, args->store, err);
+    if (status != MEL_OK)
+        return status;
+    json_t *datasets = cli_datasets();
+    mel_server_options opt;
+    mel_server_options_init(&opt);
+    opt.http.address = args->listen;
+    opt.http.port = (uint16_t)args->port;
+    opt.http.workers = (unsigned)args->workers;
+    opt.http.connections = (unsigned)args->connections;
+    opt.http.per_address = (unsigned)args->per_address;
+    opt.http.deadline = args->deadline;
+    opt.public_url = args->public_url;
+    opt.store = places.store;
+    opt.maker = cli_make_place;
+    opt.user = &places;
+    opt.datasets = datasets;
+    mel_server *server = NULL;
+    status = mel_server_start(&server, &opt, err);
+    if (status == MEL_OK) {
+        announce(run, args, server);
+        wait_for_the_end(args->stop_after);
+    }
+    mel_server_stop(server);
+    mel_store_close(places.store);
+    json_decref(datasets);
+    return status;
+}
+
+static const cli_option own_options[] = {
+    { .name = "port",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(serve_args, port),
+      .high = 65535,
+      .help = "where to listen; 0 takes any that is free" },
+    { .name = "listen",
+      .argument = "ADDRESS",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, listen),
+      .help = "the numeric address to listen on; 0.0.0.0 or :: lets other machines in, which wants a proxy "
+              "with TLS in front" },
+    { .name = "store",
+      .argument = "FILE.db",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, store),
+      .help = "where studies and answers are kept: a file, made when it is not there, or postgres://..." },
+    { .name = "public-url",
+      .argument = "URL",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, public_url),
+      .help = "what browsers see when there is a proxy in front, e.g. https://study.example.org; with https "
+              "cookies are for TLS only" },
+    { .name = "open",
+      .kind = CLI_FLAG,
+      .at = offsetof(serve_args, open),
+      .help = "open the page in a browser" },
+    { 0 }
+};
+static const cli_option limit_options[] = {
+    { .name = "workers",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(serve_args, workers),
+      .low = 1,
+      .high = 256,
+      .help = "requests that are answered at the same time; others wait" },
+    { .name = "connections",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(serve_args, connections),
+      .low = 8,
+      .high = 60000,
+      .help = "at most so many, or fewer when the limit of open files says so" },
+    { .name = "per-address",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(serve_args, per_address),
+      .low = 1,
+      .high = 60000,
+      .help = "connections from one address; behind a proxy all come from one" },
+    { .name = "deadline",
+      .argument = "SECONDS",
+      .kind = CLI_NUMBER,
+      .at = offsetof(serve_args, deadline),
+      .low = 1,
+      .high = 3600,
+      .help = "a request that has not arrived, or an answer not been fetched, after so long is cut off" },
+    { .name = "stop-after",
+      .argument = "SECONDS",
+      .kind = CLI_NUMBER,
+      .at = offsetof(serve_args, stop_after),
+      .high = 1e9,
+      .help = "end by itself, for trying things out; 0: never" },
+    { 0 }
+};
+static const cli_group groups[] = { { "Server", own_options, 0 }, { "Limits", limit_options, 0 }, { 0 } };
+static const cli_example examples[] = {
+    { "the web app on this machine, for a moment", "melicit serve --port 0 --stop-after 0.2" },
+    { "behind a proxy that does TLS, with another store",
+      "melicit serve --port 0 --public-url https://study.example.org --store studies.db --stop-after 0.2" },
+    { 0 },
+};
+static const serve_args defaults = { .store = "melicit.db",
+                                     .listen = "127.0.0.1",
+                                     .port = 8080,
+                                     .workers = 16,
+                                     .connections = 1024,
+                                     .per_address = 512,
+                                     .deadline = 10 };
+
+const cli_command cli_serve = {
+    .name = "serve",
+    .summary = "the web app: answer questions in a browser, run studies",
+    .description =
+        "Serves the web app until Ctrl-C: questions in pictures, results, and studies with many "
+        "participants. Everything is in the program; nothing is fetched from other hosts. Every answer is on "
+        "disk before it is acknowledged, so that killing the program loses none.\n\n"
+        "The first start on a store prints the researcher's token. It is not kept anywhere, only a hash of "
+        "it; `melicit study token` makes a new one.",
+    .groups = groups,
+    .examples = examples,
+    .notes = "With --json one object with url, port, store and token is printed at the start.",
+    .args_size = sizeof(serve_args),
+    .defaults = &defaults,
+    .run = run_serve,
+};

@@ -1,0 +1,528 @@
+/* melicit study: what researchers do with studies, on the command line. */
+#include "command.h"
+#include "files.h"
+#include "output.h"
+#include "place.h"
+#include "server/export.h"
+#include "server/manage.h"
+#include "server/server.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *store, *public_url, *out, *metric, *noise;
+    cli_list labels;
+    int format;
+    uint64_t participants;
+} study_args;
+
+/* What every action works on. */
+typedef struct {
+    cli_run *run;
+    const study_args *args;
+    cli_places places;
+    mel_app app;
+    const char *what; /* the operand after the action: a file or a study's id; NULL: none */
+    const char *who;  /* the one after it: a participant */
+} desk;
+
+static mel_status read_text(char **out, const char *path, mel_error *err)
+{
+    enum { MOST = 4 << 20 };
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (file == NULL)
+        return cli_fail(err, MEL_EDATA, "%s: cannot be read", path);
+    char *text = cli_alloc_zero(MOST + 1, 1);
+    const size_t n = fread(text, 1, MOST, file);
+    const bool whole = ferror(file) == 0 && feof(file) != 0;
+    if (file != stdin)
+        (void)fclose(file);
+    if (whole && strlen(text) == n) {
+        *out = text;
+        return MEL_OK;
+    }
+    free(text);
+    return cli_fail(err, MEL_EDATA, "%s: a text of at most 4 MB is wanted", path);
+}
+
+static char *link_of(const desk *d, const char *id)
+{
+    const char *url = d->args->public_url;
+    return cli_format("%s/s/%s", url != NULL ? url : "http://127.0.0.1:8080", id);
+}
+
+/* A file, or one of the studies that come with the program, by its name. */
+static mel_status read_study(char **out, const char *given, mel_error *err)
+{
+    static const char *const folders[] = { MEL_BUILD_DATA "/../studies", MEL_INSTALL_DATA "/studies" };
+    if (strchr(given, '/') != NULL || cli_ends_with(given, ".json") || strcmp(given, "-") == 0)
+        return read_text(out, given, err);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        char *path = cli_format("%s/%s.json", folders[i], given);
+        const mel_status status = read_text(out, path, err);
+        free(path);
+        if (status == MEL_OK)
+            return MEL_OK;
+    }
+    return cli_fail(err, MEL_EDATA, "%s: neither a file (NAME.json) nor a study that comes with melicit",
+                    given);
+}
+
+/* --- making ------------------------------------------------------------------------------------- */
+
+static mel_status create(desk *d, mel_error *err)
+{
+    char *text = NULL, id[MEL_ID_TEXT];
+    mel_status status = read_study(&text, d->what, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_manage_create(id, d->app.store, d->app.live, text, err);
+    free(text);
+    if (status != MEL_OK)
+        return cli_fail_in(err, status, d->what);
+    char *link = link_of(d, id);
+    cli_put(d->run->result, "id", cli_json_text(id));
+    cli_put(d->run->result, "link", cli_json_text(link));
+    if (!d->run->json)
+        cli_print("study %s, open for participants at %s\n", id, link);
+    free(link);
+    return MEL_OK;
+}
+
+static mel_status check(desk *d, mel_error *err)
+{
+    char *text = NULL;
+    mel_study *study = NULL;
+    mel_status status = read_study(&text, d->what, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_study_parse(&study, text, strlen(text), err);
+    free(text);
+    const size_t phases = study != NULL ? study->n_phases : 0;
+    if (status == MEL_OK)
+        status = mel_manage_check(d->app.live, study, err);
+    if (status != MEL_OK)
+        return cli_fail_in(err, status, d->what);
+    cli_put(d->run->result, "phases", cli_json_count(phases));
+    if (!d->run->json)
+        cli_print("%s: a study of %zu phases; a simulated participant got through\n", d->what, phases);
+    return MEL_OK;
+}
+
+static mel_status set_state(desk *d, const char *state, mel_error *err)
+{
+    const mel_status status = mel_store_set_state(d->app.store, d->what, state, err);
+    if (status != MEL_OK)
+        return status;
+    cli_put(d->run->result, "id", cli_json_text(d->what));
+    cli_put(d->run->result, "state", cli_json_text(state));
+    if (!d->run->json)
+        cli_print("study %s is %s\n", d->what, state);
+    return MEL_OK;
+}
+
+static mel_status open_study(desk *d, mel_error *err)
+{
+    return set_state(d, "open", err);
+}
+
+static mel_status close_study(desk *d, mel_error *err)
+{
+    return set_state(d, "closed", err);
+}
+
+/* --- looking ------------------------------------------------------------------------------------ */
+
+static long long count_of(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+static mel_status list(desk *d, mel_error *err)
+{
+    json_t *studies = mel_studies_json(d->app.store, err);
+    if (studies == NULL)
+        return err->code;
+    if (!d->run->json && json_array_size(studies) == 0)
+        cli_print("there are no studies in %s\n", d->args->store);
+    if (!d->run->json && json_array_size(studies) > 0) {
+        static const char *const headers[] = { "study", "state", "active", "complete", "left", "title" };
+        cli_table *table = cli_table_new("llrrrl", headers);
+        for (size_t i = 0; i < json_array_size(studies); i++) {
+            const json_t *one = json_array_get(studies, i), *people = json_object_get(one, "participants");
+            char *title = cli_short(text_of(one, "title"), 50);
+            cli_table_cell(table, "%s", text_of(one, "id"));
+            cli_table_cell(table, "%s", text_of(one, "state"));
+            cli_table_cell(table, "%lld", count_of(people, "active"));
+            cli_table_cell(table, "%lld", count_of(people, "complete"));
+            cli_table_cell(table, "%lld", count_of(people, "left"));
+            cli_table_cell(table, "%s", title);
+            free(title);
+        }
+        cli_table_print(table);
+    }
+    cli_put(d->run->result, "studies", studies);
+    return MEL_OK;
+}
+
+/* "7.2 (5.1 to 9.8)" */
+static void ratio_cell(cli_table *table, const json_t *ratio)
+{
+    const json_t *value = json_object_get(ratio, "value");
+    if (json_is_number(value))
+        cli_table_cell(table, "%.3g (%.3g to %.3g)", json_number_value(value),
+                       json_number_value(json_object_get(ratio, "low")),
+                       json_number_value(json_object_get(ratio, "high")));
+    else
+        cli_table_cell(table, "%s", "");
+}
+
+static void print_people(const json_t *people)
+{
+    static const char *const headers[] = { "participant", "label", "state",    "page",
+                                           "answers",     "ratio", "agreement" };
+    cli_table *table = cli_table_new("llllrll", headers);
+    for (size_t i = 0; i < json_array_size(people); i++) {
+        const json_t *one = json_array_get(people, i), *agreed = json_object_get(one, "agreement");
+        char *label = cli_short(text_of(one, "label"), 24);
+        cli_table_cell(table, "%s", text_of(one, "id"));
+        cli_table_cell(table, "%s%s", label,
+                       json_is_true(json_object_get(one, "simulated")) ? "(simulated)" : "");
+        cli_table_cell(table, "%s", text_of(one, "state"));
+        cli_table_cell(table, "%s", text_of(one, "page"));
+        cli_table_cell(table, "%lld", count_of(one, "answers"));
+        ratio_cell(table, json_object_get(one, "ratio"));
+        if (agreed != NULL)
+            cli_table_cell(table, "%lld of %lld", count_of(agreed, "elicited"), count_of(agreed, "of"));
+        else
+            cli_table_cell(table, "%s", "");
+        free(label);
+    }
+    cli_table_print(table);
+}
+
+static mel_status show(desk *d, mel_error *err)
+{
+    mel_study_row row;
+    mel_status status = mel_store_study(&row, d->app.store, d->what, err);
+    if (status != MEL_OK)
+        return status;
+    json_t *seen = NULL;
+    status = mel_manage_monitor(&seen, d->app.store, d->app.live, d->what, INFINITY, err);
+    json_t *file = json_loads(row.file, 0, NULL);
+    if (status == MEL_OK) {
+        cli_put(d->run->result, "id", cli_json_text(row.id));
+        cli_put(d->run->result, "state", cli_json_text(row.state));
+        (void)json_object_update(d->run->result, seen);
+    }
+    if (status == MEL_OK && !d->run->json) {
+        const json_t *pooled = json_object_get(seen, "pooled");
+        cli_print("%s (%s)\n", text_of(file, "title"), row.state);
+        print_people(json_object_get(seen, "live"));
+        if (json_is_object(pooled))
+            cli_print("together (%lld): %s\n", count_of(pooled, "participants"),
+                      json_string_value(json_array_get(json_object_get(pooled, "words"), 0)));
+    }
+    json_decref(file);
+    json_decref(seen);
+    mel_study_row_clear(&row);
+    return status;
+}
+
+static mel_status links(desk *d, mel_error *err)
+{
+    mel_study_row row;
+    const mel_status status = mel_store_study(&row, d->app.store, d->what, err);
+    if (status != MEL_OK)
+        return status;
+    mel_study_row_clear(&row);
+    char *plain = link_of(d, d->what);
+    json_t *made = json_array();
+    cli_put(d->run->result, "anonymous", cli_json_text(plain));
+    if (!d->run->json && d->args->labels.n == 0)
+        cli_print("%s\n", plain);
+    for (size_t i = 0; i < d->args->labels.n; i++) {
+        const char *at = d->args->labels.item[i];
+        while (*at != '\0') {
+            char *label = cli_format("%.*s", (int)strcspn(at, ","), at);
+            at += strlen(label) + (at[strlen(label)] == ',');
+            char *query = mel_link_query(d->what, label, &d->app);
+            char *url = cli_format("%s%s", plain, query != NULL ? query : "");
+            cli_push(made, json_pack("{s:s, s:s}", "label", label, "url", url));
+            if (!d->run->json)
+                cli_print("%s  %s\n", label, url);
+            free(url);
+            free(query);
+            free(label);
+        }
+    }
+    cli_put(d->run->result, "links", made);
+    free(plain);
+    return MEL_OK;
+}
+
+static mel_status export_study(desk *d, mel_error *err)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    const char *path = d->args->out != NULL ? d->args->out : "-";
+    mel_status status = cli_out_check(path, err);
+    if (status == MEL_OK && d->run->json && strcmp(path, "-") == 0)
+        status = cli_fail(err, MEL_EINVAL, "--json wants standard output for itself: give --out FILE");
+    if (status == MEL_OK)
+        status = mel_export(&bytes, &n, d->app.store, d->what, (mel_export_format)d->args->format, err);
+    cli_out out = { 0 };
+    if (status == MEL_OK)
+        status = cli_out_open(&out, path, err);
+    if (status == MEL_OK && n > 0 && fwrite(bytes, 1, n, out.stream) != n)
+        status = cli_out_failed(&out, err);
+    if (status == MEL_OK)
+        status = cli_out_commit(&out, err);
+    else if (out.stream != NULL)
+        cli_out_abandon(&out);
+    free(bytes);
+    if (status == MEL_OK) {
+        cli_put(d->run->result, "out", cli_json_text(path));
+        cli_put(d->run->result, "bytes", cli_json_count(n));
+    }
+    return status;
+}
+
+/* --- participants ------------------------------------------------------------------------------- */
+
+static mel_status delete_one(desk *d, mel_error *err)
+{
+    mel_participant_row row;
+    if (d->who == NULL)
+        return cli_fail(err, MEL_EINVAL, "whom? melicit study delete STUDY PARTICIPANT");
+    mel_status status = mel_store_participant(&row, d->app.store, d->who, err);
+    if (status != MEL_OK)
+        return status;
+    const bool of_study = strcmp(row.study, d->what) == 0;
+    mel_participant_row_clear(&row);
+    if (!of_study)
+        return cli_fail(err, MEL_EINVAL, "study %s has no participant %s", d->what, d->who);
+    status = mel_store_delete_participant(d->app.store, d->who, err);
+    if (status != MEL_OK)
+        return status;
+    cli_put(d->run->result, "deleted", cli_json_text(d->who));
+    if (!d->run->json)
+        cli_print("participant %s and all answers are erased\n", d->who);
+    return MEL_OK;
+}
+
+/* A number is a ratio, anything else a metric file. */
+static mel_status read_metric(json_t **out, const char *given, mel_error *err)
+{
+    *out = NULL;
+    if (given == NULL)
+        return MEL_OK;
+    char *end = NULL, *text = NULL;
+    const double ratio = strtod(given, &end);
+    if (end != given && *end == '\0' && ratio > 0.0 && isfinite(ratio)) {
+        *out = json_real(ratio);
+        return MEL_OK;
+    }
+    char *path = NULL;
+    mel_status status = cli_find_data(&path, given, err);
+    if (status == MEL_OK)
+        status = read_text(&text, path, err);
+    json_error_t why;
+    if (status == MEL_OK && (*out = json_loads(text, JSON_REJECT_DUPLICATES, &why)) == NULL)
+        status = cli_fail(err, MEL_EDATA, "%s: line %d: %s", given, why.line, why.text);
+    free(text);
+    free(path);
+    return status;
+}
+
+static mel_status rehearse(desk *d, mel_error *err)
+{
+    json_t *metric = NULL;
+    uint32_t done = 0;
+    mel_status status = read_metric(&metric, d->args->metric, err);
+    const mel_rehearsal how = { .participants = (uint32_t)d->args->participants,
+                                .metric = metric,
+                                .noise = d->args->noise,
+                                .seed = d->run->seed };
+    if (status == MEL_OK)
+        status = mel_manage_rehearse(&done, d->app.store, d->app.live, d->what, &how, err);
+    json_decref(metric);
+    if (status != MEL_OK)
+        return status;
+    cli_put(d->run->result, "participants", cli_json_count(done));
+    if (!d->run->json)
+        cli_print("%u simulated participant%s went through study %s\n", done, done == 1 ? "" : "s", d->what);
+    return MEL_OK;
+}
+
+static mel_status token(desk *d, mel_error *err)
+{
+    char text[MEL_TOKEN_TEXT];
+    bool mine = false;
+    const mel_status status = mel_admin_token_new(text, &mine, true, &d->app, err);
+    if (status != MEL_OK)
+        return status;
+    cli_put(d->run->result, "token", cli_json_text(text));
+    if (!d->run->json)
+        cli_print("%s\n", text);
+    return MEL_OK;
+}
+
+/* --- the verb ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    mel_status (*run)(desk *d, mel_error *err);
+    size_t operands, most;
+} actions[] = {
+    { "create", create, 1, 1 },     { "check", check, 1, 1 },       { "list", list, 0, 0 },
+    { "show", show, 1, 1 },         { "links", links, 1, 1 },       { "export", export_study, 1, 1 },
+    { "open", open_study, 1, 1 },   { "close", close_study, 1, 1 }, { "delete", delete_one, 2, 2 },
+    { "rehearse", rehearse, 1, 1 }, { "token", token, 0, 0 },
+};
+enum { ACTIONS = sizeof actions / sizeof *actions };
+
+static const char *action_name(const void *user, size_t i)
+{
+    (void)user;
+    return i < ACTIONS ? actions[i].name : NULL;
+}
+
+static mel_status find_action(size_t *out, const cli_run *run, mel_error *err)
+{
+    if (run->n_operands == 0)
+        return cli_fail(err, MEL_EINVAL,
+                        "what about it? melicit study create, check, list, show, links, export, open, close, "
+                        "delete, rehearse or token");
+    const char *word = run->operand[0];
+    for (*out = 0; *out < ACTIONS && strcmp(actions[*out].name, word) != 0;)
+        ++*out;
+    if (*out == ACTIONS) {
+        const char *near = cli_nearest(word, action_name, NULL);
+        return cli_fail(err, MEL_EINVAL, "study %s: there is no such action%s%s%s", word,
+                        near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                        near != NULL ? "\"?" : "");
+    }
+    const size_t n = run->n_operands - 1;
+    if (n < actions[*out].operands)
+        return cli_fail(err, MEL_EINVAL, "study %s: %s", word,
+                        actions[*out].run == create || actions[*out].run == check ? "which file?"
+                        : n == 0                                                  ? "which study?"
+                                                                                  : "which participant?");
+    if (n > actions[*out].most)
+        return cli_fail(err, MEL_EINVAL, "study %s: %s is one word too many", word,
+                        run->operand[actions[*out].most + 1]);
+    return MEL_OK;
+}
+
+static mel_status run_study(cli_run *run, const void *arguments, mel_error *err)
+{
+    size_t action = 0;
+    desk d = { .run = run, .args = arguments };
+    mel_status status = find_action(&action, run, err);
+    if (status != MEL_OK)
+        return status;
+    d.what = run->n_operands > 1 ? run->operand[1] : NULL;
+    d.who = run->n_operands > 2 ? run->operand[2] : NULL;
+    status = mel_store_open(&d.places.store, d.args->store, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_app_init(&d.app, d.places.store, cli_make_place, &d.places, err);
+    if (status == MEL_OK)
+        status = actions[action].run(&d, err);
+    mel_app_clear(&d.app);
+    mel_store_close(d.places.store);
+    return status;
+}
+
+static const char *const formats[] = { "csv", "jsonl", "sqlite", NULL }; /* as mel_export_format */
+static const cli_option own_options[] = {
+    { .name = "store",
+      .argument = "FILE.db",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, store),
+      .help = "the store of melicit serve, which may be running: a file or postgres://..." },
+    { .name = "public-url",
+      .argument = "URL",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, public_url),
+      .help = "create, links: where melicit serve is seen (http://127.0.0.1:8080 unless given)" },
+    { .name = "labels",
+      .argument = "A,B,..",
+      .kind = CLI_LIST,
+      .at = offsetof(study_args, labels),
+      .help = "links: a link for each of these" },
+    { .name = "format",
+      .kind = CLI_CHOICE,
+      .at = offsetof(study_args, format),
+      .choices = formats,
+      .help = "export: a row per answer, a JSON object per answer, or a copy of the tables" },
+    { .name = "out",
+      .argument = "FILE",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(study_args, out),
+      .help = "export: where it goes; standard output unless given" },
+    { .name = "participants",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(study_args, participants),
+      .low = 1,
+      .high = MEL_MOST_REHEARSED,
+      .help = "rehearse: how many" },
+    { .name = "metric",
+      .argument = "M.json",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, metric),
+      .help = "rehearse: what they want: a metric file or, of two classes, how many false alarms a miss is "
+              "worth; without it they want as few mistakes as possible" },
+    { .name = "noise",
+      .argument = "KIND",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, noise),
+      .help = "rehearse: how they err, as --noise of melicit elicit" },
+    { 0 }
+};
+static const cli_group groups[] = { { "Studies", own_options, 0 }, { 0 } };
+static const cli_example examples[] = {
+    { "make the study of chapter 8 of the thesis, which comes with the program",
+      "melicit study create cancer" },
+    { "see what there is", "melicit study list" },
+    { "send two simulated participants through it, and look at all",
+      "study=$(melicit study list --json | sed -n 's/.*\"id\": \"\\(.*\\)\".*/\\1/p'); melicit study "
+      "rehearse "
+      "$study --participants 2 --metric 7 --noise flip:0.05; melicit study show $study; melicit study export "
+      "$study --out answers.csv" },
+    { 0 },
+};
+static const study_args defaults = { .store = "melicit.db", .participants = 10 };
+
+const cli_command cli_study = {
+    .name = "study",
+    .summary = "create, inspect, rehearse and export studies",
+    .operands = "ACTION [FILE | STUDY [PARTICIPANT]]",
+    .max_operands = 3,
+    .description =
+        "Does on the command line what the researcher's pages do, on the same store, also while melicit "
+        "serve "
+        "is running: create FILE, check FILE, list, show STUDY, links STUDY, export STUDY, open STUDY, close "
+        "STUDY, delete STUDY PARTICIPANT, rehearse STUDY, token.\n\n"
+        "create and check send a simulated participant through the study; rehearse sends as many as wanted, "
+        "who are stored and marked as simulated. token replaces the researcher's token by a new one.",
+    .groups = groups,
+    .examples = examples,
+    .notes =
+        "docs/study-file.md says what is in a study file. Reading the data of a study file needs the folder "
+        "in which its files are; bundled data are found anywhere.",
+    .args_size = sizeof(study_args),
+    .defaults = &defaults,
+    .run = run_study,
+};

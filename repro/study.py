@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Table 8.5 of the thesis with simulated participants: its ten subjects' metrics, elicited through whole studies.
+
+Writes docs/repro-study.md. Every participant walks through a study of `melicit study`, as people do in the browser: a
+guess, the elicitation, 15 evaluation questions. The thesis' figures are typed in below from its table 8.5."""
+
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve()
+PAGE = ROOT / "docs" / "repro-study.md"
+
+# Subject: weight of TN (that of TP is the rest), and on how many percent of 15 questions the metric agreed.
+SUBJECTS = {"S1": (0.125, 87), "S2": (0.141, 100), "S3": (0.125, 93), "S4": (0.141, 100), "S5": (0.328, 73),
+            "S6": (0.031, 87), "S7": (0.031, 100), "S8": (0.359, 87), "S9": (0.125, 93), "S10": (0.141, 87)}
+TOLERANCE = 0.05
+TIMES = int(os.environ.get("MELICIT_TIMES", "20"))  # simulated participants per subject, strategy and noise
+STRATEGIES = {"search": {"strategy": "search", "max_questions": 200},
+              "active": {"strategy": "active", "assume": "flip", "repeat_every": 6, "max_questions": 30}}
+
+
+def study(strategy):
+    return {"format": "melicit-study", "version": 1, "title": f"Chapter 8, {strategy}",
+            "space": {"data": "breast_cancer_original", "classes": ["healthy", "cancer"], "smooth": True},
+            "elicitation": {"family": "linear", "tolerance": TOLERANCE, **STRATEGIES[strategy]},
+            "phases": [{"kind": "guess", "title": "Guess"}, {"kind": "elicitation"},
+                       {"kind": "evaluation", "questions": 15, "radius": 0.1}, {"kind": "done", "title": "Thanks"}]}
+
+
+class Desk:
+    """melicit study on a store of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def call(self, *words):
+        done = subprocess.run([BUILD / "melicit", "study", *map(str, words), "--store", "study.db", "--json"],
+                              cwd=self.folder, check=True, capture_output=True, text=True)
+        return json.loads(done.stdout)
+
+    def participants(self, strategy, ratio, noise, seed):
+        (pathlib.Path(self.folder) / "study.json").write_text(json.dumps(study(strategy)))
+        made = self.call("create", "study.json")["id"]
+        self.call("rehearse", made, "--participants", TIMES, "--metric", ratio, "--noise", noise, "--seed", seed)
+        return self.call("show", made)["live"]
+
+
+def measure(people, tn):
+    """What came of the participants whose weight of TN this is."""
+    truth = math.atan2(tn, 1 - tn)
+    found = [[w["value"] for w in p["weights"]] for p in people]
+    off = [abs(math.atan2(b, a) - truth) for a, b in found]
+    share = lambda name: 100 * statistics.mean(p["agreement"][name] / p["agreement"]["of"] for p in people)
+    low, *_, high = sorted(round(100 * p["agreement"]["elicited"] / p["agreement"]["of"]) for p in people)
+    return {"tn": statistics.median(b / (a + b) for a, b in found), "within": sum(o <= TOLERANCE for o in off),
+            "off": statistics.median(off), "questions": statistics.median(p["questions"] for p in people),
+            "m": share("elicited"), "low": low, "high": high, "guess": share("guess"), "accuracy": share("accuracy"),
+            "f1": share("f1")}
+
+
+def table(out, desk, noise, title, note):
+    out.append(f"## {title}\n\n{note}\n")
+    out.append("| subject | TN, thesis | M, thesis | search: TN | within 0.05 | questions | M (range) | active: TN | within 0.05 "
+               "| questions | M (range) | M of accuracy | M of F1 |\n|" + " --- |" * 13)
+    all_found = {s: [] for s in STRATEGIES}
+    for seed, (name, (tn, m)) in enumerate(SUBJECTS.items(), 1):
+        row = {}
+        for strategy in STRATEGIES:
+            row[strategy] = measure(desk.participants(strategy, (1 - tn) / tn, noise, seed), tn)
+            all_found[strategy].append(row[strategy])
+        cells = "".join(f" {r['tn']:.3f} | {r['within']} of {TIMES} | {r['questions']:g} | {r['m']:.0f} ({r['low']} to {r['high']}) |"
+                        for r in row.values())
+        out.append(f"| {name} | {tn:.3f} | {m} |{cells} {row['active']['accuracy']:.0f} | {row['active']['f1']:.0f} |")
+        print(noise, out[-1], flush=True)
+    mean = lambda strategy, key: statistics.mean(r[key] for r in all_found[strategy])
+    thesis = statistics.mean(m for _, m in SUBJECTS.values())
+    out.append("\nOver all subjects: M " + ", ".join(
+        f"{mean(s, 'm'):.1f} with {s} after {mean(s, 'questions'):.1f} questions ({100 * mean(s, 'within') / TIMES:.0f}% of the "
+        f"participants within {TOLERANCE} rad)" for s in STRATEGIES) +
+        f"; the thesis' subjects {thesis:.1f}. Accuracy {mean('active', 'accuracy'):.1f}, F1 {mean('active', 'f1'):.1f}, the own "
+        f"guess {mean('active', 'guess'):.1f}.\n")
+
+
+def main():
+    out = ["# Chapter 8: the subjects of table 8.5, re-enacted\n",
+           f"Made by `repro/study.py`: {TIMES} simulated participants for every subject, strategy and kind of noise, who walk through "
+           "a study on the smoothed Wisconsin breast cancer data and have the metric that was elicited from that subject. TN is the "
+           "weight of a healthy patient who is told so, that of a cancer found is the rest (median over participants). \"Within\" counts "
+           f"metrics whose angle is off by at most the tolerance of the search, {TOLERANCE}. M is the share of 15 evaluation questions, "
+           "in percent, on which the elicited metric prefers what the participant did: the mean, the lowest and the highest. "
+           "`search` is the thesis' algorithm with four questions per halving, `active` the program's own strategy, which allows for "
+           "wrong answers and asks every sixth question twice. The participants' own guess of the ratio is right here by construction, "
+           "so its M shows what noise alone takes away.\n"]
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        desk = Desk(folder)
+        table(out, desk, "none", "Without noise", "Everybody answers as the metric says.")
+        table(out, desk, "flip:0.05", "One answer in twenty is wrong", "In the elicitation and in the evaluation alike.")
+        table(out, desk, "flip:0.1", "One answer in ten is wrong", "In the elicitation and in the evaluation alike.")
+    PAGE.write_text("\n".join(out))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,458 @@
+/* What researchers ask for. */
+#include "app.h"
+
+#include "export.h"
+#include "manage.h"
+
+#include "base/buffer.h"
+#include "base/internal.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ADMIN_HOURS = 12, MOST_LABELS = 1000, MOST_LABEL = 120, MOST_URL = 2000 };
+static const double monitor_seconds = 4.0;
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* --- coming and going --------------------------------------------------------------------------- */
+
+mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool replace, const mel_app *app,
+                               mel_error *err)
+{
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_token_new(token, hash, app);
+    *mine = true;
+    if (replace)
+        return mel_store_put(app->store, MEL_ADMIN_TOKEN, hash, sizeof hash, 0, err);
+    void *stored = NULL;
+    size_t n = 0;
+    const mel_status status =
+        mel_store_put_once(&stored, &n, app->store, MEL_ADMIN_TOKEN, hash, sizeof hash, err);
+    *mine = status == MEL_OK && n == sizeof hash && sodium_memcmp(stored, hash, n) == 0;
+    free(stored);
+    return status;
+}
+
+/* Whether it is the token that was printed at the start. */
+static mel_status is_token(bool *right, const mel_call *call, const char *token, mel_error *err)
+{
+    unsigned char hash[MEL_HASH_BYTES];
+    void *stored = NULL;
+    size_t n = 0;
+    *right = false;
+    mel_token_hash(hash, token, call->app);
+    const mel_status status = mel_store_get(&stored, &n, call->app->store, MEL_ADMIN_TOKEN, err);
+    if (status == MEL_OK)
+        *right = n == sizeof hash && sodium_memcmp(stored, hash, n) == 0;
+    free(stored);
+    return status == MEL_EINVAL ? MEL_OK : status;
+}
+
+static void admin_name(char name[MEL_ADMIN_NAME], const char *token, const mel_app *app)
+{
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_token_hash(hash, token, app);
+    (void)snprintf(name, MEL_ADMIN_NAME, "admin:");
+    sodium_bin2hex(name + 6, MEL_ADMIN_NAME - 6, hash, sizeof hash);
+}
+
+static void let_in(mel_call *call)
+{
+    char token[MEL_TOKEN_TEXT], name[MEL_ADMIN_NAME], csrf[MEL_CSRF_TEXT];
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_error err = { 0 };
+    mel_token_new(token, hash, call->app);
+    admin_name(name, token, call->app);
+    const mel_status status =
+        mel_store_put(call->app->store, name, "1", 1, mel_now() + (int64_t)ADMIN_HOURS * 3600000, &err);
+    if (status != MEL_OK) {
+        mel_call_failed(call, status, &err);
+        return;
+    }
+    mel_csrf_of(csrf, token, call->app);
+    mel_call_cookie(call, "melicit_admin", token, (int64_t)ADMIN_HOURS * 3600);
+    mel_call_json(call, json_pack("{s:s}", "csrf", csrf));
+}
+
+void mel_admin_login(mel_call *call)
+{
+    if (!mel_call_is_own(call, NULL))
+        return;
+    json_t *body = mel_call_body(call);
+    if (body == NULL)
+        return;
+    const char *token = text_of(body, "token");
+    bool right = false;
+    mel_error err = { 0 };
+    const mel_status status = token != NULL ? is_token(&right, call, token, &err) : MEL_OK;
+    if (token == NULL)
+        mel_call_error(call, 400, "bad-request", "token: a text is wanted", NULL);
+    else if (status != MEL_OK)
+        mel_call_failed(call, status, &err);
+    else if (right)
+        let_in(call);
+    else
+        mel_call_wrong(call, "wrong-token", "this is not the researcher's token");
+    json_decref(body);
+}
+
+void mel_admin_logout(mel_call *call)
+{
+    const char *token = mel_request_cookie(call->request, "melicit_admin");
+    if (!mel_call_is_own(call, "melicit_admin"))
+        return;
+    if (token != NULL) {
+        char name[MEL_ADMIN_NAME];
+        mel_error err = { 0 };
+        admin_name(name, token, call->app);
+        const mel_status status = mel_store_remove(call->app->store, name, &err);
+        if (status != MEL_OK) {
+            mel_call_failed(call, status, &err);
+            return;
+        }
+    }
+    mel_call_cookie(call, "melicit_admin", NULL, 0);
+    mel_call_json(call, json_object());
+}
+
+bool mel_call_admin(mel_call *call)
+{
+    const char *token = mel_request_cookie(call->request, "melicit_admin");
+    if (token == NULL) {
+        mel_call_error(call, 403, "not-logged-in", "log in with the researcher's token first", NULL);
+        return false;
+    }
+    char name[MEL_ADMIN_NAME];
+    void *bytes = NULL;
+    size_t n = 0;
+    mel_error err = { 0 };
+    admin_name(name, token, call->app);
+    const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &err);
+    free(bytes);
+    if (status == MEL_OK)
+        return true;
+    if (status == MEL_EINVAL)
+        mel_call_wrong(call, "not-logged-in", "log in with the researcher's token first");
+    else
+        mel_call_failed(call, status, &err);
+    return false;
+}
+
+/* A request that writes. */
+static bool may_write(mel_call *call)
+{
+    return mel_call_is_own(call, "melicit_admin") && mel_call_admin(call);
+}
+
+static json_t *csrf_json(const mel_call *call)
+{
+    char csrf[MEL_CSRF_TEXT];
+    mel_csrf_of(csrf, mel_request_cookie(call->request, "melicit_admin"), call->app);
+    return json_string(csrf);
+}
+
+/* --- links -------------------------------------------------------------------------------------- */
+
+/* "https://study.example.org/s/ID", then the query; NULL without memory. */
+static json_t *link_to(const mel_call *call, const char *study, const char *query)
+{
+    const char *host = mel_request_header(call->request, "Host");
+    char url[MOST_URL];
+    if (call->app->public_url != NULL)
+        (void)snprintf(url, sizeof url, "%s/s/%s%s", call->app->public_url, study, query);
+    else
+        (void)snprintf(url, sizeof url, "http://%s/s/%s%s", host != NULL ? host : "localhost", study, query);
+    return json_string(url);
+}
+
+static json_t *links_of(const mel_call *call, const char *study)
+{
+    return json_pack(
+        "{s:o, s:o}", "anonymous", link_to(call, study, ""), "prolific",
+        link_to(call, study,
+                "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"));
+}
+
+void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app)
+{
+    unsigned char hash[crypto_generichash_BYTES_MIN];
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, app->key, sizeof app->key, sizeof hash);
+    crypto_generichash_update(&state, (const unsigned char *)"link:", 5);
+    crypto_generichash_update(&state, (const unsigned char *)study, strlen(study) + 1);
+    crypto_generichash_update(&state, (const unsigned char *)label, strlen(label));
+    crypto_generichash_final(&state, hash, sizeof hash);
+    sodium_bin2base64(link, MEL_LINK_TEXT, hash, sizeof hash, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+char *mel_link_query(const char *study, const char *label, const mel_app *app)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    char link[MEL_LINK_TEXT];
+    mel_buffer text;
+    mel_link_of(link, study, label, app);
+    mel_buffer_init(&text, MOST_URL);
+    mel_buffer_puts(&text, "?label=");
+    for (const char *at = label; *at != '\0'; at++)
+        if (strchr(plain, *at) != NULL)
+            mel_buffer_add(&text, at, 1);
+        else
+            mel_buffer_printf(&text, "%%%02X", (unsigned)(unsigned char)*at);
+    mel_buffer_printf(&text, "&link=%s", link);
+    if (text.status == MEL_OK)
+        return text.data;
+    mel_buffer_free(&text);
+    return NULL;
+}
+
+void mel_admin_links(mel_call *call)
+{
+    if (!may_write(call))
+        return;
+    json_t *body = mel_call_body(call);
+    if (body == NULL)
+        return;
+    const json_t *labels = json_object_get(body, "labels");
+    const size_t n = json_array_size(labels);
+    bool right = n >= 1 && n <= MOST_LABELS;
+    for (size_t i = 0; i < n && right; i++)
+        right = json_is_string(json_array_get(labels, i)) &&
+                json_string_length(json_array_get(labels, i)) >= 1 &&
+                json_string_length(json_array_get(labels, i)) <= MOST_LABEL;
+    json_t *list = right ? json_array() : NULL;
+    for (size_t i = 0; i < n && list != NULL; i++) {
+        const char *label = json_string_value(json_array_get(labels, i));
+        char *query = mel_link_query(call->rest[0], label, call->app);
+        (void)json_array_append_new(list,
+                                    json_pack("{s:s, s:o}", "label", label, "url",
+                                              query != NULL ? link_to(call, call->rest[0], query) : NULL));
+        free(query);
+    }
+    if (!right)
+        mel_call_error(call, 400, "bad-request", "labels: 1 to 1,000 texts of at most 120 bytes are wanted",
+                       NULL);
+    else
+        mel_call_json(call, json_pack("{s:o}", "links", list));
+    json_decref(body);
+}
+
+/* --- studies ------------------------------------------------------------------------------------ */
+
+static json_t *counts_json(const mel_study_counts *counts)
+{
+    return json_pack("{s:I, s:I, s:I}", "active", (json_int_t)counts->active, "complete",
+                     (json_int_t)counts->complete, "left", (json_int_t)counts->left);
+}
+
+static json_t *study_line(const mel_study_row *row, mel_store *store)
+{
+    mel_study_counts counts = { 0 };
+    (void)mel_store_counts(&counts, store, row->id, NULL);
+    json_t *file = json_loads(row->file, 0, NULL);
+    json_t *line =
+        json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title", text_of(file, "title"), "state",
+                  row->state, "created", (json_int_t)row->created, "participants", counts_json(&counts));
+    json_decref(file);
+    return line;
+}
+
+json_t *mel_studies_json(mel_store *store, mel_error *err)
+{
+    mel_study_row *row = NULL;
+    size_t n = 0;
+    if (mel_store_studies(&row, &n, store, err) != MEL_OK)
+        return NULL;
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t i = 0; i < n && good; i++)
+        if (strcmp(row[i].id, MEL_ALONE) != 0)
+            good = json_array_append_new(list, study_line(&row[i], store)) == 0;
+    mel_study_rows_free(row, n);
+    if (good)
+        return list;
+    json_decref(list);
+    (void)mel_fail_memory(err, "the studies");
+    return NULL;
+}
+
+void mel_admin_studies(mel_call *call)
+{
+    if (!mel_call_admin(call))
+        return;
+    mel_error err = { 0 };
+    json_t *list = mel_studies_json(call->app->store, &err);
+    if (list == NULL)
+        mel_call_failed(call, err.code, &err);
+    else
+        mel_call_json(call, json_pack("{s:o, s:o}", "csrf", csrf_json(call), "studies", list));
+}
+
+void mel_admin_create(mel_call *call)
+{
+    if (!may_write(call))
+        return;
+    json_t *body = mel_call_body(call);
+    if (body == NULL)
+        return;
+    size_t n = 0;
+    const char *text = mel_request_body(call->request, &n);
+    char id[MEL_ID_TEXT];
+    mel_error err = { 0 };
+    const mel_status status =
+        mel_space_is_harmless(json_object_get(body, "space"), call->app->datasets)
+            ? mel_manage_create(id, call->app->store, call->app->live, text, &err)
+            : mel_fail(&err, MEL_EINVAL,
+                       "space: over the web choose bundled data, an upload, a population or a ball; `melicit "
+                       "study create` takes files");
+    if (status == MEL_OK)
+        mel_call_json(call, json_pack("{s:s, s:o}", "id", id, "links", links_of(call, id)));
+    else
+        mel_call_failed(call, status, &err);
+    json_decref(body);
+}
+
+/* 404 for what is no study. */
+static bool find_study(mel_study_row *row, mel_call *call)
+{
+    mel_error err = { 0 };
+    const char *id = call->rest[0];
+    const mel_status status =
+        strcmp(id, MEL_ALONE) != 0 ? mel_store_study(row, call->app->store, id, &err) : MEL_EINVAL;
+    if (status == MEL_EINVAL)
+        mel_call_error(call, 404, "no-study", "there is no such study", NULL);
+    else if (status != MEL_OK)
+        mel_call_failed(call, status, &err);
+    return status == MEL_OK;
+}
+
+void mel_admin_study(mel_call *call)
+{
+    mel_study_row row;
+    if (!mel_call_admin(call) || !find_study(&row, call))
+        return;
+    json_t *out = NULL;
+    mel_error err = { 0 };
+    const mel_status status =
+        mel_manage_monitor(&out, call->app->store, call->app->live, row.id, monitor_seconds, &err);
+    if (status == MEL_OK) {
+        (void)json_object_update_new(
+            out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", csrf_json(call), "id", row.id, "state",
+                           row.state, "created", (json_int_t)row.created, "file",
+                           json_loads(row.file, 0, NULL), "links", links_of(call, row.id)));
+        mel_call_json(call, out);
+    } else {
+        mel_call_failed(call, status, &err);
+    }
+    mel_study_row_clear(&row);
+}
+
+void mel_admin_state(mel_call *call)
+{
+    mel_study_row row;
+    if (!may_write(call) || !find_study(&row, call))
+        return;
+    mel_study_row_clear(&row);
+    json_t *body = mel_call_body(call);
+    if (body == NULL)
+        return;
+    const char *state = text_of(body, "state");
+    mel_error err = { 0 };
+    if (state == NULL || (strcmp(state, "open") != 0 && strcmp(state, "closed") != 0)) {
+        mel_call_error(call, 400, "bad-request", "state: open or closed is wanted", NULL);
+    } else {
+        const mel_status status = mel_store_set_state(call->app->store, call->rest[0], state, &err);
+        if (status == MEL_OK)
+            mel_call_json(call, json_pack("{s:s}", "state", state));
+        else
+            mel_call_failed(call, status, &err);
+    }
+    json_decref(body);
+}
+
+void mel_admin_export(mel_call *call)
+{
+    static const char *const types[] = { "text/csv; charset=utf-8", "application/x-ndjson",
+                                         "application/vnd.sqlite3" };
+    static const char prefix[] = "export.";
+    mel_study_row row;
+    if (!mel_call_admin(call))
+        return;
+    mel_export_format format = MEL_EXPORT_CSV;
+    if (strncmp(call->rest[1], prefix, sizeof prefix - 1) != 0 ||
+        mel_export_parse(&format, call->rest[1] + sizeof prefix - 1, NULL) != MEL_OK) {
+        mel_call_error(call, 404, "not-found", "there is export.csv, export.jsonl and export.sqlite", NULL);
+        return;
+    }
+    if (!find_study(&row, call))
+        return;
+    mel_error err = { 0 };
+    const mel_status status =
+        mel_export(&call->response->body, &call->response->n, call->app->store, row.id, format, &err);
+    if (status == MEL_OK) {
+        call->response->type = types[format];
+        (void)snprintf(call->response->name, sizeof call->response->name, "%s%s", row.id,
+                       call->rest[1] + sizeof prefix - 2);
+    } else {
+        mel_call_failed(call, status, &err);
+    }
+    mel_study_row_clear(&row);
+}
+
+/* --- participants ------------------------------------------------------------------------------- */
+
+void mel_admin_delete(mel_call *call)
+{
+    if (!may_write(call))
+        return;
+    mel_participant_row row;
+    mel_error err = { 0 };
+    mel_status status = mel_store_participant(&row, call->app->store, call->rest[1], &err);
+    const bool of_study = status == MEL_OK && strcmp(row.study, call->rest[0]) == 0;
+    if (status == MEL_OK)
+        mel_participant_row_clear(&row);
+    if (status == MEL_EINVAL || (status == MEL_OK && !of_study)) {
+        mel_call_error(call, 404, "no-participant", "there is no such participant", NULL);
+        return;
+    }
+    if (status == MEL_OK)
+        status = mel_store_delete_participant(call->app->store, call->rest[1], &err);
+    if (status != MEL_OK) {
+        mel_call_failed(call, status, &err);
+        return;
+    }
+    mel_live_forget(call->app->live, call->rest[1]);
+    mel_call_json(call, json_object());
+}
+
+void mel_admin_rehearse(mel_call *call)
+{
+    mel_study_row row;
+    if (!may_write(call) || !find_study(&row, call))
+        return;
+    mel_study_row_clear(&row);
+    json_t *body = mel_call_body(call);
+    if (body == NULL)
+        return;
+    const double wanted = json_number_value(json_object_get(body, "participants"));
+    const mel_rehearsal how = {
+        .participants = wanted >= 1.0 && wanted <= MEL_MOST_REHEARSED ? (uint32_t)wanted : 0,
+        .metric = json_object_get(body, "metric"),
+        .noise = text_of(body, "noise"),
+    };
+    uint32_t done = 0;
+    mel_error err = { 0 };
+    const mel_status status =
+        mel_manage_rehearse(&done, call->app->store, call->app->live, call->rest[0], &how, &err);
+    if (status == MEL_OK)
+        mel_call_json(call, json_pack("{s:I}", "participants", (json_int_t)done));
+    else
+        mel_call_failed(call, status, &err);
+    json_decref(body);
+}

@@ -1,0 +1,604 @@
+/* What participants ask for. */
+#include "app.h"
+
+#include "manage.h"
+#include "result.h"
+
+#include "base/buffer.h"
+#include "base/internal.h"
+#include "base/json.h"
+#include "elicit/header.h"
+#include "melicit/report.h"
+
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COOKIE_DAYS = 30, MOST_SECONDS = 7 * 86400, MOST_LABEL = 120, MOST_SESSION_TEXT = 1 << 26 };
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}
+
+/* --- pages -------------------------------------------------------------------------------------- */
+
+/* {"page": PAGE} of a seat; NULL with err. */
+static json_t *page_of(mel_call *call, mel_seat *seat, const char *token, mel_error *err)
+{
+    json_t *page = NULL;
+    mel_status status = mel_flow_page(&page, seat->flow, err);
+    const char *kind = text_of(page, "kind");
+    if (status == MEL_OK && kind != NULL && strcmp(kind, "result") == 0) {
+        json_t *result = NULL;
+        status = mel_result_json(&result, seat->flow, seat->hall->study, seat->hall->place, err);
+        if (status == MEL_OK &&
+            (json_object_set_new(page, "result", result) != 0 ||
+             json_object_set_new(page, "more", json_boolean(mel_flow_can_ask_more(seat->flow))) != 0))
+            status = mel_fail_memory(err, "a page");
+    }
+    if (status != MEL_OK) {
+        json_decref(page);
+        return NULL;
+    }
+    char csrf[MEL_CSRF_TEXT];
+    mel_csrf_of(csrf, token, call->app);
+    const bool good =
+        json_object_set_new(page, "seq", json_integer((json_int_t)seat->seq + 1)) == 0 &&
+        json_object_set_new(page, "csrf", json_string(csrf)) == 0 &&
+        json_object_set_new(page, "study",
+                            json_pack("{s:s, s:s?}", "title", seat->hall->study->title, "id",
+                                      strcmp(seat->row.study, MEL_ALONE) != 0 ? seat->row.study : NULL)) == 0;
+    json_t *out = good ? json_pack("{s:O}", "page", page) : NULL;
+    json_decref(page);
+    if (out == NULL)
+        (void)mel_fail_memory(err, "a page");
+    return out;
+}
+
+/* Answers with the page of a participant. */
+static void give_page(mel_call *call, const char *id, const char *token)
+{
+    mel_seat *seat = NULL;
+    mel_error err = { 0 };
+    const mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
+    json_t *page = status == MEL_OK ? page_of(call, seat, token, &err) : NULL;
+    mel_seat_release(call->app->live, seat, page != NULL);
+    if (page != NULL)
+        mel_call_json(call, page);
+    else
+        mel_call_failed(call, err.code, &err);
+}
+
+void mel_api_page(mel_call *call)
+{
+    char id[MEL_ID_TEXT];
+    if (mel_call_participant(call, id))
+        give_page(call, id, mel_request_cookie(call->request, "melicit"));
+}
+
+/* --- coming ------------------------------------------------------------------------------------- */
+
+/* A new participant, known by a new cookie. about is taken over. */
+static void seat_new(mel_call *call, const char *study, const char *label, json_t *about)
+{
+    mel_participant_row row = { .created = mel_now(), .seed = mel_new_seed(), .state = "active" };
+    char token[MEL_TOKEN_TEXT];
+    mel_error err = { 0 };
+    mel_new_id(row.id);
+    (void)snprintf(row.study, sizeof row.study, "%s", study);
+    row.seen = row.created;
+    row.label = label != NULL ? mel_strdup(label) : NULL;
+    row.about = json_dumps(about, JSON_COMPACT);
+    json_decref(about);
+    mel_token_new(token, row.token, call->app);
+    mel_status status = row.about == NULL || (label != NULL && row.label == NULL)
+                            ? mel_fail_memory(&err, "a participant")
+                            : mel_store_add_participant(call->app->store, &row, &err);
+    if (status == MEL_OK) {
+        mel_call_cookie(call, "melicit", token, (int64_t)COOKIE_DAYS * 86400);
+        give_page(call, row.id, token);
+    } else {
+        mel_call_failed(call, status, &err);
+    }
+    mel_participant_row_clear(&row);
+}
+
+/* Somebody who was here before gets a new cookie for the same place. */
+static void seat_again(mel_call *call, const char *id)
+{
+    char token[MEL_TOKEN_TEXT];
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_error err = { 0 };
+    mel_token_new(token, hash, call->app);
+    const mel_status status = mel_store_set_token(call->app->store, id, hash, &err);
+    if (status != MEL_OK) {
+        mel_call_failed(call, status, &err);
+        return;
+    }
+    mel_call_cookie(call, "melicit", token, (int64_t)COOKIE_DAYS * 86400);
+    give_page(call, id, token);
+}
+
+/* Who the cookie says this is, in this study; false: nobody. */
+static bool find_by_cookie(mel_participant_row *out, mel_call *call, const char *study)
+{
+    const char *token = mel_request_cookie(call->request, "melicit");
+    unsigned char hash[MEL_HASH_BYTES];
+    if (token == NULL)
+        return false;
+    mel_token_hash(hash, token, call->app);
+    if (mel_store_participant_by_token(out, call->app->store, hash, NULL) != MEL_OK)
+        return false;
+    if (strcmp(out->study, study) == 0)
+        return true;
+    mel_participant_row_clear(out);
+    return false;
+}
+
+/* Who wants to join. */
+typedef struct {
+    const char *study, *label;
+    bool proven; /* the label is not only claimed: its link, or Prolific, says so */
+} comer;
+
+/* Who this is. *taken: the label is somebody else's, as far as one can tell. */
+static bool find_earlier(mel_participant_row *out, bool *taken, mel_call *call, const comer *who)
+{
+    *taken = false;
+    if (find_by_cookie(out, call, who->study)) {
+        if (who->label == NULL || (out->label != NULL && strcmp(out->label, who->label) == 0))
+            return true;
+        mel_participant_row_clear(out);
+    }
+    if (who->label == NULL ||
+        mel_store_participant_by_label(out, call->app->store, who->study, who->label, NULL) != MEL_OK)
+        return false;
+    if (who->proven)
+        return true;
+    mel_participant_row_clear(out);
+    *taken = true;
+    return false;
+}
+
+static bool is_full(mel_call *call, const mel_hall *hall, const char *study)
+{
+    mel_study_counts counts = { 0 };
+    return hall->study->quota > 0 && mel_store_counts(&counts, call->app->store, study, NULL) == MEL_OK &&
+           counts.complete >= hall->study->quota;
+}
+
+/* Somebody comes back: as the study says. */
+static void rejoin(mel_call *call, const mel_hall *hall, const comer *who, const mel_participant_row *earlier)
+{
+    const bool fresh = (double)(mel_now() - earlier->seen) < 3.6e6 * hall->study->resume_hours;
+    const bool over = strcmp(earlier->state, "active") != 0;
+    if (hall->study->resume == MEL_RESUME && (fresh || over))
+        seat_again(call, earlier->id);
+    else if (hall->study->resume == MEL_RESTART && who->label == NULL && strcmp(hall->state, "open") == 0)
+        seat_new(call, who->study, NULL, json_pack("{s:s}", "after", earlier->id));
+    else
+        mel_call_error(call, 409, "taken", "you have taken part in this study already", NULL);
+}
+
+static void join(mel_call *call, const mel_hall *hall, const comer *who, const json_t *body)
+{
+    mel_participant_row earlier = { .label = NULL };
+    bool taken = false;
+    if (find_earlier(&earlier, &taken, call, who)) {
+        rejoin(call, hall, who, &earlier);
+        mel_participant_row_clear(&earlier);
+    } else if (taken) {
+        mel_call_error(call, 409, "taken", "somebody has taken part under this name already", NULL);
+    } else if (strcmp(hall->state, "open") != 0) {
+        mel_call_error(call, 409, "closed", "this study is closed", NULL);
+    } else if (is_full(call, hall, who->study)) {
+        mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
+    } else {
+        const json_t *prolific = json_object_get(body, "prolific");
+        json_t *about = json_object();
+        if (prolific != NULL)
+            (void)json_object_set(about, "prolific", (json_t *)prolific);
+        seat_new(call, who->study, who->label, about);
+    }
+}
+
+/* Label and proof; false with the answer set. */
+static bool read_comer(comer *out, mel_call *call, const json_t *body)
+{
+    const json_t *prolific = json_object_get(body, "prolific");
+    const char *link = text_of(body, "link");
+    char right[MEL_LINK_TEXT];
+    *out = (comer){ .study = text_of(body, "study"), .label = text_of(body, "label") };
+    if (out->label == NULL && text_of(prolific, "PROLIFIC_PID") != NULL) {
+        out->label = text_of(prolific, "PROLIFIC_PID");
+        out->proven = true;
+    }
+    if (out->study == NULL || strlen(out->study) >= MEL_ID_TEXT ||
+        (out->label != NULL && (strlen(out->label) > MOST_LABEL || out->label[0] == '\0')) ||
+        (prolific != NULL && (!json_is_object(prolific) || json_object_size(prolific) > 5))) {
+        mel_call_error(call, 400, "bad-request", "study: the id of a study is wanted", NULL);
+        return false;
+    }
+    if (out->label == NULL || link == NULL)
+        return true;
+    mel_link_of(right, out->study, out->label, call->app);
+    out->proven = strlen(link) == strlen(right) && sodium_memcmp(link, right, strlen(right)) == 0;
+    if (!out->proven)
+        mel_call_wrong(call, "wrong-link", "this link is not one of the study's");
+    return out->proven;
+}
+
+void mel_api_join(mel_call *call)
+{
+    if (!mel_call_is_own(call, NULL))
+        return;
+    json_t *body = mel_call_body(call);
+    comer who;
+    if (body != NULL && read_comer(&who, call, body)) {
+        mel_hall *hall = NULL;
+        mel_error err = { 0 };
+        const mel_status status = strcmp(who.study, MEL_ALONE) != 0
+                                      ? mel_hall_of_study(&hall, call->app->live, who.study, &err)
+                                      : MEL_EINVAL;
+        if (status == MEL_EINVAL)
+            mel_call_error(call, 404, "no-study", "there is no such study", NULL);
+        else if (status != MEL_OK)
+            mel_call_failed(call, status, &err);
+        else
+            join(call, hall, &who, body);
+        mel_hall_release(call->app->live, hall);
+    }
+    json_decref(body);
+}
+
+/* --- a session of one's own --------------------------------------------------------------------- */
+
+void mel_api_start(mel_call *call)
+{
+    if (!mel_call_is_own(call, NULL))
+        return;
+    json_t *body = mel_call_body(call);
+    if (body == NULL)
+        return;
+    mel_study *study = NULL;
+    mel_hall *hall = NULL;
+    mel_error err = { 0 };
+    mel_status status =
+        mel_space_is_harmless(json_object_get(body, "space"), call->app->datasets)
+            ? mel_study_alone(&study, body, &err)
+            : mel_fail(&err, MEL_EINVAL, "space: choose bundled data, an upload, a population or a ball");
+    if (status == MEL_OK)
+        status = mel_hall_of(&hall, call->app->live, study, &err);
+    mel_flow *flow = NULL;
+    if (status == MEL_OK) /* whether the options go together */
+        status = mel_flow_new(&flow, hall->study, hall->place, 1, &err);
+    mel_flow_free(flow);
+    if (status == MEL_OK)
+        status = mel_space_keep(call->app->store, json_object_get(body, "space"), &err);
+    if (status == MEL_OK)
+        seat_new(call, MEL_ALONE, NULL, json_pack("{s:O}", "start", body));
+    else
+        mel_call_failed(call, status, &err);
+    mel_hall_release(call->app->live, hall);
+    json_decref(body);
+}
+
+void mel_api_datasets(mel_call *call)
+{
+    mel_call_json(call, json_pack("{s:O}", "datasets", (json_t *)call->app->datasets));
+}
+
+/* --- answers ------------------------------------------------------------------------------------ */
+
+/* 409 with the page that is current. */
+static void give_conflict(mel_call *call, const char *id, const char *token, const char *message)
+{
+    mel_seat *seat = NULL;
+    mel_error err = { 0 };
+    json_t *page = mel_seat_take(&seat, call->app->live, id, call->seen, &err) == MEL_OK
+                       ? page_of(call, seat, token, &err)
+                       : NULL;
+    mel_seat_release(call->app->live, seat, page != NULL);
+    mel_call_error(call, 409, "conflict", message, page);
+}
+
+/* What the log will say, and the answer to it. Changes the flow: on any failure the seat must be forgotten.
+ */
+static mel_status take_value(mel_event_row *event, mel_call *call, mel_seat *seat, const json_t *value,
+                             double seconds, const char *token, mel_error *err)
+{
+    json_t *line = mel_flow_event(seat->flow, value, seconds);
+    event->body =
+        line != NULL ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
+    json_decref(line);
+    if (event->body == NULL)
+        return mel_fail_memory(err, "an answer");
+    const mel_status status = mel_flow_tell(seat->flow, value, seconds, err);
+    if (status != MEL_OK)
+        return status;
+    seat->seq++;
+    json_t *reply = page_of(call, seat, token, err);
+    if (reply == NULL)
+        return err->code;
+    const bool said = json_object_set_new(reply, "saved", json_integer((json_int_t)event->seq)) == 0;
+    event->reply = said ? json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(reply);
+    return event->reply != NULL ? MEL_OK : mel_fail_memory(err, "an answer");
+}
+
+static void answer_with(mel_call *call, const char *text)
+{
+    char *copy = mel_strdup(text);
+    if (copy == NULL) {
+        mel_call_json(call, NULL);
+        return;
+    }
+    call->response->body = copy;
+    call->response->n = strlen(copy);
+}
+
+/* The same request again: the log knows its key. The body must say the same value. */
+static bool is_replay(mel_call *call, const char *id, const char *token, const char *key, const json_t *value)
+{
+    mel_event_row *event = NULL;
+    size_t n = 0;
+    bool found = false;
+    if (mel_store_events(&event, &n, call->app->store, id, NULL) != MEL_OK)
+        return false;
+    for (size_t i = 0; i < n && !found; i++) {
+        if (strcmp(event[i].key, key) != 0)
+            continue;
+        json_t *line = json_loads(event[i].body, 0, NULL);
+        if (json_equal(json_object_get(line, "value"), value) != 0)
+            answer_with(call, event[i].reply);
+        else
+            give_conflict(call, id, token,
+                          "this answer was given otherwise before; here is the current page");
+        json_decref(line);
+        found = true;
+    }
+    mel_event_rows_free(event, n);
+    return found;
+}
+
+static void append(mel_call *call, mel_seat *seat, mel_event_row *event, const char *id, const char *token)
+{
+    mel_append outcome = MEL_STALE;
+    mel_event_row stored = { .seq = 0 };
+    mel_error err = { 0 };
+    const mel_status status =
+        mel_store_append(&outcome, &stored, call->app->store, id, event, mel_flow_state(seat->flow), &err);
+    const bool appended = status == MEL_OK && outcome == MEL_APPENDED;
+    if (appended)
+        seat->row.seen = event->time;
+    mel_seat_release(call->app->live, seat, appended);
+    if (status != MEL_OK)
+        mel_call_failed(call, status, &err);
+    else if (outcome == MEL_APPENDED)
+        answer_with(call, event->reply);
+    else if (outcome == MEL_REPLAYED)
+        answer_with(call, stored.reply);
+    else
+        give_conflict(call, id, token, "this page was answered elsewhere; here is the current one");
+    mel_event_row_clear(&stored);
+}
+
+static void tell(mel_call *call, const json_t *body, const json_t *value)
+{
+    char id[MEL_ID_TEXT];
+    const json_t *seq = json_object_get(body, "seq"), *seconds = json_object_get(body, "seconds");
+    const char *key = text_of(body, "key"), *token = mel_request_cookie(call->request, "melicit");
+    if (!mel_call_participant(call, id))
+        return;
+    if (!json_is_integer(seq) || key == NULL || strlen(key) < 8 || strlen(key) >= MEL_KEY_TEXT ||
+        !json_is_object(value)) {
+        mel_call_error(call, 400, "bad-request",
+                       "seq (a whole number), key (8 to 63 characters) and value are wanted", NULL);
+        return;
+    }
+    mel_seat *seat = NULL;
+    mel_error err = { 0 };
+    mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
+    if (status != MEL_OK) {
+        mel_call_failed(call, status, &err);
+        return;
+    }
+    if (json_integer_value(seq) != (json_int_t)seat->seq + 1) {
+        mel_seat_release(call->app->live, seat, true);
+        if (!is_replay(call, id, token, key, value))
+            give_conflict(call, id, token, "this page was answered elsewhere; here is the current one");
+        return;
+    }
+    mel_event_row event = { .seq = seat->seq + 1, .time = mel_now() };
+    (void)snprintf(event.key, sizeof event.key, "%s", key);
+    const double taken = json_number_value(seconds);
+    const bool timed = json_is_number(seconds) && taken >= 0.0 && taken <= MOST_SECONDS;
+    status = take_value(&event, call, seat, value, timed ? taken : (double)NAN, token, &err);
+    if (status == MEL_OK) {
+        append(call, seat, &event, id, token);
+    } else {
+        /* An answer that the page does not take has changed nothing. */
+        mel_seat_release(call->app->live, seat, status == MEL_EINVAL && seat->seq + 1 == event.seq);
+        mel_call_failed(call, status, &err);
+    }
+    mel_event_row_clear(&event);
+}
+
+void mel_api_event(mel_call *call)
+{
+    if (!mel_call_is_own(call, "melicit"))
+        return;
+    json_t *body = mel_call_body(call);
+    if (body != NULL)
+        tell(call, body, json_object_get(body, "value"));
+    json_decref(body);
+}
+
+void mel_api_undo(mel_call *call)
+{
+    if (!mel_call_is_own(call, "melicit"))
+        return;
+    json_t *body = mel_call_body(call), *value = json_pack("{s:b}", "undo", 1);
+    if (body != NULL && value != NULL)
+        tell(call, body, value);
+    json_decref(value);
+    json_decref(body);
+}
+
+void mel_api_leave(mel_call *call)
+{
+    if (!mel_call_is_own(call, "melicit"))
+        return;
+    mel_call_cookie(call, "melicit", NULL, 0);
+    mel_call_json(call, json_object());
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+void mel_api_result(mel_call *call)
+{
+    char id[MEL_ID_TEXT];
+    if (!mel_call_participant(call, id))
+        return;
+    mel_seat *seat = NULL;
+    json_t *result = NULL;
+    mel_error err = { 0 };
+    mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
+    if (status == MEL_OK)
+        status = mel_result_json(&result, seat->flow, seat->hall->study, seat->hall->place, &err);
+    mel_seat_release(call->app->live, seat, true);
+    if (status == MEL_OK)
+        mel_call_json(call, json_pack("{s:o}", "result", result));
+    else
+        mel_call_failed(call, status, &err);
+}
+
+/* The first line of a session's file. */
+static mel_status session_header(json_t **out, mel_seat *seat, mel_error *err)
+{
+    const mel_session *session = mel_flow_session(seat->flow);
+    const mel_place *place = seat->hall->place;
+    char *space = place->description != NULL
+                      ? json_dumps(place->description, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                      : NULL;
+    const mel_identity identity = { .space_json = space,
+                                    .digest = place->digest[0] != '\0' ? place->digest : NULL };
+    const mel_status status =
+        mel_header_make(out, mel_session_get_options(session),
+                        place->domain.face == NULL ? mel_session_layout(session) : NULL, &identity, err);
+    mel_json_free_text(space);
+    return status;
+}
+
+static json_t *point_json(size_t n, const double *point)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n && list != NULL; i++)
+        (void)json_array_append_new(list, json_real(point[i]));
+    return list;
+}
+
+/* Takes the line over. */
+static void add_line(mel_buffer *text, json_t *line)
+{
+    char *one = line != NULL ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(line);
+    if (one == NULL)
+        text->status = MEL_ENOMEM;
+    else
+        mel_buffer_printf(text, "%s\n", one);
+    mel_json_free_text(one);
+}
+
+/* The session's file: its header and a line for each answer. */
+static mel_status session_text(char **out, mel_seat *seat, mel_error *err)
+{
+    const mel_session *session = mel_flow_session(seat->flow);
+    const size_t size = mel_layout_size(mel_session_layout(session));
+    json_t *header = NULL;
+    const mel_status status = session_header(&header, seat, err);
+    if (status != MEL_OK)
+        return status;
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_SESSION_TEXT);
+    add_line(&text, header);
+    for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+        const mel_record record = mel_session_record(session, i);
+        json_t *line = json_pack("{s:I, s:s, s:o, s:o}", "question", (json_int_t)i + 1, "answer",
+                                 mel_answer_name(record.answer), "a", point_json(size, record.a), "b",
+                                 point_json(size, record.b));
+        if (line != NULL && isfinite(record.seconds))
+            (void)json_object_set_new(line, "seconds", json_real(record.seconds));
+        add_line(&text, line);
+    }
+    if (text.status == MEL_OK) {
+        *out = text.data;
+        return MEL_OK;
+    }
+    mel_buffer_free(&text);
+    return mel_fail_memory(err, "the session's file");
+}
+
+static mel_status metric_text(char **out, mel_seat *seat, mel_error *err)
+{
+    mel_metric *metric = NULL;
+    mel_summary summary;
+    mel_status status = mel_session_result(&metric, &summary, mel_flow_session(seat->flow), err);
+    if (status == MEL_OK)
+        status = mel_metric_to_json(out, metric, err);
+    mel_metric_free(metric);
+    return status;
+}
+
+static mel_status report_text(char **out, mel_seat *seat, mel_error *err)
+{
+    mel_report_options opt;
+    mel_report_options_init(&opt);
+    const json_t *mistakes = json_object_get(seat->hall->study->words, "mistakes");
+    opt.missed = text_of(mistakes, "missed");
+    opt.false_alarm = text_of(mistakes, "false_alarm");
+    opt.people = text_of(seat->hall->study->words, "people");
+    opt.rows = seat->hall->place->rows;
+    opt.space_options = seat->hall->place->typed;
+    return mel_report_session(out, mel_flow_session(seat->flow), &opt, err);
+}
+
+void mel_api_download(mel_call *call)
+{
+    static const struct {
+        const char *what, *name, *type;
+        mel_status (*make)(char **out, mel_seat *seat, mel_error *err);
+    } kinds[] = {
+        { "metric", "metric.json", "application/json", metric_text },
+        { "session", "session.jsonl", "application/x-ndjson", session_text },
+        { "report", "report.html", "text/html; charset=utf-8", report_text },
+    };
+    size_t i = 0;
+    while (i < 3 && strcmp(kinds[i].what, call->rest[0]) != 0)
+        i++;
+    char id[MEL_ID_TEXT];
+    if (i == 3) {
+        mel_call_error(call, 404, "not-found", "there is metric, session and report", NULL);
+        return;
+    }
+    if (!mel_call_participant(call, id))
+        return;
+    mel_seat *seat = NULL;
+    char *text = NULL;
+    mel_error err = { 0 };
+    mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
+    if (status == MEL_OK)
+        status = kinds[i].make(&text, seat, &err);
+    mel_seat_release(call->app->live, seat, true);
+    if (status != MEL_OK) {
+        mel_call_failed(call, status, &err);
+        return;
+    }
+    call->response->body = text;
+    call->response->n = strlen(text);
+    call->response->type = kinds[i].type;
+    (void)snprintf(call->response->name, sizeof call->response->name, "%s", kinds[i].name);
+}

@@ -1,0 +1,338 @@
+#include "app.h"
+
+#include "assets.h"
+
+#include "base/internal.h"
+#include "base/json.h"
+
+#include <omp.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* --- small things ------------------------------------------------------------------------------- */
+
+int64_t mel_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void mel_new_id(char id[MEL_ID_TEXT])
+{
+    static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
+    for (size_t i = 0; i < 16; i++)
+        id[i] = letters[randombytes_uniform(sizeof letters - 1)];
+    id[16] = '\0';
+}
+
+uint64_t mel_new_seed(void)
+{
+    uint64_t seed;
+    randombytes_buf(&seed, sizeof seed);
+    return seed >> 1; /* fits a signed column */
+}
+
+/* --- answers ------------------------------------------------------------------------------------ */
+
+void mel_call_json(mel_call *call, json_t *value)
+{
+    char *text = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(value);
+    if (text == NULL) {
+        static const char busy[] =
+            "{\"error\": {\"code\": \"memory\", \"message\": \"the server is short of memory; "
+            "try again in a moment\"}}";
+        call->response->status = 503;
+        call->response->retry = 1;
+        call->response->lent = busy;
+        call->response->n = sizeof busy - 1;
+        return;
+    }
+    call->response->body = text;
+    call->response->n = strlen(text);
+}
+
+void mel_call_error(mel_call *call, unsigned status, const char *code, const char *message, json_t *more)
+{
+    json_t *answer = json_pack("{s:{s:s, s:s}}", "error", "code", code, "message", message);
+    if (answer != NULL && more != NULL)
+        (void)json_object_update(answer, more);
+    json_decref(more);
+    call->response->status = status;
+    if (status == 503 || status == 429)
+        call->response->retry = status == 503 ? 2 : 60;
+    mel_call_json(call, answer);
+}
+
+/* What the sentence is about, when it begins with a name: "age: a number is wanted". */
+static void refuse_field(mel_call *call, const char *text)
+{
+    const size_t n = strcspn(text, ": ");
+    json_t *error = json_pack("{s:s, s:s}", "code", "bad-request", "message", text);
+    if (error != NULL && n > 0 && text[n] == ':')
+        (void)json_object_set_new(error, "field", json_stringn(text, n));
+    call->response->status = 400;
+    mel_call_json(call, json_pack("{s:o}", "error", error));
+}
+
+void mel_call_failed(mel_call *call, mel_status status, const mel_error *err)
+{
+    switch (status) {
+    case MEL_EINVAL:
+    case MEL_EDATA:
+        refuse_field(call, err->text);
+        return;
+    case MEL_ECONFLICT:
+        mel_call_error(call, 409, "conflict", err->text, NULL);
+        return;
+    case MEL_ELIMIT:
+        mel_call_error(call, 413, "too-large", err->text, NULL);
+        return;
+    case MEL_OK:
+    case MEL_ENOMEM:
+    case MEL_ESTATE:
+    case MEL_EIO:
+    case MEL_ENUMERIC:
+    case MEL_ESTOPPED:
+        break;
+    }
+    mel_call_error(call, 503, status == MEL_EIO ? "storage" : "unavailable", err->text, NULL);
+}
+
+/* --- tokens ------------------------------------------------------------------------------------- */
+
+void mel_token_hash(unsigned char hash[MEL_HASH_BYTES], const char *text, const mel_app *app)
+{
+    crypto_generichash(hash, MEL_HASH_BYTES, (const unsigned char *)text, strlen(text), app->key,
+                       sizeof app->key);
+}
+
+void mel_token_new(char text[MEL_TOKEN_TEXT], unsigned char hash[MEL_HASH_BYTES], const mel_app *app)
+{
+    unsigned char bytes[MEL_TOKEN_BYTES];
+    randombytes_buf(bytes, sizeof bytes);
+    sodium_bin2base64(text, MEL_TOKEN_TEXT, bytes, sizeof bytes, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    mel_token_hash(hash, text, app);
+}
+
+void mel_csrf_of(char csrf[MEL_CSRF_TEXT], const char *token, const mel_app *app)
+{
+    unsigned char hash[16];
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, app->key, sizeof app->key, sizeof hash);
+    crypto_generichash_update(&state, (const unsigned char *)"csrf:", 5);
+    crypto_generichash_update(&state, (const unsigned char *)token, strlen(token));
+    crypto_generichash_final(&state, hash, sizeof hash);
+    sodium_bin2hex(csrf, MEL_CSRF_TEXT, hash, sizeof hash);
+}
+
+void mel_call_cookie(mel_call *call, const char *name, const char *token, int64_t seconds)
+{
+    const char *url = call->app->public_url;
+    const bool secure = url != NULL && strncmp(url, "https://", 8) == 0;
+    (void)snprintf(call->response->cookie, sizeof call->response->cookie,
+                   "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%lld%s", name,
+                   token != NULL ? token : "", token != NULL ? (long long)seconds : 0LL,
+                   secure ? "; Secure" : "");
+}
+
+/* Scheme and host of what the browser says it is on. */
+static bool same_origin(const mel_call *call, const char *origin)
+{
+    const char *url = call->app->public_url, *host = mel_request_header(call->request, "Host");
+    if (url != NULL)
+        return strcmp(origin, url) == 0;
+    const char *rest = strstr(origin, "://");
+    return host != NULL && rest != NULL && strcmp(rest + 3, host) == 0;
+}
+
+bool mel_call_is_own(mel_call *call, const char *cookie)
+{
+    const char *origin = mel_request_header(call->request, "Origin");
+    const char *type = mel_request_header(call->request, "Content-Type");
+    const char *token = cookie != NULL ? mel_request_cookie(call->request, cookie) : NULL;
+    const char *sent = mel_request_header(call->request, "X-Melicit-CSRF");
+    char csrf[MEL_CSRF_TEXT];
+    bool own = origin == NULL || same_origin(call, origin);
+    size_t n = 0;
+    (void)mel_request_body(call->request, &n);
+    /* A form of another page cannot send these types without being asked about. */
+    own = own && (n == 0 || (type != NULL && (strncmp(type, "application/json", 16) == 0 ||
+                                              strncmp(type, "text/csv", 8) == 0)));
+    if (cookie == NULL)
+        own = own && sent != NULL && sent[0] != '\0'; /* no form of another page can send it */
+    if (cookie != NULL && token != NULL) {
+        mel_csrf_of(csrf, token, call->app);
+        own = own && sent != NULL && strlen(sent) == sizeof csrf - 1 &&
+              sodium_memcmp(sent, csrf, sizeof csrf - 1) == 0;
+    }
+    if (!own)
+        mel_call_error(call, 403, "refused",
+                       "this request did not come from the page that the server gave; reload it", NULL);
+    return own;
+}
+
+void mel_call_wrong(mel_call *call, const char *code, const char *message)
+{
+    mel_app *app = call->app;
+    const int64_t minute = mel_now() / 60000;
+    size_t hash = 5381;
+    for (const char *c = mel_request_client(call->request); *c != '\0'; c++)
+        hash = hash * 33 + (unsigned char)*c;
+    pthread_mutex_lock(&app->lock);
+    if (app->minute != minute) {
+        app->minute = minute;
+        memset(app->tries, 0, sizeof app->tries);
+    }
+    const bool too_many = ++app->tries[hash % MEL_ADDRESSES] > MEL_TRIES;
+    pthread_mutex_unlock(&app->lock);
+    if (too_many)
+        mel_call_error(call, 429, "too-many", "too many wrong tokens were tried; wait a minute", NULL);
+    else
+        mel_call_error(call, 403, code, message, NULL);
+}
+
+json_t *mel_call_body(mel_call *call)
+{
+    size_t n = 0;
+    const char *bytes = mel_request_body(call->request, &n);
+    json_t *body = NULL;
+    mel_error err = { 0 };
+    mel_status status = mel_json_parse(&body, bytes, n, &err);
+    if (status == MEL_OK && !json_is_object(body)) {
+        json_decref(body);
+        body = NULL;
+        status = mel_fail(&err, MEL_EDATA, "a JSON object is wanted");
+    }
+    if (status != MEL_OK)
+        mel_call_failed(call, status, &err);
+    return body;
+}
+
+bool mel_call_participant(mel_call *call, char id[MEL_ID_TEXT])
+{
+    const char *token = mel_request_cookie(call->request, "melicit");
+    if (token == NULL) {
+        mel_call_error(call, 403, "no-session", "no study or session is open in this browser", NULL);
+        return false;
+    }
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_token_hash(hash, token, call->app);
+    mel_participant_row row;
+    mel_error err = { 0 };
+    const mel_status status = mel_store_participant_by_token(&row, call->app->store, hash, &err);
+    if (status == MEL_EINVAL) {
+        mel_call_wrong(call, "no-session", "no study or session is open in this browser");
+        return false;
+    }
+    if (status != MEL_OK) {
+        mel_call_failed(call, status, &err);
+        return false;
+    }
+    (void)snprintf(id, MEL_ID_TEXT, "%s", row.id);
+    call->seen = row.seen;
+    mel_participant_row_clear(&row);
+    return true;
+}
+
+/* --- routes ------------------------------------------------------------------------------------- */
+
+typedef void (*route_fn)(mel_call *call);
+/* A star stands for one part of a path. */
+static const struct {
+    const char *method, *path;
+    route_fn answer;
+} routes[] = {
+    { "POST", "/api/join", mel_api_join },
+    { "POST", "/api/start", mel_api_start },
+    { "POST", "/api/upload", mel_api_upload },
+    { "GET", "/api/datasets", mel_api_datasets },
+    { "GET", "/api/page", mel_api_page },
+    { "POST", "/api/event", mel_api_event },
+    { "POST", "/api/undo", mel_api_undo },
+    { "GET", "/api/result", mel_api_result },
+    { "GET", "/api/result/*", mel_api_download },
+    { "POST", "/api/leave", mel_api_leave },
+    { "POST", "/api/admin/login", mel_admin_login },
+    { "POST", "/api/admin/logout", mel_admin_logout },
+    { "GET", "/api/admin/studies", mel_admin_studies },
+    { "POST", "/api/admin/studies", mel_admin_create },
+    { "GET", "/api/admin/studies/*", mel_admin_study },
+    { "POST", "/api/admin/studies/*/state", mel_admin_state },
+    { "POST", "/api/admin/studies/*/links", mel_admin_links },
+    { "GET", "/api/admin/studies/*/*", mel_admin_export },
+    { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete },
+    { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse },
+};
+
+/* Only letters, digits, '-', '_' and '.' (not two in a row) may stand for a star. */
+static bool take_part(char *out, size_t room, const char **path)
+{
+    const size_t n = strspn(*path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+    if (n == 0 || n >= room)
+        return false;
+    memcpy(out, *path, n);
+    out[n] = '\0';
+    *path += n;
+    return strstr(out, "..") == NULL;
+}
+
+static bool matches(mel_call *call, const char *pattern, const char *path)
+{
+    size_t star = 0;
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern == '*') {
+            if (star == 4 || !take_part(call->rest[star], sizeof call->rest[star], &path))
+                return false;
+            star++;
+        } else if (*pattern != *path++) {
+            return false;
+        }
+    }
+    return *path == '\0';
+}
+
+static void serve_asset(mel_call *call, const char *path)
+{
+    const mel_asset *asset = mel_asset_find(path);
+    const bool page = asset == NULL && strchr(path, '.') == NULL && strchr(path, '%') == NULL;
+    if (page)
+        asset = mel_asset_find("/index.html");
+    if (asset == NULL) {
+        mel_call_error(call, 404, "not-found", "there is nothing here", NULL);
+        return;
+    }
+    call->response->type = asset->type;
+    call->response->lent = asset->bytes;
+    call->response->n = asset->n;
+    call->response->gzipped = asset->gzipped;
+    call->response->cache = asset->hashed ? "public, max-age=31536000, immutable" : "no-cache";
+}
+
+void mel_handle(mel_response *response, const mel_request *request, void *app)
+{
+    mel_call call = { .response = response, .request = request, .app = app };
+    omp_set_num_threads(1); /* of this worker: others are busy with other requests */
+    const char *method = mel_request_method(request), *path = mel_request_path(request);
+    bool known = false;
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if (!matches(&call, routes[i].path, path))
+            continue;
+        known = true;
+        if (strcmp(routes[i].method, method) == 0) {
+            routes[i].answer(&call);
+            return;
+        }
+    }
+    const bool reading = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    if (known || !reading)
+        mel_call_error(&call, 405, "method", "this cannot be done here", NULL);
+    else if (strncmp(path, "/api", 4) == 0)
+        mel_call_error(&call, 404, "not-found", "there is nothing here", NULL);
+    else
+        serve_asset(&call, path);
+}

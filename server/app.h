@@ -1,0 +1,116 @@
+/* The application behind the requests: what handlers share. */
+#ifndef MEL_SERVER_APP_H
+#define MEL_SERVER_APP_H
+
+#include "http.h"
+#include "live.h"
+
+#include <pthread.h>
+
+enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES = 20, MEL_ADDRESSES = 1024 };
+
+typedef struct {
+    mel_store *store;
+    mel_live *live;
+    unsigned char key[MEL_HASH_BYTES]; /* of all hashes, kept in the store */
+    const char *public_url;            /* "https://study.example.org"; NULL: as the request says */
+    const json_t *datasets;            /* what /api/datasets lists; lent */
+    pthread_mutex_t lock;              /* of the following */
+    int64_t minute;                    /* in which ... */
+    unsigned tries[MEL_ADDRESSES];     /* ... so many wrong tokens came, by a hash of the client's address */
+} mel_app;
+
+typedef struct {
+    mel_response *response;
+    const mel_request *request;
+    mel_app *app;
+    char rest[4][MEL_ID_TEXT + 40]; /* what stood for the stars of the route */
+    int64_t seen;                   /* when the participant was last, as the store says; 0: not asked yet */
+} mel_call;
+
+/* --- answers -------------------------------------------------------------------------------------- */
+
+/* Takes the value over; NULL becomes 503. */
+void mel_call_json(mel_call *call, json_t *value);
+/* {"error": {"code", "message"}} with what is in `more` (taken over, or NULL) beside it. */
+void mel_call_error(mel_call *call, unsigned status, const char *code, const char *message, json_t *more);
+/* By the status of the library: 400, 404, 409, 503, ... */
+void mel_call_failed(mel_call *call, mel_status status, const mel_error *err);
+
+/* --- who asks ------------------------------------------------------------------------------------- */
+
+/* A new token and its keyed hash. */
+void mel_token_new(char text[MEL_TOKEN_TEXT], unsigned char hash[MEL_HASH_BYTES], const mel_app *app);
+void mel_token_hash(unsigned char hash[MEL_HASH_BYTES], const char *text, const mel_app *app);
+/* What must come back with every request that writes: a hash of the cookie. */
+void mel_csrf_of(char csrf[MEL_CSRF_TEXT], const char *token, const mel_app *app);
+/* Set-Cookie for a token; NULL: forget it. */
+void mel_call_cookie(mel_call *call, const char *name, const char *token, int64_t seconds);
+/* Whether the request comes from our own page: its Origin, and the CSRF header for the cookie of this name
+ * (NULL: none is needed yet). If not, 403 is the answer. */
+bool mel_call_is_own(mel_call *call, const char *cookie);
+/* The answer to a wrong token: 403 or, after too many of one client within a minute, 429. Right ones are
+ * never held up. */
+void mel_call_wrong(mel_call *call, const char *code, const char *message);
+
+/* The body as a JSON object; NULL with the answer set. */
+json_t *mel_call_body(mel_call *call);
+/* The id of the participant behind the cookie; false with 403 as the answer. */
+bool mel_call_participant(mel_call *call, char id[MEL_ID_TEXT]);
+/* Whether a researcher is logged in; false with 403 as the answer. */
+bool mel_call_admin(mel_call *call);
+
+int64_t mel_now(void); /* milliseconds since 1970 */
+void mel_new_id(char id[MEL_ID_TEXT]);
+uint64_t mel_new_seed(void);
+
+/* The researcher's token: a new one replaces the old one or, unless `replace`, is only made where there is
+ * none yet; *mine says whether it was. */
+#define MEL_ADMIN_TOKEN "researcher" /* its name in the store, which has a hash */
+enum { MEL_ADMIN_NAME = 6 + 2 * MEL_HASH_BYTES + 1, MEL_LINK_TEXT = 23 };
+mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool replace, const mel_app *app,
+                               mel_error *err);
+/* What a label's link carries, so that nobody can take part under a label by guessing it. */
+void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app);
+/* "?label=..&link=..", everything but letters and digits escaped; freed by the caller, NULL without memory.
+ */
+char *mel_link_query(const char *study, const char *label, const mel_app *app);
+/* [{"id", "title", "state", "created", "participants"}]; NULL with err. */
+json_t *mel_studies_json(mel_store *store, mel_error *err);
+
+/* --- uploads -------------------------------------------------------------------------------------- */
+
+#define MEL_UPLOAD "upload:" /* before the id of one, in a space and in the store */
+bool mel_is_upload(const char *text);
+/* Strangers choose among what is bundled, uploaded or a model; never files of the server. */
+bool mel_space_is_harmless(const json_t *space, const json_t *datasets);
+/* The uploads that a space names do not expire any more. */
+mel_status mel_space_keep(mel_store *store, const json_t *space, mel_error *err);
+
+/* --- routes --------------------------------------------------------------------------------------- */
+
+void mel_handle(mel_response *response, const mel_request *request, void *app);
+
+void mel_api_join(mel_call *call);
+void mel_api_start(mel_call *call);
+void mel_api_upload(mel_call *call);
+void mel_api_datasets(mel_call *call);
+void mel_api_page(mel_call *call);
+void mel_api_event(mel_call *call);
+void mel_api_undo(mel_call *call);
+void mel_api_result(mel_call *call);
+void mel_api_download(mel_call *call);
+void mel_api_leave(mel_call *call);
+
+void mel_admin_login(mel_call *call);
+void mel_admin_logout(mel_call *call);
+void mel_admin_studies(mel_call *call);
+void mel_admin_create(mel_call *call);
+void mel_admin_study(mel_call *call);
+void mel_admin_state(mel_call *call);
+void mel_admin_links(mel_call *call);
+void mel_admin_export(mel_call *call);
+void mel_admin_delete(mel_call *call);
+void mel_admin_rehearse(mel_call *call);
+
+#endif

@@ -1,0 +1,287 @@
+/* CSV has one row per event with the column names of jsPsych where it has such a column (trial_index,
+ * trial_type, rt and time_elapsed in milliseconds, response), JSON Lines one object per event. */
+#include "export.h"
+
+#include "base/buffer.h"
+#include "base/internal.h"
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 1 << 30 };
+
+mel_status mel_export_parse(mel_export_format *out, const char *name, mel_error *err)
+{
+    static const char *const names[] = { "csv", "jsonl", "sqlite" };
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(names[i], name) == 0) {
+            *out = (mel_export_format)i;
+            return MEL_OK;
+        }
+    return mel_fail(err, MEL_EINVAL, "there is csv, jsonl and sqlite, not '%.40s'", name);
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+/* One participant's events are collected first: whether an answer was taken back, a later one says. */
+typedef struct {
+    mel_buffer text;
+    mel_export_format format;
+    json_t *lines; /* of the current participant, with "seq" and "time" */
+    json_t *about;
+    char id[MEL_ID_TEXT];
+    char *label;
+    int64_t created;
+} writer;
+
+/* A cell that a spreadsheet would run as a formula gets an apostrophe before it. */
+static void add_cell(mel_buffer *out, const char *text, bool last)
+{
+    const bool formula = text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
+    mel_buffer_puts(out, formula ? "\"'" : "\"");
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '"')
+            mel_buffer_puts(out, "\"");
+        mel_buffer_add(out, at, 1);
+    }
+    mel_buffer_puts(out, last ? "\"\r\n" : "\",");
+}
+
+static void add_json_cell(mel_buffer *out, const json_t *value, bool last)
+{
+    char *text =
+        value != NULL
+            ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS)
+            : NULL;
+    add_cell(out, text != NULL ? text : "", last);
+    mel_json_free_text(text);
+}
+
+static void add_number_cell(mel_buffer *out, double value)
+{
+    if (isfinite(value))
+        mel_buffer_printf(out, "%.10g,", value);
+    else
+        mel_buffer_puts(out, ",");
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+/* What was answered, where it is one thing. */
+static void add_response(mel_buffer *out, const json_t *value)
+{
+    const json_t *answer = json_object_get(value, "answer");
+    if (json_is_true(json_object_get(value, "undo")))
+        add_cell(out, "undo", false);
+    else if (json_is_string(answer))
+        add_cell(out,
+                 strcmp(json_string_value(answer), "=") == 0   ? "same"
+                 : strcmp(json_string_value(answer), "?") == 0 ? "cannot say"
+                                                               : json_string_value(answer),
+                 false);
+    else if (json_is_number(answer))
+        add_number_cell(out, json_number_value(answer));
+    else if (json_is_number(json_object_get(value, "ratio")))
+        add_number_cell(out, number_of(value, "ratio"));
+    else
+        mel_buffer_puts(out, ",");
+}
+
+static const char csv_header[] =
+    "participant,label,simulated,trial_index,trial_type,phase,item,question,response,rt,time_elapsed,time,"
+    "swapped,undone,a,b,value,about\r\n";
+
+static void add_csv(writer *w, const json_t *line)
+{
+    const json_t *value = json_object_get(line, "value");
+    const double seconds = number_of(line, "seconds"), time = number_of(line, "time");
+    mel_buffer *out = &w->text;
+    add_cell(out, w->id, false);
+    add_cell(out, w->label != NULL ? w->label : "", false);
+    mel_buffer_puts(out, json_is_true(json_object_get(w->about, "simulated")) ? "true," : "false,");
+    add_number_cell(out, number_of(line, "seq"));
+    add_cell(out, text_of(line, "page"), false);
+    add_number_cell(out, number_of(line, "phase"));
+    add_number_cell(out, number_of(line, "item"));
+    add_number_cell(out, number_of(line, "number"));
+    add_response(out, value);
+    add_number_cell(out, round(1000.0 * seconds));
+    add_number_cell(out, time - (double)w->created);
+    mel_buffer_printf(out, "%.0f,", time);
+    mel_buffer_puts(out, json_is_true(json_object_get(line, "swapped")) ? "true," : "false,");
+    mel_buffer_puts(out, json_is_true(json_object_get(line, "undone")) ? "true," : "false,");
+    add_json_cell(out, json_object_get(line, "a"), false);
+    add_json_cell(out, json_object_get(line, "b"), false);
+    add_json_cell(out, value, false);
+    add_json_cell(out, w->about, true);
+}
+
+static mel_status add_jsonl(writer *w, json_t *line, mel_error *err)
+{
+    json_t *all = json_pack("{s:s, s:s?, s:b}", "participant", w->id, "label", w->label, "simulated",
+                            json_is_true(json_object_get(w->about, "simulated")));
+    char *text = all != NULL && json_object_update(all, line) == 0
+                     ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                     : NULL;
+    json_decref(all);
+    if (text == NULL)
+        return mel_fail_memory(err, "the export");
+    mel_buffer_puts(&w->text, text);
+    mel_buffer_puts(&w->text, "\n");
+    mel_json_free_text(text);
+    return MEL_OK;
+}
+
+static mel_status flush(writer *w, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < json_array_size(w->lines) && status == MEL_OK; i++) {
+        json_t *line = json_array_get(w->lines, i);
+        if (w->format == MEL_EXPORT_CSV)
+            add_csv(w, line);
+        else
+            status = add_jsonl(w, line, err);
+    }
+    (void)json_array_clear(w->lines);
+    if (status == MEL_OK && w->text.status != MEL_OK)
+        status = mel_fail(err, w->text.status, "the export is too large for the memory");
+    return status;
+}
+
+/* The last answer of the same phase that still counts. */
+static void mark_undone(const writer *w, const json_t *undo)
+{
+    for (size_t i = json_array_size(w->lines); i-- > 0;) {
+        json_t *line = json_array_get(w->lines, i);
+        const bool other = json_is_true(json_object_get(line, "undone")) ||
+                           json_is_true(json_object_get(json_object_get(line, "value"), "undo"));
+        if (other)
+            continue;
+        if (number_of(line, "phase") == number_of(undo, "phase"))
+            (void)json_object_set_new(line, "undone", json_true());
+        return;
+    }
+}
+
+static mel_status begin(writer *w, const mel_participant_row *participant, mel_error *err)
+{
+    const mel_status status = flush(w, err);
+    free(w->label);
+    json_decref(w->about);
+    w->label = participant->label != NULL ? mel_strdup(participant->label) : NULL;
+    w->about = participant->about != NULL ? json_loads(participant->about, 0, NULL) : NULL;
+    w->created = participant->created;
+    (void)snprintf(w->id, sizeof w->id, "%s", participant->id);
+    return participant->label != NULL && w->label == NULL ? mel_fail_memory(err, "the export") : status;
+}
+
+static mel_status visit(void *user, const mel_participant_row *participant, const mel_event_row *event,
+                        mel_error *err)
+{
+    writer *w = user;
+    if (event == NULL)
+        return begin(w, participant, err);
+    json_t *line = NULL;
+    const mel_status status = mel_json_parse(&line, event->body, strlen(event->body), err);
+    if (status != MEL_OK)
+        return status;
+    if (json_is_true(json_object_get(json_object_get(line, "value"), "undo")))
+        mark_undone(w, line);
+    const bool good = json_object_set_new(line, "seq", json_integer((json_int_t)event->seq)) == 0 &&
+                      json_object_set_new(line, "time", json_integer((json_int_t)event->time)) == 0;
+    if (json_array_append_new(w->lines, line) == 0 && good)
+        return MEL_OK;
+    return mel_fail_memory(err, "the export");
+}
+
+/* The store reads a study anew when it has to begin again; nothing was handed out before the end. */
+static mel_status export_text(char **out, size_t *n, mel_store *store, const char *study,
+                              mel_export_format format, mel_error *err)
+{
+    writer w = { .format = format, .lines = json_array() };
+    mel_buffer_init(&w.text, MOST_BYTES);
+    if (format == MEL_EXPORT_CSV)
+        mel_buffer_puts(&w.text, csv_header);
+    else
+        mel_buffer_puts(&w.text, "");
+    mel_status status =
+        w.lines != NULL ? mel_store_visit(store, study, visit, &w, err) : mel_fail_memory(err, "the export");
+    if (status == MEL_OK)
+        status = flush(&w, err);
+    if (status == MEL_OK) {
+        *out = w.text.data;
+        *n = w.text.size;
+    } else {
+        mel_buffer_free(&w.text);
+    }
+    json_decref(w.lines);
+    json_decref(w.about);
+    free(w.label);
+    return status;
+}
+
+/* --- SQLite ------------------------------------------------------------------------------------- */
+
+static mel_status read_file(char **out, size_t *n, const char *path, mel_error *err)
+{
+    FILE *file = fopen(path, "rb");
+    const bool sized = file != NULL && fseek(file, 0, SEEK_END) == 0;
+    const long size = sized ? ftell(file) : -1;
+    char *bytes = size >= 0 ? mel_alloc((size_t)size + 1, 1) : NULL;
+    bool good =
+        bytes != NULL && fseek(file, 0, SEEK_SET) == 0 && fread(bytes, 1, (size_t)size, file) == (size_t)size;
+    if (file != NULL)
+        (void)fclose(file);
+    if (!good) {
+        free(bytes);
+        return mel_fail(err, MEL_EIO, "the copy of the study cannot be read");
+    }
+    *out = bytes;
+    *n = (size_t)size;
+    return MEL_OK;
+}
+
+static mel_status export_sqlite(char **out, size_t *n, mel_store *store, const char *study, mel_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[512];
+    (void)snprintf(path, sizeof path, "%s/melicit-XXXXXX",
+                   folder != NULL && *folder != '\0' ? folder : "/tmp");
+    const int file = mkstemp(path);
+    if (file < 0)
+        return mel_fail(err, MEL_EIO, "%s: no temporary file can be made", path);
+    (void)close(file);
+    mel_status status = mel_store_copy(store, study, path, err);
+    if (status == MEL_OK)
+        status = read_file(out, n, path, err);
+    (void)unlink(path);
+    return status;
+}
+
+mel_status mel_export(char **out, size_t *n, mel_store *store, const char *study, mel_export_format format,
+                      mel_error *err)
+{
+    *out = NULL;
+    *n = 0;
+    mel_study_row row;
+    mel_status status = mel_store_study(&row, store, study, err);
+    if (status != MEL_OK)
+        return status;
+    mel_study_row_clear(&row);
+    return format == MEL_EXPORT_SQLITE ? export_sqlite(out, n, store, study, err)
+                                       : export_text(out, n, store, study, format, err);
+}

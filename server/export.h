@@ -1,0 +1,14 @@
+/* A study as a file for other programs, in one consistent snapshot. */
+#ifndef MEL_SERVER_EXPORT_H
+#define MEL_SERVER_EXPORT_H
+
+#include "store.h"
+
+typedef enum { MEL_EXPORT_CSV, MEL_EXPORT_JSONL, MEL_EXPORT_SQLITE } mel_export_format;
+/* "csv", "jsonl", "sqlite". */
+mel_status mel_export_parse(mel_export_format *out, const char *name, mel_error *err);
+/* The whole file, for the caller to free(). MEL_EINVAL when there is no such study. */
+mel_status mel_export(char **out, size_t *n, mel_store *store, const char *study, mel_export_format format,
+                      mel_error *err);
+
+#endif

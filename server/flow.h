@@ -1,0 +1,48 @@
+/* One participant's way through a study: a function of the study, the seed and the log. */
+#ifndef MEL_SERVER_FLOW_H
+#define MEL_SERVER_FLOW_H
+
+#include "place.h"
+#include "study.h"
+
+typedef struct mel_flow mel_flow;
+
+/* study and place are lent and must outlive the flow. */
+mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_place *place, uint64_t seed,
+                        mel_error *err);
+void mel_flow_free(mel_flow *flow);
+
+/* What is to be shown now, without seq and csrf; a new reference. */
+mel_status mel_flow_page(json_t **page, mel_flow *flow, mel_error *err);
+/* Takes what was sent for the page: a value, or {"undo": true}. MEL_EINVAL with a sentence when it is no
+ * answer to the page; nothing has changed then. */
+mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, mel_error *err);
+/* The line of the log for a value that will be told next: the value with what it was an answer to; a new
+ * reference, NULL without memory. */
+json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds);
+/* From a line of the log. */
+mel_status mel_flow_replay(mel_flow *flow, const json_t *event, mel_error *err);
+
+/* What a simulated participant sends for the current page: agrees, fills forms with what is allowed, answers
+ * training rightly and questions as the oracle does, and guesses `guess`. NULL with err. */
+json_t *mel_flow_simulated(mel_flow *flow, mel_oracle *oracle, double guess, mel_error *err);
+
+const char *mel_flow_state(const mel_flow *flow); /* "active", "complete", "left" */
+const char *mel_flow_where(const mel_flow *flow); /* the kind of the current phase, or "left" */
+size_t mel_flow_phase(const mel_flow *flow);      /* its place in the study, also of somebody who left */
+/* "question 7 of elicitation". */
+void mel_flow_describe(char *text, size_t n, const mel_flow *flow);
+/* On a page with the result: whether further questions may be asked, and would tell more. */
+bool mel_flow_can_ask_more(mel_flow *flow);
+/* The elicitation's session; lent. */
+mel_session *mel_flow_session(mel_flow *flow);
+double mel_flow_guess(const mel_flow *flow); /* cost ratio; NaN: not asked */
+/* Of the evaluation questions that were answered A or B: how many, and on how many of them each metric
+ * agrees. */
+typedef struct {
+    uint32_t n, elicited, guess, accuracy, f1;
+    bool planar; /* guess, accuracy and F1 are known */
+} mel_agreed;
+mel_status mel_flow_agreed(mel_agreed *out, mel_flow *flow, mel_error *err);
+
+#endif

@@ -1,0 +1,227 @@
+#include "manage.h"
+
+#include "app.h"
+
+#include "base/internal.h"
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+mel_status mel_manage_prepare(mel_store *store, mel_error *err)
+{
+    static char none[] = "{}";
+    const mel_study_row row = { .id = MEL_ALONE, .file = none, .state = "closed", .created = mel_now() };
+    const mel_status status = mel_store_add_study(store, &row, err);
+    return status == MEL_ECONFLICT ? MEL_OK : status;
+}
+
+/* --- simulated respondents ---------------------------------------------------------------------- */
+
+/* Prefers fewer mistakes: statistics are right decisions, or mistakes. */
+static mel_status fewer_mistakes(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
+{
+    (void)user;
+    (void)err;
+    const double sign = question->layout->coordinates == MEL_OFFDIAGONAL ? -1.0 : 1.0;
+    double better = 0.0;
+    for (size_t i = 0; i < mel_layout_size(question->layout); i++)
+        better += sign * (question->a[i] - question->b[i]);
+    *reply = better > 0.0 ? MEL_REPLY_A : MEL_REPLY_B;
+    return MEL_OK;
+}
+
+static mel_status read_metric(mel_metric **out, const json_t *json, const mel_layout *layout,
+                              const mel_place *place, mel_error *err)
+{
+    *out = NULL;
+    if (json_is_number(json)) {
+        const double ratio = json_number_value(json);
+        if (layout->coordinates != MEL_BINARY || !(ratio > 0.0))
+            return mel_fail(
+                err, MEL_EINVAL,
+                "metric: a number above 0 says how many false alarms a miss is worth, of two classes");
+        return mel_metric_linear(out, MEL_FAMILY_LINEAR, layout, place->class_name, MEL_UTILITY,
+                                 (double[]){ ratio / (1.0 + ratio), 1.0 / (1.0 + ratio) }, err);
+    }
+    char *text = json_is_object(json) ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    if (text == NULL)
+        return mel_fail(err, MEL_EINVAL, "metric: a metric file or a number is wanted");
+    mel_status status = mel_metric_load_memory(out, text, strlen(text), "metric", err);
+    mel_json_free_text(text);
+    if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(*out), layout)) {
+        mel_metric_free(*out);
+        *out = NULL;
+        status = mel_fail(err, MEL_EINVAL, "metric: it is about other statistics than the study's questions");
+    }
+    return status;
+}
+
+/* The oracle, and the ratio that it would guess (NaN: none). */
+static mel_status make_oracle(mel_oracle **out, double *guess, const mel_rehearsal *how, const mel_flow *flow,
+                              const mel_place *place, uint64_t seed, mel_error *err)
+{
+    *guess = NAN;
+    if (how->metric == NULL || json_is_null(how->metric))
+        return mel_oracle_callback(out, fewer_mistakes, NULL, NULL, err);
+    mel_simulated_options opt;
+    mel_simulated_options_init(&opt);
+    opt.seed = seed;
+    mel_metric *metric = NULL;
+    mel_status status = mel_noise_parse(&opt.noise, how->noise != NULL ? how->noise : "none", err);
+    if (status == MEL_OK)
+        status = read_metric(&metric, how->metric, mel_session_layout(mel_flow_session((mel_flow *)flow)),
+                             place, err);
+    mel_cost_ratio ratio;
+    if (status == MEL_OK && mel_metric_cost_ratio(&ratio, metric, NULL) == MEL_OK)
+        *guess = ratio.ratio;
+    if (status == MEL_OK)
+        status = mel_oracle_simulated(out, metric, &opt, err);
+    mel_metric_free(metric);
+    return status;
+}
+
+/* --- studies ------------------------------------------------------------------------------------ */
+
+/* Somebody who agrees to everything. */
+static mel_status walk(mel_flow *flow, mel_error *err)
+{
+    mel_oracle *oracle = NULL;
+    mel_status status = mel_oracle_callback(&oracle, fewer_mistakes, NULL, NULL, err);
+    while (status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0) {
+        json_t *page = NULL, *value = NULL;
+        status = mel_flow_page(&page, flow, err);
+        if (status == MEL_OK && (value = mel_flow_simulated(flow, oracle, 1.0, err)) == NULL)
+            status = MEL_ENOMEM;
+        if (status == MEL_OK)
+            status = mel_flow_tell(flow, value, 1.0, err);
+        json_decref(value);
+        json_decref(page);
+    }
+    mel_oracle_free(oracle);
+    return status;
+}
+
+mel_status mel_manage_check(mel_live *live, mel_study *study, mel_error *err)
+{
+    mel_hall *hall = NULL;
+    mel_flow *flow = NULL;
+    mel_status status = mel_hall_of(&hall, live, study, err);
+    if (status == MEL_OK)
+        status = mel_flow_new(&flow, hall->study, hall->place, 1, err);
+    if (status == MEL_OK)
+        status = walk(flow, err);
+    mel_flow_free(flow);
+    mel_hall_release(live, hall);
+    return status;
+}
+
+mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_live *live, const char *text,
+                             mel_error *err)
+{
+    mel_study *study = NULL;
+    mel_status status = mel_study_parse(&study, text, strlen(text), err);
+    json_t *space = study != NULL ? json_incref((json_t *)study->space) : NULL;
+    if (status == MEL_OK)
+        status = mel_manage_check(live, study, err);
+    if (status == MEL_OK)
+        status = mel_space_keep(store, space, err);
+    json_decref(space);
+    mel_study_row row = { .file = (char *)text, .state = "open", .created = mel_now() };
+    mel_new_id(row.id);
+    if (status == MEL_OK)
+        status = mel_store_add_study(store, &row, err);
+    if (status == MEL_OK)
+        memcpy(id, row.id, sizeof row.id);
+    return status;
+}
+
+/* --- rehearsal ---------------------------------------------------------------------------------- */
+
+static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel_store *store, const char *id,
+                           uint32_t seq, mel_error *err)
+{
+    mel_event_row event = { .seq = seq, .time = mel_now() };
+    (void)snprintf(event.key, sizeof event.key, "simulated-%u", (unsigned)seq);
+    json_t *value = mel_flow_simulated(flow, oracle, guess, err);
+    json_t *line = value != NULL ? mel_flow_event(flow, value, (double)NAN) : NULL;
+    event.body =
+        line != NULL ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
+    mel_status status = event.body != NULL ? mel_flow_tell(flow, value, (double)NAN, err)
+                        : value == NULL    ? MEL_ENOMEM
+                                           : mel_fail_memory(err, "an answer");
+    mel_append outcome = MEL_APPENDED;
+    if (status == MEL_OK)
+        status = mel_store_append(&outcome, NULL, store, id, &event, mel_flow_state(flow), err);
+    if (status == MEL_OK && outcome != MEL_APPENDED)
+        status = mel_fail(err, MEL_ECONFLICT, "a simulated participant answered twice");
+    mel_json_free_text(event.body);
+    json_decref(line);
+    json_decref(value);
+    return status;
+}
+
+static mel_status rehearse_one(mel_store *store, const mel_hall *hall, const char *study,
+                               const mel_rehearsal *how, uint64_t seed, mel_error *err)
+{
+    mel_participant_row row = { .created = mel_now(), .seed = seed, .state = "active" };
+    mel_new_id(row.id);
+    row.seen = row.created;
+    (void)snprintf(row.study, sizeof row.study, "%s", study);
+    json_t *about =
+        json_pack("{s:b, s:O?, s:s?}", "simulated", 1, "metric", (json_t *)how->metric, "noise", how->noise);
+    row.about = about != NULL ? json_dumps(about, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(about);
+    mel_flow *flow = NULL;
+    mel_oracle *oracle = NULL;
+    double guess = NAN;
+    mel_status status = row.about != NULL ? mel_flow_new(&flow, hall->study, hall->place, row.seed, err)
+                                          : mel_fail_memory(err, "a participant");
+    if (status == MEL_OK)
+        status = make_oracle(&oracle, &guess, how, flow, hall->place, row.seed, err);
+    if (status == MEL_OK)
+        status = mel_store_add_participant(store, &row, err);
+    for (uint32_t seq = 1; status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0; seq++)
+        status = one_step(flow, oracle, guess, store, row.id, seq, err);
+    mel_oracle_free(oracle);
+    mel_flow_free(flow);
+    mel_json_free_text(row.about);
+    return status;
+}
+
+static uint64_t seed_of(const mel_rehearsal *how, size_t number)
+{
+    if (how->seed == 0)
+        return mel_new_seed();
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, how->seed, number + 1);
+    return mel_rng_next(&rng) >> 1; /* as mel_new_seed */
+}
+
+mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_live *live, const char *study,
+                               const mel_rehearsal *how, mel_error *err)
+{
+    uint32_t walked = 0;
+    if (done != NULL)
+        *done = 0;
+    if (how->participants < 1 || how->participants > MEL_MOST_REHEARSED)
+        return mel_fail(err, MEL_EINVAL, "participants: 1 to %d are wanted", MEL_MOST_REHEARSED);
+    if (how->noise != NULL && (how->metric == NULL || json_is_null(how->metric)) &&
+        strcmp(how->noise, "none") != 0)
+        return mel_fail(err, MEL_EINVAL, "noise: it needs a metric that answers err about");
+    mel_hall *hall = NULL;
+    mel_status status = mel_hall_of_study(&hall, live, study, err);
+    mel_study_counts before = { 0 };
+    if (status == MEL_OK)
+        status = mel_store_counts(&before, store, study, err);
+    for (; walked < how->participants && status == MEL_OK; walked++) {
+        const size_t number = before.active + before.complete + before.left + walked;
+        status = rehearse_one(store, hall, study, how, seed_of(how, number), err);
+    }
+    mel_hall_release(live, hall);
+    if (done != NULL)
+        *done = status == MEL_OK ? walked : walked > 0 ? walked - 1 : 0;
+    return status;
+}

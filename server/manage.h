@@ -1,0 +1,38 @@
+/* What researchers do with studies, over HTTP and on the command line alike. */
+#ifndef MEL_SERVER_MANAGE_H
+#define MEL_SERVER_MANAGE_H
+
+#include "live.h"
+
+/* Sessions without a study belong to this one, which is no study and never listed. */
+#define MEL_ALONE "alone"
+mel_status mel_manage_prepare(mel_store *store, mel_error *err);
+
+/* Whether a study file is right: what it is about can be made, and somebody who agrees to everything gets
+ * through to the end. The study is taken over, on failure too. */
+mel_status mel_manage_check(mel_live *live, mel_study *study, mel_error *err);
+/* Checks and stores a study, open for participants; id receives its id. text ends with a NUL. */
+mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_live *live, const char *text,
+                             mel_error *err);
+
+/* How simulated participants answer. metric: a metric file, or a number: how many false alarms a miss is
+ * worth (two classes); NULL: whoever makes fewer mistakes is preferred. noise: as mel_noise_parse; NULL:
+ * none. */
+typedef struct {
+    uint32_t participants;
+    const json_t *metric;
+    const char *noise;
+    uint64_t seed; /* what they answer depends on it and on how many participants came before; 0: on chance */
+} mel_rehearsal;
+enum { MEL_MOST_REHEARSED = 1000 };
+/* They walk through the study and are stored, marked as simulated. *done (may be NULL): how many did. */
+mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_live *live, const char *study,
+                               const mel_rehearsal *how, mel_error *err);
+
+/* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md.
+ * Replaying what is not in memory ends after so many seconds; those that are left have no metric then, and
+ * complete is false: asking again goes on. */
+mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_live *live, const char *study,
+                              double seconds, mel_error *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* What an elicitation found, as the browser shows it. */
+#ifndef MEL_SERVER_RESULT_H
+#define MEL_SERVER_RESULT_H
+
+#include "flow.h"
+
+/* A RESULT of docs/http-api.md; a new reference. */
+mel_status mel_result_json(json_t **out, mel_flow *flow, const mel_study *study, const mel_place *place,
+                           mel_error *err);
+
+/* Of a metric alone: {"words", "weights", "lambda"?, "ratio"?, "threshold"?}. */
+mel_status mel_result_of_metric(json_t **out, mel_metric *metric, const mel_study *study,
+                                const mel_place *place, mel_error *err);
+
+#endif

@@ -1,0 +1,178 @@
+#include "server.h"
+
+#include "manage.h"
+
+#include "base/internal.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { EXPIRE_SECONDS = 3600 };
+
+struct mel_server {
+    mel_app app;
+    mel_http *http;
+    char *public_url;
+    char token[MEL_TOKEN_TEXT]; /* "": was made earlier */
+    pthread_t keeper;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool keeping, stopping;
+};
+
+/* --- the application ---------------------------------------------------------------------------- */
+
+/* Made by the first process that opens the store. */
+static mel_status find_key(mel_app *app, mel_error *err)
+{
+    unsigned char mine[MEL_HASH_BYTES];
+    void *stored = NULL;
+    size_t n = 0;
+    randombytes_buf(mine, sizeof mine);
+    mel_status status = mel_store_put_once(&stored, &n, app->store, "key", mine, sizeof mine, err);
+    if (status == MEL_OK && n != sizeof app->key)
+        status = mel_fail(err, MEL_EDATA, "the store's key has %zu bytes, not %zu", n, sizeof app->key);
+    if (status == MEL_OK)
+        memcpy(app->key, stored, sizeof app->key);
+    free(stored);
+    sodium_memzero(mine, sizeof mine);
+    return status;
+}
+
+mel_status mel_app_init(mel_app *app, mel_store *store, mel_place_maker maker, void *user, mel_error *err)
+{
+    *app = (mel_app){ .store = store };
+    pthread_mutex_init(&app->lock, NULL);
+    if (sodium_init() < 0)
+        return mel_fail(err, MEL_ESTATE, "libsodium finds no source of random numbers");
+    mel_status status = find_key(app, err);
+    if (status == MEL_OK)
+        status = mel_manage_prepare(store, err);
+    return status == MEL_OK ? mel_live_new(&app->live, store, maker, user, err) : status;
+}
+
+void mel_app_clear(mel_app *app)
+{
+    mel_live_free(app->live);
+    pthread_mutex_destroy(&app->lock);
+    sodium_memzero(app->key, sizeof app->key);
+    app->live = NULL;
+}
+
+/* --- what has to be done now and then ----------------------------------------------------------- */
+
+static void *keep(void *user)
+{
+    mel_server *server = user;
+    pthread_mutex_lock(&server->lock);
+    while (!server->stopping) {
+        struct timespec later;
+        clock_gettime(CLOCK_REALTIME, &later);
+        later.tv_sec += EXPIRE_SECONDS;
+        pthread_mutex_unlock(&server->lock);
+        (void)mel_store_expire(server->app.store, mel_now(), NULL); /* what fails is done an hour later */
+        pthread_mutex_lock(&server->lock);
+        if (!server->stopping)
+            (void)pthread_cond_timedwait(&server->wake, &server->lock, &later);
+    }
+    pthread_mutex_unlock(&server->lock);
+    return NULL;
+}
+
+/* --- starting and stopping ---------------------------------------------------------------------- */
+
+void mel_server_options_init(mel_server_options *opt)
+{
+    *opt = (mel_server_options){ .struct_size = sizeof *opt };
+    mel_http_options_init(&opt->http);
+    opt->http.upload_path = "/api/upload";
+}
+
+/* Scheme and host, without a slash behind. */
+static mel_status check_url(char **out, const char *url, mel_error *err)
+{
+    *out = NULL;
+    if (url == NULL)
+        return MEL_OK;
+    const char *host = strncmp(url, "https://", 8) == 0  ? url + 8
+                       : strncmp(url, "http://", 7) == 0 ? url + 7
+                                                         : NULL;
+    size_t n = host != NULL ? strcspn(host, "/?#") : 0;
+    if (n == 0 || (host[n] != '\0' && strcmp(host + n, "/") != 0))
+        return mel_fail(err, MEL_EINVAL,
+                        "the public URL '%.80s': https://HOST or http://HOST is wanted, without a path", url);
+    *out = mel_strdup(url);
+    if (*out == NULL)
+        return mel_fail_memory(err, "the public URL");
+    (*out)[(size_t)(host - url) + n] = '\0';
+    return MEL_OK;
+}
+
+static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
+{
+    mel_status status = mel_app_init(&server->app, opt->store, opt->maker, opt->user, err);
+    if (status == MEL_OK)
+        status = check_url(&server->public_url, opt->public_url, err);
+    server->app.public_url = server->public_url;
+    server->app.datasets = opt->datasets;
+    bool mine = false;
+    if (status == MEL_OK)
+        status = mel_admin_token_new(server->token, &mine, false, &server->app, err);
+    if (!mine)
+        server->token[0] = '\0';
+    if (status == MEL_OK)
+        status = mel_http_start(&server->http, &opt->http, mel_handle, &server->app, err);
+    if (status != MEL_OK)
+        return status;
+    server->keeping = pthread_create(&server->keeper, NULL, keep, server) == 0;
+    return server->keeping ? MEL_OK : mel_fail(err, MEL_ENOMEM, "cannot start the server's keeper");
+}
+
+mel_status mel_server_start(mel_server **out, const mel_server_options *opt, mel_error *err)
+{
+    *out = NULL;
+    mel_server *server = mel_alloc_zero(1, sizeof *server);
+    if (server == NULL)
+        return mel_fail_memory(err, "the server");
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_cond_init(&server->wake, NULL);
+    mel_blas_hold(); /* requests are many: each runs on its own thread only */
+    const mel_status status = start(server, opt, err);
+    if (status == MEL_OK)
+        *out = server;
+    else
+        mel_server_stop(server);
+    return status;
+}
+
+uint16_t mel_server_port(const mel_server *server)
+{
+    return mel_http_port(server->http);
+}
+
+const char *mel_server_token(const mel_server *server)
+{
+    return server->token[0] != '\0' ? server->token : NULL;
+}
+
+void mel_server_stop(mel_server *server)
+{
+    if (server == NULL)
+        return;
+    mel_http_stop(server->http);
+    pthread_mutex_lock(&server->lock);
+    server->stopping = true;
+    pthread_cond_signal(&server->wake);
+    pthread_mutex_unlock(&server->lock);
+    if (server->keeping)
+        pthread_join(server->keeper, NULL);
+    mel_app_clear(&server->app);
+    mel_blas_release();
+    pthread_cond_destroy(&server->wake);
+    pthread_mutex_destroy(&server->lock);
+    sodium_memzero(server->token, sizeof server->token);
+    free(server->public_url);
+    free(server);
+}

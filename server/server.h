@@ -1,0 +1,31 @@
+/* The web app as a whole: HTTP, the application behind it, and what has to be done now and then. */
+#ifndef MEL_SERVER_SERVER_H
+#define MEL_SERVER_SERVER_H
+
+#include "app.h"
+
+typedef struct {
+    size_t struct_size;
+    mel_http_options http;
+    const char *public_url; /* what browsers see, "https://study.example.org"; NULL: as requests say */
+    mel_store *store;       /* lent; must outlive the server */
+    mel_place_maker maker;
+    void *user;             /* the maker's */
+    const json_t *datasets; /* lent: what /api/datasets lists */
+} mel_server_options;
+void mel_server_options_init(mel_server_options *opt);
+
+/* Everything about a store but HTTP: its hash key and what is in memory. Cleared with mel_app_clear, on
+ * failure too. */
+mel_status mel_app_init(mel_app *app, mel_store *store, mel_place_maker maker, void *user, mel_error *err);
+void mel_app_clear(mel_app *app);
+
+typedef struct mel_server mel_server;
+mel_status mel_server_start(mel_server **out, const mel_server_options *opt, mel_error *err);
+uint16_t mel_server_port(const mel_server *server);
+/* The researcher's token, when this start made it: it is known nowhere else. NULL otherwise. */
+const char *mel_server_token(const mel_server *server);
+/* Ends the requests under way and returns when all threads have ended. NULL is fine. */
+void mel_server_stop(mel_server *server);
+
+#endif

@@ -1,0 +1,240 @@
+#include "show.h"
+
+#include "base/buffer.h"
+#include "base/internal.h"
+#include "oracle/counts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TEXT = 100000 };
+
+/* The text, for the caller to free; NULL without memory. */
+static char *taken(mel_buffer *text)
+{
+    if (text->status == MEL_OK && text->data != NULL)
+        return text->data;
+    mel_buffer_free(text);
+    return NULL;
+}
+
+/* Takes the value over. */
+static bool put(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static const char *class_name(const mel_place *place, size_t class_code)
+{
+    return place->class_name[class_code];
+}
+
+/* --- words -------------------------------------------------------------------------------------- */
+
+char *mel_show_mistake(const mel_place *place, const json_t *words, size_t truth, size_t predicted,
+                       bool plural)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    const json_t *mistakes = json_object_get(words, "mistakes");
+    const char *key = truth == 1 ? "missed" : "false_alarm";
+    const char *own = place->n_classes == 2 ? json_string_value(json_object_get(mistakes, key)) : NULL;
+    char plural_key[24];
+    (void)snprintf(plural_key, sizeof plural_key, "%s_plural", key);
+    const char *many = plural ? json_string_value(json_object_get(mistakes, plural_key)) : NULL;
+    if (own != NULL && many != NULL)
+        mel_buffer_puts(&text, many);
+    else if (own != NULL)
+        mel_buffer_printf(&text, "%s%s", own, plural ? "s" : "");
+    else
+        mel_buffer_printf(&text, "%s predicted as %s", class_name(place, truth),
+                          class_name(place, predicted));
+    return taken(&text);
+}
+
+/* "12 fewer missed cancers": what changes from left to right. */
+static json_t *difference(const mel_place *place, const json_t *words, size_t group, size_t truth,
+                          size_t predicted, int64_t left, int64_t right)
+{
+    const int64_t change = right - left;
+    const int64_t size = change < 0 ? -change : change;
+    char *name = mel_show_mistake(place, words, truth, predicted, size != 1);
+    const bool mistake = truth != predicted;
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    mel_buffer_printf(&text, "%lld %s ", (long long)size, change < 0 ? "fewer" : "more");
+    if (mistake)
+        mel_buffer_puts(&text, name != NULL ? name : "");
+    else
+        mel_buffer_printf(&text, "%s predicted rightly", class_name(place, truth));
+    if (place->n_groups > 1)
+        mel_buffer_printf(&text, " (%s)", place->group_name[group]);
+    char *words_out = taken(&text);
+    json_t *one = words_out == NULL || name == NULL
+                      ? NULL
+                      : json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I}", "text", words_out, "name", name,
+                                  "a", (json_int_t)left, "b", (json_int_t)right, "better",
+                                  (change < 0) == mistake ? "b" : "a", "group", (json_int_t)group, "true",
+                                  (json_int_t)truth, "predicted", (json_int_t)predicted);
+    free(words_out);
+    free(name);
+    return one;
+}
+
+/* Mistakes first; right decisions only where nothing else is known (diagonal statistics). */
+static json_t *differences(const mel_counted *c, const mel_place *place, const json_t *words, bool swapped)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (int right = 0; right < 2 && good; right++) {
+        if (right == 1 && json_array_size(list) > 0)
+            break;
+        for (size_t i = 0; i < c->n_groups * c->k * c->k && good; i++) {
+            const size_t truth = i / c->k % c->k, predicted = i % c->k;
+            const int64_t left = swapped ? c->b[i] : c->a[i], other = swapped ? c->a[i] : c->b[i];
+            if ((truth == predicted) != (right == 1) || left == other || left < 0 || other < 0)
+                continue;
+            good = json_array_append_new(
+                       list, difference(place, words, i / (c->k * c->k), truth, predicted, left, other)) == 0;
+        }
+    }
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* --- numbers ------------------------------------------------------------------------------------ */
+
+static json_t *matrix(size_t k, const int64_t *count)
+{
+    json_t *rows = json_array();
+    bool good = rows != NULL;
+    for (size_t i = 0; i < k && good; i++) {
+        json_t *row = json_array();
+        good = row != NULL;
+        for (size_t j = 0; j < k && good; j++)
+            good = json_array_append_new(row, count[i * k + j] < 0
+                                                  ? json_null()
+                                                  : json_integer((json_int_t)count[i * k + j])) == 0;
+        if (row != NULL)
+            good = json_array_append_new(rows, row) == 0 && good;
+    }
+    if (good)
+        return rows;
+    json_decref(rows);
+    return NULL;
+}
+
+/* A matrix, or one for each group. */
+static json_t *counts(const mel_counted *c, const int64_t *side)
+{
+    if (c->n_groups == 1)
+        return matrix(c->k, side);
+    json_t *groups = json_array();
+    bool good = groups != NULL;
+    for (size_t g = 0; g < c->n_groups && good; g++)
+        good = json_array_append_new(groups, matrix(c->k, side + g * c->k * c->k)) == 0;
+    if (good)
+        return groups;
+    json_decref(groups);
+    return NULL;
+}
+
+static json_t *classes(const mel_place *place)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t i = 0; i < place->n_classes && good; i++)
+        good = json_array_append_new(list,
+                                     json_pack("{s:s, s:o}", "name", class_name(place, i), "share",
+                                               place->class_share != NULL ? json_real(place->class_share[i])
+                                                                          : json_null())) == 0;
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *groups(const mel_place *place)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    for (size_t i = 0; place->n_groups > 1 && i < place->n_groups && good; i++)
+        good = json_array_append_new(list, json_string(place->group_name[i])) == 0;
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* What every picture needs. */
+static json_t *frame(const mel_counted *c, const mel_place *place)
+{
+    json_t *out = json_object();
+    const bool good = out != NULL && put(out, "people", json_integer((json_int_t)c->people)) &&
+                      put(out, "of_each_class", json_boolean(c->of_each_class)) &&
+                      put(out, "classes", classes(place)) && put(out, "groups", groups(place)) &&
+                      (place->n_classes != 2 || put(out, "positive", json_integer(1)));
+    if (good)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+json_t *mel_show_question(const mel_question *question, const mel_place *place, const json_t *words,
+                          uint32_t people, bool swapped, mel_error *err)
+{
+    mel_counted c;
+    if (mel_counted_make(&c, question, people, err) != MEL_OK)
+        return NULL;
+    json_t *out = frame(&c, place);
+    const bool good = out != NULL && put(out, "number", json_integer((json_int_t)question->number)) &&
+                      put(out, "expected", json_integer((json_int_t)question->expected)) &&
+                      put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
+                      put(out, "b", counts(&c, swapped ? c.a : c.b)) &&
+                      put(out, "differences", differences(&c, place, words, swapped)) &&
+                      put(out, "swapped", json_boolean(swapped)) &&
+                      (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
+    mel_counted_clear(&c);
+    if (good)
+        return out;
+    json_decref(out);
+    (void)mel_fail_memory(err, "a question");
+    return NULL;
+}
+
+json_t *mel_show_views(const mel_question *question, const mel_place *place, uint32_t people, mel_error *err)
+{
+    mel_counted c;
+    if (mel_counted_make(&c, question, people, err) != MEL_OK)
+        return NULL;
+    json_t *a = frame(&c, place), *b = frame(&c, place);
+    const bool good =
+        a != NULL && b != NULL && put(a, "counts", counts(&c, c.a)) && put(b, "counts", counts(&c, c.b));
+    mel_counted_clear(&c);
+    json_t *out = good ? json_pack("[O, O]", a, b) : NULL;
+    json_decref(a);
+    json_decref(b);
+    if (out == NULL)
+        (void)mel_fail_memory(err, "two pictures");
+    return out;
+}
+
+json_t *mel_show_counts(const double *statistics, const mel_layout *layout, const mel_place *place,
+                        uint32_t *people, mel_error *err)
+{
+    const mel_question alone = {
+        .layout = layout, .a = statistics, .b = statistics, .class_share = place->class_share
+    };
+    mel_counted c;
+    if (mel_counted_make(&c, &alone, 1000, err) != MEL_OK)
+        return NULL;
+    *people = (uint32_t)c.people;
+    json_t *out = counts(&c, c.a);
+    mel_counted_clear(&c);
+    if (out == NULL)
+        (void)mel_fail_memory(err, "a table");
+    return out;
+}

@@ -1,0 +1,22 @@
+/* Questions as the browser gets them: whole numbers of people, and what differs in words. */
+#ifndef MEL_SERVER_SHOW_H
+#define MEL_SERVER_SHOW_H
+
+#include "place.h"
+
+/* A QUESTION of docs/http-api.md; swapped: the session's B is shown on the left. people 0: chosen. words may
+ * be NULL. NULL with err when it cannot be made. */
+json_t *mel_show_question(const mel_question *question, const mel_place *place, const json_t *words,
+                          uint32_t people, bool swapped, mel_error *err);
+/* Two VIEWs, out of the same number of people. */
+json_t *mel_show_views(const mel_question *question, const mel_place *place, uint32_t people, mel_error *err);
+/* COUNTS of one classifier's statistics, and the number of people in *people. */
+json_t *mel_show_counts(const double *statistics, const mel_layout *layout, const mel_place *place,
+                        uint32_t *people, mel_error *err);
+
+/* What a mistake of class `truth` predicted as `predicted` is called, in the plural or not; freed by the
+ * caller. */
+char *mel_show_mistake(const mel_place *place, const json_t *words, size_t truth, size_t predicted,
+                       bool plural);
+
+#endif

@@ -1,0 +1,50 @@
+/* Study files: read, checked, and taken apart. docs/study-file.md says what is in them. */
+#ifndef MEL_SERVER_STUDY_H
+#define MEL_SERVER_STUDY_H
+
+#include "melicit/elicit.h"
+
+#include <jansson.h>
+
+typedef enum {
+    MEL_PHASE_CONSENT,
+    MEL_PHASE_FORM,
+    MEL_PHASE_TEXT,
+    MEL_PHASE_TRAINING,
+    MEL_PHASE_GUESS,
+    MEL_PHASE_ELICITATION,
+    MEL_PHASE_EVALUATION,
+    MEL_PHASE_RESULT,
+    MEL_PHASE_DONE
+} mel_phase_kind;
+typedef struct {
+    mel_phase_kind kind;
+    const json_t *json; /* lent by the study */
+} mel_phase;
+
+typedef enum { MEL_RESUME = 0, MEL_RESTART = 1, MEL_BLOCK = 2 } mel_resume;
+
+typedef struct {
+    json_t *file; /* owns all that follows */
+    const char *title;
+    const json_t *space, *words, *show;
+    mel_session_options options;
+    mel_resume resume;
+    double resume_hours;
+    uint32_t quota; /* 0: none */
+    size_t n_phases;
+    mel_phase *phase;
+} mel_study;
+
+/* A study of its own for a file; MEL_EDATA names the place of what is wrong ("phases[2].fields[0].type:
+ * ..."). */
+mel_status mel_study_parse(mel_study **out, const char *text, size_t n, mel_error *err);
+/* The same from an object, whose reference is taken over, on failure too. */
+mel_status mel_study_take(mel_study **out, json_t *file, mel_error *err);
+void mel_study_free(mel_study *study);
+
+/* The wrapper of a session without a study: elicitation, then the result. {"space", "words", "family",
+ * "options"}. */
+mel_status mel_study_alone(mel_study **out, const json_t *start, mel_error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* Tables that somebody sends: kept for a day, or for ever once a session or a study uses them. */
+#include "app.h"
+
+#include "base/internal.h"
+#include "melicit/data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UPLOAD_HOURS = 24, MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500 };
+
+static bool add(json_t *list, json_t *value)
+{
+    return json_array_append_new(list, value) == 0;
+}
+
+/* The different numbers of a column, in the order in which they come; *n is MOST_VALUES + 1 when there are
+ * more. */
+static void different(double out[MOST_VALUES], size_t *n, const double *number, size_t rows)
+{
+    *n = 0;
+    for (size_t i = 0; i < rows && *n <= MOST_VALUES; i++) {
+        size_t at = 0;
+        while (at < *n && out[at] != number[i])
+            at++;
+        if (isnan(number[i]) || at < *n)
+            continue;
+        if (*n < MOST_VALUES)
+            out[*n] = number[i];
+        ++*n;
+    }
+}
+
+/* Its values when there are few: then it may be the label or a group. NULL without memory. */
+static json_t *few_values(const mel_table *table, size_t column)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    if (mel_table_column_type(table, column) == MEL_COLUMN_TEXT) {
+        const size_t n = mel_table_categories(table, column);
+        for (size_t i = 0; i < n && n <= MOST_VALUES && good; i++)
+            good = add(list, json_string(mel_table_category(table, column, (uint32_t)i)));
+    } else if (mel_table_numbers(table, column) != NULL) {
+        double value[MOST_VALUES];
+        size_t n = 0;
+        different(value, &n, mel_table_numbers(table, column), mel_table_rows(table));
+        for (size_t i = 0; i < n && n <= MOST_VALUES && good; i++)
+            good = add(list, json_real(value[i]));
+    }
+    if (good)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* What the columns look like, for the page that asks which one is the label. */
+static json_t *describe(const mel_table *table)
+{
+    json_t *columns = json_array();
+    bool good = columns != NULL;
+    for (size_t i = 0; i < mel_table_columns(table) && good; i++) {
+        const bool text = mel_table_column_type(table, i) == MEL_COLUMN_TEXT;
+        good = add(columns, json_pack("{s:s, s:s, s:o}", "name", mel_table_column_name(table, i), "kind",
+                                      text ? "text" : "number", "values", few_values(table, i)));
+    }
+    if (good)
+        return columns;
+    json_decref(columns);
+    return NULL;
+}
+
+static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_error *err)
+{
+    mel_read_options opt;
+    mel_read_options_init(&opt);
+    opt.format = MEL_FORMAT_CSV;
+    opt.max_rows = MOST_ROWS;
+    opt.max_columns = MOST_COLUMNS;
+    opt.max_bytes = n + 1; /* a packed table would be larger */
+    opt.threads = 1;
+    return mel_table_read_memory(out, bytes, n, "the file", &opt, err);
+}
+
+void mel_api_upload(mel_call *call)
+{
+    if (!mel_call_is_own(call, NULL))
+        return;
+    size_t n = 0;
+    const char *bytes = mel_request_body(call->request, &n);
+    mel_table *table = NULL;
+    json_t *columns = NULL;
+    mel_error err = { 0 };
+    char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
+    mel_new_id(id);
+    (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
+    mel_status status = read_table(&table, bytes, n, &err);
+    if (status == MEL_OK && (columns = describe(table)) == NULL)
+        status = mel_fail_memory(&err, "a table");
+    if (status == MEL_OK)
+        status = mel_store_put(call->app->store, name, bytes, n, mel_now() + (int64_t)UPLOAD_HOURS * 3600000,
+                               &err);
+    if (status == MEL_OK)
+        mel_call_json(call, json_pack("{s:s, s:I, s:O}", "upload", id, "rows",
+                                      (json_int_t)mel_table_rows(table), "columns", columns));
+    else
+        mel_call_failed(call, status, &err);
+    json_decref(columns);
+    mel_table_free(table);
+}
+
+/* --- spaces that strangers may name ------------------------------------------------------------- */
+
+bool mel_is_upload(const char *text)
+{
+    return text != NULL && strncmp(text, MEL_UPLOAD, sizeof MEL_UPLOAD - 1) == 0 &&
+           strlen(text) < MEL_ID_TEXT + sizeof MEL_UPLOAD - 1;
+}
+
+static const char *const files[] = { "data", "probs", "labels", "groups" };
+
+bool mel_space_is_harmless(const json_t *space, const json_t *datasets)
+{
+    static const char *const never[] = { "prevalence", "table" };
+    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
+        if (json_object_get(space, never[i]) != NULL)
+            return false;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const json_t *value = json_object_get(space, files[i]);
+        bool known = value == NULL || mel_is_upload(json_string_value(value));
+        for (size_t d = 0; i == 0 && d < json_array_size(datasets) && !known; d++)
+            known = json_equal(json_object_get(json_array_get(datasets, d), "name"), value) != 0;
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+mel_status mel_space_keep(mel_store *store, const json_t *space, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < sizeof files / sizeof *files && status == MEL_OK; i++) {
+        const char *name = json_string_value(json_object_get(space, files[i]));
+        if (!mel_is_upload(name))
+            continue;
+        void *bytes = NULL;
+        size_t n = 0;
+        status = mel_store_get(&bytes, &n, store, name, err);
+        if (status == MEL_OK)
+            status = mel_store_put(store, name, bytes, n, 0, err);
+        free(bytes);
+    }
+    return status;
+}

@@ -1,0 +1,163 @@
+// Answers survive a lost connection, a reload and a second tab, and count once.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { arrive, axe, fits, launch, settle, startServer, visitor } from './support.mjs';
+
+let server;
+let browser;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** At the first question of a session with bundled data. */
+async function atQuestion(width, options) {
+  const person = await visitor(browser, server, width, options);
+  await person.page.goto(server.url);
+  await person.page.getByRole('option', { name: /699/ }).first().waitFor({ state: 'attached' });
+  await person.page.getByRole('button', { name: 'Start answering' }).click();
+  const first = await arrive(person, 'question');
+  await settle(person);
+  return { person, first };
+}
+
+test('offline: the answer waits and is sent once', async () => {
+  const { person, first } = await atQuestion(1280);
+  await person.context.setOffline(true);
+  await person.page.keyboard.press('a');
+  await person.page.getByText('Not saved yet').waitFor();
+  await axe(person.page, 'offline');
+  // Impatient keys change nothing while the answer is on its way.
+  await person.page.keyboard.press('b');
+  await person.context.setOffline(false);
+  const second = await arrive(person, 'question', first.seq);
+  assert.equal(second.question.number, 2);
+  assert.equal(second.seq, first.seq + 1);
+  await person.page.getByText('Saved', { exact: true }).waitFor();
+  person.check();
+  await person.context.close();
+});
+
+for (const lost of ['request', 'acknowledgement'])
+  test(`a reload while the ${lost} is lost sends the answer with the same key`, async () => {
+    const { person, first } = await atQuestion(1280);
+    const keys = [];
+    let broken = true;
+    await person.context.route('**/api/event', async (route) => {
+      keys.push(JSON.parse(route.request().postData()).key);
+      if (!broken) return route.continue();
+      if (lost === 'acknowledgement') await route.fetch();
+      return route.abort('connectionreset');
+    });
+    await person.page.keyboard.press('b');
+    await person.page.getByText('Not saved yet').waitFor();
+    broken = false;
+    await person.page.reload();
+    const second = await arrive(person, 'question', first.seq);
+    assert.equal(second.question.number, 2);
+    assert.equal(second.seq, first.seq + 1);
+    assert.equal(new Set(keys).size, 1);
+    assert.ok(lost === 'acknowledgement' || keys.length > 1);
+    await settle(person);
+    await person.page.keyboard.press('a');
+    assert.equal((await arrive(person, 'question', second.seq)).question.number, 3);
+    person.check();
+    await person.context.close();
+  });
+
+test('a second tab is told where things are', async () => {
+  const { person, first } = await atQuestion(1280);
+  const other = await person.context.newPage();
+  await other.goto(`${server.url}/session`);
+  await other.getByRole('button', { name: 'System A' }).waitFor();
+  await person.page.keyboard.press('a');
+  const second = await arrive(person, 'question', first.seq);
+  await other.waitForTimeout(300);
+  await other.keyboard.press('b');
+  await other.getByText(/already been answered/).waitFor();
+  const words = await other.locator('.difference').innerText();
+  for (const d of second.question.differences) assert.ok(words.includes(d.text));
+  person.check();
+  await person.context.close();
+});
+
+test('keys can be switched off, and held keys answer once', async () => {
+  const { person, first } = await atQuestion(1280);
+  const { page } = person;
+  await page.getByText('Keys', { exact: true }).click();
+  await page.getByLabel('Answer with single keys').uncheck();
+  await page.keyboard.press('a');
+  await page.waitForTimeout(300);
+  assert.equal(person.state.page.seq, first.seq);
+  await page.getByLabel('Answer with single keys').check();
+  await page.keyboard.down('a');
+  for (let i = 0; i < 12; i++) {
+    await page.keyboard.down('a');
+    await page.waitForTimeout(60);
+  }
+  await page.keyboard.up('a');
+  assert.equal((await arrive(person, 'question', first.seq)).question.number, 2);
+  person.check();
+  await person.context.close();
+});
+
+test('can’t say and about the same are answers', async () => {
+  const { person, first } = await atQuestion(1280);
+  await person.page.keyboard.press('s');
+  const second = await arrive(person, 'question', first.seq);
+  await settle(person);
+  await person.page.keyboard.press('3');
+  const third = await arrive(person, 'question', second.seq);
+  await settle(person);
+  await person.page.keyboard.press('u');
+  const back = await arrive(person, 'question', third.seq);
+  assert.deepEqual(back.question.a, second.question.a);
+  person.check();
+  await person.context.close();
+});
+
+test('narrow, zoomed, dark, touch', async () => {
+  // 320 px is also what a 640 px window at 200% zoom has.
+  for (const [width, options] of [
+    [320, {}],
+    [320, { deviceScaleFactor: 2, hasTouch: true, isMobile: true }],
+    [1280, { colorScheme: 'dark', reducedMotion: 'reduce' }],
+  ]) {
+    const { person } = await atQuestion(width, options);
+    await fits(person.page, `question at ${width}`);
+    await axe(person.page, `question at ${width} ${JSON.stringify(options)}`);
+    const small = await person.page.evaluate(() =>
+      [...document.querySelectorAll('button, a[href], label:has(input), select, summary')]
+        .filter((e) => e.checkVisibility() && !e.classList.contains('skip'))
+        .map((e) => [e.textContent.trim(), e.getBoundingClientRect()])
+        .filter(([, box]) => box.width > 0 && (box.height < 43.5 || box.width < 43.5))
+        .map(([text, box]) => `${text}: ${Math.round(box.width)} x ${Math.round(box.height)}`),
+    );
+    assert.deepEqual(small, []);
+    await person.page.goto(`${server.url}/?new`);
+    await person.page.getByText('under way').waitFor();
+    await fits(person.page, `start at ${width}`);
+    await axe(person.page, `start at ${width}`);
+    person.check();
+    await person.context.close();
+  }
+});
+
+test('each page fetches less than 80 kB', async () => {
+  for (const path of ['/', '/session', '/s/none', '/admin']) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const client = await context.newCDPSession(page);
+    await client.send('Network.enable');
+    let bytes = 0;
+    client.on('Network.loadingFinished', (event) => (bytes += event.encodedDataLength));
+    await page.goto(server.url + path, { waitUntil: 'networkidle' });
+    console.log(`${path}: ${(bytes / 1000).toFixed(1)} kB`);
+    assert.ok(bytes > 5000 && bytes < 80_000, `${path}: ${bytes} bytes`);
+    await context.close();
+  }
+});

@@ -1,0 +1,223 @@
+// Somebody who wants a metric: from the start page to the result, with bundled data, with names only, with a file.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { WIDTHS, arrive, choice, fits, inspect, launch, settle, shot, startServer, visitor } from './support.mjs';
+
+const RATIO = 7;
+let server;
+let browser;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const BUTTONS = { A: 'System A', B: 'System B', '=': 'About the same' };
+
+/** Answers as a person with this ratio until there is no further question; how many there were. */
+async function answerAll(person, ratio, first = 0) {
+  let seq = first;
+  for (let n = 0; n < 120; n++) {
+    const page = await arrive(person, null, seq);
+    if (page.kind !== 'question') return n;
+    await settle(person);
+    await person.page.getByRole('button', { name: BUTTONS[choice(page.question, ratio)] }).click();
+    seq = page.seq;
+  }
+  throw new Error('the questions do not end');
+}
+
+for (const width of WIDTHS)
+  test(`a session of one's own at ${width} px`, async () => {
+    const person = await visitor(browser, server, width);
+    const { page } = person;
+    await page.goto(server.url);
+    await page.getByRole('option', { name: /699/ }).first().waitFor({ state: 'attached' });
+    await inspect(person, 'start');
+
+    await page.getByRole('button', { name: 'Start answering' }).click();
+    const clicked = Date.now();
+    const first = await arrive(person, 'question');
+    console.log(`first question ${Date.now() - clicked} ms after the click`);
+    await inspect(person, 'question');
+    assert.equal(first.question.classes[1].name, 'cancer');
+    await assertShown(page, first.question);
+    await everyPicture(person);
+
+    // Reloading shows the same question; undo brings the last one back.
+    await page.reload();
+    const again = await arrive(person, 'question');
+    assert.deepEqual(again.question, first.question);
+    await settle(person);
+    await page.getByRole('button', { name: 'System A' }).click();
+    const second = await arrive(person, 'question', again.seq);
+    assert.equal(second.question.number, 2);
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await settle(person);
+    await page.getByRole('button', { name: 'Undo last answer' }).click();
+    const undone = await arrive(person, 'question', second.seq);
+    assert.equal(undone.question.number, 1);
+    assert.deepEqual(undone.question.a, first.question.a);
+
+    await answerAll(person, RATIO);
+    const { result } = person.state.page;
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await inspect(person, 'result');
+    assert.ok(Math.abs(Math.log(result.ratio.value / RATIO)) < Math.log(1.6), `ratio ${result.ratio.value}`);
+    assert.ok(result.ratio.low <= result.ratio.value && result.ratio.value <= result.ratio.high);
+    assert.match(await page.locator('.headline').innerText(), /one missed cancer is as bad as/i);
+    const [best, half] = result.effect;
+    assert.ok(
+      best.value >= half.value - 1e-9,
+      `the best system is worth ${best.value}, a threshold of 0.5 ${half.value}`,
+    );
+    await downloads(person);
+    person.check();
+    await person.context.close();
+  });
+
+/** The words, the picture's numbers and the table all say what the server sent. */
+async function assertShown(page, q) {
+  const words = await page.locator('.difference').innerText();
+  for (const d of q.differences) assert.ok(words.includes(d.text), `${words} lacks ${d.text}`);
+  for (const [i, side] of ['a', 'b'].entries()) {
+    const cells = await page.locator('section.system').nth(i).locator('tbody td:not(.total)').allTextContents();
+    assert.deepEqual(
+      cells.map((c) => Number(c.replaceAll(',', ''))),
+      q[side].flat(),
+    );
+    const legend = await page.locator('section.system').nth(i).locator('.legend').innerText();
+    assert.ok(legend.includes(`${q[side][1][0]}`) && legend.includes(`${q[side][0][1]}`), legend);
+  }
+}
+
+async function everyPicture(person) {
+  for (const name of ['Bars', 'Both', 'People', 'Table']) {
+    await person.page.getByLabel(name, { exact: true }).check();
+    await fits(person.page, name);
+    await shot(person, `question-${name.toLowerCase()}`);
+  }
+  await person.page.getByLabel('Flow', { exact: true }).check();
+  await person.page.getByLabel('Percent of each true class').check();
+  assert.match(await person.page.locator('.system').first().innerText(), /%/);
+  await person.page.getByLabel('Percent of each true class').uncheck();
+  await person.page.getByRole('button', { name: 'Enlarge' }).click();
+  await person.page.getByRole('dialog').waitFor();
+  await person.page.keyboard.press('Escape');
+  await person.page.getByRole('dialog').waitFor({ state: 'detached' });
+}
+
+async function downloads(person) {
+  const take = async (name) => {
+    const [download] = await Promise.all([
+      person.page.waitForEvent('download'),
+      person.page.getByRole('link', { name }).click(),
+    ]);
+    return readFileSync(await download.path(), 'utf8');
+  };
+  const metric = JSON.parse(await take(/Metric file/));
+  assert.equal(metric.format, 'melicit-metric');
+  const session = (await take(/Session file/))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(session[0].format, 'melicit-session');
+  assert.ok(session.length > 5);
+  assert.match(await take(/Report/), /<html/);
+}
+
+test('names and shares only, three classes', async () => {
+  const person = await visitor(browser, server, 1280);
+  const { page } = person;
+  await page.goto(server.url);
+  await page.getByLabel(/I have no data/).check();
+  await page.getByRole('button', { name: 'Add a class' }).click();
+  for (const [i, name, share] of [
+    [0, 'bus', '50'],
+    [1, 'car', '30'],
+    [2, 'van', '20'],
+  ]) {
+    await page.locator(`#class-${i}`).fill(name);
+    await page.locator(`#share-${i}`).fill(share);
+  }
+  await inspect(person, 'start-names');
+  await page.getByRole('button', { name: 'Start answering' }).click();
+  const first = await arrive(person, 'question');
+  assert.deepEqual(
+    first.question.classes.map((c) => c.name),
+    ['bus', 'car', 'van'],
+  );
+  assert.ok(Math.abs(first.question.classes[0].share - 0.5) < 0.02);
+  await inspect(person, 'question-classes');
+  await settle(person);
+  await page.getByLabel('Everything').check();
+  assert.equal(await page.locator('table.matrix').count(), 2);
+  await fits(page, 'full tables');
+  person.check();
+  await person.context.close();
+});
+
+test('a rare class on a population', async () => {
+  const person = await visitor(browser, server, 360);
+  const { page } = person;
+  await page.goto(server.url);
+  await page.getByLabel(/I have no data/).check();
+  // Nothing filled in: the page says what is missing and goes there.
+  await page.locator('#class-0').fill('');
+  await page.getByRole('button', { name: 'Start answering' }).click();
+  await page.getByText('Please name class 1.').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'class-0');
+  await page.locator('#class-0').fill('fine');
+  await page.locator('#class-1').fill('broken');
+  await page.locator('#share-0').fill('97');
+  await page.locator('#share-1').fill('3');
+  await page.getByRole('button', { name: 'Start answering' }).click();
+  const first = await arrive(person, 'question');
+  assert.ok(Math.abs(first.question.classes[1].share - 0.03) < 0.001);
+  assert.match(await page.locator('.difference').innerText(), /missed broken/);
+  person.check();
+  await person.context.close();
+});
+
+/** Scores of a model for two groups, with a fixed pattern instead of chance. */
+function probabilities() {
+  let text = 'p,truth,sex\n';
+  for (let i = 0; i < 600; i++) {
+    const yes = i % 10 < 4;
+    const p = Math.min(0.98, Math.max(0.02, (yes ? 0.62 : 0.33) + 0.3 * Math.sin(i * 1.7) + (i % 3 === 0 ? 0.06 : 0)));
+    text += `${p.toFixed(3)},${yes ? 'yes' : 'no'},${i % 3 === 0 ? 'women' : 'men'}\n`;
+  }
+  return text;
+}
+
+test('a file of probabilities with groups', async () => {
+  const person = await visitor(browser, server, 1280);
+  const { page } = person;
+  const file = path.join(server.folder, 'scores.csv');
+  writeFileSync(file, probabilities());
+  await page.goto(server.url);
+  await page.getByLabel(/Use my own file/).check();
+  await page.locator('#file').setInputFiles(file);
+  await page.getByText('scores.csv: 600 rows, 3 columns').waitFor();
+  await page.getByLabel('Probabilities of my own model').check();
+  await page.getByLabel('Column with the true class').selectOption('truth');
+  await page.getByLabel(/Column with groups/).selectOption('sex');
+  await page.getByRole('button', { name: 'Start answering' }).click();
+  await page.getByText('Please say which columns hold probabilities.').waitFor();
+  await page.getByRole('checkbox', { name: 'p', exact: true }).check();
+  await inspect(person, 'start-file');
+  await page.getByRole('button', { name: 'Start answering' }).click();
+  const first = await arrive(person, 'question');
+  assert.deepEqual([...first.question.groups].sort(), ['men', 'women']);
+  await inspect(person, 'question-groups');
+  const answered = await answerAll(person, 2);
+  assert.ok(answered > 4);
+  await inspect(person, 'result-groups');
+  person.check();
+  await person.context.close();
+});

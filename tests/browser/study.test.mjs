@@ -1,0 +1,242 @@
+// The two studies that ship, from the researcher who makes them to the participant's code, by keyboard only.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import {
+  WIDTHS,
+  arrive,
+  choice,
+  createStudy,
+  inspect,
+  launch,
+  login,
+  settle,
+  startServer,
+  tabTo,
+  visitor,
+} from './support.mjs';
+
+const RATIO = 7;
+const KEYS = { A: ['ArrowLeft', '1', 'a'], B: ['ArrowRight', '2', 'b'], '=': ['=', '3'] };
+let server;
+let browser;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** Presses the primary button by keyboard alone. */
+async function proceed(page) {
+  await tabTo(page, 'button.primary');
+  await page.keyboard.press('Enter');
+}
+
+/** The number or letter that a training page of the cancer study asks for, from the numbers it shows. */
+function rightAnswer({ question, view: [a, b] }) {
+  const rate = (m) => Math.round((100 * m[1][0]) / (m[1][0] + m[1][1]));
+  if (/misses more|makes fewer/.test(question)) return 'A';
+  if (/more false alarms/.test(question)) return a.counts[0][1] > b.counts[0][1] ? 'A' : 'B';
+  if (/Imagine 100/.test(question)) return rate(a.counts);
+  if (/predicted to have cancer, rightly/.test(question)) return b.counts[0][1] + b.counts[1][1];
+  return a.counts[1][0];
+}
+
+async function chooseLetter(page, letter) {
+  await tabTo(page, 'input[name=answer]');
+  // Arrows move among the letters; space takes the one that has the focus.
+  await page.keyboard.press('Space');
+  for (
+    let i = 0;
+    i < 3 &&
+    (await page.evaluate(() => document.querySelector('input[name=answer]:checked')?.parentElement.innerText)) !==
+      `System ${letter}`;
+    i++
+  )
+    await page.keyboard.press('ArrowDown');
+}
+
+const pages = {
+  async consent({ page }) {
+    await tabTo(page, 'input[type=checkbox]');
+    await page.keyboard.press('Space');
+    await proceed(page);
+  },
+  async form({ page, state }) {
+    for (const field of state.page.fields) {
+      await tabTo(page, field.type === 'choice' ? `input[name="${field.name}"]` : `#field-${field.name}`);
+      if (field.type === 'choice') await page.keyboard.press('Space');
+      else await page.keyboard.type(field.type === 'number' ? '28' : 'Trade-offs');
+    }
+    await proceed(page);
+  },
+  async text({ page }) {
+    await proceed(page);
+  },
+  async training(person, seen) {
+    const { page, state } = person;
+    const right = rightAnswer(state.page);
+    // The first try at the first item is wrong: an explanation must come.
+    const answer = seen.training === 1 && typeof right === 'number' ? right + 7 : right;
+    if (typeof answer === 'number') {
+      await tabTo(page, '#training-answer');
+      await page.keyboard.type(String(answer));
+    } else await chooseLetter(page, answer);
+    const before = state.page.seq;
+    await proceed(page);
+    if (answer === right) return;
+    const again = await arrive(person, 'training', before);
+    assert.equal(again.wrong, 1);
+    await page.getByText('Not quite.').waitFor();
+  },
+  async guess({ page }) {
+    await tabTo(page, '#guess');
+    await page.keyboard.type('5');
+    await page.getByText('as bad as 5 false alarms').waitFor();
+    await proceed(page);
+  },
+  async question(person, seen) {
+    await settle(person);
+    const keys = KEYS[choice(person.state.page.question, RATIO)];
+    await person.page.keyboard.press(keys[seen.question % keys.length]);
+  },
+  async result({ page }) {
+    await proceed(page);
+  },
+};
+
+/** Walks through a study; how many pages of each kind there were. */
+async function walk(person, name) {
+  const seen = {};
+  let seq = 0;
+  for (let n = 0; n < 200; n++) {
+    const current = await arrive(person, null, seq);
+    seen[current.kind] = (seen[current.kind] ?? 0) + 1;
+    if (seen[current.kind] === 1 || (current.kind === 'text' && current.view))
+      await inspect(person, `${name}-${current.kind}${current.view && current.kind === 'text' ? '-picture' : ''}`);
+    if (n > 0)
+      assert.equal(await person.page.evaluate(() => document.activeElement.tagName), 'H1', `the focus after page ${n}`);
+    if (current.kind === 'done') return seen;
+    await pages[current.kind](person, seen);
+    seq = current.seq;
+  }
+  throw new Error('the study does not end');
+}
+
+async function researcher(width) {
+  const person = await visitor(browser, server, width);
+  await login(person, server.token);
+  return person;
+}
+
+let cancer;
+for (const width of WIDTHS)
+  test(`the cancer study by keyboard at ${width} px`, async () => {
+    if (!cancer) {
+      const admin = await researcher(1280);
+      cancer = await createStudy(admin, /Which cancer test/);
+      admin.check();
+      await admin.context.close();
+    }
+    const person = await visitor(browser, server, width);
+    await person.page.goto(`${server.url}/s/${cancer}?label=w${width}`);
+    const seen = await walk(person, 'cancer');
+    assert.equal(new URL(person.page.url()).search, '', 'the personal part of the link is gone');
+    assert.deepEqual([seen.consent, seen.form, seen.text, seen.training, seen.guess, seen.result], [1, 2, 3, 6, 1, 1]);
+    assert.ok(seen.question > 15 + 3, `${seen.question} questions`);
+    assert.match(await person.page.locator('output').innerText(), /^[A-Z0-9]{8}$/);
+    // Coming back changes nothing.
+    await person.page.reload();
+    assert.equal((await arrive(person, 'done')).kind, 'done');
+    person.check();
+    await person.context.close();
+  });
+
+test('the researcher sees, exports and deletes', async () => {
+  const admin = await researcher(1280);
+  const { page } = admin;
+  await page.goto(`${server.url}/admin/study/${cancer}`);
+  const row = page.getByRole('row').filter({ hasText: 'w1280' });
+  await row.waitFor();
+  await page.getByRole('heading', { name: /All together/ }).waitFor();
+  await inspect(admin, 'admin-study');
+  assert.match(await row.innerText(), /complete/);
+  assert.match(await row.innerText(), /%/);
+  const csv = await download(admin, /^CSV/);
+  assert.ok(csv.split('\n').length > 40 && csv.includes('w1280'));
+  const events = (await download(admin, /JSON Lines/))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const answers = events.filter((e) => e.label === 'w1280' && e.page === 'question');
+  assert.ok(answers.length > 15 && answers.every((e) => e.seconds > 0 && ['A', 'B', '='].includes(e.value.answer)));
+
+  await page.getByLabel(/Personal links/).fill('p01 p02');
+  await page.getByRole('button', { name: 'Make links' }).click();
+  await page.locator('pre', { hasText: 'p02' }).waitFor();
+  await page.getByLabel('Simulated participants').fill('2');
+  await page.getByRole('button', { name: 'Send them through' }).click();
+  await page.getByRole('row').filter({ hasText: 'simulated' }).nth(1).waitFor();
+
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('button', { name: 'Delete participant w360' }).click();
+  await page.getByRole('row').filter({ hasText: 'w360' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Close for newcomers' }).click();
+  await page.getByText('closed', { exact: true }).waitFor();
+  await page.goto(`${server.url}/admin`);
+  await page.getByRole('link', { name: /Which cancer test/ }).waitFor();
+  await inspect(admin, 'admin');
+  admin.check();
+  await admin.context.close();
+});
+
+async function download(person, name) {
+  const [file] = await Promise.all([
+    person.page.waitForEvent('download'),
+    person.page.getByRole('link', { name }).click(),
+  ]);
+  return readFileSync(await file.path(), 'utf8');
+}
+
+test('the credit study by keyboard', async () => {
+  const admin = await researcher(360);
+  const id = await createStudy(admin, /Who should get the loan/);
+  await inspect(admin, 'admin-study-empty');
+  admin.check();
+  await admin.context.close();
+  const person = await visitor(browser, server, 1280);
+  await person.page.goto(`${server.url}/s/${id}`);
+  const seen = await walk(person, 'credit');
+  assert.ok(seen.question >= 20, `${seen.question} questions`);
+  person.check();
+  await person.context.close();
+});
+
+test('a wrong token, a wrong file and a wrong link are refused in words', async () => {
+  const person = await visitor(browser, server, 360);
+  const { page } = person;
+  await page.goto(`${server.url}/admin`);
+  await page.getByLabel('Token').fill('not the token');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').getByText(/token/i).waitFor();
+  await inspect(person, 'admin-login');
+  await page.getByLabel('Token').fill(server.token);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Studies' }).waitFor();
+  await page.goto(`${server.url}/admin/new`);
+  await page
+    .getByLabel('Study file', { exact: true })
+    .and(page.locator('textarea'))
+    .fill('{"format": "melicit-study"}');
+  await page.getByRole('button', { name: 'Make the study' }).click();
+  await page.getByText(/missing/).waitFor();
+  await inspect(person, 'admin-new');
+  await page.goto(`${server.url}/s/nosuchstudy`);
+  await page.getByRole('alert').waitFor();
+  await inspect(person, 'no-study');
+  person.check();
+  await person.context.close();
+});

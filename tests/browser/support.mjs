@@ -1,0 +1,202 @@
+// What the browser tests share: a server of their own, a browser, a person who answers, axe.
+// MELICIT_PROGRAM: the program (default build/melicit). MELICIT_SCREENSHOTS: a folder for screenshots (default: none are kept).
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+const require = createRequire(path.join(root, 'web/package.json'));
+const { chromium } = require('playwright-core');
+const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+const program = path.resolve(process.env.MELICIT_PROGRAM ?? path.join(root, 'build/melicit'));
+export const WIDTHS = [1280, 360];
+const HEIGHTS = { 1280: 800, 360: 740, 320: 640 };
+const BROWSER_FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** A server on a store of its own; stop() ends it and removes the store. */
+export async function startServer() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'melicit-browser-'));
+  const child = spawn(program, ['serve', '--port', '0', '--store', path.join(folder, 's.db'), '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let said = '';
+  child.stderr.on('data', (bytes) => (said += bytes));
+  const told = await new Promise((resolve, reject) => {
+    child.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said}`)));
+    child.on('error', reject);
+    child.stdout.on('data', (bytes) => {
+      out += bytes;
+      try {
+        resolve(JSON.parse(out));
+      } catch {
+        // The object is not complete yet.
+      }
+    });
+  });
+  const stop = async () => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true });
+  };
+  return { url: told.url, token: told.token, folder, stop };
+}
+
+export const launch = () => chromium.launch({ executablePath: '/usr/bin/chromium', args: BROWSER_FLAGS });
+
+/** A new person's browser window. Errors in the page and requests to other hosts fail the test through check(). */
+export async function visitor(browser, server, width, options = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height: HEIGHTS[width] ?? 800 },
+    acceptDownloads: true,
+    ...options,
+  });
+  const page = await context.newPage();
+  const state = { page: null, wrong: [], bytes: 0 };
+  const watch = (tab) => {
+    tab.on('pageerror', (error) => state.wrong.push(`error: ${error.message}`));
+    tab.on('console', (message) => {
+      // The browser itself reports refused requests and lost connections; tests look at those on their own.
+      if (message.type() === 'error' && !/Failed to load resource|ERR_INTERNET_DISCONNECTED/.test(message.text()))
+        state.wrong.push(message.text());
+    });
+    tab.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(server.url) && !url.startsWith('data:') && !url.startsWith('blob:'))
+        state.wrong.push(`request to ${url}`);
+    });
+    tab.on('response', async (response) => {
+      if (!/\/api\/(page|join|start|event|undo)$/.test(response.url())) return;
+      try {
+        const body = await response.json();
+        state.page = body.page ?? body.error?.page ?? state.page;
+      } catch {
+        // A reload cut the answer off; the next one comes at once.
+      }
+    });
+  };
+  watch(page);
+  context.on('page', watch);
+  const check = () => assert.deepEqual(state.wrong, []);
+  return { context, page, state, check, width, url: server.url };
+}
+
+/** No serious or critical violation of WCAG 2.2 AA in what is shown now. */
+export async function axe(page, where) {
+  // The fade of a page that appears would be judged half transparent.
+  await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'));
+  await page.evaluate(axeSource);
+  const found = await page.evaluate(() =>
+    globalThis.axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }),
+  );
+  const bad = found.violations
+    .filter((v) => v.impact === 'serious' || v.impact === 'critical')
+    .map((v) => `${where}: ${v.id}: ${v.nodes.map((n) => `${n.html.slice(0, 120)} ${n.failureSummary}`).join(' | ')}`);
+  assert.deepEqual(bad, []);
+}
+
+export async function fits(page, where) {
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  assert.ok(over <= 0, `${where} is ${over} px wider than the window`);
+}
+
+/** The screenshots that documentation keeps: one of each page, at both widths where that says more. */
+const KEPT = new Set(
+  [
+    ['start', 'question', 'result', 'cancer-training'].flatMap((name) => WIDTHS.map((width) => `${name}-${width}`)),
+    ['question-bars', 'question-both', 'question-people', 'question-table'].map((name) => `${name}-1280`),
+    ['question-classes', 'question-groups', 'result-groups', 'start-names', 'credit-question'].map(
+      (name) => `${name}-1280`,
+    ),
+    ['admin', 'admin-study', 'cancer-text-picture'].map((name) => `${name}-1280`),
+    ['cancer-consent', 'cancer-form', 'cancer-guess', 'cancer-done', 'admin-login'].map((name) => `${name}-360`),
+  ].flat(),
+);
+
+export async function shot(person, name) {
+  const folder = process.env.MELICIT_SCREENSHOTS;
+  if (!folder || !KEPT.has(`${name}-${person.width}`)) return;
+  mkdirSync(folder, { recursive: true });
+  await person.page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'));
+  await person.page.screenshot({ path: path.join(folder, `${name}-${person.width}.png`), animations: 'disabled' });
+}
+
+/** Looks at the page in every respect that holds for all pages. */
+export async function inspect(person, name) {
+  await axe(person.page, `${name} at ${person.width}`);
+  await fits(person.page, name);
+  await shot(person, name);
+}
+
+/** Waits until the server's answer with this kind of page (and a seq above `after`) is shown. */
+export async function arrive(person, kind, after = 0) {
+  const end = Date.now() + 30_000;
+  while (!(person.state.page && person.state.page.seq > after && (!kind || person.state.page.kind === kind))) {
+    if (Date.now() > end)
+      throw new Error(
+        `no ${kind} page after event ${after}; the last one is ${JSON.stringify(person.state.page)?.slice(0, 300)}`,
+      );
+    await person.page.waitForTimeout(15);
+  }
+  await person.page.waitForSelector('[data-focus]');
+  await person.page.waitForFunction(() => !document.querySelector('button:disabled.answer'));
+  return person.state.page;
+}
+
+const flat = (counts) => (Array.isArray(counts[0][0]) ? counts : [counts]);
+
+/** What the mistakes of a system cost somebody to whom a missed one is worth `ratio` false alarms. */
+export const cost = (counts, ratio) =>
+  flat(counts).reduce((sum, m) => sum + ratio * (m[1][0] ?? 0) + (m[0][1] ?? 0), 0);
+
+export function choice(question, ratio) {
+  const a = cost(question.a, ratio);
+  const b = cost(question.b, ratio);
+  return a === b ? '=' : a < b ? 'A' : 'B';
+}
+
+/** Longer than the pause in which a question does not listen to keys yet. */
+export const settle = (person) => person.page.waitForTimeout(280);
+
+/** Tab until an element that matches has the focus. */
+export async function tabTo(page, selector) {
+  for (let i = 0; i < 120; i++) {
+    if (await page.evaluate((s) => document.activeElement?.matches(s) ?? false, selector)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`the focus never reached ${selector}`);
+}
+
+/** Logs a researcher in by the page. */
+export async function login(person, token) {
+  await person.page.goto(`${person.url}/admin`);
+  await person.page.getByLabel('Token').fill(token);
+  await person.page.keyboard.press('Enter');
+  await person.page.getByRole('heading', { level: 1, name: 'Studies' }).waitFor();
+}
+
+/** Makes a study of an example by the page; its id. */
+export async function createStudy(person, title) {
+  await person.page.goto(`${person.url}/admin/new`);
+  await person.page.getByRole('button', { name: title }).click();
+  await person.page.waitForFunction(() => document.getElementById('study-file').value.includes('melicit-study'));
+  await person.page.getByRole('button', { name: 'Make the study' }).click();
+  await person.page.waitForURL(/\/admin\/study\//);
+  await person.page.getByRole('heading', { level: 2, name: 'Participants' }).waitFor();
+  return person.page.url().split('/').pop();
+}

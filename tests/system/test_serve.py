@@ -1,0 +1,365 @@
+"""melicit serve and melicit study: whole flows, joining and coming back, researchers' requests, exports."""
+import csv
+import io
+import json
+import re
+import sqlite3
+import urllib.parse
+
+import pytest
+from serving import OWN, Client, Server, create_study, ready_study, reply_to, small_study
+
+
+@pytest.fixture
+def server(melicit):
+    running = Server(melicit.folder)
+    yield running
+    running.stop()
+
+
+def test_own_session(server):
+    """A session of one's own: questions, the result, more questions, the three downloads."""
+    client = server.client()
+    page = client.own(options={"max_questions": 4})
+    assert page["kind"] == "question" and page["study"]["id"] is None and page["seq"] == 1
+    while page["kind"] == "question":
+        page = client.answer(page)
+    assert page["kind"] == "result" and page["more"] is True
+    assert page["result"]["questions"] == 4
+    assert client.get("/api/result")[1]["result"] == page["result"]
+    page = client.send(page, {"more": True})[1]["page"]
+    assert page["kind"] == "question" and page["question"]["number"] == 5
+    while page["kind"] == "question":
+        page = client.answer(page)
+    low, high = page["result"]["ratio"]["low"], page["result"]["ratio"]["high"]
+    assert low <= 7 <= high and low > 2 and high < 30
+    assert client.request("GET", "/api/result/metric")[0] == 200
+    assert client.headers["Content-Disposition"] == 'attachment; filename="metric.json"'
+    status, session = client.request("GET", "/api/result/session")
+    header, *lines = map(json.loads, session.splitlines())
+    assert header["format"] == "melicit-session" and len(lines) == page["result"]["questions"]
+    assert client.request("GET", "/api/result/report")[1].startswith(b"<!DOCTYPE html>")
+    assert client.get("/api/result/secret")[0] == 404
+
+
+def test_downloaded_session_is_one_of_the_program(server, melicit):
+    client = server.client()
+    page = client.own(space={"data": "breast_cancer_original", "classes": ["healthy", "cancer"], "smooth": True},
+                      options={"max_questions": 5})
+    while page["kind"] == "question":
+        page = client.answer(page)
+    melicit.write("s.jsonl", client.request("GET", "/api/result/session")[1])
+    assert melicit("report", "--session", "s.jsonl", "--json").done().json["answers"] == 5
+
+
+def test_whole_study(server, melicit):
+    study = create_study(server)
+    client = server.client()
+    page = client.join(study)
+    seen = []
+    while page["kind"] != "done":
+        seen.append(page["kind"])
+        assert page["seq"] == len(seen) and page["study"]["id"] == study
+        assert page["progress"]["done"] + page["progress"]["left"] > 0
+        page = client.answer(page)
+    assert seen == ["consent", "form", "guess"] + ["question"] * 9
+    assert re.fullmatch("[A-Z2-9]{8}", page["code"])
+    assert client.get("/api/page")[1]["page"]["code"] == page["code"]
+    assert client.send(page, {})[0] == 400
+    shown = melicit("study", "show", study, "--store", "t.db", "--json").done().json
+    (person,) = shown["live"]
+    assert person["state"] == "complete" and person["answers"] == 12 and person["agreement"]["of"] == 3
+    assert person["median_seconds"] == 1.5 and len(person["times"]) == 6
+
+
+@pytest.mark.parametrize("name", ["cancer", "credit"])
+def test_ready_studies(server, name):
+    """The studies that come with the program can be made over HTTP and walked through."""
+    study = create_study(server, ready_study(name))
+    client = server.client()
+    page = client.join(study)
+    kinds = set()
+    for _ in range(120):
+        if page["kind"] == "done":
+            break
+        kinds.add(page["kind"])
+        page = client.answer(page) if page["kind"] != "question" or name == "cancer" else \
+            client.send(page, {"answer": "A"})[1]["page"]
+    assert page["kind"] == "done" and {"consent", "form", "text", "training", "question"} <= kinds
+
+
+def test_refusing_consent(server):
+    study = create_study(server)
+    client = server.client()
+    page = client.send(client.join(study), {"agreed": False})[1]["page"]
+    assert page["kind"] == "bye"
+    assert client.get("/api/page")[1]["page"]["kind"] == "bye"
+
+
+def test_undo_keeps_both(server, melicit):
+    client = server.client()
+    first = client.own()
+    second = client.answer(first)
+    status, told = client.post("/api/undo", {"seq": second["seq"], "key": "undo-key-1"})
+    assert status == 200 and told["saved"] == 2
+    again = told["page"]
+    assert again["question"] == first["question"] and again["seq"] == 3
+    status, told = client.post("/api/undo", {"seq": 3, "key": "undo-key-2"})
+    assert status == 400 and "taken back" in told["error"]["message"]
+
+
+def test_resume_reload_and_labels(server):
+    """A cookie or a label's link leads back to the own page; a label alone, or a wrong link, does not."""
+    study = create_study(server)
+    links = server.researcher().post(f"/api/admin/studies/{study}/links", {"labels": ["p 01", "p02"]})[1]["links"]
+    query = urllib.parse.parse_qs(urllib.parse.urlparse(links[0]["url"]).query)
+    label, link = query["label"][0], query["link"][0]
+    assert label == "p 01" and links[0]["label"] == label
+    client = server.client()
+    page = client.answer(client.join(study, label=label, link=link))
+    assert client.get("/api/page")[1]["page"] == page
+    assert client.join(study, label=label, link=link)["seq"] == page["seq"]
+    other = server.client()
+    back = other.join(study, label=label, link=link)  # another browser, the same link
+    assert back["seq"] == page["seq"] and back["kind"] == page["kind"]
+    status, told = server.client().post("/api/join", {"study": study, "label": label})
+    assert status == 409 and told["error"]["code"] == "taken"
+    status, told = server.client().post("/api/join", {"study": study, "label": label, "link": link[::-1]})
+    assert status == 403
+    assert client.get("/api/page")[0] == 403  # the old cookie ended when the other browser came
+
+
+@pytest.mark.parametrize("policy, status", [("resume", 200), ("restart", 200), ("block", 409)])
+def test_resume_policies(server, policy, status):
+    study = create_study(server, small_study(resume=policy))
+    client = server.client()
+    page = client.answer(client.join(study))
+    got, told = client.post("/api/join", {"study": study})
+    assert got == status
+    if status == 200:
+        assert told["page"]["seq"] == (page["seq"] if policy == "resume" else 1)
+
+
+def test_closed_and_full_studies(server):
+    study = create_study(server, small_study(quota=1))
+    researcher = server.researcher()
+    client = server.client()
+    client.walk(client.join(study))
+    status, told = server.client().post("/api/join", {"study": study})
+    assert status == 409 and told["error"]["code"] == "full"
+    other = create_study(server)
+    inside = server.client()
+    page = inside.join(other)
+    assert researcher.post(f"/api/admin/studies/{other}/state", {"state": "closed"})[0] == 200
+    status, told = server.client().post("/api/join", {"study": other})
+    assert status == 409 and told["error"]["code"] == "closed"
+    assert inside.walk(page)["kind"] == "done"  # who is in may finish
+    assert researcher.post(f"/api/admin/studies/{other}/state", {"state": "ajar"})[0] == 400
+    assert server.client().post("/api/join", {"study": "nothing"})[0] == 404
+    assert server.client().post("/api/join", {"study": "alone"})[0] == 404
+
+
+def test_prolific_parameters(server):
+    study = create_study(server, small_study(prolific={"completion_url": "https://example.org/done"}))
+    who = {"PROLIFIC_PID": "5f2", "STUDY_ID": "s", "SESSION_ID": "t"}
+    client = server.client()
+    page = client.answer(client.join(study, prolific=who))
+    assert server.client().join(study, prolific=who)["seq"] == page["seq"]
+    status, text = server.researcher().request("GET", f"/api/admin/studies/{study}/export.csv")
+    assert "5f2" in text.decode()
+    other = server.client()
+    assert other.walk(other.join(study))["redirect"] == "https://example.org/done"
+
+
+UPLOAD = "age,colour,label\n" + "".join(
+    f"{20 + i % 50},{'rgb'[i % 3]},{'sick' if (i % 50 > 25) ^ (i % 9 == 0) else 'well'}\n" for i in range(300))
+
+
+def test_uploads(server):
+    client = server.client()
+    status, told = client.json("POST", "/api/upload", UPLOAD, {"Content-Type": "text/csv"})
+    assert status == 200 and told["rows"] == 300
+    assert [c["kind"] for c in told["columns"]] == ["number", "text", "text"]
+    assert told["columns"][0]["values"] == [] and sorted(told["columns"][2]["values"]) == ["sick", "well"]
+    page = client.own(space={"data": f"upload:{told['upload']}", "label": "label", "positive": "sick",
+                             "classes": ["healthy, really", "ill"]})
+    assert [c["name"] for c in page["question"]["classes"]] == ["healthy, really", "ill"]
+    status, told = client.json("POST", "/api/upload", "a,b\n1,2\n3\n", {"Content-Type": "text/csv"})
+    assert status == 400 and "row 3" in told["error"]["message"]
+
+
+@pytest.mark.parametrize("space, names", [
+    ({"data": "/etc/passwd"}, "space"),
+    ({"data": "../../etc/passwd"}, "space"),
+    ({"table": "x.csv"}, "space"),
+    ({"probs": "p.csv", "labels": "l.csv"}, "space"),
+    ({"ball": "2,2", "radius": 0.1, "prevalence": "/etc/passwd"}, "space"),
+    ({"data": "upload:nothing"}, "upload"),
+    ({"population": "logistic:a=x"}, "population"),
+    ({"population": "logistic:a=5,b=0", "classes": ["a"]}, "classes"),
+    ({"population": "logistic:a=5,b=0", "classes": ["a", "a"]}, "classes"),
+    ({"population": "logistic:a=5,b=0", "colour": 1}, "colour"),
+    ({}, "what is it about"),
+])
+def test_spaces_that_are_refused(server, space, names):
+    status, told = server.client().post("/api/start", {**OWN, "space": space})
+    assert status == 400 and names in told["error"]["message"], told
+    assert "/tmp" not in told["error"]["message"]
+
+
+def test_several_classes_and_groups(server):
+    client = server.client()
+    page = client.own(space={"population": "softmax:1,3,5", "classes": ["a", "b", "c"]}, family="diagonal-linear",
+                      options={"max_questions": 4})
+    while page["kind"] == "question":
+        assert len(page["question"]["a"]) == 3
+        page = client.send(page, {"answer": "A"})[1]["page"]
+    assert page["kind"] == "result" and len(page["result"]["weights"]) == 3
+    page = server.client().own(space={"ball": "2,2", "radius": 0.2}, family="fair-linear",
+                               options={"max_questions": 4})
+    assert len(page["question"]["groups"]) == 2 and len(page["question"]["a"]) == 2
+
+
+def test_monitor_export_and_delete(server, melicit):
+    study = create_study(server)
+    researcher = server.researcher()
+    clients = [server.client() for _ in range(3)]
+    pages = [c.join(study) for c in clients]
+    clients[0].walk(pages[0])
+    clients[1].answer(pages[1])
+    clients[2].send(pages[2], {"agreed": False})
+    status, told = researcher.get(f"/api/admin/studies/{study}")
+    assert status == 200 and [p["state"] for p in told["live"]] == ["complete", "active", "left"]
+    assert told["live"][1]["page"] == "form" and told["file"]["title"] == "A test"
+    here = {p["name"]: (p["here"], p["left"]) for p in told["pages"]}
+    assert here["consent"] == (0, 1) and here["form"] == (1, 0) and here["done"] == (1, 0)
+    rows = list(csv.DictReader(io.StringIO(researcher.request("GET", f"/api/admin/studies/{study}/export.csv")[1].decode())))
+    assert len(rows) == 12 + 1 + 1 and {r["trial_type"] for r in rows} == {"consent", "form", "guess", "question"}
+    assert all(r["rt"] == "1500" for r in rows)
+    lines = researcher.request("GET", f"/api/admin/studies/{study}/export.jsonl")[1].splitlines()
+    assert len(lines) == 14 and json.loads(lines[0])["participant"] == told["live"][0]["id"]
+    copy = melicit.write("copy.db", researcher.request("GET", f"/api/admin/studies/{study}/export.sqlite")[1])
+    with sqlite3.connect(copy) as db:
+        assert db.execute("SELECT count(*) FROM event").fetchone() == (14,)
+        assert db.execute("SELECT count(*) FROM participant WHERE token IS NOT NULL").fetchone() == (0,)
+    gone = told["live"][0]["id"]
+    assert researcher.json("DELETE", f"/api/admin/studies/{study}/participants/{gone}")[0] == 200
+    assert researcher.json("DELETE", f"/api/admin/studies/{study}/participants/{gone}")[0] == 404
+    assert clients[0].get("/api/page")[0] == 403
+    assert len(researcher.get(f"/api/admin/studies/{study}")[1]["live"]) == 2
+    assert gone.encode() not in researcher.request("GET", f"/api/admin/studies/{study}/export.csv")[1]
+    for path in ("export.exe", "export", "state"):
+        assert researcher.request("GET", f"/api/admin/studies/{study}/{path}")[0] in (404, 405)
+
+
+def test_rehearsal_over_http(server):
+    study = create_study(server)
+    researcher = server.researcher()
+    assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 2, "metric": 7})[0] == 200
+    status, told = researcher.get(f"/api/admin/studies/{study}")
+    assert [p["simulated"] for p in told["live"]] == [True, True] and told["pooled"]["participants"] == 2
+    client = server.client()
+    client.walk(client.join(study))
+    other = server.client()
+    other.walk(other.join(study))
+    pooled = researcher.get(f"/api/admin/studies/{study}")[1]["pooled"]
+    assert pooled["participants"] == 2  # real ones push simulated ones out
+    assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 0})[0] == 400
+    assert researcher.post("/api/admin/studies/nothing/rehearse", {"participants": 1})[0] == 404
+
+
+@pytest.mark.parametrize("change, names", [
+    ({"phases": []}, "phases"),
+    ({"colour": 1}, "colour"),
+    ({"space": {"data": "/etc/passwd"}}, "space"),
+    ({"space": {"population": "logistic:a=5,b=0", "typo": 1}}, "typo"),
+    ({"elicitation": {"family": "monotone"}}, ""),
+])
+def test_studies_that_are_refused(server, change, names):
+    researcher = server.researcher()
+    status, told = researcher.post("/api/admin/studies", {**small_study(), **change})
+    assert status == 400 and names in told["error"]["message"], told
+    assert researcher.get("/api/admin/studies")[1]["studies"] == []
+
+
+def test_study_on_the_command_line(melicit):
+    """Everything that needs no browser, on a store without a server."""
+    store = ("--store", "s.db")
+    melicit.write("study.json", json.dumps(small_study()))
+    assert melicit("study", "check", "study.json", *store, "--json").done().json["phases"] == 6
+    assert "no studies" in melicit("study", "list", *store).done().out
+    study = melicit("study", "create", "study.json", *store, "--json").done().json["id"]
+    assert study in melicit("study", "list", *store).done().out
+    assert melicit("study", "rehearse", study, *store, "--participants", "2", "--metric", "7", "--json").done().json == \
+        {"participants": 2}
+    told = melicit("study", "show", study, *store, "--json").done().json
+    assert len(told["live"]) == 2 and all(p["state"] == "complete" for p in told["live"])
+    assert "(simulated)" in melicit("study", "show", study, *store).done().out
+    assert len(melicit("study", "export", study, *store).done().out.splitlines()) == 1 + 2 * 12
+    melicit("study", "export", study, *store, "--format", "sqlite", "--out", "c.db").done()
+    assert melicit("study", "show", study, "--store", "c.db", "--json").done().json["live"] == told["live"]
+    melicit("study", "close", study, *store).done()
+    assert melicit("study", "list", *store, "--json").done().json["studies"][0]["state"] == "closed"
+    melicit("study", "delete", study, told["live"][0]["id"], *store).done()
+    assert len(melicit("study", "show", study, *store, "--json").done().json["live"]) == 1
+    links = melicit("study", "links", study, *store, "--labels", "a,b", "--json").done().json["links"]
+    assert [x["label"] for x in links] == ["a", "b"] and "link=" in links[0]["url"]
+    melicit("study", "rehearse", study, "--store", "s2.db").refused(2)
+    answers = []
+    for name in ("x.db", "y.db"):  # the same seed, the same participants
+        made = melicit("study", "create", "study.json", "--store", name, "--json").done().json["id"]
+        melicit("study", "rehearse", made, "--store", name, "--participants", "3", "--metric", "7", "--noise", "flip:0.3",
+                "--seed", "5").done()
+        lines = melicit("study", "export", made, "--store", name, "--format", "jsonl").done().out.splitlines()
+        answers.append([json.loads(line)["value"] for line in lines])
+    assert answers[0] == answers[1] and answers[0][:12] != answers[0][12:24]
+    first, second = (melicit("study", "token", *store).done().out for _ in range(2))
+    assert first != second and len(first.strip()) == 43
+
+
+@pytest.mark.parametrize("words, parts", [
+    ((), ["create", "export"]),
+    (("crate",), ["did you mean"]),
+    (("show",), ["which study"]),
+    (("create",), ["which file"]),
+    (("delete", "x"), ["which participant"]),
+    (("list", "x"), ["x"]),
+    (("show", "nothing"), ["nothing"]),
+    (("rehearse", "nothing"), ["nothing"]),
+])
+def test_study_usage(melicit, words, parts):
+    melicit("study", *words, "--store", "s.db").refused(2, *parts)
+
+
+def test_study_files_that_are_refused(melicit):
+    melicit.write("bad.json", "{\n  \"format\": \"melicit-study\",\n}")
+    melicit("study", "check", "bad.json", "--store", "s.db").refused(3, "bad.json", "line 3")
+    melicit("study", "check", "none.json", "--store", "s.db").refused(3, "none.json")
+    melicit("study", "check", "nothing", "--store", "s.db").refused(3, "nothing")
+    melicit.write("other.db", b"this is no database, but long enough to look at" * 20)
+    melicit("study", "list", "--store", "other.db").refused(3, "other.db")
+
+
+def test_serve_says_where_it_cannot_listen(server, melicit):
+    melicit("serve", "--port", str(server.port), "--store", "u.db").refused(4, str(server.port))
+    melicit("serve", "--listen", "example.org", "--port", "0", "--store", "u.db").refused(2, "example.org")
+    melicit("serve", "--public-url", "ftp://x", "--port", "0", "--store", "u.db").refused(2, "ftp://x")
+
+
+def test_two_servers_share_a_store(server, melicit):
+    """One person, two processes: each sees what the other has stored."""
+    second = Server(melicit.folder)
+    assert second.process.pid != server.process.pid
+    study = create_study(server)
+    client = server.client()
+    page = client.join(study)
+    other = Client(second.port)
+    other.cookies, other.csrf = client.cookies, client.csrf
+    for turn in range(12):
+        here = (client, other)[turn % 2]
+        assert here.get("/api/page")[1]["page"]["seq"] == page["seq"]
+        status, told = here.send(page, reply_to(page))
+        assert status == 200, told
+        page = told["page"]
+    assert page["kind"] == "done"
+    second.stop()

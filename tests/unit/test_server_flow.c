@@ -1,0 +1,459 @@
+/* One participant's way: pages, answers, refusals that change nothing, undo, replay, agreement. */
+#include "support/server/place.h"
+#include "support/test.h"
+
+#include "server/flow.h"
+#include "server/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    mel_study *study;
+    mel_place *place;
+    mel_flow *flow;
+    mel_oracle *oracle;
+} world;
+
+enum { MOST_EVENTS = 100 };
+
+static mel_study *parse(const char *text)
+{
+    mel_study *study = NULL;
+    mel_error err;
+    assert_ok(mel_study_parse(&study, text, strlen(text), &err), &err);
+    return study;
+}
+
+/* One miss is worth seven false alarms. */
+static mel_oracle *doctor(const mel_flow *flow)
+{
+    mel_metric *metric = NULL;
+    mel_oracle *oracle = NULL;
+    mel_simulated_options opt;
+    mel_simulated_options_init(&opt);
+    assert_int_equal(mel_metric_linear(&metric, MEL_FAMILY_LINEAR,
+                                       mel_session_layout(mel_flow_session((mel_flow *)flow)), NULL,
+                                       MEL_UTILITY, (double[]){ 0.875, 0.125 }, NULL),
+                     MEL_OK);
+    assert_int_equal(mel_oracle_simulated(&oracle, metric, &opt, NULL), MEL_OK);
+    mel_metric_free(metric);
+    return oracle;
+}
+
+static world make(const char *text, uint64_t seed)
+{
+    world w = { .study = parse(text) };
+    mel_error err;
+    assert_ok(test_make_place(&w.place, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.place, seed, &err), &err);
+    w.oracle = doctor(w.flow);
+    return w;
+}
+
+static void clear(world *w)
+{
+    mel_oracle_free(w->oracle);
+    mel_flow_free(w->flow);
+    w->place->free(w->place);
+    mel_study_free(w->study);
+}
+
+static json_t *page_of(mel_flow *flow)
+{
+    json_t *page = NULL;
+    mel_error err;
+    assert_ok(mel_flow_page(&page, flow, &err), &err);
+    return page;
+}
+
+static const char *kind_of(mel_flow *flow)
+{
+    static char kind[24];
+    json_t *page = page_of(flow);
+    strncpy(kind, json_string_value(json_object_get(page, "kind")), sizeof kind - 1);
+    json_decref(page);
+    return kind;
+}
+
+/* The simulated participant answers the current page; the line of the log. */
+static json_t *step(world *w)
+{
+    mel_error err;
+    json_t *value = mel_flow_simulated(w->flow, w->oracle, 7.0, &err);
+    assert_non_null(value);
+    json_t *line = mel_flow_event(w->flow, value, 1.25);
+    assert_non_null(line);
+    assert_ok(mel_flow_tell(w->flow, value, 1.25, &err), &err);
+    json_decref(value);
+    return line;
+}
+
+static void go_to(world *w, const char *where)
+{
+    for (size_t i = 0; i < MOST_EVENTS && strcmp(mel_flow_where(w->flow), where) != 0; i++)
+        json_decref(step(w));
+    assert_string_equal(mel_flow_where(w->flow), where);
+}
+
+static mel_status tell(mel_flow *flow, const char *value, mel_error *err)
+{
+    json_t *json = json_loads(value, 0, NULL);
+    assert_non_null(json);
+    const mel_status status = mel_flow_tell(flow, json, 1.0, err);
+    json_decref(json);
+    return status;
+}
+
+/* Replaying the log up to any point gives the page that was shown there. */
+static void test_replay_gives_the_same_pages(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        world w = make(test_study_text, seed);
+        json_t *page[MOST_EVENTS + 1], *event[MOST_EVENTS];
+        size_t n = 0;
+        page[0] = page_of(w.flow);
+        while (strcmp(mel_flow_state(w.flow), "active") == 0 && n < MOST_EVENTS) {
+            event[n] = step(&w);
+            page[++n] = page_of(w.flow);
+        }
+        assert_string_equal(mel_flow_state(w.flow), "complete");
+        assert_true(n > 30);
+        mel_flow *again = NULL;
+        mel_error err;
+        assert_ok(mel_flow_new(&again, w.study, w.place, seed, &err), &err);
+        for (size_t i = 0; i <= n; i++) {
+            json_t *now = page_of(again);
+            assert_true(json_equal(now, page[i]));
+            json_decref(now);
+            if (i < n)
+                assert_ok(mel_flow_replay(again, event[i], &err), &err);
+        }
+        mel_flow_free(again);
+        for (size_t i = 0; i <= n; i++)
+            json_decref(page[i]);
+        for (size_t i = 0; i < n; i++)
+            json_decref(event[i]);
+        clear(&w);
+    }
+}
+
+/* An answer that was given about another pair is not taken for one about this one. */
+static void test_replay_refuses_other_pairs(void **state)
+{
+    (void)state;
+    world w = make(test_study_text, 1);
+    go_to(&w, "elicitation");
+    json_t *value = json_pack("{s:s}", "answer", "A"), *line = mel_flow_event(w.flow, value, NAN);
+    json_t *a = json_object_get(line, "a");
+    assert_int_equal(json_array_set_new(a, 0, json_real(json_number_value(json_array_get(a, 0)) + 1e-3)), 0);
+    mel_error err;
+    assert_int_equal(mel_flow_replay(w.flow, line, &err), MEL_ESTATE);
+    assert_non_null(strstr(err.text, "another pair"));
+    json_decref(line);
+    json_decref(value);
+    clear(&w);
+}
+
+static void test_refused_answers_change_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *where, *value, *names;
+    } rows[] = {
+        { "consent", "{}", "agreed" },
+        { "consent", "{\"agreed\": 1}", "agreed" },
+        { "consent", "{\"agreed\": true}", "version" },
+        { "consent", "{\"agreed\": true, \"version\": \"2\"}", "version" },
+        { "consent", "{\"undo\": true}", "taken back" },
+        { "form", "{}", "age" },
+        { "form", "{\"age\": 17}", "age" },
+        { "form", "{\"age\": 121}", "age" },
+        { "form", "{\"age\": \"30\"}", "age" },
+        { "form", "{\"age\": 30, \"job\": \"c\"}", "job" },
+        { "form", "{\"age\": 30, \"job\": 1}", "job" },
+        { "form", "{\"age\": 30, \"more\": []}", "more" },
+        { "form", "{\"age\": 30, \"a\": 1, \"b\": 2, \"c\": 3}", "fields" },
+        { "training", "{}", "answer" },
+        { "training", "{\"answer\": null}", "answer" },
+        { "guess", "{}", "ratio" },
+        { "guess", "{\"ratio\": 0}", "ratio" },
+        { "guess", "{\"ratio\": -3}", "ratio" },
+        { "guess", "{\"ratio\": \"7\"}", "ratio" },
+        { "elicitation", "{}", "" },
+        { "elicitation", "{\"answer\": \"C\"}", "" },
+        { "elicitation", "{\"answer\": 1}", "" },
+        { "elicitation", "{\"undo\": true}", "taken back" },
+        { "evaluation", "{\"answer\": \"left\"}", "" },
+        { "evaluation", "{\"undo\": true}", "taken back" },
+        { "result", "{\"more\": true}", "more" },
+        { "done", "{}", "over" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        world w = make(test_study_text, 5);
+        go_to(&w, rows[i].where);
+        json_t *before = page_of(w.flow);
+        mel_error err = { 0 };
+        const mel_status status = tell(w.flow, rows[i].value, &err);
+        if (status != MEL_EINVAL || strstr(err.text, rows[i].names) == NULL)
+            print_error("%s %s: %d \"%s\"\n", rows[i].where, rows[i].value, status, err.text);
+        assert_int_equal(status, MEL_EINVAL);
+        assert_non_null(strstr(err.text, rows[i].names));
+        json_t *after = page_of(w.flow);
+        assert_true(json_equal(before, after));
+        json_decref(before);
+        json_decref(after);
+        clear(&w);
+    }
+}
+
+static void test_no_consent(void **state)
+{
+    (void)state;
+    world w = make(test_study_text, 1);
+    mel_error err;
+    assert_ok(tell(w.flow, "{\"agreed\": false}", &err), &err);
+    assert_string_equal(kind_of(w.flow), "bye");
+    assert_string_equal(mel_flow_state(w.flow), "left");
+    assert_int_equal(mel_flow_phase(w.flow), 0);
+    assert_int_equal(tell(w.flow, "{\"agreed\": true, \"version\": \"1\"}", &err), MEL_EINVAL);
+    clear(&w);
+}
+
+/* Taking an answer back shows the question again, and another answer to it counts. */
+static void test_undo(void **state)
+{
+    (void)state;
+    static const char *const where[] = { "elicitation", "evaluation" };
+    for (size_t i = 0; i < COUNT(where); i++) {
+        world w = make(test_study_text, 9);
+        go_to(&w, where[i]);
+        json_decref(step(&w));
+        json_t *before = page_of(w.flow);
+        mel_error err;
+        assert_ok(tell(w.flow, "{\"answer\": \"A\"}", &err), &err);
+        assert_ok(tell(w.flow, "{\"undo\": true}", &err), &err);
+        json_t *after = page_of(w.flow);
+        assert_true(json_equal(json_object_get(before, "question"), json_object_get(after, "question")));
+        assert_true(json_is_true(json_object_get(after, "can_undo")));
+        assert_ok(tell(w.flow, "{\"undo\": true}", &err), &err);
+        assert_int_equal(tell(w.flow, "{\"undo\": true}", &err), MEL_EINVAL);
+        json_decref(before);
+        json_decref(after);
+        clear(&w);
+    }
+}
+
+/* What is shown on the left is A for the person; the session hears of its own A. */
+static void test_sides(void **state)
+{
+    (void)state;
+    unsigned swapped = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        world w = make(test_study_text, seed);
+        go_to(&w, "elicitation");
+        json_t *page = page_of(w.flow);
+        const bool turned = json_is_true(json_object_get(json_object_get(page, "question"), "swapped"));
+        json_decref(page);
+        swapped += turned;
+        mel_error err;
+        assert_ok(tell(w.flow, "{\"answer\": \"A\"}", &err), &err);
+        const mel_record record = mel_session_record(mel_flow_session(w.flow), 0);
+        assert_int_equal(record.answer, turned ? MEL_ANSWER_B : MEL_ANSWER_A);
+        clear(&w);
+    }
+    assert_in_range(swapped, 3, 17);
+}
+
+static void test_training(void **state)
+{
+    (void)state;
+    world w = make(test_study_text, 1);
+    go_to(&w, "training");
+    mel_error err;
+    for (int wrong = 0; wrong < 3; wrong++) {
+        json_t *page = page_of(w.flow);
+        assert_int_equal(json_integer_value(json_object_get(page, "wrong")), wrong);
+        assert_true((json_object_get(page, "explain") != NULL) == (wrong > 0));
+        assert_int_equal(json_array_size(json_object_get(page, "view")), 2);
+        json_decref(page);
+        assert_ok(tell(w.flow, "{\"answer\": 100000}", &err), &err);
+    }
+    json_t *page = page_of(w.flow); /* after three wrong answers the next one comes */
+    assert_string_equal(json_string_value(json_object_get(page, "question")), "Which has more?");
+    assert_int_equal(json_integer_value(json_object_get(page, "wrong")), 0);
+    /* The right answer follows from the numbers shown. */
+    const json_t *view = json_object_get(page, "view");
+    long long count[2];
+    for (size_t i = 0; i < 2; i++)
+        count[i] = json_integer_value(
+            json_array_get(json_array_get(json_object_get(json_array_get(view, i), "counts"), 0), 1));
+    json_decref(page);
+    assert_true(count[0] != count[1]);
+    assert_ok(tell(w.flow, count[0] > count[1] ? "{\"answer\": \"A\"}" : "{\"answer\": \"B\"}", &err), &err);
+    page = page_of(w.flow);
+    assert_string_equal(json_string_value(json_object_get(page, "question")), "Which is better?");
+    /* Of a definite pair one is better in both. */
+    const json_t *first = json_object_get(json_array_get(json_object_get(page, "view"), 0), "counts"),
+                 *second = json_object_get(json_array_get(json_object_get(page, "view"), 1), "counts");
+    for (size_t i = 0; i < 2; i++)
+        assert_true(json_integer_value(json_array_get(json_array_get(first, i), i)) >=
+                    json_integer_value(json_array_get(json_array_get(second, i), i)));
+    json_decref(page);
+    assert_ok(tell(w.flow, "{\"answer\": \"A\"}", &err), &err);
+    assert_string_equal(mel_flow_where(w.flow), "guess");
+    clear(&w);
+}
+
+/* Somebody without noise: the guess is right everywhere, the elicited metric nearly so, accuracy is not. */
+static void test_agreement(void **state)
+{
+    (void)state;
+    uint32_t n = 0, elicited = 0, guess = 0, accuracy = 0;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        world w = make(test_study_text, seed);
+        go_to(&w, "done");
+        mel_agreed agreed;
+        mel_error err;
+        assert_ok(mel_flow_agreed(&agreed, w.flow, &err), &err);
+        assert_int_equal(agreed.n, 15);
+        assert_true(agreed.planar);
+        n += agreed.n;
+        elicited += agreed.elicited;
+        guess += agreed.guess;
+        accuracy += agreed.accuracy;
+        clear(&w);
+    }
+    assert_int_equal(guess, n);
+    assert_true(elicited >= n * 93 / 100);
+    assert_true(accuracy < n * 90 / 100);
+}
+
+/* Evaluation pairs come from the feasible set, and differ between participants. */
+static void test_evaluation_pairs(void **state)
+{
+    (void)state;
+    double first[3];
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        world w = make(test_study_text, seed);
+        go_to(&w, "evaluation");
+        for (size_t i = 0; i < 15; i++) {
+            json_t *line = step(&w);
+            const json_t *sides[] = { json_object_get(line, "a"), json_object_get(line, "b") };
+            for (size_t s = 0; s < 2; s++) {
+                const mel_point point = { json_number_value(json_array_get(sides[s], 0)),
+                                          json_number_value(json_array_get(sides[s], 1)) };
+                assert_true(mel_face_contains(w.place->domain.face, point, 1e-12));
+            }
+            if (i == 0)
+                first[seed - 1] = json_number_value(json_array_get(sides[0], 0));
+            json_decref(line);
+        }
+        clear(&w);
+    }
+    assert_true(first[0] != first[1] && first[1] != first[2]);
+}
+
+/* A session of one's own may go on after its budget. */
+static void test_more_questions(void **state)
+{
+    (void)state;
+    json_t *start = json_loads(
+        "{\"space\": {\"population\": \"made up\"}, \"options\": {\"max_questions\": 3}}", 0, NULL);
+    world w = { 0 };
+    mel_error err;
+    assert_ok(mel_study_alone(&w.study, start, &err), &err);
+    json_decref(start);
+    assert_ok(test_make_place(&w.place, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.place, 1, &err), &err);
+    w.oracle = doctor(w.flow);
+    go_to(&w, "result");
+    assert_int_equal(mel_session_answers(mel_flow_session(w.flow)), 3);
+    assert_true(mel_flow_can_ask_more(w.flow));
+    assert_ok(tell(w.flow, "{\"more\": true}", &err), &err);
+    assert_string_equal(mel_flow_where(w.flow), "elicitation");
+    assert_int_equal(mel_session_answers(mel_flow_session(w.flow)), 3);
+    json_t *page = page_of(w.flow);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(page, "question"), "number")), 4);
+    json_decref(page);
+    go_to(&w, "result");
+    assert_in_range(mel_session_answers(mel_flow_session(w.flow)), 4, 13);
+    clear(&w);
+}
+
+/* Numbers that are shown add up, and differences are those of the numbers. */
+static void test_counts_add_up(void **state)
+{
+    (void)state;
+    world w = make(test_study_text, 3);
+    go_to(&w, "elicitation");
+    while (strcmp(mel_flow_where(w.flow), "elicitation") == 0) {
+        json_t *page = page_of(w.flow);
+        const json_t *question = json_object_get(page, "question");
+        const long long people = json_integer_value(json_object_get(question, "people"));
+        static const char *const sides[] = { "a", "b" };
+        for (size_t s = 0; s < 2; s++) {
+            long long total = 0;
+            for (size_t i = 0; i < 4; i++)
+                total += json_integer_value(
+                    json_array_get(json_array_get(json_object_get(question, sides[s]), i / 2), i % 2));
+            assert_int_equal(total, people);
+        }
+        const json_t *differences = json_object_get(question, "differences");
+        assert_true(json_array_size(differences) >= 1);
+        for (size_t i = 0; i < json_array_size(differences); i++) {
+            const json_t *one = json_array_get(differences, i);
+            const size_t t = (size_t)json_integer_value(json_object_get(one, "true")),
+                         p = (size_t)json_integer_value(json_object_get(one, "predicted"));
+            for (size_t s = 0; s < 2; s++)
+                assert_int_equal(json_integer_value(json_object_get(one, sides[s])),
+                                 json_integer_value(json_array_get(
+                                     json_array_get(json_object_get(question, sides[s]), t), p)));
+        }
+        json_decref(page);
+        json_decref(step(&w));
+    }
+    clear(&w);
+}
+
+static void test_result(void **state)
+{
+    (void)state;
+    world w = make(test_study_text, 3);
+    go_to(&w, "result");
+    json_t *result = NULL;
+    mel_error err;
+    assert_ok(mel_result_json(&result, w.flow, w.study, w.place, &err), &err);
+    const double ratio = json_number_value(json_object_get(json_object_get(result, "ratio"), "value"));
+    assert_true(ratio > 3.0 && ratio < 14.0);
+    const json_t *threshold = json_object_get(result, "threshold");
+    assert_close(json_number_value(json_object_get(threshold, "value")), 1.0 / (1.0 + ratio), 1e-9);
+    static const char *const there[] = { "questions",   "words",     "open",   "metric",
+                                         "weights",     "face",      "effect", "neighbours",
+                                         "consistency", "agreement", "python" };
+    for (size_t i = 0; i < COUNT(there); i++)
+        assert_non_null(json_object_get(result, there[i]));
+    json_decref(result);
+    clear(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_replay_gives_the_same_pages),
+        cmocka_unit_test(test_replay_refuses_other_pairs),
+        cmocka_unit_test(test_refused_answers_change_nothing),
+        cmocka_unit_test(test_no_consent),
+        cmocka_unit_test(test_undo),
+        cmocka_unit_test(test_sides),
+        cmocka_unit_test(test_training),
+        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_evaluation_pairs),
+        cmocka_unit_test(test_more_questions),
+        cmocka_unit_test(test_counts_add_up),
+        cmocka_unit_test(test_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,396 @@
+/* What is in memory is what is stored: seats, places, researchers' work and exports, on a real store. */
+#include "support/server/place.h"
+#include "support/server/store.h"
+
+#include "server/export.h"
+#include "server/manage.h"
+#include "server/server.h"
+
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    mel_store *store;
+    mel_app app;
+    size_t made; /* places */
+    char study[MEL_ID_TEXT];
+} world;
+
+static int set_up(void **state)
+{
+    static world w;
+    mel_error err;
+    w = (world){ .store = test_store_open(test_fresh_url()) };
+    assert_ok(mel_app_init(&w.app, w.store, test_make_place, &w.made, &err), &err);
+    assert_ok(mel_manage_create(w.study, w.store, w.app.live, test_study_text, &err), &err);
+    *state = &w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    world *w = *state;
+    mel_app_clear(&w->app);
+    mel_store_close(w->store);
+    return 0;
+}
+
+static void add_person(const world *w, char id[MEL_ID_TEXT], const char *label)
+{
+    char about[] = "{}";
+    mel_participant_row row = { .about = about, .state = "active", .created = 1000, .seen = 1000, .seed = 7 };
+    mel_new_id(row.id);
+    memcpy(row.study, w->study, sizeof row.study);
+    row.label = (char *)label;
+    randombytes_buf(row.token, sizeof row.token);
+    mel_error err;
+    assert_ok(mel_store_add_participant(w->store, &row, &err), &err);
+    memcpy(id, row.id, MEL_ID_TEXT);
+}
+
+/* Appends as another process would. */
+static void append(const world *w, const char *id, mel_flow *flow, uint32_t seq, const char *value)
+{
+    json_t *json = json_loads(value, 0, NULL), *line = mel_flow_event(flow, json, 2.0);
+    mel_event_row event = { .seq = seq, .time = 1000 + (int64_t)seq };
+    (void)snprintf(event.key, sizeof event.key, "key-%u", (unsigned)seq);
+    event.body = json_dumps(line, JSON_COMPACT);
+    mel_append outcome;
+    mel_error err;
+    assert_ok(mel_flow_tell(flow, json, 2.0, &err), &err);
+    assert_ok(mel_store_append(&outcome, NULL, w->store, id, &event, mel_flow_state(flow), &err), &err);
+    assert_int_equal(outcome, MEL_APPENDED);
+    free(event.body);
+    json_decref(line);
+    json_decref(json);
+}
+
+static const char consent[] = "{\"agreed\": true, \"version\": \"1\"}",
+                  form[] = "{\"age\": 30, \"more\": \"=HYPERLINK(\\\"x\\\")\"}";
+
+static void test_seats_follow_the_store(void **state)
+{
+    world *w = *state;
+    char id[MEL_ID_TEXT];
+    mel_error err;
+    mel_seat *seat = NULL;
+    add_person(w, id, NULL);
+    assert_ok(mel_seat_take(&seat, w->app.live, id, 1000, &err), &err);
+    assert_string_equal(mel_flow_where(seat->flow), "consent");
+    assert_int_equal(seat->seq, 0);
+    mel_seat_release(w->app.live, seat, true);
+
+    mel_hall *hall = NULL;
+    mel_flow *other = NULL;
+    assert_ok(mel_hall_of_study(&hall, w->app.live, w->study, &err), &err);
+    assert_ok(mel_flow_new(&other, hall->study, hall->place, 7, &err), &err);
+    append(w, id, other, 1, consent);
+    /* Whoever does not know better gets what is in memory; who has seen the store, what is stored. */
+    assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
+    assert_int_equal(seat->seq, 0);
+    mel_seat_release(w->app.live, seat, true);
+    assert_ok(mel_seat_take(&seat, w->app.live, id, 1001, &err), &err);
+    assert_int_equal(seat->seq, 1);
+    assert_string_equal(mel_flow_where(seat->flow), "form");
+    mel_seat_release(w->app.live, seat, false);
+    append(w, id, other, 2, form);
+    assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
+    assert_string_equal(mel_flow_where(seat->flow), "text");
+    mel_seat_release(w->app.live, seat, true);
+    mel_flow_free(other);
+    mel_hall_release(w->app.live, hall);
+    assert_int_equal(mel_seat_take(&seat, w->app.live, "nobody", 0, &err), MEL_EINVAL);
+    assert_int_equal(mel_seat_take(&seat, w->app.live, "a name that is far too long for an id", 0, &err),
+                     MEL_EINVAL);
+    assert_int_equal(w->made, 1); /* one place for the check, the hall and all seats */
+}
+
+typedef struct {
+    const world *w;
+    const char *id;
+    unsigned *inside;
+    bool crowded;
+} racer;
+
+static void *race(void *user)
+{
+    racer *r = user;
+    for (int i = 0; i < 300; i++) {
+        mel_seat *seat = NULL;
+        if (mel_seat_take(&seat, r->w->app.live, r->id, 0, NULL) != MEL_OK)
+            continue;
+        r->crowded = r->crowded || *r->inside != 0; /* a plain number: it is the seat that protects it */
+        ++*r->inside;
+        --*r->inside;
+        mel_seat_release(r->w->app.live, seat, i % 3 != 0);
+    }
+    return NULL;
+}
+
+static void test_one_caller_at_a_time(void **state)
+{
+    const world *w = *state;
+    enum { RACERS = 6 };
+    char id[2][MEL_ID_TEXT];
+    unsigned inside[2] = { 0 };
+    racer r[RACERS];
+    pthread_t thread[RACERS];
+    add_person(w, id[0], NULL);
+    add_person(w, id[1], NULL);
+    for (size_t i = 0; i < RACERS; i++) {
+        r[i] = (racer){ .w = w, .id = id[i % 2], .inside = &inside[i % 2] };
+        assert_int_equal(pthread_create(&thread[i], NULL, race, &r[i]), 0);
+    }
+    for (size_t i = 0; i < RACERS; i++) {
+        pthread_join(thread[i], NULL);
+        assert_false(r[i].crowded);
+    }
+}
+
+static char *copied(void)
+{
+    char *copy = malloc(strlen(test_study_text) + 1);
+    assert_non_null(copy);
+    return memcpy(copy, test_study_text, strlen(test_study_text) + 1);
+}
+
+static void test_refused_studies_are_not_stored(void **state)
+{
+    const world *w = *state;
+    char id[MEL_ID_TEXT];
+    mel_error err;
+    static const char *const wrong[] = { "{}", "{\"format\": \"melicit-study\"}" };
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_int_equal(mel_manage_create(id, w->store, w->app.live, wrong[i], &err), MEL_EDATA);
+    char *elsewhere = copied();
+    memcpy(strstr(elsewhere, "made up"), "unknown", 7);
+    assert_int_equal(mel_manage_create(id, w->store, w->app.live, elsewhere, &err), MEL_EDATA);
+    assert_non_null(strstr(err.text, "space.population"));
+    free(elsewhere);
+    char *far = copied();
+    memcpy(strstr(far, "\"radius\": 0.1"), "\"radius\": 9.9", 13);
+    assert_int_equal(mel_manage_create(id, w->store, w->app.live, far, &err), MEL_EDATA);
+    assert_non_null(strstr(err.text, "radius"));
+    free(far);
+    json_t *studies = mel_studies_json(w->store, &err);
+    assert_int_equal(json_array_size(studies),
+                     1); /* that of set_up; sessions without a study are not listed */
+    json_decref(studies);
+}
+
+static void test_rehearsal_and_monitor(void **state)
+{
+    const world *w = *state;
+    mel_error err;
+    json_t *ratio = json_real(7.0), *seen = NULL;
+    const mel_rehearsal how = { .participants = 3, .metric = ratio, .noise = "flip:0.05" };
+    uint32_t done = 0;
+    assert_ok(mel_manage_rehearse(&done, w->store, w->app.live, w->study, &how, &err), &err);
+    assert_int_equal(done, 3);
+    assert_ok(mel_manage_monitor(&seen, w->store, w->app.live, w->study, 60.0, &err), &err);
+    const json_t *live = json_object_get(seen, "live"), *pooled = json_object_get(seen, "pooled");
+    assert_int_equal(json_array_size(live), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *one = json_array_get(live, i);
+        assert_true(json_is_true(json_object_get(one, "simulated")));
+        assert_string_equal(json_string_value(json_object_get(one, "state")), "complete");
+        assert_non_null(json_object_get(one, "ratio"));
+        assert_int_equal(json_integer_value(json_object_get(json_object_get(one, "agreement"), "of")), 15);
+    }
+    assert_int_equal(json_integer_value(json_object_get(pooled, "participants")), 3);
+    const double together = json_number_value(json_object_get(json_object_get(pooled, "ratio"), "value"));
+    assert_true(together > 4.0 && together < 12.0);
+    const json_t *pages = json_object_get(seen, "pages");
+    assert_int_equal(json_array_size(pages), 9);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(pages, 8), "here")), 3);
+    json_t *again = NULL; /* what was pooled is remembered, and the same */
+    assert_ok(mel_manage_monitor(&again, w->store, w->app.live, w->study, 60.0, &err), &err);
+    json_t *text = json_object_get(again, "pooled");
+    assert_close(json_number_value(json_object_get(json_object_get(text, "ratio"), "value")), together, 1e-9);
+    json_decref(again);
+    json_decref(seen);
+    json_decref(ratio);
+}
+
+static void test_rehearsals_that_are_refused(void **state)
+{
+    const world *w = *state;
+    mel_error err;
+    json_t *zero = json_real(0.0), *text = json_string("seven"), *seven = json_real(7.0);
+    const struct {
+        mel_rehearsal how;
+        const char *names;
+    } rows[] = {
+        { { .participants = 0 }, "participants" },
+        { { .participants = MEL_MOST_REHEARSED + 1 }, "participants" },
+        { { .participants = 1, .metric = zero }, "metric" },
+        { { .participants = 1, .metric = text }, "metric" },
+        { { .participants = 1, .metric = seven, .noise = "loud" }, "noise" },
+        { { .participants = 1, .noise = "flip:0.1" }, "noise" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(mel_manage_rehearse(NULL, w->store, w->app.live, w->study, &rows[i].how, &err),
+                         MEL_EINVAL);
+        assert_non_null(strstr(err.text, rows[i].names));
+    }
+    mel_study_counts counts;
+    assert_ok(mel_store_counts(&counts, w->store, w->study, &err), &err);
+    assert_int_equal(counts.active + counts.complete + counts.left, 0);
+    json_decref(zero);
+    json_decref(text);
+    json_decref(seven);
+}
+
+/* The cells of a line of CSV, unquoted; how many. */
+static size_t cells(char *out[32], char *line)
+{
+    size_t n = 0;
+    char *to = line;
+    for (char *at = line; n < 32;) {
+        out[n++] = to;
+        bool quoted = *at == '"';
+        at += quoted;
+        while (*at != '\0' && (quoted || (*at != ',' && *at != '\r'))) {
+            if (quoted && *at == '"' && *++at != '"') {
+                quoted = false;
+                continue;
+            }
+            *to++ = *at++;
+        }
+        const bool more = *at++ == ',';
+        *to++ = '\0';
+        if (!more)
+            return n;
+    }
+    return n;
+}
+
+static void test_export(void **state)
+{
+    const world *w = *state;
+    char id[MEL_ID_TEXT], *text = NULL;
+    size_t n = 0;
+    mel_error err;
+    mel_hall *hall = NULL;
+    mel_flow *flow = NULL;
+    add_person(w, id, "=1+1");
+    assert_ok(mel_hall_of_study(&hall, w->app.live, w->study, &err), &err);
+    assert_ok(mel_flow_new(&flow, hall->study, hall->place, 7, &err), &err);
+    static const char *const values[] = { consent,
+                                          form,
+                                          "{}",
+                                          "{\"answer\": -1}",
+                                          "{\"answer\": -1}",
+                                          "{\"answer\": -1}",
+                                          "{\"answer\": \"=\"}",
+                                          "{\"answer\": \"=\"}",
+                                          "{\"answer\": \"=\"}",
+                                          "{\"answer\": \"A\"}",
+                                          "{\"ratio\": 7}",
+                                          "{\"answer\": \"A\"}",
+                                          "{\"answer\": \"=\"}",
+                                          "{\"undo\": true}",
+                                          "{\"undo\": true}",
+                                          "{\"answer\": \"?\"}" };
+    uint32_t seq = 0;
+    for (size_t i = 0; i < COUNT(values); i++)
+        if (strcmp(mel_flow_where(flow), "training") != 0 || strstr(values[i], "answer") != NULL)
+            append(w, id, flow, ++seq, values[i]);
+    assert_string_equal(mel_flow_where(flow), "elicitation");
+    mel_flow_free(flow);
+    mel_hall_release(w->app.live, hall);
+
+    assert_ok(mel_export(&text, &n, w->store, w->study, MEL_EXPORT_CSV, &err), &err);
+    size_t rows = 0, undone = 0;
+    for (char *line = text, *end; (end = strstr(line, "\r\n")) != NULL; line = end + 2, rows++) {
+        *end = '\0';
+        char *cell[32];
+        assert_int_equal(cells(cell, line), 18);
+        undone += strcmp(cell[13], "true") == 0;
+        for (size_t i = 0; i < 18; i++) /* nothing that a spreadsheet would run */
+            assert_null(cell[i][0] != '\0' && strchr("=+@\t", cell[i][0]) != NULL ? cell[i] : NULL);
+        if (rows > 0)
+            assert_string_equal(cell[1], "'=1+1");
+        if (rows == seq)
+            assert_string_equal(cell[8], "cannot say");
+    }
+    assert_int_equal(rows, seq + 1);
+    assert_int_equal(undone, 2);
+    free(text);
+
+    assert_ok(mel_export(&text, &n, w->store, w->study, MEL_EXPORT_JSONL, &err), &err);
+    rows = 0;
+    for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1, rows++) {
+        *end = '\0';
+        json_t *one = json_loads(line, 0, NULL);
+        assert_int_equal(json_integer_value(json_object_get(one, "seq")), rows + 1);
+        assert_string_equal(json_string_value(json_object_get(one, "label")), "=1+1");
+        json_decref(one);
+    }
+    assert_int_equal(rows, seq);
+    free(text);
+
+    assert_ok(mel_export(&text, &n, w->store, w->study, MEL_EXPORT_SQLITE, &err), &err);
+    const char *path = test_file("copy.db", text, n);
+    free(text);
+    mel_store *copy = test_store_open(path);
+    mel_event_row *events = NULL;
+    assert_ok(mel_store_events(&events, &n, copy, id, &err), &err);
+    assert_int_equal(n, seq);
+    mel_event_rows_free(events, n);
+    mel_store_close(copy);
+    assert_int_equal(mel_export(&text, &n, w->store, "nothing", MEL_EXPORT_CSV, &err), MEL_EINVAL);
+    assert_null(text);
+}
+
+static void test_tokens(void **state)
+{
+    const world *w = *state;
+    char first[MEL_TOKEN_TEXT], second[MEL_TOKEN_TEXT];
+    bool mine = false;
+    mel_error err;
+    assert_ok(mel_admin_token_new(first, &mine, false, &w->app, &err), &err);
+    assert_true(mine);
+    assert_ok(mel_admin_token_new(second, &mine, false, &w->app, &err), &err);
+    assert_false(mine); /* there is one already */
+    assert_ok(mel_admin_token_new(second, &mine, true, &w->app, &err), &err);
+    assert_true(mine);
+    assert_string_not_equal(first, second);
+    assert_int_equal(strlen(first), 43); /* 256 bits in base 64 */
+    void *stored = NULL;
+    size_t n = 0;
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_token_hash(hash, second, &w->app);
+    assert_ok(mel_store_get(&stored, &n, w->store, MEL_ADMIN_TOKEN, &err), &err);
+    assert_int_equal(n, sizeof hash);
+    assert_memory_equal(stored, hash, n);
+    free(stored);
+    /* Links depend on the study and on the label. */
+    char link[4][MEL_LINK_TEXT];
+    mel_link_of(link[0], "study", "a", &w->app);
+    mel_link_of(link[1], "study", "b", &w->app);
+    mel_link_of(link[2], "studya", "", &w->app);
+    mel_link_of(link[3], "study", "a", &w->app);
+    assert_string_equal(link[0], link[3]);
+    assert_string_not_equal(link[0], link[1]);
+    assert_string_not_equal(link[0], link[2]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_seats_follow_the_store, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_caller_at_a_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_refused_studies_are_not_stored, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rehearsal_and_monitor, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rehearsals_that_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_export, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_tokens, set_up, tear_down),
+    };
+    const int failed = test_both_stores(tests, COUNT(tests));
+    test_cleanup();
+    return failed;
+}

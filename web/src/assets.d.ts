@@ -1,0 +1,5 @@
+declare module '*.css';
+declare module '*.json' {
+  const url: string;
+  export default url;
+}

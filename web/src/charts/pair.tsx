@@ -1,0 +1,260 @@
+// Two systems next to each other, with the choice of how they are drawn.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isBinary, matrices, positiveOf, sum } from '../lib/counts';
+import { alarmWord, missedWord, peopleWord, percent, whole } from '../lib/text';
+import type { Picture, Show, View, Words } from '../lib/types';
+import { Bars } from './bars';
+import { Changes } from './changes';
+import { Swatch } from './common';
+import { Flow } from './flow';
+import { Icons } from './icons';
+import { MatrixTable } from './matrix';
+
+export interface Look {
+  picture: Picture;
+  rates: boolean;
+  mistakesOnly: boolean;
+}
+
+const STORAGE_KEY = 'melicit-look';
+
+/** The person's last choice on this device, else what the study asks for. */
+export function firstLook(show: Show | undefined, binary: boolean): Look {
+  const look: Look = { picture: show?.picture ?? 'flow', rates: show?.rates ?? false, mistakesOnly: false };
+  if (show?.toggles !== false) {
+    try {
+      Object.assign(look, JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '{}'));
+    } catch {
+      // Nothing kept: the study's choice stands.
+    }
+  }
+  if (!binary && look.picture !== 'table') look.picture = 'changes';
+  if (binary && look.picture === 'changes') look.picture = 'flow';
+  return look;
+}
+
+export function keepLook(look: Look): void {
+  try {
+    sessionStorage.setItem(STORAGE_KEY, JSON.stringify(look));
+  } catch {
+    // The choice then lasts until the next page.
+  }
+}
+
+const BINARY_PICTURES: [Picture, string][] = [
+  ['flow', 'Flow'],
+  ['bars', 'Bars'],
+  ['both', 'Both'],
+  ['icons', 'People'],
+  ['table', 'Table'],
+];
+const OTHER_PICTURES: [Picture, string][] = [
+  ['changes', 'What differs'],
+  ['table', 'Everything'],
+];
+
+export function LookBar({
+  look,
+  set,
+  binary,
+  extra,
+}: {
+  look: Look;
+  set: (look: Look) => void;
+  binary: boolean;
+  extra?: ComponentChildren;
+}): JSX.Element {
+  return (
+    <div class="look" role="group" aria-label="How the systems are shown">
+      <div class="segments" role="radiogroup" aria-label="Picture">
+        {(binary ? BINARY_PICTURES : OTHER_PICTURES).map(([picture, name]) => (
+          <label key={picture}>
+            <input
+              type="radio"
+              name="picture"
+              checked={look.picture === picture}
+              onChange={() => set({ ...look, picture })}
+            />
+            <span>{name}</span>
+          </label>
+        ))}
+      </div>
+      <div class="switches">
+        <label class="switch">
+          <input type="checkbox" checked={look.rates} onChange={() => set({ ...look, rates: !look.rates })} />
+          <span>Percent of each true class</span>
+        </label>
+        {binary && look.picture !== 'table' && look.picture !== 'icons' && (
+          <label class="switch">
+            <input
+              type="checkbox"
+              checked={look.mistakesOnly}
+              onChange={() => set({ ...look, mistakesOnly: !look.mistakesOnly })}
+            />
+            <span>Mistakes only</span>
+          </label>
+        )}
+        {extra}
+      </div>
+    </div>
+  );
+}
+
+const longest = (views: View[]): number =>
+  Math.max(
+    1,
+    ...views.flatMap((v) =>
+      matrices(v.counts)
+        .flat(2)
+        .map((n) => n ?? 0),
+    ),
+  );
+
+export function PictureOf({
+  view,
+  look,
+  scale,
+  large,
+}: {
+  view: View;
+  look: Look;
+  scale: number;
+  large?: boolean;
+}): JSX.Element | null {
+  const props = { view, rates: look.rates, mistakesOnly: look.mistakesOnly, large };
+  switch (look.picture) {
+    case 'flow':
+      return <Flow {...props} />;
+    case 'bars':
+      return <Bars {...props} scale={scale} />;
+    case 'both':
+      return (
+        <>
+          <Flow {...props} />
+          <Bars {...props} scale={scale} />
+        </>
+      );
+    case 'icons':
+      return <Icons {...props} />;
+    default:
+      return null;
+  }
+}
+
+/** The two mistakes in words and numbers, tied to the picture by their marks. */
+export function Legend({ view, words, rates }: { view: View; words?: Words; rates: boolean }): JSX.Element {
+  const p = positiveOf(view);
+  const m = matrices(view.counts)[0] ?? [];
+  const missed = m[p]?.[1 - p] ?? 0;
+  const alarms = m[1 - p]?.[p] ?? 0;
+  const total = (c: number): number => sum(m[c] ?? []);
+  return (
+    <ul class="legend">
+      <li>
+        <Swatch kind="missed" />
+        <b>{whole(missed)}</b> {missedWord(words, missed)}
+        {rates && <span class="rate">{percent(missed, total(p))}</span>}
+      </li>
+      <li>
+        <Swatch kind="alarm" />
+        <b>{whole(alarms)}</b> {alarmWord(words, alarms)}
+        {rates && <span class="rate">{percent(alarms, total(1 - p))}</span>}
+      </li>
+    </ul>
+  );
+}
+
+interface SystemProps {
+  name: string;
+  view: View;
+  other?: View;
+  look: Look;
+  words?: Words;
+  scale: number;
+  large?: boolean;
+}
+
+export function System({ name, view, other, look, words, scale, large }: SystemProps): JSX.Element {
+  const binary = isBinary(view);
+  const table = look.picture === 'table' || look.picture === 'changes';
+  return (
+    <section class="system" aria-label={name}>
+      <h2>
+        <span class="system-mark">{name.replace('System ', '')}</span>
+        <span class="system-name">{name}</span>
+      </h2>
+      <PictureOf view={view} look={look} scale={scale} large={large} />
+      {binary && <Legend view={view} words={words} rates={look.rates} />}
+      <div class={table ? '' : 'visually-hidden'}>
+        <MatrixTable
+          view={view}
+          rates={look.rates}
+          caption={`${name}, out of ${whole(view.people)}`}
+          other={other}
+          unseen={!table}
+        />
+      </div>
+    </section>
+  );
+}
+
+/** "out of 1,000 patients", or of each class and group where the numbers are rates. */
+export function outOf(view: View, words?: Words): string {
+  const who = `${whole(view.people)} ${peopleWord(words)}`;
+  if (view.of_each_class)
+    return view.groups?.length ? `out of ${who} of each true class and group` : `out of ${who} of each true class`;
+  return view.groups?.length ? `out of ${who} of each group` : `out of ${who}`;
+}
+
+function Enlarged({ close, children }: { close: () => void; children: ComponentChildren }): JSX.Element {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => ref.current?.showModal(), []);
+  return (
+    <dialog ref={ref} class="enlarged" onClose={close} aria-label="Both systems, enlarged">
+      <button type="button" class="quiet close" onClick={() => ref.current?.close()}>
+        Close
+      </button>
+      {children}
+    </dialog>
+  );
+}
+
+interface PairProps {
+  a: View;
+  b: View;
+  words?: Words;
+  look: Look;
+  setLook: (look: Look) => void;
+  toggles: boolean;
+}
+
+/** Two systems side by side; of more classes or groups what differs first, everything on request. */
+export function Pair({ a, b, words, look, setLook, toggles }: PairProps): JSX.Element {
+  const [zoomed, setZoomed] = useState(false);
+  const scale = longest([a, b]);
+  const binary = isBinary(a);
+  const both = (large: boolean): JSX.Element => (
+    <div class="pair">
+      <System name="System A" view={a} other={b} look={look} words={words} scale={scale} large={large} />
+      <System name="System B" view={b} other={a} look={look} words={words} scale={scale} large={large} />
+    </div>
+  );
+  const enlarge = binary && look.picture !== 'table' && (
+    <button type="button" class="quiet" onClick={() => setZoomed(true)}>
+      Enlarge
+    </button>
+  );
+  return (
+    <>
+      {!binary && look.picture !== 'table' ? (
+        <Changes question={{ ...a, a: a.counts, b: b.counts }} words={words} rates={look.rates} />
+      ) : (
+        both(false)
+      )}
+      {toggles && <LookBar look={look} set={setLook} binary={binary} extra={enlarge} />}
+      {zoomed && <Enlarged close={() => setZoomed(false)}>{both(true)}</Enlarged>}
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+// Numbers and words as people read them.
+
+import type { Words } from './types';
+
+const grouping = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+
+export const whole = (x: number): string => grouping.format(x);
+
+/** Two significant digits below 10, whole numbers above. */
+export function short(x: number): string {
+  if (!Number.isFinite(x)) return x > 0 ? 'very many' : '–';
+  const size = Math.abs(x);
+  if (size >= 10) return whole(x);
+  if (size >= 1 || size === 0) return String(Math.round(x * 10) / 10);
+  return String(Number(x.toPrecision(2)));
+}
+
+export function percent(part: number, total: number): string {
+  if (total <= 0) return '–';
+  const p = (100 * part) / total;
+  // Neither nobody nor everybody unless it is so.
+  if (p > 0 && p < 0.95) return p < 0.1 ? '<0.1%' : `${p.toFixed(1)}%`;
+  if (p > 99.05 && p < 100) return p > 99.9 ? '>99.9%' : `${p.toFixed(1)}%`;
+  return `${Math.round(p)}%`;
+}
+
+export function plural(noun: string, count: number): string {
+  if (count === 1) return noun;
+  if (/[^aeiou]y$/.test(noun)) return noun.replace(/y$/, 'ies');
+  if (/(s|x|ch|sh)$/.test(noun)) return `${noun}es`;
+  return `${noun}s`;
+}
+
+/** What so many missed ones are called. */
+export function missedWord(words: Words | undefined, count: number): string {
+  const own = words?.mistakes;
+  return (count !== 1 && own?.missed_plural) || plural(own?.missed ?? 'missed case', count);
+}
+
+/** What so many false alarms are called. */
+export function alarmWord(words: Words | undefined, count: number): string {
+  const own = words?.mistakes;
+  return (count !== 1 && own?.false_alarm_plural) || plural(own?.false_alarm ?? 'false alarm', count);
+}
+
+export const peopleWord = (words?: Words): string => words?.people ?? 'people';
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** What the server says, as a sentence of its own. */
+export const sentence = (text: string): string => (/[.!?]$/.test(text) ? capital(text) : `${capital(text)}.`);
+
+/** An empty line begins a paragraph. */
+export function paragraphs(text: string | string[] | undefined): string[] {
+  if (text === undefined) return [];
+  const parts = Array.isArray(text) ? text : text.split(/\n\s*\n/);
+  return parts.map((p) => p.trim()).filter((p) => p !== '');
+}
+
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** "12 more", "85 fewer", "as many". */
+export function change(from: number, to: number): string {
+  if (to === from) return 'as many';
+  return to > from ? `${whole(to - from)} more` : `${whole(from - to)} fewer`;
+}
+
+/** "a, b and c". */
+export function list(items: readonly string[]): string {
+  if (items.length < 2) return items[0] ?? '';
+  return `${items.slice(0, -1).join(', ')} and ${items[items.length - 1] ?? ''}`;
+}

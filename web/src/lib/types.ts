@@ -1,0 +1,287 @@
+// What the server says, as docs/http-api.md describes it.
+
+/** Whole numbers, `[true class][predicted class]`; null where a number is not known. */
+export type Matrix = (number | null)[][];
+/** One matrix, or with groups one per group. */
+export type Counts = Matrix | Matrix[];
+
+export interface ClassInfo {
+  name: string;
+  share?: number | null;
+}
+
+export interface Words {
+  task?: string;
+  person?: string;
+  people?: string;
+  mistakes?: { missed?: string; missed_plural?: string; false_alarm?: string; false_alarm_plural?: string };
+}
+
+export type Picture = 'flow' | 'bars' | 'both' | 'icons' | 'table' | 'changes';
+
+export interface Show {
+  picture?: Picture;
+  rates?: boolean;
+  toggles?: boolean;
+}
+
+/** What every picture needs besides the numbers. */
+export interface Frame {
+  people: number;
+  /** Whether numbers are out of `people` of each true class, not of all. */
+  of_each_class?: boolean;
+  classes: ClassInfo[];
+  groups?: string[];
+  positive?: number;
+}
+
+export interface View extends Frame {
+  counts: Counts;
+}
+
+export interface Difference {
+  text: string;
+  a: number;
+  b: number;
+  better?: 'a' | 'b';
+}
+
+export interface Question extends Frame {
+  number: number;
+  expected?: number;
+  a: Counts;
+  b: Counts;
+  differences: Difference[];
+  swapped?: boolean;
+  words?: Words;
+}
+
+export interface Range {
+  value: number;
+  low?: number | null;
+  high?: number | null;
+}
+
+export interface Weight extends Range {
+  name: string;
+}
+
+export interface Ratio extends Range {
+  missed?: string;
+  /** In the plural. */
+  false_alarms?: string;
+}
+
+export interface Threshold extends Range {
+  /** The class that is predicted from this probability on. */
+  positive?: string;
+}
+
+export type Point = [number, number];
+
+export interface Face {
+  hull: Point[];
+  best?: Point;
+  positives?: number;
+  negatives?: number;
+}
+
+export interface Effect {
+  name: string;
+  counts: Counts;
+  people?: number;
+  value?: number | null;
+}
+
+/** On how many of the `of` evaluation questions each metric prefers what the person preferred. */
+export interface Agreement {
+  elicited?: number;
+  guess?: number;
+  accuracy?: number;
+  f1?: number;
+  of: number;
+}
+
+export interface Consistency {
+  p?: number | null;
+  text?: string;
+  contradicted?: number;
+  repeats?: number;
+  repeats_agreed?: number;
+}
+
+export interface Result {
+  questions: number;
+  words: string[];
+  open?: string[];
+  metric?: { layout?: { classes?: string[]; groups?: string[] } };
+  weights?: Weight[];
+  ratio?: Ratio;
+  lambda?: Range;
+  threshold?: Threshold;
+  face?: Face;
+  effect?: Effect[];
+  neighbours?: { name: string; agreement: number }[];
+  consistency?: Consistency;
+  agreement?: Agreement;
+  python?: string;
+}
+
+export interface Field {
+  name: string;
+  label: string;
+  type: 'text' | 'number' | 'choice' | 'long';
+  choices?: string[];
+  required?: boolean;
+  low?: number;
+  high?: number;
+}
+
+export interface Progress {
+  done: number;
+  left: number;
+  sure: boolean;
+}
+
+interface PageBase {
+  seq: number;
+  csrf: string;
+  study?: { title?: string; id?: string | null };
+  progress?: Progress;
+  can_undo?: boolean;
+  words?: Words;
+  show?: Show;
+  title?: string;
+  text?: string | string[];
+}
+
+export interface ConsentPage extends PageBase {
+  kind: 'consent';
+  version: string;
+  agree?: string;
+  refuse?: string;
+}
+export interface FormPage extends PageBase {
+  kind: 'form';
+  fields: Field[];
+}
+export interface TextPage extends PageBase {
+  kind: 'text';
+  view?: View[];
+}
+export interface TrainingPage extends PageBase {
+  kind: 'training';
+  view: [View, View];
+  question: string;
+  choices?: string[] | null;
+  type?: 'number' | 'choice';
+  explain?: string;
+  wrong?: number;
+}
+export interface GuessPage extends PageBase {
+  kind: 'guess';
+  labels: { missed: string; false_alarms: string };
+  low?: number;
+  high?: number;
+}
+export interface QuestionPage extends PageBase {
+  kind: 'question';
+  question: Question;
+}
+export interface ResultPage extends PageBase {
+  kind: 'result';
+  result: Result;
+  more?: boolean;
+}
+export interface DonePage extends PageBase {
+  kind: 'done';
+  code?: string;
+  redirect?: string;
+}
+export interface ByePage extends PageBase {
+  kind: 'bye';
+}
+
+export type Page =
+  | ConsentPage
+  | FormPage
+  | TextPage
+  | TrainingPage
+  | GuessPage
+  | QuestionPage
+  | ResultPage
+  | DonePage
+  | ByePage;
+
+export type Value = Record<string, unknown>;
+
+export interface Dataset {
+  name: string;
+  title: string;
+  rows: number;
+  classes: string[];
+  source?: string;
+}
+
+export interface Column {
+  name: string;
+  kind: 'number' | 'text';
+  values: (string | number)[];
+}
+
+export interface Upload {
+  upload: string;
+  columns: Column[];
+  rows: number;
+}
+
+export interface StudyRow {
+  id: string;
+  title: string;
+  state: 'open' | 'closed';
+  created: number | string;
+  participants: { active: number; complete: number; left: number };
+}
+
+export interface Person {
+  id: string;
+  label?: string | null;
+  simulated?: boolean;
+  state: string;
+  page?: string;
+  answers?: number;
+  seconds?: number;
+  median_seconds?: number;
+  seen?: number;
+  questions?: number;
+  ratio?: Ratio;
+  weights?: Weight[];
+  words?: string[];
+  agreement?: Agreement;
+  consistency?: Consistency;
+  times?: number[];
+}
+
+export interface Pooled {
+  participants: number;
+  words?: string[];
+  ratio?: Ratio;
+  weights?: Weight[];
+  disagreement?: { value?: number; text?: string };
+}
+
+export interface StudyView {
+  csrf: string;
+  id: string;
+  state: 'open' | 'closed';
+  created: number | string;
+  file: {
+    title?: string;
+    space?: { group?: string; groups?: string; classes?: string[] };
+    elicitation?: { family?: string };
+  };
+  links: { anonymous?: string; prolific?: string };
+  live: Person[];
+  pages?: { name: string; title?: string | null; here: number; left: number }[];
+  pooled?: Pooled | null;
+}

@@ -1,0 +1,222 @@
+// The question: which of two systems would you rather have?
+
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Pair, firstLook, keepLook, outOf, type Look } from '../charts/pair';
+import { isBinary, viewOf } from '../lib/counts';
+import { list } from '../lib/text';
+import type { Difference, QuestionPage } from '../lib/types';
+import { Heading, Problem, type PageProps } from './common';
+
+type Answer = 'A' | 'B' | '=' | '?';
+
+const KEYS: Record<string, Answer | 'undo'> = {
+  ArrowLeft: 'A',
+  '1': 'A',
+  a: 'A',
+  ArrowRight: 'B',
+  '2': 'B',
+  b: 'B',
+  '=': '=',
+  '3': '=',
+  '?': '?',
+  s: '?',
+  u: 'undo',
+};
+
+const KEY_HELP: [string[], string][] = [
+  [['←', '1', 'a'], 'system A'],
+  [['→', '2', 'b'], 'system B'],
+  [['=', '3'], 'about the same'],
+  [['s', '?'], "can't say"],
+  [['u'], 'undo the last answer'],
+];
+
+/** A key that is still down from the last question must not answer this one. */
+const QUIET_MS = 250;
+const SHORTCUTS_KEY = 'melicit-shortcuts';
+
+function shortcutsWanted(): boolean {
+  try {
+    return localStorage.getItem(SHORTCUTS_KEY) !== 'off';
+  } catch {
+    return true;
+  }
+}
+
+/** Whether the key means something to the element that has the focus. */
+function takenBy(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) {
+    if (target.type === 'radio') return key.startsWith('Arrow');
+    return target.type !== 'checkbox';
+  }
+  if (target.closest('.table-scroll')) return key.startsWith('Arrow');
+  return (
+    target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.closest('dialog') !== null
+  );
+}
+
+function useShortcuts(active: boolean, act: (what: Answer | 'undo') => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    if (!active) return;
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+      const what = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+      if (!what || takenBy(event.target, event.key)) return;
+      event.preventDefault();
+      latest.current(what);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [active]);
+}
+
+function DifferenceWords({ differences }: { differences: Difference[] }): JSX.Element {
+  if (differences.length === 0) return <p class="difference">In these numbers the two systems are alike.</p>;
+  return (
+    <p class="difference">
+      From A to B:{' '}
+      {differences.map((d, i) => (
+        <span key={d.text}>
+          {i > 0 && (i === differences.length - 1 ? ' and ' : ', ')}
+          <strong class={d.better === 'b' ? 'gain' : 'loss'}>
+            <span aria-hidden="true">{d.b > d.a ? '▲' : '▼'}</span> {d.text}
+          </strong>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+interface AnswerBarProps {
+  answer: (a: Answer) => void;
+  undo: () => void;
+  busy: boolean;
+  canUndo: boolean;
+  help: JSX.Element;
+}
+
+function AnswerBar({ answer, undo, busy, canUndo, help }: AnswerBarProps): JSX.Element {
+  return (
+    <div class="answers" role="group" aria-label="Your answer">
+      <div class="answers-main">
+        <button
+          type="button"
+          class="primary answer"
+          disabled={busy}
+          onClick={() => answer('A')}
+          aria-keyshortcuts="ArrowLeft 1 A"
+        >
+          <kbd>←</kbd> System A
+        </button>
+        <button type="button" class="answer same" disabled={busy} onClick={() => answer('=')} aria-keyshortcuts="3 =">
+          About the same <kbd>=</kbd>
+        </button>
+        <button
+          type="button"
+          class="primary answer"
+          disabled={busy}
+          onClick={() => answer('B')}
+          aria-keyshortcuts="ArrowRight 2 B"
+        >
+          System B <kbd>→</kbd>
+        </button>
+      </div>
+      <div class="answers-more">
+        <button type="button" class="quiet" disabled={busy} onClick={() => answer('?')} aria-keyshortcuts="S ?">
+          Can't say <kbd>s</kbd>
+        </button>
+        <button type="button" class="quiet" disabled={busy || !canUndo} onClick={undo} aria-keyshortcuts="U">
+          Undo last answer <kbd>u</kbd>
+        </button>
+        {help}
+      </div>
+    </div>
+  );
+}
+
+function ShortcutSwitch({ on, set }: { on: boolean; set: (on: boolean) => void }): JSX.Element {
+  const change = (): void => {
+    try {
+      localStorage.setItem(SHORTCUTS_KEY, on ? 'off' : 'on');
+    } catch {
+      // Then the choice lasts for this page.
+    }
+    set(!on);
+  };
+  return (
+    <details class="help">
+      <summary>Keys</summary>
+      <div>
+        <dl>
+          {KEY_HELP.map(([keys, meaning]) => (
+            <>
+              <dt>
+                {keys.map((key) => (
+                  <kbd key={key}>{key}</kbd>
+                ))}
+              </dt>
+              <dd>{meaning}</dd>
+            </>
+          ))}
+        </dl>
+        <label class="switch">
+          <input type="checkbox" checked={on} onChange={change} />
+          <span>Answer with single keys</span>
+        </label>
+      </div>
+    </details>
+  );
+}
+
+export function QuestionView({ page, busy, problem, send, undo }: PageProps<QuestionPage>): JSX.Element {
+  const q = page.question;
+  const words = q.words ?? page.words;
+  const binary = isBinary(q);
+  const [look, setLookState] = useState<Look>(() => firstLook(page.show, binary));
+  const [shortcuts, setShortcuts] = useState(shortcutsWanted);
+  const shownAt = useRef(0);
+  useEffect(() => {
+    shownAt.current = performance.now();
+  }, [page.seq]);
+  const setLook = (next: Look): void => {
+    keepLook(next);
+    setLookState(next);
+  };
+  const answer = (a: Answer): void => {
+    if (!busy && performance.now() - shownAt.current > QUIET_MS)
+      send({ answer: a, shown: { picture: look.picture, rates: look.rates } });
+  };
+  useShortcuts(shortcuts, (what) => {
+    if (what !== 'undo') answer(what);
+    else if (page.can_undo && !busy) undo();
+  });
+  const toggles = page.show?.toggles !== false;
+  return (
+    <div class={shortcuts ? 'wide question' : 'wide question no-keys'}>
+      <div class="question-head">
+        <Heading>
+          Which system would you rather have{words?.task && <span class="task"> for {words.task}</span>}?
+        </Heading>
+        <p class="out-of">Numbers are {outOf(viewOf(q, 'a'), words)}.</p>
+      </div>
+      <DifferenceWords differences={q.differences} />
+      <Pair a={viewOf(q, 'a')} b={viewOf(q, 'b')} words={words} look={look} setLook={setLook} toggles={toggles} />
+      <Problem problem={problem} />
+      <AnswerBar
+        answer={answer}
+        undo={undo}
+        busy={busy}
+        canUndo={page.can_undo ?? false}
+        help={<ShortcutSwitch on={shortcuts} set={setShortcuts} />}
+      />
+    </div>
+  );
+}
+
+/** What a screen reader is told when a question appears. */
+export const questionSummary = (page: QuestionPage): string =>
+  `Question ${page.question.number}. From A to B: ${list(page.question.differences.map((d) => d.text))}.`;

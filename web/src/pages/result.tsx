@@ -1,0 +1,273 @@
+// What came out: in words, in numbers with intervals, and what follows from it.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { FacePlot } from '../charts/face';
+import { Interval, logTicks } from '../charts/interval';
+import { matrices, sum } from '../lib/counts';
+import { alarmWord, capital, missedWord, percent, sentence, short, whole } from '../lib/text';
+import type { Agreement, Effect, Range, Ratio, Result, ResultPage, Words } from '../lib/types';
+import { Heading, Problem, type PageProps } from './common';
+import { CopyButton } from './end';
+
+function Card({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+const known = (range: Range): boolean => typeof range.low === 'number' && typeof range.high === 'number';
+
+function RatioCard({ ratio, words }: { ratio: Ratio; words?: Words }): JSX.Element {
+  const missed = ratio.missed ?? missedWord(words, 1);
+  const alarms = ratio.false_alarms ?? alarmWord(words, 2);
+  const ticks = logTicks(ratio);
+  return (
+    <section class="card headline">
+      <h2>To you, one {missed} is as bad as</h2>
+      <p class="big">
+        {short(ratio.value)} <span>{alarms}</span>
+      </p>
+      {known(ratio) && (
+        <p>
+          very likely between {short(ratio.low as number)} and {short(ratio.high as number)} <small>(95%)</small>
+        </p>
+      )}
+      <Interval range={ratio} low={ticks.low} high={ticks.high} ticks={ticks.ticks} log />
+    </section>
+  );
+}
+
+function Weights({ result }: { result: Result }): JSX.Element | null {
+  const weights = result.weights ?? [];
+  if (weights.length === 0) return null;
+  const top = Math.max(1e-12, ...weights.map((w) => Math.abs(w.high ?? w.value)));
+  return (
+    <Card title="Weights">
+      <div class="table-scroll" tabIndex={0} role="group" aria-label="Weights with intervals">
+        <table class="numbers">
+          <thead>
+            <tr>
+              <th scope="col">of</th>
+              <th scope="col">weight</th>
+              <th scope="col">95% interval</th>
+              <td />
+            </tr>
+          </thead>
+          <tbody>
+            {weights.map((w) => (
+              <tr key={w.name}>
+                <th scope="row">{w.name}</th>
+                <td>{w.value.toFixed(3)}</td>
+                <td>{known(w) ? `${w.low?.toFixed(3)} to ${w.high?.toFixed(3)}` : '–'}</td>
+                <td class="weight-bar" aria-hidden="true">
+                  <svg viewBox="0 0 100 12" preserveAspectRatio="none">
+                    <rect class="bar-back" y="4" width="100" height="4" />
+                    <rect
+                      class="interval-range"
+                      x={(100 * Math.min(Math.abs(w.low ?? w.value), Math.abs(w.high ?? w.value))) / top}
+                      width={Math.max(1, (100 * Math.abs((w.high ?? w.value) - (w.low ?? w.value))) / top)}
+                      y="1"
+                      height="10"
+                    />
+                  </svg>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+/** Mistakes of a system in words: the two of a binary one, the total otherwise. */
+function effectWords(effect: Effect, result: Result, words?: Words): string {
+  const all = matrices(effect.counts);
+  const m = all[0] ?? [];
+  if (all.length === 1 && m.length === 2) {
+    const missed = m[1]?.[0] ?? 0;
+    const alarms = m[0]?.[1] ?? 0;
+    const of = effect.people ? ` (of ${whole(effect.people)})` : '';
+    return `${whole(missed)} ${missedWord(words, missed)}, ${whole(alarms)} ${alarmWord(words, alarms)}${of}`;
+  }
+  return all
+    .map((matrix, g) => {
+      const wrong = sum(matrix.map((row, i) => sum(row.filter((_, j) => j !== i))));
+      const total = sum(matrix.flat());
+      const group = result.metric?.layout?.groups?.[g];
+      const who = group ? `${group}: ` : '';
+      return `${who}${percent(wrong, total)} wrong`;
+    })
+    .join(', ');
+}
+
+function Effects({ result, words }: { result: Result; words?: Words }): JSX.Element | null {
+  if (!result.effect?.length) return null;
+  return (
+    <Card title="What it means for the data">
+      <dl class="effects">
+        {result.effect.map((effect) => (
+          <div key={effect.name}>
+            <dt>{capital(effect.name)}</dt>
+            <dd>{effectWords(effect, result, words)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+const tenth = (x: number): string => `${(100 * x).toFixed(1)}%`;
+
+function ThresholdCard({ result }: { result: Result }): JSX.Element | null {
+  const t = result.threshold;
+  if (!t) return null;
+  return (
+    <Card title="Best threshold">
+      <p class="big">
+        {tenth(t.value)}{' '}
+        {known(t) && (
+          <span>
+            {tenth(t.low as number)} to {tenth(t.high as number)}
+          </span>
+        )}
+      </p>
+      <p>Predict {t.positive ?? 'the class to be found'} when its probability is at least this.</p>
+      <Interval range={t} low={0} high={1} ticks={[0, 0.25, 0.5, 0.75, 1]} format={(x) => percent(x, 1)} />
+    </Card>
+  );
+}
+
+function AgreementCard({ agreement }: { agreement: Agreement }): JSX.Element {
+  const rows: [string, number | undefined][] = [
+    ['the metric found here', agreement.elicited],
+    ['your guess at the beginning', agreement.guess],
+    ['accuracy', agreement.accuracy],
+    ['F1', agreement.f1],
+  ];
+  return (
+    <Card title={`How often each agrees with your last ${agreement.of} answers`}>
+      <ul class="agreement">
+        {rows
+          .filter((row): row is [string, number] => row[1] !== undefined && row[1] !== null)
+          .map(([name, count]) => (
+            <li key={name}>
+              <span>{name}</span>
+              <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+                <rect class="bar-back" width="100" height="10" />
+                <rect class="interval-range" width={(100 * count) / agreement.of} height="10" />
+              </svg>
+              <b>{percent(count, agreement.of)}</b>
+            </li>
+          ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Downloads({ result }: { result: Result }): JSX.Element {
+  return (
+    <Card title="Take it with you">
+      <div class="downloads">
+        <a class="button" href="/api/result/report" download>
+          Report <small>to read and print</small>
+        </a>
+        <a class="button" href="/api/result/metric" download>
+          Metric file <small>for programs</small>
+        </a>
+        <a class="button" href="/api/result/session" download>
+          Session file <small>all answers</small>
+        </a>
+      </div>
+      {result.python && (
+        <details>
+          <summary>Use it from Python</summary>
+          <pre tabIndex={0}>{result.python}</pre>
+          <CopyButton text={result.python} label="Copy" />
+        </details>
+      )}
+    </Card>
+  );
+}
+
+export function ResultBody({ result, words }: { result: Result; words?: Words }): JSX.Element {
+  const classes = result.metric?.layout?.classes ?? [];
+  return (
+    <>
+      {result.ratio && <RatioCard ratio={result.ratio} words={words} />}
+      <section class="card words">
+        <h2 class="visually-hidden">In words</h2>
+        {result.words.map((text) => (
+          <p key={text}>{text}</p>
+        ))}
+        {result.consistency?.text && <p>{sentence(result.consistency.text)}</p>}
+        {result.open && result.open.length > 0 && (
+          <>
+            <h3>What is not known</h3>
+            <ul>
+              {result.open.map((text) => (
+                <li key={text}>{text}</li>
+              ))}
+            </ul>
+          </>
+        )}
+      </section>
+      <div class="cards">
+        <ThresholdCard result={result} />
+        <Effects result={result} words={words} />
+        {result.face && result.face.hull.length > 2 && (
+          <Card title="What systems can achieve, and the best one for you">
+            <FacePlot face={result.face} positive={classes[1] ?? 'positive'} negative={classes[0] ?? 'negative'} />
+          </Card>
+        )}
+        <Weights result={result} />
+        {result.neighbours && result.neighbours.length > 0 && (
+          <Card title="Closest well-known metrics">
+            <dl class="effects">
+              {result.neighbours.map((n) => (
+                <div key={n.name}>
+                  <dt>{n.name}</dt>
+                  <dd>puts {percent(n.agreement, 1)} of all pairs in the same order</dd>
+                </div>
+              ))}
+            </dl>
+          </Card>
+        )}
+        {result.agreement && <AgreementCard agreement={result.agreement} />}
+        <Downloads result={result} />
+      </div>
+    </>
+  );
+}
+
+export function ResultView({ page, busy, problem, send }: PageProps<ResultPage>): JSX.Element {
+  const own = !page.study?.id;
+  return (
+    <div class="wide result">
+      <Heading>{page.title ?? 'What matters to you'}</Heading>
+      <p class="out-of">From your answers to {page.result.questions} questions.</p>
+      <ResultBody result={page.result} words={page.words} />
+      <Problem problem={problem} />
+      <div class="actions">
+        {!own && (
+          <button type="button" class="primary" disabled={busy} onClick={() => send({})}>
+            Continue
+          </button>
+        )}
+        {page.more && (
+          <button type="button" disabled={busy} onClick={() => send({ more: true })}>
+            Answer more questions
+          </button>
+        )}
+        {own && (
+          <a class="button" href="/?new">
+            Start another
+          </a>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { System, firstLook, outOf, LookBar } from '../charts/pair';
+import { isBinary, matrices } from '../lib/counts';
+import type { TextPage } from '../lib/types';
+import { Heading, Problem, Texts, type PageProps } from './common';
+
+export function Text({ page, busy, problem, send }: PageProps<TextPage>): JSX.Element {
+  const view = page.view?.[0];
+  const [look, setLook] = useState(() => firstLook(page.show, view ? isBinary(view) : true));
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    send({});
+  };
+  return (
+    <form class="reading" onSubmit={submit}>
+      <Heading>{page.title}</Heading>
+      <Texts text={page.text} />
+      {view && (
+        <figure class="example">
+          <figcaption>An example, {outOf(view, page.words)}</figcaption>
+          <System
+            name="System A"
+            view={view}
+            look={look}
+            words={page.words}
+            scale={Math.max(
+              1,
+              ...matrices(view.counts)
+                .flat(2)
+                .map((n) => n ?? 0),
+            )}
+          />
+          {page.show?.toggles !== false && <LookBar look={look} set={setLook} binary={isBinary(view)} />}
+        </figure>
+      )}
+      <Problem problem={problem} />
+      <div class="actions">
+        <button type="submit" class="primary" disabled={busy}>
+          Continue
+        </button>
+      </div>
+    </form>
+  );
+}

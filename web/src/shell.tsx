@@ -1,0 +1,67 @@
+import type { JSX } from 'preact';
+import type { ApiError } from './lib/api';
+
+/** Two scales of unequal weight. */
+export function Logo(): JSX.Element {
+  return (
+    <svg class="logo" width="26" height="26" viewBox="0 0 26 26" aria-hidden="true">
+      <path class="logo-line" d="M13 5v16M4 10.5 22 7M8.5 21.5h9" />
+      <circle class="logo-a" cx="5" cy="15" r="4" />
+      <circle class="logo-b" cx="21" cy="11" r="3" />
+    </svg>
+  );
+}
+
+export function Brand({ title }: { title?: string }): JSX.Element {
+  return (
+    <div class="brand">
+      <Logo />
+      <span>{title ?? 'melicit'}</span>
+    </div>
+  );
+}
+
+export function Loading(): JSX.Element {
+  return (
+    <main id="main" class="loading" aria-busy="true">
+      <p>One moment …</p>
+    </main>
+  );
+}
+
+function explain(error: ApiError, own: boolean): [string, string] {
+  if (error.status === 403)
+    return own
+      ? ['No session here', 'This browser has no session under way. You can start a new one.']
+      : ['This link does not open the study', error.message];
+  if (error.status === 404) return ['Nothing here', error.message];
+  if (error.passing) return ['The server cannot be reached', 'Nothing is lost. Please try again in a moment.'];
+  return ['That did not work', error.message];
+}
+
+export function Failure({ error, retry, own }: { error: ApiError; retry: () => void; own: boolean }): JSX.Element {
+  const [title, text] = explain(error, own);
+  return (
+    <>
+      <header class="top">
+        <Brand />
+      </header>
+      <main id="main" class="reading">
+        <h1 tabIndex={-1} data-focus>
+          {title}
+        </h1>
+        <p role="alert">{text}</p>
+        <div class="actions">
+          <button type="button" class="primary" onClick={retry}>
+            Try again
+          </button>
+          {own && (
+            <a class="button" href="/?new">
+              To the start page
+            </a>
+          )}
+        </div>
+      </main>
+    </>
+  );
+}
