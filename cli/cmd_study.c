@@ -77,7 +77,7 @@ static mel_status create(desk *d, mel_error *err)
 {
     char *text = NULL, id[MEL_ID_TEXT];
     mel_status status = read_study(&text, d->what, err);
-    if (status != MEL_OK)
+    if (text == NULL)
         return status;
     status = mel_manage_create(id, d->app.store, d->app.live, text, err);
     free(text);
@@ -97,7 +97,7 @@ static mel_status check(desk *d, mel_error *err)
     char *text = NULL;
     mel_study *study = NULL;
     mel_status status = read_study(&text, d->what, err);
-    if (status != MEL_OK)
+    if (text == NULL)
         return status;
     status = mel_study_parse(&study, text, strlen(text), err);
     free(text);

@@ -3,6 +3,7 @@
 
 #include "export.h"
 #include "manage.h"
+#include "read.h"
 
 #include "base/buffer.h"
 #include "base/internal.h"
@@ -255,7 +256,7 @@ static json_t *study_line(const mel_study_row *row, mel_store *store)
 {
     mel_study_counts counts = { 0 };
     (void)mel_store_counts(&counts, store, row->id, NULL);
-    json_t *file = json_loads(row->file, 0, NULL);
+    json_t *file = mel_read_json(row->file);
     json_t *line =
         json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title", text_of(file, "title"), "state",
                   row->state, "created", (json_int_t)row->created, "participants", counts_json(&counts));
@@ -342,10 +343,10 @@ void mel_admin_study(mel_call *call)
     const mel_status status =
         mel_manage_monitor(&out, call->app->store, call->app->live, row.id, monitor_seconds, &err);
     if (status == MEL_OK) {
-        (void)json_object_update_new(
-            out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", csrf_json(call), "id", row.id, "state",
-                           row.state, "created", (json_int_t)row.created, "file",
-                           json_loads(row.file, 0, NULL), "links", links_of(call, row.id)));
+        (void)json_object_update_new(out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", csrf_json(call),
+                                                    "id", row.id, "state", row.state, "created",
+                                                    (json_int_t)row.created, "file", mel_read_json(row.file),
+                                                    "links", links_of(call, row.id)));
         mel_call_json(call, out);
     } else {
         mel_call_failed(call, status, &err);

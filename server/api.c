@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "manage.h"
+#include "read.h"
 #include "result.h"
 
 #include "base/buffer.h"
@@ -351,7 +352,7 @@ static bool is_replay(mel_call *call, const char *id, const char *token, const c
     for (size_t i = 0; i < n && !found; i++) {
         if (strcmp(event[i].key, key) != 0)
             continue;
-        json_t *line = json_loads(event[i].body, 0, NULL);
+        json_t *line = mel_read_json(event[i].body);
         if (json_equal(json_object_get(line, "value"), value) != 0)
             answer_with(call, event[i].reply);
         else

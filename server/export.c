@@ -2,6 +2,8 @@
  * trial_type, rt and time_elapsed in milliseconds, response), JSON Lines one object per event. */
 #include "export.h"
 
+#include "read.h"
+
 #include "base/buffer.h"
 #include "base/internal.h"
 #include "base/json.h"
@@ -183,7 +185,7 @@ static mel_status begin(writer *w, const mel_participant_row *participant, mel_e
     free(w->label);
     json_decref(w->about);
     w->label = participant->label != NULL ? mel_strdup(participant->label) : NULL;
-    w->about = participant->about != NULL ? json_loads(participant->about, 0, NULL) : NULL;
+    w->about = mel_read_json(participant->about);
     w->created = participant->created;
     (void)snprintf(w->id, sizeof w->id, "%s", participant->id);
     return participant->label != NULL && w->label == NULL ? mel_fail_memory(err, "the export") : status;

@@ -2,6 +2,8 @@
  * or a seat that is being made is marked as such, and only those who want the same one wait. */
 #include "live.h"
 
+#include "read.h"
+
 #include "base/internal.h"
 #include "base/json.h"
 
@@ -431,7 +433,7 @@ json_t *mel_live_recall(mel_live *live, const char *mark)
     pthread_mutex_lock(&live->lock);
     for (size_t i = 0; i < MEMOS && found == NULL; i++)
         if (live->memos[i].text != NULL && strcmp(live->memos[i].mark, mark) == 0)
-            found = json_loads(live->memos[i].text, JSON_DECODE_ANY, NULL);
+            found = mel_read_json(live->memos[i].text);
     pthread_mutex_unlock(&live->lock);
     return found;
 }

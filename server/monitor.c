@@ -2,6 +2,7 @@
 #include "manage.h"
 
 #include "app.h"
+#include "read.h"
 #include "result.h"
 
 #include "base/internal.h"
@@ -62,7 +63,7 @@ static mel_status collect(void *user, const mel_participant_row *row, const mel_
     if (event == NULL)
         return add_person(c, row, err);
     person *last = &c->list[c->n - 1];
-    json_t *line = json_loads(event->body, 0, NULL);
+    json_t *line = mel_read_json(event->body);
     const double seconds = json_number_value(json_object_get(line, "seconds"));
     json_decref(line);
     last->answers++;
@@ -72,7 +73,7 @@ static mel_status collect(void *user, const mel_participant_row *row, const mel_
 
 static bool is_simulated(const mel_participant_row *row)
 {
-    json_t *about = row->about != NULL ? json_loads(row->about, 0, NULL) : NULL;
+    json_t *about = mel_read_json(row->about);
     const bool simulated = json_is_true(json_object_get(about, "simulated"));
     json_decref(about);
     return simulated;

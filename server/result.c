@@ -1,5 +1,7 @@
 #include "result.h"
 
+#include "read.h"
+
 #include "show.h"
 
 #include "base/buffer.h"
@@ -40,24 +42,34 @@ static json_t *interval(double value, double low, double high)
 
 /* --- words and weights -------------------------------------------------------------------------- */
 
+/* Takes the list over, and puts it in unless something is missing from it. */
+static mel_status put_list(finding *f, const char *key, json_t *list, bool whole, mel_error *err)
+{
+    if (whole)
+        return put(f->out, key, list, err);
+    json_decref(list);
+    return mel_fail_memory(err, "the result");
+}
+
+static bool say(json_t *list, const char *sentence)
+{
+    return json_array_append_new(list, json_string(sentence)) == 0;
+}
+
 static mel_status put_words(finding *f, mel_error *err)
 {
     char *words = NULL;
-    mel_status status = mel_metric_words(&words, f->metric, err);
-    json_t *list = json_array();
-    if (status == MEL_OK && list != NULL)
-        (void)json_array_append_new(list, json_string(words));
-    if (status == MEL_OK && list != NULL && f->summary.finding != MEL_FINDING_NONE)
-        (void)json_array_append_new(list, json_string(mel_finding_text(f->summary.finding)));
-    free(words);
-    if (status != MEL_OK) {
-        json_decref(list);
+    const mel_status status = mel_metric_words(&words, f->metric, err);
+    if (status != MEL_OK)
         return status;
-    }
-    return put(f->out, "words", list, err);
+    json_t *list = json_array();
+    bool whole = say(list, words);
+    if (f->summary.finding != MEL_FINDING_NONE)
+        whole = say(list, mel_finding_text(f->summary.finding)) && whole;
+    free(words);
+    return put_list(f, "words", list, whole, err);
 }
 
-/* Known to no better than a factor of 3. */
 static bool is_open(double low, double high)
 {
     return !(low > 0.0 && high <= 3.0 * low);
@@ -67,8 +79,7 @@ static bool is_open(double low, double high)
 static mel_status put_open(finding *f, mel_error *err)
 {
     json_t *list = json_array();
-    if (list == NULL)
-        return mel_fail_memory(err, "the result");
+    bool whole = list != NULL;
     char text[320];
     mel_cost_ratio ratio;
     if (mel_metric_cost_ratio(&ratio, f->metric, NULL) == MEL_OK && is_open(ratio.low, ratio.high)) {
@@ -76,7 +87,7 @@ static mel_status put_open(finding *f, mel_error *err)
                        "How the two mistakes compare is known only roughly: anything from %.2g to %.2g fits "
                        "your answers.",
                        ratio.low, ratio.high);
-        (void)json_array_append_new(list, json_string(text));
+        whole = say(list, text) && whole;
     }
     if (f->summary.end == MEL_END_BUDGET && f->summary.radius > f->study->options.tolerance) {
         (void)snprintf(text, sizeof text,
@@ -84,13 +95,13 @@ static mel_status put_open(finding *f, mel_error *err)
                        "about %.2g, and %.2g "
                        "was asked for.",
                        f->summary.radius, f->study->options.tolerance);
-        (void)json_array_append_new(list, json_string(text));
+        whole = say(list, text) && whole;
     }
     if (f->summary.end == MEL_END_NOISE)
-        (void)json_array_append_new(
-            list, json_string(
-                      "More questions would not help: answers to pairs this close are a matter of chance."));
-    return put(f->out, "open", list, err);
+        whole =
+            say(list, "More questions would not help: answers to pairs this close are a matter of chance.") &&
+            whole;
+    return put_list(f, "open", list, whole, err);
 }
 
 static mel_status put_metric(finding *f, mel_error *err)
@@ -99,7 +110,7 @@ static mel_status put_metric(finding *f, mel_error *err)
     const mel_status status = mel_metric_to_json(&text, f->metric, err);
     if (status != MEL_OK)
         return status;
-    json_t *metric = json_loads(text, 0, NULL);
+    json_t *metric = mel_read_json(text);
     free(text);
     return put(f->out, "metric", metric, err);
 }
@@ -285,10 +296,11 @@ static mel_status put_neighbours(finding *f, mel_error *err)
     if (status != MEL_OK)
         return status;
     json_t *list = json_array();
-    for (size_t i = 0; i < n && list != NULL; i++)
-        (void)json_array_append_new(
-            list, json_pack("{s:s, s:f}", "name", near[i].name, "agreement", near[i].agreement));
-    return put(f->out, "neighbours", list, err);
+    bool whole = list != NULL;
+    for (size_t i = 0; i < n && whole; i++)
+        whole = json_array_append_new(
+                    list, json_pack("{s:s, s:f}", "name", near[i].name, "agreement", near[i].agreement)) == 0;
+    return put_list(f, "neighbours", list, whole, err);
 }
 
 static mel_status put_planar(finding *f, mel_error *err)
@@ -327,13 +339,13 @@ static mel_status put_sure(finding *f, mel_error *err)
         return status;
     json_t *object =
         json_pack("{s:I, s:I}", "of", (json_int_t)agreed.n, "elicited", (json_int_t)agreed.elicited);
-    if (object != NULL && agreed.planar) {
-        (void)json_object_set_new(object, "accuracy", json_integer((json_int_t)agreed.accuracy));
-        (void)json_object_set_new(object, "f1", json_integer((json_int_t)agreed.f1));
-        if (isfinite(mel_flow_guess(f->flow)))
-            (void)json_object_set_new(object, "guess", json_integer((json_int_t)agreed.guess));
-    }
-    return put(f->out, "agreement", object, err);
+    bool whole = true;
+    if (agreed.planar)
+        whole = json_object_set_new(object, "accuracy", json_integer((json_int_t)agreed.accuracy)) == 0 &&
+                json_object_set_new(object, "f1", json_integer((json_int_t)agreed.f1)) == 0;
+    if (agreed.planar && isfinite(mel_flow_guess(f->flow)))
+        whole = whole && json_object_set_new(object, "guess", json_integer((json_int_t)agreed.guess)) == 0;
+    return put_list(f, "agreement", object, whole, err);
 }
 
 static mel_status put_use(finding *f, mel_error *err)
