@@ -222,6 +222,25 @@ static mel_status make_face(cli_space *space, mel_error *err)
     return status;
 }
 
+/* The library would name them by their numbers. */
+static mel_status check_cells(const cli_space *space, const mel_sample *sample, mel_error *err)
+{
+    const size_t k = sample->n_classes, m = sample->group != NULL ? sample->n_groups : 0;
+    size_t *rows = cli_alloc_zero(m * k + 1, sizeof *rows);
+    for (size_t i = 0; i < sample->n_rows && m > 0; i++)
+        if (sample->group[i] < m && sample->label[i] < k)
+            rows[sample->group[i] * k + sample->label[i]]++;
+    size_t cell = 0;
+    while (cell < m * k && rows[cell] > 0)
+        cell++;
+    free(rows);
+    return cell == m * k ? MEL_OK
+                         : cli_fail(err, MEL_EDATA,
+                                    "group \"%s\" has no rows of class \"%s\": its rates are 0/0, and nobody "
+                                    "can be asked about them; leave the group out or merge it with another",
+                                    space->group_name[cell / k], space->class_name[cell % k]);
+}
+
 static mel_status make_space(cli_space *space, const cli_space_args *args, const cli_want *want,
                              const cli_run *run, mel_error *err)
 {
@@ -241,7 +260,9 @@ static mel_status make_space(cli_space *space, const cli_space_args *args, const
         .label = space->label,
         .group = want->grouped && space->n_groups > 0 ? space->group : NULL,
     };
-    status = mel_space_from_sample(&space->space, &sample, &opt, err);
+    status = check_cells(space, &sample, err);
+    if (status == MEL_OK)
+        status = mel_space_from_sample(&space->space, &sample, &opt, err);
     return status == MEL_EDATA
                ? cli_fail_in(err, status, args->probs != NULL ? args->probs : args->dataset.data)
                : status;

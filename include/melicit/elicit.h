@@ -62,10 +62,11 @@ typedef struct {
     mel_family family;
     uint32_t degree;        /* polynomial: 3 */
     mel_strategy strategy;  /* active */
-    double tolerance;       /* 0.02. search: width of the last interval (radians; of m for diagonal metrics).
+    double tolerance;       /* 0.02. search: width of the last interval (radians; of m for diagonal metrics;
+                             * at least 1e-7 for quadratic, polynomial and fair metrics).
                              * active: half-width of the 95% interval, of the angle in radians on a planar face
                              * (linear-fractional on any domain: of the level sets' angles), elsewhere of the
-                             * coefficients:          95% of the posterior is within this of the returned vector in
+                             * coefficients: 95% of the posterior is within this of the returned vector in
                              * every one */
     uint32_t max_questions; /* 200 */
     uint64_t seed;          /* 1 */
@@ -97,11 +98,11 @@ typedef struct {
     /* search for quadratic, polynomial and fair metrics: */
     mel_local local;
     mel_join join;
-    double
-        inner_radius;   /* of the questions around each place, less than the ball's; 0: as suits the family */
-    bool diagonal_b;    /* quadratic: B is diagonal, which takes far fewer questions */
-    bool equal_pairs;   /* fair: all pairs of groups have the same weights; likewise */
-    bool ask_trade_off; /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
+    double inner_radius; /* of the questions around each place, less than the ball's and at least 1e-8; 0: as
+                          * suits the family */
+    bool diagonal_b;     /* quadratic: B is diagonal, which takes far fewer questions */
+    bool equal_pairs;    /* fair: all pairs of groups have the same weights; likewise */
+    bool ask_trade_off;  /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
     const mel_metric *known; /* fair, search: a metric of the same family and layout of which a, b (or B) are
                               * known to be right and only lambda is asked for (Algorithms 5.2 and D.3). NULL:
                               * all is asked for. Lent until the session is made */
@@ -187,7 +188,8 @@ typedef enum {
     MEL_END_DECIDED = 5    /* the order or threshold that it was for is settled (mel_until) */
 } mel_end;
 /* Metrics of which a part has no meaning: numbers that answers say nothing about have intervals as wide as
- * they can be. */
+ * they can be. Said at the end: of a search when all places have been searched, of an active session when the
+ * metric is as precise as asked for. */
 typedef enum {
     MEL_FINDING_NONE = 0,
     MEL_FINDING_INDIFFERENT = 1,    /* no difference that was asked about matters */

@@ -9,6 +9,9 @@
 
 /* Of a prior: standard deviations down to 0.001 radians. */
 static const double most_strength = 1e6;
+/* Of a search that compares points of a sphere: neighbours that are t apart differ in direction by t, known
+ * to about 2e-16/t. */
+static const double least_tolerance = 1e-7;
 
 void mel_session_options_init(mel_session_options *opt)
 {
@@ -271,7 +274,12 @@ static mel_status check_known(const mel_session_options *opt, const mel_domain *
 
 static mel_status check_slopes(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
+    const unsigned families = QUADRATIC | POLYNOMIAL | FAIR_LINEAR | FAIR_QUADRATIC;
     const double inner = opt->inner_radius;
+    if (opt->strategy == MEL_STRATEGY_SEARCH && (families & (1U << opt->family)) != 0 &&
+        opt->tolerance < least_tolerance)
+        return mel_fail(err, MEL_EINVAL, "tolerance %g: below %g rounding would decide the search",
+                        opt->tolerance, least_tolerance);
     if (!(inner >= 0.0) || !isfinite(inner))
         return mel_fail(err, MEL_EINVAL, "an inner radius of %g: a number above 0 is wanted", inner);
     const mel_status status = check_places(opt, err);

@@ -66,13 +66,22 @@ static mel_status settle_direction(mel_session_options *opt, const mel_pooled *p
     return MEL_OK;
 }
 
-/* Where somebody's answers overruled what was declared, nothing is declared for all. A prior metric counts as
+static bool same_signs(const mel_session_options *one, const mel_session_options *other, size_t n)
+{
+    if (one->signs == NULL || other->signs == NULL)
+        return one->signs == other->signs;
+    return memcmp(one->signs, other->signs, n) == 0;
+}
+
+/* Where somebody's answers overruled what was declared, or people declared otherwise, nothing is declared for
+ * all. A prior metric counts as
  * far as everybody started from it. */
 static void join_options(mel_session_options *opt, size_t n, mel_session *const *sessions)
 {
     for (size_t i = 0; i < n; i++) {
         const mel_session_options other = mel_session_in_force(sessions[i], sessions[i]->n_entries);
-        if (other.direction != opt->direction || (other.signs == NULL) != (opt->signs == NULL)) {
+        if (other.direction != opt->direction ||
+            !same_signs(&other, opt, mel_sign_count(&sessions[i]->layout))) {
             opt->direction = MEL_DIRECTION_UNKNOWN;
             opt->signs = NULL;
         }

@@ -50,6 +50,10 @@ size_t mel_session_repeats(const mel_session *session, size_t index);
 /* How likely answers like these are from a respondent as assumed: mel_summary's consistency. */
 mel_status mel_session_consistency(double *out, const mel_session *session, const mel_metric *metric,
                                    const mel_summary *summary, mel_error *err);
+/* finding.c. Sets the summary's finding where a metric of the active strategy is degenerate, and widens the
+ * intervals of what has no meaning then. */
+mel_status mel_session_judge(mel_summary *summary, mel_metric *metric, const mel_session *session,
+                             mel_error *err);
 /* signs.c. The options with which the first n answers are heard. */
 mel_session_options mel_session_in_force(const mel_session *session, size_t n);
 /* Whether the declared signs must be asked about now, the engine having proposed to go on or to end; then

@@ -125,6 +125,8 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
         status = mel_session_consistency(&found.consistency, session, result, &found, err);
     if (session->options.values.strategy != MEL_STRATEGY_SEARCH && found.end != MEL_END_TOLERANCE)
         found.further = session->engine->ops->expected(session->engine);
+    if (status == MEL_OK && session->options.values.strategy != MEL_STRATEGY_SEARCH)
+        status = mel_session_judge(&found, result, session, err);
     if (status == MEL_OK)
         status = mel_session_judge_signs(&found.signs, session, err);
     if (status != MEL_OK) {

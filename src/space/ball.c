@@ -85,21 +85,19 @@ const double *mel_ball_prevalence(const mel_ball *ball)
 
 static const double sum_slack = 1e-6; /* of shares */
 
-static mel_status check_share(double share, size_t class, const char *what, mel_error *err)
+static bool is_share(double share)
 {
-    if (share > 0.0 && share <= 1.0)
-        return MEL_OK;
-    return mel_fail(err, MEL_EINVAL, "%s of class %zu is %g, expected more than 0 and at most 1", what,
-                    class + 1, share);
+    return share > 0.0 && share <= 1.0;
 }
 
 static mel_status check_class_shares(size_t k, const double *share, mel_error *err)
 {
     double sum = 0.0;
     for (size_t i = 0; i < k; i++) {
-        const mel_status status = check_share(share[i], i, "the share", err);
-        if (status != MEL_OK)
-            return status;
+        if (!is_share(share[i]))
+            return mel_fail(err, MEL_EINVAL,
+                            "the share of class %zu is %g, expected more than 0 and at most 1", i + 1,
+                            share[i]);
         sum += share[i];
     }
     if (!(fabs(sum - 1.0) <= sum_slack))
@@ -112,9 +110,11 @@ static mel_status check_prevalence(size_t groups, size_t k, const double *preval
     for (size_t i = 0; i < k; i++) {
         double sum = 0.0;
         for (size_t g = 0; g < groups; g++) {
-            const mel_status status = check_share(prevalence[g * k + i], i, "the prevalence of a group", err);
-            if (status != MEL_OK)
-                return status;
+            if (!is_share(prevalence[g * k + i]))
+                return mel_fail(
+                    err, MEL_EINVAL,
+                    "the share of group %zu in class %zu is %g, expected more than 0 and at most 1", g + 1,
+                    i + 1, prevalence[g * k + i]);
             sum += prevalence[g * k + i];
         }
         if (!(fabs(sum - 1.0) <= sum_slack))

@@ -193,11 +193,56 @@ static void test_prior(void **state)
     }
 }
 
+/* Two persons who declared opposite signs of a weight: of the joint metric nothing is declared. */
+static void test_other_signs(void **state)
+{
+    (void)state;
+    const mel_layout layout = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
+    static const signed char signs[2][2] = { { -1, -1 }, { 1, -1 } };
+    static const double weights[2][2] = { { -0.4, -0.9 }, { 0.6, -0.8 } };
+    mel_ball *ball = NULL;
+    mel_session *sessions[2];
+    mel_error err;
+    assert_ok(mel_ball_new(&ball, &layout, 0.2, NULL, NULL, &err), &err);
+    const mel_domain domain = { .ball = ball };
+    for (size_t i = 0; i < 2; i++) {
+        mel_session_options opt;
+        mel_session_options_init(&opt);
+        opt.signs = signs[i];
+        mel_metric *truth = NULL;
+        mel_oracle *oracle = NULL;
+        mel_simulated_options how;
+        mel_simulated_options_init(&how);
+        assert_ok(mel_metric_linear(&truth, MEL_FAMILY_LINEAR, &layout, NULL, MEL_UTILITY, weights[i], &err),
+                  &err);
+        assert_ok(mel_oracle_simulated(&oracle, truth, &how, &err), &err);
+        assert_ok(mel_session_new(&sessions[i], &domain, &opt, &err), &err);
+        assert_ok(mel_session_run(sessions[i], oracle, &err), &err);
+        mel_oracle_free(oracle);
+        mel_metric_free(truth);
+    }
+    for (size_t first = 0; first < 2; first++) {
+        mel_session *const order[2] = { sessions[first], sessions[1 - first] };
+        mel_pooled *pooled = NULL;
+        double low = NAN, high = NAN;
+        assert_ok(mel_sessions_pool(&pooled, 2, order, &err), &err);
+        assert_true(mel_metric_interval(pooled->joint, 0, &low, &high));
+        const double sign = mel_metric_orientation(pooled->joint) == MEL_COST ? -1.0 : 1.0;
+        print_message("  the joint weight is within %.3f and %.3f\n", sign * low, sign * high);
+        assert_true(low < 0.0 && high > 0.0);
+        mel_pooled_free(pooled);
+    }
+    mel_session_free(sessions[0]);
+    mel_session_free(sessions[1]);
+    mel_ball_free(ball);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_respondents),
         cmocka_unit_test(test_prior),
+        cmocka_unit_test(test_other_signs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

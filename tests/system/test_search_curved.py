@@ -69,12 +69,50 @@ def test_refusals(melicit, words, parts):
     got.refused(3 if "none.json" in words else 2, *parts)
 
 
-def test_no_curvature_in_words(melicit):
-    """What a search finds of a metric that is linear: a sentence, on the screen, in JSON and on the page."""
-    melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", a=[0.6, 0.8], B=[[0, 0], [0, 0]]))
-    words = ("elicit", *BALL, "--family", "quadratic", *SEARCH, "--oracle", "sim:t.json")
+def curved(k, diagonal, flat):
+    """A metric of k classes: without a slope where all rates are 1/k, or without curvature."""
+    rng = numpy.random.default_rng(k)
+    q = k * (k - 1)
+    if not flat:
+        return rng.normal(size=q), numpy.zeros((q, q))
+    b = rng.normal(size=(q, q))
+    b = numpy.diag(numpy.diag(b)) if diagonal else b + b.T
+    return -b @ numpy.full(q, 1 / k), b
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+@pytest.mark.parametrize("more", [(), ("--diagonal-b",)])
+@pytest.mark.parametrize("flat, finding, sentence", [
+    (False, "no-curvature", "The metric is linear as far as the answers tell"),
+    (True, "flat-centre", "At the uniform classifier the respondent minds no small change"),
+])
+def test_degenerate_in_words(melicit, k, more, flat, finding, sentence):
+    """A metric that lacks a part: a sentence, on the screen, in JSON and on the page, though rounding answers where
+    there is no slope."""
+    a, b = curved(k, bool(more), flat)
+    size = numpy.sqrt((a ** 2).sum() + (b ** 2).sum())
+    melicit.write("t.json", metric_text("quadratic", layout("rates", "offdiagonal", k), "cost", a=(a / size).tolist(),
+                                        B=(b / size).tolist()))
+    words = ("elicit", "--ball", k, "--radius", 0.13, "--family", "quadratic", "--strategy", "search", "--per-round", 2,
+             "--oracle", "sim:t.json", *more)
     got = melicit(*words, "--json", "--report", "r.html").done().json
-    assert got["finding"] == "no-curvature" and "linear" in got["finding_text"]
-    assert numpy.abs(got["metric"]["coefficients"]["B"]).max() == 0
-    assert "its curvature cannot be told" in (melicit.folder / "r.html").read_text()
-    assert "The metric is linear" in melicit(*words).done().out
+    assert got["finding"] == finding and got["finding_text"].startswith(sentence)
+    if not flat:
+        assert numpy.abs(got["metric"]["coefficients"]["B"]).max() == 0
+    assert sentence in (melicit.folder / "r.html").read_text()
+    assert sentence in melicit(*words).done().out
+
+
+def test_active_finds_no_curvature(melicit):
+    melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", a=[0.6, 0.8], B=[[0, 0], [0, 0]]))
+    got = melicit("elicit", *BALL, "--family", "quadratic", "--oracle", "sim:t.json", "--json").done().json
+    assert got["finding"] == "no-curvature"
+    assert got["metric"]["intervals"]["B"] == [[[-1, 1]] * 2] * 2
+
+
+def test_hopeless_settings(melicit):
+    melicit.write("t.json", metric_text("quadratic", SHAPE, "cost", **QUADRATIC))
+    words = ("elicit", "--family", "quadratic", "--strategy", "search", "--oracle", "sim:t.json")
+    melicit(*words, *BALL, "--tolerance", 1e-12).refused(2, "1e-12", "rounding would decide")
+    melicit(*words, *BALL, "--inner-radius", 1e-12).refused(2, "2e-12", "rounding would answer")
+    melicit(*words, "--ball", 2, "--radius", 1e-12).refused(2, "rounding would answer")

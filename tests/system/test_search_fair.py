@@ -83,16 +83,49 @@ def test_equal_pairs(melicit, ball):
         assert numpy.abs(found - want).max() <= 0.002
 
 
+def widths(intervals):
+    """Of the intervals of a, of all pairs of groups, and of lambda."""
+    key = "B" if "B" in intervals else "b"
+    apart = numpy.concatenate([numpy.ravel(numpy.diff(numpy.array(block))) for block in blocks(intervals[key])])
+    return numpy.ravel(numpy.diff(numpy.array(intervals["a"]))), apart, numpy.diff(intervals["lambda"])
+
+
 @pytest.mark.parametrize("family, truth", [("fair-linear", LINEAR), ("fair-quadratic", QUADRATIC)])
-@pytest.mark.parametrize("trade_off, finding, words", [
+@pytest.mark.parametrize("strategy, radius", [("search", 0.2), ("search", 0.163), ("active", 0.2)])
+@pytest.mark.parametrize("trade_off, finding, sentence", [
     (0, "no-differences", "Differences between groups do not matter"),
     (1, "no-mistakes", "Only differences between groups matter"),
 ])
-def test_degenerate_in_words(melicit, ball, family, truth, trade_off, finding, words):
+def test_degenerate_in_words(melicit, ball, family, truth, strategy, radius, trade_off, finding, sentence):
+    """Said in a sentence on the screen, in JSON and on the page; what has no meaning may be anything."""
     write_metric(melicit, "t.json", family, dict(truth, **{"lambda": trade_off}))
-    got = melicit("elicit", *ball, "--family", family, *SEARCH, "--oracle", "sim:t.json", "--json").done().json
-    assert got["finding"] == finding and got["finding_text"].startswith(words)
-    assert got["metric"]["coefficients"]["lambda"] == trade_off
+    words = ("elicit", *ball[:2], "--radius", radius, *ball[4:], "--family", family, "--oracle", "sim:t.json",
+             *(SEARCH if strategy == "search" else ()))
+    got = melicit(*words, "--json", "--report", "r.html").done().json
+    assert got["finding"] == finding and got["finding_text"].startswith(sentence)
+    assert abs(got["metric"]["coefficients"]["lambda"] - trade_off) <= (0 if strategy == "search" else 0.05)
+    mistakes, apart, _ = widths(got["metric"]["intervals"])
+    assert (mistakes if trade_off else apart).min() >= 1
+    assert (mistakes if not trade_off else apart[:0]).max(initial=0) <= 0.1
+    assert sentence in (melicit.folder / "r.html").read_text()
+    assert sentence in melicit(*words).done().out
+
+
+def test_a_group_without_rows_of_a_class(melicit, ball):
+    """Nobody can be asked about rates that are 0/0: the group and the class are named."""
+    rng = numpy.random.default_rng(1)
+    p, y, g = rng.dirichlet([1, 1, 1], 60), numpy.arange(60) % 3, numpy.arange(60) // 3 % 2
+    g[y == 2] = 0
+    numpy.save(melicit.folder / "p.npy", p)
+    melicit.write("y.csv", "y\n" + "\n".join(("low", "middle", "high")[i] for i in y) + "\n")
+    melicit.write("g.csv", "g\n" + "\n".join(("women", "men")[i] for i in g) + "\n")
+    for family in ("fair-linear", "fair-quadratic"):
+        for strategy in ("search", "active"):
+            words = ("elicit", "--family", family, "--strategy", strategy, "--oracle", "cmd:true")
+            melicit(*words, "--probs", "p.npy", "--labels", "y.csv", "--groups", "g.csv").refused(
+                3, 'group "men" has no rows of class "high"')
+            melicit.write("prevalence.csv", "0,1\n0.5,0.5\n0.5,0\n0,0.5\n")
+            melicit(*words, *ball).refused(3, "prevalence.csv", "group 3, class 1: 0")
 
 
 def test_refusals(melicit, ball):

@@ -51,6 +51,7 @@ static void test_shares(void **state)
     static const double share[3] = { 0.5, 0.3, 0.2 }, bad_sum[3] = { 0.5, 0.3, 0.3 }, zero[3] = { 1, 0, 0 };
     static const double prevalence[6] = { 0.25, 0.5, 0.9, 0.75, 0.5, 0.1 };
     static const double bad_prevalence[6] = { 0.25, 0.5, 0.9, 0.75, 0.6, 0.1 };
+    static const double no_rows[6] = { 0.25, 0.5, 1, 0.75, 0.5, 0 };
     const mel_layout groups = { MEL_RATES, MEL_OFFDIAGONAL, 3, 2 };
     const mel_layout confusion = { MEL_CONFUSION, MEL_OFFDIAGONAL, 3, 0 };
     mel_ball *ball = NULL;
@@ -76,6 +77,8 @@ static void test_shares(void **state)
     assert_int_equal(mel_ball_new(&ball, &groups, 0.1, zero, NULL, &err), MEL_EINVAL);
     assert_int_equal(mel_ball_new(&ball, &groups, 0.1, share, bad_prevalence, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "class 2"));
+    assert_int_equal(mel_ball_new(&ball, &groups, 0.1, share, no_rows, &err), MEL_EINVAL);
+    assert_string_equal(err.text, "the share of group 2 in class 3 is 0, expected more than 0 and at most 1");
 }
 
 static void test_refused_balls(void **state)

@@ -3,6 +3,8 @@
 #include "support/fair.h"
 #include "support/multiclass.h"
 
+#include "base/la.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +114,67 @@ static void test_degenerate(void **state)
                 }
 }
 
+/* On balls whose points are no binary fractions rounding answers where groups do not differ (lambda = 1):
+ * that there is no slope shows in what all places say together. */
+static void test_rounding_answers(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t k, m;
+        bool diagonal;
+        double radius, tolerance;
+    } rows[] = {
+        { 2, 2, false, 0.151, 0.02 }, { 2, 2, true, 0.163, 0.02 },  { 2, 3, false, 0.177, 0.001 },
+        { 2, 3, true, 0.189, 0.001 }, { 3, 2, false, 0.151, 0.02 }, { 3, 2, true, 0.163, 0.001 },
+        { 3, 3, true, 0.177, 0.02 },  { 2, 2, true, 0.171, 0.001 }, { 2, 2, false, 0.193, 0.001 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (uint64_t seed = 1; seed <= 6; seed++) {
+            respondent r;
+            respondent_init(&r, (test_fair_kind){ rows[i].k, rows[i].m, true }, 1.0, seed);
+            const mel_layout layout = test_fair_layout(r.kind);
+            mel_ball *ball = NULL;
+            mel_error err;
+            assert_ok(mel_ball_new(&ball, &layout, rows[i].radius, NULL, r.prevalence, &err), &err);
+            const mel_domain domain = { .ball = ball };
+            mel_session_options opt = options(r.kind);
+            opt.tolerance = rows[i].tolerance;
+            opt.diagonal_b = rows[i].diagonal;
+            mel_summary summary;
+            mel_metric *found = test_find(&summary, &domain, &opt, r.metric, exact, 1);
+            assert_int_equal(summary.finding, MEL_FINDING_NO_MISTAKES);
+            assert_true(mel_metric_lambda(found) == 1.0);
+            for (size_t j = 0; j < r.q; j++)
+                assert_true(width(found, j) == 1.0);
+            assert_true(mel_norm2(r.n - r.q - 1, mel_metric_coefficient(found) + r.q) > 0.0);
+            mel_metric_free(found);
+            mel_ball_free(ball);
+            respondent_clear(&r);
+        }
+}
+
+/* Where differences hardly turn the slopes, how much of them goes along the slopes does not show: the
+ * trade-off is not known, and is not said to be. */
+static void test_small_trade_off(void **state)
+{
+    (void)state;
+    for (size_t k = 2; k <= 3; k++)
+        for (uint64_t seed = 1; seed <= 10; seed++) {
+            respondent r;
+            respondent_init(&r, (test_fair_kind){ k, 3, true }, 0.01, seed);
+            const mel_domain domain = { .ball = r.ball };
+            const mel_session_options opt = options(r.kind);
+            mel_summary summary;
+            double low = NAN, high = NAN;
+            mel_metric *found = test_find(&summary, &domain, &opt, r.metric, exact, 1);
+            assert_true(summary.finding == MEL_FINDING_NONE || summary.finding == MEL_FINDING_NO_DIFFERENCES);
+            assert_true(mel_metric_interval(found, r.n - 1, &low, &high));
+            assert_true(low <= 0.01 && 0.01 <= high);
+            mel_metric_free(found);
+            respondent_clear(&r);
+        }
+}
+
 static mel_status always(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
 {
     (void)question;
@@ -120,7 +183,8 @@ static mel_status always(mel_reply *reply, void *user, const mel_question *quest
     return MEL_OK;
 }
 
-/* Whoever says "about the same" to everything is told so; whoever says A or B to everything is not stuck. */
+/* Whoever says "about the same" to everything is told so, and is not asked to tell A from A; whoever says A
+ * or B to everything is not stuck. */
 static void test_indifferent(void **state)
 {
     (void)state;
@@ -133,6 +197,7 @@ static void test_indifferent(void **state)
                 const mel_domain domain = { .ball = r.ball };
                 mel_session_options opt = options(r.kind);
                 opt.direction = unknown ? MEL_DIRECTION_UNKNOWN : MEL_INCREASING;
+                opt.ask_trade_off = true;
                 mel_oracle *oracle = NULL;
                 mel_session *session = NULL;
                 mel_metric *found = NULL;
@@ -144,6 +209,10 @@ static void test_indifferent(void **state)
                 assert_ok(mel_session_result(&found, &summary, session, &err), &err);
                 for (size_t j = 0; j < r.n; j++)
                     assert_true(isfinite(mel_metric_coefficient(found)[j]));
+                for (uint32_t j = 0; j < mel_session_answers(session); j++) {
+                    const mel_record record = mel_session_record(session, j);
+                    assert_true(memcmp(record.a, record.b, r.kind.m * r.q * sizeof *record.a) != 0);
+                }
                 if (replies[i] != MEL_REPLY_A) {
                     assert_int_equal(summary.finding, MEL_FINDING_INDIFFERENT);
                     assert_true(width(found, 0) >= 1.0 && width(found, r.n - 1) == 1.0);
@@ -386,9 +455,10 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_degenerate), cmocka_unit_test(test_indifferent),
-        cmocka_unit_test(test_on_the_way), cmocka_unit_test(test_undo),
-        cmocka_unit_test(test_questions),  cmocka_unit_test(test_binary_layout),
+        cmocka_unit_test(test_degenerate),      cmocka_unit_test(test_rounding_answers),
+        cmocka_unit_test(test_small_trade_off), cmocka_unit_test(test_indifferent),
+        cmocka_unit_test(test_on_the_way),      cmocka_unit_test(test_undo),
+        cmocka_unit_test(test_questions),       cmocka_unit_test(test_binary_layout),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

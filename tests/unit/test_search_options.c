@@ -68,7 +68,7 @@ static mel_session_options options(mel_family family)
 typedef struct {
     mel_local local;
     mel_join join;
-    double inner;
+    double inner, tolerance; /* 0: as usual */
     bool diagonal, equal, ask, costs_only;
     const mel_metric *known;
 } setting;
@@ -78,6 +78,7 @@ static void apply(mel_session_options *opt, const setting *set)
     opt->local = set->local;
     opt->join = set->join;
     opt->inner_radius = set->inner;
+    opt->tolerance = set->tolerance != 0.0 ? set->tolerance : 0.02;
     opt->diagonal_b = set->diagonal;
     opt->equal_pairs = set->equal;
     opt->ask_trade_off = set->ask;
@@ -107,6 +108,10 @@ static void test_refusals(void **state)
         { MEL_FAMILY_FAIR_LINEAR, false, { .inner = 0.1 }, "an inner radius" },
         { MEL_FAMILY_QUADRATIC, false, { .inner = 0.2 }, "0.2 leaves no room in a ball of radius 0.2" },
         { MEL_FAMILY_QUADRATIC, false, { .inner = -0.1 }, "a number above 0" },
+        { MEL_FAMILY_QUADRATIC, false, { .inner = 1e-9 }, "rounding would answer" },
+        { MEL_FAMILY_POLYNOMIAL, false, { .inner = 1e-300 }, "rounding would answer" },
+        { MEL_FAMILY_QUADRATIC, false, { .tolerance = 1e-8 }, "below 1e-07 rounding would decide" },
+        { MEL_FAMILY_FAIR_LINEAR, false, { .tolerance = 1e-300 }, "rounding would decide" },
         { MEL_FAMILY_QUADRATIC, false, { .inner = NAN }, "a number above 0" },
         { MEL_FAMILY_QUADRATIC, false, { .inner = INFINITY }, "a number above 0" },
         { MEL_FAMILY_POLYNOMIAL, false, { .diagonal = true }, "a diagonal B" },

@@ -296,6 +296,29 @@ static bool no_differences(const report *r)
     return true;
 }
 
+/* Without differences the slope of any place tells the weights of mistakes. */
+static void narrow_mistakes(const report *r)
+{
+    const mel_fair_search *search = r->search;
+    const size_t q = search->q;
+    double half = INFINITY;
+    for (size_t s = 0; s < search->plan.n_stations; s++) {
+        const mel_station *station = &search->plan.station[s];
+        const double *share = share_at(search, s);
+        double least = INFINITY, length = 0.0;
+        for (size_t i = 0; i < q; i++) {
+            least = fmin(least, share[i]);
+            length = hypot(length, station->slope[i] / share[i]);
+        }
+        if (station->basis == NULL)
+            half = fmin(half, slope_error(station, q) / (least * length));
+    }
+    for (size_t i = 0; i < q && search->plan.opt.known == NULL; i++) {
+        r->low[i] = fmax(r->low[i], r->value[i] - half);
+        r->high[i] = fmin(r->high[i], r->value[i] + half);
+    }
+}
+
 /* No slope where the groups do not differ. */
 static bool no_mistakes(const report *r)
 {
@@ -334,6 +357,7 @@ static mel_finding judge(const report *r)
     if (no_differences(r)) {
         const double most = fmin(r->value[last] + r->farthest[last], 1.0);
         forget(r, q, last);
+        narrow_mistakes(r);
         r->value[last] = r->low[last] = 0.0;
         r->high[last] = most;
         return MEL_FINDING_NO_DIFFERENCES;

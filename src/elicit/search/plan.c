@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Directions of points so far from a place are known to 1e-8. */
+static const double least_radius = 1e-8;
+
 /* --- stations ----------------------------------------------------------------------------------- */
 
 mel_status mel_plan_init(mel_plan *plan, const mel_ball *ball, const mel_session_options *opt, mel_error *err)
@@ -56,6 +59,11 @@ static mel_status reserve(mel_plan *plan, mel_error *err)
 mel_status mel_plan_add(mel_station **station, mel_plan *plan, double radius, size_t n, bool basis,
                         mel_error *err)
 {
+    if (!(radius >= least_radius))
+        return mel_fail(err, MEL_EINVAL,
+                        "questions would be about points %g from each other, less than %g: rounding would "
+                        "answer them",
+                        2.0 * radius, 2.0 * least_radius);
     const mel_status status = reserve(plan, err);
     if (status != MEL_OK)
         return status;

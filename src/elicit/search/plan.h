@@ -49,7 +49,8 @@ mel_status mel_plan_init(mel_plan *plan, const mel_ball *ball, const mel_session
                          mel_error *err);
 void mel_plan_clear(mel_plan *plan);
 /* One more station around the centre of the ball in every group, all groups moving, with these directions,
- * signs unknown; the caller changes what is otherwise. basis: room for one. */
+ * signs unknown; the caller changes what is otherwise. basis: room for one. MEL_EINVAL for a radius so small
+ * that rounding would answer. */
 mel_status mel_plan_add(mel_station **station, mel_plan *plan, double radius, size_t n, bool basis,
                         mel_error *err);
 /* After the last station was added: counts the questions. */

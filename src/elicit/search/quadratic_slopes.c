@@ -87,7 +87,8 @@ static bool has_rest(const mel_plan *plan, const mel_station *s, size_t j)
 static bool on_axis(const mel_plan *plan, size_t first, size_t j)
 {
     const mel_station *centre = &plan->station[first];
-    return has_rest(plan, centre, j) && (j == 0 || has_rest(plan, centre + 1, 0));
+    const bool shown = j == 0 || !has_rest(plan, centre, 0) || has_rest(plan, centre + 1, 0);
+    return shown && has_rest(plan, centre, j);
 }
 
 /* The gradient at o + h e_j is d + h B_jj e_j: it lies in the plane of e_j and the rest of d, and one angle

@@ -1,0 +1,151 @@
+/* Degenerate metrics among those that the active strategy finds. The searches recognise them by places
+ * without a slope; here the metric itself tells, once it is known as well as was asked for: a part that is
+ * smaller than the tolerance cannot be told from none. */
+#include "elicit/session.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The trade-off is at an end of [0, 1] when its interval begins within one of these and ends within the
+ * other, in units of the tolerance: weights below zero are ruled out from the start, so the interval of a nil
+ * one begins a little above. It is the sum of
+ * the weights of all pairs of groups. */
+static const double begins_within = 0.5, ends_within = 2.5;
+
+typedef struct {
+    const mel_metric *metric;
+    double tolerance;
+    size_t n, q;              /* coefficients, numbers in a group's statistics */
+    double *low, *high;       /* n: intervals, to be widened */
+    double *slope, *gradient; /* q: at the centre, of unit length; elsewhere */
+    double *place;            /* q */
+} look;
+
+/* As far as the sign is known, which answers or the family may tell, up to this size. */
+static void widen(const look *l, size_t from, size_t to, double most)
+{
+    for (size_t i = from; i < to; i++) {
+        l->low[i] = l->low[i] < 0.0 ? fmin(l->low[i], -most) : 0.0;
+        l->high[i] = l->high[i] > 0.0 ? fmax(l->high[i], most) : 0.0;
+    }
+}
+
+/* --- fair ---------------------------------------------------------------------------------------- */
+
+static mel_finding look_at_trade_off(const look *l)
+{
+    const size_t last = l->n - 1;
+    const double begin = begins_within * l->tolerance, end = ends_within * l->tolerance;
+    const double pairs = (double)mel_group_pairs(mel_metric_layout(l->metric)->n_groups);
+    if (l->low[last] <= pairs * begin && l->high[last] <= pairs * end) {
+        l->low[last] = 0.0;
+        const double most = mel_metric_family(l->metric) == MEL_FAMILY_FAIR_QUADRATIC ? 2.0 : 1.0;
+        widen(l, l->q, last, most);
+        return MEL_FINDING_NO_DIFFERENCES;
+    }
+    if (1.0 - l->high[last] <= begin && 1.0 - l->low[last] <= end) {
+        widen(l, 0, l->q, 1.0);
+        l->high[last] = 1.0;
+        return MEL_FINDING_NO_MISTAKES;
+    }
+    return MEL_FINDING_NONE;
+}
+
+/* --- curved -------------------------------------------------------------------------------------- */
+
+/* How far the gradient turns across the ball, per unit of way, in the coefficients' unit: curvature along the
+ * slope only says how fast the value grows, which no preference tells. */
+static mel_status find_turn(double *out, const look *l, const mel_ball *ball, double size, mel_error *err)
+{
+    const double radius = mel_ball_radius(ball);
+    *out = 0.0;
+    for (size_t j = 0; j < 2 * l->q; j++) {
+        memcpy(l->place, mel_ball_centre(ball), l->q * sizeof *l->place);
+        l->place[j / 2] += j % 2 == 0 ? radius : -radius;
+        const mel_status status = mel_metric_gradient(l->gradient, l->metric, l->place, err);
+        if (status != MEL_OK)
+            return status;
+        mel_axpy(l->q, -mel_dot(l->q, l->slope, l->gradient), l->slope, l->gradient);
+        *out = fmax(*out, mel_norm2(l->q, l->gradient) / (radius * size));
+    }
+    return MEL_OK;
+}
+
+static mel_status look_at_curve(mel_finding *out, const look *l, const mel_ball *ball, mel_error *err)
+{
+    const double size = mel_norm2(l->n, mel_metric_coefficient(l->metric));
+    mel_status status = mel_metric_gradient(l->slope, l->metric, mel_ball_centre(ball), err);
+    const double length = status == MEL_OK ? mel_norm2(l->q, l->slope) : 0.0;
+    if (status != MEL_OK || !(size > 0.0))
+        return status;
+    if (length <= l->tolerance * size) {
+        *out = MEL_FINDING_FLAT_CENTRE;
+        return MEL_OK;
+    }
+    mel_scale(l->q, 1.0 / length, l->slope);
+    double turn = INFINITY;
+    status = find_turn(&turn, l, ball, size, err);
+    if (status != MEL_OK || turn > l->tolerance)
+        return status;
+    /* The value is any growing function of its linear part. */
+    *out = MEL_FINDING_NO_CURVATURE;
+    for (size_t i = 0; i < l->n; i++) {
+        const double most =
+            i < l->q ? fmax(fabs(l->slope[i]), fabs(mel_metric_coefficient(l->metric)[i])) : 1.0;
+        l->low[i] = -most;
+        l->high[i] = most;
+    }
+    return MEL_OK;
+}
+
+/* --- both ---------------------------------------------------------------------------------------- */
+
+static mel_status judge(mel_finding *out, look *l, mel_metric *metric, const mel_session *session,
+                        mel_error *err)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (!mel_metric_interval(metric, i, &l->low[i], &l->high[i]))
+            return MEL_OK;
+    const mel_family family = mel_metric_family(metric);
+    mel_status status = MEL_OK;
+    if (family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC)
+        *out = look_at_trade_off(l);
+    else
+        status = look_at_curve(out, l, session->domain.ball, err);
+    if (status != MEL_OK || *out == MEL_FINDING_NONE)
+        return status;
+    return mel_metric_set_intervals(metric, l->low, l->high, err);
+}
+
+mel_status mel_session_judge(mel_summary *summary, mel_metric *metric, const mel_session *session,
+                             mel_error *err)
+{
+    const double tolerance = session->options.values.tolerance;
+    const bool ended = summary->end == MEL_END_TOLERANCE ||
+                       (summary->end == MEL_END_EXHAUSTED && summary->radius <= tolerance);
+    const mel_family family = mel_metric_family(metric);
+    const bool can_be = family == MEL_FAMILY_QUADRATIC || family == MEL_FAMILY_POLYNOMIAL ||
+                        family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
+    if (!can_be || !ended || session->domain.ball == NULL)
+        return MEL_OK;
+    look l = {
+        .metric = metric,
+        .tolerance = tolerance,
+        .n = mel_metric_coefficients(metric),
+        .q = mel_sign_count(&session->layout),
+    };
+    double *room = mel_alloc(2 * l.n + 3 * l.q, sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "what was found");
+    l.low = room;
+    l.high = l.low + l.n;
+    l.slope = l.high + l.n;
+    l.gradient = l.slope + l.q;
+    l.place = l.gradient + l.q;
+    const mel_status status = judge(&summary->finding, &l, metric, session, err);
+    free(room);
+    return status;
+}
