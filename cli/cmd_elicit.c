@@ -381,6 +381,8 @@ static const cli_example examples[] = {
       "\"coefficients\": {\"a\": [0.2, 0.3, 0.5]}}' > three.json && melicit elicit --population "
       "softmax:1,3,5 "
       "--family diagonal-linear --oracle sim:three.json --out diagonal.json" },
+    { "how bad mistakes are, and how bad it is when they hit men and women differently",
+      "melicit elicit --data german_credit --group sex --classes paid,defaulted --family fair-linear" },
     { "end as soon as three classifiers can be put in order",
       "printf 'name,tp,tn\\ncautious,0.33,0.55\\nbold,0.30,0.62\\nlazy,0.1,0.64\\n' > candidates.csv && "
       "melicit elicit --data breast_cancer_original --oracle sim:doctor.json --until rank:candidates.csv "

@@ -101,6 +101,8 @@ static mel_status sum_up(ranking *r, size_t n_samples, const double *values, mel
     const size_t n = r->pool.n;
     const mel_orientation orientation = mel_metric_orientation(r->metric);
     double *table = cli_alloc_zero(n * n, sizeof *table);
+    r->next = cli_alloc_zero(n, sizeof *r->next);
+    r->first = cli_alloc_zero(n, sizeof *r->first);
     mel_status status = mel_rank_beats(table, n_samples, n, values, orientation, err);
     for (size_t i = 0; status == MEL_OK && i + 1 < n; i++)
         r->next[i] = table[r->order[i] * n + r->order[i + 1]];
@@ -112,56 +114,46 @@ static mel_status sum_up(ranking *r, size_t n_samples, const double *values, mel
         status =
             mel_rank_order_probability(&r->whole_order, n_samples, n, values, orientation, n, r->order, err);
     free(table);
+    r->sure = status == MEL_OK;
     return status;
 }
 
-/* A session's own draws, which know how coefficients move together. */
-static mel_status be_sure_by_draws(ranking *r, mel_error *err)
+/* What draws of the coefficients say. A draw may be no metric (a denominator that vanishes): then nothing is
+ * said about how sure the order is. */
+static mel_status weigh(ranking *r, size_t n_samples, const double *sample, cli_run *run, mel_error *err)
 {
     const size_t n = r->pool.n;
-    size_t samples = 0, c = 0;
-    double *sample = NULL;
-    if (n < 2 || n > MOST_COMPARED ||
-        mel_session_get_options(r->opened.session)->strategy == MEL_STRATEGY_SEARCH)
-        return MEL_OK;
-    mel_status status = mel_session_draws(&samples, &c, &sample, r->opened.session, err);
-    if (status != MEL_OK)
-        return status;
-    r->next = cli_alloc_zero(n, sizeof *r->next);
-    r->first = cli_alloc_zero(n, sizeof *r->first);
-    double *values = cli_alloc_zero(samples * n, sizeof *values);
-    status = mel_rank_sampled_values(values, r->metric, samples, sample, n, r->pool.value, err);
-    if (status == MEL_OK)
-        status = sum_up(r, samples, values, err);
-    r->sure = status == MEL_OK;
+    double *values = cli_alloc_zero(n_samples * n, sizeof *values);
+    mel_status status = mel_rank_sampled_values(values, r->metric, n_samples, sample, n, r->pool.value, err);
+    if (status == MEL_OK) {
+        status = sum_up(r, n_samples, values, err);
+    } else if (status == MEL_ENUMERIC || status == MEL_EINVAL || status == MEL_EDATA) {
+        cli_warn(run, "how sure the order is cannot be told: %s", err->text);
+        status = MEL_OK;
+    }
     free(values);
-    free(sample);
     return status;
 }
 
-/* A sample may be no metric (a denominator that vanishes): then nothing is said about how sure it is. */
+/* By a session's own draws, which know how coefficients move together, else within the intervals. */
 static mel_status be_sure(ranking *r, const rank_args *args, cli_run *run, mel_error *err)
 {
-    const size_t n = r->pool.n, samples = args->samples, c = mel_metric_coefficients(r->metric);
-    double low = 0.0, high = 0.0;
-    if (samples == 0 || n < 2 || n > MOST_COMPARED || !mel_metric_interval(r->metric, 0, &low, &high))
+    mel_session *session = r->opened.session;
+    size_t samples = args->samples, c = mel_metric_coefficients(r->metric);
+    double *sample = NULL;
+    if (r->pool.n < 2 || r->pool.n > MOST_COMPARED ||
+        (session != NULL ? mel_session_get_options(session)->strategy == MEL_STRATEGY_SEARCH : samples == 0))
         return MEL_OK;
-    r->next = cli_alloc_zero(n, sizeof *r->next);
-    r->first = cli_alloc_zero(n, sizeof *r->first);
-    double *sample = cli_alloc_zero(samples * c, sizeof *sample);
-    double *values = cli_alloc_zero(samples * n, sizeof *values);
     mel_status status = MEL_OK;
-    if (draw(sample, samples, r->metric, run->seed)) {
-        status = mel_rank_sampled_values(values, r->metric, samples, sample, n, r->pool.value, err);
-        r->sure = status == MEL_OK;
-        if (r->sure)
-            status = sum_up(r, samples, values, err);
-        else if (status == MEL_ENUMERIC || status == MEL_EINVAL || status == MEL_EDATA) {
-            cli_warn(run, "how sure the order is cannot be told: %s", err->text);
-            status = MEL_OK;
-        }
+    bool drawn = true;
+    if (session != NULL) {
+        status = mel_session_draws(&samples, &c, &sample, session, err);
+    } else {
+        sample = cli_alloc_zero(samples * c, sizeof *sample);
+        drawn = draw(sample, samples, r->metric, run->seed);
     }
-    free(values);
+    if (status == MEL_OK && drawn)
+        status = weigh(r, samples, sample, run, err);
     free(sample);
     return status;
 }
@@ -267,7 +259,7 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK && args->against != NULL)
         status = compare(&r, args, err);
     if (status == MEL_OK)
-        status = r.opened.session != NULL ? be_sure_by_draws(&r, err) : be_sure(&r, args, run, err);
+        status = be_sure(&r, args, run, err);
     if (status == MEL_OK && run->json)
         fill_json(run->result, &r);
     else if (status == MEL_OK)

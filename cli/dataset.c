@@ -95,10 +95,10 @@ static const char *class_name(const void *user, size_t i)
     return i < labels->n_classes ? labels->name[i] : NULL;
 }
 
-/* The positive class gets code 1. */
-static mel_status put_positive_second(cli_dataset *dataset, const char *positive, mel_error *err)
+mel_status cli_put_positive_second(mel_labels *labels, bool *swapped, const char *positive, const char *file,
+                                   mel_error *err)
 {
-    mel_labels *labels = &dataset->labels;
+    *swapped = false;
     if (labels->n_classes != 2)
         return cli_fail(err, MEL_EINVAL, "--positive %s: the label has %zu classes, not two", positive,
                         labels->n_classes);
@@ -106,12 +106,12 @@ static mel_status put_positive_second(cli_dataset *dataset, const char *positive
         return MEL_OK;
     if (strcmp(labels->name[0], positive) != 0) {
         const char *near = cli_nearest(positive, class_name, labels);
-        return cli_fail(
-            err, MEL_EDATA, "%s: no class \"%s\" (--positive); the classes are \"%s\" and \"%s\"%s%s%s",
-            mel_table_name(dataset->table), positive, labels->name[0], labels->name[1],
-            near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?" : "");
+        return cli_fail(err, MEL_EDATA,
+                        "%s: no class \"%s\" (--positive); the classes are \"%s\" and \"%s\"%s%s%s", file,
+                        positive, labels->name[0], labels->name[1], near != NULL ? "; did you mean \"" : "",
+                        near != NULL ? near : "", near != NULL ? "\"?" : "");
     }
-    dataset->swapped = true;
+    *swapped = true;
     char *name = labels->name[0];
     labels->name[0] = labels->name[1];
     labels->name[1] = name;
@@ -150,7 +150,8 @@ static mel_status read_roles(cli_dataset *out, const cli_dataset_args *args, mel
     else
         status = mel_table_labels(&out->labels, out->table, args->label, err);
     if (status == MEL_OK && args->positive != NULL)
-        status = put_positive_second(out, args->positive, err);
+        status = cli_put_positive_second(&out->labels, &out->swapped, args->positive,
+                                         mel_table_name(out->table), err);
     if (status == MEL_OK && args->group != NULL)
         status = mel_table_groups(&out->groups, out->table, args->group, err);
     if (status == MEL_OK && args->weights != NULL)

@@ -35,6 +35,11 @@ bool cli_is_csv_file(const char *path, int format);
 mel_status cli_find_column(size_t *column, const mel_table *table, const char *name, const char *option,
                            mel_error *err);
 
+/* Gives the positive one of two classes the code 1; *swapped: that changed their order. `file` is named when
+ * there is no such class. */
+mel_status cli_put_positive_second(mel_labels *labels, bool *swapped, const char *positive, const char *file,
+                                   mel_error *err);
+
 /* A labelled table. */
 typedef struct {
     const char *data, *label, *positive, *group, *weights;

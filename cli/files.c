@@ -220,47 +220,13 @@ void cli_out_abandon(cli_out *out)
     *out = (cli_out){ 0 };
 }
 
-static mel_status copy_to(const char *path, const char *from, mel_error *err)
-{
-    FILE *source = fopen(from, "rb");
-    if (source == NULL)
-        return refuse_writing(path, err);
-    cli_out out;
-    mel_status status = cli_out_open(&out, path, err);
-    char block[65536];
-    size_t n;
-    while (status == MEL_OK && (n = fread(block, 1, sizeof block, source)) > 0)
-        if (fwrite(block, 1, n, out.stream) != n)
-            status = refuse_writing(path, err);
-    if (status == MEL_OK && ferror(source) != 0)
-        status = refuse_writing(path, err);
-    (void)fclose(source);
-    if (status == MEL_OK)
-        return cli_out_commit(&out, err);
-    cli_out_abandon(&out);
-    return status;
-}
-
 mel_status cli_store(const char *path,
                      mel_status (*write)(const void *user, const char *file, mel_error *err),
                      const void *user, mel_error *err)
 {
-    if (!is_special(path))
-        return write(user, path, err);
-    const char *folder = getenv("TMPDIR");
-    char *scratch = cli_format("%s/melicit.XXXXXX", folder != NULL && *folder != '\0' ? folder : "/tmp");
-    if (mkdtemp(scratch) == NULL) {
-        const mel_status status = refuse_writing(scratch, err);
-        free(scratch);
-        return status;
-    }
-    char *file = cli_format("%s/result", scratch);
-    mel_status status = write(user, file, err);
-    if (status == MEL_OK)
-        status = copy_to(path, file, err);
-    (void)unlink(file);
-    (void)rmdir(scratch);
-    free(file);
-    free(scratch);
-    return status;
+    if (strcmp(path, "-") == 0 && isatty(STDOUT_FILENO))
+        cli_bar_end();
+    errno = 0; /* stays what the failing call made it: nothing after it fails, and free() keeps it */
+    const mel_status status = write(user, path, err);
+    return status == MEL_EIO && errno == EPIPE ? refuse_writing(path, err) : status;
 }

@@ -31,8 +31,8 @@ mel_status cli_out_commit(cli_out *out, mel_error *err);
 /* Closes and removes what was not committed; fine after a commit. */
 void cli_out_abandon(cli_out *out);
 
-/* Runs write(user, file, err) so that it may rename over the file it is given, and brings the result to
- * `path`, which may also be "-", a device or a pipe. */
+/* Stores what a writer of the library makes: it replaces files as a whole and knows "-", devices and pipes
+ * itself. */
 mel_status cli_store(const char *path,
                      mel_status (*write)(const void *user, const char *file, mel_error *err),
                      const void *user, mel_error *err);

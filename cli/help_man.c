@@ -112,8 +112,7 @@ static void ending(FILE *stream)
     }
     (void)fputs(".SH ENVIRONMENT\n"
                 ".TP\nMELICIT_DATA\nA folder with further data sets, searched after the bundled ones.\n"
-                ".TP\nNO_COLOR\nWhen set, no colours on terminals.\n"
-                ".TP\nTMPDIR\nWhere results for pipes and devices are put together; /tmp when unset.\n",
+                ".TP\nNO_COLOR\nWhen set, no colours on terminals.\n",
                 stream);
 }
 

@@ -1,28 +1,8 @@
 #include "prediction_file.h"
 
+#include "melicit/data.h"
+
 #include <string.h>
-
-#define NPY_ALIGNMENT 64 /* of the data after the header */
-
-static void write_npy_header(FILE *stream, const prediction_shape *shape)
-{
-    char header[256];
-    int n = shape->decisions
-                ? snprintf(header, sizeof header,
-                           "{'descr': '<i8', 'fortran_order': False, 'shape': (%zu,), }", shape->rows)
-                : snprintf(header, sizeof header,
-                           "{'descr': '<f8', 'fortran_order': False, 'shape': (%zu, %zu), }", shape->rows,
-                           shape->classes);
-    /* magic, version 1.0, length in two bytes, then the text padded with blanks and a newline */
-    const size_t before = 10;
-    const size_t total = (before + (size_t)n + 1 + NPY_ALIGNMENT - 1) / NPY_ALIGNMENT * NPY_ALIGNMENT;
-    const size_t length = total - before;
-    const unsigned char start[] = {
-        0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, length & 0xFF, (length >> 8) & 0xFF
-    };
-    (void)fwrite(start, 1, sizeof start, stream);
-    (void)fprintf(stream, "%-*s\n", (int)length - 1, header);
-}
 
 static bool is_blank(char c)
 {
@@ -78,7 +58,10 @@ mel_status prediction_file_open(prediction_file *file, const char *path, const p
         return status;
     FILE *stream = file->out.stream;
     if (!shape->csv) {
-        write_npy_header(stream, shape);
+        char header[MEL_NPY_START_BYTES];
+        const size_t n = shape->decisions ? mel_npy_start(header, "<i8", shape->rows, NULL)
+                                          : mel_npy_start(header, "<f8", shape->rows, &shape->classes);
+        (void)fwrite(header, 1, n, stream);
     } else if (shape->decisions) {
         (void)fputs("decision\n", stream);
     } else {

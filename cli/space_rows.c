@@ -68,52 +68,30 @@ mel_status cli_rows_from_table(cli_space *space, const cli_space_args *args, con
 
 /* --- probabilities of any model ----------------------------------------------------------------- */
 
-/* Of two classes the positive one gets code 1. */
-static mel_status put_positive_second(mel_labels *labels, const cli_space_args *args, mel_error *err)
+/* The labels of --probs, or their groups. */
+static mel_status read_codes(mel_labels *codes, bool groups, const cli_space_args *args,
+                             const mel_read_options *read, mel_error *err)
 {
-    const char *positive = args->dataset.positive;
-    if (positive == NULL)
-        return MEL_OK;
-    if (labels->n_classes != 2)
-        return cli_fail(err, MEL_EINVAL, "--positive %s: the labels have %zu classes, not two", positive,
-                        labels->n_classes);
-    if (strcmp(labels->name[1], positive) == 0)
-        return MEL_OK;
-    if (strcmp(labels->name[0], positive) != 0)
-        return cli_fail(err, MEL_EDATA, "%s: no class \"%s\" (--positive); there are \"%s\" and \"%s\"",
-                        args->labels, positive, labels->name[0], labels->name[1]);
-    char *name = labels->name[0];
-    labels->name[0] = labels->name[1];
-    labels->name[1] = name;
-    for (size_t i = 0; i < labels->n_rows; i++)
-        labels->code[i] = 1 - labels->code[i];
-    return MEL_OK;
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status = cli_read_column(&table, &column, groups ? args->groups : args->labels,
+                                        groups ? args->dataset.group : args->dataset.label,
+                                        groups ? "--group" : "--label", read, err);
+    if (status == MEL_OK)
+        status = groups ? mel_table_groups(codes, table, column, err)
+                        : mel_table_labels(codes, table, column, err);
+    mel_table_free(table);
+    return status;
 }
 
 static mel_status read_labels(mel_labels *labels, const cli_space_args *args, const mel_read_options *read,
                               mel_error *err)
 {
-    mel_table *table = NULL;
-    const char *column = NULL;
-    mel_status status =
-        cli_read_column(&table, &column, args->labels, args->dataset.label, "--label", read, err);
-    if (status == MEL_OK)
-        status = mel_table_labels(labels, table, column, err);
-    mel_table_free(table);
-    return status == MEL_OK ? put_positive_second(labels, args, err) : status;
-}
-
-static mel_status read_groups(mel_labels *groups, const cli_space_args *args, const mel_read_options *read,
-                              mel_error *err)
-{
-    mel_table *table = NULL;
-    const char *column = NULL;
-    mel_status status =
-        cli_read_column(&table, &column, args->groups, args->dataset.group, "--group", read, err);
-    if (status == MEL_OK)
-        status = mel_table_groups(groups, table, column, err);
-    mel_table_free(table);
-    return status;
+    bool swapped = false; /* the codes are all that is asked of the labels */
+    const mel_status status = read_codes(labels, false, args, read, err);
+    return status != MEL_OK || args->dataset.positive == NULL
+               ? status
+               : cli_put_positive_second(labels, &swapped, args->dataset.positive, args->labels, err);
 }
 
 static mel_status check_shapes(const cli_space_args *args, const mel_proba *proba, const mel_labels *labels,
@@ -192,7 +170,7 @@ mel_status cli_rows_from_probabilities(cli_space *space, const cli_space_args *a
     if (status == MEL_OK)
         status = read_labels(&labels, args, &reader.options, err);
     if (status == MEL_OK && args->groups != NULL)
-        status = read_groups(&groups, args, &reader.options, err);
+        status = read_codes(&groups, true, args, &reader.options, err);
     if (status == MEL_OK)
         status = take_rows(space, args, &proba, &labels, &groups, err);
     mel_proba_clear(&proba);

@@ -96,6 +96,19 @@ def check_rooms(files):
     return found
 
 
+def check_houses(files):
+    """The server knows the library, the program knows both; neither is known to what it uses."""
+    homes = {"server": ("server", "src", "include"), "cli": ("cli", ".", "include")}
+    found = []
+    for path in files:
+        house = path.relative_to(ROOT).parts[0]
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line) if house in homes else None
+            if match and not any((ROOT / home / match.group(1)).exists() for home in homes[house]):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {house} may not use {match.group(1)}")
+    return found
+
+
 def compile_alone(header):
     name = header.relative_to(ROOT / "include")
     found = []
@@ -120,8 +133,8 @@ def check_headers(pool):
 
 def check_docs():
     """Relative links of Markdown files lead somewhere, and every room says what it is."""
-    found = [f"src/{room.name}: no README.md" for room in (ROOT / "src").iterdir()
-             if room.is_dir() and not (room / "README.md").exists()]
+    rooms = [room for room in (ROOT / "src").iterdir() if room.is_dir()] + [ROOT / "server", ROOT / "cli", ROOT / "web"]
+    found = [f"{room.relative_to(ROOT)}: no README.md" for room in rooms if not (room / "README.md").exists()]
     for path in tracked("*.md"):
         for link in re.findall(r"\]\(([^)#]+)", path.read_text()):
             if "://" not in link and not (path.parent / link).exists():
@@ -203,7 +216,7 @@ def main():
         "format": lambda: check_format(files),
         "banned": lambda: check_banned(files),
         "silent": lambda: check_library_is_silent(files),
-        "rooms": lambda: check_rooms(files),
+        "rooms": lambda: check_rooms(files) + check_houses(files),
         "headers": lambda: check_headers(pool),
         "docs": check_docs,
         "symbols": lambda: check_symbols(args.build),

@@ -195,6 +195,12 @@ MEL_API void mel_stream_free(mel_stream *stream);
  * failure leaves the old file. "-": standard output. */
 MEL_API mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const double *values,
                                  mel_error *err);
+/* The header of such a file, for writers of rows one after another; returns its bytes. item: what the numbers
+ * are, as NumPy says it ("<f8": doubles, "<i8": whole numbers, of 8 bytes each, the lowest first; three
+ * characters). columns: NULL for an array of one dimension. */
+enum { MEL_NPY_START_BYTES = 128 };
+MEL_API size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t rows,
+                             const size_t *columns);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,11 @@ void *mel_alloc_zero(size_t n, size_t size);
 bool mel_grow(void **block, size_t n, size_t size);
 char *mel_strdup(const char *text);
 
+/* Lays the caller's options over defaults of `size` bytes: both start with struct_size, and a caller built
+ * against an older header knows fewer fields. from NULL: the defaults. MEL_EINVAL, with `what` they are, when
+ * they were never initialised or hold fields that this library does not know. */
+mel_status mel_options_take(void *to, size_t size, const void *from, const char *what, mel_error *err);
+
 /* Reports progress; MEL_ESTOPPED with a sentence when the caller asked to stop. */
 mel_status mel_report_progress(const mel_progress *progress, const char *what, double share, mel_error *err);
 

@@ -310,18 +310,10 @@ static mel_status take_options(mel_encoder_options *out, const mel_table *table,
                                const mel_encoder_options *opt, mel_error *err)
 {
     mel_encoder_options_init(out);
-    if (opt == NULL)
-        return MEL_OK;
-    if (opt->struct_size < sizeof opt->struct_size)
-        return mel_fail(err, MEL_EINVAL, "encoder options that mel_encoder_options_init did not fill");
-    memcpy(out, opt, opt->struct_size < sizeof *out ? opt->struct_size : sizeof *out);
-    for (size_t i = 0; i < out->n_skip; i++) {
-        size_t j;
-        const mel_status status = mel_table_need(&j, table, out->skip[i], err);
-        if (status != MEL_OK)
-            return status;
-    }
-    return MEL_OK;
+    mel_status status = mel_options_take(out, sizeof *out, opt, "encoder options", err);
+    for (size_t i = 0, j; status == MEL_OK && i < out->n_skip; i++)
+        status = mel_table_need(&j, table, out->skip[i], err);
+    return status;
 }
 
 mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_encoder_options *opt,

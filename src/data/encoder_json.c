@@ -1,6 +1,7 @@
 #include "data/encoder_json.h"
 
 #include "data/encoder.h"
+#include "data/json_members.h"
 #include "data/show.h"
 
 #include <math.h>
@@ -83,29 +84,6 @@ mel_status mel_encoder_to_json(json_t **out, const mel_encoder *encoder, mel_err
     return MEL_OK;
 }
 
-/* Checks that an object has exactly the given members. */
-static mel_status check_members(const json_t *object, size_t n, const char *const *names, mel_error *err)
-{
-    if (!json_is_object(object))
-        return mel_fail(err, MEL_EDATA, "an object is due");
-    for (size_t i = 0; i < n; i++)
-        if (json_object_get(object, names[i]) == NULL)
-            return mel_fail(err, MEL_EDATA, "\"%s\" is missing", names[i]);
-    if (json_object_size(object) == n)
-        return MEL_OK;
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value)
-    {
-        size_t i = 0;
-        while (i < n && strcmp(key, names[i]) != 0)
-            i++;
-        if (i == n)
-            return mel_fail(err, MEL_EDATA, "%s is not known", mel_show_text(key).text);
-    }
-    return MEL_OK;
-}
-
 /* A text without NUL bytes; lent by the document. */
 static mel_status get_text(const char **out, const json_t *value, const char *what, mel_error *err)
 {
@@ -159,8 +137,8 @@ static mel_status add_all(mel_dict *dict, const json_t *list, const char *what, 
 
 static mel_status read_text_column(mel_encoder_input *input, const json_t *column, mel_error *err)
 {
-    static const char *const names[] = { "name", "type", "categories", "mode", "missing_category" };
-    mel_status status = check_members(column, 5, names, err);
+    static const char *const names[] = { "name", "type", "categories", "mode", "missing_category", NULL };
+    mel_status status = mel_json_members(column, names, err);
     if (status != MEL_OK)
         return status;
     input->categories = mel_dict_new();
@@ -184,8 +162,8 @@ static mel_status read_text_column(mel_encoder_input *input, const json_t *colum
 
 static mel_status read_number_column(mel_encoder_input *input, const json_t *column, mel_error *err)
 {
-    static const char *const names[] = { "name", "type", "median", "mean", "deviation" };
-    mel_status status = check_members(column, 5, names, err);
+    static const char *const names[] = { "name", "type", "median", "mean", "deviation", NULL };
+    mel_status status = mel_json_members(column, names, err);
     if (status == MEL_OK)
         status = get_number(&input->median, column, "median", err);
     if (status == MEL_OK)
@@ -234,8 +212,8 @@ static mel_status read_each_column(mel_encoder *encoder, mel_dict *seen, const j
 
 static mel_status read_columns(mel_encoder *encoder, const json_t *json, mel_error *err)
 {
-    static const char *const names[] = { "layout", "columns", "dropped" };
-    mel_status status = check_members(json, 3, names, err);
+    static const char *const names[] = { "layout", "columns", "dropped", NULL };
+    mel_status status = mel_json_members(json, names, err);
     const json_t *columns = json_object_get(json, "columns");
     if (status == MEL_OK && !json_is_array(columns))
         status = mel_fail(err, MEL_EDATA, "\"columns\" must be an array");
@@ -253,8 +231,8 @@ static mel_status read_columns(mel_encoder *encoder, const json_t *json, mel_err
 
 static mel_status read_deviations(mel_encoder *encoder, const json_t *json, mel_error *err)
 {
-    static const char *const names[] = { "layout", "deviations" };
-    mel_status status = check_members(json, 2, names, err);
+    static const char *const names[] = { "layout", "deviations", NULL };
+    mel_status status = mel_json_members(json, names, err);
     const json_t *list = json_object_get(json, "deviations");
     if (status == MEL_OK && !json_is_array(list))
         status = mel_fail(err, MEL_EDATA, "\"deviations\" must be an array");
@@ -278,7 +256,7 @@ static mel_status read_deviations(mel_encoder *encoder, const json_t *json, mel_
 static mel_status read_encoder(mel_encoder *encoder, const json_t *json, mel_error *err)
 {
     const char *layout = NULL;
-    mel_status status = json_is_object(json) ? MEL_OK : mel_fail(err, MEL_EDATA, "an object is due");
+    mel_status status = json_is_object(json) ? MEL_OK : mel_fail(err, MEL_EDATA, "not an object");
     if (status == MEL_OK)
         status = get_text(&layout, json_object_get(json, "layout"), "layout", err);
     if (status != MEL_OK)

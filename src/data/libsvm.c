@@ -217,8 +217,8 @@ static mel_status refuse_nul(const char *bytes, size_t n, mel_error *err)
     return mel_fail(err, MEL_EDATA, "line %zu: a NUL byte; this is not text", line);
 }
 
-static mel_status read_bytes(mel_table **out, const char *bytes, size_t n, const char *name,
-                             const mel_read_options *opt, mel_error *err)
+mel_status mel_read_libsvm(mel_table **out, const char *bytes, size_t n, const char *name,
+                           const mel_read_options *opt, mel_error *err)
 {
     mel_status status = refuse_nul(bytes, n, err);
     if (status != MEL_OK)
@@ -237,17 +237,4 @@ static mel_status read_bytes(mel_table **out, const char *bytes, size_t n, const
     }
     *out = r.table;
     return MEL_OK;
-}
-
-mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
-                           mel_error *err)
-{
-    char *bytes;
-    size_t n;
-    mel_status status = mel_source_all(&bytes, &n, source, 1, err);
-    if (status == MEL_OK) {
-        status = read_bytes(out, bytes, n, name, opt, err);
-        free(bytes);
-    }
-    return status;
 }

@@ -114,8 +114,8 @@ static mel_table *new_table(const char *name, const mel_npy_header *h)
     return table;
 }
 
-static mel_status read_bytes(mel_table **out, const char *bytes, size_t n, const char *name,
-                             const mel_read_options *opt, mel_error *err)
+mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
+                        const mel_read_options *opt, mel_error *err)
 {
     mel_npy_header header;
     mel_status status = mel_npy_header_parse(&header, bytes, n, err);
@@ -135,17 +135,4 @@ static mel_status read_bytes(mel_table **out, const char *bytes, size_t n, const
     }
     *out = table;
     return MEL_OK;
-}
-
-mel_status mel_read_npy(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
-                        mel_error *err)
-{
-    char *bytes;
-    size_t n;
-    mel_status status = mel_source_all(&bytes, &n, source, 0, err);
-    if (status == MEL_OK) {
-        status = read_bytes(out, bytes, n, name, opt, err);
-        free(bytes);
-    }
-    return status;
 }

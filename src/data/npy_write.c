@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PREFIX_BYTES = 10, ALIGNMENT = 64, MOST_HEADER = 2 * ALIGNMENT };
-
 /* Magic, version 1.0, length, dictionary, blanks and a line end up to a multiple of 64 bytes. */
-static size_t make_header(char out[MOST_HEADER], size_t rows, size_t columns)
+size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t rows, const size_t *columns)
 {
-    char text[MOST_HEADER];
-    const char order = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
+    char text[MEL_NPY_START_BYTES], second[24] = "";
+    if (columns != NULL)
+        (void)snprintf(second, sizeof second, " %zu", *columns);
     const int n =
-        snprintf(text, sizeof text, "{'descr': '%cf8', 'fortran_order': False, 'shape': (%zu, %zu), }", order,
-                 rows, columns);
+        snprintf(text, sizeof text, "{'descr': '%.3s', 'fortran_order': False, 'shape': (%zu,%s), }", item,
+                 rows, second);
     const size_t used = PREFIX_BYTES + (size_t)n + 1;
     const size_t total = (used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     memset(out, ' ', total);
@@ -29,8 +29,9 @@ static size_t make_header(char out[MOST_HEADER], size_t rows, size_t columns)
 
 mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const double *values, mel_error *err)
 {
-    char header[MOST_HEADER];
-    const size_t offset = make_header(header, rows, columns);
+    char header[MEL_NPY_START_BYTES];
+    const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    const size_t offset = mel_npy_start(header, little ? "<f8" : ">f8", rows, &columns);
     if (columns != 0 && rows > (SIZE_MAX - offset) / sizeof *values / columns)
         return mel_fail(err, MEL_EINVAL, "an array of %zu x %zu numbers", rows, columns);
     const size_t n = rows * columns * sizeof *values;

@@ -4,6 +4,7 @@
 #include "data/show.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -38,13 +39,8 @@ static mel_status check_options(const mel_read_options *opt, mel_error *err)
 mel_status mel_read_options_take(mel_read_options *out, const mel_read_options *opt, mel_error *err)
 {
     mel_read_options_init(out);
-    if (opt == NULL)
-        return MEL_OK;
-    if (opt->struct_size < sizeof opt->struct_size)
-        return mel_fail(err, MEL_EINVAL, "read options that mel_read_options_init did not fill");
-    memcpy(out, opt, opt->struct_size < sizeof *out ? opt->struct_size : sizeof *out);
-    out->struct_size = sizeof *out;
-    return check_options(out, err);
+    const mel_status status = mel_options_take(out, sizeof *out, opt, "read options", err);
+    return status == MEL_OK && opt != NULL ? check_options(out, err) : status;
 }
 
 mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *opt, mel_error *err)
@@ -140,10 +136,15 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
     mel_status status = format == MEL_FORMAT_AUTO ? format_of_content(&format, source, err) : MEL_OK;
     if (status == MEL_OK && format == MEL_FORMAT_CSV)
         return mel_read_csv(out, source, name, opt, err);
+    char *bytes = NULL;
+    size_t n = 0;
     if (status == MEL_OK)
-        status = format == MEL_FORMAT_NPY ? mel_read_npy(out, source, name, opt, err)
-                                          : mel_read_libsvm(out, source, name, opt, err);
+        status = mel_source_all(&bytes, &n, source, 1, err);
     mel_source_free(source);
+    if (status == MEL_OK)
+        status = format == MEL_FORMAT_NPY ? mel_read_npy(out, bytes, n, name, opt, err)
+                                          : mel_read_libsvm(out, bytes, n, name, opt, err);
+    free(bytes);
     return status;
 }
 

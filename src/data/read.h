@@ -15,12 +15,13 @@ mel_format mel_format_of_name(const char *name);
  * MEL_EINVAL for that of any other. */
 mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *opt, mel_error *err);
 
-/* Each takes the whole source; sentences do not name the file. */
+/* Sentences do not name the file. */
 mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
                         mel_error *err); /* takes over the source */
-mel_status mel_read_npy(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
-                        mel_error *err);
-mel_status mel_read_libsvm(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
-                           mel_error *err);
+/* The whole file; a zero byte follows. */
+mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
+                        const mel_read_options *opt, mel_error *err);
+mel_status mel_read_libsvm(mel_table **out, const char *bytes, size_t n, const char *name,
+                           const mel_read_options *opt, mel_error *err);
 
 #endif

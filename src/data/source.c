@@ -323,6 +323,17 @@ mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padd
     return status;
 }
 
+mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t max_bytes, mel_error *err)
+{
+    *out = NULL;
+    mel_source *source = NULL;
+    mel_status status = mel_source_open(&source, path, max_bytes, err);
+    if (source != NULL)
+        status = mel_source_all(out, n, source, 0, err);
+    mel_source_free(source);
+    return status;
+}
+
 double mel_source_share(const mel_source *source)
 {
     return source->size == 0 || source->position >= source->size

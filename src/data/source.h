@@ -19,6 +19,8 @@ mel_status mel_source_read(mel_source *source, void *to, size_t n, size_t *got, 
 mel_status mel_source_rewind(mel_source *source, mel_error *err);
 /* Everything from the start, followed by `padding` zero bytes; freed by the caller with free(). */
 mel_status mel_source_all(char **out, size_t *n, mel_source *source, size_t padding, mel_error *err);
+/* A whole file at once, by its path. */
+mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t max_bytes, mel_error *err);
 
 /* 0 to 1: how much of the stored bytes has been read. */
 double mel_source_share(const mel_source *source);

@@ -258,13 +258,9 @@ mel_status mel_metric_load_memory(mel_metric **out, const void *bytes, size_t n,
 mel_status mel_metric_load(mel_metric **out, const char *path, mel_error *err)
 {
     *out = NULL;
-    mel_source *source = NULL;
     char *bytes = NULL;
     size_t n = 0;
-    mel_status status = mel_source_open(&source, path, MAX_BYTES, err);
-    if (status == MEL_OK)
-        status = mel_source_all(&bytes, &n, source, 0, err);
-    mel_source_free(source);
+    mel_status status = mel_source_whole(&bytes, &n, path, MAX_BYTES, err);
     if (status == MEL_OK)
         status = read_text(out, bytes, n, err);
     free(bytes);

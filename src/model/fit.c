@@ -20,11 +20,9 @@ static mel_status check_options(mel_fit_options *out, const mel_fit_options *opt
                                 size_t n_classes, mel_error *err)
 {
     mel_fit_options_init(out);
-    if (opt != NULL) {
-        if (opt->struct_size == 0 || opt->struct_size > sizeof *out)
-            return mel_fail(err, MEL_EINVAL, "fit options were not initialised");
-        memcpy(out, opt, opt->struct_size);
-    }
+    const mel_status status = mel_options_take(out, sizeof *out, opt, "fit options", err);
+    if (status != MEL_OK)
+        return status;
     if (!(out->l2 >= 0.0 && isfinite(out->l2)))
         return mel_fail(err, MEL_EINVAL, "l2 %g is not a finite number from 0 up", out->l2);
     if (!(out->tolerance > 0.0 && isfinite(out->tolerance)))

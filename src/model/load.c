@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "data/dict.h"
 #include "data/encoder_json.h"
+#include "data/json_members.h"
 #include "data/show.h"
 #include "data/source.h"
 #include "model/model.h"
@@ -14,26 +15,10 @@
 static const uint64_t max_file_bytes = (uint64_t)1 << 31;
 enum { PLACE_BYTES = 64 };
 
-/* Refuses keys that are not in the list and, of those in it, missing ones. keys ends with NULL. */
 static mel_status check_keys(const json_t *object, const char *place, const char *const *keys, mel_error *err)
 {
-    if (!json_is_object(object))
-        return mel_fail(err, MEL_EDATA, "%s: not an object", place);
-    size_t n = 0;
-    for (; keys[n] != NULL; n++)
-        if (json_object_get(object, keys[n]) == NULL)
-            return mel_fail(err, MEL_EDATA, "%s: \"%s\" is missing", place, keys[n]);
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
-        size_t i = 0;
-        while (i < n && strcmp(keys[i], key) != 0)
-            i++;
-        if (i == n)
-            return mel_fail(err, MEL_EDATA, "%s: unknown key %s", place, mel_show_text(key).text);
-    }
-    return MEL_OK;
+    const mel_status status = mel_json_members(object, keys, err);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", place);
 }
 
 static mel_status get_number(double *out, const json_t *value, const char *place, mel_error *err)
@@ -302,13 +287,9 @@ mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, c
 mel_status mel_model_load(mel_model **out, const char *path, mel_error *err)
 {
     *out = NULL;
-    mel_source *source = NULL;
     char *bytes = NULL;
     size_t n = 0;
-    mel_status status = mel_source_open(&source, path, max_file_bytes, err);
-    if (status == MEL_OK)
-        status = mel_source_all(&bytes, &n, source, 0, err);
-    mel_source_free(source);
+    mel_status status = mel_source_whole(&bytes, &n, path, max_file_bytes, err);
     if (status != MEL_OK)
         status = mel_fail_in(err, status, "%s", mel_show_file(path).text);
     else

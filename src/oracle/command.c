@@ -165,7 +165,7 @@ mel_status mel_oracle_command(mel_oracle **out, const char *program, const mel_c
     *out = NULL;
     mel_command_options use;
     mel_command_options_init(&use);
-    mel_status status = mel_options_merge(&use, sizeof use, opt, err);
+    mel_status status = mel_options_take(&use, sizeof use, opt, "program options", err);
     if (status != MEL_OK)
         return status;
     if (program[strspn(program, " \t\r\n")] == '\0')

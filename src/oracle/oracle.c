@@ -35,19 +35,6 @@ mel_status mel_answer_parse(mel_answer *out, const char *text, mel_error *err)
     return mel_fail(err, MEL_EINVAL, "%s is not an answer: A, B, = or ?", mel_show_text(text).text);
 }
 
-mel_status mel_options_merge(void *defaults, size_t size, const void *given, mel_error *err)
-{
-    if (given == NULL)
-        return MEL_OK;
-    size_t known = 0;
-    memcpy(&known, given, sizeof known);
-    if (known < sizeof known)
-        return mel_fail(err, MEL_EINVAL, "options that were not initialised");
-    memcpy(defaults, given, known < size ? known : size);
-    memcpy(defaults, &size, sizeof size);
-    return MEL_OK;
-}
-
 mel_status mel_question_check(const mel_question *question, mel_error *err)
 {
     if (question->layout == NULL || question->a == NULL || question->b == NULL)

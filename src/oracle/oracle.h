@@ -11,10 +11,6 @@ struct mel_oracle {
     void (*destroy)(mel_oracle *oracle);
 };
 
-/* Lays the caller's options over defaults of `size` bytes; both start with struct_size, and a caller built
- * against an older header knows fewer fields. MEL_EINVAL when they were never initialised. */
-mel_status mel_options_merge(void *defaults, size_t size, const void *given, mel_error *err);
-
 /* MEL_EINVAL unless the question has a layout and finite statistics. */
 mel_status mel_question_check(const mel_question *question, mel_error *err);
 /* The name of a class ("1" for the second when there are none); number needs room for one. */

@@ -586,7 +586,7 @@ mel_status mel_question_show(char **out, const mel_question *question, const mel
     *out = NULL;
     mel_show_options use;
     mel_show_options_init(&use);
-    mel_status status = mel_options_merge(&use, sizeof use, opt, err);
+    mel_status status = mel_options_take(&use, sizeof use, opt, "show options", err);
     if (status == MEL_OK)
         status = mel_question_check(question, err);
     if (status != MEL_OK)

@@ -136,7 +136,7 @@ mel_status mel_oracle_simulated(mel_oracle **out, const mel_metric *metric, cons
     *out = NULL;
     mel_simulated_options use;
     mel_simulated_options_init(&use);
-    mel_status status = mel_options_merge(&use, sizeof use, opt, err);
+    mel_status status = mel_options_take(&use, sizeof use, opt, "simulation options", err);
     if (status == MEL_OK)
         status = check_noise(&use.noise, err);
     if (status != MEL_OK)

@@ -305,7 +305,7 @@ mel_status mel_oracle_terminal(mel_oracle **out, const mel_terminal_options *opt
     *out = NULL;
     mel_terminal_options use;
     mel_terminal_options_init(&use);
-    const mel_status status = mel_options_merge(&use, sizeof use, opt, err);
+    const mel_status status = mel_options_take(&use, sizeof use, opt, "terminal options", err);
     if (status != MEL_OK)
         return status;
     if (use.in == NULL || use.out == NULL)

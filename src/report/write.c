@@ -215,15 +215,3 @@ void mel_write_point(mel_buffer *out, char command, double x, double y)
 {
     mel_buffer_printf(out, "%c%s %s", command, mel_digits_short(x, 2).text, mel_digits_short(y, 2).text);
 }
-
-mel_status mel_options_take(void *to, size_t size, const void *from, const char *what, mel_error *err)
-{
-    size_t given;
-    if (from == NULL)
-        return MEL_OK;
-    memcpy(&given, from, sizeof given);
-    if (given < sizeof given || given > size)
-        return mel_fail(err, MEL_EINVAL, "the %s were not initialised", what);
-    memcpy(to, from, given);
-    return MEL_OK;
-}

@@ -34,8 +34,4 @@ void mel_write_word(mel_buffer *out, const char *word);
 void mel_write_attribute(mel_buffer *out, const char *name, double px);
 void mel_write_point(mel_buffer *out, char command, double x, double y);
 
-/* Options as their caller knows them over defaults: copies from->struct_size bytes (the first field) unless
- * from is NULL. MEL_EINVAL when that field was never set. */
-mel_status mel_options_take(void *to, size_t size, const void *from, const char *what, mel_error *err);
-
 #endif

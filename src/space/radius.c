@@ -237,11 +237,9 @@ static mel_status check(mel_radius_options *out, const mel_space *space, const m
                         mel_error *err)
 {
     mel_radius_options_init(out);
-    if (opt != NULL) {
-        if (opt->struct_size == 0 || opt->struct_size > sizeof *out)
-            return mel_fail(err, MEL_EINVAL, "radius options were not initialised");
-        memcpy(out, opt, opt->struct_size);
-    }
+    const mel_status status = mel_options_take(out, sizeof *out, opt, "radius options", err);
+    if (status != MEL_OK)
+        return status;
     if (out->method != MEL_RADIUS_INSCRIBED && out->method != MEL_RADIUS_THESIS)
         return mel_fail(err, MEL_EINVAL, "%d is no way to find a radius", (int)out->method);
     if (space->layout.kind == MEL_CONFUSION && space->n_groups > 1)

@@ -1,6 +1,7 @@
 #include "space/radius.h"
 
 #include "base/la.h"
+#include "space/gun.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,45 +25,18 @@ mel_shot *mel_shots_new(size_t n, size_t group_size)
 
 /* --- one shot ----------------------------------------------------------------------------------- */
 
-typedef struct {
-    mel_group_set set;
-    mel_corral *corral;
-    double *ray, *normal, *spare;
-} gun;
-
-static void gun_clear(gun *g)
+static mel_status load(mel_gun *g, const mel_range *range, size_t column)
 {
-    mel_group_set_clear(&g->set);
-    mel_corral_free(g->corral);
-    free(g->ray);
-    free(g->normal);
-    free(g->spare);
-    *g = (gun){ 0 };
-}
-
-static mel_status gun_init(gun *g, const mel_range *range, size_t column, mel_error *err)
-{
-    *g = (gun){ 0 };
-    mel_status status = mel_group_set_init(&g->set, range->space, range->group, column, false, false, err);
-    if (status == MEL_OK)
-        status = mel_corral_new(&g->corral, g->set.set.dim, 0, err);
-    if (status != MEL_OK)
-        return status;
-    const size_t dim = g->set.set.dim;
+    const mel_status status = mel_gun_init(g, range->space, range->group, column, false, NULL);
     g->set.n_known = range->n_known;
     g->set.known = range->known;
     g->set.set.halt = range->halt;
-    g->ray = mel_alloc(dim, sizeof *g->ray);
-    g->normal = mel_alloc(dim, sizeof *g->normal);
-    g->spare = mel_alloc(3 * dim, sizeof *g->spare);
-    if (g->ray == NULL || g->normal == NULL || g->spare == NULL)
-        return mel_fail_memory(err, "a ray");
-    return MEL_OK;
+    return status;
 }
 
 /* Points a little before the end of a ray: unlike the end itself they lie inside of the set, and a few steps
  * find a mixture that is there to the last digit. Raises `sure` to the first that is reached. */
-static void step_back(mel_stretch *found, gun *g, const mel_ray *how)
+static void step_back(mel_stretch *found, mel_gun *g, const mel_ray *how)
 {
     enum { TURNS = 5 };
     const size_t dim = g->set.set.dim;
@@ -86,7 +60,7 @@ static void step_back(mel_stretch *found, gun *g, const mel_ray *how)
 }
 
 /* One ray to its end. */
-static void fire(gun *g, mel_shot *shot, const mel_range *range)
+static void fire(mel_gun *g, mel_shot *shot, const mel_range *range)
 {
     const double near = range->sure->radius > 0.0 ? 1e-3 * range->sure->radius : 1e-10;
     /* The more coordinates, the longer are random rays than the thinnest direction, and the less do their
@@ -108,7 +82,7 @@ static void fire(gun *g, mel_shot *shot, const mel_range *range)
 
 /* Rays, each along the normal of the plane that ended the one before: in a convex set the normal's own width
  * is never larger than the ray was long, so the widths fall. The ends are found more precisely as they do. */
-static void follow(gun *g, mel_shot *shot, const mel_range *range)
+static void follow(mel_gun *g, mel_shot *shot, const mel_range *range)
 {
     double precise = 1e-2;
     mel_stretch found = { .normal = g->normal };
@@ -133,14 +107,14 @@ static void follow(gun *g, mel_shot *shot, const mel_range *range)
 
 static mel_status fire_one(mel_shot *shot, const mel_range *range)
 {
-    gun g;
-    const mel_status status = gun_init(&g, range, shot->column, NULL);
+    mel_gun g;
+    const mel_status status = load(&g, range, shot->column);
     if (status == MEL_OK && shot->follow)
         follow(&g, shot, range);
     else if (status == MEL_OK)
         fire(&g, shot, range);
     shot->steps = g.set.set.steps;
-    gun_clear(&g);
+    mel_gun_clear(&g);
     return status;
 }
 
@@ -328,11 +302,11 @@ static size_t list_aims(aim *aims, size_t k, bool columns)
 static mel_status measure_aims(aim *aims, size_t n, size_t first, size_t step, const mel_range *range)
 {
     mel_status status = MEL_OK;
-    gun g = { 0 };
+    mel_gun g = { 0 };
     for (size_t i = first; i < n && status == MEL_OK && !mel_set_halted(&g.set.set); i += step) {
         if (i == first || aims[i].column != g.set.column) {
-            gun_clear(&g);
-            status = gun_init(&g, range, aims[i].column, NULL);
+            mel_gun_clear(&g);
+            status = load(&g, range, aims[i].column);
         }
         if (status != MEL_OK)
             break;
@@ -341,7 +315,7 @@ static mel_status measure_aims(aim *aims, size_t n, size_t first, size_t step, c
         mel_set_step(&g.set.set, g.spare, NULL, g.ray);
         aims[i].width = mel_dot(dim, g.ray, g.spare);
     }
-    gun_clear(&g);
+    mel_gun_clear(&g);
     return status;
 }
 

@@ -1,4 +1,4 @@
-#include "space/feasible.h"
+#include "space/gun.h"
 #include "space/minnorm.h"
 
 #include "base/la.h"
@@ -103,40 +103,6 @@ void mel_set_stretch(mel_stretch *found, mel_set *set, mel_corral *corral, const
 
 /* --- of a space --------------------------------------------------------------------------------- */
 
-typedef struct {
-    mel_group_set set;
-    mel_corral *corral;
-    double *ray, *normal, *spare;
-} shot;
-
-static void shot_clear(shot *s)
-{
-    mel_group_set_clear(&s->set);
-    mel_corral_free(s->corral);
-    free(s->ray);
-    free(s->normal);
-    free(s->spare);
-    *s = (shot){ 0 };
-}
-
-/* *ready: only then may it be shot with. */
-static mel_status shot_init(shot *s, bool *ready, const mel_space *space, size_t group, mel_error *err)
-{
-    const size_t q = space->group_size;
-    *s = (shot){ 0 };
-    *ready = false;
-    mel_status status = mel_group_set_init(&s->set, space, group, MEL_ALL_COLUMNS, false, true, err);
-    if (status == MEL_OK)
-        status = mel_corral_new(&s->corral, q, 0, err);
-    if (status != MEL_OK)
-        return status;
-    s->ray = mel_alloc(q, sizeof *s->ray);
-    s->normal = mel_alloc(q, sizeof *s->normal);
-    s->spare = mel_alloc(3 * q, sizeof *s->spare);
-    *ready = s->ray != NULL && s->normal != NULL && s->spare != NULL;
-    return *ready ? MEL_OK : mel_fail_memory(err, "a segment");
-}
-
 /* How many times `part` (not zero) can be gone from the centre of a group, for both of its signs. */
 static mel_status reach(double *ahead, double *back, const mel_space *space, size_t group, const double *part,
                         double near, mel_error *err)
@@ -144,22 +110,21 @@ static mel_status reach(double *ahead, double *back, const mel_space *space, siz
     const size_t q = space->group_size;
     const double length = mel_norm2(q, part);
     mel_sure sure = { 0 };
-    shot s;
-    bool ready = false;
-    mel_status status = shot_init(&s, &ready, space, group, err);
+    mel_gun g;
+    mel_status status = mel_gun_init(&g, space, group, MEL_ALL_COLUMNS, true, err);
     if (status == MEL_OK)
         status = mel_sure_init(&sure, space, group, err);
-    for (int sign = 1; ready && status == MEL_OK && sign >= -1; sign -= 2) {
-        const mel_ray how = { s.ray, sure.radius, near, 0.0, INFINITY, 2000 + 200 * (uint64_t)q };
-        mel_stretch found = { .normal = s.normal };
+    for (int sign = 1; status == MEL_OK && sign >= -1; sign -= 2) {
+        const mel_ray how = { g.ray, sure.radius, near, 0.0, INFINITY, 2000 + 200 * (uint64_t)q };
+        mel_stretch found = { .normal = g.normal };
         for (size_t c = 0; c < q; c++)
-            s.ray[c] = sign * part[c] / length;
-        mel_corral_clear(s.corral);
-        mel_set_stretch(&found, &s.set.set, s.corral, &how, s.spare);
+            g.ray[c] = sign * part[c] / length;
+        mel_corral_clear(g.corral);
+        mel_set_stretch(&found, &g.set.set, g.corral, &how, g.spare);
         *(sign > 0 ? ahead : back) = (found.error <= near ? found.longest : found.sure) / length;
     }
     mel_sure_clear(&sure);
-    shot_clear(&s);
+    mel_gun_clear(&g);
     return status;
 }
 

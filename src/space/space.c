@@ -35,11 +35,9 @@ void mel_space_options_init(mel_space_options *opt)
 static mel_status read_options(mel_space_options *out, const mel_space_options *opt, mel_error *err)
 {
     mel_space_options_init(out);
-    if (opt != NULL) {
-        if (opt->struct_size == 0 || opt->struct_size > sizeof *out)
-            return mel_fail(err, MEL_EINVAL, "space options were not initialised");
-        memcpy(out, opt, opt->struct_size);
-    }
+    const mel_status status = mel_options_take(out, sizeof *out, opt, "space options", err);
+    if (status != MEL_OK)
+        return status;
     if ((size_t)out->evidence >= N_EVIDENCES)
         return mel_fail(err, MEL_EINVAL, "%d is no kind of evidence", (int)out->evidence);
     return MEL_OK;

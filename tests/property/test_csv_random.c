@@ -309,13 +309,6 @@ static void test_tables_of_many_chunks(void **state)
         check_table(&rng, 40000 + (size_t)mel_rng_below(&rng, 20000));
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,5 +316,5 @@ int main(void)
         cmocka_unit_test(test_small_tables),
         cmocka_unit_test(test_tables_of_many_chunks),
     };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

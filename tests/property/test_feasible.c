@@ -8,15 +8,7 @@
 
 enum { RULES = 10000, BANK = 7000, MOST = 64 };
 
-typedef struct {
-    size_t k, m, n;
-    mel_statistics_kind kind;
-    mel_coordinates coordinates;
-    mel_evidence evidence;
-    double sharpness;
-} setting;
-
-static const setting settings[] = {
+static const test_setting settings[] = {
     { 3, 0, 200, MEL_CONFUSION, MEL_OFFDIAGONAL, MEL_BY_MODEL, 2 },
     { 3, 0, 200, MEL_RATES, MEL_OFFDIAGONAL, MEL_BY_LABELS, 2 },
     { 4, 0, 300, MEL_RATES, MEL_OFFDIAGONAL, MEL_BY_MODEL, 1 },
@@ -82,13 +74,11 @@ static void stage_fill(stage *s)
     }
 }
 
-static void stage_open(stage *s, const setting *set, uint64_t seed)
+static void stage_open(stage *s, const test_setting *set, uint64_t seed)
 {
     *s = (stage){ 0 };
     mel_rng_seed(&s->rng, seed);
-    test_classes_make(&s->classes, &s->rng, set->n, set->k, set->m, set->sharpness, 0);
-    const mel_space_options opt = test_space_options(set->kind, set->coordinates, set->evidence, 1);
-    s->space = test_classes_space(&s->classes, &opt);
+    s->space = test_setting_open(&s->classes, set, &s->rng);
     stage_fill(s);
 }
 
@@ -238,11 +228,8 @@ static void test_samples(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(settings); i++) {
-        const setting *set = &settings[i];
-        print_message("  %zu classes, %zu groups, %s, %s, %s\n", set->k, set->m, mel_kind_name(set->kind),
-                      mel_coordinates_name(set->coordinates), mel_evidence_name(set->evidence));
         stage s;
-        stage_open(&s, set, 100 + i);
+        stage_open(&s, &settings[i], 100 + i);
         check_stage(&s);
         stage_close(&s);
     }

@@ -1,7 +1,5 @@
 /* What must hold for every quadratic, polynomial and fair metric, on random ones. */
-#include "support/test.h"
-
-#include "melicit/metric.h"
+#include "support/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,28 +103,6 @@ static void make(sample *s, mel_rng *rng)
     (mel_rng_below(rng, 2) == 1 ? make_fair : make_tensors)(s, rng);
 }
 
-static void random_point(mel_rng *rng, size_t n, double *x)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] = mel_rng_uniform(rng);
-}
-
-static double value(const mel_metric *metric, const double *x)
-{
-    double out = (double)NAN;
-    mel_error err = { 0 };
-    assert_ok(mel_metric_value(&out, metric, x, &err), &err);
-    return out;
-}
-
-static double compare(const mel_metric *metric, const double *a, const double *b)
-{
-    double out = (double)NAN;
-    mel_error err = { 0 };
-    assert_ok(mel_metric_compare(&out, metric, a, b, &err), &err);
-    return out;
-}
-
 /* The definitions, entry by entry. */
 static double polynomial_twin(const sample *s, const double *x)
 {
@@ -178,9 +154,9 @@ static void test_value_is_the_definition(void **state)
         static sample s;
         make(&s, &rng);
         double x[MAX_SIZE];
-        random_point(&rng, s.m * s.q, x);
+        test_point(&rng, s.m * s.q, x);
         const double want = s.m > 1 ? fair_twin(&s, x) : polynomial_twin(&s, x);
-        assert_close(value(s.metric, x), want, 1e-12 * (1 + fabs(want)));
+        assert_close(test_value(s.metric, x), want, 1e-12 * (1 + fabs(want)));
         mel_metric_free(s.metric);
     }
 }
@@ -193,20 +169,9 @@ static void test_gradient(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         static sample s;
         make(&s, &rng);
-        const size_t n = s.m * s.q;
-        double x[MAX_SIZE], slope[MAX_SIZE];
-        random_point(&rng, n, x);
-        mel_error err = { 0 };
-        assert_ok(mel_metric_gradient(slope, s.metric, x, &err), &err);
-        for (size_t i = 0; i < n; i++) {
-            const double h = 1e-6, keep = x[i];
-            x[i] = keep + h;
-            const double above = value(s.metric, x);
-            x[i] = keep - h;
-            const double below = value(s.metric, x);
-            x[i] = keep;
-            assert_close(slope[i], (above - below) / (2 * h), 1e-6 * (1 + fabs(slope[i])));
-        }
+        double x[MAX_SIZE];
+        test_point(&rng, s.m * s.q, x);
+        test_check_gradient(s.metric, x, 1e-6);
         mel_metric_free(s.metric);
     }
 }
@@ -221,21 +186,18 @@ static void test_comparison(void **state)
         make(&s, &rng);
         const size_t n = s.m * s.q;
         double a[MAX_SIZE], b[MAX_SIZE];
-        random_point(&rng, n, a);
-        random_point(&rng, n, b);
-        const double sign = mel_metric_orientation(s.metric) == MEL_COST ? -1 : 1;
-        const double difference = compare(s.metric, a, b);
-        assert_true(compare(s.metric, b, a) == -difference); /* exactly */
-        assert_true(compare(s.metric, a, a) == 0);
-        assert_close(difference, sign * (value(s.metric, a) - value(s.metric, b)), 1e-11);
+        test_point(&rng, n, a);
+        test_point(&rng, n, b);
+        test_check_comparison(s.metric, a, b);
         /* Close points: first order is all that is left, to ten digits. */
+        const double sign = mel_metric_orientation(s.metric) == MEL_COST ? -1 : 1;
         double slope[MAX_SIZE], along = 0;
         assert_ok(mel_metric_gradient(slope, s.metric, a, NULL), NULL);
         for (size_t i = 0; i < n; i++) {
             b[i] = a[i] + 1e-12 * (b[i] - 0.5);
             along += slope[i] * (a[i] - b[i]);
         }
-        assert_close(compare(s.metric, a, b), sign * along, 1e-22);
+        assert_close(test_compare(s.metric, a, b), sign * along, 1e-22);
         mel_metric_free(s.metric);
     }
 }
@@ -252,8 +214,8 @@ static void test_symmetric_pairs(void **state)
         double a[Q], b[Q * Q], c[Q], u[Q], above[Q], below[Q], want = 0;
         random_tensor(&rng, a, Q, 1);
         random_tensor(&rng, b, Q, 2);
-        random_point(&rng, Q, c);
-        random_point(&rng, Q, u);
+        test_point(&rng, Q, c);
+        test_point(&rng, Q, u);
         for (size_t i = 0; i < Q; i++) {
             above[i] = c[i] + u[i];
             below[i] = c[i] - u[i];
@@ -264,7 +226,7 @@ static void test_symmetric_pairs(void **state)
         }
         mel_metric *metric = NULL;
         assert_ok(mel_metric_quadratic(&metric, &layout, NULL, MEL_UTILITY, a, b, NULL), NULL);
-        assert_close(compare(metric, above, below), want, 1e-13 * (1 + fabs(want)));
+        assert_close(test_compare(metric, above, below), want, 1e-13 * (1 + fabs(want)));
         mel_metric_free(metric);
     }
 }
@@ -312,9 +274,9 @@ static void test_scaling_keeps_the_order(void **state)
         check_norms(&s, scaled);
         double a[MAX_SIZE], b[MAX_SIZE], ratio = 0;
         for (int pair = 0; pair < 5; pair++) {
-            random_point(&rng, s.m * s.q, a);
-            random_point(&rng, s.m * s.q, b);
-            const double before = compare(s.metric, a, b), after = compare(scaled, a, b);
+            test_point(&rng, s.m * s.q, a);
+            test_point(&rng, s.m * s.q, b);
+            const double before = test_compare(s.metric, a, b), after = test_compare(scaled, a, b);
             if (pair == 0)
                 ratio = after / before;
             assert_close(after, ratio * before, 1e-12);
@@ -353,8 +315,8 @@ static void test_files(void **state)
         assert_ok(mel_metric_to_json(&text_again, again, &err), &err);
         assert_string_equal(text_again, text);
         double a[MAX_SIZE];
-        random_point(&rng, s.m * s.q, a);
-        assert_true(value(again, a) == value(s.metric, a));
+        test_point(&rng, s.m * s.q, a);
+        assert_true(test_value(again, a) == test_value(s.metric, a));
         for (size_t i = 0; round % 2 == 0 && i < n; i++) {
             double l = 0, h = 0;
             assert_true(mel_metric_interval(again, i, &l, &h));
@@ -395,7 +357,7 @@ static void test_named_rates_are_instances(void **state)
                  { MEL_RATES_ERROR_RATE_BALANCE, 0.5, 0.5 } };
     for (int round = 0; round < ROUNDS; round++) {
         double x[6], b[6], squares[12];
-        random_point(&rng, COUNT(x), x);
+        test_point(&rng, COUNT(x), x);
         const mel_group_rates rates = { layout, x, NULL, NULL };
         for (size_t i = 0; i < COUNT(rows); i++) {
             for (size_t p = 0; p < 3; p++) {
@@ -409,8 +371,8 @@ static void test_named_rates_are_instances(void **state)
             assert_ok(mel_metric_fair_linear(&absolute, &layout, NULL, NULL, a, b, 1, even, NULL), NULL);
             assert_ok(mel_metric_fair_quadratic(&squared, &layout, NULL, NULL, a, squares, 1, even, NULL),
                       NULL);
-            assert_close(value(absolute, x), named(rows[i].metric, MEL_GAP_ABSOLUTE, &rates), 1e-14);
-            assert_close(value(squared, x), named(rows[i].metric, MEL_GAP_SQUARED, &rates), 1e-14);
+            assert_close(test_value(absolute, x), named(rows[i].metric, MEL_GAP_ABSOLUTE, &rates), 1e-14);
+            assert_close(test_value(squared, x), named(rows[i].metric, MEL_GAP_SQUARED, &rates), 1e-14);
             mel_metric_free(absolute);
             mel_metric_free(squared);
         }
@@ -422,7 +384,7 @@ static void test_named_rates_are_instances(void **state)
         for (size_t i = 0; i < 6; i++)
             x[i] /= 2; /* rows of rates sum to at most one */
         const mel_group_rates of_three = { three, x, NULL, NULL };
-        assert_close(value(q_mean, x), named(MEL_RATES_Q_MEAN, MEL_GAP_SQUARED, &of_three), 1e-14);
+        assert_close(test_value(q_mean, x), named(MEL_RATES_Q_MEAN, MEL_GAP_SQUARED, &of_three), 1e-14);
         mel_metric_free(q_mean);
     }
 }

@@ -1,7 +1,5 @@
 /* What must hold for every metric, on random ones. */
-#include "support/test.h"
-
-#include "melicit/metric.h"
+#include "support/metrics.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,28 +42,6 @@ static mel_metric *random_metric(mel_rng *rng)
     return metric;
 }
 
-static void random_point(mel_rng *rng, size_t n, double *x)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] = mel_rng_uniform(rng);
-}
-
-static double value(const mel_metric *metric, const double *x)
-{
-    double out = (double)NAN;
-    mel_error err = { 0 };
-    assert_ok(mel_metric_value(&out, metric, x, &err), &err);
-    return out;
-}
-
-static double compare(const mel_metric *metric, const double *a, const double *b)
-{
-    double out = (double)NAN;
-    mel_error err = { 0 };
-    assert_ok(mel_metric_compare(&out, metric, a, b, &err), &err);
-    return out;
-}
-
 static void test_gradient(void **state)
 {
     (void)state;
@@ -74,18 +50,9 @@ static void test_gradient(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         mel_metric *metric = random_metric(&rng);
         const size_t n = mel_layout_size(mel_metric_layout(metric));
-        double x[MAX_SIZE], gradient[MAX_SIZE];
-        random_point(&rng, n, x);
-        assert_ok(mel_metric_gradient(gradient, metric, x, NULL), NULL);
-        for (size_t i = 0; i < n; i++) {
-            const double h = 1e-5, keep = x[i];
-            x[i] = keep + h;
-            const double above = value(metric, x);
-            x[i] = keep - h;
-            const double below = value(metric, x);
-            x[i] = keep;
-            assert_close(gradient[i], (above - below) / (2 * h), 1e-6 * (1 + fabs(gradient[i])));
-        }
+        double x[MAX_SIZE];
+        test_point(&rng, n, x);
+        test_check_gradient(metric, x, 1e-5);
         mel_metric_free(metric);
     }
 }
@@ -99,14 +66,9 @@ static void test_comparison(void **state)
         mel_metric *metric = random_metric(&rng);
         const size_t n = mel_layout_size(mel_metric_layout(metric));
         double a[MAX_SIZE], b[MAX_SIZE];
-        random_point(&rng, n, a);
-        random_point(&rng, n, b);
-        const double sign = mel_metric_orientation(metric) == MEL_COST ? -1 : 1;
-        const double difference = compare(metric, a, b);
-        assert_true(compare(metric, b, a) == -difference); /* exactly */
-        assert_true(compare(metric, a, a) == 0);
-        const double va = value(metric, a), vb = value(metric, b);
-        assert_close(difference, sign * (va - vb), 1e-12 * (1 + fabs(va) + fabs(vb)));
+        test_point(&rng, n, a);
+        test_point(&rng, n, b);
+        test_check_comparison(metric, a, b);
         mel_metric_free(metric);
     }
 }
@@ -121,11 +83,11 @@ static void test_scaling_keeps_the_order(void **state)
         const mel_layout *layout = mel_metric_layout(metric);
         const size_t n = mel_layout_size(layout);
         double a[MAX_SIZE], b[MAX_SIZE];
-        random_point(&rng, n, a);
-        random_point(&rng, n, b);
+        test_point(&rng, n, a);
+        test_point(&rng, n, b);
         assert_ok(mel_metric_copy(&scaled, metric, NULL), NULL);
         assert_ok(mel_metric_normalise(scaled, NULL), NULL);
-        const double before = compare(metric, a, b), after = compare(scaled, a, b);
+        const double before = test_compare(metric, a, b), after = test_compare(scaled, a, b);
         if (mel_metric_denominator(metric, NULL) != NULL)
             assert_close(after, before, 1e-10 * (1 + fabs(before)));
         else
@@ -167,7 +129,7 @@ static void test_named_objects_equal_named_values(void **state)
             double want = 0;
             assert_ok(mel_metric_named(&metric, named[i], parameter, share, NULL, NULL), NULL);
             assert_ok(mel_named_value(&want, named[i], parameter, &counts, NULL), NULL);
-            assert_close(value(metric, x), want, 1e-12);
+            assert_close(test_value(metric, x), want, 1e-12);
             mel_metric_free(metric);
         }
     }
@@ -208,7 +170,7 @@ static void test_threshold_is_best(void **state)
         assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &layouts[0], NULL, MEL_UTILITY, a, NULL),
                   NULL);
         double eta[PEOPLE], threshold = 0;
-        random_point(&rng, PEOPLE, eta);
+        test_point(&rng, PEOPLE, eta);
         if (a[0] <= 0 && a[1] <= 0) {
             assert_int_equal(mel_metric_threshold(&threshold, metric, NULL), MEL_EINVAL);
             mel_metric_free(metric);
@@ -222,9 +184,9 @@ static void test_threshold_is_best(void **state)
             for (size_t i = 0; i < PEOPLE; i++)
                 point[eta[i] >= t ? 0 : 1] += (eta[i] >= t ? eta[i] : 1 - eta[i]) / PEOPLE;
             if (other < 0)
-                best = value(metric, point);
+                best = test_value(metric, point);
             else
-                assert_true(value(metric, point) <= best + 1e-12);
+                assert_true(test_value(metric, point) <= best + 1e-12);
         }
         mel_metric_free(metric);
     }
@@ -287,7 +249,7 @@ static void test_neighbours_count(void **state)
                 double va = 0, vb = 0;
                 assert_ok(mel_named_value(&va, found[j].metric, found[j].parameter, &ca, NULL), NULL);
                 assert_ok(mel_named_value(&vb, found[j].metric, found[j].parameter, &cb, NULL), NULL);
-                same += (va > vb) == (compare(metric, a + 2 * i, b + 2 * i) > 0);
+                same += (va > vb) == (test_compare(metric, a + 2 * i, b + 2 * i) > 0);
             }
             assert_close(found[j].agreement, (double)same / PAIRS, 1e-15);
         }

@@ -8,15 +8,7 @@
 
 enum { MOST = 64 };
 
-typedef struct {
-    size_t k, m, n;
-    mel_statistics_kind kind;
-    mel_coordinates coordinates;
-    mel_evidence evidence;
-    double sharpness;
-} setting;
-
-static const setting settings[] = {
+static const test_setting settings[] = {
     { 3, 0, 300, MEL_CONFUSION, MEL_OFFDIAGONAL, MEL_BY_MODEL, 2 },
     { 3, 0, 300, MEL_RATES, MEL_OFFDIAGONAL, MEL_BY_LABELS, 2 },
     { 4, 0, 300, MEL_RATES, MEL_OFFDIAGONAL, MEL_BY_MODEL, 4 },
@@ -139,16 +131,11 @@ static void test_samples(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(settings); i++) {
-        const setting *set = &settings[i];
-        print_message("  %zu classes, %zu groups, %s, %s, %s\n", set->k, set->m, mel_kind_name(set->kind),
-                      mel_coordinates_name(set->coordinates), mel_evidence_name(set->evidence));
         test_classes classes;
         mel_rng rng;
         mel_rng_seed(&rng, 200 + i);
-        test_classes_make(&classes, &rng, set->n, set->k, set->m, set->sharpness, 0);
-        const mel_space_options opt = test_space_options(set->kind, set->coordinates, set->evidence, 1);
-        mel_space *space = test_classes_space(&classes, &opt);
-        check_space(space, set->evidence == MEL_BY_MODEL, 300 + i);
+        mel_space *space = test_setting_open(&classes, &settings[i], &rng);
+        check_space(space, settings[i].evidence == MEL_BY_MODEL, 300 + i);
         mel_space_free(space);
         test_classes_clear(&classes);
     }

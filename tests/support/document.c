@@ -121,3 +121,10 @@ void test_order(const char *html, const char *const *parts, size_t n)
             fail_msg("missing or out of order: %s", parts[i]);
     }
 }
+
+void test_absent(const char *html, const char *const *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strstr(html, parts[i]) != NULL)
+            fail_msg("not known, but said: %s", parts[i]);
+}

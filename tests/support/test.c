@@ -67,6 +67,13 @@ void test_cleanup(void)
     folder[0] = '\0';
 }
 
+int test_teardown(void **state)
+{
+    (void)state;
+    test_cleanup();
+    return 0;
+}
+
 const char *test_data(const char *name)
 {
     static char path[2 * PATH_BYTES];

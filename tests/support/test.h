@@ -26,6 +26,7 @@ void test_ok(mel_status status, const mel_error *err, const char *what, const ch
 const char *test_file(const char *name, const void *bytes, size_t n);
 const char *test_path(const char *name); /* a path for output in the same folder */
 void test_cleanup(void);
+int test_teardown(void **state); /* the same, as cmocka calls it */
 
 /* Path of a data set by file name: bundled data/, then MELICIT_DATA, then ../shared/data; NULL when absent.
  */

@@ -214,16 +214,9 @@ static int prepare(void **state)
     return 0;
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_readers), cmocka_unit_test(test_stream),
                                         cmocka_unit_test(test_tables) };
-    return cmocka_run_group_tests(tests, prepare, cleanup);
+    return cmocka_run_group_tests(tests, prepare, test_teardown);
 }

@@ -203,16 +203,9 @@ static void test_encoder(void **state)
     end(&f);
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_fit), cmocka_unit_test(test_rest),
                                         cmocka_unit_test(test_encoder) };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

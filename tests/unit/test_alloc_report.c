@@ -166,6 +166,18 @@ static void test_plots(void **state)
     test_each_allocation("page", write_page, NULL);
 }
 
+static void answer_two(mel_session *session)
+{
+    for (int i = 0; i < 2; i++) {
+        const mel_question *question = NULL;
+        bool done = false;
+        mel_error err;
+        assert_ok(mel_session_ask(&question, &done, session, &err), &err);
+        assert_false(done);
+        assert_ok(mel_session_tell(session, question->number, MEL_ANSWER_A, 1.0, &err), &err);
+    }
+}
+
 static void test_session(void **state)
 {
     (void)state;
@@ -178,13 +190,7 @@ static void test_session(void **state)
     mel_session_options_init(&opt);
     assert_ok(mel_face_from_scores(&face, COUNT(score), score, role, NULL, &err), &err);
     assert_ok(mel_session_new(&session, &(mel_domain){ .face = face }, &opt, &err), &err);
-    for (int i = 0; i < 2; i++) {
-        const mel_question *question = NULL;
-        bool done = false;
-        assert_ok(mel_session_ask(&question, &done, session, &err), &err);
-        assert_false(done);
-        assert_ok(mel_session_tell(session, question->number, MEL_ANSWER_A, 1.0, &err), &err);
-    }
+    answer_two(session);
     test_each_allocation("session", report_session, session);
     mel_session_free(session);
     mel_face_free(face);
@@ -204,13 +210,7 @@ static void test_class_session(void **state)
     opt.class_names = names;
     assert_ok(mel_ball_new(&ball, &layout, 0.1, NULL, NULL, &err), &err);
     assert_ok(mel_session_new(&session, &(mel_domain){ .ball = ball }, &opt, &err), &err);
-    for (int i = 0; i < 2; i++) {
-        const mel_question *question = NULL;
-        bool done = false;
-        assert_ok(mel_session_ask(&question, &done, session, &err), &err);
-        assert_false(done);
-        assert_ok(mel_session_tell(session, question->number, MEL_ANSWER_A, 1.0, &err), &err);
-    }
+    answer_two(session);
     test_each_allocation("session about several classes", report_session, session);
     mel_session_free(session);
     mel_ball_free(ball);

@@ -82,16 +82,9 @@ static void test_stream_refusals(void **state)
     assert_true(n > 30);
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_refusals),
                                         cmocka_unit_test(test_stream_refusals) };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

@@ -490,13 +490,6 @@ static void test_real_data(void **state)
     }
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,5 +501,5 @@ int main(void)
         cmocka_unit_test(test_standard_input),  cmocka_unit_test(test_absent),
         cmocka_unit_test(test_stopped),         cmocka_unit_test(test_real_data),
     };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

@@ -86,13 +86,6 @@ static void test_unreadable(void **state)
     }
 }
 
-static int clean_up(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -101,5 +94,5 @@ int main(void)
         cmocka_unit_test(test_file_equals_its_bytes),
         cmocka_unit_test(test_unreadable),
     };
-    return cmocka_run_group_tests(tests, NULL, clean_up);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

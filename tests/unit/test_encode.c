@@ -486,7 +486,7 @@ static void test_json(void **state)
     } rows[] = {
         { "both kinds", ENCODER(NUMBER "," TEXT), NULL },
         { "LIBSVM", "{\"layout\":\"sparse\",\"deviations\":[1,0.5]}", NULL },
-        { "not an object", "[]", "encoder: an object is due" },
+        { "not an object", "[]", "encoder: not an object" },
         { "no layout", "{\"columns\":[]}", "encoder: \"layout\" must be a text" },
         { "layout a number", "{\"layout\":1}", "encoder: \"layout\" must be a text" },
         { "unknown layout", "{\"layout\":\"tall\"}", "layout \"tall\" is not known" },
@@ -495,7 +495,7 @@ static void test_json(void **state)
           "\"columns\" must be an array" },
         { "nothing in columns", ENCODER(""), "no column is left" },
         { "unknown member", "{\"layout\":\"dense\",\"dropped\":[],\"columns\":[" NUMBER "],\"x\":1}",
-          "\"x\" is not known" },
+          "encoder: unknown key \"x\"" },
         { "dropped no array", "{\"layout\":\"dense\",\"dropped\":1,\"columns\":[" NUMBER "]}",
           "\"dropped\" must be an array" },
         { "dropped twice", "{\"layout\":\"dense\",\"dropped\":[\"d\",\"d\"],\"columns\":[" NUMBER "]}",
@@ -524,7 +524,7 @@ static void test_json(void **state)
           "column 1: a deviation of -1" },
         { "unknown member of a column",
           ENCODER("{\"name\":\"a\",\"type\":\"number\",\"median\":1,\"mean\":2,\"deviation\":1,\"z\":0}"),
-          "column 1: \"z\" is not known" },
+          "column 1: unknown key \"z\"" },
         { "categories no array",
           ENCODER("{\"name\":\"t\",\"type\":\"text\",\"categories\":\"p\",\"mode\":\"p\",\"missing_"
                   "category\":false}"),
@@ -555,7 +555,7 @@ static void test_json(void **state)
         { "a deviation that is none", "{\"layout\":\"sparse\",\"deviations\":[1,\"x\"]}",
           "feature 2: a deviation of 0" },
         { "deviations and columns", "{\"layout\":\"sparse\",\"deviations\":[1],\"columns\":[]}",
-          "\"columns\" is not known" },
+          "encoder: unknown key \"columns\"" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].name);

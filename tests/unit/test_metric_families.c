@@ -1,7 +1,5 @@
 /* Quadratic, polynomial and fair metrics: values by hand, parts, scale, ratios, files, refusals. */
-#include "support/test.h"
-
-#include "melicit/metric.h"
+#include "support/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,22 +9,6 @@ static const mel_layout two = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
 static const mel_layout three = { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 };
 static const mel_layout fair = { MEL_RATES, MEL_OFFDIAGONAL, 2, 2 };
 static const mel_layout fair3 = { MEL_RATES, MEL_OFFDIAGONAL, 2, 3 };
-
-static double value(const mel_metric *metric, const double *x)
-{
-    double out = (double)NAN;
-    mel_error err = { 0 };
-    assert_ok(mel_metric_value(&out, metric, x, &err), &err);
-    return out;
-}
-
-static double compare(const mel_metric *metric, const double *a, const double *b)
-{
-    double out = (double)NAN;
-    mel_error err = { 0 };
-    assert_ok(mel_metric_compare(&out, metric, a, b, &err), &err);
-    return out;
-}
 
 static void test_quadratic(void **state)
 {
@@ -48,10 +30,10 @@ static void test_quadratic(void **state)
     assert_null(mel_metric_prevalence(metric));
     assert_true(isnan(mel_metric_lambda(metric)));
     /* 0.5 + 0.5 + (4/4 + 2*6/8 + 8/16)/2 = 2.5; at y: 2 + 8/2 = 6 */
-    assert_close(value(metric, x), 2.5, 0);
-    assert_close(value(metric, y), 6, 0);
-    assert_close(compare(metric, x, y), 3.5, 0); /* cheaper is better */
-    assert_close(compare(metric, y, x), -3.5, 0);
+    assert_close(test_value(metric, x), 2.5, 0);
+    assert_close(test_value(metric, y), 6, 0);
+    assert_close(test_compare(metric, x, y), 3.5, 0); /* cheaper is better */
+    assert_close(test_compare(metric, y, x), -3.5, 0);
     double slope[2];
     assert_ok(mel_metric_gradient(slope, metric, x, &err), &err);
     assert_close(slope[0], 1 + 4 * 0.5 + 6 * 0.25, 0);
@@ -77,12 +59,12 @@ static void test_polynomial(void **state)
     mel_error err = { 0 };
     assert_ok(mel_metric_polynomial(&metric, 3, &three, NULL, MEL_COST, tensor, &err), &err);
     assert_int_equal(mel_metric_coefficients(metric), 6 + 36 + 216);
-    assert_close(value(metric, x), 0.75 + 0.5 * 0.25 * 0.125, 1e-15);
+    assert_close(test_value(metric, x), 0.75 + 0.5 * 0.25 * 0.125, 1e-15);
     assert_memory_equal(mel_metric_tensor(metric, 3), c, sizeof c);
     mel_metric_free(metric);
     assert_ok(mel_metric_polynomial(&metric, 4, &three, NULL, MEL_UTILITY, tensor, &err), &err);
     assert_int_equal(mel_metric_degree(metric), 4);
-    assert_close(value(metric, x), 0.75 + 0.5 * 0.25 * 0.125 + 0.0625, 1e-15);
+    assert_close(test_value(metric, x), 0.75 + 0.5 * 0.25 * 0.125 + 0.0625, 1e-15);
     double slope[N];
     const double want[N] = { 0.25 * 0.125, 0.5 * 0.125, 0.5 * 0.25, 1, 4 * 0.125, 0 };
     assert_ok(mel_metric_gradient(slope, metric, x, &err), &err);
@@ -111,7 +93,7 @@ static void test_fair(void **state)
     assert_close(mel_metric_lambda(metric), 0.25, 0);
     /* r = (0.25*0.5 + 0.75*0.25, 0.75*0.25 + 0.25*0.75) = (0.3125, 0.375) */
     const double mistakes = 3 * 0.3125 + 4 * 0.375;
-    assert_close(value(metric, x), 0.75 * mistakes + 0.25 * (2 * 0.25 + 5 * 0.5), 1e-15);
+    assert_close(test_value(metric, x), 0.75 * mistakes + 0.25 * (2 * 0.25 + 5 * 0.5), 1e-15);
     double slope[4];
     assert_ok(mel_metric_gradient(slope, metric, x, &err), &err);
     const double want[] = { 0.75 * 3 * 0.25 + 0.25 * 2, 0.75 * 4 * 0.75 - 0.25 * 5,
@@ -133,7 +115,7 @@ static void test_fair(void **state)
     assert_ok(mel_metric_fair_quadratic(&metric, &fair, NULL, NULL, a, square, 0.25, prevalence, &err), &err);
     assert_string_equal(mel_metric_group_name(metric, 1), "2");
     /* gap (0.25, -0.5): (2/16 - 2*0.125 + 4/4)/2 */
-    assert_close(value(metric, x), 0.75 * mistakes + 0.25 * 0.5 * (0.125 - 0.25 + 1), 1e-15);
+    assert_close(test_value(metric, x), 0.75 * mistakes + 0.25 * 0.5 * (0.125 - 0.25 + 1), 1e-15);
     mel_metric_free(metric);
 }
 
@@ -160,7 +142,7 @@ static void test_fair_coordinates(void **state)
         mel_error err = { 0 };
         assert_ok(mel_metric_fair_linear(&metric, &rows[i].layout, NULL, NULL, a, zero, 0, shares, &err),
                   &err);
-        assert_close(value(metric, x), shares[rows[i].true_class], 0);
+        assert_close(test_value(metric, x), shares[rows[i].true_class], 0);
         mel_metric_free(metric);
     }
 }
@@ -211,12 +193,12 @@ static void test_scale(void **state)
     assert_ok(mel_metric_set_intervals(metric, (double[]){ 3, 4, 4, 0, 0, 5, 0, 3, 0.25 },
                                        (double[]){ 3, 4, 6, 0, 0, 5, 0, 3, 0.75 }, &err),
               &err);
-    const double before = value(metric, x);
+    const double before = test_value(metric, x);
     assert_ok(mel_metric_normalise(metric, &err), &err);
     assert_close(norm(mel_metric_tensor(metric, 1), 2), 1, 1e-15);
     assert_close(mel_metric_pair(metric, 0, 1)[0], 5.0 / 13, 1e-15);
     assert_close(mel_metric_lambda(metric), 13.0 / 18, 1e-15);
-    assert_close(value(metric, x), before / 9, 1e-15);
+    assert_close(test_value(metric, x), before / 9, 1e-15);
     assert_true(mel_metric_interval(metric, 8, &low, &high));
     assert_close(low, 0.25 * 13 / (0.75 * 5 + 0.25 * 13), 1e-15);
     assert_close(high, 0.75 * 13 / (0.25 * 5 + 0.75 * 13), 1e-15);

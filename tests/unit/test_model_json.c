@@ -298,13 +298,6 @@ static void test_cannot_save(void **state)
     mel_model_free(model);
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,5 +306,5 @@ int main(void)
         cmocka_unit_test(test_damaged_files),   cmocka_unit_test(test_no_such_file),
         cmocka_unit_test(test_cannot_save),
     };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

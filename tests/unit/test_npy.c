@@ -235,6 +235,37 @@ static void test_write_and_read(void **state)
     }
 }
 
+/* As NumPy itself writes it. */
+static void test_written_header(void **state)
+{
+    (void)state;
+    const size_t none = 0, two = 2, most = SIZE_MAX;
+    const struct {
+        const char *item;
+        size_t rows;
+        const size_t *columns;
+        const char *text;
+        size_t bytes;
+    } rows[] = {
+        { "<f8", 3, &two, "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }", 128 },
+        { "<i8", 3, NULL, "{'descr': '<i8', 'fortran_order': False, 'shape': (3,), }", 128 },
+        { ">f8", 4, &none, "{'descr': '>f8', 'fortran_order': False, 'shape': (4, 0), }", 128 },
+        { "<f8", most, &most,
+          "{'descr': '<f8', 'fortran_order': False, 'shape': (18446744073709551615, 18446744073709551615), }",
+          128 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char header[MEL_NPY_START_BYTES];
+        const size_t n = strlen(rows[i].text);
+        assert_int_equal(mel_npy_start(header, rows[i].item, rows[i].rows, rows[i].columns), rows[i].bytes);
+        assert_memory_equal(header, "\x93NUMPY\x01\x00\x76\x00", 10);
+        assert_memory_equal(header + 10, rows[i].text, n);
+        for (size_t at = 10 + n; at + 1 < rows[i].bytes; at++)
+            assert_int_equal(header[at], ' ');
+        assert_int_equal(header[rows[i].bytes - 1], '\n');
+    }
+}
+
 static void test_write_refused(void **state)
 {
     (void)state;
@@ -246,20 +277,13 @@ static void test_write_refused(void **state)
     assert_int_not_equal(access(test_path("x.npy"), F_OK), 0);
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_types),          cmocka_unit_test(test_headers),
         cmocka_unit_test(test_limits),         cmocka_unit_test(test_huge_shapes),
         cmocka_unit_test(test_nul_byte_order), cmocka_unit_test(test_write_and_read),
-        cmocka_unit_test(test_write_refused),
+        cmocka_unit_test(test_written_header), cmocka_unit_test(test_write_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

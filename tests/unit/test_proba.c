@@ -119,18 +119,11 @@ static void test_numbers_as_text(void **state)
     assert_null(strstr(err.text, "row"));
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv),      cmocka_unit_test(test_one_column),      cmocka_unit_test(test_npy),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_numbers_as_text),
     };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

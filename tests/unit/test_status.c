@@ -179,6 +179,44 @@ static void test_progress(void **state)
     assert_int_equal(mel_report_progress(&heard, "fitting", 1.0, NULL), MEL_ESTOPPED);
 }
 
+/* As a caller of this header, of an older one and of a newer one would pass them. */
+static void test_options(void **state)
+{
+    (void)state;
+    typedef struct {
+        size_t struct_size;
+        double first, second;
+    } options;
+    static const struct {
+        const char *name;
+        size_t size;
+        mel_status code;
+        double first, second;
+    } rows[] = {
+        { "all fields", sizeof(options), MEL_OK, 10, 20 },
+        { "an older caller", offsetof(options, second), MEL_OK, 10, 2 },
+        { "the size alone", sizeof(size_t), MEL_OK, 1, 2 },
+        { "a newer caller", sizeof(options) + 8, MEL_EINVAL, 1, 2 },
+        { "never initialised", 0, MEL_EINVAL, 1, 2 },
+        { "less than the size itself", sizeof(size_t) - 1, MEL_EINVAL, 1, 2 },
+        { "rubbish", SIZE_MAX, MEL_EINVAL, 1, 2 },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].name);
+        options to = { sizeof to, 1, 2 };
+        const options from = { rows[i].size, 10, 20 };
+        mel_error err = { 0 };
+        assert_int_equal(mel_options_take(&to, sizeof to, &from, "test options", &err), rows[i].code);
+        assert_string_equal(err.text, rows[i].code == MEL_OK ? "" : "the test options were not initialised");
+        assert_int_equal(to.struct_size, sizeof to);
+        assert_close(to.first, rows[i].first, 0.0);
+        assert_close(to.second, rows[i].second, 0.0);
+    }
+    options to = { sizeof to, 1, 2 };
+    assert_int_equal(mel_options_take(&to, sizeof to, NULL, "test options", NULL), MEL_OK);
+    assert_close(to.first, 1, 0.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,7 +224,7 @@ int main(void)
         cmocka_unit_test(test_unknown_codes), cmocka_unit_test(test_version),
         cmocka_unit_test(test_fail),          cmocka_unit_test(test_fail_in),
         cmocka_unit_test(test_truncation),    cmocka_unit_test(test_prefix_that_leaves_little_room),
-        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_progress),      cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,13 +172,6 @@ static void test_refusals(void **state)
     mel_stream_free(stream);
 }
 
-static int cleanup(void **state)
-{
-    (void)state;
-    test_cleanup();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,5 +179,5 @@ int main(void)
         cmocka_unit_test(test_empty_lines), cmocka_unit_test(test_changed_file),
         cmocka_unit_test(test_refusals),
     };
-    return cmocka_run_group_tests(tests, NULL, cleanup);
+    return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

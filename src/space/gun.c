@@ -1,0 +1,30 @@
+#include "space/gun.h"
+
+#include <stdlib.h>
+
+void mel_gun_clear(mel_gun *gun)
+{
+    mel_group_set_clear(&gun->set);
+    mel_corral_free(gun->corral);
+    free(gun->ray);
+    free(gun->normal);
+    free(gun->spare);
+    *gun = (mel_gun){ 0 };
+}
+
+mel_status mel_gun_init(mel_gun *out, const mel_space *space, size_t group, size_t column, bool search,
+                        mel_error *err)
+{
+    *out = (mel_gun){ 0 };
+    mel_status status = mel_group_set_init(&out->set, space, group, column, false, search, err);
+    if (status == MEL_OK)
+        status = mel_corral_new(&out->corral, out->set.set.dim, 0, err);
+    if (status != MEL_OK)
+        return status;
+    const size_t dim = out->set.set.dim;
+    out->ray = mel_alloc(dim, sizeof *out->ray);
+    out->normal = mel_alloc(dim, sizeof *out->normal);
+    out->spare = mel_alloc(3 * dim, sizeof *out->spare);
+    return out->ray != NULL && out->normal != NULL && out->spare != NULL ? MEL_OK
+                                                                         : mel_fail_memory(err, "a ray");
+}
