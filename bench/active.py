@@ -75,9 +75,9 @@ def quantile(values, share):
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def measure(row, metrics):
+def measure(row, metrics, seed):
     family, classes, groups, radius, kind, most, target = row[:7]
-    command = [BUILD / "bench_active", family, classes, groups, radius, kind, metrics, most, target]
+    command = [BUILD / "bench_active", family, classes, groups, radius, kind, metrics, most, target, seed]
     done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, check=True,
                           env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     return json.loads(done.stdout)
@@ -120,6 +120,7 @@ def main():
     parser.add_argument("--metrics", type=int, default=100, help="hidden metrics per row (large rows: fewer)")
     parser.add_argument("--all", action="store_true", help="as many for the large rows, too")
     parser.add_argument("--jobs", type=int, default=2, help="rows measured at the same time")
+    parser.add_argument("--seed", type=int, default=1, help="of the first hidden metric of every row")
     parser.add_argument("--rows", default="", help="rows whose name matches this pattern, or aprel")
     args = parser.parse_args()
     rows = [row for row in ROWS if re.search(args.rows, name_of(row))]
@@ -128,7 +129,7 @@ def main():
     if rows:
         print("| " + " | ".join(TITLES) + " |\n|" + " --- |" * len(TITLES), flush=True)
     with ThreadPoolExecutor(args.jobs) as pool:
-        for each in zip(rows, counts, pool.map(measure, rows, counts)):
+        for each in zip(rows, counts, pool.map(measure, rows, counts, [args.seed] * len(rows))):
             missed += report(*each)
     if re.search(args.rows, "aprel"):
         missed += aprel.compare()

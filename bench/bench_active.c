@@ -1,17 +1,17 @@
 /* Questions that active elicitation asks until every coefficient is known, and what `search` does on the same
  * metrics: the half of bench/active.py that measures.
  *
- *     bench_active FAMILY CLASSES GROUPS RADIUS simple|any METRICS QUESTIONS LAST [TOLERANCE]
+ *     bench_active FAMILY CLASSES GROUPS RADIUS simple|any METRICS QUESTIONS LAST [SEED [TOLERANCE]]
  *
- * FAMILY as in metric files (polynomial:3 too). METRICS hidden metrics are drawn (seeds 1, 2, ...) from the
- * family's prior, that is uniformly from the unit vectors that it allows, and asked about, at most QUESTIONS
- * each, on a ball of rates; they answer by mel_metric_compare. The parts of the engine are driven here, not a
- * session, so that the mean can be looked at after every answer. Prints a JSON object: questions until the
- * mean is within TOLERANCE (0.01) for the first time and from when on it stays there, for each metric;
- * processor milliseconds from each answer to the next question (p50, p95); at five checkpoints, evenly up to
- * LAST questions, how often the 95% radius holds and which share of the coefficients is in its 95% interval;
- * the questions of `search`, which is a session, and its error at the end (null where there is none). One
- * thread. */
+ * FAMILY as in metric files (polynomial:3 too). METRICS hidden metrics are drawn (seeds SEED, SEED + 1, ...;
+ * SEED is 1 unless given) from the family's prior, that is uniformly from the unit vectors that it allows,
+ * and asked about, at most QUESTIONS each, on a ball of rates; they answer by mel_metric_compare. The parts
+ * of the engine are driven here, not a session, so that the mean can be looked at after every answer. Prints
+ * a JSON object: questions until the mean is within TOLERANCE (0.01) for the first time and from when on it
+ * stays there, for each metric; processor milliseconds from each answer to the next question (p50, p95); at
+ * five checkpoints, evenly up to LAST questions, how often the 95% radius holds and which share of the
+ * coefficients is in its 95% interval; the questions of `search`, which is a session, and its error at the
+ * end (null where there is none). One thread. */
 #include "elicit/active/question.h"
 #include "elicit/active/select.h"
 #include "melicit/melicit.h"
@@ -29,6 +29,7 @@ typedef struct {
     mel_family family;
     uint32_t degree, questions, last;
     size_t classes, groups, metrics;
+    uint64_t seed; /* of the first metric */
     double radius, tolerance;
     bool simple;
     mel_ball *ball;
@@ -244,7 +245,7 @@ static void check(study *s, const session *it, uint32_t n, bool holds)
 
 static void ask_all(study *s, session *it, size_t index)
 {
-    const uint64_t seed = (uint64_t)index + 1;
+    const uint64_t seed = s->seed + index;
     mel_rng rng;
     mel_outlook outlook;
     mel_rng_seed_stream(&rng, seed, UINT64_C(3) << 62);
@@ -352,7 +353,7 @@ static void free_study(study *s)
     free(s->search_error);
 }
 
-static study read_study(char **argv, bool tolerance)
+static study read_study(int argc, char **argv)
 {
     study s = {
         .classes = strtoul(argv[2], NULL, 10),
@@ -362,7 +363,8 @@ static study read_study(char **argv, bool tolerance)
         .metrics = strtoul(argv[6], NULL, 10),
         .questions = (uint32_t)strtoul(argv[7], NULL, 10),
         .last = (uint32_t)strtoul(argv[8], NULL, 10),
-        .tolerance = tolerance ? strtod(argv[9], NULL) : 0.01,
+        .seed = argc > 9 ? strtoull(argv[9], NULL, 10) : 1,
+        .tolerance = argc > 10 ? strtod(argv[10], NULL) : 0.01,
     };
     must(mel_family_parse_degree(&s.family, &s.degree, argv[1], &err));
     const mel_layout layout = {
@@ -386,7 +388,7 @@ int main(int argc, char **argv)
 {
     if (argc < 9)
         die("usage: bench_active FAMILY CLASSES GROUPS RADIUS simple|any METRICS QUESTIONS LAST [TOLERANCE]");
-    study s = read_study(argv, argc > 9);
+    study s = read_study(argc, argv);
     for (size_t i = 0; i < s.metrics; i++)
         run(&s, i);
     print_study(&s);

@@ -1,6 +1,8 @@
-"""What the reproduction scripts share: calls of the program, metric files, line charts by the library."""
+"""What the reproduction scripts share: calls of the program, metric files, charts by the library."""
 
+import concurrent.futures
 import ctypes
+import itertools
 import json
 import os
 import pathlib
@@ -24,12 +26,23 @@ class Workshop:
             raise SystemExit(f"{' '.join(map(str, words))}: {run.stdout}{run.stderr}")
         return json.loads(run.stdout)
 
-    def metric(self, family, layout, coefficients, orientation="utility"):
+    def metric(self, family, layout, coefficients, orientation="utility", name="metric"):
         """Writes a metric file; layout is {"kind": .., "coordinates": .., "classes": [..]}."""
-        path = self.folder / "metric.json"
+        path = self.folder / f"{name}.json"
         path.write_text(json.dumps({"format": "melicit-metric", "version": 1, "family": family, "orientation": orientation,
                                     "layout": {"groups": [], **layout}, "coefficients": coefficients}))
         return path
+
+
+def at_once(function, items):
+    """[function(i, item)] for all items, as many at a time as there are cores."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, range(len(items)), items))
+
+
+def group_pairs(m):
+    """("1-2", 0, 1), ... in the order of metric files."""
+    return [(f"{u + 1}-{v + 1}", u, v) for u, v in itertools.combinations(range(m), 2)]
 
 
 class _Series(ctypes.Structure):
@@ -43,6 +56,13 @@ class _LineChart(ctypes.Structure):
                 ("x_title", ctypes.c_char_p), ("y_title", ctypes.c_char_p), ("log_x", ctypes.c_bool),
                 ("log_y", ctypes.c_bool), ("whole_x", ctypes.c_bool), ("y_low", ctypes.c_double),
                 ("y_high", ctypes.c_double), ("reference", ctypes.c_double), ("reference_name", ctypes.c_char_p)]
+
+
+class _BarChart(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("n_groups", ctypes.c_size_t), ("n_series", ctypes.c_size_t),
+                ("group_names", ctypes.POINTER(ctypes.c_char_p)), ("series_names", ctypes.POINTER(ctypes.c_char_p)),
+                ("value", ctypes.POINTER(ctypes.c_double)), ("low", ctypes.c_void_p), ("high", ctypes.c_void_p),
+                ("x_title", ctypes.c_char_p), ("decimals", ctypes.c_int)]
 
 
 class _PlotOptions(ctypes.Structure):
@@ -74,3 +94,38 @@ def line_chart(path, series, x_title, y_title, heading, y_range=None, log_x=Fals
     if library.mel_plot_lines(ctypes.byref(svg), ctypes.byref(chart), ctypes.byref(options), ctypes.byref(error)) != 0:
         raise SystemExit(f"{path}: {error.text.decode()}")
     pathlib.Path(path).write_bytes(svg.value)
+
+
+def bar_chart(path, groups, series, x_title, heading, decimals=3):
+    """Draws {name: one value per group} as horizontal bars and writes the SVG."""
+    library = ctypes.CDLL(str(BUILD / "libmelicit.so"))
+    chart, options, error, svg = _BarChart(), _PlotOptions(), _Error(), ctypes.c_char_p()
+    library.mel_bar_chart_init(ctypes.byref(chart))
+    library.mel_plot_options_init(ctypes.byref(options))
+    names = (ctypes.c_char_p * len(groups))(*(g.encode() for g in groups))
+    labels = (ctypes.c_char_p * len(series))(*(n.encode() for n in series))
+    flat = [float(v) for values in series.values() for v in values]
+    chart.n_groups, chart.n_series = len(groups), len(series)
+    chart.group_names, chart.series_names = names, labels
+    chart.value, chart.x_title, chart.decimals = (ctypes.c_double * len(flat))(*flat), x_title.encode(), decimals
+    options.heading = heading.encode()
+    if library.mel_plot_bars(ctypes.byref(svg), ctypes.byref(chart), ctypes.byref(options), ctypes.byref(error)) != 0:
+        raise SystemExit(f"{path}: {error.text.decode()}")
+    pathlib.Path(path).write_bytes(svg.value)
+
+
+class Page:
+    """A Markdown page that grows."""
+
+    def __init__(self, *lines):
+        self.lines = list(lines)
+
+    def say(self, *lines):
+        self.lines.extend(lines)
+
+    def table(self, heading, columns, rows):
+        self.say(f"## {heading}\n", "| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns),
+                 *("| " + " | ".join(map(str, row)) + " |" for row in rows), "")
+
+    def write(self, path):
+        path.write_text("\n".join(self.lines).rstrip() + "\n")
