@@ -1,4 +1,5 @@
-/* Every allocation of the searches for fair metrics fails once. */
+/* Every allocation of the searches for fair metrics, and of what an active session finds in one, fails once.
+ */
 #include "support/binary.h"
 #include "support/fair.h"
 #include "support/multiclass.h"
@@ -40,7 +41,7 @@ static int tear_down(void **state)
 
 typedef struct {
     const char *name;
-    bool quadratic, equal_pairs, ask, known, costs_only;
+    bool quadratic, equal_pairs, ask, known, costs_only, active;
     mel_join join;
     bool diagonal_b;
 } job;
@@ -52,6 +53,8 @@ static mel_status elicit(void *context)
     const mel_domain domain = { .ball = ball };
     mel_session_options opt =
         test_search_options(j->quadratic ? MEL_FAMILY_FAIR_QUADRATIC : MEL_FAMILY_FAIR_LINEAR);
+    if (j->active)
+        opt.strategy = MEL_STRATEGY_ACTIVE;
     opt.tolerance = 1.0;
     opt.cycles = 1;
     opt.per_round = 2;
@@ -88,6 +91,8 @@ static void test_engines(void **state)
         { .name = "fair quadratic, only the trade-off", .quadratic = true, .known = true },
         { .name = "fair quadratic by ratios", .quadratic = true, .join = MEL_JOIN_RATIOS },
         { .name = "fair quadratic, diagonal B", .quadratic = true, .diagonal_b = true },
+        /* ends at once, and all that is found is a finding */
+        { .name = "fair linear, active", .active = true },
     };
     for (size_t i = 0; i < COUNT(jobs); i++)
         test_each_allocation(jobs[i].name, elicit, &jobs[i]);

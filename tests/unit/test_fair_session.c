@@ -175,6 +175,37 @@ static void test_small_trade_off(void **state)
         }
 }
 
+/* Costs that are said to be known stay as they are, right or wrong: here the cheapest mistake is said to cost
+ * the most, which the slopes may contradict so much that the opposite sign fits them better. */
+static void test_known_costs(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        respondent r;
+        respondent_init(&r, (test_fair_kind){ 3, 3, false }, 0.7, seed);
+        size_t cheapest = 0;
+        for (size_t i = 1; i < r.q; i++)
+            cheapest = r.truth[i] < r.truth[cheapest] ? i : cheapest;
+        double *claimed = malloc(r.n * sizeof *claimed);
+        memcpy(claimed, r.truth, r.n * sizeof *claimed);
+        for (size_t i = 0; i < r.q; i++)
+            claimed[i] = i == cheapest ? 1.0 : 0.0;
+        mel_metric *known = test_fair_metric(r.kind, claimed, r.prevalence);
+        const mel_domain domain = { .ball = r.ball };
+        mel_session_options opt = options(r.kind);
+        opt.known = known;
+        opt.known_costs_only = true;
+        mel_summary summary;
+        mel_metric *found = test_find(&summary, &domain, &opt, r.metric, exact, 1);
+        for (size_t i = 0; i < r.q; i++)
+            assert_close(mel_metric_coefficient(found)[i], claimed[i], 1e-9);
+        mel_metric_free(found);
+        mel_metric_free(known);
+        free(claimed);
+        respondent_clear(&r);
+    }
+}
+
 static mel_status always(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
 {
     (void)question;
@@ -459,7 +490,7 @@ int main(void)
         cmocka_unit_test(test_small_trade_off), cmocka_unit_test(test_indifferent),
         cmocka_unit_test(test_on_the_way),      cmocka_unit_test(test_undo),
         cmocka_unit_test(test_questions),       cmocka_unit_test(test_binary_layout),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_known_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,10 +131,16 @@ static mel_status coefficients(report *r, double *out, mel_error *err)
     const mel_status status = mel_fair_solve(out, search, r->reached, err);
     if (status != MEL_OK)
         return status;
-    const mel_fair_parts parts = mel_fair_normalise(out, search);
+    mel_fair_parts parts = mel_fair_normalise(out, search);
+    if (search->plan.opt.known != NULL) {
+        /* Costs that are known wrongly may fit best with the opposite sign: then they fit not at all. */
+        if (mel_dot(q, out, search->known) < 0.0)
+            parts.mistakes = 0.0;
+        memcpy(out, search->known, q * sizeof *out);
+    }
     const double both = parts.mistakes + parts.apart;
     out[last] = both > 0.0 ? parts.apart / both : r->guess[last];
-    if (!(parts.mistakes > 0.0))
+    if (!(parts.mistakes > 0.0) && search->plan.opt.known == NULL)
         memcpy(out, r->guess, q * sizeof *out);
     if (!(parts.apart > 0.0))
         memcpy(out + q, r->guess + q, (last - q) * sizeof *out);
