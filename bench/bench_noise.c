@@ -1,13 +1,14 @@
 /* Sessions whose respondents err: the half of bench/noise.py that measures.
  *
- *     bench_noise DOMAIN active|search ASSUME RESPONDENT QUESTIONS METRICS [REPEAT_EVERY]
+ *     bench_noise DOMAIN active|search ASSUME RESPONDENT QUESTIONS METRICS [REPEAT_EVERY [FIRST_SEED]]
  *
  * DOMAIN: face (two classes, X uniform, P(Y = 1 | x) logistic with slope 5), ball:K:RADIUS or
  * quadratic:K:RADIUS (off-diagonal rates of K classes). METRICS hidden linear (quadratic) metrics are drawn
  * uniformly from the unit vectors of the family's cone and asked about in sessions of at most QUESTIONS,
- * seeds 1, 2, ... ASSUME as in mel_assumption_parse. RESPONDENT: right; wrong:N, one answer among the first
- * N, any of them alike, is wrong; random, a coin; other, a metric one degree higher; prior, flips at a rate
- * drawn for each metric from the prior that the engine has; else a noise as in mel_noise_parse.
+ * one seed after the other from FIRST_SEED (1). ASSUME as in mel_assumption_parse. RESPONDENT: right;
+ * wrong:N, one answer among the first N, any of them alike, is wrong; random, a coin; other, a metric one
+ * degree higher; prior, flips at a rate drawn for each metric from the prior that the engine has; else a
+ * noise as in mel_noise_parse.
  *
  * Prints a JSON object with a list per metric: error, the largest error of any coefficient of the unit vector
  * after each answer (searches: at the end only); covered, how many of the 95% intervals hold at five
@@ -299,7 +300,8 @@ static void print(const study *s, const outcome *out)
 int main(int argc, char **argv)
 {
     if (argc < 7)
-        die("usage: bench_noise DOMAIN active|search ASSUME RESPONDENT QUESTIONS METRICS [REPEAT_EVERY]");
+        die("usage: bench_noise DOMAIN active|search ASSUME RESPONDENT QUESTIONS METRICS [REPEAT_EVERY "
+            "[FIRST_SEED]]");
     study s = { .metrics = strtoul(argv[6], NULL, 10) };
     mel_session_options_init(&s.opt);
     read_domain(&s, argv[1]);
@@ -308,6 +310,7 @@ int main(int argc, char **argv)
     read_respondent(&s, argv[4]);
     s.opt.max_questions = (uint32_t)strtoul(argv[5], NULL, 10);
     s.opt.repeat_every = argc > 7 ? (uint32_t)strtoul(argv[7], NULL, 10) : 0;
+    const uint64_t first = argc > 8 ? strtoull(argv[8], NULL, 10) : 1;
     /* Searches end where the thesis' do; the active engine goes on as long as there is something to learn. */
     s.opt.tolerance = s.opt.strategy == MEL_STRATEGY_SEARCH ? s.face != NULL ? 0.02 : 0.01 : 1e-9;
     if (s.metrics == 0 || s.opt.max_questions < CHECKPOINTS)
@@ -317,7 +320,7 @@ int main(int argc, char **argv)
         die("memory");
     for (size_t i = 0; i < s.metrics; i++) {
         out[i].error = array(s.opt.max_questions);
-        run(&out[i], &s, i + 1);
+        run(&out[i], &s, first + i);
     }
     print(&s, out);
     for (size_t i = 0; i < s.metrics; i++)

@@ -123,6 +123,66 @@ static void test_flipped_answers(void **state)
     mel_face_free(face);
 }
 
+/* Questions do not crowd where an early wrong answer points: with one answer in ten wrong, the rate unknown,
+ * the 95th percentile of the error is at most 0.06 after 13 questions (0.11 when they halve the posterior
+ * itself) and 0.02 after 21. */
+static void test_early_mistakes(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    enum { MISTAKEN = 60 };
+#else
+    enum { MISTAKEN = 2000 };
+#endif
+    static const struct {
+        uint32_t questions;
+        double most;
+    } rows[] = { { 13, 0.06 }, { 21, 0.02 } };
+    static double error[MISTAKEN];
+    const mel_noise flips = { .kind = MEL_NOISE_FLIP, .size = 0.1 };
+    mel_face *face = test_logistic_face(5.0, 0.0);
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        mel_rng rng;
+        mel_rng_seed(&rng, 48);
+        for (size_t i = 0; i < MISTAKEN; i++) {
+            const double truth = 0.5 * pi * mel_rng_uniform(&rng);
+            mel_session_options opt = active_options(1e-9);
+            opt.max_questions = rows[r].questions;
+            opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+            error[i] = test_linf(run(face, &opt, truth, flips, i).angle, truth);
+        }
+        const double p95 = mel_quantile_sort(MISTAKEN, error, 0.95);
+        print_message("  p95 %.4f after %u questions\n", p95, rows[r].questions);
+        assert_true(MISTAKEN < 1000 || p95 <= rows[r].most);
+    }
+    mel_face_free(face);
+}
+
+/* A respondent who is always wrong inside of the band ends the session: more answers would not help. */
+static void test_band_ends(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 40 };
+    const mel_noise band = { .kind = MEL_NOISE_BAND, .size = 0.001, .adversarial = true };
+    mel_face *face = test_logistic_face(5.0, 0.0);
+    mel_rng rng;
+    mel_rng_seed(&rng, 49);
+    size_t ended = 0, covered = 0;
+    for (size_t i = 0; i < SESSIONS; i++) {
+        const double truth = 0.5 * pi * mel_rng_uniform(&rng);
+        mel_session_options opt = active_options(1e-9);
+        opt.max_questions = 30;
+        opt.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = band.size };
+        const mel_summary summary = run(face, &opt, truth, band, i);
+        ended += summary.end == MEL_END_NOISE;
+        covered += truth >= summary.angle_low && truth <= summary.angle_high;
+    }
+    print_message("  %zu of %d ended by noise, %zu hold the truth\n", ended, SESSIONS, covered);
+    assert_true(ended >= SESSIONS * 3 / 4); /* all went on to the end of the budget before */
+    assert_true(covered >= SESSIONS * 9 / 10);
+    mel_face_free(face);
+}
+
 /* A size from the prior that the engine has for a noise that it learns. */
 static double drawn_size(mel_rng *rng, mel_noise_kind kind)
 {
@@ -327,6 +387,8 @@ int main(void)
         cmocka_unit_test(test_error_after_seven_questions),
         cmocka_unit_test(test_one_bit_a_question),
         cmocka_unit_test(test_flipped_answers),
+        cmocka_unit_test(test_early_mistakes),
+        cmocka_unit_test(test_band_ends),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_questions),
         cmocka_unit_test(test_real_data),

@@ -593,33 +593,53 @@ static void test_flips(void **state)
     mel_ball_free(ball);
 }
 
-/* Inside the band answers are coin tosses: at some point the noise is what is left. */
-static void test_band(void **state)
+/* Inside the band answers are coin tosses, or all wrong: at some point the noise is what is left. The error
+ * is then about what the band hides: a margin over the length of a question, 0.4 here. */
+static void check_band(double size, bool adversarial, int most, double error, uint64_t seed)
 {
-    (void)state;
     const problem *p = &problems[2];
     mel_ball *ball = make_ball(p);
     mel_session_options opt = options_of(p, 2);
-    opt.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = 0.005 };
-    opt.tolerance = 1e-4;
-    hidden h = hide(p, mel_ball_layout(ball), 2);
+    opt.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = size };
+    opt.tolerance = 1e-6;
+    opt.seed = seed;
+    hidden h = hide(p, mel_ball_layout(ball), seed);
     mel_engine *engine = make_engine(ball, &opt);
     mel_rng rng;
-    mel_rng_seed(&rng, 4);
+    mel_rng_seed(&rng, seed + 2);
     question q;
     int n = 0;
-    for (ask(&q, engine); q.end == MEL_END_NOT_YET && n < 200; n++, ask(&q, engine)) {
+    for (ask(&q, engine); q.end == MEL_END_NOT_YET && n < most; n++, ask(&q, engine)) {
         double better = 0.0;
         for (size_t i = 0; i < 6; i++)
             better += h.w[i] * (q.a[i] - q.b[i]);
-        if (fabs(better) < 0.005)
-            better = mel_rng_uniform(&rng) - 0.5;
+        if (fabs(better) < size)
+            better = adversarial ? -better : mel_rng_uniform(&rng) - 0.5;
         tell(engine, &q, better > 0.0 ? MEL_ANSWER_A : MEL_ANSWER_B);
     }
+    mel_metric *metric = NULL;
+    mel_summary summary;
+    mel_error err;
     assert_int_equal(q.end, MEL_END_NOISE);
+    assert_ok(engine->ops->result(engine, &metric, &summary, &err), &err);
+    const double got = farthest(6, mel_metric_numerator(metric, NULL), h.w);
+    print_message("  band %g%s: %d questions, error %.4f\n", size, adversarial ? ", adversarial" : "", n,
+                  got);
+    assert_true(got <= error);
+    mel_metric_free(metric);
     mel_metric_free(h.metric);
     engine->ops->free(engine);
     mel_ball_free(ball);
+}
+
+static void test_band(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 2; seed < 6; seed++) {
+        check_band(0.005, false, 60, 0.05, seed);
+        check_band(0.005, true, 60, 0.05, seed);
+        check_band(0.001, true, 60, 0.01, seed);
+    }
 }
 
 /* --- refusals --------------------------------------------------------------------------------------- */

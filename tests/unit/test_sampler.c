@@ -393,6 +393,42 @@ static void test_about_the_same(void **state)
         compare_with_integral(rows[i].name, rows[i].assume, COUNT(with_same), with_same);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where answers may be wrong, what is reported are the coordinates' medians, at unit length. */
+static void test_centre(void **state)
+{
+    (void)state;
+    static const double quadrant[4] = { 1, 0, 0, 1 }, middle[2] = { 1, 1 };
+    static const double cuts[][2] = { { 1, -1 }, { -1, 2 }, { 1, -1.2 } };
+    static const mel_noise_kind kinds[] = { MEL_NOISE_FLIP, MEL_NOISE_NONE };
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        mel_sampler *sampler = make(2, 2, quadrant, middle, (mel_assumption){ kinds[k], 0.0 }, MANY, 4);
+        for (size_t i = 0; i < COUNT(cuts); i++)
+            assert_ok(mel_sampler_tell(sampler, cuts[i], 1.0, MEL_ANSWER_A, NULL), NULL);
+        const mel_samples *s = mel_sampler_samples(sampler);
+        double want[2] = { s->mean[0], s->mean[1] };
+        double *column = calloc(s->count, sizeof *column);
+        assert_non_null(column);
+        for (size_t j = 0; j < 2 && kinds[k] == MEL_NOISE_FLIP; j++) {
+            for (size_t i = 0; i < s->count; i++)
+                column[i] = s->w[2 * i + j];
+            qsort(column, s->count, sizeof *column, ascending);
+            want[j] = 0.5 * (column[s->count / 2 - 1] + column[s->count / 2]);
+        }
+        free(column);
+        const double length = hypot(want[0], want[1]);
+        for (size_t j = 0; j < 2; j++)
+            assert_close(s->centre[j], want[j] / length, 1e-12);
+        assert_int_equal(s->noise, kinds[k]);
+        mel_sampler_free(sampler);
+    }
+}
+
 /* The error rate is the posterior mean over the exact cells. */
 static void test_error_rate(void **state)
 {
@@ -619,21 +655,14 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_octant),
-        cmocka_unit_test(test_triangles),
-        cmocka_unit_test(test_unlikely_answer),
-        cmocka_unit_test(test_contradiction),
-        cmocka_unit_test(test_many_cuts),
-        cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_about_the_same),
-        cmocka_unit_test(test_error_rate),
-        cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_predict),
-        cmocka_unit_test(test_level),
-        cmocka_unit_test(test_select),
-        cmocka_unit_test(test_repeatable),
-        cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_octant),          cmocka_unit_test(test_triangles),
+        cmocka_unit_test(test_unlikely_answer), cmocka_unit_test(test_contradiction),
+        cmocka_unit_test(test_many_cuts),       cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_about_the_same),  cmocka_unit_test(test_centre),
+        cmocka_unit_test(test_error_rate),      cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_predict),         cmocka_unit_test(test_level),
+        cmocka_unit_test(test_select),          cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_coverage),        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

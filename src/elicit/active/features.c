@@ -84,7 +84,8 @@ static bool noise_limits(const engine *e, const mel_outlook *outlook)
 {
     const mel_assumption *assume = &e->opt.assume;
     if (assume->kind == MEL_NOISE_BAND)
-        return outlook->margin < MEL_LEAST_OF_BAND * assume->size;
+        return outlook->margin < MEL_LEAST_OF_BAND * assume->size ||
+               mel_sampler_samples(e->sampler)->lately_in_band >= MEL_MOST_IN_BAND;
     return noisy(e) && outlook->information < MEL_LEAST_INFORMATION;
 }
 

@@ -9,6 +9,8 @@
 #define MEL_LEAST_INFORMATION 0.005
 /* Band noise: when pairs differ by less than this share of the band, answers tell next to nothing. */
 #define MEL_LEAST_OF_BAND 0.35
+/* Band noise: when it decided so many of the last MEL_LATELY answers, further ones tell next to nothing. */
+enum { MEL_LATELY = 8, MEL_MOST_IN_BAND = 6 };
 
 typedef struct {
     size_t size;         /* numbers in a point */

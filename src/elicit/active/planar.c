@@ -18,16 +18,7 @@
 static const double pi = 3.14159265358979323846;
 static const double half_pi = 1.57079632679489661923;
 
-enum {
-    COARSE_CELLS = 512,
-    FINE_CELLS = 1024,
-    MAX_NODES = 64,
-    SCALES = 9,
-    MOST_DIRECTIONS = 4,
-    DRAWS = 2000,
-    LATELY = 8,
-    MOST_IN_BAND = 6
-};
+enum { COARSE_CELLS = 512, FINE_CELLS = 1024, MAX_NODES = 64, SCALES = 9, MOST_DIRECTIONS = 4, DRAWS = 2000 };
 /* Likelihood of an answer that the assumption excludes: keeps contradictions from emptying the posterior. */
 static const double impossible = 1e-12;
 /* Of the angle that a band hides, see band_allowance. */
@@ -422,12 +413,12 @@ static mel_status ask_direction(const planar *p, mel_face_pair *pair, mel_error 
     return status == MEL_OK ? mel_face_support(&pair->b, p->face, -x, -y, err) : status;
 }
 
-/* Of the latest answers, up to LATELY, those whose differences the median sees inside of the band. */
+/* Of the latest answers, up to MEL_LATELY, those whose differences the median sees inside of the band. */
 static size_t lately_in_band(const planar *p)
 {
     const mel_point metric = metric_at(quantile(p, 0.5));
     size_t inside = 0;
-    for (size_t i = p->n_told > LATELY ? p->n_told - LATELY : 0; i < p->n_told; i++)
+    for (size_t i = p->n_told > MEL_LATELY ? p->n_told - MEL_LATELY : 0; i < p->n_told; i++)
         inside += fabs(margin(&p->told[i], metric)) < p->opt.assume.size;
     return inside;
 }
@@ -499,7 +490,7 @@ static mel_status choose(planar *p, mel_face_pair *pair, mel_end *end, mel_error
     }
     const double length = hypot(pair->a.tp - pair->b.tp, pair->a.tn - pair->b.tn);
     if (p->opt.assume.kind == MEL_NOISE_BAND &&
-        (length * angle_radius(p) < 0.5 * p->opt.assume.size || lately_in_band(p) >= MOST_IN_BAND))
+        (length * angle_radius(p) < 0.5 * p->opt.assume.size || lately_in_band(p) >= MEL_MOST_IN_BAND))
         *end = MEL_END_NOISE;
     toss_sides(p, pair);
     return MEL_OK;

@@ -3,6 +3,7 @@
 #include "base/la.h"
 #include "base/stat.h"
 #include "elicit/active/chain.h"
+#include "elicit/active/history.h"
 #include "elicit/active/interior.h"
 #include "elicit/active/select.h"
 
@@ -191,12 +192,14 @@ static void count_in_band(mel_sampler *sampler)
 {
     const mel_answers *answers = &sampler->answers;
     const size_t d = answers->dimension;
-    sampler->view.in_band = 0;
+    sampler->view.in_band = sampler->view.lately_in_band = 0;
     if (answers->assume.kind != MEL_NOISE_BAND)
         return;
     for (size_t i = 0; i < answers->count; i++) {
         const double margin = answers->gain[i] * mel_dot(d, answers->row + i * d, sampler->mean);
-        sampler->view.in_band += !answers->same[i] && fabs(margin) <= answers->assume.size;
+        const bool inside = !answers->same[i] && fabs(margin) <= answers->assume.size;
+        sampler->view.in_band += inside;
+        sampler->view.lately_in_band += inside && i + MEL_LATELY >= answers->count;
     }
 }
 

@@ -58,7 +58,8 @@ typedef struct {
      * the noise, not the number of answers, limits the accuracy, and if whoever answers uses the band
      * against us, intervals may miss the truth by up to what the band allows. */
     size_t in_band;
-    bool contradicted; /* answers assumed right contradicted each other: flips are learned instead */
+    size_t lately_in_band; /* of the last MEL_LATELY answers */
+    bool contradicted;     /* answers assumed right contradicted each other: flips are learned instead */
     /* Mixing: worst split-chain potential scale reduction over the coordinates (1: mixed), and how many
      * independent samples these are worth. */
     double scale_reduction, effective;
