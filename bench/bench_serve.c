@@ -226,6 +226,14 @@ static void report(person *people, size_t n, double seconds)
     free(all);
 }
 
+static void forget(person *people, pthread_t *thread, size_t n)
+{
+    for (size_t i = 0; people != NULL && i < n; i++)
+        free(people[i].time);
+    free(people);
+    free(thread);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 5) {
@@ -236,25 +244,25 @@ int main(int argc, char **argv)
     const double seconds = strtod(argv[4], NULL), start = now();
     person *people = calloc(n, sizeof *people);
     pthread_t *thread = calloc(n, sizeof *thread);
+    size_t begun = 0;
     pthread_attr_t small;
     pthread_attr_init(&small);
-    pthread_attr_setstacksize(&small, 256 * 1024);
-    for (size_t i = 0; people != NULL && thread != NULL && i < n; i++) {
-        people[i] = (person){ .port = (uint16_t)strtoul(argv[1], NULL, 10),
-                              .study = argv[2],
-                              .end = start + seconds,
-                              .think = argc > 5 ? strtod(argv[5], NULL) : 0.0,
-                              .number = (unsigned)i,
-                              .time = malloc(sizeof(float) * (MOST_TIMES / 16)) };
-        if (people[i].time == NULL || pthread_create(&thread[i], &small, live, &people[i]) != 0)
-            return 1;
+    pthread_attr_setstacksize(&small, (size_t)256 * 1024);
+    for (; people != NULL && thread != NULL && begun < n; begun++) {
+        people[begun] = (person){ .port = (uint16_t)strtoul(argv[1], NULL, 10),
+                                  .study = argv[2],
+                                  .end = start + seconds,
+                                  .think = argc > 5 ? strtod(argv[5], NULL) : 0.0,
+                                  .number = (unsigned)begun,
+                                  .time = calloc(MOST_TIMES / 16, sizeof(float)) };
+        if (people[begun].time == NULL || pthread_create(&thread[begun], &small, live, &people[begun]) != 0)
+            break;
     }
-    for (size_t i = 0; i < n; i++)
+    pthread_attr_destroy(&small);
+    for (size_t i = 0; thread != NULL && i < begun; i++)
         pthread_join(thread[i], NULL);
-    report(people, n, now() - start);
-    for (size_t i = 0; i < n; i++)
-        free(people[i].time);
-    free(people);
-    free(thread);
-    return 0;
+    if (people != NULL && begun == n)
+        report(people, n, now() - start);
+    forget(people, thread, n);
+    return begun == n ? 0 : 1;
 }

@@ -152,6 +152,20 @@ static bool may_write(mel_call *call)
     return mel_call_is_own(call, "melicit_admin") && mel_call_admin(call);
 }
 
+/* 404 for what is no study. */
+static bool find_study(mel_study_row *row, mel_call *call)
+{
+    mel_error err = { 0 };
+    const char *id = call->rest[0];
+    const mel_status status =
+        strcmp(id, MEL_ALONE) != 0 ? mel_store_study(row, call->app->store, id, &err) : MEL_EINVAL;
+    if (status == MEL_EINVAL)
+        mel_call_error(call, 404, "no-study", "there is no such study", NULL);
+    else if (status != MEL_OK)
+        mel_call_failed(call, status, &err);
+    return status == MEL_OK;
+}
+
 static json_t *csrf_json(const mel_call *call)
 {
     char csrf[MEL_CSRF_TEXT];
@@ -215,8 +229,10 @@ char *mel_link_query(const char *study, const char *label, const mel_app *app)
 
 void mel_admin_links(mel_call *call)
 {
-    if (!may_write(call))
+    mel_study_row row;
+    if (!may_write(call) || !find_study(&row, call))
         return;
+    mel_study_row_clear(&row);
     json_t *body = mel_call_body(call);
     if (body == NULL)
         return;
@@ -317,20 +333,6 @@ void mel_admin_create(mel_call *call)
     else
         mel_call_failed(call, status, &err);
     json_decref(body);
-}
-
-/* 404 for what is no study. */
-static bool find_study(mel_study_row *row, mel_call *call)
-{
-    mel_error err = { 0 };
-    const char *id = call->rest[0];
-    const mel_status status =
-        strcmp(id, MEL_ALONE) != 0 ? mel_store_study(row, call->app->store, id, &err) : MEL_EINVAL;
-    if (status == MEL_EINVAL)
-        mel_call_error(call, 404, "no-study", "there is no such study", NULL);
-    else if (status != MEL_OK)
-        mel_call_failed(call, status, &err);
-    return status == MEL_OK;
 }
 
 void mel_admin_study(mel_call *call)

@@ -17,7 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COOKIE_DAYS = 30, MOST_SECONDS = 7 * 86400, MOST_LABEL = 120, MOST_SESSION_TEXT = 1 << 26 };
+enum {
+    COOKIE_DAYS = 30,
+    MOST_SECONDS = 7 * 86400,
+    MOST_LABEL = 120,
+    MOST_SESSION_TEXT = 1 << 26,
+    MOST_EVENTS = 5000 /* of one person: far more than any study has pages */
+};
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -123,86 +129,101 @@ static void seat_again(mel_call *call, const char *id)
     give_page(call, id, token);
 }
 
-/* Who the cookie says this is, in this study; false: nobody. */
-static bool find_by_cookie(mel_participant_row *out, mel_call *call, const char *study)
+/* Who wants to join. */
+typedef struct {
+    const char *study, *label;
+    const json_t *prolific; /* or NULL */
+    bool linked;            /* the label is not only claimed: its link says so */
+    bool named;             /* the label is the id that Prolific gave */
+} comer;
+
+/* Who the cookie says this is, in this study; MEL_EINVAL: nobody. */
+static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const comer *who, mel_error *err)
 {
     const char *token = mel_request_cookie(call->request, "melicit");
     unsigned char hash[MEL_HASH_BYTES];
     if (token == NULL)
-        return false;
+        return MEL_EINVAL;
     mel_token_hash(hash, token, call->app);
-    if (mel_store_participant_by_token(out, call->app->store, hash, NULL) != MEL_OK)
-        return false;
-    if (strcmp(out->study, study) == 0)
-        return true;
+    const mel_status status = mel_store_participant_by_token(out, call->app->store, hash, err);
+    if (status != MEL_OK ||
+        (strcmp(out->study, who->study) == 0 &&
+         (who->label == NULL || (out->label != NULL && strcmp(out->label, who->label) == 0))))
+        return status;
     mel_participant_row_clear(out);
-    return false;
+    return MEL_EINVAL;
 }
 
-/* Who wants to join. */
-typedef struct {
-    const char *study, *label;
-    bool proven; /* the label is not only claimed: its link, or Prolific, says so */
-} comer;
-
-/* Who this is. *taken: the label is somebody else's, as far as one can tell. */
-static bool find_earlier(mel_participant_row *out, bool *taken, mel_call *call, const comer *who)
+/* Whether the one who has the label came from Prolific as well: its ids are no key to other labels. */
+static bool came_from_prolific(const mel_participant_row *row)
 {
-    *taken = false;
-    if (find_by_cookie(out, call, who->study)) {
-        if (who->label == NULL || (out->label != NULL && strcmp(out->label, who->label) == 0))
-            return true;
-        mel_participant_row_clear(out);
-    }
-    if (who->label == NULL ||
-        mel_store_participant_by_label(out, call->app->store, who->study, who->label, NULL) != MEL_OK)
-        return false;
-    if (who->proven)
-        return true;
-    mel_participant_row_clear(out);
-    *taken = true;
-    return false;
+    json_t *about = mel_read_json(row->about);
+    const char *id = text_of(json_object_get(about, "prolific"), "PROLIFIC_PID");
+    const bool same = id != NULL && row->label != NULL && strcmp(id, row->label) == 0;
+    json_decref(about);
+    return same;
 }
 
-static bool is_full(mel_call *call, const mel_hall *hall, const char *study)
+/* Who this is; MEL_EINVAL: nobody yet, MEL_ECONFLICT: the label is somebody else's, as far as one can tell.
+ */
+static mel_status find_earlier(mel_participant_row *out, mel_call *call, const comer *who, mel_error *err)
+{
+    mel_status status = find_by_cookie(out, call, who, err);
+    if (status != MEL_EINVAL || who->label == NULL)
+        return status;
+    status = mel_store_participant_by_label(out, call->app->store, who->study, who->label, err);
+    if (status != MEL_OK || who->linked || (who->named && came_from_prolific(out)))
+        return status;
+    mel_participant_row_clear(out);
+    return MEL_ECONFLICT;
+}
+
+/* Somebody new, if the study takes more. */
+static void newcomer(mel_call *call, const mel_hall *hall, const comer *who, const char *after)
 {
     mel_study_counts counts = { 0 };
-    return hall->study->quota > 0 && mel_store_counts(&counts, call->app->store, study, NULL) == MEL_OK &&
-           counts.complete >= hall->study->quota;
+    mel_error err = { 0 };
+    const mel_status status =
+        hall->study->quota > 0 ? mel_store_counts(&counts, call->app->store, who->study, &err) : MEL_OK;
+    if (strcmp(hall->state, "open") != 0)
+        mel_call_error(call, 409, "closed", "this study is closed", NULL);
+    else if (status != MEL_OK)
+        mel_call_failed(call, status, &err);
+    else if (hall->study->quota > 0 && counts.complete - counts.simulated >= hall->study->quota)
+        mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
+    else
+        seat_new(call, who->study, who->label,
+                 json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific));
 }
 
-/* Somebody comes back: as the study says. */
+/* Somebody comes back: as the study says. Who has sent nothing yet has not been here: the first answer may
+ * have been lost on its way. */
 static void rejoin(mel_call *call, const mel_hall *hall, const comer *who, const mel_participant_row *earlier)
 {
     const bool fresh = (double)(mel_now() - earlier->seen) < 3.6e6 * hall->study->resume_hours;
-    const bool over = strcmp(earlier->state, "active") != 0;
-    if (hall->study->resume == MEL_RESUME && (fresh || over))
+    const bool over = strcmp(earlier->state, "active") != 0, begun = earlier->seen != earlier->created;
+    if (!begun || (hall->study->resume == MEL_RESUME && (fresh || over)))
         seat_again(call, earlier->id);
-    else if (hall->study->resume == MEL_RESTART && who->label == NULL && strcmp(hall->state, "open") == 0)
-        seat_new(call, who->study, NULL, json_pack("{s:s}", "after", earlier->id));
+    else if (hall->study->resume == MEL_RESTART && who->label == NULL)
+        newcomer(call, hall, who, earlier->id);
     else
         mel_call_error(call, 409, "taken", "you have taken part in this study already", NULL);
 }
 
-static void join(mel_call *call, const mel_hall *hall, const comer *who, const json_t *body)
+static void join(mel_call *call, const mel_hall *hall, const comer *who)
 {
     mel_participant_row earlier = { .label = NULL };
-    bool taken = false;
-    if (find_earlier(&earlier, &taken, call, who)) {
+    mel_error err = { 0 };
+    const mel_status status = find_earlier(&earlier, call, who, &err);
+    if (status == MEL_OK) {
         rejoin(call, hall, who, &earlier);
         mel_participant_row_clear(&earlier);
-    } else if (taken) {
+    } else if (status == MEL_EINVAL) {
+        newcomer(call, hall, who, NULL);
+    } else if (status == MEL_ECONFLICT) {
         mel_call_error(call, 409, "taken", "somebody has taken part under this name already", NULL);
-    } else if (strcmp(hall->state, "open") != 0) {
-        mel_call_error(call, 409, "closed", "this study is closed", NULL);
-    } else if (is_full(call, hall, who->study)) {
-        mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
     } else {
-        const json_t *prolific = json_object_get(body, "prolific");
-        json_t *about = json_object();
-        if (prolific != NULL)
-            (void)json_object_set(about, "prolific", (json_t *)prolific);
-        seat_new(call, who->study, who->label, about);
+        mel_call_failed(call, status, &err);
     }
 }
 
@@ -212,10 +233,10 @@ static bool read_comer(comer *out, mel_call *call, const json_t *body)
     const json_t *prolific = json_object_get(body, "prolific");
     const char *link = text_of(body, "link");
     char right[MEL_LINK_TEXT];
-    *out = (comer){ .study = text_of(body, "study"), .label = text_of(body, "label") };
+    *out = (comer){ .study = text_of(body, "study"), .label = text_of(body, "label"), .prolific = prolific };
     if (out->label == NULL && text_of(prolific, "PROLIFIC_PID") != NULL) {
         out->label = text_of(prolific, "PROLIFIC_PID");
-        out->proven = true;
+        out->named = true;
     }
     if (out->study == NULL || strlen(out->study) >= MEL_ID_TEXT ||
         (out->label != NULL && (strlen(out->label) > MOST_LABEL || out->label[0] == '\0')) ||
@@ -226,10 +247,10 @@ static bool read_comer(comer *out, mel_call *call, const json_t *body)
     if (out->label == NULL || link == NULL)
         return true;
     mel_link_of(right, out->study, out->label, call->app);
-    out->proven = strlen(link) == strlen(right) && sodium_memcmp(link, right, strlen(right)) == 0;
-    if (!out->proven)
+    out->linked = strlen(link) == strlen(right) && sodium_memcmp(link, right, strlen(right)) == 0;
+    if (!out->linked)
         mel_call_wrong(call, "wrong-link", "this link is not one of the study's");
-    return out->proven;
+    return out->linked;
 }
 
 void mel_api_join(mel_call *call)
@@ -249,7 +270,7 @@ void mel_api_join(mel_call *call)
         else if (status != MEL_OK)
             mel_call_failed(call, status, &err);
         else
-            join(call, hall, &who, body);
+            join(call, hall, &who);
         mel_hall_release(call->app->live, hall);
     }
     json_decref(body);
@@ -341,14 +362,19 @@ static void answer_with(mel_call *call, const char *text)
     call->response->n = strlen(copy);
 }
 
-/* The same request again: the log knows its key. The body must say the same value. */
+/* The same request again: the log knows its key. The body must say the same value. False: nothing was
+ * answered. */
 static bool is_replay(mel_call *call, const char *id, const char *token, const char *key, const json_t *value)
 {
     mel_event_row *event = NULL;
     size_t n = 0;
     bool found = false;
-    if (mel_store_events(&event, &n, call->app->store, id, NULL) != MEL_OK)
-        return false;
+    mel_error err = { 0 };
+    const mel_status status = mel_store_events(&event, &n, call->app->store, id, &err);
+    if (status != MEL_OK) {
+        mel_call_failed(call, status, &err);
+        return true;
+    }
     for (size_t i = 0; i < n && !found; i++) {
         if (strcmp(event[i].key, key) != 0)
             continue;
@@ -411,6 +437,11 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
         mel_seat_release(call->app->live, seat, true);
         if (!is_replay(call, id, token, key, value))
             give_conflict(call, id, token, "this page was answered elsewhere; here is the current one");
+        return;
+    }
+    if (seat->seq >= MOST_EVENTS) {
+        mel_seat_release(call->app->live, seat, true);
+        mel_call_error(call, 400, "too-many", "this is more than anybody can have to say here", NULL);
         return;
     }
     mel_event_row event = { .seq = seat->seq + 1, .time = mel_now() };

@@ -86,13 +86,14 @@ static mel_status draw_evaluation(mel_flow *flow, const json_t *phase, mel_error
     if (flow->place->domain.ball != NULL)
         radius = fmin(radius, mel_ball_radius(flow->place->domain.ball));
     flow->n_evaluation = (uint32_t)wanted;
-    flow->pair = mel_alloc(2 * (size_t)flow->n_evaluation * flow->size, sizeof *flow->pair);
+    const size_t n_points = 2 * (size_t)flow->n_evaluation;
+    flow->pair = mel_alloc(n_points * flow->size, sizeof *flow->pair);
     flow->answer = mel_alloc_zero(flow->n_evaluation, sizeof *flow->answer);
     if (flow->pair == NULL || flow->answer == NULL)
         return mel_fail_memory(err, "the evaluation");
     mel_rng rng;
     mel_rng_seed_stream(&rng, flow->seed, STREAM_EVALUATION);
-    for (size_t i = 0; i < 2 * (size_t)flow->n_evaluation; i++) {
+    for (size_t i = 0; i < n_points; i++) {
         size_t tries = 0;
         while (!draw_point(flow->pair + i * flow->size, flow, radius, &rng) && ++tries < MOST_DRAWS)
             ;
@@ -197,8 +198,17 @@ static bool is_definite(const json_t *item)
     return json_is_true(json_object_get(json_object_get(item, "of"), "definite"));
 }
 
-/* Two systems that trade one mistake for the other or, for a definite question, of which one is worse in all.
- */
+/* Whether B is the better one of a definite question: a coin of the participant's, so that nobody learns to
+ * prefer a side. */
+static bool is_b_better(const mel_flow *flow)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, flow->seed, (uint64_t)STREAM_TRAINING << 32 | flow->item);
+    return mel_rng_next(&rng) >> 63 != 0;
+}
+
+/* Two systems that trade one mistake for the other or, for a definite question, of which the second is worse
+ * in all. */
 static mel_status training_pair(double *a, double *b, const mel_flow *flow, bool definite, mel_error *err)
 {
     const mel_face *face = flow->place->domain.face;
@@ -223,9 +233,10 @@ static mel_status training_pair(double *a, double *b, const mel_flow *flow, bool
                         "training: pictures can be made for two classes or on a ball, not for this family");
     const size_t q = flow->size / (flow->place->n_groups > 1 ? flow->place->n_groups : 1);
     const double right = mel_session_layout(flow->session)->coordinates == MEL_OFFDIAGONAL ? -1.0 : 1.0;
-    const double step = mel_ball_radius(ball) / sqrt((double)q);
+    const double far = mel_ball_radius(ball) / sqrt((double)q);
     for (size_t i = 0; i < flow->size; i++) {
         const double centre = mel_ball_centre(ball)[i % q];
+        const double step = i / q % 2 == 0 ? far : 0.6 * far; /* groups are told apart */
         a[i] = centre + right * step * (definite || i % 2 == 0 ? 1.0 : -0.6);
         b[i] = centre + right * step * (definite ? 0.1 : i % 2 == 0 ? -0.6 : 1.0);
     }
@@ -238,12 +249,13 @@ static mel_status training_views(json_t **out, const mel_flow *flow, bool defini
     double *room = mel_alloc(2 * flow->size, sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "two pictures");
+    const bool turn = definite && is_b_better(flow);
     mel_status status = training_pair(room, room + flow->size, flow, definite, err);
     if (status == MEL_OK) {
         const mel_question question = {
             .layout = mel_session_layout(flow->session),
-            .a = room,
-            .b = room + flow->size,
+            .a = turn ? room + flow->size : room,
+            .b = turn ? room : room + flow->size,
             .class_share = flow->place->class_share,
         };
         const uint32_t people = shown_people(flow);
@@ -254,35 +266,60 @@ static mel_status training_views(json_t **out, const mel_flow *flow, bool defini
     return status;
 }
 
-/* A cell, a total or a share of one system, in people or percent. */
+static size_t index_of(const json_t *of, const char *name)
+{
+    return (size_t)json_number_value(json_object_get(of, name));
+}
+
+/* NaN where nothing is shown. */
+static double shown_count(const json_t *counts, size_t truth, size_t predicted)
+{
+    const json_t *cell = json_array_get(json_array_get(counts, truth), predicted);
+    return json_is_number(cell) ? json_number_value(cell) : (double)NAN;
+}
+
+/* A cell, a total or a share of one system, in people or percent; NaN: there is no such number. */
 static double training_number(const json_t *view, const json_t *of)
 {
     const json_t *counts = json_object_get(view, "counts");
-    const size_t truth = (size_t)json_number_value(json_object_get(of, "true"));
-    const size_t predicted = (size_t)json_number_value(json_object_get(of, "predicted"));
+    if (json_object_get(of, "group") != NULL)
+        counts = json_array_get(counts, index_of(of, "group"));
+    const size_t n = json_array_size(counts);
     const char *total = json_string_value(json_object_get(of, "total"));
-    const size_t class_code = (size_t)json_number_value(json_object_get(of, "class"));
+    const size_t class_code = index_of(of, "class"), truth = index_of(of, "true");
     double sum = 0.0, row = 0.0;
-    for (size_t i = 0; total != NULL && i < json_array_size(counts); i++)
-        sum += json_number_value(strcmp(total, "predicted") == 0
-                                     ? json_array_get(json_array_get(counts, i), class_code)
-                                     : json_array_get(json_array_get(counts, class_code), i));
+    for (size_t i = 0; i < n; i++) {
+        sum += total != NULL && strcmp(total, "predicted") == 0 ? shown_count(counts, i, class_code)
+                                                                : shown_count(counts, class_code, i);
+        row += shown_count(counts, truth, i);
+    }
     if (total != NULL)
-        return sum;
-    const json_t *cells = json_array_get(counts, truth);
-    const double cell = json_number_value(json_array_get(cells, predicted));
-    for (size_t i = 0; i < json_array_size(cells); i++)
-        row += json_number_value(json_array_get(cells, i));
-    return json_is_true(json_object_get(of, "rate")) && row > 0.0 ? 100.0 * cell / row : cell;
+        return n > 0 ? sum : (double)NAN;
+    const double cell = shown_count(counts, truth, index_of(of, "predicted"));
+    return !json_is_true(json_object_get(of, "rate")) ? cell : row > 0.0 ? 100.0 * cell / row : (double)NAN;
 }
 
-static bool training_right(const json_t *item, const json_t *views, const json_t *answer)
+/* Whether what is asked for can be seen. */
+static mel_status check_item(const json_t *item, const json_t *views, const mel_flow *flow, mel_error *err)
+{
+    const json_t *of = json_object_get(item, "of");
+    if (is_definite(item) || (isfinite(training_number(json_array_get(views, 0), of)) &&
+                              isfinite(training_number(json_array_get(views, 1), of))))
+        return MEL_OK;
+    return mel_fail(err, MEL_EDATA,
+                    "phases[%zu].items[%zu].of: the picture has no such number (classes and, where there are "
+                    "some, groups are counted from 0)",
+                    flow->phase, flow->item);
+}
+
+static bool training_right(const mel_flow *flow, const json_t *item, const json_t *views,
+                           const json_t *answer)
 {
     const json_t *of = json_object_get(item, "of");
     const char *letter = json_string_value(answer),
                *system = json_string_value(json_object_get(of, "system"));
     if (is_definite(item))
-        return letter != NULL && strcmp(letter, "A") == 0;
+        return letter != NULL && strcmp(letter, is_b_better(flow) ? "B" : "A") == 0;
     const double a = training_number(json_array_get(views, 0), of),
                  b = training_number(json_array_get(views, 1), of);
     if (json_object_get(item, "compare") != NULL) {
@@ -330,9 +367,13 @@ static mel_status training_page(json_t *page, mel_flow *flow, mel_error *err)
 {
     const json_t *item = training_item(flow);
     json_t *views = NULL;
-    const mel_status status = training_views(&views, flow, is_definite(item), err);
-    if (status != MEL_OK)
+    mel_status status = training_views(&views, flow, is_definite(item), err);
+    if (status == MEL_OK)
+        status = check_item(item, views, flow, err);
+    if (status != MEL_OK) {
+        json_decref(views);
         return status;
+    }
     const bool letters = is_definite(item) || json_object_get(item, "compare") != NULL;
     json_t *choices = !letters            ? json_null()
                       : is_definite(item) ? json_pack("[s, s]", "A", "B")
@@ -569,7 +610,7 @@ static mel_status tell_training(mel_flow *flow, const json_t *value, mel_error *
     const mel_status status = training_views(&views, flow, is_definite(item), err);
     if (status != MEL_OK)
         return status;
-    const bool right = training_right(item, views, answer);
+    const bool right = training_right(flow, item, views, answer);
     json_decref(views);
     flow->wrong = right ? 0 : flow->wrong + 1;
     if (!right && flow->wrong < MOST_WRONG)
@@ -586,8 +627,13 @@ static mel_status tell_guess(mel_flow *flow, const json_t *value, mel_error *err
     const double number = json_number_value(ratio);
     if (json_is_null(ratio)) /* cannot say */
         return next_phase(flow, err);
+    const json_t *low = json_object_get(phase_of(flow)->json, "low"),
+                 *high = json_object_get(phase_of(flow)->json, "high");
     if (!json_is_number(ratio) || !(number > 0.0) || !isfinite(number))
         return mel_fail(err, MEL_EINVAL, "ratio: a number above 0 is wanted");
+    if ((low != NULL && number < json_number_value(low)) ||
+        (high != NULL && number > json_number_value(high)))
+        return mel_fail(err, MEL_EINVAL, "ratio: a number in the range is wanted");
     flow->guess = number;
     return next_phase(flow, err);
 }
@@ -624,7 +670,7 @@ static mel_status undo(mel_flow *flow, mel_error *err)
         return mel_fail(err, MEL_EINVAL, "there is no answer that could be taken back");
     if (phase_of(flow)->kind == MEL_PHASE_ELICITATION)
         return mel_session_undo(flow->session, err);
-    flow->item--;
+    flow->answer[--flow->item] = MEL_ANSWER_SKIP; /* it counts for nothing until it is given again */
     return MEL_OK;
 }
 
@@ -800,7 +846,7 @@ static json_t *simulated_training(mel_flow *flow, mel_error *err)
         return NULL;
     for (size_t i = 0; i < 3 && found == NULL; i++) {
         json_t *letter = json_string(letters[i]);
-        if (training_right(item, views, letter))
+        if (training_right(flow, item, views, letter))
             found = json_incref(letter);
         json_decref(letter);
     }

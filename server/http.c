@@ -11,7 +11,7 @@
  * request, or answer, has been under way for too long (bytes at a fair rate buy time), and connections that
  * idle as long.
  *
- * Limits: of headers (memory per connection), bodies, connections in all and per address. */
+ * Limits: of headers (memory per connection), bodies each and in all, connections in all and per address. */
 #include "http.h"
 
 #include "base/internal.h"
@@ -65,6 +65,8 @@ struct mel_http {
     pthread_cond_t work, sweep;
     mel_request *first, *last;
     wire *wires;
+    size_t held;    /* bytes of bodies in memory */
+    size_t pending; /* requests that are about to be queued */
     bool stopping;
     pthread_t *worker, sweeper;
     unsigned n_workers;
@@ -116,6 +118,11 @@ static void request_free(mel_request *request)
 {
     if (request == NULL)
         return;
+    if (request->capacity > 0) {
+        pthread_mutex_lock(&request->http->lock);
+        request->http->held -= request->capacity;
+        pthread_mutex_unlock(&request->http->lock);
+    }
     free(request->method);
     free(request->path);
     free(request->body);
@@ -324,17 +331,34 @@ static mel_request *request_new(mel_http *http, struct MHD_Connection *connectio
     return request;
 }
 
+/* Room for bodies is given up to a limit for all of them: many who send much at once cannot exhaust the
+ * memory. */
+static bool hold(mel_http *http, size_t bytes)
+{
+    pthread_mutex_lock(&http->lock);
+    const bool fits = bytes <= http->opt.body_memory && http->held <= http->opt.body_memory - bytes;
+    if (fits)
+        http->held += bytes;
+    pthread_mutex_unlock(&http->lock);
+    return fits;
+}
+
 static bool append(mel_request *request, const char *bytes, size_t n)
 {
     if (request->n + n + 1 > request->capacity) {
         size_t capacity = request->capacity == 0 ? 1024 : request->capacity;
         while (capacity < request->n + n + 1)
             capacity *= 2;
+        if (capacity > request->limit + 1 && request->n + n <= request->limit)
+            capacity = request->limit + 1;
+        const size_t more = capacity - request->capacity;
         void *block = request->body;
+        if (!hold(request->http, more))
+            return false;
+        request->capacity = capacity; /* given back with the request, grown or not */
         if (!mel_grow(&block, capacity, 1))
             return false;
         request->body = block;
-        request->capacity = capacity;
     }
     memcpy(request->body + request->n, bytes, n);
     request->n += n;
@@ -342,9 +366,20 @@ static bool append(mel_request *request, const char *bytes, size_t n)
     return true;
 }
 
+/* Workers wait for what was announced; false once they are told to stop: then nobody would answer. */
+static bool announce(mel_http *http)
+{
+    pthread_mutex_lock(&http->lock);
+    const bool working = !http->stopping;
+    http->pending += working;
+    pthread_mutex_unlock(&http->lock);
+    return working;
+}
+
 static void enqueue(mel_http *http, mel_request *request)
 {
     pthread_mutex_lock(&http->lock);
+    http->pending--;
     if (request->wire != NULL)
         request->wire->busy = true;
     request->next = NULL;
@@ -353,7 +388,10 @@ static void enqueue(mel_http *http, mel_request *request)
     else
         http->first = request;
     http->last = request;
-    pthread_cond_signal(&http->work);
+    if (http->stopping)
+        pthread_cond_broadcast(&http->work); /* those who waited for this one may go now */
+    else
+        pthread_cond_signal(&http->work);
     pthread_mutex_unlock(&http->lock);
 }
 
@@ -384,6 +422,8 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *connection,
         *n = 0;
         return MHD_YES;
     }
+    if (request->refused == 0 && !announce(http))
+        request->refused = 503;
     if (request->refused != 0)
         return refuse(connection, request->refused);
     MHD_suspend_connection(connection);
@@ -463,7 +503,7 @@ static void *sweep(void *user)
 static mel_request *take(mel_http *http)
 {
     pthread_mutex_lock(&http->lock);
-    while (http->first == NULL && !http->stopping)
+    while (http->first == NULL && (!http->stopping || http->pending > 0))
         pthread_cond_wait(&http->work, &http->lock);
     mel_request *request = http->first;
     if (request != NULL) {
@@ -500,6 +540,7 @@ void mel_http_options_init(mel_http_options *opt)
         .per_address = 512,
         .body_limit = 65536,
         .upload_limit = (size_t)32 << 20,
+        .body_memory = (size_t)256 << 20,
         .deadline = 10.0,
     };
 }
@@ -596,7 +637,8 @@ uint16_t mel_http_port(const mel_http *http)
     return http->port;
 }
 
-/* Suspended connections must be resumed before the daemon is stopped: workers empty the queue first. */
+/* Suspended connections must be resumed before the daemon is stopped, which would abort otherwise: workers
+ * empty the queue first, and no request is queued any more. */
 void mel_http_stop(mel_http *http)
 {
     if (http == NULL)

@@ -41,6 +41,7 @@ typedef struct {
     unsigned per_address; /* connections of one client; 512 */
     size_t body_limit;    /* bytes; 65,536 */
     size_t upload_limit;  /* of requests to upload_path; 32 MiB */
+    size_t body_memory;   /* of all requests at a time; 256 MiB: more are told to come again */
     const char *upload_path;
     double deadline; /* seconds from the first byte of a request, or of its answer, to the last; 10 */
 } mel_http_options;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_IDLE_PLACES = 8, MOST_SEATS = 1000, BUCKETS = 1024, MEMOS = 16 };
+enum { MOST_IDLE_PLACES = 8, MOST_PLACES = 40, MOST_SEATS = 1000, BUCKETS = 1024, MEMOS = 16 };
 
 typedef struct place_entry place_entry;
 struct place_entry {
@@ -48,7 +48,9 @@ struct mel_live {
     place_entry *places;
     seat_entry *bucket[BUCKETS];
     seat_entry *newest, *oldest;
-    size_t n_idle;
+    size_t n_idle, n_places;
+    size_t workers;           /* 0: nobody else is kept waiting, there are no limits */
+    size_t n_making, n_stuck; /* callers who do heavy work; who do or wait for it */
     uint64_t clock;
     memo memos[MEMOS];
     size_t next_memo;
@@ -66,6 +68,49 @@ mel_status mel_live_new(mel_live **out, mel_store *store, mel_place_maker maker,
     pthread_mutex_init(&live->lock, NULL);
     pthread_cond_init(&live->changed, NULL);
     return MEL_OK;
+}
+
+/* --- heavy work --------------------------------------------------------------------------------- */
+
+void mel_live_limit(mel_live *live, size_t workers)
+{
+    live->workers = workers;
+}
+
+static mel_status too_busy(mel_error *err)
+{
+    return mel_fail(err, MEL_ESTATE, "the server is busy with other people's data; try again in a moment");
+}
+
+/* Whether one more may begin, or wait for the end of, what takes long: a quarter of the workers do such
+ * things at a time, and a quarter are never kept from answers. The lock is held. */
+static bool may_begin(const mel_live *live)
+{
+    const size_t most = live->workers / 4;
+    return live->workers == 0 || live->n_making < (most > 0 ? most : 1);
+}
+
+static bool may_wait(const mel_live *live)
+{
+    return live->workers == 0 || live->n_stuck < live->workers - live->workers / 4;
+}
+
+mel_status mel_live_begin(mel_live *live, mel_error *err)
+{
+    pthread_mutex_lock(&live->lock);
+    const bool may = may_begin(live) && may_wait(live);
+    live->n_making += may;
+    live->n_stuck += may;
+    pthread_mutex_unlock(&live->lock);
+    return may ? MEL_OK : too_busy(err);
+}
+
+void mel_live_end(mel_live *live)
+{
+    pthread_mutex_lock(&live->lock);
+    live->n_making--;
+    live->n_stuck--;
+    pthread_mutex_unlock(&live->lock);
 }
 
 /* --- places ------------------------------------------------------------------------------------- */
@@ -93,6 +138,7 @@ static void forget_places(mel_live *live)
         return;
     place_entry *gone = *oldest;
     *oldest = gone->next;
+    live->n_places--;
     place_entry_free(gone);
 }
 
@@ -124,7 +170,38 @@ static void drop_place(mel_live *live, place_entry *gone)
     while (*at != gone)
         at = &(*at)->next;
     *at = gone->next;
+    live->n_places--;
     place_entry_free(gone);
+}
+
+/* A new entry, made without the lock, which is held before and after; NULL when that fails. Takes the key
+ * over. */
+static place_entry *make_place(mel_status *status, mel_live *live, char *key, const mel_study *study,
+                               mel_error *err)
+{
+    place_entry *entry = mel_alloc_zero(1, sizeof *entry);
+    if (entry == NULL) {
+        free(key);
+        *status = mel_fail_memory(err, "a study");
+        return NULL;
+    }
+    *entry = (place_entry){ .next = live->places, .key = key, .making = true };
+    live->places = entry;
+    live->n_places++;
+    live->n_making++;
+    live->n_stuck++;
+    pthread_mutex_unlock(&live->lock);
+    *status =
+        live->maker(&entry->place, live->user, study->space, study->options.family, study->options.seed, err);
+    pthread_mutex_lock(&live->lock);
+    live->n_making--;
+    live->n_stuck--;
+    entry->making = false;
+    pthread_cond_broadcast(&live->changed);
+    if (*status == MEL_OK)
+        return entry;
+    drop_place(live, entry);
+    return NULL;
 }
 
 /* Takes the key over. The lock is held before and after, not while the place is made. */
@@ -132,31 +209,21 @@ static mel_status use_place(place_entry **out, mel_live *live, char *key, const 
                             mel_error *err)
 {
     place_entry *entry = find_place(live, key);
-    while (entry != NULL && entry->making) {
+    while (entry != NULL && entry->making && may_wait(live)) {
+        live->n_stuck++;
         pthread_cond_wait(&live->changed, &live->lock);
+        live->n_stuck--;
         entry = find_place(live, key);
     }
-    mel_status status = MEL_OK;
-    if (entry != NULL) {
-        free(key);
+    if (entry == NULL && may_begin(live) && may_wait(live)) {
+        mel_status status = MEL_OK;
+        entry = make_place(&status, live, key, study, err);
+        if (entry == NULL)
+            return status;
     } else {
-        entry = mel_alloc_zero(1, sizeof *entry);
-        if (entry == NULL) {
-            free(key);
-            return mel_fail_memory(err, "a study");
-        }
-        *entry = (place_entry){ .next = live->places, .key = key, .making = true };
-        live->places = entry;
-        pthread_mutex_unlock(&live->lock);
-        status = live->maker(&entry->place, live->user, study->space, study->options.family,
-                             study->options.seed, err);
-        pthread_mutex_lock(&live->lock);
-        entry->making = false;
-        pthread_cond_broadcast(&live->changed);
-    }
-    if (status != MEL_OK) {
-        drop_place(live, entry);
-        return status;
+        free(key);
+        if (entry == NULL || entry->making)
+            return too_busy(err);
     }
     entry->users++;
     entry->used = ++live->clock;
@@ -165,6 +232,16 @@ static mel_status use_place(place_entry **out, mel_live *live, char *key, const 
 }
 
 /* --- halls -------------------------------------------------------------------------------------- */
+
+/* Data that are gone or a file that is not understood any more are no fault of what was asked now. */
+static mel_status unavailable(mel_status status, mel_error *err)
+{
+    if (status != MEL_EINVAL && status != MEL_EDATA)
+        return status;
+    if (err != NULL)
+        err->code = MEL_ESTATE;
+    return MEL_ESTATE;
+}
 
 mel_status mel_hall_of(mel_hall **out, mel_live *live, mel_study *study, mel_error *err)
 {
@@ -202,6 +279,7 @@ mel_status mel_hall_of_study(mel_hall **out, mel_live *live, const char *id, mel
     status = mel_study_parse(&study, row.file, strlen(row.file), err);
     if (status == MEL_OK)
         status = mel_hall_of(out, live, study, err);
+    status = unavailable(status, err);
     if (status == MEL_OK)
         (void)snprintf((*out)->state, sizeof(*out)->state, "%s", row.state);
     mel_study_row_clear(&row);
@@ -311,21 +389,32 @@ static mel_status replay(mel_seat *seat, mel_live *live, mel_error *err)
 static mel_status fill_seat(mel_seat *seat, mel_live *live, const char *id, mel_error *err)
 {
     mel_status status = mel_store_participant(&seat->row, live->store, id, err);
-    if (status == MEL_OK)
-        status = find_hall(&seat->hall, live, &seat->row, err);
+    if (status != MEL_OK)
+        return status;
+    status = find_hall(&seat->hall, live, &seat->row, err);
     if (status == MEL_OK)
         status = mel_flow_new(&seat->flow, seat->hall->study, seat->hall->place, seat->row.seed, err);
-    return status == MEL_OK ? replay(seat, live, err) : status;
+    if (status == MEL_OK)
+        status = replay(seat, live, err);
+    return unavailable(status, err);
 }
 
-/* The entry, taken for this caller; the lock is held. NULL without memory. */
-static seat_entry *claim(mel_live *live, const char *id)
+/* The entry, taken for this caller; the lock is held. NULL without memory, or when as many as may wait for
+ * it already: a person has one browser, and the others need the workers. */
+static seat_entry *claim(mel_live *live, const char *id, mel_error *err)
 {
     seat_entry *entry = find_seat(live, id);
+    if (entry != NULL && entry->taken && live->workers > 0 &&
+        (entry->waiting >= live->workers / 2 || !may_wait(live))) {
+        (void)too_busy(err);
+        return NULL;
+    }
     if (entry == NULL) {
         entry = mel_alloc_zero(1, sizeof *entry);
-        if (entry == NULL)
+        if (entry == NULL) {
+            (void)mel_fail_memory(err, "a participant");
             return NULL;
+        }
         (void)snprintf(entry->id, sizeof entry->id, "%s", id);
         const size_t at = bucket_of(entry->id);
         entry->next = live->bucket[at];
@@ -336,8 +425,10 @@ static seat_entry *claim(mel_live *live, const char *id)
     if (!entry->taken && entry->waiting == 0) /* else it is for the one who waits, and on no list */
         unlink_idle(live, entry);
     entry->waiting++;
+    live->n_stuck++;
     while (entry->taken)
         pthread_cond_wait(&live->changed, &live->lock);
+    live->n_stuck--;
     entry->waiting--;
     entry->taken = true;
     return entry;
@@ -349,11 +440,13 @@ mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant
     *out = NULL;
     if (strlen(participant) >= MEL_ID_TEXT)
         return mel_fail(err, MEL_EINVAL, "there is no such participant");
+    mel_error own = { .code = MEL_OK };
+    err = err != NULL ? err : &own; /* it tells what claim() failed of */
     pthread_mutex_lock(&live->lock);
-    seat_entry *entry = claim(live, participant);
+    seat_entry *entry = claim(live, participant, err);
     pthread_mutex_unlock(&live->lock);
     if (entry == NULL)
-        return mel_fail_memory(err, "a participant");
+        return err->code;
     if (entry->known && seen != 0 && entry->seat.row.seen != seen) {
         seat_clear(live, &entry->seat);
         entry->known = false;
@@ -370,10 +463,11 @@ mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant
     return MEL_OK;
 }
 
-/* The seat that has been idle for longest, when there are too many; the caller clears and frees it. */
+/* The seat that has been idle for longest, when there are too many seats or places; the caller clears and
+ * frees it. */
 static seat_entry *oldest_beyond(mel_live *live)
 {
-    seat_entry *gone = live->n_idle > MOST_SEATS ? live->oldest : NULL;
+    seat_entry *gone = live->n_idle > MOST_SEATS || live->n_places > MOST_PLACES ? live->oldest : NULL;
     if (gone != NULL) {
         unlink_idle(live, gone);
         remove_seat(live, gone);

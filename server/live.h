@@ -10,6 +10,13 @@ typedef struct mel_live mel_live;
 mel_status mel_live_new(mel_live **out, mel_store *store, mel_place_maker maker, void *user, mel_error *err);
 void mel_live_free(mel_live *live);
 
+/* How many callers there may be at a time. From then on what takes long (making a place, waiting for one or
+ * for a seat, whatever is between begin and end) is refused with MEL_ESTATE where too many do it, so that
+ * others' answers always find a worker. */
+void mel_live_limit(mel_live *live, size_t workers);
+mel_status mel_live_begin(mel_live *live, mel_error *err);
+void mel_live_end(mel_live *live);
+
 /* A study with the place that it is about; lent until mel_hall_release. Nobody waits for another study's
  * place. */
 typedef struct mel_hall mel_hall;
@@ -35,7 +42,7 @@ typedef struct {
 } mel_seat;
 /* Waits until no other caller has this one. seen: when the store saw the participant last; what is in memory
  * is from another time when another process has answered meanwhile, and is made again (0: it will do).
- * MEL_EINVAL when there is no such participant. */
+ * MEL_EINVAL when there is no such participant, MEL_ESTATE when the study's data cannot be had. */
 mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant, int64_t seen,
                          mel_error *err);
 /* keep: what is in memory is what is stored; otherwise it is forgotten. */

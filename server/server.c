@@ -117,6 +117,8 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = check_url(&server->public_url, opt->public_url, err);
     server->app.public_url = server->public_url;
     server->app.datasets = opt->datasets;
+    if (status == MEL_OK)
+        mel_live_limit(server->app.live, opt->http.workers);
     bool mine = false;
     if (status == MEL_OK)
         status = mel_admin_token_new(server->token, &mine, false, &server->app, err);

@@ -42,9 +42,9 @@ mel_status mel_store_add_study(mel_store *store, const mel_study_row *study, mel
 mel_status mel_store_study(mel_study_row *out, mel_store *store, const char *id, mel_error *err);
 mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, mel_error *err);
 mel_status mel_store_set_state(mel_store *store, const char *study, const char *state, mel_error *err);
-/* How many participants a study has in each state. */
+/* How many participants a study has in each state; how many of the complete ones are simulated. */
 typedef struct {
-    size_t active, complete, left;
+    size_t active, complete, left, simulated;
 } mel_study_counts;
 mel_status mel_store_counts(mel_study_counts *out, mel_store *store, const char *study, mel_error *err);
 
@@ -104,6 +104,8 @@ mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *
 /* The stored bytes, which never expire: what another process put first wins. */
 mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,
                               const void *mine, size_t n, mel_error *err);
+/* The bytes of all things whose name begins so; no '%' or '_' in it. */
+mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err);
 /* Not being there is no failure. */
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err);
 /* Removes what expired at `now` or before. */

@@ -254,6 +254,8 @@ static mel_status count_state(void *context, const mel_sql_value *row, mel_error
         out->complete = n;
     else
         out->left = n;
+    if (strcmp(state, "complete") == 0)
+        out->simulated = (size_t)row[2].integer;
     return MEL_OK;
 }
 

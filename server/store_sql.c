@@ -14,7 +14,11 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_STUDY] = { "SELECT " STUDY " FROM study WHERE id = $1", false },
     [MEL_SQL_STUDIES] = { "SELECT " STUDY " FROM study ORDER BY created, id", false },
     [MEL_SQL_SET_STUDY_STATE] = { "UPDATE study SET state = $1 WHERE id = $2 RETURNING id", false },
-    [MEL_SQL_COUNT_STATES] = { "SELECT state, count(*) FROM participant WHERE study = $1 GROUP BY state",
+    /* What is said about a simulated participant begins with that. */
+    [MEL_SQL_COUNT_STATES] = { "SELECT state, count(*),"
+                               " coalesce(sum(CASE WHEN about LIKE '{\"simulated\":true%' THEN 1 ELSE 0 "
+                               "END), 0)"
+                               " FROM participant WHERE study = $1 GROUP BY state",
                                false },
     [MEL_SQL_ADD_PARTICIPANT] = { "INSERT INTO participant (" PARTICIPANT
                                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
@@ -47,6 +51,9 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                            " WHERE thing.expires <> 0 AND thing.expires <= $3",
                            false },
     [MEL_SQL_GET] = { "SELECT bytes FROM thing WHERE name = $1 AND (expires = 0 OR expires > $2)", false },
+    [MEL_SQL_BYTES_OF] = { "SELECT CAST(coalesce(sum(length(bytes)), 0) AS BIGINT) FROM thing"
+                           " WHERE name LIKE $1",
+                           false },
     [MEL_SQL_REMOVE] = { "DELETE FROM thing WHERE name = $1", false },
     [MEL_SQL_EXPIRE] = { "DELETE FROM thing WHERE expires <> 0 AND expires <= $1", false },
     [MEL_SQL_GAPS] = { "SELECT participant FROM event GROUP BY participant"

@@ -30,6 +30,7 @@ typedef enum {
     MEL_SQL_PUT,
     MEL_SQL_PUT_ONCE,
     MEL_SQL_GET,
+    MEL_SQL_BYTES_OF,
     MEL_SQL_REMOVE,
     MEL_SQL_EXPIRE,
     MEL_SQL_GAPS,

@@ -1,6 +1,7 @@
 /* Small things by name. */
 #include "store_sql.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -65,6 +66,19 @@ static mel_status put_once(mel_sql *sql, void *context, mel_error *err)
     return status == MEL_OK ? get_thing(sql, context, err) : status;
 }
 
+static mel_status note_bytes(void *context, const mel_sql_value *row, mel_error *err)
+{
+    (void)err;
+    ((thing *)context)->time = row->integer;
+    return MEL_OK;
+}
+
+static mel_status sum_bytes(mel_sql *sql, void *context, mel_error *err)
+{
+    const mel_sql_value p = mel_sql_text(((const thing *)context)->name);
+    return sql->run(sql, MEL_SQL_BYTES_OF, &p, 1, note_bytes, context, err);
+}
+
 static mel_status remove_thing(mel_sql *sql, void *context, mel_error *err)
 {
     const mel_sql_value p = mel_sql_text(((const thing *)context)->name);
@@ -117,6 +131,20 @@ mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, 
 {
     thing t = { .name = name, .mine = mine, .n = n, .time = now_ms() };
     return found(bytes, n_stored, &t, store->write(store, put_once, &t, false, err), err);
+}
+
+mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err)
+{
+    char pattern[64];
+    *out = 0;
+    if (strlen(prefix) + 2 > sizeof pattern)
+        return mel_fail(err, MEL_EINVAL, "the beginning of a name is at most %zu bytes", sizeof pattern - 2);
+    (void)snprintf(pattern, sizeof pattern, "%s%%", prefix);
+    thing t = { .name = pattern };
+    const mel_status status = store->read(store, sum_bytes, &t, err);
+    if (status == MEL_OK)
+        *out = t.time;
+    return status;
 }
 
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err)

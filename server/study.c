@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PHASES = 100, MOST_FIELDS = 60, MOST_TEXT = 20000, PLACE_TEXT = 96 };
+enum {
+    MOST_PHASES = 100,
+    MOST_FIELDS = 60,
+    MOST_TEXT = 20000,
+    MOST_CODE = 999,
+    MOST_QUESTIONS = 1000,
+    PLACE_TEXT = 96
+};
 
 /* --- what an object may hold -------------------------------------------------------------------- */
 
@@ -171,11 +178,39 @@ static const field item_fields[] = { { "about", TEXT, false },
                                      { "compare", TEXT, false },
                                      { "explain", TEXT, false },
                                      { 0 } };
-static const field of_fields[] = {
-    { "system", TEXT, false },      { "true", NUMBER, false },  { "predicted", NUMBER, false },
-    { "total", TEXT, false },       { "class", NUMBER, false }, { "rate", BOOLEAN, false },
-    { "definite", BOOLEAN, false }, { "more", BOOLEAN, false }, { 0 }
-};
+static const field of_fields[] = { { "system", TEXT, false },      { "true", NUMBER, false },
+                                   { "predicted", NUMBER, false }, { "total", TEXT, false },
+                                   { "class", NUMBER, false },     { "rate", BOOLEAN, false },
+                                   { "definite", BOOLEAN, false }, { "more", BOOLEAN, false },
+                                   { "group", NUMBER, false },     { 0 } };
+
+/* What `of` means: a number that is counted, or the definite question. Classes and groups are numbers from 0;
+ * whether they are there, the space says. */
+static mel_status check_of(const json_t *of, const char *place, mel_error *err)
+{
+    static const char *const numbers[] = { "true", "predicted", "class", "group" };
+    const char *system = text_of(of, "system"), *total = text_of(of, "total");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const json_t *value = json_object_get(of, numbers[i]);
+        const double number = json_number_value(value);
+        if (value != NULL && (!(number >= 0.0 && number <= MOST_CODE) || number != floor(number)))
+            return mel_fail(err, MEL_EDATA, "%s.%s: a whole number from 0 is wanted", place, numbers[i]);
+    }
+    if (json_object_get(of, "system") != NULL && strcmp(system, "A") != 0 && strcmp(system, "B") != 0)
+        return mel_fail(err, MEL_EDATA, "%s.system: '%.40s' is neither A nor B", place, system);
+    if (json_is_true(json_object_get(of, "definite")))
+        return MEL_OK;
+    if (json_object_get(of, "total") == NULL)
+        return json_object_get(of, "true") != NULL && json_object_get(of, "predicted") != NULL
+                   ? MEL_OK
+                   : mel_fail(err, MEL_EDATA,
+                              "%s: true and predicted, total and class, or definite is wanted", place);
+    if (strcmp(total, "predicted") != 0 && strcmp(total, "true") != 0)
+        return mel_fail(err, MEL_EDATA, "%s.total: '%.40s' is neither predicted nor true", place, total);
+    return json_object_get(of, "class") != NULL
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "%s.class: the class of the total is wanted", place);
+}
 
 static mel_status check_items(const json_t *items, const char *place, mel_error *err)
 {
@@ -190,6 +225,8 @@ static mel_status check_items(const json_t *items, const char *place, mel_error 
             char of[PLACE_TEXT + 8];
             (void)snprintf(of, sizeof of, "%.90s.of", at);
             status = check_object(json_object_get(item, "of"), of, of_fields, err);
+            if (status == MEL_OK)
+                status = check_of(json_object_get(item, "of"), of, err);
         }
         if (status != MEL_OK)
             return status;
@@ -269,15 +306,16 @@ static const field option_fields[] = { { "family", TEXT, false },
                                        { "seed", NUMBER, false },
                                        { 0 } };
 
-static mel_status whole(uint32_t *out, const json_t *object, const char *name, double low, mel_error *err)
+static mel_status whole(uint32_t *out, const json_t *object, const char *name, double low, double high,
+                        mel_error *err)
 {
     const json_t *value = json_object_get(object, name);
     if (value == NULL)
         return MEL_OK;
     const double number = json_number_value(value);
-    if (!(number >= low && number <= 1e6) || number != floor(number))
-        return mel_fail(err, MEL_EDATA, "elicitation.%s: a whole number from %g to 1,000,000 is wanted", name,
-                        low);
+    if (!(number >= low && number <= high) || number != floor(number))
+        return mel_fail(err, MEL_EDATA, "elicitation.%s: a whole number from %.0f to %.0f is wanted", name,
+                        low, high);
     *out = (uint32_t)number;
     return MEL_OK;
 }
@@ -295,13 +333,13 @@ static mel_status read_options(mel_session_options *out, const json_t *json, mel
     mel_status status = check_object(json, "elicitation", option_fields, err);
     uint32_t seed = 1;
     if (status == MEL_OK)
-        status = whole(&out->max_questions, json, "max_questions", 1, err);
+        status = whole(&out->max_questions, json, "max_questions", 1, MOST_QUESTIONS, err);
     if (status == MEL_OK)
-        status = whole(&out->repeat_every, json, "repeat_every", 0, err);
+        status = whole(&out->repeat_every, json, "repeat_every", 0, MOST_QUESTIONS, err);
     if (status == MEL_OK)
-        status = whole(&out->per_round, json, "per_round", 2, err);
+        status = whole(&out->per_round, json, "per_round", 2, MOST_QUESTIONS, err);
     if (status == MEL_OK)
-        status = whole(&seed, json, "seed", 0, err);
+        status = whole(&seed, json, "seed", 0, 1e6, err);
     if (status == MEL_OK && json_object_get(json, "family") != NULL)
         status = mel_family_parse_degree(&out->family, &out->degree, text_of(json, "family"), err);
     if (status == MEL_OK && json_object_get(json, "strategy") != NULL)
@@ -358,6 +396,14 @@ static mel_status check_parts(const json_t *file, mel_error *err)
         if (status != MEL_OK)
             return status;
     }
+    const double people = json_number_value(json_object_get(json_object_get(file, "show"), "people"));
+    if (people != 0.0 && people != 100.0 && people != 1000.0 && people != 10000.0)
+        return mel_fail(err, MEL_EDATA,
+                        "show.people: 0 (as many as are needed), 100, 1000 or 10000 is wanted");
+    const json_t *url = json_object_get(json_object_get(file, "prolific"), "completion_url");
+    if (url != NULL && strncmp(json_string_value(url), "https://", 8) != 0)
+        return mel_fail(err, MEL_EDATA,
+                        "prolific.completion_url: an address that begins with https:// is wanted");
     return MEL_OK;
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 enum { UPLOAD_HOURS = 24, MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500 };
+static const int64_t most_stored = (int64_t)2
+                                   << 30; /* bytes of all uploads: a stranger cannot fill the disk */
 
 static bool add(json_t *list, json_t *value)
 {
@@ -83,10 +85,17 @@ static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_e
     return mel_table_read_memory(out, bytes, n, "the file", &opt, err);
 }
 
-void mel_api_upload(mel_call *call)
+static mel_status check_room(mel_store *store, size_t n, mel_error *err)
 {
-    if (!mel_call_is_own(call, NULL))
-        return;
+    int64_t stored = 0;
+    const mel_status status = mel_store_bytes(&stored, store, MEL_UPLOAD, err);
+    if (status != MEL_OK || stored + (int64_t)n <= most_stored)
+        return status;
+    return mel_fail(err, MEL_EIO, "the server holds as many tables as it may; try again tomorrow");
+}
+
+static void upload(mel_call *call)
+{
     size_t n = 0;
     const char *bytes = mel_request_body(call->request, &n);
     mel_table *table = NULL;
@@ -96,6 +105,8 @@ void mel_api_upload(mel_call *call)
     mel_new_id(id);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
     mel_status status = read_table(&table, bytes, n, &err);
+    if (status == MEL_OK)
+        status = check_room(call->app->store, n, &err);
     if (status == MEL_OK && (columns = describe(table)) == NULL)
         status = mel_fail_memory(&err, "a table");
     if (status == MEL_OK)
@@ -108,6 +119,20 @@ void mel_api_upload(mel_call *call)
         mel_call_failed(call, status, &err);
     json_decref(columns);
     mel_table_free(table);
+}
+
+void mel_api_upload(mel_call *call)
+{
+    if (!mel_call_is_own(call, NULL))
+        return;
+    mel_error err = { 0 };
+    const mel_status status = mel_live_begin(call->app->live, &err);
+    if (status != MEL_OK) {
+        mel_call_failed(call, status, &err);
+        return;
+    }
+    upload(call);
+    mel_live_end(call->app->live);
 }
 
 /* --- spaces that strangers may name ------------------------------------------------------------- */

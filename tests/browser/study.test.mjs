@@ -35,10 +35,18 @@ async function proceed(page) {
   await page.keyboard.press('Enter');
 }
 
-/** The number or letter that a training page of the cancer study asks for, from the numbers it shows. */
+/** All mistakes of a system, in one table or in one for each group. */
+function mistakes({ counts }) {
+  const tables = Array.isArray(counts[0][0]) ? counts : [counts];
+  return tables.reduce((sum, table) => sum + table[0][1] + table[1][0], 0);
+}
+
+/** The number or letter that a training page of the ready studies asks for, from the numbers it shows. */
 function rightAnswer({ question, view: [a, b] }) {
   const rate = (m) => Math.round((100 * m[1][0]) / (m[1][0] + m[1][1]));
-  if (/misses more|makes fewer/.test(question)) return 'A';
+  if (/misses more|makes fewer/.test(question)) return mistakes(a) < mistakes(b) ? 'A' : 'B';
+  if (/women who would repay/.test(question)) return a.counts[0][0][1];
+  if (/given to men/.test(question)) return a.counts[1][1][0] > b.counts[1][1][0] ? 'A' : 'B';
   if (/more false alarms/.test(question)) return a.counts[0][1] > b.counts[0][1] ? 'A' : 'B';
   if (/Imagine 100/.test(question)) return rate(a.counts);
   if (/predicted to have cancer, rightly/.test(question)) return b.counts[0][1] + b.counts[1][1];

@@ -1,9 +1,12 @@
 """melicit serve and melicit study: whole flows, joining and coming back, researchers' requests, exports."""
 import csv
+import http.client
 import io
 import json
 import re
 import sqlite3
+import threading
+import time
 import urllib.parse
 
 import pytest
@@ -138,6 +141,85 @@ def test_resume_policies(server, policy, status):
     assert got == status
     if status == 200:
         assert told["page"]["seq"] == (page["seq"] if policy == "resume" else 1)
+
+
+@pytest.mark.parametrize("policy", ["resume", "restart", "block"])
+def test_who_has_sent_nothing_may_come_again(server, policy):
+    """The answer to the first request may be lost: asking again is no second participation."""
+    study = create_study(server, small_study(resume=policy))
+    client = server.client()
+    client.join(study)
+    assert client.join(study)["seq"] == 1
+    status, told = server.researcher().get(f"/api/admin/studies/{study}")
+    assert status == 200 and len(told["live"]) == 1
+
+
+def test_quota_counts_people(server):
+    """Simulated participants do not fill a study, and starting anew does not get around its quota."""
+    study = create_study(server, small_study(quota=1, resume="restart"))
+    researcher = server.researcher()
+    assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 2, "metric": 7})[0] == 200
+    client = server.client()
+    assert client.walk(client.join(study))["kind"] == "done"
+    for who in (client, server.client()):
+        status, told = who.post("/api/join", {"study": study})
+        assert status == 409 and told["error"]["code"] == "full"
+
+
+def test_prolific_ids_open_no_labels(server):
+    """A label's seat is for the link's owner: its name given as Prolific's id does not lead there."""
+    study = create_study(server)
+    url = server.researcher().post(f"/api/admin/studies/{study}/links", {"labels": ["p01"]})[1]["links"][0]["url"]
+    link = urllib.parse.parse_qs(urllib.parse.urlparse(url).query)["link"][0]
+    owner = server.client()
+    page = owner.answer(owner.join(study, label="p01", link=link))
+    status, told = server.client().post("/api/join", {"study": study, "prolific": {"PROLIFIC_PID": "p01"}})
+    assert status == 409 and told["error"]["code"] == "taken"
+    assert owner.get("/api/page")[1]["page"] == page
+    assert server.researcher().post("/api/admin/studies/nothing/links", {"labels": ["p01"]})[0] == 404
+
+
+def test_stopping_under_load(server):
+    """Requests that come while the server stops are answered or cut off; it ends in order."""
+    def ask(_):
+        client = server.client()
+        try:
+            while True:
+                assert client.get("/api/datasets")[0] in (200, 503)
+        except (OSError, http.client.HTTPException):
+            pass
+
+    for _ in range(5):
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(12)]
+        for t in threads:
+            t.start()
+        time.sleep(0.1)
+        server.stop()  # wants status 0 and nothing on stderr
+        for t in threads:
+            t.join()
+        server.start()
+
+
+def test_data_that_are_gone(server, melicit):
+    """A study whose data cannot be read any more: later, not the answer's fault; what is stored can be had."""
+    table = melicit.folder / "own.csv"
+    table.write_text(UPLOAD)
+    file = small_study(space={"data": str(table), "label": "label", "classes": ["well", "sick"], "skip": ["colour"]})
+    (melicit.folder / "own.json").write_text(json.dumps(file))
+    made = melicit("study", "create", "own.json", "--store", "t.db", "--json").done()
+    study = json.loads(made.out)["id"]
+    client = server.client()
+    page = client.answer(client.join(study))
+    server.stop()
+    table.unlink()
+    server.start()
+    client.port, client.connection = server.port, None
+    status, told = client.send(page, reply_to(page))
+    assert status == 503 and told["error"]["code"] in ("unavailable", "storage")
+    researcher = server.researcher()
+    assert researcher.post(f"/api/admin/studies/{study}/state", {"state": "closed"})[0] == 200
+    status, text = researcher.request("GET", f"/api/admin/studies/{study}/export.jsonl")
+    assert status == 200 and text.count(b"\n") == 1
 
 
 def test_closed_and_full_studies(server):

@@ -307,6 +307,98 @@ static void test_training(void **state)
     clear(&w);
 }
 
+static double rightly(const json_t *page, size_t system)
+{
+    const json_t *counts = json_object_get(json_array_get(json_object_get(page, "view"), system), "counts");
+    double sum = 0.0;
+    for (size_t i = 0; i < 2; i++)
+        sum += json_number_value(json_array_get(json_array_get(counts, i), i));
+    return sum;
+}
+
+/* Which side of a definite pair is better differs between participants, and the right answer with it. */
+static void test_definite_sides(void **state)
+{
+    (void)state;
+    size_t sides[2] = { 0 };
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        world w = make(test_study_text, seed);
+        mel_error err;
+        go_to(&w, "training");
+        json_decref(step(&w));
+        json_decref(step(&w));
+        json_t *page = page_of(w.flow);
+        const bool b = rightly(page, 1) > rightly(page, 0);
+        json_decref(page);
+        sides[b]++;
+        assert_ok(tell(w.flow, b ? "{\"answer\": \"A\"}" : "{\"answer\": \"B\"}", &err), &err);
+        assert_string_equal(mel_flow_where(w.flow), "training");
+        assert_ok(tell(w.flow, b ? "{\"answer\": \"B\"}" : "{\"answer\": \"A\"}", &err), &err);
+        assert_string_equal(mel_flow_where(w.flow), "guess");
+        clear(&w);
+    }
+    assert_true(sides[0] > 0 && sides[1] > 0);
+}
+
+/* What is asked for must be in the picture. */
+static void test_training_about_nothing(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "{\"true\": 2, \"predicted\": 0}",
+        "{\"true\": 0, \"predicted\": 2, \"rate\": true}",
+        "{\"total\": \"true\", \"class\": 7}",
+        "{\"group\": 0, \"true\": 0, \"predicted\": 1}",
+        "{\"group\": 0, \"total\": \"predicted\", \"class\": 1}",
+        "{\"group\": 9, \"total\": \"predicted\", \"class\": 1}",
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        world w = make(test_study_text, 1);
+        json_t *item = json_array_get(json_object_get(w.study->phase[3].json, "items"), 0), *page = NULL;
+        mel_error err;
+        json_object_set_new(item, "of", json_loads(rows[i], 0, NULL));
+        go_to(&w, "training");
+        assert_int_equal(mel_flow_page(&page, w.flow, &err), MEL_EDATA);
+        assert_non_null(strstr(err.text, "phases[3].items[0].of"));
+        assert_null(page);
+        clear(&w);
+    }
+}
+
+/* The range of a guess holds whatever the browser does. */
+static void test_guess_in_range(void **state)
+{
+    (void)state;
+    world w = make(test_study_text, 1);
+    mel_error err;
+    json_object_set_new((json_t *)w.study->phase[4].json, "low", json_real(0.5));
+    json_object_set_new((json_t *)w.study->phase[4].json, "high", json_real(50.0));
+    go_to(&w, "guess");
+    static const char *const wrong[] = { "{\"ratio\": 0.4}", "{\"ratio\": 51}", "{\"ratio\": -1}", "{}" };
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        assert_int_equal(tell(w.flow, wrong[i], &err), MEL_EINVAL);
+    assert_ok(tell(w.flow, "{\"ratio\": 50}", &err), &err);
+    clear(&w);
+}
+
+/* An answer that was taken back agrees with nothing until it is given again. */
+static void test_undone_evaluation_does_not_count(void **state)
+{
+    (void)state;
+    world w = make(test_study_text, 1);
+    mel_agreed agreed;
+    mel_error err;
+    go_to(&w, "evaluation");
+    json_decref(step(&w));
+    json_decref(step(&w));
+    assert_ok(mel_flow_agreed(&agreed, w.flow, &err), &err);
+    assert_int_equal(agreed.n, 2);
+    assert_ok(tell(w.flow, "{\"undo\": true}", &err), &err);
+    assert_ok(mel_flow_agreed(&agreed, w.flow, &err), &err);
+    assert_int_equal(agreed.n, 1);
+    clear(&w);
+}
+
 /* Somebody without noise: the guess is right everywhere, the elicited metric nearly so, accuracy is not. */
 static void test_agreement(void **state)
 {
@@ -449,6 +541,10 @@ int main(void)
         cmocka_unit_test(test_undo),
         cmocka_unit_test(test_sides),
         cmocka_unit_test(test_training),
+        cmocka_unit_test(test_definite_sides),
+        cmocka_unit_test(test_training_about_nothing),
+        cmocka_unit_test(test_guess_in_range),
+        cmocka_unit_test(test_undone_evaluation_does_not_count),
         cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_evaluation_pairs),
         cmocka_unit_test(test_more_questions),

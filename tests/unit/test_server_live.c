@@ -157,6 +157,13 @@ static char *copied(void)
     return memcpy(copy, test_study_text, strlen(test_study_text) + 1);
 }
 
+static void overwrite(char *at, const char *with)
+{
+    assert_non_null(at);
+    for (; *with != '\0'; with++)
+        *at++ = *with;
+}
+
 static void test_refused_studies_are_not_stored(void **state)
 {
     const world *w = *state;
@@ -166,12 +173,12 @@ static void test_refused_studies_are_not_stored(void **state)
     for (size_t i = 0; i < COUNT(wrong); i++)
         assert_int_equal(mel_manage_create(id, w->store, w->app.live, wrong[i], &err), MEL_EDATA);
     char *elsewhere = copied();
-    memcpy(strstr(elsewhere, "made up"), "unknown", 7);
+    overwrite(strstr(elsewhere, "made up"), "unknown");
     assert_int_equal(mel_manage_create(id, w->store, w->app.live, elsewhere, &err), MEL_EDATA);
     assert_non_null(strstr(err.text, "space.population"));
     free(elsewhere);
     char *far = copied();
-    memcpy(strstr(far, "\"radius\": 0.1"), "\"radius\": 9.9", 13);
+    overwrite(strstr(far, "\"radius\": 0.1"), "\"radius\": 9.9");
     assert_int_equal(mel_manage_create(id, w->store, w->app.live, far, &err), MEL_EDATA);
     assert_non_null(strstr(err.text, "radius"));
     free(far);
@@ -379,11 +386,111 @@ static void test_tokens(void **state)
     assert_string_not_equal(link[0], link[2]);
 }
 
+/* With four workers one does what takes long; others are told to come again, unless all is there already. */
+static void test_heavy_work_is_bounded(void **state)
+{
+    world *w = *state;
+    mel_live *live = w->app.live;
+    mel_hall *hall = NULL;
+    mel_study *other = NULL;
+    mel_error err;
+    char *text = copied();
+    overwrite(strstr(text, "\"seed\": 1"), "\"seed\": 2");
+    mel_live_limit(live, 4);
+    assert_ok(mel_live_begin(live, &err), &err);
+    assert_int_equal(mel_live_begin(live, &err), MEL_ESTATE);
+    assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
+    assert_int_equal(mel_hall_of(&hall, live, other, &err), MEL_ESTATE);
+    assert_null(hall);
+    assert_ok(mel_hall_of_study(&hall, live, w->study, &err), &err);
+    mel_hall_release(live, hall);
+    mel_live_end(live);
+    assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
+    assert_ok(mel_hall_of(&hall, live, other, &err), &err);
+    mel_hall_release(live, hall);
+    free(text);
+}
+
+typedef struct {
+    mel_live *live;
+    const char *id;
+    pthread_mutex_t lock;
+    size_t refused;
+} press;
+
+static void *take_seat(void *user)
+{
+    press *p = user;
+    mel_seat *seat = NULL;
+    const mel_status status = mel_seat_take(&seat, p->live, p->id, 0, NULL);
+    if (status == MEL_OK) {
+        mel_seat_release(p->live, seat, true);
+    } else {
+        pthread_mutex_lock(&p->lock);
+        p->refused += status == MEL_ESTATE;
+        pthread_mutex_unlock(&p->lock);
+    }
+    return NULL;
+}
+
+/* Half of the workers may wait for one participant. */
+static void test_one_person_cannot_have_all_workers(void **state)
+{
+    world *w = *state;
+    char id[MEL_ID_TEXT];
+    mel_error err;
+    mel_seat *seat = NULL;
+    pthread_t thread[7];
+    add_person(w, id, NULL);
+    mel_live_limit(w->app.live, 8);
+    press p = { .live = w->app.live, .id = id };
+    pthread_mutex_init(&p.lock, NULL);
+    assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, take_seat, &p), 0);
+    size_t refused = 0;
+    while (refused < 3) { /* the other four wait until the seat is free */
+        pthread_mutex_lock(&p.lock);
+        refused = p.refused;
+        pthread_mutex_unlock(&p.lock);
+    }
+    mel_seat_release(w->app.live, seat, true);
+    for (size_t i = 0; i < 7; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(p.refused, 3);
+    pthread_mutex_destroy(&p.lock);
+}
+
+/* What the quotas of uploads and participants are taken from. */
+static void test_sums_of_the_store(void **state)
+{
+    world *w = *state;
+    int64_t bytes = -1;
+    uint32_t done = 0;
+    mel_study_counts counts;
+    mel_error err;
+    assert_ok(mel_store_bytes(&bytes, w->store, MEL_UPLOAD, &err), &err);
+    assert_int_equal(bytes, 0);
+    assert_ok(mel_store_put(w->store, "upload:a", "12345", 5, 0, &err), &err);
+    assert_ok(mel_store_put(w->store, "upload:b", "123", 3, mel_now() + 100000, &err), &err);
+    assert_ok(mel_store_put(w->store, "other", "1", 1, 0, &err), &err);
+    assert_ok(mel_store_bytes(&bytes, w->store, MEL_UPLOAD, &err), &err);
+    assert_int_equal(bytes, 8);
+    const mel_rehearsal how = { .participants = 2 };
+    assert_ok(mel_manage_rehearse(&done, w->store, w->app.live, w->study, &how, &err), &err);
+    assert_ok(mel_store_counts(&counts, w->store, w->study, &err), &err);
+    assert_int_equal(counts.complete, 2);
+    assert_int_equal(counts.simulated, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_seats_follow_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_caller_at_a_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_heavy_work_is_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused_studies_are_not_stored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rehearsal_and_monitor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rehearsals_that_are_refused, set_up, tear_down),

@@ -4,6 +4,7 @@
 
 #include "server/study.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,9 +16,7 @@ static char *changed(const char *text, const char *from, const char *to)
     const size_t before = (size_t)(at - text), n = strlen(text) - strlen(from) + strlen(to) + 1;
     char *out = malloc(n);
     assert_non_null(out);
-    memcpy(out, text, before);
-    memcpy(out + before, to, strlen(to));
-    memcpy(out + before + strlen(to), at + strlen(from), strlen(at + strlen(from)) + 1);
+    (void)snprintf(out, n, "%.*s%s%s", (int)before, text, to, at + strlen(from));
     return out;
 }
 
@@ -74,6 +73,17 @@ static void test_refusals(void **state)
         { "\"view\": true", "\"view\": 1", "phases[2].view" },
         { "\"question\": \"How many?\"", "\"quetsion\": \"How many?\"", "phases[3].items[0].quetsion" },
         { "\"definite\": true", "\"definitive\": true", "phases[3].items[2].of.definitive" },
+        { "\"definite\": true", "\"true\": 1", "phases[3].items[2].of" },
+        { "\"definite\": true", "\"true\": -1, \"predicted\": 0", "phases[3].items[2].of.true" },
+        { "\"definite\": true", "\"true\": 1, \"predicted\": 1e300", "phases[3].items[2].of.predicted" },
+        { "\"definite\": true", "\"group\": 0.5", "phases[3].items[2].of.group" },
+        { "\"definite\": true", "\"total\": \"predicted\"", "phases[3].items[2].of.class" },
+        { "\"definite\": true", "\"total\": \"all\", \"class\": 1", "phases[3].items[2].of.total" },
+        { "\"definite\": true", "\"system\": \"C\", \"definite\": true", "phases[3].items[2].of.system" },
+        { "\"people\": 0", "\"people\": -5", "show.people" },
+        { "\"max_questions\": 12", "\"max_questions\": 1001", "elicitation.max_questions" },
+        { "\"quota\": 0", "\"prolific\": {\"completion_url\": \"javascript:alert(1)\"}",
+          "prolific.completion_url" },
         { "\"radius\": 0.1", "\"radius\": \"0.1\"", "phases[6].radius" },
         { "{\"kind\": \"elicitation\"},", "", "phases[5]" },
         { "{\"kind\": \"elicitation\"},", "{\"kind\": \"elicitation\"},{\"kind\": \"elicitation\"},",
@@ -132,7 +142,7 @@ static void test_alone(void **state)
         assert_true((study != NULL) == (rows[i].want == MEL_OK));
         if (study != NULL)
             assert_int_equal(study->n_phases, 3);
-        if (i == 0)
+        if (study != NULL && i == 0)
             assert_int_equal(study->options.max_questions, 7);
         mel_study_free(study);
         json_decref(start);
