@@ -305,7 +305,7 @@ static bool search(study *s, const session *it, size_t index)
 
 static void run(study *s, size_t index)
 {
-    session it = open_session(s, (uint64_t)index + 1);
+    session it = open_session(s, s->seed + index);
     s->dimension = (uint32_t)it.f->dimension;
     ask_all(s, &it, index);
     s->searched = search(s, &it, index);

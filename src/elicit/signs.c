@@ -376,14 +376,14 @@ static void toss_sides(mel_session *session)
     }
 }
 
-/* Wrong answers hide a wrong sign, so that with them it is looked for earlier, too: after 20 questions, 40,
- * 80, ... */
+/* A session may stop long before it is sure, at a budget that may be raised later and so must not decide what
+ * is asked: signs are looked at two questions before the 20th, the 40th, the 80th, ... */
 static bool is_milestone(const mel_session *session)
 {
     size_t next = 20;
-    while (next < session->n_entries)
+    while (next < session->n_entries + 2)
         next *= 2;
-    return answers_needed(session) > 1 && next == session->n_entries;
+    return next == session->n_entries + 2;
 }
 
 mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err)
@@ -401,8 +401,7 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
             ask_again(session);
         return MEL_OK;
     }
-    const bool last = end != MEL_END_NOT_YET || n + needed >= opt->max_questions;
-    if (n == 0 || !(last || is_milestone(session)))
+    if (n == 0 || (end == MEL_END_NOT_YET && !is_milestone(session)))
         return MEL_OK;
     look l = { .n = 0 };
     size_t count = 0;
