@@ -88,6 +88,7 @@ def line_chart(path, series, x_title, y_title, heading, y_range=None, log_x=Fals
     library.mel_plot_options_init(ctypes.byref(options))
     chart.n_series, chart.series = len(series), rows
     chart.x_title, chart.y_title, chart.log_x, chart.log_y = x_title.encode(), y_title.encode(), log_x, log_y
+    chart.whole_x = all(float(v).is_integer() for x, _ in series.values() for v in x)
     if y_range is not None:
         chart.y_low, chart.y_high = y_range
     options.heading = heading.encode()

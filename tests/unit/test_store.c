@@ -249,7 +249,7 @@ static void test_counts(void **state)
     (void)state;
     mel_error err;
     mel_append outcome;
-    char id[8], body[] = "{}";
+    char id[16], body[] = "{}";
     mel_store *store = test_store_open(test_fresh_url());
     test_add_study(store, "s");
     test_add_study(store, "other");
