@@ -39,14 +39,16 @@ static mel_finding look_at_trade_off(const look *l)
 {
     const size_t last = l->n - 1;
     const double begin = begins_within * l->tolerance, end = ends_within * l->tolerance;
+    const bool quadratic = mel_metric_family(l->metric) == MEL_FAMILY_FAIR_QUADRATIC;
     const double pairs = (double)mel_group_pairs(mel_metric_layout(l->metric)->n_groups);
+    /* Half of the norms of B makes one: the same error of a is twice as much of the trade-off. */
+    const double share = quadratic ? 2.0 : 1.0;
     if (l->low[last] <= pairs * begin && l->high[last] <= pairs * end) {
         l->low[last] = 0.0;
-        const double most = mel_metric_family(l->metric) == MEL_FAMILY_FAIR_QUADRATIC ? 2.0 : 1.0;
-        widen(l, l->q, last, most);
+        widen(l, l->q, last, quadratic ? 2.0 : 1.0);
         return MEL_FINDING_NO_DIFFERENCES;
     }
-    if (1.0 - l->high[last] <= begin && 1.0 - l->low[last] <= end) {
+    if (1.0 - l->high[last] <= share * begin && 1.0 - l->low[last] <= share * end) {
         widen(l, 0, l->q, 1.0);
         l->high[last] = 1.0;
         return MEL_FINDING_NO_MISTAKES;
