@@ -161,8 +161,9 @@ double *test_space_points(const mel_space *space, size_t n, uint64_t seed)
 
 double *test_ball_points(const mel_ball *ball, size_t n, uint64_t seed)
 {
-    const size_t size = mel_ball_size(ball);
-    const double *centre = mel_ball_centre(ball);
+    const size_t size = mel_ball_size(ball), groups = mel_ball_layout(ball)->n_groups;
+    const size_t per_group = size / (groups > 1 ? groups : 1);
+    const double *centre = mel_ball_centre(ball); /* of one group */
     double *points = malloc(n * size * sizeof *points);
     mel_rng rng;
     mel_rng_seed(&rng, seed);
@@ -171,7 +172,7 @@ double *test_ball_points(const mel_ball *ball, size_t n, uint64_t seed)
         mel_rng_sphere(&rng, size, point);
         const double length = mel_ball_radius(ball) * pow(mel_rng_uniform(&rng), 1.0 / (double)size);
         for (size_t j = 0; j < size; j++)
-            point[j] = centre[j] + length * point[j];
+            point[j] = centre[j % per_group] + length * point[j];
     }
     return points;
 }
