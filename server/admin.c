@@ -227,13 +227,19 @@ char *mel_link_query(const char *study, const char *label, const mel_app *app)
     return NULL;
 }
 
-void mel_admin_links(mel_call *call)
+/* What was sent about a study that there is, by somebody who may write; NULL with the answer set. */
+static json_t *body_about_study(mel_call *call)
 {
     mel_study_row row;
     if (!may_write(call) || !find_study(&row, call))
-        return;
+        return NULL;
     mel_study_row_clear(&row);
-    json_t *body = mel_call_body(call);
+    return mel_call_body(call);
+}
+
+void mel_admin_links(mel_call *call)
+{
+    json_t *body = body_about_study(call);
     if (body == NULL)
         return;
     const json_t *labels = json_object_get(body, "labels");
@@ -358,11 +364,7 @@ void mel_admin_study(mel_call *call)
 
 void mel_admin_state(mel_call *call)
 {
-    mel_study_row row;
-    if (!may_write(call) || !find_study(&row, call))
-        return;
-    mel_study_row_clear(&row);
-    json_t *body = mel_call_body(call);
+    json_t *body = body_about_study(call);
     if (body == NULL)
         return;
     const char *state = text_of(body, "state");
@@ -436,11 +438,7 @@ void mel_admin_delete(mel_call *call)
 
 void mel_admin_rehearse(mel_call *call)
 {
-    mel_study_row row;
-    if (!may_write(call) || !find_study(&row, call))
-        return;
-    mel_study_row_clear(&row);
-    json_t *body = mel_call_body(call);
+    json_t *body = body_about_study(call);
     if (body == NULL)
         return;
     const double wanted = json_number_value(json_object_get(body, "participants"));

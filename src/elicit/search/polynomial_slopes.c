@@ -1,5 +1,7 @@
 #include "elicit/search/polynomial_slopes.h"
 
+#include "elicit/monomials.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +9,6 @@
 enum { MOST_TERMS = 1200 }; /* a system of so many unknowns takes a minute */
 
 /* --- terms -------------------------------------------------------------------------------------- */
-
-static double factorial(uint32_t n)
-{
-    double product = 1.0;
-    for (uint32_t i = 2; i <= n; i++)
-        product *= (double)i;
-    return product;
-}
 
 /* Ascending tuples of this length with entries from n values: C(n + length - 1, length). */
 static double count_tuples(size_t n, uint32_t length)
@@ -36,30 +30,6 @@ static size_t rank_of(size_t q, uint32_t length, const size_t *tuple)
         least = tuple[i];
     }
     return (size_t)before;
-}
-
-/* All ascending tuples of one length, in lexicographic order, as terms from `at` on; returns the next. */
-static size_t add_terms(mel_terms *terms, uint32_t order, size_t at)
-{
-    size_t tuple[MEL_MAX_DEGREE] = { 0 };
-    for (;;) {
-        memcpy(terms->index + at * terms->degree, tuple, order * sizeof *tuple);
-        terms->order[at] = order;
-        double repeats = 1.0, run = 1.0;
-        for (uint32_t i = 1; i < order; i++) {
-            run = tuple[i] == tuple[i - 1] ? run + 1.0 : 1.0;
-            repeats *= run;
-        }
-        terms->weight[at++] = sqrt(factorial(order) / repeats);
-        uint32_t i = order;
-        while (i > 0 && tuple[i - 1] + 1 == terms->q)
-            i--;
-        if (i == 0)
-            return at;
-        const size_t value = tuple[i - 1] + 1;
-        for (i--; i < order; i++)
-            tuple[i] = value;
-    }
 }
 
 static void sort_tuple(size_t *tuple, uint32_t length)
@@ -106,7 +76,8 @@ mel_status mel_terms_make(mel_terms *terms, size_t q, uint32_t degree, mel_error
         return mel_fail_memory(err, "the terms of a polynomial");
     size_t first_term = 0, first_entry = 0, n = 1;
     for (uint32_t order = 1; order <= degree; order++) {
-        const size_t next = add_terms(terms, order, first_term);
+        const size_t next =
+            mel_monomials_add(q, degree, order, first_term, terms->index, terms->order, terms->weight);
         n *= q;
         place_entries(terms, order, first_entry, n, first_term);
         first_entry += n;
@@ -188,7 +159,7 @@ static void gradient_at(void *context, const double *place, double *matrix)
     for (size_t t = 0; t < n; t++) {
         const uint32_t order = terms->order[t];
         const size_t *index = terms->index + t * terms->degree;
-        const double scale = terms->weight[t] / factorial(order);
+        const double scale = terms->weight[t] / mel_factorial(order);
         for (uint32_t left_out = 0; left_out < order; left_out++) {
             double product = scale;
             for (uint32_t i = 0; i < order; i++)

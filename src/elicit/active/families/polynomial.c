@@ -2,6 +2,7 @@
  * once, times the root of how often it occurs, so that |w| is their common norm; f(r) = the monomials. Rows
  * are exact at any length of the pair, though from degree 3 on they are no longer 2 <delta, slope>. */
 #include "elicit/active/family.h"
+#include "elicit/monomials.h"
 
 #include "base/la.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEGREE = 9, MOST_DIMENSION = 1200 };
+enum { MOST_DIMENSION = 1200 };
 
 typedef struct {
     uint32_t degree;
@@ -18,18 +19,10 @@ typedef struct {
     double *weight;  /* D: root(times it occurs in the tensor) */
 } monomials;
 
-static double factorial(uint32_t n)
-{
-    double product = 1.0;
-    for (uint32_t i = 2; i <= n; i++)
-        product *= (double)i;
-    return product;
-}
-
 static double product_of(const monomials *own, size_t k, const double *r)
 {
     const size_t *index = own->index + k * own->degree;
-    double product = own->weight[k] / factorial(own->order[k]);
+    double product = own->weight[k] / mel_factorial(own->order[k]);
     for (uint32_t i = 0; i < own->order[k]; i++)
         product *= r[index[i]];
     return product;
@@ -49,7 +42,7 @@ static void slope(const mel_basis *f, const double *c, const double *w, double *
     for (size_t k = 0; k < f->dimension; k++) {
         const size_t *index = own->index + k * own->degree;
         const uint32_t order = own->order[k];
-        const double scale = -w[k] * own->weight[k] / factorial(order);
+        const double scale = -w[k] * own->weight[k] / mel_factorial(order);
         for (uint32_t left_out = 0; left_out < order; left_out++) {
             double product = scale;
             for (uint32_t i = 0; i < order; i++)
@@ -84,7 +77,7 @@ static bool next_arrangement(uint32_t n, size_t *at)
 /* One entry of w into all places of the full tensors, one tensor after the other. */
 static void spread_entry(const mel_basis *f, const monomials *own, size_t k, double entry, double *out)
 {
-    size_t at[MOST_DEGREE], offset = 0, size = f->size;
+    size_t at[MEL_MAX_DEGREE], offset = 0, size = f->size;
     for (uint32_t order = 1; order < own->order[k]; order++, size *= f->size)
         offset += size;
     memcpy(at, own->index + k * own->degree, own->order[k] * sizeof *at);
@@ -107,7 +100,7 @@ static mel_status metric(mel_metric **out, const mel_basis *f, const mel_session
                          const double *coefficient, mel_error *err)
 {
     const monomials *own = f->own;
-    const double *tensor[MOST_DEGREE] = { NULL };
+    const double *tensor[MEL_MAX_DEGREE] = { NULL };
     size_t size = f->size;
     for (uint32_t order = 0; order < own->degree; order++, size *= f->size) {
         tensor[order] = coefficient;
@@ -138,30 +131,6 @@ static const mel_basis_ops polynomial_ops = {
     .free = free_monomials,
 };
 
-/* All ascending tuples of one length, in lexicographic order. */
-static size_t add_monomials(monomials *own, size_t size, uint32_t order, size_t k)
-{
-    size_t at[MOST_DEGREE] = { 0 };
-    for (;;) {
-        memcpy(own->index + k * own->degree, at, order * sizeof *at);
-        own->order[k] = order;
-        double repeats = 1.0, run = 1.0;
-        for (uint32_t i = 1; i < order; i++) {
-            run = at[i] == at[i - 1] ? run + 1.0 : 1.0;
-            repeats *= run;
-        }
-        own->weight[k++] = sqrt(factorial(order) / repeats);
-        uint32_t i = order;
-        while (i > 0 && at[i - 1] + 1 == size)
-            i--;
-        if (i == 0)
-            return k;
-        const size_t value = at[i - 1] + 1;
-        for (i--; i < order; i++)
-            at[i] = value;
-    }
-}
-
 /* Monomials of q coordinates of degree 1 to `degree`: C(q + degree, degree) - 1; 0 when too many. */
 static size_t count_monomials(size_t q, uint32_t degree)
 {
@@ -173,8 +142,9 @@ static size_t count_monomials(size_t q, uint32_t degree)
 
 mel_status mel_basis_polynomial(mel_basis *f, const mel_session_options *opt, mel_error *err)
 {
-    if (opt->degree < 2 || opt->degree > MOST_DEGREE)
-        return mel_fail(err, MEL_EINVAL, "polynomials have degree 2 to %d, not %u", MOST_DEGREE, opt->degree);
+    if (opt->degree < 2 || opt->degree > MEL_MAX_DEGREE)
+        return mel_fail(err, MEL_EINVAL, "polynomials have degree 2 to %d, not %u", MEL_MAX_DEGREE,
+                        opt->degree);
     f->ops = &polynomial_ops;
     f->coordinatewise = true;
     f->dimension = count_monomials(f->size, opt->degree);
@@ -192,7 +162,7 @@ mel_status mel_basis_polynomial(mel_basis *f, const mel_session_options *opt, me
         return mel_fail_memory(err, "the polynomial");
     size_t k = 0, size = 1;
     for (uint32_t order = 1; order <= opt->degree; order++) {
-        k = add_monomials(own, f->size, order, k);
+        k = mel_monomials_add(f->size, own->degree, order, k, own->index, own->order, own->weight);
         size *= f->size;
         f->n_reported += size;
     }
