@@ -224,3 +224,14 @@ def create_study(server, study=None):
 
 def ready_study(name):
     return json.loads((SOURCE / "studies" / f"{name}.json").read_text())
+
+
+def take_turns(page, turns, clients):
+    """One person answers in several browsers by turns; each shows what the others have stored. The last page."""
+    for turn in range(turns):
+        here = clients[turn % len(clients)]
+        assert here.get("/api/page")[1]["page"]["seq"] == page["seq"]
+        status, told = here.send(page, reply_to(page))
+        assert status == 200, told
+        page = told["page"]
+    return page

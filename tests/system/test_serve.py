@@ -10,7 +10,7 @@ import time
 import urllib.parse
 
 import pytest
-from serving import OWN, Client, Server, create_study, ready_study, reply_to, small_study
+from serving import OWN, Client, Server, create_study, ready_study, reply_to, small_study, take_turns
 
 
 @pytest.fixture
@@ -437,11 +437,6 @@ def test_two_servers_share_a_store(server, melicit):
     page = client.join(study)
     other = Client(second.port)
     other.cookies, other.csrf = client.cookies, client.csrf
-    for turn in range(12):
-        here = (client, other)[turn % 2]
-        assert here.get("/api/page")[1]["page"]["seq"] == page["seq"]
-        status, told = here.send(page, reply_to(page))
-        assert status == 200, told
-        page = told["page"]
+    page = take_turns(page, 12, (client, other))
     assert page["kind"] == "done"
     second.stop()

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 import pytest
-from serving import Client, Server, create_study, reply_to
+from serving import Client, Server, create_study, reply_to, take_turns
 from test_serve import (  # noqa: F401: the same tests, on the other store
     test_closed_and_full_studies, test_own_session, test_prolific_ids_open_no_labels, test_prolific_parameters,
     test_quota_counts_people, test_ready_studies, test_refusing_consent, test_rehearsal_over_http, test_resume_policies,
@@ -51,12 +51,7 @@ def test_two_servers_share_a_database(server, database, melicit):
     page = client.join(study)
     other = Client(second.port)
     other.cookies, other.csrf = client.cookies, client.csrf
-    for turn in range(8):
-        here = (client, other)[turn % 2]
-        assert here.get("/api/page")[1]["page"]["seq"] == page["seq"]
-        status, told = here.send(page, reply_to(page))
-        assert status == 200, told
-        page = told["page"]
+    page = take_turns(page, 8, (client, other))
     second.kill()
     second.start()
     other = Client(second.port)
