@@ -4,6 +4,7 @@
  * in those statistics only, and one of them is better by declaration. When the answer is the other one
  * (twice, where answers may be wrong), the signs are dropped and all answers are heard again without them; on
  * a planar face, where metrics either grow or fall in both numbers, the direction is turned round. */
+#include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/session.h"
 
@@ -367,13 +368,7 @@ static void toss_sides(mel_session *session)
 {
     mel_rng rng;
     mel_rng_seed_stream(&rng, session->options.values.seed, UINT64_C(1) << 62 | session->n_entries);
-    if (mel_rng_next(&rng) >> 63 == 0)
-        return;
-    for (size_t i = 0; i < session->size; i++) {
-        const double a = session->pending.a[i];
-        session->pending.a[i] = session->pending.b[i];
-        session->pending.b[i] = a;
-    }
+    mel_toss_sides(session->size, session->pending.a, session->pending.b, &rng);
 }
 
 /* A session may stop long before it is sure, at a budget that may be raised later and so must not decide what
