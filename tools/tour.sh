@@ -20,5 +20,7 @@ cat <<END
 Now you:
   $melicit elicit --data breast_cancer_original --classes healthy,cancer --session mine.jsonl --report mine.html
   (a, b or = answers, u takes an answer back, q saves and quits; the same command goes on later)
+  $melicit serve
+  (the same in a browser: open the address that it prints)
 What else there is: $melicit help
 END
