@@ -76,7 +76,7 @@ test('a second tab is told where things are', async () => {
   await other.getByRole('button', { name: 'System A' }).waitFor();
   await person.page.keyboard.press('a');
   const second = await arrive(person, 'question', first.seq);
-  await other.waitForTimeout(300);
+  await other.locator('[data-listening]').waitFor();
   await other.keyboard.press('b');
   await other.getByText(/already been answered/).waitFor();
   const words = await other.locator('.difference').innerText();
@@ -93,14 +93,21 @@ test('keys can be switched off, and held keys answer once', async () => {
   await page.keyboard.press('a');
   await page.waitForTimeout(300);
   assert.equal(person.state.page.seq, first.seq);
-  await page.getByLabel('Answer with single keys').check();
+  // Keys count from the moment they are switched on, before the page is painted again.
+  await page.getByLabel('Answer with single keys').evaluate(async (box) => {
+    box.click();
+    await new Promise((done) => setTimeout(done, 0));
+    box.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true, cancelable: true }));
+  });
+  const second = await arrive(person, 'question', first.seq);
+  await settle(person);
   await page.keyboard.down('a');
   for (let i = 0; i < 12; i++) {
     await page.keyboard.down('a');
     await page.waitForTimeout(60);
   }
   await page.keyboard.up('a');
-  assert.equal((await arrive(person, 'question', first.seq)).question.number, 2);
+  assert.equal((await arrive(person, 'question', second.seq)).question.number, 3);
   person.check();
   await person.context.close();
 });

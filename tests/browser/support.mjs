@@ -170,8 +170,8 @@ export function choice(question, ratio) {
   return a === b ? '=' : a < b ? 'A' : 'B';
 }
 
-/** Longer than the pause in which a question does not listen to keys yet. */
-export const settle = (person) => person.page.waitForTimeout(280);
+/** Until the pause is over in which a question does not take answers yet. */
+export const settle = (person) => person.page.locator('[data-listening]').waitFor();
 
 /** Tab until an element that matches has the focus. */
 export async function tabTo(page, selector) {

@@ -1,7 +1,7 @@
 // The question: which of two systems would you rather have?
 
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Pair, firstLook, keepLook, outOf, type Look } from '../charts/pair';
 import { isBinary, viewOf } from '../lib/counts';
 import { list } from '../lib/text';
@@ -60,7 +60,8 @@ function takenBy(target: EventTarget | null, key: string): boolean {
 function useShortcuts(active: boolean, act: (what: Answer | 'undo') => void): void {
   const latest = useRef(act);
   latest.current = act;
-  useEffect(() => {
+  // A plain effect waits for the next frame: on a slow machine a key pressed until then would be lost.
+  useLayoutEffect(() => {
     if (!active) return;
     const onKey = (event: KeyboardEvent): void => {
       if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -178,16 +179,19 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
   const binary = isBinary(q);
   const [look, setLookState] = useState<Look>(() => firstLook(page.show, binary));
   const [shortcuts, setShortcuts] = useState(shortcutsWanted);
-  const shownAt = useRef(0);
+  // The event for whose question the pause is over; it starts once the question is painted.
+  const [listeningTo, setListeningTo] = useState(-1);
+  const listening = listeningTo === page.seq;
   useEffect(() => {
-    shownAt.current = performance.now();
+    const pause = setTimeout(() => setListeningTo(page.seq), QUIET_MS);
+    return () => clearTimeout(pause);
   }, [page.seq]);
   const setLook = (next: Look): void => {
     keepLook(next);
     setLookState(next);
   };
   const answer = (a: Answer): void => {
-    if (!busy && performance.now() - shownAt.current > QUIET_MS)
+    if (!busy && listening)
       send({ answer: a, shown: { picture: look.picture, rates: look.rates } });
   };
   useShortcuts(shortcuts, (what) => {
@@ -196,7 +200,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
   });
   const toggles = page.show?.toggles !== false;
   return (
-    <div class={shortcuts ? 'wide question' : 'wide question no-keys'}>
+    <div class={shortcuts ? 'wide question' : 'wide question no-keys'} data-listening={listening || undefined}>
       <div class="question-head">
         <Heading>
           Which system would you rather have{words?.task && <span class="task"> for {words.task}</span>}?
