@@ -24,13 +24,15 @@ typedef struct {
     unsigned number;
     /* what came of it */
     float *time; /* seconds per answer */
-    size_t answers, studies, failures;
+    size_t answers, studies, failures, put_off;
 } person;
 
 typedef struct {
     int socket;
     char *bytes; /* MOST_ANSWER */
     char cookie[MOST_TEXT], csrf[MOST_TEXT];
+    double end;     /* nobody waits beyond it */
+    size_t put_off; /* answers "busy, come back" */
 } line;
 
 static double now(void)
@@ -82,6 +84,22 @@ static int receive(line *l, char **body)
     return (int)strtol(l->bytes + 9, NULL, 10);
 }
 
+/* Sends the request; again, as the page in a browser does, for as long as the server says that it is busy and
+ * when to come back. The status. */
+static int exchange(line *l, const char *request, size_t n, char **body)
+{
+    for (;;) {
+        if (send(l->socket, request, n, MSG_NOSIGNAL) != (ssize_t)n)
+            return 0;
+        const int status = receive(l, body);
+        const char *after = strstr(l->bytes, "Retry-After: ");
+        if (status != 503 || after == NULL || after > *body || now() > l->end)
+            return status;
+        l->put_off++;
+        wait_for(strtod(after + 13, NULL));
+    }
+}
+
 /* The page that the server answers with; NULL when it refuses. */
 static json_t *post(line *l, const char *path, const char *text)
 {
@@ -91,7 +109,7 @@ static json_t *post(line *l, const char *path, const char *text)
                  "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nCookie: %s\r\n"
                  "X-Melicit-CSRF: %s\r\nContent-Length: %zu\r\n\r\n%s",
                  path, l->cookie, l->csrf, strlen(text), text);
-    if (send(l->socket, request, (size_t)n, MSG_NOSIGNAL) != n || receive(l, &body) != 200)
+    if (exchange(l, request, (size_t)n, &body) != 200)
         return NULL;
     json_t *told = json_loads(body, 0, NULL), *page = json_incref(json_object_get(told, "page"));
     json_decref(told);
@@ -173,7 +191,7 @@ static json_t *answer(line *l, person *p, json_t *page)
 static void *live(void *user)
 {
     person *p = user;
-    line l = { .bytes = malloc(MOST_ANSWER) };
+    line l = { .bytes = malloc(MOST_ANSWER), .end = p->end };
     char join[MOST_TEXT];
     (void)snprintf(join, sizeof join, "{\"study\": \"%s\"}", p->study);
     bool good = l.bytes != NULL && dial(&l, p->port);
@@ -190,6 +208,7 @@ static void *live(void *user)
         json_decref(page);
     }
     p->failures = !good;
+    p->put_off = l.put_off;
     (void)close(l.socket);
     free(l.bytes);
     return NULL;
@@ -203,12 +222,13 @@ static int by_size(const void *a, const void *b)
 
 static void report(person *people, size_t n, double seconds)
 {
-    size_t answers = 0, studies = 0, failures = 0, known = 0;
+    size_t answers = 0, studies = 0, failures = 0, put_off = 0, known = 0;
     float *all = malloc(sizeof *all * (size_t)MOST_TIMES);
     for (size_t i = 0; i < n; i++) {
         answers += people[i].answers;
         studies += people[i].studies;
         failures += people[i].failures;
+        put_off += people[i].put_off;
         for (size_t j = 0; j < people[i].answers && j < MOST_TIMES / 16 && known < MOST_TIMES && all != NULL;
              j++)
             all[known++] = people[i].time[j];
@@ -217,9 +237,9 @@ static void report(person *people, size_t n, double seconds)
         qsort(all, known, sizeof *all, by_size);
         printf("{\"participants\": %zu, \"answers\": %zu, \"per_second\": %.1f, \"p50_ms\": %.1f, "
                "\"p99_ms\": %.1f, "
-               "\"worst_ms\": %.1f, \"studies\": %zu, \"failures\": %zu}\n",
+               "\"worst_ms\": %.1f, \"studies\": %zu, \"failures\": %zu, \"put_off\": %zu}\n",
                n, answers, (double)answers / seconds, 1000.0 * all[known / 2], 1000.0 * all[known * 99 / 100],
-               1000.0 * all[known - 1], studies, failures);
+               1000.0 * all[known - 1], studies, failures, put_off);
     } else {
         printf("{\"participants\": %zu, \"answers\": 0, \"failures\": %zu}\n", n, failures);
     }

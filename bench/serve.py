@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CALM_PAUSE = 0.35
 BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve()
 
 
@@ -60,9 +61,17 @@ def run(args, folder, what, think):
         code = server.wait(30)
     assert code == 0
     print(f"{what}: {told['per_second']} durable answers/s, p50 {told['p50_ms']} ms, p99 {told['p99_ms']} ms, worst "
-          f"{told['worst_ms']} ms, {told['studies']} studies finished, {told['failures']} failures, server "
+          f"{told['worst_ms']} ms, {told['studies']} studies finished, {told['failures']} failures, {told['put_off']} times put off while joining, server "
           f"{told['server_ms_per_answer']} ms of processor per answer, memory {told['memory_mb']} MB", flush=True)
     return told
+
+
+def misses(fast, calm):
+    """The rate and the time that an answer takes are one target, judged in one run; more load than that is there to see the limit."""
+    limits = [(calm["per_second"] >= 500, f"500 answers/s: {calm['per_second']}"), (calm["p99_ms"] < 250, f"p99 below 250 ms: {calm['p99_ms']}")]
+    for told in (fast, calm):
+        limits += [(told["memory_mb"] < 200, f"200 MB: {told['memory_mb']}"), (told["failures"] == 0, f"no failures: {told['failures']}")]
+    return [words for met, words in limits if not met]
 
 
 def main():
@@ -75,18 +84,10 @@ def main():
     print(f"load of the machine before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory() as folder:
         fast = run(args, folder, f"{args.participants} participants as fast as they can", 0)
-        # At 500 answers/s in all: what a person notices.
-        calm = run(args, folder, f"{args.participants} participants who think, 500 answers/s in all",
-                   args.participants / 500)
-    missed = []
-    if fast["per_second"] < 500:
-        missed.append("500 answers/s")
-    if calm["p99_ms"] > 250:
-        missed.append("p99 below 250 ms at 500 answers/s")
-    if max(fast["memory_mb"], calm["memory_mb"]) > 200:
-        missed.append("200 MB")
-    if fast["failures"] + calm["failures"] > 0:
-        missed.append("no failures")
+        # What a person notices at the rate asked for; the pause leaves room for the time that answers take.
+        calm = run(args, folder, f"{args.participants} participants who think for {CALM_PAUSE} s",
+                   CALM_PAUSE)
+    missed = misses(fast, calm)
     if missed:
         raise SystemExit("missed: " + ", ".join(missed))
 
