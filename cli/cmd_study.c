@@ -210,6 +210,17 @@ static void print_people(const json_t *people)
     cli_table_print(table);
 }
 
+static void print_together(const json_t *pooled)
+{
+    const json_t *apart = json_object_get(pooled, "disagreement");
+    cli_print("together (%lld): %s\n", count_of(pooled, "participants"),
+              json_string_value(json_array_get(json_object_get(pooled, "words"), 0)));
+    char *text = cli_format("apart: %.0f degrees on average; %s",
+                            json_number_value(json_object_get(apart, "value")), text_of(apart, "text"));
+    cli_wrap(stdout, text, 0, 2, cli_width(stdout));
+    free(text);
+}
+
 static mel_status show(desk *d, mel_error *err)
 {
     mel_study_row row;
@@ -229,8 +240,7 @@ static mel_status show(desk *d, mel_error *err)
         cli_print("%s (%s)\n", text_of(file, "title"), row.state);
         print_people(json_object_get(seen, "live"));
         if (json_is_object(pooled))
-            cli_print("together (%lld): %s\n", count_of(pooled, "participants"),
-                      json_string_value(json_array_get(json_object_get(pooled, "words"), 0)));
+            print_together(pooled);
     }
     json_decref(file);
     json_decref(seen);

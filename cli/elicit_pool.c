@@ -133,7 +133,7 @@ static mel_status fill_json(json_t *result, const pooling *p, mel_error *err)
             cli_push(pairs, one);
         }
     cli_put(joint, "spread", spread_json(p));
-    cli_put(result, "differ", json_boolean(p->pooled->differ));
+    cli_put(result, "differ", json_boolean(p->pooled->n_against > 0));
     cli_put(result, "joint", joint);
     cli_put(result, "respondents", people);
     cli_put(result, "disagreement", pairs);
@@ -203,7 +203,7 @@ static void print_angles(const pooling *p)
 static void print_verdict(const pooling *p)
 {
     const char *text =
-        p->pooled->differ
+        p->pooled->n_against > 0
             ? "They do not all want the same: this metric contradicts somebody's answers more often than "
               "their own "
               "errors explain. Its intervals say how well one metric for all is known, not how far people "

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LEAST_POOLED = 2, MOST_POOLED = 100, MOST_PAGE_TEXT = 80 };
+enum { LEAST_POOLED = 2, MOST_POOLED = 100, MOST_PAGE_TEXT = 80, MOST_VERDICT = 240 };
 
 /* One participant as the store tells. */
 typedef struct {
@@ -180,42 +180,60 @@ static void count_page(drop_out *d, const mel_seat *seat, int64_t seen)
 
 /* --- all together ------------------------------------------------------------------------------- */
 
-/* The mean angle between two of them, in degrees, and what that means. */
-static json_t *disagreement(const mel_pooled *pooled)
+static double mean_degrees(const mel_pooled *pooled)
 {
     double sum = 0.0;
     size_t pairs = 0;
     for (size_t i = 0; i < pooled->n; i++)
         for (size_t j = 0; j < i; j++, pairs++)
             sum += pooled->disagreement[i * pooled->n + j].angle;
-    const double degrees = pairs > 0 ? sum / (double)pairs * 180.0 / 3.14159265358979323846 : 0.0;
-    const char *text = degrees < 5.0    ? "they want about the same"
-                       : degrees < 15.0 ? "they differ in how much"
-                                        : "they want different things; one metric for all hides that";
-    return json_pack("{s:f, s:s}", "value", degrees, "text", text);
+    return pairs > 0 ? sum / (double)pairs * 180.0 / 3.14159265358979323846 : 0.0;
 }
 
-static json_t *pooled_json(const mel_pooled *pooled, const mel_hall *hall)
+/* The mean angle between two of them, in degrees, and what one metric for all hides. */
+static json_t *disagreement(const mel_pooled *pooled)
+{
+    char text[MOST_VERDICT];
+    const double degrees = mean_degrees(pooled);
+    if (pooled->n_against > 0)
+        (void)snprintf(text, sizeof text,
+                       "they do not all want the same: %zu of %zu answered against this metric more often "
+                       "than their own slips explain, and its interval does not say how far people differ",
+                       pooled->n_against, pooled->n);
+    else
+        (void)snprintf(text, sizeof text, "%s",
+                       degrees < 5.0 ? "they want about the same"
+                                     : "nothing in the answers speaks against one metric for all");
+    return json_pack("{s:f, s:I, s:s}", "value", degrees, "against", (json_int_t)pooled->n_against, "text",
+                     text);
+}
+
+static json_t *pooled_json(const mel_pooled *pooled, size_t through, const mel_hall *hall)
 {
     json_t *out = NULL;
     if (mel_result_of_metric(&out, pooled->joint, hall->study, hall->place, NULL) != MEL_OK)
         return NULL;
     (void)json_object_set_new(out, "participants", json_integer((json_int_t)pooled->n));
+    (void)json_object_set_new(out, "of", json_integer((json_int_t)through));
     (void)json_object_set_new(out, "disagreement", disagreement(pooled));
     return out;
 }
 
-/* The metric of all who are through. Nobody waits for a participant who is: holding them holds up nobody. */
+/* The metric of those who are through, of the first MOST_POOLED where there are more. Nobody waits for a
+ * participant who is: holding them holds up nobody. */
 static json_t *pool(const crowd *c, const mel_hall *hall, mel_live *live)
 {
     mel_seat *seat[MOST_POOLED];
     mel_session *session[MOST_POOLED];
-    size_t n = 0;
+    size_t n = 0, through = 0;
     bool real = false;
     for (size_t i = 0; i < c->n; i++)
         real = real || (strcmp(c->list[i].row.state, "complete") == 0 && !is_simulated(&c->list[i].row));
-    for (size_t i = 0; i < c->n && n < MOST_POOLED; i++) {
-        if (strcmp(c->list[i].row.state, "complete") != 0 || (real && is_simulated(&c->list[i].row)) ||
+    for (size_t i = 0; i < c->n; i++) {
+        if (strcmp(c->list[i].row.state, "complete") != 0 || (real && is_simulated(&c->list[i].row)))
+            continue;
+        through++;
+        if (n == MOST_POOLED ||
             mel_seat_take(&seat[n], live, c->list[i].row.id, c->list[i].row.seen, NULL) != MEL_OK)
             continue;
         session[n] = mel_flow_session(seat[n]->flow);
@@ -224,7 +242,7 @@ static json_t *pool(const crowd *c, const mel_hall *hall, mel_live *live)
     mel_pooled *pooled = NULL;
     json_t *out = NULL;
     if (n >= LEAST_POOLED && mel_sessions_pool(&pooled, n, session, NULL) == MEL_OK)
-        out = pooled_json(pooled, hall);
+        out = pooled_json(pooled, through, hall);
     mel_pooled_free(pooled);
     while (n > 0)
         mel_seat_release(live, seat[--n], true);

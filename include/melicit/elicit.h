@@ -269,8 +269,8 @@ typedef struct {
                           * intervals say how well one metric for all is known, not how far people differ */
     mel_summary summary; /* of it */
     mel_spread *spread;  /* one per coefficient of the joint metric: how far people differ */
-    bool differ;         /* somebody's agreement is below 0.05/n: one metric does not do for all */
     size_t n;
+    size_t n_against; /* whose agreement is below 0.05/n: above 0, one metric does not do for all */
     mel_respondent *respondent;     /* n */
     mel_disagreement *disagreement; /* n x n, symmetric, zero on the diagonal */
 } mel_pooled;

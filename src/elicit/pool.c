@@ -219,7 +219,7 @@ static mel_status fill(mel_pooled *pooled, mel_cloud *clouds, mel_session *const
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         count_contradictions(&pooled->respondent[i], sessions[i], pooled->joint);
         judge(&pooled->respondent[i]);
-        pooled->differ = pooled->differ || pooled->respondent[i].agreement < differing / (double)n;
+        pooled->n_against += pooled->respondent[i].agreement < differing / (double)n;
     }
     if (status == MEL_OK)
         status = find_spread(pooled, err);

@@ -124,10 +124,10 @@ static void test_respondents(void **state)
             assert_ok(mel_sessions_pool(&apart, 2, session + 2, &err), &err);
             inside += count_inside(alike->joint, a, p.n);
             zero += alike->disagreement[1].low == 0.0;
-            alarms += alike->differ;
+            alarms += alike->n_against > 0;
             const double angle = acos(fmin(1.0, mel_dot(p.n, a, b)));
             angles += angle >= apart->disagreement[1].low && angle <= apart->disagreement[1].high;
-            warned += apart->differ;
+            warned += apart->n_against > 0;
             mel_pooled_free(alike);
             mel_pooled_free(apart);
             for (int k = 0; k < 4; k++)

@@ -208,6 +208,7 @@ static void test_rehearsal_and_monitor(void **state)
         assert_int_equal(json_integer_value(json_object_get(json_object_get(one, "agreement"), "of")), 15);
     }
     assert_int_equal(json_integer_value(json_object_get(pooled, "participants")), 3);
+    assert_int_equal(json_integer_value(json_object_get(pooled, "of")), 3);
     const double together = json_number_value(json_object_get(json_object_get(pooled, "ratio"), "value"));
     assert_true(together > 4.0 && together < 12.0);
     const json_t *pages = json_object_get(seen, "pages");
@@ -220,6 +221,27 @@ static void test_rehearsal_and_monitor(void **state)
     json_decref(again);
     json_decref(seen);
     json_decref(ratio);
+}
+
+/* One metric for all is said to hide something when some want the opposite of what others want. */
+static void test_people_who_differ(void **state)
+{
+    const world *w = *state;
+    const double wanted[] = { 12.0, 12.0, 0.2 };
+    mel_error err;
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        json_t *ratio = json_real(wanted[i]), *seen = NULL;
+        const mel_rehearsal how = { .participants = 2, .metric = ratio };
+        assert_ok(mel_manage_rehearse(NULL, w->store, w->app.live, w->study, &how, &err), &err);
+        assert_ok(mel_manage_monitor(&seen, w->store, w->app.live, w->study, 60.0, &err), &err);
+        const json_t *apart = json_object_get(json_object_get(seen, "pooled"), "disagreement");
+        const json_int_t against = json_integer_value(json_object_get(apart, "against"));
+        const char *text = json_string_value(json_object_get(apart, "text"));
+        assert_int_equal(against, wanted[i] > 1.0 ? 0 : 2);
+        assert_non_null(strstr(text, wanted[i] > 1.0 ? "about the same" : "2 of 6 answered against"));
+        json_decref(seen);
+        json_decref(ratio);
+    }
 }
 
 static void test_rehearsals_that_are_refused(void **state)
@@ -493,6 +515,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused_studies_are_not_stored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rehearsal_and_monitor, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_people_who_differ, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rehearsals_that_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_export, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tokens, set_up, tear_down),

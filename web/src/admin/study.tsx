@@ -167,7 +167,10 @@ function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
   if (!pooled) return null;
   return (
     <section class="card">
-      <h2>All together ({pooled.participants})</h2>
+      <h2>
+        All together ({pooled.participants}
+        {pooled.of && pooled.of > pooled.participants ? `, the first of ${pooled.of}` : ''})
+      </h2>
       {pooled.ratio && <p class="big">{ratioText(pooled.ratio)}</p>}
       {(pooled.words ?? []).map((text) => (
         <p key={text}>{text}</p>

@@ -264,6 +264,8 @@ export interface Person {
 
 export interface Pooled {
   participants: number;
+  /** How many are through: where they are very many, the first ones are pooled. */
+  of?: number;
   words?: string[];
   ratio?: Ratio;
   weights?: Weight[];
