@@ -323,7 +323,7 @@ static mel_status whole(uint32_t *out, const json_t *object, const char *name, d
 static mel_status read_options(mel_session_options *out, const json_t *json, mel_error *err)
 {
     mel_session_options_init(out);
-    out->tolerance = 0.05;
+    out->tolerance = 0.02;
     out->max_questions = 20;
     out->assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
     out->repeat_every = 6;
