@@ -72,8 +72,8 @@ if(MEL_TESTS AND NOT MEL_FUZZ)
         if(MEL_SANITIZE AND name MATCHES "sklearn$")
             continue() # these load the library into Python, which a sanitized one cannot be
         endif()
-        add_test(NAME system_${name} COMMAND ${MEL_PYTHON} -m pytest -q -p no:cacheprovider ${script})
-        set_tests_properties(system_${name} PROPERTIES TIMEOUT 600 LABELS system ENVIRONMENT
+        add_test(NAME system_${name} COMMAND ${MEL_PYTHON} -m pytest -q -p no:cacheprovider -W error::pytest.PytestUnhandledThreadExceptionWarning ${script})
+        set_tests_properties(system_${name} PROPERTIES TIMEOUT 1200 LABELS system ENVIRONMENT
             "MELICIT_BUILD=${CMAKE_BINARY_DIR};MELICIT_SANITIZE=${MEL_SANITIZE};PYTHONDONTWRITEBYTECODE=1")
     endforeach()
 endif()
