@@ -400,11 +400,7 @@ static void test_result_on_the_way(void **state)
         mel_metric *found = test_find(&summary, &domain, &opt, truth, exact, 1);
         assert_int_equal(summary.questions, budget);
         assert_int_equal(summary.end, MEL_END_BUDGET);
-        for (size_t j = 0; j < 6; j++) {
-            double low = 0.0, high = 0.0;
-            assert_true(mel_metric_interval(found, j, &low, &high));
-            assert_true(low <= a[j] && a[j] <= high);
-        }
+        test_intervals_hold(6, a, found);
         mel_metric_free(found);
     }
     mel_metric_free(truth);

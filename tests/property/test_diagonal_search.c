@@ -323,11 +323,7 @@ static void test_direction(void **state)
         mel_metric *found = test_find(&summary, &domain, &opt, truth, exact, 1);
         assert_int_equal(summary.questions, 56 + rows[i].extra + (opt.tournament ? 2 : 0));
         assert_true(test_max_error(3, a, mel_metric_numerator(found, NULL)) <= 0.01);
-        for (size_t j = 0; j < 3; j++) {
-            double low = 0.0, high = 0.0;
-            assert_true(mel_metric_interval(found, j, &low, &high));
-            assert_true(low <= a[j] && a[j] <= high);
-        }
+        test_intervals_hold(3, a, found);
         mel_metric_free(found);
         mel_metric_free(truth);
     }

@@ -76,6 +76,31 @@ mel_metric *test_find(mel_summary *summary, const mel_domain *domain, const mel_
     return found;
 }
 
+void test_intervals_hold(size_t n, const double *a, const mel_metric *found)
+{
+    for (size_t i = 0; i < n; i++) {
+        double low = 0.0, high = 0.0;
+        assert_true(mel_metric_interval(found, i, &low, &high));
+        assert_true(low <= a[i] && a[i] <= high);
+    }
+}
+
+mel_status test_try_session(const mel_domain *domain, const mel_session_options *opt, mel_oracle *oracle)
+{
+    mel_session *session = NULL;
+    mel_metric *metric = NULL;
+    mel_error err;
+    mel_status status = mel_session_new(&session, domain, opt, &err);
+    if (status == MEL_OK)
+        status = mel_session_run(session, oracle, &err);
+    if (status == MEL_OK)
+        status = mel_session_result(&metric, NULL, session, &err);
+    assert_true((status == MEL_OK) == (metric != NULL));
+    mel_metric_free(metric);
+    mel_session_free(session);
+    return status;
+}
+
 mel_engine *test_search_engine(const mel_domain *domain, const mel_session_options *opt)
 {
     mel_engine *engine = NULL;

@@ -21,6 +21,10 @@ mel_metric *test_fractional_metric(mel_family family, const mel_layout *layout, 
 /* The metric that a fresh session finds by asking one that answers by `truth`; the caller frees it. */
 mel_metric *test_find(mel_summary *summary, const mel_domain *domain, const mel_session_options *opt,
                       const mel_metric *truth, mel_noise noise, uint64_t seed);
+/* Checks that each coefficient found has an interval, and that the true one, a[0] to a[n-1], lies in it. */
+void test_intervals_hold(size_t n, const double *a, const mel_metric *found);
+/* A session to its end and its result, for tests of failing allocations: nothing is left of either. */
+mel_status test_try_session(const mel_domain *domain, const mel_session_options *opt, mel_oracle *oracle);
 /* Many searches on one domain: the engine, and with it the faces that it makes, is made once (and freed with
  * mel_engine_ops.free); every call forgets the answers before. Checks that the number of questions to come is
  * foretold exactly. */

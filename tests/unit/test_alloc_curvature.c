@@ -16,17 +16,7 @@ static mel_status elicit(void *context)
 {
     const job *j = context;
     const mel_domain domain = { .ball = j->ball };
-    mel_session *session = NULL;
-    mel_metric *metric = NULL;
-    mel_error err;
-    mel_status status = mel_session_new(&session, &domain, &j->opt, &err);
-    if (status == MEL_OK)
-        status = mel_session_run(session, j->oracle, &err);
-    if (status == MEL_OK)
-        status = mel_session_result(&metric, NULL, session, &err);
-    mel_metric_free(metric);
-    mel_session_free(session);
-    return status;
+    return test_try_session(&domain, &j->opt, j->oracle);
 }
 
 static void test_engines(void **state)

@@ -64,17 +64,7 @@ static mel_status elicit(void *context)
     opt.known_costs_only = j->costs_only;
     opt.join = j->join;
     opt.diagonal_b = j->diagonal_b;
-    mel_session *session = NULL;
-    mel_metric *metric = NULL;
-    mel_error err;
-    mel_status status = mel_session_new(&session, &domain, &opt, &err);
-    if (status == MEL_OK)
-        status = mel_session_run(session, oracles[j->quadratic], &err);
-    if (status == MEL_OK)
-        status = mel_session_result(&metric, NULL, session, &err);
-    mel_metric_free(metric);
-    mel_session_free(session);
-    return status;
+    return test_try_session(&domain, &opt, oracles[j->quadratic]);
 }
 
 static void test_engines(void **state)

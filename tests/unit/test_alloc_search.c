@@ -43,17 +43,7 @@ static mel_status elicit(void *context)
 {
     const job *j = context;
     const mel_domain domain = { .space = j->on_ball ? NULL : space, .ball = j->on_ball ? ball : NULL };
-    mel_session *session = NULL;
-    mel_metric *metric = NULL;
-    mel_error err;
-    mel_status status = mel_session_new(&session, &domain, &j->opt, &err);
-    if (status == MEL_OK)
-        status = mel_session_run(session, j->on_ball ? ball_oracle : diagonal_oracle, &err);
-    if (status == MEL_OK)
-        status = mel_session_result(&metric, NULL, session, &err);
-    mel_metric_free(metric);
-    mel_session_free(session);
-    return status;
+    return test_try_session(&domain, &j->opt, j->on_ball ? ball_oracle : diagonal_oracle);
 }
 
 static void test_engines(void **state)
