@@ -1,5 +1,7 @@
 #include "base/json.h"
 
+#include "base/buffer.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +101,26 @@ mel_status mel_json_parse(json_t **out, const void *bytes, size_t n, mel_error *
     if (parsed ? !whole : json_error_code(&where) == json_error_out_of_memory)
         return mel_fail_memory(err, "a JSON document");
     return explain(bytes, n, err);
+}
+
+enum { MOST_TEXT = 1 << 30 };
+
+static int add_piece(const char *bytes, size_t n, void *user)
+{
+    mel_buffer *text = user;
+    mel_buffer_add(text, bytes, n);
+    return text->status == MEL_OK ? 0 : -1;
+}
+
+char *mel_json_text(const json_t *value, size_t flags)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    /* What add_piece returns is not always heeded, either: the buffer knows. */
+    if (json_dump_callback(value, add_piece, &text, flags) == 0 && text.status == MEL_OK)
+        return text.data;
+    mel_buffer_free(&text);
+    return NULL;
 }
 
 void mel_json_free_text(char *text)

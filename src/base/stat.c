@@ -3,6 +3,14 @@
 #include <float.h>
 #include <math.h>
 
+double lgamma_r(double x, int *sign); /* every C library has it, and POSIX does not ask for it */
+
+double mel_log_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
 double mel_total(size_t n, const double *x)
 {
     mel_sum sum = { 0 };

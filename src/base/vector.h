@@ -4,7 +4,8 @@
 
 /* GCC builds a second copy of these functions for AVX2 and picks one when the program starts. They keep
  * one rounding per operation and independent sums side by side, so both copies give the same bits. */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&    \
+    !defined(__SANITIZE_THREAD__)
 #define MEL_VECTORISED __attribute__((target_clones("avx2", "default")))
 #else
 #define MEL_VECTORISED

@@ -26,6 +26,19 @@ static void draw(mel_rng *rng, size_t n, double *x, double multiply, double add)
         x[i] = mel_rng_uniform(rng) * multiply + add;
 }
 
+static void test_log_gamma(void **state)
+{
+    (void)state;
+    static const double rows[][2] = { { 1.0, 0.0 },
+                                      { 5.0, 3.17805383034794561965 },
+                                      { 0.5, 0.57236494292470008707 },
+                                      { 100.5, 361.43554046777762156 },
+                                      { -0.5, 1.26551212348464539649 } };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_close(mel_log_gamma(rows[i][0]), rows[i][1], 1e-15 * (1.0 + fabs(rows[i][1])));
+    assert_true(isinf(mel_log_gamma(0.0)));
+}
+
 static void test_total(void **state)
 {
     (void)state;
@@ -491,6 +504,7 @@ static void test_welch_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_log_gamma),
         cmocka_unit_test(test_total),
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_quantile_known_answers),
