@@ -16,9 +16,9 @@
 extern char **environ;
 
 typedef struct {
-    const char *store, *listen, *public_url;
+    const char *store, *listen, *public_url, *proxy;
     uint64_t port, workers, connections, per_address;
-    double deadline, stop_after;
+    double deadline, stop_after, upload_room;
     bool open;
 } serve_args;
 
@@ -100,6 +100,8 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     opt.http.connections = (unsigned)args->connections;
     opt.http.per_address = (unsigned)args->per_address;
     opt.http.deadline = args->deadline;
+    opt.http.proxy = args->proxy;
+    opt.upload_room = (int64_t)(args->upload_room * 1048576.0);
     opt.public_url = args->public_url;
     opt.store = places.store;
     opt.maker = cli_make_place;
@@ -141,6 +143,12 @@ static const cli_option own_options[] = {
       .at = offsetof(serve_args, public_url),
       .help = "what browsers see when there is a proxy in front, e.g. https://study.example.org; with https "
               "cookies are for TLS only" },
+    { .name = "trust-proxy",
+      .argument = "ADDRESS",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, proxy),
+      .help = "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
+              "of its X-Forwarded-For, not for the proxy; of others that header is not believed" },
     { .name = "open",
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, open),
@@ -176,6 +184,12 @@ static const cli_option limit_options[] = {
       .low = 1,
       .high = 3600,
       .help = "a request that has not arrived, or an answer not been fetched, after so long is cut off" },
+    { .name = "upload-room",
+      .argument = "MIB",
+      .kind = CLI_NUMBER,
+      .at = offsetof(serve_args, upload_room),
+      .high = 1e6,
+      .help = "what the tables that people send may take in the store, all together" },
     { .name = "stop-after",
       .argument = "SECONDS",
       .kind = CLI_NUMBER,
@@ -197,7 +211,8 @@ static const serve_args defaults = { .store = "melicit.db",
                                      .workers = 16,
                                      .connections = 1024,
                                      .per_address = 512,
-                                     .deadline = 10 };
+                                     .deadline = 10,
+                                     .upload_room = 2048 };
 
 const cli_command cli_serve = {
     .name = "serve",

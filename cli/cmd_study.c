@@ -248,36 +248,50 @@ static mel_status show(desk *d, mel_error *err)
     return status;
 }
 
+/* Of every --labels, taken apart at the commas. */
+static json_t *labels_given(const desk *d)
+{
+    json_t *labels = json_array();
+    for (size_t i = 0; i < d->args->labels.n; i++)
+        for (const char *at = d->args->labels.item[i]; *at != '\0';) {
+            const size_t n = strcspn(at, ",");
+            char *label = cli_format("%.*s", (int)n, at);
+            if (n > 0)
+                cli_push(labels, cli_json_text(label));
+            free(label);
+            at += n + (at[n] == ',');
+        }
+    return labels;
+}
+
 static mel_status links(desk *d, mel_error *err)
 {
     mel_study_row row;
-    const mel_status status = mel_store_study(&row, d->app.store, d->what, err);
+    mel_status status = mel_store_study(&row, d->app.store, d->what, err);
     if (status != MEL_OK)
         return status;
     mel_study_row_clear(&row);
     char *plain = link_of(d, d->what);
-    json_t *made = json_array();
+    json_t *made = json_array(), *labels = labels_given(d);
     cli_put(d->run->result, "anonymous", cli_json_text(plain));
-    if (!d->run->json && d->args->labels.n == 0)
+    if (!d->run->json && json_array_size(labels) == 0)
         cli_print("%s\n", plain);
-    for (size_t i = 0; i < d->args->labels.n; i++) {
-        const char *at = d->args->labels.item[i];
-        while (*at != '\0') {
-            char *label = cli_format("%.*s", (int)strcspn(at, ","), at);
-            at += strlen(label) + (at[strlen(label)] == ',');
-            char *query = mel_link_query(d->what, label, &d->app);
-            char *url = cli_format("%s%s", plain, query != NULL ? query : "");
-            cli_push(made, json_pack("{s:s, s:s}", "label", label, "url", url));
-            if (!d->run->json)
-                cli_print("%s  %s\n", label, url);
-            free(url);
-            free(query);
-            free(label);
-        }
+    if (json_array_size(labels) > 0)
+        status = mel_links_note(&d->app, d->what, labels, err);
+    for (size_t i = 0; i < json_array_size(labels) && status == MEL_OK; i++) {
+        const char *label = json_string_value(json_array_get(labels, i));
+        char *query = mel_link_query(d->what, label, &d->app);
+        char *url = cli_format("%s%s", plain, query != NULL ? query : "");
+        cli_push(made, json_pack("{s:s, s:s}", "label", label, "url", url));
+        if (!d->run->json)
+            cli_print("%s  %s\n", label, url);
+        free(url);
+        free(query);
     }
     cli_put(d->run->result, "links", made);
+    json_decref(labels);
     free(plain);
-    return MEL_OK;
+    return status;
 }
 
 static mel_status export_study(desk *d, mel_error *err)

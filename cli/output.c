@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 static bool errors_as_json;
+static _Thread_local jmp_buf *survivor; /* where to go on in this thread instead of ending; NULL: nowhere */
 
 void cli_expect_json(bool json)
 {
@@ -19,11 +21,26 @@ void cli_expect_json(bool json)
 
 static _Noreturn void out_of_memory(void)
 {
+    if (survivor != NULL)
+        longjmp(*survivor, 1);
     if (errors_as_json)
         (void)puts("{\"error\": {\"code\": \"ENOMEM\", \"message\": \"out of memory\"}}");
     else
         (void)fputs("melicit: out of memory\n", stderr);
     exit(mel_status_exit_code(MEL_ENOMEM));
+}
+
+mel_status cli_survive(mel_status (*work)(void *user, mel_error *err), void *user, mel_error *err)
+{
+    jmp_buf here;
+    mel_status status = MEL_ENOMEM;
+    survivor = &here;
+    if (setjmp(here) == 0)
+        status = work(user, err);
+    else
+        status = cli_fail(err, MEL_ENOMEM, "not enough memory");
+    survivor = NULL;
+    return status;
 }
 
 void *cli_alloc_zero(size_t n, size_t size)

@@ -12,6 +12,10 @@
 void *cli_alloc_zero(size_t n, size_t size);
 void *cli_regrow(void *block, size_t n, size_t size);
 MEL_PRINTF(1, 2) char *cli_format(const char *fmt, ...);
+/* For what serves others, and must not end because one of them wants too much: gives what work(user) gives,
+ * and MEL_ENOMEM when the program's own memory runs out in it. The work is then left in the middle: what it
+ * had not handed over to `user` by then is lost. */
+mel_status cli_survive(mel_status (*work)(void *user, mel_error *err), void *user, mel_error *err);
 /* Say before anything can fail whether errors are wanted as JSON. */
 void cli_expect_json(bool json);
 

@@ -126,8 +126,9 @@ static mel_status rename_classes(cli_space *space, const json_t *names, mel_erro
         if (!fresh)
             return cli_fail(err, MEL_EDATA, "space.classes[%zu]: a name that no other class has is wanted",
                             i);
+        char *copy = cli_format("%s", name);
         free(space->class_name[i]);
-        space->class_name[i] = cli_format("%s", name);
+        space->class_name[i] = copy;
     }
     return MEL_OK;
 }
@@ -172,7 +173,7 @@ static double *class_share(const cli_space *space)
 /* The header's description, with names instead of temporary files. */
 static void describe(room *r, const wanted_space *w, const json_t *given)
 {
-    json_t *description = json_deep_copy(r->space.description);
+    json_t *description = r->place.description = json_deep_copy(r->space.description);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (w->path[i][0] != '\0')
             cli_put(description, i == 0 ? "table" : files[i],
@@ -188,7 +189,6 @@ static void describe(room *r, const wanted_space *w, const json_t *given)
         cli_put(description, "classes", json_string(joined));
         free(joined);
     }
-    r->place.description = description;
     r->place.typed = cli_space_typed(description);
 }
 
@@ -208,6 +208,39 @@ static mel_status make_space(cli_space *out, const wanted_space *w, const json_t
     return status;
 }
 
+/* One place that is being made. */
+typedef struct {
+    mel_store *store;
+    const json_t *given;
+    mel_family family;
+    uint64_t seed;
+    wanted_space wanted;
+    room *room;
+} making;
+
+static mel_status make_room(void *user, mel_error *err)
+{
+    making *m = user;
+    cli_space *space = &m->room->space;
+    mel_place *place = &m->room->place;
+    mel_status status = read_wanted(&m->wanted, m->given, m->store, err);
+    if (status == MEL_OK)
+        status = make_space(space, &m->wanted, m->given, m->family, m->seed, err);
+    if (status != MEL_OK)
+        return status;
+    place->domain = space->domain;
+    place->measured = space->sample;
+    place->n_classes = space->n_classes;
+    place->n_groups = space->n_groups;
+    place->class_name = (const char *const *)space->class_name;
+    place->group_name = space->n_groups > 0 ? (const char *const *)space->group_name : NULL;
+    place->class_share = class_share(space);
+    place->rows = space->n_rows;
+    place->digest = space->digest;
+    describe(m->room, &m->wanted, m->given);
+    return MEL_OK;
+}
+
 mel_status cli_make_place(mel_place **out, void *user, const json_t *space, mel_family family, uint64_t seed,
                           mel_error *err)
 {
@@ -215,29 +248,19 @@ mel_status cli_make_place(mel_place **out, void *user, const json_t *space, mel_
     mel_error ignored;
     err = err != NULL ? err : &ignored; /* the program's own functions always want one */
     const cli_places *places = user;
-    wanted_space w = { .space = NULL };
-    room *r = cli_alloc_zero(1, sizeof *r);
-    r->place.free = room_free;
-    mel_status status = read_wanted(&w, space, places->store, err);
-    if (status == MEL_OK)
-        status = make_space(&r->space, &w, space, family, seed, err);
+    making m = { .store = places->store, .given = space, .family = family, .seed = seed };
+    m.room = calloc(1, sizeof *m.room);
+    if (m.room == NULL)
+        return cli_fail(err, MEL_ENOMEM, "not enough memory for a space");
+    m.room->place.free = room_free;
+    const mel_status status = cli_survive(make_room, &m, err);
     if (status == MEL_OK) {
-        r->place.domain = r->space.domain;
-        r->place.measured = r->space.sample;
-        r->place.n_classes = r->space.n_classes;
-        r->place.n_groups = r->space.n_groups;
-        r->place.class_name = (const char *const *)r->space.class_name;
-        r->place.group_name = r->space.n_groups > 0 ? (const char *const *)r->space.group_name : NULL;
-        r->place.class_share = class_share(&r->space);
-        r->place.rows = r->space.n_rows;
-        r->place.digest = r->space.digest;
-        describe(r, &w, space);
-        *out = &r->place;
+        *out = &m.room->place;
     } else {
-        hide_folder(err, w.folder);
-        room_free(&r->place);
+        hide_folder(err, m.wanted.folder);
+        room_free(&m.room->place);
     }
-    wanted_clear(&w);
+    wanted_clear(&m.wanted);
     return status;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,8 +17,9 @@ static struct {
     struct timespec drawn_at;
 } bar;
 
-static volatile sig_atomic_t stop_wanted;
-static volatile sig_atomic_t empty_input; /* a descriptor of /dev/null; negative: none */
+/* Set in a handler, read in any thread. */
+static atomic_int stop_wanted;
+static atomic_int empty_input; /* a descriptor of /dev/null; negative: none */
 
 /* Whoever waits for standard input finds its end. */
 static void on_signal(int number)

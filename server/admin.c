@@ -5,7 +5,6 @@
 #include "manage.h"
 #include "read.h"
 
-#include "base/buffer.h"
 #include "base/internal.h"
 
 #include <math.h>
@@ -14,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ADMIN_HOURS = 12, MOST_LABELS = 1000, MOST_LABEL = 120, MOST_URL = 2000 };
-static const double monitor_seconds = 4.0;
+enum { ADMIN_HOURS = 12, MOST_LABELS = 1000, MOST_LABEL = 120, MOST_URL = MEL_MOST_URL };
+static const double monitor_seconds = 2.0;
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -195,38 +194,6 @@ static json_t *links_of(const mel_call *call, const char *study)
                 "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"));
 }
 
-void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app)
-{
-    unsigned char hash[crypto_generichash_BYTES_MIN];
-    crypto_generichash_state state;
-    crypto_generichash_init(&state, app->key, sizeof app->key, sizeof hash);
-    crypto_generichash_update(&state, (const unsigned char *)"link:", 5);
-    crypto_generichash_update(&state, (const unsigned char *)study, strlen(study) + 1);
-    crypto_generichash_update(&state, (const unsigned char *)label, strlen(label));
-    crypto_generichash_final(&state, hash, sizeof hash);
-    sodium_bin2base64(link, MEL_LINK_TEXT, hash, sizeof hash, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
-}
-
-char *mel_link_query(const char *study, const char *label, const mel_app *app)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    char link[MEL_LINK_TEXT];
-    mel_buffer text;
-    mel_link_of(link, study, label, app);
-    mel_buffer_init(&text, MOST_URL);
-    mel_buffer_puts(&text, "?label=");
-    for (const char *at = label; *at != '\0'; at++)
-        if (strchr(plain, *at) != NULL)
-            mel_buffer_add(&text, at, 1);
-        else
-            mel_buffer_printf(&text, "%%%02X", (unsigned)(unsigned char)*at);
-    mel_buffer_printf(&text, "&link=%s", link);
-    if (text.status == MEL_OK)
-        return text.data;
-    mel_buffer_free(&text);
-    return NULL;
-}
-
 /* What was sent about a study that there is, by somebody who may write; NULL with the answer set. */
 static json_t *body_about_study(mel_call *call)
 {
@@ -249,7 +216,9 @@ void mel_admin_links(mel_call *call)
         right = json_is_string(json_array_get(labels, i)) &&
                 json_string_length(json_array_get(labels, i)) >= 1 &&
                 json_string_length(json_array_get(labels, i)) <= MOST_LABEL;
-    json_t *list = right ? json_array() : NULL;
+    mel_error err = { 0 };
+    const mel_status status = right ? mel_links_note(call->app, call->rest[0], labels, &err) : MEL_OK;
+    json_t *list = right && status == MEL_OK ? json_array() : NULL;
     for (size_t i = 0; i < n && list != NULL; i++) {
         const char *label = json_string_value(json_array_get(labels, i));
         char *query = mel_link_query(call->rest[0], label, call->app);
@@ -261,6 +230,8 @@ void mel_admin_links(mel_call *call)
     if (!right)
         mel_call_error(call, 400, "bad-request", "labels: 1 to 1,000 texts of at most 120 bytes are wanted",
                        NULL);
+    else if (status != MEL_OK)
+        mel_call_failed(call, status, &err);
     else
         mel_call_json(call, json_pack("{s:o}", "links", list));
     json_decref(body);
@@ -433,6 +404,7 @@ void mel_admin_delete(mel_call *call)
         return;
     }
     mel_live_forget(call->app->live, call->rest[1]);
+    mel_live_forget(call->app->live, call->rest[0]); /* what was found out about all together */
     mel_call_json(call, json_object());
 }
 

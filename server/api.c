@@ -72,11 +72,12 @@ static void give_page(mel_call *call, const char *id, const char *token)
     mel_error err = { 0 };
     const mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
     json_t *page = status == MEL_OK ? page_of(call, seat, token, &err) : NULL;
-    mel_seat_release(call->app->live, seat, page != NULL);
-    if (page != NULL)
+    const bool made = page != NULL;
+    if (made) /* written out before others have the seat: a page holds parts of the study */
         mel_call_json(call, page);
     else
         mel_call_failed(call, err.code, &err);
+    mel_seat_release(call->app->live, seat, made);
 }
 
 void mel_api_page(mel_call *call)
@@ -98,7 +99,7 @@ static void seat_new(mel_call *call, const char *study, const char *label, json_
     (void)snprintf(row.study, sizeof row.study, "%s", study);
     row.seen = row.created;
     row.label = label != NULL ? mel_strdup(label) : NULL;
-    row.about = json_dumps(about, JSON_COMPACT);
+    row.about = mel_json_text(about, JSON_COMPACT);
     json_decref(about);
     mel_token_new(token, row.token, call->app);
     mel_status status = row.about == NULL || (label != NULL && row.label == NULL)
@@ -178,17 +179,22 @@ static mel_status find_earlier(mel_participant_row *out, mel_call *call, const c
     return MEL_ECONFLICT;
 }
 
-/* Somebody new, if the study takes more. */
+/* Somebody new, if the study takes more, and takes them without a link. */
 static void newcomer(mel_call *call, const mel_hall *hall, const comer *who, const char *after)
 {
     mel_study_counts counts = { 0 };
+    bool linkless = false;
     mel_error err = { 0 };
-    const mel_status status =
+    mel_status status =
         hall->study->quota > 0 ? mel_store_counts(&counts, call->app->store, who->study, &err) : MEL_OK;
+    if (status == MEL_OK && who->label != NULL && !who->linked)
+        status = mel_links_wanted(&linkless, call->app, who->study, who->label, who->named, &err);
     if (strcmp(hall->state, "open") != 0)
         mel_call_error(call, 409, "closed", "this study is closed", NULL);
     else if (status != MEL_OK)
         mel_call_failed(call, status, &err);
+    else if (linkless)
+        mel_call_wrong(call, "wrong-link", "this study is for those who have a personal link; use all of it");
     else if (hall->study->quota > 0 && counts.complete - counts.simulated >= hall->study->quota)
         mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
     else
@@ -323,8 +329,9 @@ static void give_conflict(mel_call *call, const char *id, const char *token, con
     json_t *page = mel_seat_take(&seat, call->app->live, id, call->seen, &err) == MEL_OK
                        ? page_of(call, seat, token, &err)
                        : NULL;
-    mel_seat_release(call->app->live, seat, page != NULL);
+    const bool made = page != NULL;
     mel_call_error(call, 409, "conflict", message, page);
+    mel_seat_release(call->app->live, seat, made);
 }
 
 /* What the log will say, and the answer to it. Changes the flow: on any failure the seat must be forgotten.
@@ -334,7 +341,7 @@ static mel_status take_value(mel_event_row *event, mel_call *call, mel_seat *sea
 {
     json_t *line = mel_flow_event(seat->flow, value, seconds);
     event->body =
-        line != NULL ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
+        line != NULL ? mel_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
     json_decref(line);
     if (event->body == NULL)
         return mel_fail_memory(err, "an answer");
@@ -346,7 +353,7 @@ static mel_status take_value(mel_event_row *event, mel_call *call, mel_seat *sea
     if (reply == NULL)
         return err->code;
     const bool said = json_object_set_new(reply, "saved", json_integer((json_int_t)event->seq)) == 0;
-    event->reply = said ? json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    event->reply = said ? mel_json_text(reply, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(reply);
     return event->reply != NULL ? MEL_OK : mel_fail_memory(err, "an answer");
 }
@@ -391,7 +398,8 @@ static bool is_replay(mel_call *call, const char *id, const char *token, const c
     return found;
 }
 
-static void append(mel_call *call, mel_seat *seat, mel_event_row *event, const char *id, const char *token)
+static void append(mel_call *call, mel_seat *seat, mel_event_row *event, double seconds, const char *id,
+                   const char *token)
 {
     mel_append outcome = MEL_STALE;
     mel_event_row stored = { .seq = 0 };
@@ -399,8 +407,10 @@ static void append(mel_call *call, mel_seat *seat, mel_event_row *event, const c
     const mel_status status =
         mel_store_append(&outcome, &stored, call->app->store, id, event, mel_flow_state(seat->flow), &err);
     const bool appended = status == MEL_OK && outcome == MEL_APPENDED;
-    if (appended)
+    if (appended) {
         seat->row.seen = event->time;
+        seat->seconds += isfinite(seconds) ? seconds : 0.0;
+    }
     mel_seat_release(call->app->live, seat, appended);
     if (status != MEL_OK)
         mel_call_failed(call, status, &err);
@@ -448,9 +458,10 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
     (void)snprintf(event.key, sizeof event.key, "%s", key);
     const double taken = json_number_value(seconds);
     const bool timed = json_is_number(seconds) && taken >= 0.0 && taken <= MOST_SECONDS;
-    status = take_value(&event, call, seat, value, timed ? taken : (double)NAN, token, &err);
+    const double spent = timed ? taken : (double)NAN;
+    status = take_value(&event, call, seat, value, spent, token, &err);
     if (status == MEL_OK) {
-        append(call, seat, &event, id, token);
+        append(call, seat, &event, spent, id, token);
     } else {
         /* An answer that the page does not take has changed nothing. */
         mel_seat_release(call->app->live, seat, status == MEL_EINVAL && seat->seq + 1 == event.seq);
@@ -501,11 +512,11 @@ void mel_api_result(mel_call *call)
     mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
     if (status == MEL_OK)
         status = mel_result_json(&result, seat->flow, seat->hall->study, seat->hall->place, &err);
-    mel_seat_release(call->app->live, seat, true);
     if (status == MEL_OK)
         mel_call_json(call, json_pack("{s:o}", "result", result));
     else
         mel_call_failed(call, status, &err);
+    mel_seat_release(call->app->live, seat, true);
 }
 
 /* The first line of a session's file. */
@@ -514,7 +525,7 @@ static mel_status session_header(json_t **out, mel_seat *seat, mel_error *err)
     const mel_session *session = mel_flow_session(seat->flow);
     const mel_place *place = seat->hall->place;
     char *space = place->description != NULL
-                      ? json_dumps(place->description, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                      ? mel_json_text(place->description, JSON_COMPACT | JSON_REAL_PRECISION(17))
                       : NULL;
     const mel_identity identity = { .space_json = space,
                                     .digest = place->digest[0] != '\0' ? place->digest : NULL };
@@ -536,7 +547,7 @@ static json_t *point_json(size_t n, const double *point)
 /* Takes the line over. */
 static void add_line(mel_buffer *text, json_t *line)
 {
-    char *one = line != NULL ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *one = line != NULL ? mel_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(line);
     if (one == NULL)
         text->status = MEL_ENOMEM;

@@ -40,7 +40,7 @@ uint64_t mel_new_seed(void)
 
 void mel_call_json(mel_call *call, json_t *value)
 {
-    char *text = value != NULL ? json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    char *text = value != NULL ? mel_json_text(value, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(value);
     if (text == NULL) {
         static const char busy[] =

@@ -14,6 +14,7 @@ typedef struct {
     mel_live *live;
     unsigned char key[MEL_HASH_BYTES]; /* of all hashes, kept in the store */
     const char *public_url;            /* "https://study.example.org"; NULL: as the request says */
+    int64_t upload_room;               /* bytes that uploads may take in the store */
     const json_t *datasets;            /* what /api/datasets lists; lent */
     pthread_mutex_t lock;              /* of the following */
     int64_t minute;                    /* in which ... */
@@ -67,7 +68,7 @@ uint64_t mel_new_seed(void);
 /* The researcher's token: a new one replaces the old one or, unless `replace`, is only made where there is
  * none yet; *mine says whether it was. */
 #define MEL_ADMIN_TOKEN "researcher" /* its name in the store, which has a hash */
-enum { MEL_ADMIN_NAME = 6 + 2 * MEL_HASH_BYTES + 1, MEL_LINK_TEXT = 23 };
+enum { MEL_ADMIN_NAME = 6 + 2 * MEL_HASH_BYTES + 1, MEL_LINK_TEXT = 23, MEL_MOST_URL = 2000 };
 mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool replace, const mel_app *app,
                                mel_error *err);
 /* What a label's link carries, so that nobody can take part under a label by guessing it. */
@@ -75,6 +76,13 @@ void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label,
 /* "?label=..&link=..", everything but letters and digits escaped; freed by the caller, NULL without memory.
  */
 char *mel_link_query(const char *study, const char *label, const mel_app *app);
+/* Links were made for these labels (texts): from now on a study takes nobody new under a label without its
+ * link. */
+mel_status mel_links_note(const mel_app *app, const char *study, const json_t *labels, mel_error *err);
+/* Whether somebody new needs a link for this label: all do once there are links; Prolific's ids only where
+ * one was made for the same text. */
+mel_status mel_links_wanted(bool *out, const mel_app *app, const char *study, const char *label,
+                            bool from_prolific, mel_error *err);
 /* [{"id", "title", "state", "created", "participants"}]; NULL with err. */
 json_t *mel_studies_json(mel_store *store, mel_error *err);
 

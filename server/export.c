@@ -57,7 +57,7 @@ static void add_json_cell(mel_buffer *out, const json_t *value, bool last)
 {
     char *text =
         value != NULL
-            ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS)
+            ? mel_json_text(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS)
             : NULL;
     add_cell(out, text != NULL ? text : "", last);
     mel_json_free_text(text);
@@ -137,7 +137,7 @@ static mel_status add_jsonl(writer *w, json_t *line, mel_error *err)
     json_t *all = json_pack("{s:s, s:s?, s:b}", "participant", w->id, "label", w->label, "simulated",
                             json_is_true(json_object_get(w->about, "simulated")));
     char *text = all != NULL && json_object_update(all, line) == 0
-                     ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17))
+                     ? mel_json_text(all, JSON_COMPACT | JSON_REAL_PRECISION(17))
                      : NULL;
     json_decref(all);
     if (text == NULL)

@@ -130,6 +130,40 @@ static void request_free(mel_request *request)
     free(request);
 }
 
+static bool is_address(const char *text)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
+}
+
+static enum MHD_Result keep_last(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    if (strcasecmp(name, "X-Forwarded-For") == 0 && value != NULL)
+        *(const char **)user = value;
+    return MHD_YES;
+}
+
+/* The proxy's own client is the last one of the list: what stands before it anybody may have written. */
+static void read_forwarded(mel_request *request)
+{
+    const char *list = NULL;
+    (void)MHD_get_connection_values(request->connection, MHD_HEADER_KIND, keep_last, &list);
+    if (list == NULL)
+        return;
+    const char *last = strrchr(list, ',');
+    last = last != NULL ? last + 1 : list;
+    last += strspn(last, " \t");
+    const size_t n = strcspn(last, " \t");
+    char text[INET6_ADDRSTRLEN];
+    if (n == 0 || n >= sizeof text || last[n + strspn(last + n, " \t")] != '\0')
+        return;
+    memcpy(text, last, n);
+    text[n] = '\0';
+    if (is_address(text))
+        memcpy(request->client, text, n + 1);
+}
+
 static void read_client(mel_request *request)
 {
     const union MHD_ConnectionInfo *info =
@@ -140,6 +174,8 @@ static void read_client(mel_request *request)
                                                              : sizeof(struct sockaddr_in),
                     request->client, sizeof request->client, NULL, 0, NI_NUMERICHOST) != 0)
         (void)snprintf(request->client, sizeof request->client, "?");
+    if (request->http->opt.proxy != NULL && strcmp(request->client, request->http->opt.proxy) == 0)
+        read_forwarded(request);
 }
 
 /* --- framing ------------------------------------------------------------------------------------ */
@@ -267,7 +303,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
         "{\"error\": {\"code\": \"bad-request\", \"message\": \"this is not a request that "
         "the server understands\"}}";
     static const char busy[] =
-        "{\"error\": {\"code\": \"busy\", \"message\": \"the server is short of memory; try "
+        "{\"error\": {\"code\": \"busy\", \"message\": \"the server has no room for this now; try "
         "again in a moment\"}}";
     const char *text = status == 413 || status == 431 ? too_large : status == 503 ? busy : bad;
     mel_response r;
@@ -612,6 +648,8 @@ mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handl
     *out = NULL;
     if (opt->struct_size != sizeof *opt || opt->threads == 0 || opt->workers == 0 || opt->connections == 0)
         return mel_fail(err, MEL_EINVAL, "a server needs threads, workers and connections");
+    if (opt->proxy != NULL && !is_address(opt->proxy))
+        return mel_fail(err, MEL_EINVAL, "the proxy '%.80s': a numeric address is wanted", opt->proxy);
     mel_http *http = mel_alloc_zero(1, sizeof *http);
     if (http == NULL)
         return mel_fail_memory(err, "the server");
@@ -638,13 +676,13 @@ uint16_t mel_http_port(const mel_http *http)
 }
 
 /* Suspended connections must be resumed before the daemon is stopped, which would abort otherwise: workers
- * empty the queue first, and no request is queued any more. */
+ * empty the queue first, and no request is queued any more but told to come again. (MHD_quiesce_daemon, which
+ * would refuse connections, aborts when a thread of the library takes the socket out of its set at the same
+ * moment.) */
 void mel_http_stop(mel_http *http)
 {
     if (http == NULL)
         return;
-    if (http->daemon != NULL)
-        (void)MHD_quiesce_daemon(http->daemon);
     pthread_mutex_lock(&http->lock);
     http->stopping = true;
     pthread_cond_broadcast(&http->work);

@@ -10,7 +10,7 @@ typedef struct mel_request mel_request;
 /* Lent until the handler returns. */
 const char *mel_request_method(const mel_request *request);
 const char *mel_request_path(const mel_request *request);   /* as sent, without the query, not unescaped */
-const char *mel_request_client(const mel_request *request); /* numeric address */
+const char *mel_request_client(const mel_request *request); /* numeric address; of the proxy's client */
 /* NULL when it was not sent; the name in any case. */
 const char *mel_request_header(const mel_request *request, const char *name);
 const char *mel_request_cookie(const mel_request *request, const char *name);
@@ -43,7 +43,8 @@ typedef struct {
     size_t upload_limit;  /* of requests to upload_path; 32 MiB */
     size_t body_memory;   /* of all requests at a time; 256 MiB: more are told to come again */
     const char *upload_path;
-    double deadline; /* seconds from the first byte of a request, or of its answer, to the last; 10 */
+    const char *proxy; /* the address of a proxy that says for whom it asks; NULL: none is believed */
+    double deadline;   /* seconds from the first byte of a request, or of its answer, to the last; 10 */
 } mel_http_options;
 void mel_http_options_init(mel_http_options *opt);
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_IDLE_PLACES = 8, MOST_PLACES = 40, MOST_SEATS = 1000, BUCKETS = 1024, MEMOS = 16 };
+enum { MOST_IDLE_PLACES = 8, MOST_PLACES = 40, MOST_SEATS = 1000, BUCKETS = 1024, SHELVES = 4096, SHELF = 4 };
 
 typedef struct place_entry place_entry;
 struct place_entry {
@@ -52,8 +52,7 @@ struct mel_live {
     size_t workers;           /* 0: nobody else is kept waiting, there are no limits */
     size_t n_making, n_stuck; /* callers who do heavy work; who do or wait for it */
     uint64_t clock;
-    memo memos[MEMOS];
-    size_t next_memo;
+    memo memos[SHELVES][SHELF]; /* by a hash of the subject; on each shelf the newest first */
 };
 
 mel_status mel_live_new(mel_live **out, mel_store *store, mel_place_maker maker, void *user, mel_error *err)
@@ -144,7 +143,7 @@ static void forget_places(mel_live *live)
 
 static char *place_key(const mel_study *study)
 {
-    char *space = json_dumps(study->space, JSON_COMPACT | JSON_SORT_KEYS);
+    char *space = mel_json_text(study->space, JSON_COMPACT | JSON_SORT_KEYS);
     if (space == NULL)
         return NULL;
     const size_t n = strlen(space) + 64;
@@ -301,12 +300,17 @@ void mel_hall_release(mel_live *live, mel_hall *hall)
 
 /* --- seats -------------------------------------------------------------------------------------- */
 
-static size_t bucket_of(const char *id)
+static size_t hash_of(const char *id)
 {
     size_t hash = 5381;
     for (; *id != '\0'; id++)
         hash = hash * 33 + (unsigned char)*id;
-    return hash % BUCKETS;
+    return hash;
+}
+
+static size_t bucket_of(const char *id)
+{
+    return hash_of(id) % BUCKETS;
 }
 
 static void seat_clear(mel_live *live, mel_seat *seat)
@@ -377,6 +381,8 @@ static mel_status replay(mel_seat *seat, mel_live *live, mel_error *err)
         status = mel_json_parse(&line, event[i].body, strlen(event[i].body), err);
         if (status == MEL_OK)
             status = mel_flow_replay(seat->flow, line, err);
+        const double seconds = json_number_value(json_object_get(line, "seconds"));
+        seat->seconds += seconds > 0.0 ? seconds : 0.0;
         json_decref(line);
         seat->seq = event[i].seq;
     }
@@ -451,6 +457,7 @@ mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant
         seat_clear(live, &entry->seat);
         entry->known = false;
     }
+    entry->seat.fresh = !entry->known;
     if (!entry->known) {
         const mel_status status = fill_seat(&entry->seat, live, participant, err);
         if (status != MEL_OK) {
@@ -512,41 +519,67 @@ void mel_seat_release(mel_live *live, mel_seat *seat, bool keep)
     discard(live, gone);
 }
 
+/* --- memos -------------------------------------------------------------------------------------- */
+
+static memo *shelf_of(mel_live *live, const char *subject)
+{
+    return live->memos[hash_of(subject) % SHELVES];
+}
+
+static size_t place_on(const memo *shelf, const char *subject)
+{
+    size_t at = 0;
+    while (at < SHELF && (shelf[at].text == NULL || strcmp(shelf[at].subject, subject) != 0))
+        at++;
+    return at;
+}
+
+json_t *mel_live_recall(mel_live *live, const char *subject, const char *mark)
+{
+    json_t *found = NULL;
+    pthread_mutex_lock(&live->lock);
+    const memo *shelf = shelf_of(live, subject);
+    const size_t at = place_on(shelf, subject);
+    char *text =
+        at < SHELF && (mark == NULL || strcmp(shelf[at].mark, mark) == 0) ? mel_strdup(shelf[at].text) : NULL;
+    pthread_mutex_unlock(&live->lock);
+    if (text != NULL)
+        found = mel_read_json(text);
+    free(text);
+    return found;
+}
+
+/* Takes the text over; NULL: the subject is forgotten. The lock is held. */
+static void put_memo(memo *shelf, const char *subject, const char *mark, char *text)
+{
+    size_t at = place_on(shelf, subject);
+    if (at == SHELF && text == NULL)
+        return;
+    at = at < SHELF ? at : SHELF - 1;
+    mel_json_free_text(shelf[at].text);
+    memmove(shelf + 1, shelf, at * sizeof *shelf);
+    shelf[0] = (memo){ .text = text };
+    (void)snprintf(shelf[0].subject, sizeof shelf[0].subject, "%s", subject);
+    (void)snprintf(shelf[0].mark, sizeof shelf[0].mark, "%s", mark);
+}
+
+void mel_live_remember(mel_live *live, const char *subject, const char *mark, json_t *value)
+{
+    char *text = mel_json_text(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    if (text == NULL)
+        return;
+    pthread_mutex_lock(&live->lock);
+    put_memo(shelf_of(live, subject), subject, mark, text);
+    pthread_mutex_unlock(&live->lock);
+}
+
 void mel_live_forget(mel_live *live, const char *participant)
 {
     mel_seat *seat = NULL;
     if (mel_seat_take(&seat, live, participant, 0, NULL) == MEL_OK)
         mel_seat_release(live, seat, false);
-}
-
-/* --- memos -------------------------------------------------------------------------------------- */
-
-json_t *mel_live_recall(mel_live *live, const char *mark)
-{
-    json_t *found = NULL;
     pthread_mutex_lock(&live->lock);
-    for (size_t i = 0; i < MEMOS && found == NULL; i++)
-        if (live->memos[i].text != NULL && strcmp(live->memos[i].mark, mark) == 0)
-            found = mel_read_json(live->memos[i].text);
-    pthread_mutex_unlock(&live->lock);
-    return found;
-}
-
-void mel_live_remember(mel_live *live, const char *subject, const char *mark, json_t *value)
-{
-    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    if (text == NULL)
-        return;
-    pthread_mutex_lock(&live->lock);
-    size_t at = 0;
-    while (at < MEMOS && strcmp(live->memos[at].subject, subject) != 0)
-        at++;
-    if (at == MEMOS)
-        at = live->next_memo++ % MEMOS;
-    mel_json_free_text(live->memos[at].text);
-    live->memos[at].text = text;
-    (void)snprintf(live->memos[at].subject, sizeof live->memos[at].subject, "%s", subject);
-    (void)snprintf(live->memos[at].mark, sizeof live->memos[at].mark, "%s", mark);
+    put_memo(shelf_of(live, participant), participant, "", NULL);
     pthread_mutex_unlock(&live->lock);
 }
 
@@ -554,8 +587,9 @@ void mel_live_free(mel_live *live)
 {
     if (live == NULL)
         return;
-    for (size_t i = 0; i < MEMOS; i++)
-        mel_json_free_text(live->memos[i].text);
+    for (size_t i = 0; i < SHELVES; i++)
+        for (size_t at = 0; at < SHELF; at++)
+            mel_json_free_text(live->memos[i][at].text);
     for (size_t i = 0; i < BUCKETS; i++)
         while (live->bucket[i] != NULL) {
             seat_entry *entry = live->bucket[i];

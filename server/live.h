@@ -38,7 +38,9 @@ typedef struct {
     mel_participant_row row;
     mel_hall *hall;
     mel_flow *flow;
-    uint32_t seq; /* events so far; the caller counts those that it adds, and sets row.seen */
+    uint32_t seq;   /* events so far; the caller counts those that it adds, and sets row.seen */
+    double seconds; /* that were sent with them, in all; the caller adds */
+    bool fresh;     /* made for this caller: who only looks does not keep it from those who answer */
 } mel_seat;
 /* Waits until no other caller has this one. seen: when the store saw the participant last; what is in memory
  * is from another time when another process has answered meanwhile, and is made again (0: it will do).
@@ -47,13 +49,14 @@ mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant
                          mel_error *err);
 /* keep: what is in memory is what is stored; otherwise it is forgotten. */
 void mel_seat_release(mel_live *live, mel_seat *seat, bool keep);
-/* Of somebody who was deleted. */
+/* Of somebody who was deleted: the seat, and what was remembered. */
 void mel_live_forget(mel_live *live, const char *participant);
 
-/* Something that took long to find out, one thing per subject, under a mark that says what it was found out
- * from. */
-enum { MEL_MEMO_TEXT = 96 };
-json_t *mel_live_recall(mel_live *live, const char *mark); /* a new reference; NULL: not known */
+/* Something that took long to find out about a participant or a study, one thing per subject, under a mark
+ * that says what it was found out from; for some 10,000 subjects. */
+enum { MEL_MEMO_TEXT = 64 };
+/* mark NULL: whatever it was found out from. A new reference; NULL: not known. */
+json_t *mel_live_recall(mel_live *live, const char *subject, const char *mark);
 void mel_live_remember(mel_live *live, const char *subject, const char *mark, json_t *value);
 
 #endif

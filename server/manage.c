@@ -46,7 +46,7 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
         return mel_metric_linear(out, MEL_FAMILY_LINEAR, layout, place->class_name, MEL_UTILITY,
                                  (double[]){ ratio / (1.0 + ratio), 1.0 / (1.0 + ratio) }, err);
     }
-    char *text = json_is_object(json) ? json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = json_is_object(json) ? mel_json_text(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (text == NULL)
         return mel_fail(err, MEL_EINVAL, "metric: a metric file or a number is wanted");
     mel_status status = mel_metric_load_memory(out, text, strlen(text), "metric", err);
@@ -148,7 +148,7 @@ static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel
     json_t *value = mel_flow_simulated(flow, oracle, guess, err);
     json_t *line = value != NULL ? mel_flow_event(flow, value, (double)NAN) : NULL;
     event.body =
-        line != NULL ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
+        line != NULL ? mel_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
     mel_status status = event.body != NULL ? mel_flow_tell(flow, value, (double)NAN, err)
                         : value == NULL    ? MEL_ENOMEM
                                            : mel_fail_memory(err, "an answer");
@@ -172,7 +172,7 @@ static mel_status rehearse_one(mel_store *store, const mel_hall *hall, const cha
     (void)snprintf(row.study, sizeof row.study, "%s", study);
     json_t *about =
         json_pack("{s:b, s:O?, s:s?}", "simulated", 1, "metric", (json_t *)how->metric, "noise", how->noise);
-    row.about = about != NULL ? json_dumps(about, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    row.about = about != NULL ? mel_json_text(about, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(about);
     mel_flow *flow = NULL;
     mel_oracle *oracle = NULL;

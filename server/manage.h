@@ -29,9 +29,10 @@ enum { MEL_MOST_REHEARSED = 1000 };
 mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_live *live, const char *study,
                                const mel_rehearsal *how, mel_error *err);
 
-/* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md.
- * Replaying what is not in memory ends after so many seconds; those that are left have no metric then, and
- * complete is false: asking again goes on. */
+/* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md. What was
+ * found out about people is remembered until they say more. Replaying others ends after so many seconds, or
+ * when the server has no room for work that takes long; those that are left have no metric then, and complete
+ * is false: asking again goes on. */
 mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_live *live, const char *study,
                               double seconds, mel_error *err);
 

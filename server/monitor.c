@@ -15,61 +15,13 @@
 #include <time.h>
 
 enum { LEAST_POOLED = 2, MOST_POOLED = 100, MOST_PAGE_TEXT = 80, MOST_VERDICT = 240 };
+static const double SHORT_POOLING = 1.0; /* seconds */
 
-/* One participant as the store tells. */
+/* Everybody in a study, as the store tells. */
 typedef struct {
-    mel_participant_row row; /* own copies */
-    uint32_t answers;
-    double seconds;
-} person;
-
-typedef struct {
-    person *list;
-    size_t n, capacity;
+    mel_participant_row *row;
+    size_t n;
 } crowd;
-
-static void crowd_clear(crowd *c)
-{
-    for (size_t i = 0; i < c->n; i++)
-        mel_participant_row_clear(&c->list[i].row);
-    free(c->list);
-    *c = (crowd){ 0 };
-}
-
-static mel_status add_person(crowd *c, const mel_participant_row *row, mel_error *err)
-{
-    if (c->n == c->capacity) {
-        const size_t capacity = c->capacity == 0 ? 64 : 2 * c->capacity;
-        void *block = c->list;
-        if (!mel_grow(&block, capacity, sizeof *c->list))
-            return mel_fail_memory(err, "the participants");
-        c->list = block;
-        c->capacity = capacity;
-    }
-    person *next = &c->list[c->n];
-    *next = (person){ .row = *row };
-    next->row.label = row->label != NULL ? mel_strdup(row->label) : NULL;
-    next->row.about = row->about != NULL ? mel_strdup(row->about) : NULL;
-    c->n++;
-    return (row->label != NULL && next->row.label == NULL) || (row->about != NULL && next->row.about == NULL)
-               ? mel_fail_memory(err, "the participants")
-               : MEL_OK;
-}
-
-static mel_status collect(void *user, const mel_participant_row *row, const mel_event_row *event,
-                          mel_error *err)
-{
-    crowd *c = user;
-    if (event == NULL)
-        return add_person(c, row, err);
-    person *last = &c->list[c->n - 1];
-    json_t *line = mel_read_json(event->body);
-    const double seconds = json_number_value(json_object_get(line, "seconds"));
-    json_decref(line);
-    last->answers++;
-    last->seconds += seconds > 0.0 ? seconds : 0.0;
-    return MEL_OK;
-}
 
 static bool is_simulated(const mel_participant_row *row)
 {
@@ -129,20 +81,53 @@ static bool put_findings(json_t *out, mel_seat *seat)
     return good;
 }
 
-static json_t *describe_plain(const person *p)
+static json_t *describe_plain(const mel_participant_row *row)
 {
-    return json_pack("{s:s, s:s?, s:b, s:s, s:I, s:f, s:I, s:I}", "id", p->row.id, "label", p->row.label,
-                     "simulated", is_simulated(&p->row), "state", p->row.state, "answers",
-                     (json_int_t)p->answers, "seconds", p->seconds, "seen", (json_int_t)p->row.seen,
-                     "created", (json_int_t)p->row.created);
+    return json_pack("{s:s, s:s?, s:b, s:s, s:I, s:I}", "id", row->id, "label", row->label, "simulated",
+                     is_simulated(row), "state", row->state, "seen", (json_int_t)row->seen, "created",
+                     (json_int_t)row->created);
 }
 
-static bool describe_seat(json_t *out, mel_seat *seat)
+/* {"phase": where, "about": {..}}: what only a replay tells; NULL without memory. */
+static json_t *describe_seat(mel_seat *seat)
 {
     char page[MOST_PAGE_TEXT];
     mel_flow_describe(page, sizeof page, seat->flow);
-    return json_object_set_new(out, "page", json_string(page)) == 0 &&
-           put_times(out, mel_flow_session(seat->flow)) && put_findings(out, seat);
+    json_t *about = json_pack("{s:s, s:I, s:f}", "page", page, "answers", (json_int_t)seat->seq, "seconds",
+                              seat->seconds);
+    if (about == NULL || !put_times(about, mel_flow_session(seat->flow)) || !put_findings(about, seat)) {
+        json_decref(about);
+        return NULL;
+    }
+    return json_pack("{s:I, s:o}", "phase", (json_int_t)mel_flow_phase(seat->flow), "about", about);
+}
+
+/* Every event sets the time, and the last one the state. */
+static void mark_of(char mark[MEL_MEMO_TEXT], const mel_participant_row *row)
+{
+    (void)snprintf(mark, MEL_MEMO_TEXT, "%lld %s", (long long)row->seen, row->state);
+}
+
+/* Found out now, and remembered until the person says more. NULL: not to be had, or *busy: not now. */
+static json_t *find_out(bool *busy, const mel_participant_row *row, mel_live *live)
+{
+    char mark[MEL_MEMO_TEXT];
+    mel_seat *seat = NULL;
+    if (mel_live_begin(live, NULL) != MEL_OK) {
+        *busy = true;
+        return NULL;
+    }
+    json_t *found = NULL;
+    if (mel_seat_take(&seat, live, row->id, row->seen, NULL) == MEL_OK) {
+        found = describe_seat(seat);
+        (void)snprintf(seat->row.state, sizeof seat->row.state, "%s", mel_flow_state(seat->flow));
+        mark_of(mark, &seat->row);
+        if (found != NULL)
+            mel_live_remember(live, row->id, mark, found);
+        mel_seat_release(live, seat, !seat->fresh);
+    }
+    mel_live_end(live);
+    return found;
 }
 
 /* --- pages -------------------------------------------------------------------------------------- */
@@ -168,14 +153,13 @@ static json_t *list_pages(const mel_study *study, const drop_out *d)
     return NULL;
 }
 
-static void count_page(drop_out *d, const mel_seat *seat, int64_t seen)
+static void count_page(drop_out *d, const mel_study *study, size_t phase, const mel_participant_row *row)
 {
-    const double idle = (double)(mel_now() - seen) / 3.6e6;
-    const size_t phase = mel_flow_phase(seat->flow);
+    const double idle = (double)(mel_now() - row->seen) / 3.6e6;
     const bool gone =
-        strcmp(mel_flow_state(seat->flow), "left") == 0 ||
-        (strcmp(mel_flow_state(seat->flow), "active") == 0 && idle > seat->hall->study->resume_hours);
-    ++*(gone ? &d->left[phase] : &d->here[phase]);
+        strcmp(row->state, "left") == 0 || (strcmp(row->state, "active") == 0 && idle > study->resume_hours);
+    if (phase < study->n_phases)
+        ++*(gone ? &d->left[phase] : &d->here[phase]);
 }
 
 /* --- all together ------------------------------------------------------------------------------- */
@@ -220,22 +204,25 @@ static json_t *pooled_json(const mel_pooled *pooled, size_t through, const mel_h
 }
 
 /* The metric of those who are through, of the first MOST_POOLED where there are more. Nobody waits for a
- * participant who is: holding them holds up nobody. */
-static json_t *pool(const crowd *c, const mel_hall *hall, mel_live *live)
+ * participant who is: holding them holds up nobody. *whole: all of them could be had. */
+static json_t *pool(bool *whole, const crowd *c, const mel_hall *hall, mel_live *live)
 {
     mel_seat *seat[MOST_POOLED];
     mel_session *session[MOST_POOLED];
     size_t n = 0, through = 0;
     bool real = false;
     for (size_t i = 0; i < c->n; i++)
-        real = real || (strcmp(c->list[i].row.state, "complete") == 0 && !is_simulated(&c->list[i].row));
+        real = real || (strcmp(c->row[i].state, "complete") == 0 && !is_simulated(&c->row[i]));
     for (size_t i = 0; i < c->n; i++) {
-        if (strcmp(c->list[i].row.state, "complete") != 0 || (real && is_simulated(&c->list[i].row)))
+        if (strcmp(c->row[i].state, "complete") != 0 || (real && is_simulated(&c->row[i])))
             continue;
         through++;
-        if (n == MOST_POOLED ||
-            mel_seat_take(&seat[n], live, c->list[i].row.id, c->list[i].row.seen, NULL) != MEL_OK)
+        if (n == MOST_POOLED)
             continue;
+        if (mel_seat_take(&seat[n], live, c->row[i].id, c->row[i].seen, NULL) != MEL_OK) {
+            *whole = false;
+            continue;
+        }
         session[n] = mel_flow_session(seat[n]->flow);
         n++;
     }
@@ -244,29 +231,64 @@ static json_t *pool(const crowd *c, const mel_hall *hall, mel_live *live)
     if (n >= LEAST_POOLED && mel_sessions_pool(&pooled, n, session, NULL) == MEL_OK)
         out = pooled_json(pooled, through, hall);
     mel_pooled_free(pooled);
-    while (n > 0)
-        mel_seat_release(live, seat[--n], true);
+    for (; n > 0; n--)
+        mel_seat_release(live, seat[n - 1], !seat[n - 1]->fresh);
     return out != NULL ? out : json_null();
 }
 
-/* Pooling takes a while: what was found is kept until somebody else is through. */
-static json_t *pool_once(const crowd *c, const mel_hall *hall, mel_live *live, const char *study)
+/* Who is through, in short. */
+static void mark_all(char mark[MEL_MEMO_TEXT], const crowd *c)
 {
-    char mark[MEL_MEMO_TEXT];
     uint64_t through = 0, last = 0;
     for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->list[i].row.state, "complete") == 0) {
+        if (strcmp(c->row[i].state, "complete") == 0) {
             through++;
-            last ^= (uint64_t)c->list[i].row.seen * 0x9e3779b97f4a7c15u + c->list[i].row.seed;
+            last ^= (uint64_t)c->row[i].seen * 0x9e3779b97f4a7c15u + c->row[i].seed;
         }
-    (void)snprintf(mark, sizeof mark, "%s %llu %llx", study, (unsigned long long)through,
-                   (unsigned long long)last);
-    json_t *known = mel_live_recall(live, mark);
-    if (known != NULL)
-        return known;
-    known = pool(c, hall, live);
-    mel_live_remember(live, study, mark, known);
-    return known;
+    (void)snprintf(mark, MEL_MEMO_TEXT, "%llu %llx", (unsigned long long)through, (unsigned long long)last);
+}
+
+/* Of a clock that only the own work moves. */
+static double work_done(void)
+{
+    struct timespec t;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec
+                                                           : 0.0;
+}
+
+/* Whether it is time to pool anew: what takes seconds is done for a tenth of the time at most. */
+static bool is_due(const json_t *known)
+{
+    const double took = json_number_value(json_object_get(known, "took"));
+    const int64_t since = mel_now() - (int64_t)json_integer_value(json_object_get(known, "at"));
+    return took < SHORT_POOLING || since < 0 || (double)since > 1e4 * took;
+}
+
+/* Pooling takes a while: what was found is kept until somebody else is through, and for longer where it takes
+ * long or (anew is false) there are other things to do first. */
+static json_t *pool_once(const crowd *c, const mel_hall *hall, mel_live *live, const char *study, bool anew)
+{
+    char mark[MEL_MEMO_TEXT];
+    mark_all(mark, c);
+    json_t *known = mel_live_recall(live, study, mark);
+    if (known == NULL) {
+        known = mel_live_recall(live, study, NULL);
+        if (anew && (known == NULL || is_due(known)) && mel_live_begin(live, NULL) == MEL_OK) {
+            const double begun = work_done();
+            bool whole = true;
+            json_t *pooled = pool(&whole, c, hall, live);
+            mel_live_end(live);
+            json_decref(known);
+            known = json_pack("{s:o, s:f, s:I}", "pooled", pooled, "took", work_done() - begun, "at",
+                              (json_int_t)mel_now());
+            if (known != NULL)
+                mel_live_remember(live, study, whole ? mark : "", known);
+        }
+    }
+    json_t *pooled = json_object_get(known, "pooled");
+    json_incref(pooled);
+    json_decref(known);
+    return pooled != NULL ? pooled : json_null();
 }
 
 /* --- the whole ---------------------------------------------------------------------------------- */
@@ -278,25 +300,44 @@ static double clock_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Everybody, in the order in which they came; *complete: within the time. */
-static json_t *list_people(bool *complete, drop_out *d, const crowd *c, mel_live *live, double seconds)
+/* Work on a list of people: until when, and whether something of it is left for another time. */
+typedef struct {
+    double end;
+    bool busy, left;
+} shift;
+
+static json_t *describe(shift *work, drop_out *d, const mel_participant_row *row, const mel_study *study,
+                        mel_live *live)
 {
-    const double end = clock_now() + seconds;
+    char mark[MEL_MEMO_TEXT];
+    mark_of(mark, row);
+    json_t *one = describe_plain(row), *found = mel_live_recall(live, row->id, mark);
+    const bool now = !work->busy && clock_now() <= work->end;
+    if (found == NULL && now)
+        found = find_out(&work->busy, row, live);
+    work->left = work->left || (found == NULL && (!now || work->busy));
+    bool good = one != NULL;
+    if (found != NULL) {
+        count_page(d, study, (size_t)json_integer_value(json_object_get(found, "phase")), row);
+        good = good && json_object_update(one, json_object_get(found, "about")) == 0;
+    }
+    json_decref(found);
+    if (good)
+        return one;
+    json_decref(one);
+    return NULL;
+}
+
+/* Everybody, in the order in which they came; *complete: nothing was left for another time. */
+static json_t *list_people(bool *complete, drop_out *d, const crowd *c, const mel_study *study,
+                           mel_live *live, double seconds)
+{
+    shift work = { .end = clock_now() + seconds };
     json_t *list = json_array();
     bool good = list != NULL;
-    *complete = true;
-    for (size_t i = 0; i < c->n && good; i++) {
-        json_t *one = describe_plain(&c->list[i]);
-        mel_seat *seat = NULL;
-        if (clock_now() > end)
-            *complete = false;
-        else if (one != NULL && mel_seat_take(&seat, live, c->list[i].row.id, 0, NULL) == MEL_OK) {
-            (void)describe_seat(one, seat);
-            count_page(d, seat, c->list[i].row.seen);
-            mel_seat_release(live, seat, true);
-        }
-        good = json_array_append_new(list, one) == 0;
-    }
+    for (size_t i = 0; i < c->n && good; i++)
+        good = json_array_append_new(list, describe(&work, d, &c->row[i], study, live)) == 0;
+    *complete = !work.left;
     if (good)
         return list;
     json_decref(list);
@@ -309,11 +350,11 @@ static mel_status monitor(json_t **out, const crowd *c, const mel_hall *hall, me
     drop_out d = { mel_alloc_zero(hall->study->n_phases, sizeof *d.here),
                    mel_alloc_zero(hall->study->n_phases, sizeof *d.left) };
     bool complete = false;
-    json_t *people = d.here != NULL && d.left != NULL ? list_people(&complete, &d, c, live, seconds) : NULL;
+    json_t *people =
+        d.here != NULL && d.left != NULL ? list_people(&complete, &d, c, hall->study, live, seconds) : NULL;
     if (people != NULL)
-        *out =
-            json_pack("{s:o, s:o, s:o, s:b}", "live", people, "pages", list_pages(hall->study, &d), "pooled",
-                      complete ? pool_once(c, hall, live, study) : json_null(), "complete", complete);
+        *out = json_pack("{s:o, s:o, s:o, s:b}", "live", people, "pages", list_pages(hall->study, &d),
+                         "pooled", pool_once(c, hall, live, study, complete), "complete", complete);
     free(d.here);
     free(d.left);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "the participants");
@@ -325,12 +366,12 @@ mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_live *live, co
     *out = NULL;
     crowd c = { 0 };
     mel_hall *hall = NULL;
-    mel_status status = mel_store_visit(store, study, collect, &c, err);
+    mel_status status = mel_hall_of_study(&hall, live, study, err);
     if (status == MEL_OK)
-        status = mel_hall_of_study(&hall, live, study, err);
+        status = mel_store_participants(&c.row, &c.n, store, study, err);
     if (status == MEL_OK)
         status = monitor(out, &c, hall, live, study, seconds, err);
     mel_hall_release(live, hall);
-    crowd_clear(&c);
+    mel_participant_rows_free(c.row, c.n);
     return status;
 }

@@ -85,7 +85,7 @@ static void *keep(void *user)
 
 void mel_server_options_init(mel_server_options *opt)
 {
-    *opt = (mel_server_options){ .struct_size = sizeof *opt };
+    *opt = (mel_server_options){ .struct_size = sizeof *opt, .upload_room = (int64_t)2 << 30 };
     mel_http_options_init(&opt->http);
     opt->http.upload_path = "/api/upload";
 }
@@ -117,6 +117,7 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = check_url(&server->public_url, opt->public_url, err);
     server->app.public_url = server->public_url;
     server->app.datasets = opt->datasets;
+    server->app.upload_room = opt->upload_room;
     if (status == MEL_OK)
         mel_live_limit(server->app.live, opt->http.workers);
     bool mine = false;

@@ -12,6 +12,7 @@ typedef struct {
     mel_place_maker maker;
     void *user;             /* the maker's */
     const json_t *datasets; /* lent: what /api/datasets lists */
+    int64_t upload_room;    /* bytes that uploads may take in the store; 2 GiB */
 } mel_server_options;
 void mel_server_options_init(mel_server_options *opt);
 

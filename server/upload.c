@@ -10,8 +10,6 @@
 #include <string.h>
 
 enum { UPLOAD_HOURS = 24, MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500 };
-static const int64_t most_stored = (int64_t)2
-                                   << 30; /* bytes of all uploads: a stranger cannot fill the disk */
 
 static bool add(json_t *list, json_t *value)
 {
@@ -85,11 +83,12 @@ static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_e
     return mel_table_read_memory(out, bytes, n, "the file", &opt, err);
 }
 
-static mel_status check_room(mel_store *store, size_t n, mel_error *err)
+/* A stranger cannot fill the disk. */
+static mel_status check_room(const mel_app *app, size_t n, mel_error *err)
 {
     int64_t stored = 0;
-    const mel_status status = mel_store_bytes(&stored, store, MEL_UPLOAD, err);
-    if (status != MEL_OK || stored + (int64_t)n <= most_stored)
+    const mel_status status = mel_store_bytes(&stored, app->store, MEL_UPLOAD, err);
+    if (status != MEL_OK || stored + (int64_t)n <= app->upload_room)
         return status;
     return mel_fail(err, MEL_EIO, "the server holds as many tables as it may; try again tomorrow");
 }
@@ -106,7 +105,7 @@ static void upload(mel_call *call)
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
     mel_status status = read_table(&table, bytes, n, &err);
     if (status == MEL_OK)
-        status = check_room(call->app->store, n, &err);
+        status = check_room(call->app, n, &err);
     if (status == MEL_OK && (columns = describe(table)) == NULL)
         status = mel_fail_memory(&err, "a table");
     if (status == MEL_OK)

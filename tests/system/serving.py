@@ -42,8 +42,9 @@ def small_study(questions=6, evaluation=3, **more):
 class Server:
     """melicit serve on a store; a new process on the same store after kill()."""
 
-    def __init__(self, folder, *options, store="t.db", limits=None, env=None):
-        self.folder, self.options, self.store, self.limits = folder, options, store, limits
+    def __init__(self, folder, *options, store="t.db", limits=None, env=None, before=()):
+        """before: words of another program that runs melicit in its place."""
+        self.folder, self.options, self.store, self.limits, self.before = folder, options, store, limits, before
         self.env = env or {}
         self.token = None
         self.start()
@@ -51,7 +52,7 @@ class Server:
     def start(self):
         begun = time.monotonic()
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--port", "0", "--json", "--store", self.store, *self.options], cwd=self.folder,
+            [*self.before, PROGRAM, "serve", "--port", "0", "--json", "--store", self.store, *self.options], cwd=self.folder,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**self.env),
             preexec_fn=self.limits)
         text = ""

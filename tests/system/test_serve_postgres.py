@@ -2,8 +2,10 @@
 import glob
 import os
 import shutil
+import sqlite3
 import subprocess
 import tempfile
+import uuid
 
 import pytest
 from serving import Client, Server, create_study, reply_to, take_turns
@@ -64,3 +66,45 @@ def test_two_servers_share_a_database(server, database, melicit):
     second.stop()
     exported = melicit("study", "export", study, "--store", database, "--format", "jsonl", "--out", "all.jsonl").done()
     assert exported and (melicit.folder / "all.jsonl").read_text().count("\n") >= page["seq"] - 1
+
+
+def test_the_database_restarts(server, database, melicit):
+    """PostgreSQL goes away under a running server and comes back: 503 in between, no restart, nothing is lost."""
+    study = create_study(server)
+    folder = database.split("host=")[1]
+    people = [server.client() for _ in range(4)]
+    pages = [c.join(study) for c in people]
+    acknowledged, refused = [], []
+
+    def answer(i):
+        key = str(uuid.uuid4())
+        status, told = people[i].send(pages[i], reply_to(pages[i]), key)
+        assert status in (200, 503), told
+        if status == 200:
+            acknowledged.append(key)
+            pages[i] = told["page"]
+        else:
+            assert told["error"]["message"] and "Retry-After" in people[i].headers
+            refused.append(told["error"]["code"])
+        return status
+
+    for how in ("fast", "immediate"):
+        assert [answer(i) for i in range(4)] == [200] * 4
+        tool("pg_ctl", "-D", f"{folder}/data", "-m", how, "-w", "stop")
+        try:
+            assert [answer(i) for i in range(4)] == [503] * 4
+            assert server.client().post("/api/join", {"study": study})[0] == 503
+            assert people[0].get("/api/page")[0] == 503
+            assert server.client().get("/api/datasets")[0] == 200
+        finally:
+            tool("pg_ctl", "-D", f"{folder}/data", "-o", f"-k {folder} -h ''", "-l", f"{folder}/log", "-w", "start")
+        for i in range(4):
+            assert people[i].get("/api/page")[1]["page"]["seq"] == pages[i]["seq"]
+    assert set(refused) == {"storage"}
+    for i in range(4):
+        while pages[i]["kind"] != "done":
+            assert answer(i) == 200
+    status, copy = server.researcher().request("GET", f"/api/admin/studies/{study}/export.sqlite")
+    assert status == 200
+    with sqlite3.connect(melicit.write("copy.db", copy)) as db:
+        assert sorted(key for key, in db.execute("SELECT key FROM event")) == sorted(acknowledged)

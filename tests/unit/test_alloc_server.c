@@ -1,9 +1,13 @@
-/* Each allocation of a study file, of a participant's way and of the result fails once. */
+/* Each allocation of a study file, of a participant's way, of the result and of links fails
+ * once. */
 #include "support/server/place.h"
-#include "support/test.h"
+#include "support/server/store.h"
 
+#include "base/json.h"
 #include "server/flow.h"
+#include "server/manage.h"
 #include "server/result.h"
+#include "server/server.h"
 #include "server/show.h"
 
 #include <stdlib.h>
@@ -90,23 +94,98 @@ static void test_way(void **state)
     run_on(test_study_text, "a participant", walk);
 }
 
+static const char short_study[] = "{\"format\": \"melicit-study\", \"version\": 1, \"title\": \"t\", "
+                                  "\"space\": {\"population\": \"made up\"}, "
+                                  "\"elicitation\": {\"max_questions\": 2}, \"phases\": [{\"kind\": "
+                                  "\"elicitation\"}, {\"kind\": \"result\"}, "
+                                  "{\"kind\": \"done\", \"title\": \"d\"}]}";
+
 static void test_result(void **state)
 {
     (void)state;
-    run_on("{\"format\": \"melicit-study\", \"version\": 1, \"title\": \"t\", \"space\": {\"population\": "
-           "\"made up\"}, "
-           "\"elicitation\": {\"max_questions\": 2}, \"phases\": [{\"kind\": \"elicitation\"}, {\"kind\": "
-           "\"result\"}, "
-           "{\"kind\": \"done\", \"title\": \"d\"}]}",
-           "a result", find_result);
+    run_on(short_study, "a result", find_result);
+}
+
+/* All of it or nothing, whatever jansson makes of a lack of memory. */
+static mel_status write_json(void *context)
+{
+    static const char wanted[] = "{\"a\":[1,2.5],\"answer\":\"a text that is longer than what there was room "
+                                 "for\",\"zero\":{\"x\":null}}";
+    char *text = mel_json_text(context, JSON_COMPACT | JSON_SORT_KEYS | JSON_REAL_PRECISION(17));
+    if (text == NULL)
+        return MEL_ENOMEM;
+    assert_string_equal(text, wanted);
+    mel_json_free_text(text);
+    return MEL_OK;
+}
+
+static void test_writing(void **state)
+{
+    (void)state;
+    json_t *value = json_pack("{s:{s:n}, s:s, s:[i, f]}", "zero", "x", "answer",
+                              "a text that is longer than what there was room for", "a", 1, 2.5);
+    test_each_allocation("JSON", write_json, value);
+    json_decref(value);
+}
+
+/* --- with a store ------------------------------------------------------------------------------- */
+
+typedef struct {
+    mel_app app;
+    char study[MEL_ID_TEXT];
+    json_t *labels;
+} hall;
+
+static void open_hall(hall *h)
+{
+    mel_error err;
+    mel_store *store = test_store_open(test_store_file("alloc.db"));
+    h->labels = json_pack("[s, s]", "p01", "p02");
+    assert_ok(mel_app_init(&h->app, store, test_make_place, NULL, &err), &err);
+    assert_ok(mel_manage_create(h->study, store, h->app.live, short_study, &err), &err);
+}
+
+static void close_hall(hall *h)
+{
+    mel_store *store = h->app.store;
+    json_decref(h->labels);
+    mel_app_clear(&h->app);
+    mel_store_close(store);
+    test_cleanup();
+}
+
+static mel_status make_links(void *context)
+{
+    const hall *h = context;
+    bool wanted = false;
+    mel_status status = mel_links_note(&h->app, h->study, h->labels, NULL);
+    if (status == MEL_OK)
+        status = mel_links_wanted(&wanted, &h->app, h->study, "p03", false, NULL);
+    char *query = status == MEL_OK ? mel_link_query(h->study, "p 01", &h->app) : NULL;
+    if (status == MEL_OK && query == NULL)
+        status = MEL_ENOMEM;
+    assert_true(wanted || status != MEL_OK);
+    free(query);
+    return status;
+}
+
+static void test_links(void **state)
+{
+    (void)state;
+    hall h;
+    open_hall(&h);
+    assert_int_equal(make_links(&h),
+                     MEL_OK); /* the store's connections and statements are there from now on */
+    test_each_allocation("links", make_links, &h);
+    assert_int_equal(make_links(&h), MEL_OK);
+    close_hall(&h);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_study),
-        cmocka_unit_test(test_way),
-        cmocka_unit_test(test_result),
+        cmocka_unit_test(test_study),   cmocka_unit_test(test_way),   cmocka_unit_test(test_result),
+        cmocka_unit_test(test_writing), cmocka_unit_test(test_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -433,6 +433,156 @@ static void test_heavy_work_is_bounded(void **state)
     free(text);
 }
 
+/* The hall of the test's study with another seed: a place of its own. */
+static mel_hall *hall_with_seed(const world *w, unsigned seed)
+{
+    char *text = copied(), with[16];
+    mel_study *study = NULL;
+    mel_hall *hall = NULL;
+    mel_error err;
+    (void)snprintf(with, sizeof with, "\"seed\":%02u", seed); /* as long as what was there */
+    overwrite(strstr(text, "\"seed\": 1"), with);
+    assert_ok(mel_study_parse(&study, text, strlen(text), &err), &err);
+    assert_ok(mel_hall_of(&hall, w->app.live, study, &err), &err);
+    free(text);
+    return hall;
+}
+
+/* Places that nobody uses are kept for a while, the newest eight; those in use always. */
+static void test_idle_places_are_forgotten(void **state)
+{
+    const world *w = *state;
+    enum { KEPT = 8 };
+    mel_hall *held = hall_with_seed(w, 10);
+    for (unsigned i = 0; i < KEPT + 4; i++)
+        mel_hall_release(w->app.live, hall_with_seed(w, 11 + i));
+    const size_t made = w->made;
+    for (unsigned i = 4; i < KEPT + 4; i++)
+        mel_hall_release(w->app.live, hall_with_seed(w, 11 + i));
+    mel_hall_release(w->app.live, hall_with_seed(w, 10));
+    assert_int_equal(w->made, made);
+    for (unsigned i = 0; i < 4; i++)
+        mel_hall_release(w->app.live, hall_with_seed(w, 11 + i));
+    assert_int_equal(w->made, made + 4);
+    mel_hall_release(w->app.live, held);
+}
+
+/* A session of somebody's own, about a place of its own. */
+static void add_alone(const world *w, char id[MEL_ID_TEXT], unsigned seed)
+{
+    char about[256];
+    mel_participant_row row = { .about = about, .state = "active", .created = 1000, .seen = 1000, .seed = 7 };
+    (void)snprintf(
+        about, sizeof about,
+        "{\"start\": {\"space\": {\"population\": \"made up\"}, \"family\": \"linear\", \"options\": "
+        "{\"seed\": %u}}}",
+        seed);
+    mel_new_id(row.id);
+    (void)snprintf(row.study, sizeof row.study, "%s", MEL_ALONE);
+    randombytes_buf(row.token, sizeof row.token);
+    mel_error err;
+    assert_ok(mel_store_add_participant(w->store, &row, &err), &err);
+    memcpy(id, row.id, MEL_ID_TEXT);
+}
+
+static void visit(const world *w, const char *id)
+{
+    mel_seat *seat = NULL;
+    mel_error err;
+    assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
+    assert_int_equal(seat->seq, 0);
+    mel_seat_release(w->app.live, seat, true);
+}
+
+/* Seats hold places: beyond forty the seat that was idle for longest goes, and comes back from the store. */
+static void test_seats_give_up_places(void **state)
+{
+    const world *w = *state;
+    enum { MOST = 40, EXTRA = 12 };
+    char id[MOST + EXTRA][MEL_ID_TEXT];
+    for (unsigned i = 0; i < MOST + EXTRA; i++) {
+        add_alone(w, id[i], 1000 + i);
+        visit(w, id[i]);
+    }
+    const size_t made = w->made;
+    for (unsigned i = EXTRA + 2; i < MOST + EXTRA; i++) /* the newest are all there */
+        visit(w, id[i]);
+    assert_int_equal(w->made, made);
+    visit(w, id[0]); /* this one is not */
+    assert_int_equal(w->made, made + 1);
+    visit(w, id[0]);
+    assert_int_equal(w->made, made + 1);
+}
+
+static bool monitor_is_complete(json_t **out, const world *w, double seconds)
+{
+    mel_error err;
+    json_decref(*out);
+    assert_ok(mel_manage_monitor(out, w->store, w->app.live, w->study, seconds, &err), &err);
+    return json_is_true(json_object_get(*out, "complete"));
+}
+
+/* What was found out about people needs no time any more; who has said more since is looked at again. */
+static void test_monitor_remembers(void **state)
+{
+    const world *w = *state;
+    const double none = -1.0, plenty = 60.0;
+    mel_error err;
+    const mel_rehearsal how = { .participants = 3 };
+    json_t *seen = NULL, *again = NULL;
+    char id[MEL_ID_TEXT];
+    assert_ok(mel_manage_rehearse(NULL, w->store, w->app.live, w->study, &how, &err), &err);
+    assert_false(monitor_is_complete(&seen, w, none));
+    assert_int_equal(json_array_size(json_object_get(seen, "live")), 3);
+    assert_null(json_object_get(json_array_get(json_object_get(seen, "live"), 0), "answers"));
+    assert_true(monitor_is_complete(&seen, w, plenty));
+    assert_true(monitor_is_complete(&again, w, none));
+    assert_true(json_equal(seen, again));
+
+    mel_hall *hall = NULL;
+    mel_flow *flow = NULL;
+    add_person(w, id, NULL);
+    assert_ok(mel_hall_of_study(&hall, w->app.live, w->study, &err), &err);
+    assert_ok(mel_flow_new(&flow, hall->study, hall->place, 7, &err), &err);
+    assert_true(monitor_is_complete(&seen, w, plenty));
+    append(w, id, flow, 1, consent);
+    assert_false(monitor_is_complete(&seen, w, none));
+    assert_true(monitor_is_complete(&seen, w, plenty));
+    const json_t *one = json_array_get(json_object_get(seen, "live"), 0); /* the store says, of long ago */
+    assert_string_equal(json_string_value(json_object_get(one, "page")), "form");
+    assert_int_equal(json_integer_value(json_object_get(one, "answers")), 1);
+    assert_close(json_number_value(json_object_get(one, "seconds")), 2.0, 0.0);
+
+    /* Deleted people are not remembered. */
+    assert_ok(mel_store_delete_participant(w->store, id, &err), &err);
+    mel_live_forget(w->app.live, id);
+    assert_null(mel_live_recall(w->app.live, id, NULL));
+    assert_true(monitor_is_complete(&seen, w, none));
+    assert_true(json_equal(json_object_get(seen, "live"), json_object_get(again, "live")));
+    mel_flow_free(flow);
+    mel_hall_release(w->app.live, hall);
+    json_decref(again);
+    json_decref(seen);
+}
+
+/* Others' work that takes long goes first: nothing is refused, and what is missing comes later. */
+static void test_monitor_waits_its_turn(void **state)
+{
+    const world *w = *state;
+    mel_error err;
+    const mel_rehearsal how = { .participants = 2 };
+    json_t *seen = NULL;
+    assert_ok(mel_manage_rehearse(NULL, w->store, w->app.live, w->study, &how, &err), &err);
+    mel_live_limit(w->app.live, 4);
+    assert_ok(mel_live_begin(w->app.live, &err), &err);
+    assert_false(monitor_is_complete(&seen, w, 60.0));
+    assert_int_equal(json_array_size(json_object_get(seen, "live")), 2);
+    mel_live_end(w->app.live);
+    assert_true(monitor_is_complete(&seen, w, 60.0));
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(seen, "pooled"), "participants")), 2);
+    json_decref(seen);
+}
+
 typedef struct {
     mel_live *live;
     const char *id;
@@ -513,6 +663,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_heavy_work_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_idle_places_are_forgotten, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_seats_give_up_places, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_monitor_remembers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_monitor_waits_its_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused_studies_are_not_stored, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rehearsal_and_monitor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_people_who_differ, set_up, tear_down),
