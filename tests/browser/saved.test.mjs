@@ -1,7 +1,7 @@
 // Answers survive a lost connection, a reload and a second tab, and count once.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { arrive, axe, fits, launch, settle, startServer, visitor } from './support.mjs';
+import { arrive, axe, createStudy, fits, launch, login, settle, startServer, visitor } from './support.mjs';
 
 let server;
 let browser;
@@ -68,6 +68,84 @@ for (const lost of ['request', 'acknowledgement'])
     person.check();
     await person.context.close();
   });
+
+/** What a server says that has no worker for this now. */
+const busy = (headers) => ({
+  status: 503,
+  headers,
+  json: { error: { code: 'unavailable', message: 'the server is busy; try again in a moment' } },
+});
+
+test('joining a busy server waits and goes on by itself', async () => {
+  const admin = await visitor(browser, server, 1280);
+  await login(admin, server.token);
+  const study = await createStudy(admin, /Which cancer test/);
+  await admin.context.close();
+  const person = await visitor(browser, server, 1280);
+  const answers = [busy({ 'Retry-After': '1' }), busy({ 'Retry-After': '1' })];
+  await person.context.route('**/api/join', (route) => {
+    const answer = answers.shift();
+    return answer ? route.fulfill(answer) : route.continue();
+  });
+  await person.page.goto(`${server.url}/s/${study}`);
+  assert.equal((await arrive(person, 'consent')).seq, 1);
+  assert.deepEqual(answers, []);
+  assert.equal(await person.page.getByRole('button', { name: 'Try again' }).count(), 0);
+  // Coming back finds a server that is busy as well.
+  const again = [busy({ 'Retry-After': '1' })];
+  await person.context.route('**/api/page', (route) => {
+    const answer = again.shift();
+    return answer ? route.fulfill(answer) : route.continue();
+  });
+  await person.page.reload();
+  await arrive(person, 'consent');
+  assert.deepEqual(again, []);
+  // One that does not say when to come again is not asked again unless the person wants it.
+  again.push(busy({}));
+  await person.page.reload();
+  await person.page.getByRole('button', { name: 'Try again' }).click();
+  await arrive(person, 'consent');
+  person.check();
+  await person.context.close();
+});
+
+test('starting on a busy server waits and goes on by itself', async () => {
+  const person = await visitor(browser, server, 360);
+  const answers = [busy({ 'Retry-After': '1' })];
+  await person.context.route('**/api/start', (route) => {
+    const answer = answers.shift();
+    return answer ? route.fulfill(answer) : route.continue();
+  });
+  await person.page.goto(server.url);
+  await person.page.getByRole('option', { name: /699/ }).first().waitFor({ state: 'attached' });
+  await person.page.getByRole('button', { name: 'Start answering' }).click();
+  await arrive(person, 'question');
+  assert.deepEqual(answers, []);
+  person.check();
+  await person.context.close();
+});
+
+test('what was chosen before the data sets were listed stays', async () => {
+  const person = await visitor(browser, server, 1280);
+  const { page } = person;
+  let list;
+  const listed = new Promise((resolve) => (list = resolve));
+  await person.context.route('**/api/datasets', async (route) => {
+    await listed;
+    return route.continue();
+  });
+  await page.goto(server.url);
+  await page.getByLabel(/I have no data/).check();
+  await page.locator('#class-0').fill('fine');
+  await Promise.all([page.waitForResponse('**/api/datasets'), list()]);
+  await page.waitForFunction(() => new Promise((painted) => requestAnimationFrame(() => setTimeout(painted, 0, true))));
+  assert.ok(await page.getByLabel(/I have no data/).isChecked());
+  assert.equal(await page.locator('#class-0').inputValue(), 'fine');
+  await page.getByLabel(/Try an example/).check();
+  await page.getByRole('option', { name: /699/ }).first().waitFor({ state: 'attached' });
+  person.check();
+  await person.context.close();
+});
 
 test('a second tab is told where things are', async () => {
   const { person, first } = await atQuestion(1280);

@@ -1,5 +1,6 @@
 // The two studies that ship, from the researcher who makes them to the participant's code, by keyboard only.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import {
@@ -173,18 +174,35 @@ test('the researcher sees, exports and deletes', async () => {
   await inspect(admin, 'admin-study');
   assert.match(await row.innerText(), /complete/);
   assert.match(await row.innerText(), /%/);
-  const csv = await download(admin, /^CSV/);
+  const csv = readFileSync(await download(admin, /^CSV/), 'utf8');
   assert.ok(csv.split('\n').length > 40 && csv.includes('w1280'));
-  const events = (await download(admin, /JSON Lines/))
+  const events = readFileSync(await download(admin, /JSON Lines/), 'utf8')
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
   const answers = events.filter((e) => e.label === 'w1280' && e.page === 'question');
   assert.ok(answers.length > 15 && answers.every((e) => e.seconds > 0 && ['A', 'B', '='].includes(e.value.answer)));
+  // The database can be opened, and says the same as the page.
+  const { live } = await (await page.request.get(`${server.url}/api/admin/studies/${cancer}`)).json();
+  assert.deepEqual(
+    readDatabase(await download(admin, /SQLite/)),
+    live.map((person) => [person.id, person.label, person.state, person.answers, null]),
+  );
 
   await page.getByLabel(/Personal links/).fill('p01 p02');
   await page.getByRole('button', { name: 'Make links' }).click();
-  await page.locator('pre', { hasText: 'p02' }).waitFor();
+  const made = page.locator('pre', { hasText: 'p02' });
+  await made.waitFor();
+  const link = /p02\t(\S+)/.exec(await made.innerText())[1];
+  const owner = await visitor(browser, server, 360);
+  await owner.page.goto(link);
+  assert.equal((await arrive(owner, 'consent')).seq, 1);
+  owner.check();
+  await owner.context.close();
+  const other = await visitor(browser, server, 360);
+  await other.page.goto(`${server.url}/s/${cancer}?label=p01`);
+  await other.page.getByRole('alert').getByText(/personal link/).waitFor();
+  await other.context.close();
   await page.getByLabel('Simulated participants').fill('2');
   await page.getByRole('button', { name: 'Send them through' }).click();
   await page.getByRole('row').filter({ hasText: 'simulated' }).nth(1).waitFor();
@@ -201,12 +219,24 @@ test('the researcher sees, exports and deletes', async () => {
   await admin.context.close();
 });
 
+/** The path of what a link gives. */
 async function download(person, name) {
   const [file] = await Promise.all([
     person.page.waitForEvent('download'),
     person.page.getByRole('link', { name }).click(),
   ]);
-  return readFileSync(await file.path(), 'utf8');
+  return file.path();
+}
+
+/** Who is in an exported database: id, label, state, how many events, and no token. */
+function readDatabase(file) {
+  const script = `
+import json, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+print(json.dumps(db.execute("SELECT id, label, state, (SELECT count(*) FROM event WHERE participant = id), token "
+                            "FROM participant ORDER BY created").fetchall()))`;
+  return JSON.parse(execFileSync('/usr/bin/python3', ['-c', script, file], { encoding: 'utf8' }));
 }
 
 test('the credit study by keyboard', async () => {

@@ -15,6 +15,7 @@ const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const program = path.resolve(process.env.MELICIT_PROGRAM ?? path.join(root, 'build/melicit'));
 export const WIDTHS = [1280, 360];
+const PATIENCE_MS = 120_000;
 const HEIGHTS = { 1280: 800, 360: 740, 320: 640 };
 const BROWSER_FLAGS = [
   '--no-sandbox',
@@ -64,6 +65,8 @@ export async function visitor(browser, server, width, options = {}) {
     acceptDownloads: true,
     ...options,
   });
+  // Slow machines are slow: what is waited for comes, or never.
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const state = { page: null, wrong: [], bytes: 0 };
   const watch = (tab) => {
@@ -143,9 +146,9 @@ export async function inspect(person, name) {
   await shot(person, name);
 }
 
-/** Waits until the server's answer with this kind of page (and a seq above `after`) is shown. */
+/** Waits until the server's answer with this kind of page (and a seq above `after`) is shown and can be answered. */
 export async function arrive(person, kind, after = 0) {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + PATIENCE_MS;
   while (!(person.state.page && person.state.page.seq > after && (!kind || person.state.page.kind === kind))) {
     if (Date.now() > end)
       throw new Error(
@@ -153,9 +156,11 @@ export async function arrive(person, kind, after = 0) {
       );
     await person.page.waitForTimeout(15);
   }
-  await person.page.waitForSelector('[data-focus]');
+  const { page } = person.state;
+  // The answer is here before the page is: its heading must be that of this page, not of the last one.
+  await person.page.waitForSelector(`main[data-seq="${page.seq}"] [data-focus]`);
   await person.page.waitForFunction(() => !document.querySelector('button:disabled.answer'));
-  return person.state.page;
+  return page;
 }
 
 const flat = (counts) => (Array.isArray(counts[0][0]) ? counts : [counts]);

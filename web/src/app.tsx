@@ -1,9 +1,10 @@
 // A participant's way through a study or a session of one's own: shows the page that the server says is next.
 
 import type { JSX } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, get, post, rememberCsrf } from './lib/api';
 import { deliver, leftOver, newKey, type Pending, type SaveState } from './lib/outbox';
+import { patiently } from './lib/patience';
 import type { Page, Progress, Value } from './lib/types';
 import { Consent } from './pages/consent';
 import { Bye, Done } from './pages/end';
@@ -89,7 +90,8 @@ function useVisibleSeconds(seq: number | undefined): () => number {
 /** The page's heading gets the focus whenever another page appears; the first time the browser's own start is fine. */
 function useHeadingFocus(page: Page | null): void {
   const last = useRef<string | null>(null);
-  useEffect(() => {
+  // Not after the next frame: on a slow machine somebody may have moved the focus by then.
+  useLayoutEffect(() => {
     if (!page) return;
     const now = `${page.kind}-${page.seq}-${page.kind === 'training' ? (page.wrong ?? 0) : 0}`;
     if (last.current !== null && last.current !== now) {
@@ -168,7 +170,7 @@ export function App({ study }: { study: string | null }): JSX.Element {
   const load = useCallback(async () => {
     setFailed(null);
     try {
-      const { page: first } = await joinOrPage(study);
+      const { page: first } = await patiently(() => joinOrPage(study));
       show(first);
       const pending = leftOver(first);
       if (pending) await hand(pending);
@@ -197,7 +199,7 @@ export function App({ study }: { study: string | null }): JSX.Element {
         {page.progress && asksMore(page) && <ProgressBar progress={page.progress} />}
         <SavedMark state={save} />
       </header>
-      <main id="main">
+      <main id="main" data-seq={page.seq}>
         <div aria-live="polite">
           {save.kind === 'waiting' && (
             <p class="notice warn">

@@ -154,6 +154,7 @@ function People({ view, erase }: { view: StudyView; erase: (person: Person) => v
           </table>
         </div>
       )}
+      {view.complete === false && <p role="status">Some people’s answers are still being read; their numbers follow.</p>}
       <p class="note">
         M: share of the evaluation questions on which the elicited metric prefers what the participant preferred. p: how
         likely so many contradictions are by carelessness alone; below 0.05 the answers are inconsistent.
@@ -215,14 +216,19 @@ function Links({ view }: { view: StudyView }): JSX.Element {
       {view.links.prolific && <LinkRow name="Prolific" url={view.links.prolific} />}
       <form onSubmit={(event) => void make(event)}>
         <div class="field">
-          <label for="labels">Personal links, usable once: one label each</label>
+          <label for="labels">Personal links: one label each</label>
           <input
             id="labels"
             type="text"
             value={labels}
             placeholder="p01 p02 p03"
+            aria-describedby="labels-hint"
             onInput={(e) => setLabels(e.currentTarget.value)}
           />
+          <p class="note" id="labels-hint">
+            A link leads its owner back from any browser. Once there are personal links, nobody comes in under a label
+            without its link.
+          </p>
         </div>
         <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
         <button type="submit">Make links</button>

@@ -285,5 +285,7 @@ export interface StudyView {
   links: { anonymous?: string; prolific?: string };
   live: Person[];
   pages?: { name: string; title?: string | null; here: number; left: number }[];
+  /** Whether every participant's numbers are there. */
+  complete?: boolean;
   pooled?: Pooled | null;
 }

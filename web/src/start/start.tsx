@@ -4,6 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { System } from '../charts/pair';
 import { ApiError, get, post, postCsv, rememberCsrf } from '../lib/api';
+import { patiently } from '../lib/patience';
 import type { Dataset, Page, Upload, View } from '../lib/types';
 import { Brand } from '../shell';
 import {
@@ -311,7 +312,9 @@ export function Start(): JSX.Element {
     get<{ datasets: Dataset[] }>('/api/datasets')
       .then(({ datasets: found }) => {
         setDatasets(found);
-        if (found[0]) setDraft((d) => (d.dataset === '' ? withDataset(d, found[0] as Dataset) : d));
+        // Who was faster than this answer and chose another source keeps what they chose and typed.
+        const first = found[0];
+        if (first) setDraft((d) => (d.source === 'bundled' && d.dataset === '' ? withDataset(d, first) : d));
       })
       .catch((error: ApiError) => setProblem(error.message));
     get<{ page: Page }>('/api/page')
@@ -335,8 +338,10 @@ export function Start(): JSX.Element {
     try {
       const families = familiesFor(draft);
       const family = families.some(([name]) => name === draft.family) ? draft.family : (families[0]?.[0] ?? 'linear');
-      const upload = async (csv: string): Promise<string> => (await postCsv<Upload>('/api/upload', csv)).upload;
-      await post('/api/start', await startRequest({ ...draft, family }, upload));
+      const upload = async (csv: string): Promise<string> =>
+        (await patiently(() => postCsv<Upload>('/api/upload', csv))).upload;
+      const request = await startRequest({ ...draft, family }, upload);
+      await patiently(() => post('/api/start', request));
       location.assign('/session');
     } catch (error) {
       setBusy(false);
