@@ -429,6 +429,21 @@ mel_status mel_cholesky(size_t n, double *a, size_t lda, mel_error *err)
     return MEL_OK;
 }
 
+void mel_cholesky_raised(size_t n, double *a, double share)
+{
+    for (size_t j = 0; j < n; j++) {
+        double *row = a + j * n;
+        const double floor = fmax(share * fabs(row[j]), 1e-280);
+        const double pivot = row[j] - mel_dot(j, row, row);
+        row[j] = sqrt(fmax(pivot, floor));
+        for (size_t i = j + 1; i < n; i++) {
+            double *entry = &a[i * n + j];
+            *entry = pivot > floor ? (*entry - mel_dot(j, a + i * n, row)) / row[j] : 0.0;
+            row[i] = 0.0;
+        }
+    }
+}
+
 void mel_cholesky_solve(size_t n, const double *l, size_t lda, double *b)
 {
     if (n == 0)

@@ -36,6 +36,9 @@ mel_status mel_least_squares(size_t m, size_t n, double *a, size_t lda, double *
 /* A = L L' in place, lower triangle; the strict upper triangle is zeroed. MEL_ENUMERIC with the
  * failing pivot when A is not positive definite. */
 mel_status mel_cholesky(size_t n, double *a, size_t lda, mel_error *err);
+/* The same for what is positive but for rounding, n x n: a pivot below `share` of its diagonal entry is
+ * raised to that, and what would be divided by it is left out, as it would grow beyond all bounds. */
+void mel_cholesky_raised(size_t n, double *a, double share);
 /* Solves L L' x = b in place with the factor of mel_cholesky. */
 void mel_cholesky_solve(size_t n, const double *l, size_t lda, double *b);
 /* A (m x n, m >= n) = Q R: a becomes Q (orthonormal columns), r (n x n) upper triangular with a

@@ -556,6 +556,35 @@ static void test_cholesky(void **state)
     }
 }
 
+/* As mel_cholesky where that has an answer; elsewhere the factor stays as small as the matrix. */
+static void test_cholesky_raised(void **state)
+{
+    (void)state;
+    mel_rng rng;
+    mel_rng_seed(&rng, 7);
+    for (size_t t = 0; t < 300; t++) {
+        const size_t n = random_size(&rng);
+        const matrix a = random_definite(&rng, n, 0), l = copy_matrix(&a), same = copy_matrix(&a);
+        mel_error err = { 0 };
+        assert_ok(mel_cholesky(n, l.x, l.ld, &err), &err);
+        mel_cholesky_raised(n, same.x, 1e-14);
+        for (size_t i = 0; i < n * n; i++)
+            assert_close(same.x[i], l.x[i], 1e-10 * (1.0 + fabs(l.x[i])));
+        free(a.x);
+        free(l.x);
+        free(same.x);
+    }
+    /* Not positive: divided by raised pivots, later entries would be 1e6, 1e18 and so on. */
+    double bad[25];
+    for (size_t i = 0; i < 25; i++)
+        bad[i] = i % 6 == 0 ? 1.0 : 1.0 + 0.1 * (double)(i % 5 + i / 5);
+    mel_cholesky_raised(5, bad, 1e-12);
+    for (size_t i = 0; i < 25; i++) {
+        assert_true(fabs(bad[i]) < 3.0);
+        assert_true(i % 6 != 0 || bad[i] > 0.0);
+    }
+}
+
 static void test_cholesky_refusals(void **state)
 {
     (void)state;
@@ -888,6 +917,7 @@ int main(void)
         cmocka_unit_test(test_least_squares),
         cmocka_unit_test(test_least_squares_known_answers),
         cmocka_unit_test(test_cholesky),
+        cmocka_unit_test(test_cholesky_raised),
         cmocka_unit_test(test_cholesky_refusals),
         cmocka_unit_test(test_qr),
         cmocka_unit_test(test_eigen),

@@ -241,20 +241,6 @@ void mel_frame_learn(mel_frame *frame, const double *covariance, double effectiv
     frame->shaped = true;
 }
 
-/* L L' = A in place of A's lower triangle, zeros above. Pivots that vanish are raised to a sliver. */
-static void factorise(size_t k, double *a)
-{
-    for (size_t i = 0; i < k; i++) {
-        const double floor = fmax(least_pivot * fabs(a[i * k + i]), 1e-280);
-        for (size_t j = 0; j < i; j++)
-            a[i * k + j] = (a[i * k + j] - mel_dot(j, a + i * k, a + j * k)) / a[j * k + j];
-        const double pivot = a[i * k + i] - mel_dot(i, a + i * k, a + i * k);
-        a[i * k + i] = sqrt(fmax(pivot, floor));
-        for (size_t j = i + 1; j < k; j++)
-            a[i * k + j] = 0.0;
-    }
-}
-
 static void make_axes(mel_frame *frame)
 {
     const size_t d = frame->dimension, k = frame->axes;
@@ -325,7 +311,7 @@ void mel_frame_fit(mel_frame *frame, size_t n, const double *w, const double *we
         own_covariance(frame, n, w, weight);
     if (own < 1.0)
         join_shape(frame, own);
-    factorise(frame->axes, frame->factor);
+    mel_cholesky_raised(frame->axes, frame->factor, least_pivot);
     make_axes(frame);
 }
 

@@ -43,17 +43,6 @@ void mel_view_from(mel_view *view, const double *c)
     f->ops->slope(f, c, view->mean, view->slope);
 }
 
-/* L L' = A in place of the lower triangle. */
-static void factorise(size_t n, double *a)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double least = fmax(least_share * fabs(a[i * n + i]), 1e-280);
-        for (size_t j = 0; j < i; j++)
-            a[i * n + j] = (a[i * n + j] - mel_dot(j, a + i * n, a + j * n)) / a[j * n + j];
-        a[i * n + i] = sqrt(fmax(a[i * n + i] - mel_dot(i, a + i * n, a + i * n), least));
-    }
-}
-
 void mel_view_centre(mel_view *view)
 {
     const size_t s = view->f->size;
@@ -66,7 +55,7 @@ void mel_view_centre(mel_view *view)
         view->first[i * s + i] += least_share * trace;
         mel_axpy(s, view->penalty * view->slope[i], view->slope, view->first + i * s);
     }
-    factorise(s, view->first);
+    mel_cholesky_raised(s, view->first, least_share);
 }
 
 void mel_view_halfway(const mel_view *view, double *x)
