@@ -161,12 +161,53 @@ static void test_climbing_pays(void **state)
     tear_down(&x);
 }
 
+/* How far out middles are, and how many samples they are chosen by, follows what is assumed of the answers:
+ * exact ones let A and B be close, blurred ones do not. */
+static void test_exact_answers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        mel_family family;
+        size_t classes;
+        mel_noise_kind noise;
+        double outer; /* share of the radius */
+        bool more;    /* samples than usual */
+    } rows[] = {
+        { "exact, many coefficients", MEL_FAMILY_QUADRATIC, 3, MEL_NOISE_NONE, 0.99, true },
+        { "exact, few coefficients", MEL_FAMILY_QUADRATIC, 2, MEL_NOISE_NONE, 0.99, false },
+        { "some may be wrong", MEL_FAMILY_QUADRATIC, 3, MEL_NOISE_FLIP, 0.97, false },
+        { "blurred", MEL_FAMILY_QUADRATIC, 3, MEL_NOISE_LOGISTIC, 0.8, false },
+        { "a family whose middles do not climb", MEL_FAMILY_LINEAR, 3, MEL_NOISE_NONE, 0.97, false },
+    };
+    mel_error err;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("  %s\n", rows[i].name);
+        const mel_layout layout = { .kind = MEL_RATES,
+                                    .coordinates = MEL_OFFDIAGONAL,
+                                    .n_classes = rows[i].classes };
+        mel_session_options opt;
+        mel_session_options_init(&opt);
+        opt.family = rows[i].family;
+        opt.assume.kind = rows[i].noise;
+        mel_ball *ball = NULL;
+        mel_basis *f = NULL;
+        assert_ok(mel_ball_new(&ball, &layout, 0.2, NULL, NULL, &err), &err);
+        assert_ok(mel_basis_new(&f, &(mel_domain){ .ball = ball }, &opt, &err), &err);
+        assert_close(f->outer, 0.2 * rows[i].outer, 1e-12);
+        assert_int_equal(f->samples > 30 * f->dimension, rows[i].more);
+        mel_basis_free(f);
+        mel_ball_free(ball);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_best_delta),
         cmocka_unit_test(test_climbing),
         cmocka_unit_test(test_climbing_pays),
+        cmocka_unit_test(test_exact_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

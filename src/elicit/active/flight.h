@@ -17,6 +17,7 @@
 typedef struct {
     size_t axes, rows, capacity; /* rows: 0 when there are too many for flights */
     bool around;                 /* the origin */
+    double time;                 /* mean duration */
     double *normal;              /* rows x axes: the rows in the coordinates of the flight */
     double *norm2;               /* rows: of the normals */
     bool *known;                 /* rows: the next two, found once needed */
