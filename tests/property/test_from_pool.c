@@ -109,6 +109,100 @@ static void test_best_pair(void **state)
     }
 }
 
+static int ascending(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+static double quantile(size_t n, const double *sorted, double share)
+{
+    const double at = share * (double)(n - 1);
+    const size_t k = (size_t)at;
+    return sorted[k] + (at - (double)k) * (sorted[k + 1 < n ? k + 1 : k] - sorted[k]);
+}
+
+/* Coefficient j of all samples; where answers may be wrong, at most 3 standard deviations from the middle, as
+ * the quartiles measure them. */
+static void seen_column(const problem *p, size_t j, double *column)
+{
+    const mel_samples *s = mel_sampler_samples(p->sampler);
+    for (size_t i = 0; i < s->count; i++)
+        column[i] = s->w[i * p->dimension + j];
+    if (p->assume.kind != MEL_NOISE_FLIP)
+        return;
+    qsort(column, s->count, sizeof *column, ascending);
+    const double low = quantile(s->count, column, 0.25), high = quantile(s->count, column, 0.75);
+    const double middle = 0.5 * (low + high), reach = 3.0 * (high - low) / 1.349;
+    for (size_t i = 0; i < s->count; i++)
+        column[i] = fmin(middle + reach, fmax(middle - reach, s->w[i * p->dimension + j]));
+}
+
+/* The share of the variance that the answer takes away, by its definition. */
+static double naive_reduction(const problem *p, size_t a, size_t b, double *likely, double *column)
+{
+    const size_t n = mel_sampler_samples(p->sampler)->count, d = p->dimension;
+    const double *w = mel_sampler_samples(p->sampler)->w;
+    double share = 0.0, taken = 0.0, total = 0.0;
+    for (size_t i = 0; i < n; i++)
+        likely[i] = mel_dot(d, p->point + a * d, w + i * d) - mel_dot(d, p->point + b * d, w + i * d);
+    mel_sampler_predict(p->sampler, n, 1, likely);
+    for (size_t i = 0; i < n; i++)
+        share += likely[i] / (double)n;
+    for (size_t j = 0; j < d; j++) {
+        double mean = 0.0, variance = 0.0, together = 0.0;
+        seen_column(p, j, column);
+        for (size_t i = 0; i < n; i++)
+            mean += column[i] / (double)n;
+        for (size_t i = 0; i < n; i++) {
+            variance += (column[i] - mean) * (column[i] - mean) / (double)n;
+            together += (column[i] - mean) * (likely[i] - share) / (double)n;
+        }
+        total += variance;
+        taken += together * together / (share * (1.0 - share));
+    }
+    return taken / total;
+}
+
+static void test_reduction(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        mel_assumption assume;
+        bool wrong; /* one of the answers */
+    } rows[] = {
+        { "no noise", { MEL_NOISE_NONE, 0.0 }, false },
+        { "flips, none made", { MEL_NOISE_FLIP, 0.0 }, false },
+        { "flips, one made", { MEL_NOISE_FLIP, 0.0 }, true },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        print_message("  %s\n", rows[i].name);
+        problem p = make(6, rows[i].assume, 21 + i);
+        const size_t n = mel_sampler_samples(p.sampler)->count;
+        double *work = calloc(2 * n, sizeof *work);
+        assert_non_null(work);
+        size_t a = 0, b = 1;
+        mel_outlook outlook;
+        for (size_t k = 0; k < 16; k++) {
+            mel_pool_chooser_choose(&a, &b, &outlook, p.chooser, p.sampler);
+            tell(&p, a, b, rows[i].wrong && k == 4);
+        }
+        for (size_t k = 0; k < 20; k++) {
+            mel_pool_chooser_choose(&a, &b, &outlook, p.chooser, p.sampler);
+            if (k > 0) {
+                a = mel_rng_below(&p.rng, POOL / 2);
+                b = a + 1 + mel_rng_below(&p.rng, POOL / 2);
+            }
+            outlook = mel_pool_chooser_judge(p.chooser, p.sampler, a, b);
+            if (outlook.reduction > 0.0)
+                assert_close(outlook.reduction, naive_reduction(&p, a, b, work, work + n), 1e-9);
+        }
+        free(work);
+        drop(&p);
+    }
+}
+
 /* From the whole sphere, with no sign known. */
 static void test_recovers(void **state)
 {
@@ -202,9 +296,9 @@ static void test_nothing_to_ask(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_best_pair),      cmocka_unit_test(test_recovers),
-        cmocka_unit_test(test_repeatable),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_nothing_to_ask),
+        cmocka_unit_test(test_best_pair), cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_recovers),  cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_nothing_to_ask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

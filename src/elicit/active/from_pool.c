@@ -2,6 +2,7 @@
 
 #include "base/la.h"
 #include "base/stat.h"
+#include "elicit/active/select.h"
 #include "elicit/active/wide.h"
 
 #include <math.h>
@@ -14,6 +15,9 @@ enum { JUDGED = 256 };
 static const double logistic_spread = 1.7;
 /* Least share of a typical difference that answers are taken to show: keeps the blur finite. */
 static const double least_shown = 0.01;
+/* Where answers may be wrong, how far from its middle a coefficient counts, in standard deviations of normal
+ * numbers with the same quartiles, which are `quartiles` of these apart: as in question.c. */
+static const double counted = 3.0, quartiles = 1.349;
 static const double two_over_pi = 0.63661977236758134308;
 
 typedef struct {
@@ -24,15 +28,18 @@ typedef struct {
 struct mel_pool_chooser {
     size_t count, dimension, samples;
     double *room;
-    double *point;    /* count x D */
-    double *spread;   /* count x D: covariance times point */
-    double *value;    /* count: utility of the mean */
-    double *sample;   /* D x samples */
-    double *row;      /* D */
-    double *together; /* D */
-    double *margin;   /* samples */
-    double *likely;   /* samples */
-    double variance;  /* trace of the covariance */
+    double *point;      /* count x D */
+    double *spread;     /* count x D: covariance times point */
+    double *value;      /* count: utility of the mean */
+    double *sample;     /* D x samples */
+    double *bounded;    /* D x samples: far-away coefficients moved nearer; see bound_samples */
+    double *seen;       /* the one of these on which spread is measured */
+    double *row;        /* D */
+    double *mean;       /* D: of what is seen */
+    double *covariance; /* D x D: the same */
+    double *margin;     /* samples */
+    double *likely;     /* samples */
+    double variance;    /* trace of the covariance */
     /* The assumed noise as the normal approximation sees it. */
     double blur2;  /* variance of what blurs small differences */
     double trust2; /* squared share of answers to large differences that are not random */
@@ -62,7 +69,8 @@ mel_status mel_pool_chooser_new(mel_pool_chooser **out, size_t count, size_t dim
     if (q == NULL)
         return mel_fail_memory(err, "the pool");
     const size_t points = count * dimension, cloud = samples * dimension;
-    q->room = mel_alloc_zero(2 * points + count + cloud + 2 * dimension + 2 * samples, sizeof(double));
+    q->room = mel_alloc_zero(2 * points + count + 2 * cloud + (2 + dimension) * dimension + 2 * samples,
+                             sizeof(double));
     if (q->room == NULL) {
         mel_pool_chooser_free(q);
         return mel_fail_memory(err, "the pool");
@@ -74,9 +82,11 @@ mel_status mel_pool_chooser_new(mel_pool_chooser **out, size_t count, size_t dim
     q->spread = q->point + points;
     q->value = q->spread + points;
     q->sample = q->value + count;
-    q->row = q->sample + cloud;
-    q->together = q->row + dimension;
-    q->margin = q->together + dimension;
+    q->bounded = q->sample + cloud;
+    q->row = q->bounded + cloud;
+    q->mean = q->row + dimension;
+    q->covariance = q->mean + dimension;
+    q->margin = q->covariance + dimension * dimension;
     q->likely = q->margin + samples;
     memcpy(q->point, point, points * sizeof(double));
     *out = q;
@@ -84,17 +94,6 @@ mel_status mel_pool_chooser_new(mel_pool_chooser **out, size_t count, size_t dim
 }
 
 /* --- judging on the samples --------------------------------------------------------------------- */
-
-static void read_samples(mel_pool_chooser *q, const mel_samples *samples)
-{
-    const size_t d = q->dimension, n = q->samples;
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++)
-            q->sample[j * n + i] = samples->w[i * d + j];
-    q->variance = 0.0;
-    for (size_t j = 0; j < d; j++)
-        q->variance += samples->covariance[j * d + j];
-}
 
 /* out = sum_j x_j column_j */
 MEL_WIDE
@@ -119,6 +118,50 @@ static double shifted_dot(size_t n, const double *restrict x, double shift, cons
     for (size_t k = 0; i < n; i++, k++)
         part[k] += (x[i] - shift) * y[i];
     return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+}
+
+/* Few samples that blame other answers than most do, far away, make up most of the variance: questions that
+ * reduce it would settle these first and divide the rest unevenly (6 dimensions, flips learned, none made, 20
+ * users: median error after 40 questions 0.0068 instead of 0.0076, after 60 0.0006 instead of 0.0007). */
+static void bound_samples(mel_pool_chooser *q)
+{
+    const size_t n = q->samples;
+    for (size_t j = 0; j < q->dimension; j++) {
+        const double *column = q->sample + j * n;
+        memcpy(q->margin, column, n * sizeof(double));
+        const double low = mel_quantile_select(n, q->margin, 0.25);
+        const double high = mel_quantile_select(n, q->margin, 0.75);
+        const double middle = 0.5 * (low + high), reach = counted * (high - low) / quartiles;
+        for (size_t i = 0; i < n; i++)
+            q->bounded[j * n + i] = fmin(middle + reach, fmax(middle - reach, column[i]));
+    }
+}
+
+static void find_moments(mel_pool_chooser *q)
+{
+    const size_t d = q->dimension, n = q->samples;
+    q->variance = 0.0;
+    for (size_t j = 0; j < d; j++) {
+        q->mean[j] = mel_mean(n, q->seen + j * n);
+        for (size_t k = 0; k <= j; k++)
+            q->covariance[j * d + k] = q->covariance[k * d + j] =
+                shifted_dot(n, q->seen + j * n, q->mean[j], q->seen + k * n) / (double)n;
+        q->variance += q->covariance[j * d + j];
+    }
+}
+
+static void read_samples(mel_pool_chooser *q, const mel_samples *samples)
+{
+    const size_t d = q->dimension, n = q->samples;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            q->sample[j * n + i] = samples->w[i * d + j];
+    q->seen = q->sample;
+    if (samples->noise == MEL_NOISE_FLIP) {
+        bound_samples(q);
+        q->seen = q->bounded;
+    }
+    find_moments(q);
 }
 
 static double entropy(double p)
@@ -149,7 +192,7 @@ static double reduction_of(mel_pool_chooser *q, double share)
         return 0.0;
     double sum = 0.0;
     for (size_t j = 0; j < q->dimension; j++) {
-        const double c = shifted_dot(q->samples, q->likely, share, q->sample + j * q->samples) / n;
+        const double c = shifted_dot(q->samples, q->likely, share, q->seen + j * q->samples) / n;
         sum += c * c;
     }
     return sum / (share * (1.0 - share) * q->variance);
@@ -188,14 +231,14 @@ mel_outlook mel_pool_chooser_judge(mel_pool_chooser *chooser, const mel_sampler 
 /* --- every pair, as if the posterior were normal -------------------------------------------------- */
 
 /* Covariance times every point, and the mean's value of it. */
-static void look_from_mean(mel_pool_chooser *q, const mel_samples *samples)
+static void look_from_mean(mel_pool_chooser *q)
 {
     const size_t d = q->dimension;
     for (size_t i = 0; i < q->count; i++) {
         const double *p = q->point + i * d;
         for (size_t j = 0; j < d; j++)
-            q->spread[i * d + j] = mel_dot(d, samples->covariance + j * d, p);
-        q->value[i] = samples->resultant * mel_dot(d, samples->mean, p);
+            q->spread[i * d + j] = mel_dot(d, q->covariance + j * d, p);
+        q->value[i] = mel_dot(d, q->mean, p);
     }
 }
 
@@ -295,9 +338,8 @@ static bool before(const pool_pair *one, const pool_pair *other)
 void mel_pool_chooser_choose(size_t *a, size_t *b, mel_outlook *outlook, mel_pool_chooser *q,
                              const mel_sampler *sampler)
 {
-    const mel_samples *samples = mel_sampler_samples(sampler);
-    read_samples(q, samples);
-    look_from_mean(q, samples);
+    read_samples(q, mel_sampler_samples(sampler));
+    look_from_mean(q);
     look_at_noise(q, sampler);
     q->n_best = 0;
     for (size_t i = 0; i + 1 < q->count; i++)
