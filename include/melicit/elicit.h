@@ -66,8 +66,9 @@ typedef struct {
                              * at least 1e-7 for quadratic, polynomial and fair metrics).
                              * active: half-width of the 95% interval, of the angle in radians on a planar face
                              * (linear-fractional on any domain: of the level sets' angles), elsewhere of the
-                             * coefficients: 95% of the posterior is within this of the returned vector in
-                             * every one */
+                             * coefficients: 95% of the posterior (97.5% where answers may be wrong) is within
+                             * this of the returned vector in every one, and so is every 95% interval. Of fair
+                             * metrics the coefficients are (1 - lambda) a and lambda b */
     uint32_t max_questions; /* 200 */
     uint64_t seed;          /* 1 */
     mel_direction direction;
@@ -75,7 +76,9 @@ typedef struct {
                                * unknown; NULL: as direction says. Lent until the session is made */
     mel_assumption assume;    /* active: none */
     uint32_t repeat_every;    /* active: every so many questions an earlier one is asked again with its
-                               * sides swapped, to learn how consistent the answers are; 0: never */
+                               * sides swapped, to learn how consistent the answers are; with flips every
+                               * second one, from the sixth on, while coin tosses would explain the answers
+                               * just as well; 0: never */
     bool simple_questions;    /* active off a planar face: A and B differ in two coordinates only */
     mel_until until;          /* tolerance; rank and threshold end a session earlier, never later */
     size_t n_pool;            /* until rank: classifiers, at least 2 */
@@ -213,22 +216,27 @@ typedef enum {
 typedef struct {
     mel_end end;
     uint32_t questions;
-    double radius;     /* half of the widest 95% interval over the coefficients; linear-fractional: radians of
-                        * the level lines' angles */
+    double radius; /* what the tolerance is compared with, see there: how well all coefficients together are
+                    * known; linear-fractional: radians of the level lines' angles. search: half of the
+                    * widest interval over the coefficients */
     double error_rate; /* active with flips: posterior mean of the share of wrong answers; NaN otherwise */
     uint32_t repeats, repeats_agreed; /* repeated questions, and how many got the same answer */
     uint32_t disagreements;           /* answers that the returned metric would have given otherwise */
     uint32_t skipped;                 /* questions answered "can't say" */
-    /* active: how likely a respondent who errs no more than assumed (learned flips: one time in ten;
-     * logistic: as the metric's differences and the scale, 30 unless given, tell) is to contradict the metric
-     * and, in repeated questions, the own answers at least this often. Below 0.05 the answers do not hang
-     * together: another family, or a distracted respondent. NaN: not known. */
+    /* active: how likely answers that hang together so badly, or worse, are from a respondent as assumed.
+     * Below 0.05 they do not hang together: another family, or a distracted respondent. Flips: by `evidence`,
+     * on a scale that was fitted to simulated sessions; respondents whose metric and error rate are as likely
+     * as the prior says fall below 0.05 in at most 6 of 100 sessions; the value is capped at 1. Otherwise:
+     * how often the metric and, in repeated questions, the own answers are contradicted, up to 512 times
+     * (logistic: as the metric's differences and the scale, 30 unless given, tell). NaN: not known. */
     double consistency;
     mel_finding finding;
     double angle, angle_low,
         angle_high; /* linear on a face: of (m11, m00) in radians with its 95% interval; NaN otherwise */
     mel_sign_check signs;
     uint32_t further; /* active, not as precise as asked for: about how many more questions that would take */
+    double evidence;  /* active with flips: logarithm of how much likelier the answers A and B were, each by
+                       * what was believed before it, than coin tosses; NaN otherwise */
 } mel_summary;
 /* The metric as known now (also before the end), with intervals, for the caller to free. */
 MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,
@@ -270,8 +278,8 @@ typedef struct {
     mel_summary summary; /* of it */
     mel_spread *spread;  /* one per coefficient of the joint metric: how far people differ */
     size_t n;
-    size_t n_against; /* whose agreement is below 0.05/n: above 0, one metric does not do for all */
-    mel_respondent *respondent;     /* n */
+    size_t n_against;           /* whose agreement is below 0.05/n: above 0, one metric does not do for all */
+    mel_respondent *respondent; /* n */
     mel_disagreement *disagreement; /* n x n, symmetric, zero on the diagonal */
 } mel_pooled;
 /* Two or more active sessions about the same statistics, family and degree; MEL_EINVAL with the one that

@@ -291,6 +291,40 @@ static mel_status check_slopes(const mel_session_options *opt, const mel_domain 
     return check_known(opt, domain, err);
 }
 
+/* Options of the searches that are not about several places, by the words of the program: none is silently
+ * ignored. */
+static mel_status check_search(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    const bool search = opt->strategy == MEL_STRATEGY_SEARCH, ball = domain->ball != NULL;
+    const bool fraction =
+        opt->family == MEL_FAMILY_LINEAR_FRACTIONAL || opt->family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
+    const struct {
+        const char *name;
+        bool set, applies;
+        const char *where;
+    } rows[] = {
+        { "boundary plug-in", opt->boundary != MEL_BOUNDARY_HULL, !ball,
+          "a search on planar faces, of two classes or of diagonal metrics" },
+        { "per-round", opt->per_round != 4, true, "a search" },
+        { "cycles", opt->cycles != 2, ball, "a search on a ball" },
+        { "first-angle-first", opt->first_angle_first, ball, "a search on a ball" },
+        { "tournament", opt->tournament, domain->space != NULL,
+          "a search for diagonal metrics of k classes" },
+        { "lfpm grid", opt->lfpm != MEL_LFPM_CLOSED, fraction, "a search for linear-fractional metrics" },
+        { "known-p11", isfinite(opt->known_p11), fraction && domain->face != NULL,
+          "a search for linear-fractional metrics of two classes" },
+    };
+    char place[96];
+    print_place(place, sizeof place, domain);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].set && !(search && rows[i].applies))
+            return mel_fail(err, MEL_EINVAL,
+                            "%s is for %s; here %s looks for %s metrics on %s, which does not know it",
+                            rows[i].name, rows[i].where, search ? "a search" : "the active strategy",
+                            mel_family_name(opt->family), place);
+    return MEL_OK;
+}
+
 mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
     if (opt->struct_size != sizeof *opt)
@@ -304,6 +338,8 @@ mel_status mel_options_check(const mel_session_options *opt, const mel_domain *d
         status = check_numbers(opt, err);
     if (status == MEL_OK)
         status = check_choices(opt, err);
+    if (status == MEL_OK)
+        status = check_search(opt, domain, err);
     if (status == MEL_OK)
         status = check_until(opt, domain, err);
     if (status == MEL_OK)

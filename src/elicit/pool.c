@@ -1,4 +1,5 @@
 /* Several respondents: a metric of all answers together, and how far the single ones are apart. */
+#include "base/stat.h"
 #include "elicit/active/answers.h"
 #include "elicit/apart.h"
 #include "elicit/session.h"
@@ -139,7 +140,7 @@ static mel_status find_joint(mel_pooled *pooled, mel_session *const *sessions, m
 
 static double log_beta(double a, double b)
 {
-    return lgamma(a) + lgamma(b) - lgamma(a + b);
+    return mel_log_gamma(a) + mel_log_gamma(b) - mel_log_gamma(a + b);
 }
 
 /* P(k or more wrong answers of n) when the rate has the distribution Beta(wrong, right). */

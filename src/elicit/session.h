@@ -61,7 +61,8 @@ mel_session_options mel_session_in_force(const mel_session *session, size_t n);
 mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err);
 /* Whether this answer to the pending question makes the session give the signs up. */
 bool mel_session_drops_signs(const mel_session *session, mel_answer answer);
-mel_status mel_session_judge_signs(mel_sign_check *out, mel_session *session, mel_error *err);
+/* Sets the summary's signs; its finding must be known. */
+mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, mel_error *err);
 /* An engine that has heard the first n answers, and going on with it. */
 mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, size_t n, mel_error *err);
 void mel_session_adopt(mel_session *session, mel_engine *fresh, size_t n);

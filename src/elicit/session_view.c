@@ -100,6 +100,7 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
         .radius = NAN,
         .error_rate = NAN,
         .consistency = NAN,
+        .evidence = NAN,
         .angle = NAN,
         .angle_low = NAN,
         .angle_high = NAN,
@@ -128,7 +129,7 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
     if (status == MEL_OK && session->options.values.strategy != MEL_STRATEGY_SEARCH)
         status = mel_session_judge(&found, result, session, err);
     if (status == MEL_OK)
-        status = mel_session_judge_signs(&found.signs, session, err);
+        status = mel_session_judge_signs(&found, session, err);
     if (status != MEL_OK) {
         mel_metric_free(result);
         return status;

@@ -32,6 +32,11 @@ static bool has_slope(mel_family family)
     return family != MEL_FAMILY_QUADRATIC && family != MEL_FAMILY_POLYNOMIAL && family != MEL_FAMILY_MONOTONE;
 }
 
+static bool is_fair(mel_family family)
+{
+    return family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
+}
+
 /* Of the utility's derivative by number i; 0: unknown. */
 static int declared(const mel_session *session, size_t i)
 {
@@ -199,7 +204,7 @@ static void fraction_slope(double *slope, const look *l, const double *draw, boo
  * metric its first part alone counts. Signs of quadratic metrics and polynomials are those of a. */
 static void plain_slope(double *slope, const look *l, const double *draw, const drawn *how)
 {
-    const bool fair = how->family == MEL_FAMILY_FAIR_LINEAR || how->family == MEL_FAMILY_FAIR_QUADRATIC;
+    const bool fair = is_fair(how->family);
     const double length = how->family == MEL_FAMILY_DIAGONAL_LINEAR ? mel_norm2(l->n, draw) : 1.0;
     const double share = fair ? 1.0 - draw[how->width - 1] : 1.0; /* lambda comes last */
     for (size_t i = 0; i < l->n; i++) {
@@ -411,24 +416,42 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
     return status;
 }
 
-mel_status mel_session_judge_signs(mel_sign_check *out, mel_session *session, mel_error *err)
+/* Where only differences between groups count, or nearly so, mistakes have no signs, and whatever was
+ * answered about them was a coin toss. A contradiction must show in what was found once the signs were
+ * dropped: a weight whose 95% interval is on the other side. */
+static mel_sign_check confirm(mel_sign_check found, const look *l, const mel_session *session,
+                              const mel_summary *summary)
+{
+    if (!is_fair(session->options.values.family))
+        return found;
+    if (summary->finding == MEL_FINDING_NO_MISTAKES)
+        return MEL_SIGNS_FREE;
+    for (size_t j = 0; j < l->n; j++)
+        if (declared(session, j) != 0 && l->highest[j] < 0.0)
+            return found;
+    return found == MEL_SIGNS_CONTRADICTED ? MEL_SIGNS_PRESSED : found;
+}
+
+mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, mel_error *err)
 {
     const mel_session_options *opt = &session->options.values;
     const checks c = count_checks(session, session->n_entries);
-    *out = c.contradicted >= answers_needed(session) ? MEL_SIGNS_CONTRADICTED
-           : c.agreed > 0 && c.contradicted == 0     ? MEL_SIGNS_UPHELD
-           : c.asked > 0                             ? MEL_SIGNS_PRESSED
-                                                     : MEL_SIGNS_FREE;
-    if (*out != MEL_SIGNS_FREE)
+    const mel_sign_check asked = c.contradicted >= answers_needed(session) ? MEL_SIGNS_CONTRADICTED
+                                 : c.agreed > 0 && c.contradicted == 0     ? MEL_SIGNS_UPHELD
+                                 : c.asked > 0                             ? MEL_SIGNS_PRESSED
+                                                                           : MEL_SIGNS_FREE;
+    summary->signs = asked;
+    if (asked == MEL_SIGNS_FREE && (session->end == MEL_END_NOT_YET || session->n_entries == 0 ||
+                                    opt->strategy == MEL_STRATEGY_SEARCH || !any_declared(session)))
         return MEL_OK;
-    if (session->end == MEL_END_NOT_YET || session->n_entries == 0 || opt->strategy == MEL_STRATEGY_SEARCH ||
-        !any_declared(session))
+    if (asked != MEL_SIGNS_FREE && !is_fair(opt->family))
         return MEL_OK;
     look l = { .n = 0 };
     size_t count = 0;
     const mel_status status = take_a_look(&l, &count, session, err);
+    if (status == MEL_OK)
+        summary->signs =
+            confirm(asked == MEL_SIGNS_FREE && count > 0 ? MEL_SIGNS_PRESSED : asked, &l, session, summary);
     clear_look(&l);
-    if (status == MEL_OK && count > 0)
-        *out = MEL_SIGNS_PRESSED;
     return status;
 }

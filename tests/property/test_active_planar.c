@@ -91,6 +91,39 @@ static void test_one_bit_a_question(void **state)
     mel_face_free(face);
 }
 
+/* Before any answer the angle is uniform, and 95% intervals leave 2.5% of it outside on either side; a
+ * quarter less where somebody may use a band against us. */
+static void test_first_interval(void **state)
+{
+    (void)state;
+    static const struct {
+        mel_assumption assume;
+        double outside;
+    } rows[] = {
+        { { .kind = MEL_NOISE_NONE }, 0.025 },
+        { { .kind = MEL_NOISE_FLIP }, 0.025 },
+        { { .kind = MEL_NOISE_BAND, .size = 0.001 }, 0.75 * 0.025 },
+    };
+    mel_face *face = test_logistic_face(5.0, 0.0);
+    const mel_domain domain = { .face = face };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_session_options opt = active_options(0.01);
+        opt.direction = MEL_INCREASING;
+        opt.assume = rows[i].assume;
+        mel_session *session = NULL;
+        mel_metric *metric = NULL;
+        mel_summary summary;
+        mel_error err;
+        assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
+        assert_ok(mel_session_result(&metric, &summary, session, &err), &err);
+        assert_close(summary.angle_low, 0.5 * pi * rows[i].outside, 1e-6);
+        assert_close(summary.angle_high, 0.5 * pi * (1.0 - rows[i].outside), 1e-6);
+        mel_metric_free(metric);
+        mel_session_free(session);
+    }
+    mel_face_free(face);
+}
+
 /* flip:0.1 with the rate learned: median error <= 0.05 rad and p95 <= 0.15 after 25 questions. */
 static void test_flipped_answers(void **state)
 {
@@ -360,7 +393,7 @@ static void test_repeats_and_error_rate(void **state)
     assert_int_equal(careful.repeats, 6);
     assert_int_equal(careful.repeats_agreed, 6);
     assert_true(careful.error_rate < 0.04);
-    assert_int_equal(careless.repeats, 20);
+    assert_true(careless.repeats >= 20 && careless.repeats <= 40); /* more often while in doubt */
     assert_true(careless.repeats_agreed < careless.repeats);
     assert_true(careless.error_rate > 0.2 && careless.error_rate < 0.4);
     assert_true(careless.disagreements > 15);
@@ -386,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_table_in_seven_questions),
         cmocka_unit_test(test_error_after_seven_questions),
         cmocka_unit_test(test_one_bit_a_question),
+        cmocka_unit_test(test_first_interval),
         cmocka_unit_test(test_flipped_answers),
         cmocka_unit_test(test_early_mistakes),
         cmocka_unit_test(test_band_ends),

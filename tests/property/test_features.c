@@ -573,7 +573,7 @@ static void test_flips(void **state)
         ask(&q, engine);
         if (q.end != MEL_END_NOT_YET)
             break;
-        assert_int_equal(q.pair.repeated, (n + 1) % 7 == 0);
+        assert_true(q.pair.repeated || (n + 1) % 7 != 0);
         repeats += q.pair.repeated;
         mel_answer answer = answer_of(h.metric, q.a, q.b);
         if (mel_rng_uniform(&rng) < 0.1)
@@ -591,6 +591,59 @@ static void test_flips(void **state)
     mel_metric_free(h.metric);
     engine->ops->free(engine);
     mel_ball_free(ball);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Error after so many questions, flips allowed for, when just the answer at this place is wrong. */
+static double error_after_one_wrong(int questions, int wrong_at, uint64_t seed)
+{
+    const problem *p = &problems[2];
+    mel_ball *ball = make_ball(p);
+    mel_session_options opt = options_of(p, seed);
+    opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+    opt.repeat_every = 0;
+    opt.tolerance = 1e-6;
+    hidden h = hide(p, mel_ball_layout(ball), seed);
+    mel_engine *engine = make_engine(ball, &opt);
+    question q;
+    for (int n = 0; n < questions; n++) {
+        ask(&q, engine);
+        assert_int_equal(q.end, MEL_END_NOT_YET);
+        mel_answer answer = answer_of(h.metric, q.a, q.b);
+        if (n == wrong_at)
+            answer = answer == MEL_ANSWER_A ? MEL_ANSWER_B : MEL_ANSWER_A;
+        tell(engine, &q, answer);
+    }
+    mel_metric *metric = NULL;
+    mel_summary summary;
+    mel_error err;
+    assert_ok(engine->ops->result(engine, &metric, &summary, &err), &err);
+    const double error = farthest(6, mel_metric_numerator(metric, NULL), h.w);
+    mel_metric_free(metric);
+    mel_metric_free(h.metric);
+    engine->ops->free(engine);
+    mel_ball_free(ball);
+    return error;
+}
+
+/* One wrong answer does not send the questions after it where few samples are: in measurements 95% were
+ * within 0.02 after 35 questions. Of these few the largest but one must be. */
+static void test_one_wrong(void **state)
+{
+    (void)state;
+    enum { RUNS = 12 };
+    double error[RUNS];
+    for (int i = 0; i < RUNS; i++)
+        error[i] = error_after_one_wrong(35, 2 * i + 1, 100 + (uint64_t)i);
+    qsort(error, RUNS, sizeof *error, compare_doubles);
+    print_message("  35 questions, one answer wrong: median error %.4f, largest %.4f %.4f\n", error[RUNS / 2],
+                  error[RUNS - 2], error[RUNS - 1]);
+    assert_true(error[RUNS - 2] <= 0.02);
 }
 
 /* Inside the band answers are coin tosses, or all wrong: at some point the noise is what is left. The error
@@ -695,10 +748,11 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recovers), cmocka_unit_test(test_same_questions),
-        cmocka_unit_test(test_coverage), cmocka_unit_test(test_faces),
-        cmocka_unit_test(test_signs),    cmocka_unit_test(test_flips),
-        cmocka_unit_test(test_band),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_recovers),  cmocka_unit_test(test_same_questions),
+        cmocka_unit_test(test_coverage),  cmocka_unit_test(test_faces),
+        cmocka_unit_test(test_signs),     cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_one_wrong), cmocka_unit_test(test_band),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

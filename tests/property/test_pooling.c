@@ -10,7 +10,7 @@
 #ifdef __SANITIZE_ADDRESS__
 enum { PLANAR_RUNS = 12, RUNS = 2 };
 #else
-enum { PLANAR_RUNS = 100, RUNS = 12 };
+enum { PLANAR_RUNS = 100, RUNS = 40 };
 #endif
 enum { MOST = 6 };
 

@@ -512,6 +512,33 @@ static void test_level(void **state)
     assert_close(mel_samples_level(&s, 0.95), 0.95, 1e-8);
     s.effective = 3.0;
     assert_close(mel_samples_level(&s, 0.95), 1.0, 0.0);
+    /* Whoever answers may use the band against us: a quarter less is left outside. */
+    s = (mel_samples){ .effective = 1e9, .noise = MEL_NOISE_BAND };
+    assert_close(mel_samples_level(&s, 0.96), 0.97, 1e-8);
+}
+
+/* As many as are asked for, or as a posterior of its kind needs. */
+static void test_sample_count(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t dimension, asked;
+        mel_noise_kind kind;
+        size_t want;
+    } rows[] = {
+        { 2, 0, MEL_NOISE_NONE, 512 },   { 12, 0, MEL_NOISE_NONE, 512 },   { 20, 0, MEL_NOISE_NONE, 640 },
+        { 2, 0, MEL_NOISE_FLIP, 512 },   { 6, 0, MEL_NOISE_FLIP, 512 },    { 12, 0, MEL_NOISE_FLIP, 1024 },
+        { 30, 0, MEL_NOISE_FLIP, 2048 }, { 80, 0, MEL_NOISE_FLIP, 2432 },  { 80, 0, MEL_NOISE_NONE, 2432 },
+        { 12, 1, MEL_NOISE_FLIP, 256 },  { 12, 700, MEL_NOISE_FLIP, 768 }, { 12, 0, MEL_NOISE_BAND, 1024 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("  %zu dimensions, %zu asked for\n", rows[i].dimension, rows[i].asked);
+        const mel_assumption assume = { .kind = rows[i].kind,
+                                        .size = rows[i].kind == MEL_NOISE_BAND ? 0.01 : 0.0 };
+        mel_sampler *sampler = make(rows[i].dimension, 0, NULL, NULL, assume, rows[i].asked, 1);
+        assert_int_equal(mel_sampler_samples(sampler)->count, rows[i].want);
+        mel_sampler_free(sampler);
+    }
 }
 
 /* The quantile of a sort, without one: random numbers, ties, few, sorted, reversed. */
@@ -661,8 +688,9 @@ int main(void)
         cmocka_unit_test(test_about_the_same),  cmocka_unit_test(test_centre),
         cmocka_unit_test(test_error_rate),      cmocka_unit_test(test_gain),
         cmocka_unit_test(test_predict),         cmocka_unit_test(test_level),
-        cmocka_unit_test(test_select),          cmocka_unit_test(test_repeatable),
-        cmocka_unit_test(test_coverage),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_sample_count),    cmocka_unit_test(test_select),
+        cmocka_unit_test(test_repeatable),      cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,9 +223,61 @@ static void test_names(void **state)
     }
 }
 
+/* Options of the other searches: accepted where they are read, refused by name elsewhere. */
+static void test_misplaced(void **state)
+{
+    (void)state;
+    mel_face *face = NULL;
+    mel_error err;
+    assert_ok(mel_face_from_logistic(&face, 5.0, 0.0, &err), &err);
+    mel_space *space = test_softmax_space(3, MEL_CONFUSION, MEL_DIAGONAL);
+    const mel_domain domains[] = { { .face = face }, { .space = space }, { .ball = made.plain } };
+    const mel_family families[][2] = {
+        { MEL_FAMILY_LINEAR, MEL_FAMILY_LINEAR_FRACTIONAL },
+        { MEL_FAMILY_DIAGONAL_LINEAR, MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL },
+        { MEL_FAMILY_LINEAR, MEL_FAMILY_LINEAR_FRACTIONAL },
+    };
+    static const struct {
+        const char *name;
+        const char *where; /* of "fsb" for plain families, of "FSB" for linear-fractional ones */
+    } rows[] = {
+        { "boundary plug-in", "fsFS" }, { "per-round", "fsbFSB" }, { "cycles", "bB" },
+        { "first-angle-first", "bB" },  { "tournament", "sS" },    { "lfpm grid", "FSB" },
+        { "known-p11", "F" },
+    };
+    for (size_t r = 0; r < COUNT(rows); r++)
+        for (size_t k = 0; k < 12; k++) {
+            const size_t where = k % 3, fraction = k / 3 % 2;
+            mel_session_options opt = options(families[where][fraction]);
+            opt.strategy = k < 6 ? MEL_STRATEGY_SEARCH : MEL_STRATEGY_ACTIVE;
+            opt.boundary = r == 0 ? MEL_BOUNDARY_PLUG_IN : MEL_BOUNDARY_HULL;
+            opt.per_round = r == 1 ? 3 : 4;
+            opt.cycles = r == 2 ? 3 : 2;
+            opt.first_angle_first = r == 3;
+            opt.tournament = r == 4;
+            opt.lfpm = r == 5 ? MEL_LFPM_GRID : MEL_LFPM_CLOSED;
+            opt.known_p11 = r == 6 ? 0.5 : NAN;
+            const char kind = (fraction == 1 ? "FSB" : "fsb")[where];
+            const bool fits = k < 6 && strchr(rows[r].where, kind) != NULL;
+            mel_session *session = NULL;
+            if (fits) {
+                assert_ok(mel_session_new(&session, &domains[where], &opt, &err), &err);
+            } else {
+                assert_int_equal(mel_session_new(&session, &domains[where], &opt, &err), MEL_EINVAL);
+                assert_true(strncmp(err.text, rows[r].name, strlen(rows[r].name)) == 0);
+                assert_non_null(strstr(err.text, " is for a search"));
+                assert_null(session);
+            }
+            mel_session_free(session);
+        }
+    mel_space_free(space);
+    mel_face_free(face);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_misplaced),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_known_of_other_statistics),
         cmocka_unit_test(test_header),

@@ -348,7 +348,7 @@ static void test_changed_options(void **state)
 {
     (void)state;
     static const signed char signs[] = { -1, -1, -1, -1, -1, 1 }, others[] = { -1, -1, -1, -1, -1, 0 };
-    mel_session_options opt = options(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH), rows[7];
+    mel_session_options opt = options(MEL_FAMILY_LINEAR, MEL_STRATEGY_SEARCH), rows[6];
     opt.signs = signs;
     const char *path = test_path("options.jsonl");
     mel_session_free(open_ball(path, &opt, MEL_OK, ""));
@@ -356,15 +356,13 @@ static void test_changed_options(void **state)
         rows[i] = opt;
     rows[0].per_round = 2;
     rows[1].cycles = 3;
-    rows[2].tournament = true;
-    rows[3].simple_questions = true;
-    rows[4].signs = others;
-    rows[5].signs = NULL;
-    rows[6].first_angle_first = true;
+    rows[2].simple_questions = true;
+    rows[3].signs = others;
+    rows[4].signs = NULL;
+    rows[5].first_angle_first = true;
     static const char *const says[] = {
         "options.per_round = 4, not 2",
         "options.cycles = 2, not 3",
-        "options.tournament = false, not true",
         "options.simple_questions = false, not true",
         "options.signs = [-1,-1,-1,-1,-1,1]",
         "options.signs, which is not set now",

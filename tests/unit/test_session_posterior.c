@@ -623,6 +623,97 @@ static void test_prior_against_answers(void **state)
     mel_metric_free(wrong);
 }
 
+/* --- ends --------------------------------------------------------------------------------------- */
+
+/* What is said at the end agrees with what is printed: a session that is as precise as asked for has no 95%
+ * interval that leaves the tolerance, though one answer in ten was wrong and a small part of the posterior
+ * blames others. */
+static void test_precise_means_all(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 20 };
+    const mel_layout two = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
+    const double a[2] = { -0.6, -0.8 };
+    mel_ball *ball = NULL;
+    mel_metric *truth = NULL;
+    mel_error err;
+    assert_ok(mel_ball_new(&ball, &two, 0.2, NULL, NULL, &err), &err);
+    assert_ok(mel_metric_linear(&truth, MEL_FAMILY_LINEAR, &two, NULL, MEL_UTILITY, a, &err), &err);
+    const mel_domain domain = { .ball = ball };
+    uint32_t precise = 0;
+    for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
+        mel_session_options opt = options(MEL_FAMILY_LINEAR);
+        opt.assume.kind = MEL_NOISE_FLIP;
+        opt.tolerance = 0.02;
+        opt.max_questions = 80;
+        opt.seed = seed;
+        mel_session *session = open_session(&domain, &opt);
+        mel_simulated_options how;
+        mel_simulated_options_init(&how);
+        how.seed = seed;
+        how.noise = (mel_noise){ .kind = MEL_NOISE_FLIP, .size = 0.1 };
+        mel_oracle *oracle = NULL;
+        assert_ok(mel_oracle_simulated(&oracle, truth, &how, &err), &err);
+        assert_ok(mel_session_run(session, oracle, &err), &err);
+        mel_summary summary;
+        mel_metric *found = result(&summary, session);
+        precise += summary.end == MEL_END_TOLERANCE;
+        assert_int_equal(summary.end == MEL_END_TOLERANCE, summary.radius <= opt.tolerance);
+        for (size_t i = 0; i < 2; i++) {
+            double low = NAN, high = NAN;
+            const double x = mel_metric_coefficient(found)[i];
+            assert_true(mel_metric_interval(found, i, &low, &high));
+            assert_true(low >= x - summary.radius - 1e-12 && high <= x + summary.radius + 1e-12);
+        }
+        mel_metric_free(found);
+        mel_session_free(session);
+        mel_oracle_free(oracle);
+    }
+    assert_true(precise >= SESSIONS / 2);
+    mel_metric_free(truth);
+    mel_ball_free(ball);
+}
+
+/* Once the band decides most answers, it is said that the noise is what limits the accuracy: of fractions,
+ * too. */
+static void test_fraction_ends_by_noise(void **state)
+{
+    (void)state;
+    const mel_layout two = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
+    const double a[2] = { -0.6, -0.4 }, b[2] = { 0.3, -0.2 };
+    mel_ball *ball = NULL;
+    mel_metric *truth = NULL;
+    mel_oracle *oracle = NULL;
+    mel_error err;
+    assert_ok(mel_ball_new(&ball, &two, 0.2, NULL, NULL, &err), &err);
+    assert_ok(mel_metric_fractional(&truth, MEL_FAMILY_LINEAR_FRACTIONAL, &two, NULL, MEL_UTILITY, a, 0.0, b,
+                                    1.0, &err),
+              &err);
+    const mel_domain domain = { .ball = ball };
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        mel_session_options opt = options(MEL_FAMILY_LINEAR_FRACTIONAL);
+        opt.assume = (mel_assumption){ .kind = MEL_NOISE_BAND, .size = 0.005 };
+        opt.tolerance = 1e-4;
+        opt.max_questions = 120;
+        opt.seed = seed;
+        mel_simulated_options how;
+        mel_simulated_options_init(&how);
+        how.seed = seed;
+        how.noise = (mel_noise){ .kind = MEL_NOISE_BAND, .size = 0.005 };
+        mel_session *session = open_session(&domain, &opt);
+        assert_ok(mel_oracle_simulated(&oracle, truth, &how, &err), &err);
+        assert_ok(mel_session_run(session, oracle, &err), &err);
+        mel_summary summary;
+        mel_metric_free(result(&summary, session));
+        print_message("  %u questions, end %d\n", summary.questions, (int)summary.end);
+        assert_int_equal(summary.end, MEL_END_NOISE);
+        mel_oracle_free(oracle);
+        mel_session_free(session);
+    }
+    mel_metric_free(truth);
+    mel_ball_free(ball);
+}
+
 /* --- consistency -------------------------------------------------------------------------------- */
 
 /* Sessions of n questions, answered by a metric with this share of wrong answers (0.5: coin tosses), whose
@@ -680,6 +771,49 @@ static void test_consistency(void **state)
     assert_true(usual <= 6); /* 2 expected */
     assert_true(longer >= 32);
     assert_true(coin > usual);
+}
+
+/* Coins are asked again every second time as long as they look like coins, in all domains; what comes back is
+ * a question that has not come back yet. Evidence and consistency go together. */
+static void test_doubts(void **state)
+{
+    (void)state;
+    enum { ASKED = 24 };
+    problem problems[PROBLEMS];
+    list_problems(problems);
+    for (size_t i = 0; i < PROBLEMS; i++) {
+        mel_session_options opt = options(problems[i].family);
+        opt.assume.kind = MEL_NOISE_FLIP;
+        opt.repeat_every = 6;
+        opt.tolerance = 1e-9;
+        opt.max_questions = ASKED;
+        mel_session *session = open_session(&problems[i].domain, &opt);
+        mel_rng rng;
+        mel_rng_seed(&rng, 5);
+        bool last = false;
+        uint32_t repeats = 0;
+        for (uint32_t n = 0; n < ASKED; n++) {
+            mel_summary summary;
+            mel_metric_free(result(&summary, session));
+            assert_true(n > 0 || (summary.evidence == 0.0 && isnan(summary.consistency)));
+            assert_true(n == 0 || (summary.consistency < 0.05) == (summary.evidence < -1.8));
+            const mel_question *q = NULL;
+            bool done = false;
+            mel_error err;
+            assert_ok(mel_session_ask(&q, &done, session, &err), &err);
+            assert_false(done);
+            const mel_answer coin = mel_rng_next(&rng) >> 63 != 0 ? MEL_ANSWER_A : MEL_ANSWER_B;
+            assert_ok(mel_session_tell(session, q->number, coin, NAN, &err), &err);
+            const bool repeated = mel_session_record(session, n).repeated;
+            const bool due = (n + 1) % 6 == 0 || (n >= 5 && !last && summary.evidence < 0.0);
+            assert_true(!repeated || due); /* checks of signs may come first */
+            last = repeated;
+            repeats += repeated;
+        }
+        print_message("  %s: %u of %d came back\n", problems[i].name, repeats, ASKED);
+        assert_true(repeats >= ASKED / 6);
+        mel_session_free(session);
+    }
 }
 
 /* --- several respondents ------------------------------------------------------------------------ */
@@ -776,7 +910,10 @@ int main(void)
         cmocka_unit_test(test_prior_of_every_family),
         cmocka_unit_test(test_prior_width),
         cmocka_unit_test(test_prior_against_answers),
+        cmocka_unit_test(test_precise_means_all),
+        cmocka_unit_test(test_fraction_ends_by_noise),
         cmocka_unit_test(test_consistency),
+        cmocka_unit_test(test_doubts),
         cmocka_unit_test(test_pool),
         cmocka_unit_test(test_pool_refusals),
     };

@@ -269,7 +269,7 @@ static void answer(mel_session *session, const mel_metric *truth, uint32_t stop,
         assert_ok(mel_session_ask(&q, &done, session, &err), &err);
         if (done)
             return;
-        if (mel_session_answers(session) == stop) {
+        if (pending != NULL && mel_session_answers(session) == stop) {
             memcpy(pending, q->a, size * sizeof *pending);
             memcpy(pending + size, q->b, size * sizeof *pending);
             return;
@@ -354,12 +354,48 @@ static void test_not_asked(void **state)
     mel_session_free(session);
 }
 
+/* Where only differences between groups count, signs of mistakes have no meaning: whatever a check was
+ * answered, it is not said that the answers contradict them. */
+static void test_no_mistakes(void **state)
+{
+    (void)state;
+    const mel_domain domain = domain_of('g');
+    const double a[2] = { -1, -2 }, b[2] = { 1, 2 }, even[] = { .5, .5, .5, .5 };
+    mel_metric *truth = NULL;
+    mel_error err;
+    assert_ok(mel_metric_fair_linear(&truth, layout_of('g'), NULL, NULL, a, b, 1.0, even, &err), &err);
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        mel_session_options opt;
+        mel_session_options_init(&opt);
+        opt.family = MEL_FAMILY_FAIR_LINEAR;
+        opt.seed = seed;
+        opt.max_questions = seed % 2 == 0 ? 200 : 20;
+        mel_metric *found = NULL;
+        mel_session *session = NULL;
+        mel_summary summary;
+        assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
+        answer(session, truth, UINT32_MAX, NULL);
+        assert_ok(mel_session_result(&found, &summary, session, &err), &err);
+        print_message("  seed %d: %u questions, lambda %.3f, %s, signs %d\n", (int)seed, summary.questions,
+                      mel_metric_lambda(found), mel_finding_name(summary.finding), (int)summary.signs);
+        assert_int_not_equal(summary.signs, MEL_SIGNS_CONTRADICTED);
+        if (summary.end == MEL_END_TOLERANCE) {
+            assert_int_equal(summary.finding, MEL_FINDING_NO_MISTAKES);
+            assert_int_equal(summary.signs, MEL_SIGNS_FREE);
+        }
+        mel_metric_free(found);
+        mel_session_free(session);
+    }
+    mel_metric_free(truth);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_log_and_undo),
         cmocka_unit_test(test_not_asked),
+        cmocka_unit_test(test_no_mistakes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,6 +1,7 @@
 #include "elicit/active/answers.h"
 
 #include "base/la.h"
+#include "base/stat.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,8 +66,8 @@ double mel_flip_log_weight(const mel_assumption *assume, size_t wrong, size_t co
     const double k = (double)wrong, n = (double)count;
     if (assume->size > 0.0)
         return k * log(assume->size) + (n - k) * log1p(-assume->size);
-    return lgamma(MEL_FLIP_WRONG + k) + lgamma(MEL_FLIP_RIGHT + n - k) -
-           lgamma(MEL_FLIP_WRONG + MEL_FLIP_RIGHT + n);
+    return mel_log_gamma(MEL_FLIP_WRONG + k) + mel_log_gamma(MEL_FLIP_RIGHT + n - k) -
+           mel_log_gamma(MEL_FLIP_WRONG + MEL_FLIP_RIGHT + n);
 }
 
 double mel_flip_rate(const mel_assumption *assume, size_t wrong, size_t count)

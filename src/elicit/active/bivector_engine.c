@@ -2,9 +2,11 @@
  * posterior of the bivector that preferences see (bivector.h, bivector_sampler.h), the next line
  * (bivector_question.h).
  *
- * The session is done when 95% of the posterior have their level hyperplanes within the tolerance, in
- * radians, of the mean metric's. */
+ * The session is done when the radius that it reports (mel_lines_radius) is at most the tolerance: 95% of the
+ * posterior (where answers may be wrong: 97.5%) have their level hyperplanes within it, in radians, of the
+ * mean metric's. */
 #include "elicit/active/bivector_question.h"
+#include "elicit/active/ending.h"
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/engine.h"
@@ -72,6 +74,21 @@ static void refresh_gains(engine *e)
     }
 }
 
+static double predict(mel_engine *base, const double *a, const double *b)
+{
+    engine *e = (engine *)base;
+    const mel_samples *samples = samples_of(e);
+    const size_t n = e->region.n;
+    double *first = e->inside, *second = first + n, sum = 0.0;
+    mel_region_inside(&e->region, a, first);
+    mel_region_inside(&e->region, b, second);
+    const double gain = gain_of(e, first, second);
+    for (size_t i = 0; i < samples->count; i++)
+        sum += mel_bivector_sampler_predict(
+            e->sampler, i, gain * mel_bivector_margin(n, samples->w + i * samples->dimension, first, second));
+    return sum / (double)samples->count;
+}
+
 static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     engine *e = (engine *)base;
@@ -90,9 +107,12 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
         e->asked = false;
         return MEL_OK;
     }
+    const double foreseen = predict(base, pair->a, pair->b); /* a and b stay as they are */
     status = mel_bivector_sampler_tell(e->sampler, a, b, gain_of(e, a, b), answer, err);
     if (status != MEL_OK)
         return status;
+    if (answer != MEL_ANSWER_SAME)
+        mel_history_score(&e->history, answer == MEL_ANSWER_A ? foreseen : 1.0 - foreseen);
     mel_history_add(&e->history, pair, false);
     mel_avoided_clear(&e->avoided);
     e->asked = false;
@@ -101,15 +121,6 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
 }
 
 /* --- questions ------------------------------------------------------------------------------------ */
-
-/* Whether the noise leaves nothing to learn from the best question there is. */
-static bool noise_limits(const engine *e, const mel_outlook *outlook)
-{
-    const mel_assumption *assume = mel_bivector_sampler_assumes(e->sampler);
-    if (assume->kind == MEL_NOISE_BAND)
-        return outlook->margin < MEL_LEAST_OF_BAND * assume->size;
-    return assume->kind != MEL_NOISE_NONE && outlook->information < MEL_LEAST_INFORMATION;
-}
 
 static void choose(engine *e, mel_rng *rng)
 {
@@ -121,10 +132,7 @@ static void choose(engine *e, mel_rng *rng)
     mel_lines_choose(e->a, e->b, &outlook, e->lines, gain, simple, &e->avoided, rng);
     if (e->avoided.n > 0 && outlook.information < MEL_LEAST_INFORMATION)
         mel_lines_choose(e->a, e->b, &outlook, e->lines, gain, simple, NULL, rng);
-    if (noise_limits(e, &outlook))
-        e->end = MEL_END_NOISE;
-    else if (outlook.information < MEL_LEAST_INFORMATION)
-        e->end = MEL_END_EXHAUSTED;
+    e->end = mel_end_of(&e->opt, samples_of(e), &outlook);
     mel_toss_sides(n, e->a, e->b, rng);
 }
 
@@ -134,11 +142,12 @@ static void propose(engine *e)
     mel_history_stream(&rng, &e->history, e->opt.seed);
     e->repeated = false;
     e->end = MEL_END_NOT_YET;
-    if (e->radius <= e->opt.tolerance && samples_of(e)->scale_reduction <= MEL_POOR_MIXING) {
+    if (mel_is_precise(e->radius, &e->opt, samples_of(e))) {
         e->end = MEL_END_TOLERANCE;
         return;
     }
-    e->repeated = e->avoided.n == 0 && mel_history_repeat(e->a, e->b, &e->history, &e->opt, &rng);
+    e->repeated =
+        e->avoided.n == 0 && mel_history_repeat(e->a, e->b, &e->history, &e->opt, predict, &e->base);
     if (!e->repeated)
         choose(e, &rng);
 }
@@ -255,6 +264,7 @@ static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summa
     }
     summary->radius = e->radius;
     summary->error_rate = samples_of(e)->error_rate;
+    summary->evidence = mel_history_evidence(&e->history, &e->opt);
     *metric = made;
     return MEL_OK;
 }

@@ -225,7 +225,7 @@ double mel_lines_radius(mel_lines *l)
             l->work[i] = fmax(l->work[i], apart);
         }
     }
-    const double apart = mel_quantile_select(l->count, l->work, mel_samples_level(samples, 0.95));
+    const double apart = mel_quantile_select(l->count, l->work, mel_samples_radius_level(samples));
     return 2.0 * asin(fmin(1.0, 0.5 * sqrt(apart)));
 }
 

@@ -1,4 +1,5 @@
 #include "elicit/active/bivector_sampler.h"
+#include "elicit/active/history.h"
 
 #include "base/la.h"
 
@@ -399,6 +400,18 @@ static void weigh_alike(mel_bivector_sampler *b)
         b->weight[i] = 1.0;
 }
 
+/* Of the last MEL_LATELY answers, those that the band decided at the mean. */
+static size_t lately_in_band(const mel_bivector_sampler *b)
+{
+    size_t inside = 0;
+    for (size_t i = b->rows > MEL_LATELY ? b->rows - MEL_LATELY : 0; i < b->rows; i++) {
+        const double *ends = b->ends + i * 2 * b->n;
+        const double margin = b->gain[i] * mel_bivector_margin(b->n, b->mean, ends, ends + b->n);
+        inside += !b->same[i] && fabs(margin) <= b->assume.size;
+    }
+    return inside;
+}
+
 /* Fresh samples become the samples. */
 static void finish(mel_bivector_sampler *b)
 {
@@ -413,6 +426,8 @@ static void finish(mel_bivector_sampler *b)
     b->view.w = b->theta;
     b->view.resultant = mel_norm2(b->n, b->mean);
     mel_bivector_settle(b->n, b->mean);
+    b->view.noise = b->assume.kind;
+    b->view.lately_in_band = b->assume.kind == MEL_NOISE_BAND ? lately_in_band(b) : 0;
     b->view.error_rate = (double)NAN;
     if (b->assume.kind != MEL_NOISE_FLIP)
         return;

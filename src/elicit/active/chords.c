@@ -360,6 +360,6 @@ double mel_chords_radius(mel_chords *chords, const mel_sampler *sampler)
     for (size_t i = 0; i < samples->count; i++)
         chords->work[i] = largest_angle(chords, slope, samples->w + 3 * i);
     /* All slopes point into one quadrant, so that the sine tells the angle. */
-    const double level = mel_samples_level(samples, 0.95);
+    const double level = mel_samples_radius_level(samples);
     return asin(fmin(1.0, sqrt(mel_quantile_select(samples->count, chords->work, level))));
 }

@@ -2,10 +2,12 @@
  * vector by samples (sampler.h), the family's features, prior and domain (family.h), the next pair
  * (question.h).
  *
- * The session is done when 95% of the posterior is within the tolerance of the mean in every coefficient, at
- * the norm at which the family is judged (l1 for diagonal metrics, otherwise l2 over all coefficients). */
+ * The session is done when the radius that it reports (mel_chooser_radius: 95% of the posterior is within it
+ * of the mean in every coefficient, and so is every 95% interval) is at most the tolerance, at the norm at
+ * which the family is judged (l1 for diagonal metrics, otherwise l2 over all coefficients; of fair metrics
+ * (1 - lambda) a and lambda b). */
+#include "elicit/active/ending.h"
 #include "elicit/active/history.h"
-#include "elicit/active/question.h"
 #include "elicit/active/select.h"
 #include "elicit/engine.h"
 
@@ -27,7 +29,8 @@ typedef struct {
     mel_history history;
     mel_avoided avoided; /* questions put aside since the last answer */
     double radius, first_radius;
-    bool asked; /* a, b, repeated and end are those of the next question */
+    double *row; /* dimension: work */
+    bool asked;  /* a, b, repeated and end are those of the next question */
     double *a, *b;
     bool repeated;
     mel_end end;
@@ -41,30 +44,35 @@ static void look(engine *e)
 
 /* --- answers -------------------------------------------------------------------------------------- */
 
+static double predict(mel_engine *base, const double *a, const double *b)
+{
+    engine *e = (engine *)base;
+    e->f->ops->row(e->f, a, b, e->row);
+    return mel_sampler_probability(e->sampler, e->row, mel_chooser_gain(e->chooser));
+}
+
 static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     engine *e = (engine *)base;
     mel_status status = mel_history_reserve(&e->history, err);
     if (status != MEL_OK)
         return status;
-    double *row = mel_alloc(e->f->dimension, sizeof *row);
-    if (row == NULL)
-        return mel_fail_memory(err, "the answer");
-    e->f->ops->row(e->f, pair->a, pair->b, row);
     if (answer == MEL_ANSWER_SKIP) {
-        mel_avoided_add(&e->avoided, row);
-        free(row);
+        e->f->ops->row(e->f, pair->a, pair->b, e->row);
+        mel_avoided_add(&e->avoided, e->row);
         e->history.n_skipped++;
         e->asked = false;
         return MEL_OK;
     }
+    const double foreseen = predict(base, pair->a, pair->b); /* leaves the row behind */
     const double gain = mel_chooser_gain(e->chooser);
     for (size_t i = 0; i < e->history.n; i++)
         mel_sampler_set_gain(e->sampler, i, gain);
-    status = mel_sampler_tell(e->sampler, row, gain, answer, err);
-    free(row);
+    status = mel_sampler_tell(e->sampler, e->row, gain, answer, err);
     if (status != MEL_OK)
         return status;
+    if (answer != MEL_ANSWER_SAME)
+        mel_history_score(&e->history, answer == MEL_ANSWER_A ? foreseen : 1.0 - foreseen);
     mel_history_add(&e->history, pair, false);
     mel_avoided_clear(&e->avoided);
     e->asked = false;
@@ -73,21 +81,6 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
 }
 
 /* --- questions ------------------------------------------------------------------------------------ */
-
-static bool noisy(const engine *e)
-{
-    return e->opt.assume.kind != MEL_NOISE_NONE || mel_sampler_samples(e->sampler)->contradicted;
-}
-
-/* Whether the noise leaves nothing to learn from the best question there is. */
-static bool noise_limits(const engine *e, const mel_outlook *outlook)
-{
-    const mel_assumption *assume = &e->opt.assume;
-    if (assume->kind == MEL_NOISE_BAND)
-        return outlook->margin < MEL_LEAST_OF_BAND * assume->size ||
-               mel_sampler_samples(e->sampler)->lately_in_band >= MEL_MOST_IN_BAND;
-    return noisy(e) && outlook->information < MEL_LEAST_INFORMATION;
-}
 
 /* The best pair. When questions were put aside: the best that is not like them; if all are, the best of the
  * other kind, one that is not just the same, and in the end the best again. */
@@ -120,10 +113,7 @@ static mel_status choose(engine *e, mel_rng *rng, mel_error *err)
     const mel_status status = choose_pair(&outlook, e, rng, err);
     if (status != MEL_OK)
         return status;
-    if (noise_limits(e, &outlook))
-        e->end = MEL_END_NOISE;
-    else if (outlook.information < MEL_LEAST_INFORMATION)
-        e->end = MEL_END_EXHAUSTED;
+    e->end = mel_end_of(&e->opt, mel_sampler_samples(e->sampler), &outlook);
     mel_toss_sides(e->f->size, e->a, e->b, rng);
     return MEL_OK;
 }
@@ -134,12 +124,12 @@ static mel_status propose(engine *e, mel_error *err)
     mel_history_stream(&rng, &e->history, e->opt.seed);
     e->repeated = false;
     e->end = MEL_END_NOT_YET;
-    if (e->radius <= e->opt.tolerance &&
-        mel_sampler_samples(e->sampler)->scale_reduction <= MEL_POOR_MIXING) {
+    if (mel_is_precise(e->radius, &e->opt, mel_sampler_samples(e->sampler))) {
         e->end = MEL_END_TOLERANCE;
         return MEL_OK;
     }
-    e->repeated = e->avoided.n == 0 && mel_history_repeat(e->a, e->b, &e->history, &e->opt, &rng);
+    e->repeated =
+        e->avoided.n == 0 && mel_history_repeat(e->a, e->b, &e->history, &e->opt, predict, &e->base);
     return e->repeated ? MEL_OK : choose(e, &rng, err);
 }
 
@@ -200,8 +190,7 @@ static mel_status make_estimate(estimate *r, const engine *e, mel_error *err)
                : mel_fail_memory(err, "the intervals");
 }
 
-/* Fills the estimate; returns half of the widest interval of w. */
-static double find_estimate(estimate *r, const engine *e)
+static void find_estimate(estimate *r, const engine *e)
 {
     const mel_basis *f = e->f;
     const double *w = mel_chooser_samples(e->chooser), *mean = mel_chooser_mean(e->chooser);
@@ -216,10 +205,6 @@ static double find_estimate(estimate *r, const engine *e)
             f->ops->coefficients(f, w + i * f->dimension, r->reported + i * f->n_reported);
         mel_column_intervals(r->n, f->n_reported, r->reported, r->mean, level, r->column, r->low, r->high);
     }
-    double widest = 0.0;
-    for (size_t j = 0; j < f->dimension; j++)
-        widest = fmax(widest, 0.5 * (r->w_high[j] - r->w_low[j]));
-    return widest;
 }
 
 static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
@@ -227,10 +212,9 @@ static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summa
     engine *e = (engine *)base;
     estimate r = { 0 };
     mel_metric *made = NULL;
-    double radius = 0.0;
     mel_status status = make_estimate(&r, e, err);
     if (status == MEL_OK) {
-        radius = find_estimate(&r, e);
+        find_estimate(&r, e);
         status = e->f->ops->metric(&made, e->f, &e->opt, r.mean, err);
     }
     if (status == MEL_OK)
@@ -240,8 +224,9 @@ static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summa
         mel_metric_free(made);
         return status;
     }
-    summary->radius = radius;
+    summary->radius = e->radius;
     summary->error_rate = mel_sampler_samples(e->sampler)->error_rate;
+    summary->evidence = mel_history_evidence(&e->history, &e->opt);
     *metric = made;
     return MEL_OK;
 }
@@ -291,6 +276,7 @@ static void engine_free(mel_engine *base)
     mel_basis_free(e->f);
     mel_avoided_free(&e->avoided);
     mel_history_free(&e->history);
+    free(e->row);
     free(e->a);
     free(e->b);
     free(e);
@@ -319,6 +305,7 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
             e->f->dimension, MOST_COEFFICIENTS);
     mel_sampler_options sampling = {
         .dimension = e->f->dimension,
+        .samples = e->f->samples,
         .n_cone = e->f->n_cone,
         .cone = e->f->cone,
         .start = e->f->start,
@@ -326,9 +313,10 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
         .seed = e->opt.seed,
     };
     e->history.size = e->f->size;
+    e->row = mel_alloc_zero(e->f->dimension, sizeof(double));
     e->a = mel_alloc_zero(e->f->size, sizeof(double));
     e->b = mel_alloc_zero(e->f->size, sizeof(double));
-    if (e->a == NULL || e->b == NULL)
+    if (e->row == NULL || e->a == NULL || e->b == NULL)
         return mel_fail_memory(err, "the question");
     status = mel_avoided_new(&e->avoided, e->f->dimension, err);
     double *prior = NULL;

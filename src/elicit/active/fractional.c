@@ -2,10 +2,12 @@
  * (sampler.h), asked about chord by chord (chords.h).
  *
  * The tolerance is in radians of level lines: the session is done when 95% of the posterior's metrics
- * have all their level lines on the face within it of the mean metric's, and the radius reported is that
- * angle. (Preferences fix the level lines and nothing else; how p and q are chosen among the metrics that
- * share them is said in pivot.h.) A metric that decreases is reported as a cost. */
+ * (97.5% where answers may be wrong: mel_samples_radius_level) have all their level lines on the face within
+ * it of the mean metric's, and the radius reported is that angle. (Preferences fix the level lines and
+ * nothing else; how p and q are chosen among the metrics that share them is said in pivot.h.) A metric that
+ * decreases is reported as a cost. */
 #include "elicit/active/chords.h"
+#include "elicit/active/ending.h"
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/face_pair.h"
@@ -63,6 +65,16 @@ static mel_face_pair told_pair(const fractional *f, size_t i)
     return (mel_face_pair){ .a = { a[0], a[1] }, .b = { b[0], b[1] } };
 }
 
+static double predict(mel_engine *base, const double *a, const double *b)
+{
+    fractional *f = (fractional *)base;
+    const mel_face_pair pair = { .a = { a[0], a[1] }, .b = { b[0], b[1] } };
+    double row[3];
+    mel_pivot_row(row, mel_spot_of(f->shares, pair.a), mel_spot_of(f->shares, pair.b));
+    const double first = mel_sampler_probability(f->sampler, row, gain_of(f, &pair));
+    return f->direction == MEL_DECREASING ? 1.0 - first : first;
+}
+
 static mel_status hear(fractional *f, const mel_face_pair *pair, mel_answer answer, mel_error *err)
 {
     double row[3];
@@ -108,12 +120,15 @@ static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_an
     if (status != MEL_OK)
         return status;
     const bool about_direction = f->direction == MEL_DIRECTION_UNKNOWN;
+    const double foreseen = predict(base, pair->a, pair->b);
     if (about_direction)
         judge_direction(f, answer);
     else
         status = hear(f, &asked, answer, err);
     if (status != MEL_OK)
         return status;
+    if (!about_direction && answer != MEL_ANSWER_SAME)
+        mel_history_score(&f->history, answer == MEL_ANSWER_A ? foreseen : 1.0 - foreseen);
     mel_history_add(&f->history, pair, about_direction);
     mel_avoided_clear(&f->avoided);
     f->asked = false;
@@ -129,10 +144,10 @@ static mel_status ask_direction(fractional *f, mel_error *err)
     return status == MEL_OK ? mel_face_support(&f->pair.b, f->face, -1.0, -1.0 - tilt, err) : status;
 }
 
-static bool ask_again(fractional *f, mel_rng *rng)
+static bool ask_again(fractional *f)
 {
     double a[2], b[2];
-    if (f->avoided.n > 0 || !mel_history_repeat(a, b, &f->history, &f->opt, rng))
+    if (f->avoided.n > 0 || !mel_history_repeat(a, b, &f->history, &f->opt, predict, &f->base))
         return false;
     f->pair = (mel_face_pair){ .a = { a[0], a[1] }, .b = { b[0], b[1] }, .repeated = true };
     return true;
@@ -145,10 +160,10 @@ static void choose(fractional *f, mel_rng *rng)
     mel_chords_choose(&a, &b, &information, f->chords, f->sampler, &f->avoided, rng);
     if (information < MEL_LEAST_INFORMATION && f->avoided.n > 0) /* nothing else is worth asking */
         mel_chords_choose(&a, &b, &information, f->chords, f->sampler, NULL, rng);
-    if (information < MEL_LEAST_INFORMATION) {
-        f->end = f->opt.assume.kind == MEL_NOISE_NONE ? MEL_END_EXHAUSTED : MEL_END_NOISE;
+    f->end = mel_end_of(&f->opt, mel_sampler_samples(f->sampler),
+                        &(mel_outlook){ .information = information, .margin = INFINITY });
+    if (f->end != MEL_END_NOT_YET)
         return;
-    }
     const bool swap = mel_rng_next(rng) >> 63 != 0; /* which is A is a coin toss */
     f->pair.a = mel_point_of(f->shares, swap ? b : a);
     f->pair.b = mel_point_of(f->shares, swap ? a : b);
@@ -162,9 +177,9 @@ static mel_status propose(fractional *f, mel_error *err)
     f->end = MEL_END_NOT_YET;
     if (f->direction == MEL_DIRECTION_UNKNOWN)
         return ask_direction(f, err);
-    if (f->radius <= f->opt.tolerance && mel_sampler_samples(f->sampler)->scale_reduction <= MEL_POOR_MIXING)
+    if (mel_is_precise(f->radius, &f->opt, mel_sampler_samples(f->sampler)))
         f->end = MEL_END_TOLERANCE;
-    else if (!ask_again(f, &rng))
+    else if (!ask_again(f))
         choose(f, &rng);
     return MEL_OK;
 }
@@ -250,6 +265,7 @@ static mel_status fractional_result(mel_engine *base, mel_metric **metric, mel_s
     }
     summary->radius = f->radius;
     summary->error_rate = mel_sampler_samples(f->sampler)->error_rate;
+    summary->evidence = mel_history_evidence(&f->history, &f->opt);
     *metric = made;
     return MEL_OK;
 }

@@ -7,6 +7,10 @@
 /* What a question of an unpromising kind is taken to tell at least, in bits, when guessing how many remain.
  */
 static const double least_bits = 0.2;
+/* Doubts about somebody's answers begin after so many. */
+enum { DOUBTS_FROM = 5 };
+/* Of an answer that no sample foresees. */
+static const double least_probability = 1e-12;
 
 void mel_history_free(mel_history *history)
 {
@@ -41,6 +45,7 @@ void mel_history_add(mel_history *history, const mel_pair *pair, bool once)
     memcpy(history->points + 2 * size * history->n, pair->a, bytes);
     memcpy(history->points + 2 * size * history->n + size, pair->b, bytes);
     history->again[history->n++] = pair->repeated || once;
+    history->repeated = pair->repeated;
 }
 
 void mel_history_stream(mel_rng *rng, const mel_history *history, uint64_t seed)
@@ -48,23 +53,45 @@ void mel_history_stream(mel_rng *rng, const mel_history *history, uint64_t seed)
     mel_rng_seed_stream(rng, seed, UINT64_C(3) << 62 | (history->n + history->n_skipped));
 }
 
-bool mel_history_repeat(double *a, double *b, const mel_history *history, const mel_session_options *opt,
-                        mel_rng *rng)
+void mel_history_score(mel_history *history, double probability)
+{
+    history->evidence += log(2.0 * fmax(probability, least_probability));
+}
+
+double mel_history_evidence(const mel_history *history, const mel_session_options *opt)
+{
+    return opt->assume.kind == MEL_NOISE_FLIP ? history->evidence : NAN;
+}
+
+bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence)
 {
     const uint32_t every = opt->repeat_every > 1 ? opt->repeat_every : 2; /* not all may be repeats */
-    if (opt->assume.kind == MEL_NOISE_NONE || opt->repeat_every == 0 ||
-        (history->n + history->n_skipped + 1) % every != 0)
+    if (opt->assume.kind == MEL_NOISE_NONE || opt->repeat_every == 0)
         return false;
-    size_t left = 0, i = 0;
-    for (size_t j = 0; j < history->n; j++)
-        left += !history->again[j];
-    if (left == 0)
+    const bool doubtful = opt->assume.kind == MEL_NOISE_FLIP && evidence < 0.0;
+    return (questions + 1) % every == 0 || (doubtful && !repeated && questions >= DOUBTS_FROM);
+}
+
+bool mel_history_repeat(double *a, double *b, const mel_history *history, const mel_session_options *opt,
+                        mel_prediction predict, mel_engine *engine)
+{
+    if (!mel_repeat_is_due(opt, history->n + history->n_skipped, history->repeated, history->evidence))
         return false;
-    for (size_t skip = mel_rng_below(rng, left); history->again[i] || skip > 0; i++)
-        skip -= !history->again[i];
     const size_t size = history->size;
-    memcpy(b, history->points + 2 * size * i, size * sizeof *b);
-    memcpy(a, history->points + 2 * size * i + size, size * sizeof *a);
+    const double *surest = NULL;
+    double best = -1.0;
+    for (size_t i = 0; i < history->n; i++) {
+        const double *pair = history->points + 2 * size * i;
+        const double sure = history->again[i] ? -1.0 : fabs(predict(engine, pair, pair + size) - 0.5);
+        if (sure > best) {
+            best = sure;
+            surest = pair;
+        }
+    }
+    if (surest == NULL)
+        return false;
+    memcpy(b, surest, size * sizeof *b);
+    memcpy(a, surest + size, size * sizeof *a);
     return true;
 }
 

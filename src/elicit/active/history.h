@@ -18,6 +18,11 @@ typedef struct {
     size_t capacity;
     bool *again;    /* n: a repetition, repeated already, or not to be repeated */
     double *points; /* n x 2 x size: A, then B */
+    bool repeated;  /* the last one was a repetition */
+    /* Log of how much likelier the answers A and B were, each by what was believed before it, than coin
+     * tosses. Questions that tell most are those whose answer is a coin toss by what is believed: only
+     * others, repetitions above all, can speak for or against somebody who answers at random. */
+    double evidence;
 } mel_history;
 
 void mel_history_free(mel_history *history); /* of a zeroed one too */
@@ -28,10 +33,21 @@ void mel_history_add(mel_history *history, const mel_pair *pair, bool once);
 
 /* An own stream per question: what is asked does not depend on what was computed before. */
 void mel_history_stream(mel_rng *rng, const mel_history *history, uint64_t seed);
-/* Every so often (opt->repeat_every, when answers may be wrong) an earlier question comes back, once, with
- * its sides swapped. False: not now. */
+/* Counts an answer A or B that was believed to come with this probability. */
+void mel_history_score(mel_history *history, double probability);
+/* For summaries: NaN where flips are not what is assumed. */
+double mel_history_evidence(const mel_history *history, const mel_session_options *opt);
+
+/* Whether it is time to ask something again, after so many questions (put aside ones included): every so
+ * often (opt->repeat_every, when answers may be wrong), and every second time as long as coin tosses would
+ * explain the answers just as well. repeated: the last one was a repetition. */
+bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence);
+/* Probability that an engine's next answer is A. */
+typedef double (*mel_prediction)(mel_engine *engine, const double *a, const double *b);
+/* When it is time, an earlier question comes back, once, with its sides swapped: the one whose answer is now
+ * believed to be the surest, for that is the one that coin tosses get wrong. False: not now. */
 bool mel_history_repeat(double *a, double *b, const mel_history *history, const mel_session_options *opt,
-                        mel_rng *rng);
+                        mel_prediction predict, mel_engine *engine);
 /* Which side is A is a coin toss. */
 void mel_toss_sides(size_t size, double *a, double *b, mel_rng *rng);
 

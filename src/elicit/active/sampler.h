@@ -18,7 +18,8 @@ typedef struct mel_sampler mel_sampler;
 
 typedef struct {
     size_t dimension; /* D >= 2 */
-    size_t samples;   /* 0: 30 D, at least 400; rounded up to a multiple of 128, at least 256 */
+    size_t samples;   /* 0: 30 D, with flips 80 D up to 2048, at least 400 (band: 1024); rounded up to a
+                       * multiple of 128, at least 256 */
     size_t n_cone;
     const double *cone;  /* n_cone x D: <g_j, w> >= 0 */
     const double *start; /* D numbers with <g_j, start> > 0 for all j; not read without a cone */
@@ -67,11 +68,19 @@ typedef struct {
 const mel_samples *mel_sampler_samples(const mel_sampler *sampler);
 
 /* The level at which to take the sample quantile for an upper bound that holds with probability q (> 1/2): a
- * little above q, as the samples are worth only so many independent ones. 1 - it for lower bounds. */
+ * little above q, as the samples are worth only so many independent ones, and farther under band noise, for
+ * whoever uses the band against us. 1 - it for lower bounds. */
 double mel_samples_level(const mel_samples *samples, double q);
+
+/* The level at which to take the distance from the mean in all coefficients together, for a radius: 95% of
+ * the posterior is within it. Where answers may be wrong, 97.5%: a second mode, which blames other answers,
+ * lies on one side, and with less of it outside no 95% interval of any number leaves the radius. */
+double mel_samples_radius_level(const mel_samples *samples);
 
 /* P(the answer is A) if a sample were the truth: margin[i] of a question (gain included) for sample i *
  * stride, i < n, becomes this probability. */
 void mel_sampler_predict(const mel_sampler *sampler, size_t n, size_t stride, double *margin);
+/* P(the answer is A) by all that is believed, of a question with row x; gain as in mel_sampler_tell. */
+double mel_sampler_probability(const mel_sampler *sampler, const double *x, double gain);
 
 #endif
