@@ -162,6 +162,7 @@ static session open_session(const study *s, uint64_t seed)
     must(mel_basis_new(&it.f, &domain, &opt, &err));
     const mel_sampler_options sampling = {
         .dimension = it.f->dimension,
+        .samples = it.f->samples,
         .n_cone = it.f->n_cone,
         .cone = it.f->cone,
         .start = it.f->start,
@@ -387,7 +388,8 @@ static study read_study(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (argc < 9)
-        die("usage: bench_active FAMILY CLASSES GROUPS RADIUS simple|any METRICS QUESTIONS LAST [TOLERANCE]");
+        die("usage: bench_active FAMILY CLASSES GROUPS RADIUS simple|any METRICS QUESTIONS LAST [SEED "
+            "[TOLERANCE]]");
     study s = read_study(argc, argv);
     for (size_t i = 0; i < s.metrics; i++)
         run(&s, i);

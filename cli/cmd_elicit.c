@@ -411,9 +411,10 @@ const cli_command cli_elicit = {
     .examples = examples,
     .notes =
         "A session file can be copied, read and resumed; `melicit report` makes a report of it at any "
-        "time. Its result says how well the answers hang together: p is the probability that a respondent "
-        "who errs no more than assumed contradicts the metric and, in repeated questions, the own answers "
-        "so often; below 0.05 it is called inconsistent. --until and --tolerance end a session, whichever "
+        "time. Its result says how well the answers hang together: p is the probability that answers of a "
+        "respondent who errs as assumed speak so little against coin tosses (or, without flips, contradict "
+        "the metric so often); below 0.05 they are called inconsistent. --until and --tolerance end a "
+        "session, whichever "
         "comes first. Exit "
         "code 5 says that the session was left before its end.",
     .args_size = sizeof(elicit_args),

@@ -33,9 +33,9 @@ const cli_option cli_method_options[] = {
       .high = 1.5,
       .above_low = true,
       .below_high = true,
-      .help = "how well to know it: half the width of the widest 95% interval (active; level lines in "
-              "radians for "
-              "linear-fractional) or the last interval of angles in radians (search)" },
+      .help =
+          "how well to know it: every coefficient to within this with 95% (active; level lines in radians "
+          "for linear-fractional) or the last interval of angles in radians (search)" },
     { .name = "max-questions",
       .argument = "N",
       .kind = CLI_WHOLE,
@@ -81,8 +81,8 @@ const cli_option cli_method_options[] = {
       .at = offsetof(elicit_args, repeat_every),
       .high = 1000000,
       .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
-              "answers "
-              "are; 0 never (6 for a person, else 0, unless given)" },
+              "answers are, and every second time while they look like coin tosses; 0 never (6 for a person, "
+              "else 0, unless given)" },
     { .name = "simple-questions",
       .kind = CLI_FLAG,
       .at = offsetof(elicit_args, simple_questions),

@@ -129,12 +129,25 @@ static void print_lambda(const cli_outcome *o)
     free(text);
 }
 
+/* What the tolerance is about. */
+static const char *what_is_known(const cli_outcome *o)
+{
+    const mel_family family = mel_metric_family(o->metric);
+    const bool fair = family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
+    if (mel_metric_denominator(o->metric, NULL) != NULL)
+        return "level lines";
+    return fair && o->options->strategy != MEL_STRATEGY_SEARCH
+               ? "every coefficient of (1 - lambda) a and lambda b"
+               : "every coefficient";
+}
+
 mel_status cli_classes_text(const cli_outcome *o, mel_error *err)
 {
     print_weights(o);
     print_lambda(o);
     if (isfinite(o->summary->radius)) {
-        char *text = cli_format("every coefficient to +-%.3f", o->summary->radius);
+        char *text = cli_format("%s to +-%.3f%s", what_is_known(o), o->summary->radius,
+                                mel_metric_denominator(o->metric, NULL) != NULL ? " radians" : "");
         cli_outcome_row("known", text);
         free(text);
     }
