@@ -10,10 +10,10 @@
 #include <string.h>
 
 /* The trade-off is at an end of [0, 1] when its interval begins within one of these and ends within the
- * other, in units of the tolerance: weights below zero are ruled out from the start, so the interval of a nil
- * one begins a little above. It is the sum of
- * the weights of all pairs of groups. */
-static const double begins_within = 0.5, ends_within = 2.5;
+ * other, in units of the tolerance for each weight on the side that is nil. Weights below zero are ruled out
+ * from the start: what is known of a nil one is an interval from 0 to about the tolerance, and the interval
+ * of the sum of several begins above 0. */
+static const double begins_within = 0.4, ends_within = 1.25;
 
 typedef struct {
     const mel_metric *metric;
@@ -38,17 +38,18 @@ static void widen(const look *l, size_t from, size_t to, double most)
 static mel_finding look_at_trade_off(const look *l)
 {
     const size_t last = l->n - 1;
-    const double begin = begins_within * l->tolerance, end = ends_within * l->tolerance;
     const bool quadratic = mel_metric_family(l->metric) == MEL_FAMILY_FAIR_QUADRATIC;
-    const double pairs = (double)mel_group_pairs(mel_metric_layout(l->metric)->n_groups);
+    const double mistakes = l->tolerance * (double)l->q;
+    const double differences = mistakes * (double)mel_group_pairs(mel_metric_layout(l->metric)->n_groups);
     /* Half of the norms of B makes one: the same error of a is twice as much of the trade-off. */
     const double share = quadratic ? 2.0 : 1.0;
-    if (l->low[last] <= pairs * begin && l->high[last] <= pairs * end) {
+    if (l->low[last] <= begins_within * differences && l->high[last] <= ends_within * differences) {
         l->low[last] = 0.0;
         widen(l, l->q, last, quadratic ? 2.0 : 1.0);
         return MEL_FINDING_NO_DIFFERENCES;
     }
-    if (1.0 - l->high[last] <= share * begin && 1.0 - l->low[last] <= share * end) {
+    if (1.0 - l->high[last] <= share * begins_within * mistakes &&
+        1.0 - l->low[last] <= share * ends_within * mistakes) {
         widen(l, 0, l->q, 1.0);
         l->high[last] = 1.0;
         return MEL_FINDING_NO_MISTAKES;

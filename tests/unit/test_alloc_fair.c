@@ -53,11 +53,13 @@ static mel_status elicit(void *context)
     const mel_domain domain = { .ball = ball };
     mel_session_options opt =
         test_search_options(j->quadratic ? MEL_FAMILY_FAIR_QUADRATIC : MEL_FAMILY_FAIR_LINEAR);
-    if (j->active)
-        opt.strategy = MEL_STRATEGY_ACTIVE;
     opt.tolerance = 1.0;
-    opt.cycles = 1;
-    opt.per_round = 2;
+    if (j->active) {
+        opt.strategy = MEL_STRATEGY_ACTIVE;
+    } else {
+        opt.cycles = 1;
+        opt.per_round = 2;
+    }
     opt.equal_pairs = j->equal_pairs;
     opt.ask_trade_off = j->ask;
     opt.known = j->known ? metrics[j->quadratic] : NULL;
