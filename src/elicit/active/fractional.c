@@ -109,7 +109,7 @@ static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_an
     fractional *f = (fractional *)base;
     const mel_face_pair asked = mel_face_pair_read(pair);
     if (answer == MEL_ANSWER_SKIP) {
-        f->history.n_skipped++;
+        mel_history_skip(&f->history, pair);
         double row[3];
         mel_pivot_row(row, mel_spot_of(f->shares, asked.a), mel_spot_of(f->shares, asked.b));
         mel_avoided_add(&f->avoided, row);
@@ -127,8 +127,8 @@ static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_an
         status = hear(f, &asked, answer, err);
     if (status != MEL_OK)
         return status;
-    if (!about_direction && answer != MEL_ANSWER_SAME)
-        mel_history_score(&f->history, answer == MEL_ANSWER_A ? foreseen : 1.0 - foreseen);
+    if (!about_direction)
+        mel_history_score(&f->history, answer, foreseen);
     mel_history_add(&f->history, pair, about_direction);
     mel_avoided_clear(&f->avoided);
     f->asked = false;
@@ -265,7 +265,7 @@ static mel_status fractional_result(mel_engine *base, mel_metric **metric, mel_s
     }
     summary->radius = f->radius;
     summary->error_rate = mel_sampler_samples(f->sampler)->error_rate;
-    summary->evidence = mel_history_evidence(&f->history, &f->opt);
+    summary->evidence = mel_reported_evidence(f->history.evidence, &f->opt);
     *metric = made;
     return MEL_OK;
 }

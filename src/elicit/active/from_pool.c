@@ -15,9 +15,6 @@ enum { JUDGED = 256 };
 static const double logistic_spread = 1.7;
 /* Least share of a typical difference that answers are taken to show: keeps the blur finite. */
 static const double least_shown = 0.01;
-/* Where answers may be wrong, how far from its middle a coefficient counts, in standard deviations of normal
- * numbers with the same quartiles, which are `quartiles` of these apart: as in question.c. */
-static const double counted = 3.0, quartiles = 1.349;
 static const double two_over_pi = 0.63661977236758134308;
 
 typedef struct {
@@ -125,16 +122,8 @@ static double shifted_dot(size_t n, const double *restrict x, double shift, cons
  * users: median error after 40 questions 0.0068 instead of 0.0076, after 60 0.0006 instead of 0.0007). */
 static void bound_samples(mel_pool_chooser *q)
 {
-    const size_t n = q->samples;
-    for (size_t j = 0; j < q->dimension; j++) {
-        const double *column = q->sample + j * n;
-        memcpy(q->margin, column, n * sizeof(double));
-        const double low = mel_quantile_select(n, q->margin, 0.25);
-        const double high = mel_quantile_select(n, q->margin, 0.75);
-        const double middle = 0.5 * (low + high), reach = counted * (high - low) / quartiles;
-        for (size_t i = 0; i < n; i++)
-            q->bounded[j * n + i] = fmin(middle + reach, fmax(middle - reach, column[i]));
-    }
+    for (size_t j = 0; j < q->dimension; j++)
+        mel_bound_column(q->samples, q->sample + j * q->samples, q->bounded + j * q->samples, 1, q->margin);
 }
 
 static void find_moments(mel_pool_chooser *q)

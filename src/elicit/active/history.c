@@ -9,6 +9,9 @@
 static const double least_bits = 0.2;
 /* Doubts about somebody's answers begin after so many. */
 enum { DOUBTS_FROM = 5 };
+/* Evidence that counts as against somebody: questions that were coin tosses leave 0, up to rounding, which
+ * must not decide what is asked. */
+static const double doubt = -1e-6;
 /* Of an answer that no sample foresees. */
 static const double least_probability = 1e-12;
 
@@ -34,7 +37,8 @@ mel_status mel_history_reserve(mel_history *history, mel_error *err)
     return MEL_OK;
 }
 
-void mel_history_add(mel_history *history, const mel_pair *pair, bool once)
+/* What this one repeats has come back. */
+static void mark_again(mel_history *history, const mel_pair *pair)
 {
     const size_t size = history->size, bytes = size * sizeof(double);
     for (size_t i = 0; i < history->n && pair->repeated; i++) {
@@ -42,6 +46,19 @@ void mel_history_add(mel_history *history, const mel_pair *pair, bool once)
         if (memcmp(a, pair->b, bytes) == 0 && memcmp(b, pair->a, bytes) == 0)
             history->again[i] = true;
     }
+}
+
+void mel_history_skip(mel_history *history, const mel_pair *pair)
+{
+    mark_again(history, pair);
+    history->n_skipped++;
+    history->repeated = pair->repeated;
+}
+
+void mel_history_add(mel_history *history, const mel_pair *pair, bool once)
+{
+    const size_t size = history->size, bytes = size * sizeof(double);
+    mark_again(history, pair);
     memcpy(history->points + 2 * size * history->n, pair->a, bytes);
     memcpy(history->points + 2 * size * history->n + size, pair->b, bytes);
     history->again[history->n++] = pair->repeated || once;
@@ -53,14 +70,17 @@ void mel_history_stream(mel_rng *rng, const mel_history *history, uint64_t seed)
     mel_rng_seed_stream(rng, seed, UINT64_C(3) << 62 | (history->n + history->n_skipped));
 }
 
-void mel_history_score(mel_history *history, double probability)
+void mel_history_score(mel_history *history, mel_answer answer, double foreseen)
 {
+    if (answer != MEL_ANSWER_A && answer != MEL_ANSWER_B)
+        return;
+    const double probability = answer == MEL_ANSWER_A ? foreseen : 1.0 - foreseen;
     history->evidence += log(2.0 * fmax(probability, least_probability));
 }
 
-double mel_history_evidence(const mel_history *history, const mel_session_options *opt)
+double mel_reported_evidence(double evidence, const mel_session_options *opt)
 {
-    return opt->assume.kind == MEL_NOISE_FLIP ? history->evidence : NAN;
+    return opt->assume.kind == MEL_NOISE_FLIP ? evidence : NAN;
 }
 
 bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence)
@@ -68,7 +88,7 @@ bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool re
     const uint32_t every = opt->repeat_every > 1 ? opt->repeat_every : 2; /* not all may be repeats */
     if (opt->assume.kind == MEL_NOISE_NONE || opt->repeat_every == 0)
         return false;
-    const bool doubtful = opt->assume.kind == MEL_NOISE_FLIP && evidence < 0.0;
+    const bool doubtful = opt->assume.kind == MEL_NOISE_FLIP && evidence < doubt;
     return (questions + 1) % every == 0 || (doubtful && !repeated && questions >= DOUBTS_FROM);
 }
 

@@ -30,13 +30,15 @@ void mel_history_free(mel_history *history); /* of a zeroed one too */
 mel_status mel_history_reserve(mel_history *history, mel_error *err);
 /* Room must be reserved. A question that this one repeats is not repeated again; once: nor is this one. */
 void mel_history_add(mel_history *history, const mel_pair *pair, bool once);
+/* Put aside with "can't say": a repetition does not come again, either. */
+void mel_history_skip(mel_history *history, const mel_pair *pair);
 
 /* An own stream per question: what is asked does not depend on what was computed before. */
 void mel_history_stream(mel_rng *rng, const mel_history *history, uint64_t seed);
-/* Counts an answer A or B that was believed to come with this probability. */
-void mel_history_score(mel_history *history, double probability);
+/* Counts an answer A or B; foreseen: the probability with which A was believed to come. */
+void mel_history_score(mel_history *history, mel_answer answer, double foreseen);
 /* For summaries: NaN where flips are not what is assumed. */
-double mel_history_evidence(const mel_history *history, const mel_session_options *opt);
+double mel_reported_evidence(double evidence, const mel_session_options *opt);
 
 /* Whether it is time to ask something again, after so many questions (put aside ones included): every so
  * often (opt->repeat_every, when answers may be wrong), and every second time as long as coin tosses would

@@ -277,12 +277,15 @@ static mel_status find_evidence(planar *p, mel_error *err)
     if (prior == NULL)
         return mel_fail_memory(err, "the evidence");
     size_t n = 0;
-    double all = 0.0, sum = 0.0, top = -INFINITY;
+    double all = 0.0, sum = 0.0, top = -INFINITY, nearest = -1.0;
+    for (size_t i = 0; i < p->n_cells; i++)
+        nearest = fmax(nearest, cos(0.5 * (p->cells[i].low + p->cells[i].high) - p->prior_angle));
     for (size_t i = 0; i < p->n_cells; i++) {
         const cell *c = &p->cells[i];
         const double angle = 0.5 * (c->low + c->high);
+        /* Next to the likeliest cell: a strong prior of the other direction would make all of them nil. */
         const double mass =
-            (c->high - c->low) * exp(p->opt.prior_strength * (cos(angle - p->prior_angle) - 1.0));
+            (c->high - c->low) * exp(p->opt.prior_strength * (cos(angle - p->prior_angle) - nearest));
         prior[wrong_at(p, metric_at(angle), &n)] += mass;
         all += mass;
     }
@@ -564,6 +567,9 @@ static bool is_swapped(const mel_face_pair *x, const mel_face_pair *y)
 static mel_status planar_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
 {
     planar *p = (planar *)base;
+    const mel_face_pair asked = mel_face_pair_read(pair);
+    for (size_t i = 0; i < p->n_told && asked.repeated; i++)
+        p->told[i].again = p->told[i].again || is_swapped(&p->told[i].pair, &asked);
     if (answer == MEL_ANSWER_SKIP) {
         p->n_skipped++;
         p->skips_in_row++;
@@ -577,11 +583,8 @@ static mel_status planar_tell(mel_engine *base, const mel_pair *pair, mel_answer
         p->told = block;
         p->capacity = capacity;
     }
-    const mel_face_pair asked = mel_face_pair_read(pair);
     const double dx = asked.a.tp - asked.b.tp, dy = asked.a.tn - asked.b.tn;
     const double level = atan2(-dx, dy);
-    for (size_t i = 0; i < p->n_told && asked.repeated; i++)
-        p->told[i].again = p->told[i].again || is_swapped(&p->told[i].pair, &asked);
     p->told[p->n_told] = (told){ .pair = asked,
                                  .answer = answer,
                                  .dx = dx,
@@ -617,7 +620,7 @@ static mel_status planar_result(mel_engine *base, mel_metric **metric, mel_summa
     if (status != MEL_OK)
         return status;
     summary->error_rate = error_rate(p);
-    summary->evidence = p->opt.assume.kind == MEL_NOISE_FLIP ? p->evidence : NAN;
+    summary->evidence = mel_reported_evidence(p->evidence, &p->opt);
     double low = 0.0, high = 0.0;
     interval(p, &low, &high);
     return mel_linear_result(metric, summary, &p->opt, quantile(p, 0.5), low, high, err);

@@ -24,9 +24,6 @@ static const double shrink = 0.93;
 static const double probe = 1e-4;
 /* Share of the samples that must agree which way a cut shifts. */
 static const double agree = 0.97;
-/* Where answers may be wrong, how far from its middle a coefficient counts: in standard deviations of normal
- * numbers with the same quartiles, which are `quartiles` of these apart. 2 and 4.5 do as well as 3. */
-static const double counted = 3.0, quartiles = 1.349;
 
 typedef struct {
     double *c, *delta; /* size each */
@@ -162,16 +159,8 @@ static double judged_norm(const mel_basis *f, const double *w)
  * 29 instead of 32 if none is (q = 6, flips learned, 100 metrics). */
 static void bound_samples(mel_chooser *q)
 {
-    const size_t n = q->count, d = q->dimension;
-    for (size_t j = 0; j < d; j++) {
-        for (size_t i = 0; i < n; i++)
-            q->work[i] = q->sample[i * d + j];
-        const double low = mel_quantile_select(n, q->work, 0.25);
-        const double high = mel_quantile_select(n, q->work, 0.75);
-        const double middle = 0.5 * (low + high), reach = counted * (high - low) / quartiles;
-        for (size_t i = 0; i < n; i++)
-            q->bounded[i * d + j] = fmin(middle + reach, fmax(middle - reach, q->sample[i * d + j]));
-    }
+    for (size_t j = 0; j < q->dimension; j++)
+        mel_bound_column(q->count, q->sample + j, q->bounded + j, q->dimension, q->work);
 }
 
 /* Of the samples as they are seen. */
