@@ -77,7 +77,7 @@ static void put_consistency(json_t *object, const mel_summary *s)
 {
     if (isfinite(s->consistency)) {
         cli_put(object, "consistency", cli_json_number(s->consistency));
-        cli_put(object, "consistency_label", cli_json_text(cli_consistency_label(s->consistency)));
+        cli_put(object, "consistency_label", cli_json_text(cli_consistency_label(s)));
     }
 }
 
@@ -157,8 +157,7 @@ static void print_respondents(const pooling *p)
         cli_table_cell(table, "%s (p = %.2g)", r->agreement * (double)p->n < 0.05 ? "no" : "may be",
                        r->agreement);
         cli_table_cell(table, "%s",
-                       isfinite(r->summary.consistency) ? cli_consistency_label(r->summary.consistency)
-                                                        : "not known");
+                       isfinite(r->summary.consistency) ? cli_consistency_label(&r->summary) : "not known");
     }
     cli_table_print(table);
     cli_print("\n");

@@ -94,7 +94,7 @@ static void put_summary(json_t *result, const mel_summary *s)
     cli_put(result, "skipped", cli_json_count(s->skipped));
     if (isfinite(s->consistency)) {
         cli_put(result, "consistency", cli_json_number(s->consistency));
-        cli_put(result, "consistency_label", cli_json_text(cli_consistency_label(s->consistency)));
+        cli_put(result, "consistency_label", cli_json_text(cli_consistency_label(s)));
     }
     if (s->finding != MEL_FINDING_NONE) {
         cli_put(result, "finding", cli_json_text(mel_finding_name(s->finding)));
@@ -102,7 +102,8 @@ static void put_summary(json_t *result, const mel_summary *s)
     }
     if (s->further > 0)
         cli_put(result, "further_questions", cli_json_count(s->further));
-    static const char *const signs[] = { NULL, "open", "upheld", "contradicted" }; /* as mel_sign_check */
+    static const char *const signs[] = { NULL, "open", "upheld", "contradicted",
+                                         "dropped" }; /* as mel_sign_check */
     if (signs[s->signs] != NULL)
         cli_put(result, "signs", cli_json_text(signs[s->signs]));
 }
@@ -183,9 +184,37 @@ static void print_metric(const cli_outcome *o)
     free(text);
 }
 
-const char *cli_consistency_label(double consistency)
+const char *cli_consistency_label(const mel_summary *s)
 {
-    return consistency >= 0.2 ? "consistent" : consistency >= 0.05 ? "doubtful" : "inconsistent";
+    if (s->consistency < 0.05)
+        return "inconsistent";
+    if (isfinite(s->evidence) && fabs(s->evidence) < 1.0)
+        return "undecided";
+    return s->consistency >= 0.2 ? "consistent" : "doubtful";
+}
+
+/* What the label rests on; freed by the caller. */
+static char *consistency_reason(const cli_outcome *o)
+{
+    const mel_summary *s = o->summary;
+    const bool flips = isfinite(s->evidence), bad = s->consistency < 0.05;
+    if (flips && !bad && fabs(s->evidence) < 1.0)
+        return cli_format("; there is not enough to tell whether they hang together: tossed coins explain "
+                          "them about as well");
+    const char *than = !flips              ? (bad ? "more than was allowed for" : NULL)
+                       : s->evidence > 0.0 ? "it explains them better than tossed coins"
+                                           : "tossed coins explain them better";
+    const char *prior = flips && o->options->prior != NULL
+                            ? "the answers may speak against the prior rather than each other, "
+                            : "";
+    char *why = bad ? cli_format(": another family of metrics may suit better, %sor the questions were not "
+                                 "answered with care",
+                                 prior)
+                    : cli_format("%s", "");
+    char *text = cli_format("%s%s (p = %.2g)%s", than != NULL ? "; " : "", than != NULL ? than : "",
+                            s->consistency, why);
+    free(why);
+    return text;
 }
 
 /* How well the answers hang together: said in any case, and plainly when they do not. */
@@ -199,16 +228,12 @@ static void print_consistency(const cli_outcome *o)
     }
     if (!isfinite(s->consistency) || s->questions == 0)
         return;
-    const char *why =
-        s->consistency >= 0.05
-            ? ""
-            : "; more than carelessness explains: another family of metrics may suit better, or "
-              "the questions were not answered with care";
-    char *text = cli_format("%s: the metric contradicts %u of %u answers (p = %.2g)%s",
-                            cli_consistency_label(s->consistency), s->disagreements,
-                            s->questions - s->skipped, s->consistency, why);
+    char *reason = consistency_reason(o);
+    char *text = cli_format("%s: the metric contradicts %u of %u answers%s", cli_consistency_label(s),
+                            s->disagreements, s->questions - s->skipped, reason);
     cli_outcome_row("consistency", text);
     free(text);
+    free(reason);
 }
 
 /* What came of the signs or the direction that were declared, where the answers pressed against them. */
@@ -226,6 +251,11 @@ static void print_signs(const cli_outcome *o)
         text = cli_format(
             "some weights came out as nearly nothing; a question about just these upheld the %s declared",
             what);
+    else if (o->summary->signs == MEL_SIGNS_DROPPED)
+        text = cli_format("some weights came out as nearly nothing; a question about just these was answered "
+                          "against the %s declared (--%s), so the result does without; which way they count "
+                          "is not known",
+                          what, what);
     else if (o->summary->signs == MEL_SIGNS_PRESSED)
         text =
             cli_format("some weights came out as nearly nothing; if they count the other way than declared, "

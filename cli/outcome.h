@@ -25,8 +25,9 @@ mel_status cli_ratios_json(json_t *result, const cli_outcome *outcome, mel_error
 mel_status cli_ratios_text(const cli_outcome *outcome, mel_error *err);
 /* What coordinate i of a group's statistics is: "TP", "bus", "bus taken for van"; freed by the caller. */
 char *cli_coordinate_name(const mel_layout *layout, char *const *class_name, size_t i);
-/* "consistent", "doubtful" or "inconsistent". */
-const char *cli_consistency_label(double consistency);
+/* "consistent", "doubtful", "inconsistent" or, where answers may be flipped, "undecided": neither a metric
+ * nor coin tosses explain them much better. The consistency is known. */
+const char *cli_consistency_label(const mel_summary *summary);
 
 /* A line of the result: "  best        predict cancer when ...", wrapped. */
 void cli_outcome_row(const char *name, const char *text);

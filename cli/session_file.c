@@ -219,6 +219,7 @@ mel_status cli_session_options(mel_session_options *out, cli_session_memory *mem
     out->group_names = space->n_groups > 1 ? (const char *const *)space->group_name : NULL;
     memory->signs = read_signs(json_object_get(options, "signs"), space);
     out->signs = memory->signs;
+    mel_session_options_settle(out, &space->domain); /* once, headers kept options that nothing reads */
     return read_purpose(out, memory, options, space, err);
 }
 

@@ -318,14 +318,35 @@ static mel_status put_planar(finding *f, mel_error *err)
 
 /* --- how sure, and how to use it ---------------------------------------------------------------- */
 
+/* Where answers may be flipped, by the evidence against coin tosses. */
+static const char *flipped_text(const mel_summary *s)
+{
+    if (!isfinite(s->consistency))
+        return "not known";
+    if (s->consistency < 0.05)
+        return "your answers do not hang together: coin tosses would explain them better than a metric of "
+               "this "
+               "kind with some wrong answers";
+    if (fabs(s->evidence) < 1.0)
+        return "there is not enough yet to tell whether your answers hang together";
+    return s->evidence > 0.0 ? "your answers hang together: a metric of this kind explains them better than "
+                               "coin tosses would"
+                             : "it is doubtful whether your answers hang together: coin tosses would explain "
+                               "them better than a metric of this kind";
+}
+
+static const char *contradictions_text(const mel_summary *s)
+{
+    return !isfinite(s->consistency) ? "not known"
+           : s->consistency >= 0.2   ? "your answers hang together well"
+           : s->consistency >= 0.05  ? "some answers contradict each other"
+                                     : "your answers contradict each other more often than was allowed for";
+}
+
 static mel_status put_sure(finding *f, mel_error *err)
 {
     const mel_summary *s = &f->summary;
-    const char *text = !isfinite(s->consistency) ? "not known"
-                       : s->consistency >= 0.2   ? "your answers hang together well"
-                       : s->consistency >= 0.05
-                           ? "some answers contradict each other"
-                           : "the answers contradict each other more often than carelessness explains";
+    const char *text = isfinite(s->evidence) ? flipped_text(s) : contradictions_text(s);
     mel_status status =
         put(f->out, "consistency",
             json_pack("{s:o, s:s, s:I, s:I, s:I}", "p", number(s->consistency), "text", text, "contradicted",

@@ -66,9 +66,10 @@ typedef struct {
                              * at least 1e-7 for quadratic, polynomial and fair metrics).
                              * active: half-width of the 95% interval, of the angle in radians on a planar face
                              * (linear-fractional on any domain: of the level sets' angles), elsewhere of the
-                             * coefficients: 95% of the posterior (97.5% where answers may be wrong) is within
-                             * this of the returned vector in every one, and so is every 95% interval. Of fair
-                             * metrics the coefficients are (1 - lambda) a and lambda b */
+                             * coefficients: 95% of the posterior (with flips 97.5%) is within this of the
+                             * returned vector in every one, and no 95% interval, widened to contain the
+                             * returned number where it does not, is wider than twice this. Of fair metrics the
+                             * coefficients are (1 - lambda) a and lambda b */
     uint32_t max_questions; /* 200 */
     uint64_t seed;          /* 1 */
     mel_direction direction;
@@ -137,6 +138,11 @@ typedef struct {
     const mel_space *space;
     const mel_ball *ball;
 } mel_domain;
+/* New sessions refuse boundary, per_round, cycles, first_angle_first, tournament, lfpm and known_p11 where
+ * nothing reads them; earlier versions ignored them, and wrote them into session files. This resets to their
+ * defaults those that a session of this strategy and family does not read on this domain, so that such a file
+ * can be opened. */
+MEL_API void mel_session_options_settle(mel_session_options *opt, const mel_domain *domain);
 
 /* A session in memory only. */
 MEL_API mel_status mel_session_new(mel_session **out, const mel_domain *domain,
@@ -207,26 +213,32 @@ MEL_API const char *mel_finding_name(mel_finding finding);
 MEL_API const char *mel_finding_text(mel_finding finding);
 /* active: what came of the signs and the direction that were declared. */
 typedef enum {
-    MEL_SIGNS_FREE = 0,        /* none declared, or the answers do not press against them */
-    MEL_SIGNS_PRESSED = 1,     /* they press weights against zero, which may belong on the other side; no
-                                * question has settled it */
-    MEL_SIGNS_UPHELD = 2,      /* they did, and a question about just these weights spoke for the signs */
-    MEL_SIGNS_CONTRADICTED = 3 /* it spoke against them: dropped (on a face the direction was turned round) */
+    MEL_SIGNS_FREE = 0,         /* none declared, or the answers do not press against them; fair: mistakes do
+                                 * not matter, and so have no signs */
+    MEL_SIGNS_PRESSED = 1,      /* they press weights against zero, which may belong on the other side; no
+                                 * question has settled it */
+    MEL_SIGNS_UPHELD = 2,       /* they did, and a question about just these weights spoke for the signs */
+    MEL_SIGNS_CONTRADICTED = 3, /* it spoke against them: dropped (on a face the direction was turned round).
+                                 * Fair: and a weight's 95% interval is on the other side without them */
+    MEL_SIGNS_DROPPED = 4       /* fair: it spoke against them, so they were dropped, but no weight's interval
+                                 * is on the other side: mistakes may hardly matter */
 } mel_sign_check;
 typedef struct {
     mel_end end;
     uint32_t questions;
     double radius; /* what the tolerance is compared with, see there: how well all coefficients together are
                     * known; linear-fractional: radians of the level lines' angles. search: half of the
-                    * widest interval over the coefficients */
+                    * widest of the last intervals */
     double error_rate; /* active with flips: posterior mean of the share of wrong answers; NaN otherwise */
     uint32_t repeats, repeats_agreed; /* repeated questions, and how many got the same answer */
     uint32_t disagreements;           /* answers that the returned metric would have given otherwise */
     uint32_t skipped;                 /* questions answered "can't say" */
     /* active: how likely answers that hang together so badly, or worse, are from a respondent as assumed.
      * Below 0.05 they do not hang together: another family, or a distracted respondent. Flips: by `evidence`,
-     * on a scale that was fitted to simulated sessions; respondents whose metric and error rate are as likely
-     * as the prior says fall below 0.05 in at most 6 of 100 sessions; the value is capped at 1. Otherwise:
+     * on a scale that was fitted to simulated sessions; capped at 1, and 0.43 when nothing is known. With
+     * learned flips, repeat_every 6, and a metric and an error rate drawn as the prior says, 4 to 6 of 100
+     * simulated sessions were below 0.05: linear on a face (20 and 40 questions), linear with six
+     * coefficients and quadratic with two classes (40). Elsewhere it may be otherwise. Without flips:
      * how often the metric and, in repeated questions, the own answers are contradicted, up to 512 times
      * (logistic: as the metric's differences and the scale, 30 unless given, tell). NaN: not known. */
     double consistency;
@@ -236,7 +248,9 @@ typedef struct {
     mel_sign_check signs;
     uint32_t further; /* active, not as precise as asked for: about how many more questions that would take */
     double evidence;  /* active with flips: logarithm of how much likelier the answers A and B were, each by
-                       * what was believed before it, than coin tosses; NaN otherwise */
+                       * what was believed before it, than coin tosses; NaN otherwise. What was believed starts
+                       * with options.prior: answers against a strong one may lower it, however careful.
+                       * Within 1 of 0 there is not enough to tell */
 } mel_summary;
 /* The metric as known now (also before the end), with intervals, for the caller to free. */
 MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,

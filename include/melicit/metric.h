@@ -140,7 +140,7 @@ MEL_API bool mel_metric_interval(const mel_metric *metric, size_t coefficient, d
 typedef struct {
     uint32_t questions;
     const char *strategy; /* "active", "search"; lent; NULL: not elicited */
-    double radius;        /* half of the widest interval; NaN: unknown */
+    double radius;        /* of the session's mel_summary (melicit/elicit.h); NaN: unknown */
     uint64_t seed;
 } mel_elicited;
 MEL_API mel_status mel_metric_set_elicited(mel_metric *metric, const mel_elicited *how, mel_error *err);

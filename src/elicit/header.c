@@ -232,10 +232,13 @@ static mel_status compare(const json_t *stored, const json_t *now, const char *p
     return MEL_OK;
 }
 
-/* Options that did not exist when the file was written have their defaults, which do what was done then.
+/* Options that did not exist when the file was written have their defaults, which do what was done then. So
+ * have those that such a session does not read: once they were kept in the header as given.
  * "three_questions" is what "per_round": 3 was called. */
-static mel_status bring_up_to_date(json_t *options, mel_error *err)
+static mel_status bring_up_to_date(json_t *options, const char *const *unread, mel_error *err)
 {
+    for (size_t i = 0; unread[i] != NULL; i++)
+        (void)json_object_del(options, unread[i]);
     const bool three = json_is_true(json_object_get(options, "three_questions"));
     (void)json_object_del(options, "three_questions");
     mel_session_options otherwise;
@@ -247,7 +250,8 @@ static mel_status bring_up_to_date(json_t *options, mel_error *err)
     return filled ? MEL_OK : mel_fail_memory(err, "the session's header");
 }
 
-mel_status mel_header_check(json_t *stored, const json_t *now, const char *path, mel_error *err)
+mel_status mel_header_check(json_t *stored, const json_t *now, const char *const *unread, const char *path,
+                            mel_error *err)
 {
     const char *format = json_string_value(json_object_get(stored, "format"));
     if (format == NULL || strcmp(format, "melicit-session") != 0)
@@ -258,6 +262,6 @@ mel_status mel_header_check(json_t *stored, const json_t *now, const char *path,
         return mel_fail(err, MEL_EDATA,
                         "%s, line 1: session files of version 1 are understood, not of this one", path);
     json_t *options = json_object_get(stored, "options");
-    const mel_status status = json_is_object(options) ? bring_up_to_date(options, err) : MEL_OK;
+    const mel_status status = json_is_object(options) ? bring_up_to_date(options, unread, err) : MEL_OK;
     return status == MEL_OK ? compare(stored, now, path, "", err) : status;
 }

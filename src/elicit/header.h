@@ -12,8 +12,10 @@ mel_status mel_header_make(json_t **out, const mel_session_options *opt, const m
                            const mel_identity *identity, mel_error *err);
 /* Whether a session with the stored header can go on with this one: MEL_EDATA when it is no header,
  * MEL_ECONFLICT, with the field, when they differ in what decides the questions. Options that stored
- * does not name have their default values, and names of earlier versions are understood: stored is brought
- * up to date. path is for the sentence. */
-mel_status mel_header_check(json_t *stored, const json_t *now, const char *path, mel_error *err);
+ * does not name have their default values, names of earlier versions are understood, and options that such a
+ * session does not read (unread, up to NULL) may have been anything: stored is brought up to date. path is
+ * for the sentence. */
+mel_status mel_header_check(json_t *stored, const json_t *now, const char *const *unread, const char *path,
+                            mel_error *err);
 
 #endif

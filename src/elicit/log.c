@@ -163,6 +163,7 @@ static mel_status read_points(mel_log_line *line, size_t size, double *room, con
 typedef struct {
     mel_log *log;
     const json_t *header;
+    const char *const *unread;
     size_t size;
     double *room; /* two points of that size */
     mel_log_reader reader;
@@ -172,7 +173,7 @@ typedef struct {
 static mel_status read_object(const reading *r, size_t number, json_t *object, mel_error *err)
 {
     if (number == 1)
-        return mel_header_check(object, r->header, r->log->path, err);
+        return mel_header_check(object, r->header, r->unread, r->log->path, err);
     mel_log_line line;
     if (!read_answer(&line, object))
         return mel_fail(err, MEL_EDATA, "%s, line %zu: neither an answer nor an undo", r->log->path, number);
@@ -303,8 +304,9 @@ static mel_status read_all(reading *r, mel_error *err)
     return status;
 }
 
-mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header, size_t size,
-                        mel_log_reader reader, void *user, mel_error *err)
+mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header,
+                        const char *const *unread, size_t size, mel_log_reader reader, void *user,
+                        mel_error *err)
 {
     *out = NULL;
     mel_log *log = mel_alloc_zero(1, sizeof *log);
@@ -313,7 +315,9 @@ mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const j
     log->fd = -1;
     log->read_only = read_only;
     log->path = mel_strdup(path);
-    reading r = { .log = log, .header = header, .size = size, .reader = reader, .user = user };
+    reading r = {
+        .log = log, .header = header, .unread = unread, .size = size, .reader = reader, .user = user
+    };
     const mel_status status =
         log->path != NULL ? read_all(&r, err) : mel_fail_memory(err, "the session file");
     if (status != MEL_OK) {

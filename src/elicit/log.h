@@ -25,9 +25,10 @@ typedef mel_status (*mel_log_reader)(void *user, const mel_log_line *line, mel_e
 
 /* Creates the file with this header, or compares the existing header with it and reads the lines.
  * Locked against other processes while open; read_only: no lock, and the file stays as it is. header is
- * lent; size is that of every point: others are refused (MEL_EDATA). */
-mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header, size_t size,
-                        mel_log_reader reader, void *user, mel_error *err);
+ * lent; unread: as in mel_header_check; size is that of every point: others are refused (MEL_EDATA). */
+mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header,
+                        const char *const *unread, size_t size, mel_log_reader reader, void *user,
+                        mel_error *err);
 mel_status mel_log_append(mel_log *log, const mel_log_line *line, mel_error *err);
 bool mel_log_repaired(const mel_log *log);
 void mel_log_close(mel_log *log);

@@ -291,38 +291,93 @@ static mel_status check_slopes(const mel_session_options *opt, const mel_domain 
     return check_known(opt, domain, err);
 }
 
-/* Options of the searches that are not about several places, by the words of the program: none is silently
- * ignored. */
-static mel_status check_search(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+/* Options of the searches that are not about several places. */
+enum { BOUNDARY, PER_ROUND, CYCLES, FIRST_ANGLE_FIRST, TOURNAMENT, LFPM, KNOWN_P11, N_SEARCH_OPTIONS };
+
+/* Whether a session of this strategy and family reads the option on the domain. */
+static bool is_read(int option, const mel_session_options *opt, const mel_domain *domain)
 {
-    const bool search = opt->strategy == MEL_STRATEGY_SEARCH, ball = domain->ball != NULL;
+    const bool ball = domain->ball != NULL;
     const bool fraction =
         opt->family == MEL_FAMILY_LINEAR_FRACTIONAL || opt->family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
+    const bool where[N_SEARCH_OPTIONS] = {
+        [BOUNDARY] = !ball,
+        [PER_ROUND] = true,
+        [CYCLES] = ball,
+        [FIRST_ANGLE_FIRST] = ball,
+        [TOURNAMENT] = domain->space != NULL,
+        [LFPM] = fraction,
+        [KNOWN_P11] = fraction && domain->face != NULL,
+    };
+    return opt->strategy == MEL_STRATEGY_SEARCH && where[option];
+}
+
+/* By the words of the program: none is silently ignored. */
+static mel_status check_search(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
     const struct {
         const char *name;
-        bool set, applies;
+        bool set;
         const char *where;
-    } rows[] = {
-        { "boundary plug-in", opt->boundary != MEL_BOUNDARY_HULL, !ball,
-          "a search on planar faces, of two classes or of diagonal metrics" },
-        { "per-round", opt->per_round != 4, true, "a search" },
-        { "cycles", opt->cycles != 2, ball, "a search on a ball" },
-        { "first-angle-first", opt->first_angle_first, ball, "a search on a ball" },
-        { "tournament", opt->tournament, domain->space != NULL,
-          "a search for diagonal metrics of k classes" },
-        { "lfpm grid", opt->lfpm != MEL_LFPM_CLOSED, fraction, "a search for linear-fractional metrics" },
-        { "known-p11", isfinite(opt->known_p11), fraction && domain->face != NULL,
-          "a search for linear-fractional metrics of two classes" },
+    } rows[N_SEARCH_OPTIONS] = {
+        [BOUNDARY] = { "boundary plug-in", opt->boundary != MEL_BOUNDARY_HULL,
+                       "a search on planar faces, of two classes or of diagonal metrics" },
+        [PER_ROUND] = { "per-round", opt->per_round != 4, "a search" },
+        [CYCLES] = { "cycles", opt->cycles != 2, "a search on a ball" },
+        [FIRST_ANGLE_FIRST] = { "first-angle-first", opt->first_angle_first, "a search on a ball" },
+        [TOURNAMENT] = { "tournament", opt->tournament, "a search for diagonal metrics of k classes" },
+        [LFPM] = { "lfpm grid", opt->lfpm != MEL_LFPM_CLOSED, "a search for linear-fractional metrics" },
+        [KNOWN_P11] = { "known-p11", isfinite(opt->known_p11),
+                        "a search for linear-fractional metrics of two classes" },
     };
     char place[96];
     print_place(place, sizeof place, domain);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].set && !(search && rows[i].applies))
+    for (int i = 0; i < N_SEARCH_OPTIONS; i++)
+        if (rows[i].set && !is_read(i, opt, domain))
             return mel_fail(err, MEL_EINVAL,
                             "%s is for %s; here %s looks for %s metrics on %s, which does not know it",
-                            rows[i].name, rows[i].where, search ? "a search" : "the active strategy",
+                            rows[i].name, rows[i].where,
+                            opt->strategy == MEL_STRATEGY_SEARCH ? "a search" : "the active strategy",
                             mel_family_name(opt->family), place);
     return MEL_OK;
+}
+
+void mel_session_options_settle(mel_session_options *opt, const mel_domain *domain)
+{
+    mel_session_options usual;
+    mel_session_options_init(&usual);
+    if (!is_read(BOUNDARY, opt, domain))
+        opt->boundary = usual.boundary;
+    if (!is_read(PER_ROUND, opt, domain))
+        opt->per_round = usual.per_round;
+    if (!is_read(CYCLES, opt, domain))
+        opt->cycles = usual.cycles;
+    if (!is_read(FIRST_ANGLE_FIRST, opt, domain))
+        opt->first_angle_first = usual.first_angle_first;
+    if (!is_read(TOURNAMENT, opt, domain))
+        opt->tournament = usual.tournament;
+    if (!is_read(LFPM, opt, domain))
+        opt->lfpm = usual.lfpm;
+    if (!is_read(KNOWN_P11, opt, domain))
+        opt->known_p11 = usual.known_p11;
+}
+
+void mel_options_unread(const char *keys[MEL_MOST_UNREAD], const mel_session_options *opt,
+                        const mel_domain *domain)
+{
+    static const char *const names[N_SEARCH_OPTIONS] = {
+        [BOUNDARY] = "boundary",     [PER_ROUND] = "per_round",
+        [CYCLES] = "cycles",         [FIRST_ANGLE_FIRST] = "first_angle_first",
+        [TOURNAMENT] = "tournament", [LFPM] = "lfpm",
+        [KNOWN_P11] = "known_p11",
+    };
+    size_t n = 0;
+    for (int i = 0; i < N_SEARCH_OPTIONS; i++)
+        if (!is_read(i, opt, domain))
+            keys[n++] = names[i];
+    if (!is_read(PER_ROUND, opt, domain))
+        keys[n++] = "three_questions"; /* its name once */
+    keys[n] = NULL;
 }
 
 mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err)

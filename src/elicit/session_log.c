@@ -70,9 +70,11 @@ mel_status mel_session_open(mel_session **out, const mel_domain *domain, const m
     if (status != MEL_OK)
         return status;
     json_t *header = NULL;
+    const char *unread[MEL_MOST_UNREAD];
+    mel_options_unread(unread, opt, domain);
     status = mel_header_make(&header, opt, domain->face != NULL ? NULL : &session->layout, identity, err);
     if (status == MEL_OK)
-        status = mel_log_open(&session->log, path, identity != NULL && identity->read_only, header,
+        status = mel_log_open(&session->log, path, identity != NULL && identity->read_only, header, unread,
                               session->size, replay_line, session, err);
     json_decref(header);
     if (status != MEL_OK) {

@@ -3,7 +3,9 @@
  * So, before a session ends, weights that are pressed against their sign are asked about once: A and B differ
  * in those statistics only, and one of them is better by declaration. When the answer is the other one
  * (twice, where answers may be wrong), the signs are dropped and all answers are heard again without them; on
- * a planar face, where metrics either grow or fall in both numbers, the direction is turned round. */
+ * a planar face, where metrics either grow or fall in both numbers, the direction is turned round. Of fair
+ * metrics the answer alone is no proof (mistakes may hardly count beside differences between groups): that
+ * the signs are contradicted is said only when a weight is found on the other side without them. */
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/session.h"
@@ -418,7 +420,8 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
 
 /* Where only differences between groups count, or nearly so, mistakes have no signs, and whatever was
  * answered about them was a coin toss. A contradiction must show in what was found once the signs were
- * dropped: a weight whose 95% interval is on the other side. */
+ * dropped: a weight whose 95% interval is on the other side. Without one the signs are no longer in force,
+ * but neither right nor wrong. */
 static mel_sign_check confirm(mel_sign_check found, const look *l, const mel_session *session,
                               const mel_summary *summary)
 {
@@ -429,7 +432,7 @@ static mel_sign_check confirm(mel_sign_check found, const look *l, const mel_ses
     for (size_t j = 0; j < l->n; j++)
         if (declared(session, j) != 0 && l->highest[j] < 0.0)
             return found;
-    return found == MEL_SIGNS_CONTRADICTED ? MEL_SIGNS_PRESSED : found;
+    return found == MEL_SIGNS_CONTRADICTED ? MEL_SIGNS_DROPPED : found;
 }
 
 mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, mel_error *err)

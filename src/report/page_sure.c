@@ -80,6 +80,9 @@ static void write_signs(mel_page *page)
         "was "
         "declared.</li>\n",
         "<li>The answers contradict the direction that was declared: the result does without it.</li>\n",
+        "<li>Some weights came out as nearly nothing; a question about just these was answered against the "
+        "direction that was declared, so the result does without it. Which way they count is not "
+        "known.</li>\n",
     };
     if (says[page->data->summary.signs] != NULL)
         mel_buffer_puts(&page->out, says[page->data->summary.signs]);
@@ -161,8 +164,8 @@ static void write_convergence(mel_page *page)
         mel_plot_convergence(&svg, d->n_radius, d->radius, d->settings.tolerance, &opt, &page->last);
     mel_page_plot(page, status, svg);
     mel_buffer_puts(&page->out,
-                    "<figcaption>How far off the weights could still be after each answer (half of "
-                    "the widest 95% interval).</figcaption>\n</figure>\n");
+                    "<figcaption>How far off the weights could still be after each answer (with a "
+                    "probability of 95%).</figcaption>\n</figure>\n");
 }
 
 void mel_page_sureness(mel_page *page)
@@ -287,6 +290,50 @@ void mel_page_unknown(mel_page *page)
     mel_buffer_puts(&page->out, "</ul>\n</section>\n");
 }
 
+/* Whether the answers hang together, by what the number in the summary is about: evidence against coin
+ * tosses where flips are assumed, contradictions elsewhere. */
+static void write_together(mel_page *page)
+{
+    const mel_summary *s = &page->data->summary;
+    const mel_digits p = mel_digits_significant(s->consistency, 2);
+    const bool flips = isfinite(s->evidence);
+    if (s->consistency < 0.05) {
+        mel_write(&page->out,
+                  flips ? "<li><strong>The answers do not hang together</strong>: tossed coins explain them "
+                          "better than a metric of this kind with some wrong answers. Answers by such a "
+                          "metric look so much like coin tosses with a probability of about %s only."
+                        : "<li><strong>The answers do not hang together</strong>: a respondent as assumed "
+                          "would contradict the metric, or his own answers, so often with a probability of "
+                          "%s only.",
+                  p.text);
+        mel_write(&page->out,
+                  " Another kind of metric may suit better, %sor the questions were not answered with "
+                  "care.</li>\n",
+                  flips && page->data->settings.prior != NULL
+                      ? "or the answers speak against the metric that was thought likely beforehand, "
+                      : "");
+    } else if (!flips) {
+        mel_write(&page->out,
+                  "<li>So many contradictions, or more, are to be expected of a respondent as assumed "
+                  "(probability %s).</li>\n",
+                  p.text);
+    } else if (fabs(s->evidence) < 1.0) {
+        mel_buffer_puts(&page->out,
+                        "<li>There is not enough to tell whether the answers hang together: a metric of this "
+                        "kind and tossed coins explain them about equally well.</li>\n");
+    } else if (s->evidence > 0.0) {
+        mel_buffer_puts(&page->out, "<li>The answers hang together: a metric of this kind explains them "
+                                    "better than tossed coins would.</li>\n");
+    } else {
+        mel_write(
+            &page->out,
+            "<li>It is doubtful that the answers hang together: tossed coins explain them better than a "
+            "metric of this kind. Answers by such a metric look so much like coin tosses with a "
+            "probability of about %s.</li>\n",
+            p.text);
+    }
+}
+
 void mel_page_consistency(mel_page *page)
 {
     const mel_page_data *d = page->data;
@@ -316,15 +363,7 @@ void mel_page_consistency(mel_page *page)
         mel_write(&page->out, "<li>%s %s answered \"can't say\".</li>\n", mel_digits_count(s->skipped).text,
                   mel_page_plural(s->skipped, "question was", "questions were"));
     if (d->settings.strategy != MEL_STRATEGY_SEARCH && isfinite(s->consistency))
-        mel_write(&page->out,
-                  s->consistency >= 0.05
-                      ? "<li>So many contradictions, or more, are to be expected of a careful respondent "
-                        "(probability %s).</li>\n"
-                      : "<li><strong>The answers do not hang together</strong>: a careful respondent would "
-                        "contradict the metric, or himself, so often with a probability of %s only. Another "
-                        "kind of metric may suit better, or the questions were not answered with "
-                        "care.</li>\n",
-                  mel_digits_significant(s->consistency, 2).text);
+        write_together(page);
     if (isfinite(s->error_rate))
         mel_write(&page->out, "<li>The share of wrong answers is estimated at %s%%.</li>\n",
                   mel_digits_significant(100.0 * s->error_rate, 2).text);

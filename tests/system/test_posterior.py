@@ -109,6 +109,25 @@ def test_inconsistent_respondent_is_named(doctor):
     assert "consistent: the metric contradicts 0 of" in doctor("elicit", *FACE, "--oracle", "sim:t.json").done().out
 
 
+def test_answers_that_may_be_flipped(doctor):
+    """What is said rests on the evidence against coin tosses; a prior may be what the answers speak against."""
+    few = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--assume", "flip", "--max-questions", 1).done()
+    assert "undecided: the metric contradicts 0 of 1 answers; there is not enough to tell" in " ".join(few.out.split())
+    few = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--assume", "flip", "--max-questions", 1, "--json").done()
+    assert few.json["consistency_label"] == "undecided" and few.json["consistency"] > 0.2
+    steady = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--assume", "flip").done().out
+    assert "it explains them better than tossed coins (p = 1)" in " ".join(steady.split())
+    program = ("cmd:i=3; while read -r l; do i=$(((i * 1103515245 + 12345) % 2147483648)); "
+               "if [ $((i / 65536 % 2)) = 0 ]; then echo A; else echo B; fi; done")
+    doctor.write("far.json", metric_text("linear", BINARY, a=unit([0.1, 0.9])))
+    for prior in ((), ("--prior", "far.json:1000")):
+        words = ("elicit", *FACE, "--oracle", program, *prior, "--assume", "flip", "--max-questions", 60, "--tolerance",
+                 1e-6, "--repeat-every", 2)
+        text = " ".join(doctor(*words).done().out.split())
+        assert "inconsistent: the metric contradicts" in text and "tossed coins explain them better" in text
+        assert ("speak against the prior" in text) == bool(prior)
+
+
 def test_what_is_known_after_twenty_questions(melicit):
     """A person's budget is 20; afterwards the result says which weights are known and which are not."""
     got = melicit("elicit", *SOFTMAX, "--session", "s.jsonl", stdin="a\nb\n" * 30).done()

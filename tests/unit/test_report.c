@@ -356,6 +356,51 @@ static void test_samples(void **state)
     }
 }
 
+/* What is said about signs and about how the answers hang together, and what is not. */
+static void test_sentences(void **state)
+{
+    (void)state;
+    mel_metric *likely = NULL;
+    mel_error err;
+    assert_ok(mel_metric_named(&likely, MEL_NAMED_ACCURACY, 0.0, 0.5, NULL, &err), &err);
+    const struct {
+        double consistency, evidence;
+        bool prior;
+        mel_sign_check signs;
+        const char *says, *never;
+    } rows[] = {
+        { 0.01, -3.1, false, MEL_SIGNS_FREE, "do not hang together</strong>: tossed coins", "beforehand" },
+        { 0.01, -3.1, true, MEL_SIGNS_FREE, "thought likely beforehand", "himself" },
+        { 0.09, -1.3, true, MEL_SIGNS_FREE, "It is doubtful that", "beforehand" },
+        { 0.43, 0.0, false, MEL_SIGNS_FREE, "not enough to tell whether the answers", "contradictions" },
+        { 0.2, -0.7, false, MEL_SIGNS_FREE, "not enough to tell whether the answers", "doubtful" },
+        { 1.0, 0.99, false, MEL_SIGNS_FREE, "not enough to tell whether the answers", "explains them" },
+        { 1.0, 7.0, false, MEL_SIGNS_FREE, "explains them better than tossed coins", "not enough" },
+        { 1.0, NAN, false, MEL_SIGNS_FREE, "are to be expected of a respondent", "coins" },
+        { 0.01, NAN, true, MEL_SIGNS_FREE, "do not hang together</strong>: a respondent", "coins" },
+        { NAN, NAN, false, MEL_SIGNS_PRESSED, "no question has settled that", "hang together" },
+        { NAN, NAN, false, MEL_SIGNS_UPHELD, "upheld the direction", "settled that" },
+        { NAN, NAN, false, MEL_SIGNS_CONTRADICTED, "contradict the direction", "settled that" },
+        { NAN, NAN, false, MEL_SIGNS_DROPPED, "Which way they count is not known", "settled that" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_page_data d = sample_page();
+        char *page = NULL;
+        d.summary.consistency = rows[i].consistency;
+        d.summary.evidence = rows[i].evidence;
+        d.summary.signs = rows[i].signs;
+        d.settings.prior = rows[i].prior ? likely : NULL;
+        assert_ok(mel_page_write(&page, &d, &err), &err);
+        const char *part = strstr(page, "How consistent the answers were");
+        assert_non_null(part);
+        if (strstr(part, rows[i].says) == NULL || strstr(part, rows[i].never) != NULL)
+            fail_msg("row %zu: \"%s\", and not \"%s\", in: %.1200s", i, rows[i].says, rows[i].never, part);
+        test_document(page);
+        free(page);
+    }
+    mel_metric_free(likely);
+}
+
 /* ---- plots ---- */
 
 /* The line touches the hull at its best point: every corner is on one side of it. */
@@ -1219,6 +1264,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_sentences),
         cmocka_unit_test(test_supporting_line),
         cmocka_unit_test(test_one_scale),
         cmocka_unit_test(test_questions_drawn),

@@ -223,6 +223,66 @@ static void test_names(void **state)
     }
 }
 
+/* A header of an earlier version, which kept any of these options wherever they were given. */
+static const char *old_file(size_t number, const mel_session_options *opt, const mel_domain *domain,
+                            bool three)
+{
+    char name[32], p11[48] = "", rounds[48], layout[160] = "", text[1024];
+    const mel_layout *l = domain->ball != NULL    ? mel_ball_layout(domain->ball)
+                          : domain->space != NULL ? mel_space_layout(domain->space)
+                                                  : NULL;
+    (void)snprintf(name, sizeof name, "old%zu.jsonl", number);
+    (void)snprintf(rounds, sizeof rounds, three ? "\"three_questions\":true" : "\"per_round\":%u",
+                   opt->per_round);
+    if (isfinite(opt->known_p11))
+        (void)snprintf(p11, sizeof p11, ",\"known_p11\":%g", opt->known_p11);
+    if (l != NULL)
+        (void)snprintf(layout, sizeof layout,
+                       ",\"layout\":{\"kind\":\"%s\",\"coordinates\":\"%s\",\"classes\":%zu,\"groups\":%zu}",
+                       mel_kind_name(l->kind), mel_coordinates_name(l->coordinates), l->n_classes,
+                       l->n_groups);
+    const int n = snprintf(
+        text, sizeof text,
+        "{\"format\":\"melicit-session\",\"version\":1,\"space\":{},\"family\":\"%s\",\"strategy\":\"%s\","
+        "\"options\":{\"tolerance\":0.02,\"max_questions\":200,\"direction\":\"increasing\",\"assume\":"
+        "\"none\","
+        "\"repeat_every\":0,\"simple_questions\":false,\"boundary\":\"%s\",%s,\"cycles\":%u,"
+        "\"first_angle_first\":%s,\"tournament\":%s,\"lfpm\":\"%s\"%s},\"seed\":1,\"data\":\"none\"%s}\n",
+        mel_family_name(opt->family), mel_strategy_name(opt->strategy), mel_boundary_name(opt->boundary),
+        rounds, opt->cycles, opt->first_angle_first ? "true" : "false", opt->tournament ? "true" : "false",
+        mel_lfpm_name(opt->lfpm), p11, layout);
+    assert_true(n > 0 && (size_t)n < sizeof text);
+    return test_file(name, text, (size_t)n);
+}
+
+/* Options that nothing reads are forgotten, others stay; a file that has them goes on with what is left, and
+ * not with other options that are read. */
+static void settle_and_open(size_t number, const mel_session_options *opt, const mel_domain *domain,
+                            bool fits)
+{
+    mel_session_options settled = *opt, usual = options(opt->family);
+    mel_session *session = NULL;
+    mel_error err;
+    usual.strategy = opt->strategy;
+    mel_session_options_settle(&settled, domain);
+    const mel_session_options *want = fits ? opt : &usual;
+    assert_int_equal(settled.boundary, want->boundary);
+    assert_int_equal(settled.per_round, want->per_round);
+    assert_int_equal(settled.cycles, want->cycles);
+    assert_int_equal(settled.first_angle_first, want->first_angle_first);
+    assert_int_equal(settled.tournament, want->tournament);
+    assert_int_equal(settled.lfpm, want->lfpm);
+    assert_int_equal(isfinite(settled.known_p11), isfinite(want->known_p11));
+    for (int three = 0; three <= (opt->per_round == 3); three++) {
+        const char *path = old_file(2 * number + (size_t)three, opt, domain, three == 1);
+        assert_ok(mel_session_open(&session, domain, &settled, NULL, path, &err), &err);
+        mel_session_free(session);
+        assert_int_equal(mel_session_open(&session, domain, &usual, NULL, path, &err),
+                         fits ? MEL_ECONFLICT : MEL_OK);
+        mel_session_free(session);
+    }
+}
+
 /* Options of the other searches: accepted where they are read, refused by name elsewhere. */
 static void test_misplaced(void **state)
 {
@@ -269,6 +329,7 @@ static void test_misplaced(void **state)
                 assert_null(session);
             }
             mel_session_free(session);
+            settle_and_open(12 * r + k, &opt, &domains[where], fits);
         }
     mel_space_free(space);
     mel_face_free(face);

@@ -531,6 +531,42 @@ static void test_result(void **state)
     clear(&w);
 }
 
+/* Before anything is known nothing is praised; how the text goes with the evidence. */
+static void test_consistency_text(void **state)
+{
+    (void)state;
+    world w = make(test_study_text, 3);
+    go_to(&w, "elicitation");
+    static const char *const begins[] = { "there is not enough yet", "it is doubtful",
+                                          "your answers hang together", "your answers do not hang together" };
+    size_t seen[COUNT(begins)] = { 0 };
+    for (size_t told = 0; told < 6; told++) {
+        json_t *result = NULL;
+        mel_metric *metric = NULL;
+        mel_summary summary;
+        mel_error err;
+        assert_ok(mel_result_json(&result, w.flow, w.study, w.place, &err), &err);
+        assert_ok(mel_session_result(&metric, &summary, mel_flow_session(w.flow), &err), &err);
+        assert_true(isfinite(summary.evidence));
+        const char *text = json_string_value(json_object_get(json_object_get(result, "consistency"), "text"));
+        if (!isfinite(summary.consistency)) {
+            assert_string_equal(text, "not known");
+        } else {
+            const size_t want = summary.consistency < 0.05     ? 3
+                                : fabs(summary.evidence) < 1.0 ? 0
+                                : summary.evidence > 0.0       ? 2
+                                                               : 1;
+            assert_true(strncmp(text, begins[want], strlen(begins[want])) == 0);
+            seen[want]++;
+        }
+        mel_metric_free(metric);
+        json_decref(result);
+        json_decref(step(&w));
+    }
+    assert_true(seen[0] > 0);
+    clear(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -550,6 +586,7 @@ int main(void)
         cmocka_unit_test(test_more_questions),
         cmocka_unit_test(test_counts_add_up),
         cmocka_unit_test(test_result),
+        cmocka_unit_test(test_consistency_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

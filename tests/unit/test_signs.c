@@ -355,7 +355,8 @@ static void test_not_asked(void **state)
 }
 
 /* Where only differences between groups count, signs of mistakes have no meaning: whatever a check was
- * answered, it is not said that the answers contradict them. */
+ * answered, it is not said that the answers contradict them, nor, once they are dropped, that they may be
+ * wrong. */
 static void test_no_mistakes(void **state)
 {
     (void)state;
@@ -363,6 +364,7 @@ static void test_no_mistakes(void **state)
     const double a[2] = { -1, -2 }, b[2] = { 1, 2 }, even[] = { .5, .5, .5, .5 };
     mel_metric *truth = NULL;
     mel_error err;
+    size_t dropped = 0;
     assert_ok(mel_metric_fair_linear(&truth, layout_of('g'), NULL, NULL, a, b, 1.0, even, &err), &err);
     for (uint64_t seed = 1; seed <= 8; seed++) {
         mel_session_options opt;
@@ -379,6 +381,8 @@ static void test_no_mistakes(void **state)
         print_message("  seed %d: %u questions, lambda %.3f, %s, signs %d\n", (int)seed, summary.questions,
                       mel_metric_lambda(found), mel_finding_name(summary.finding), (int)summary.signs);
         assert_int_not_equal(summary.signs, MEL_SIGNS_CONTRADICTED);
+        assert_int_not_equal(summary.signs, MEL_SIGNS_PRESSED);
+        dropped += summary.signs == MEL_SIGNS_DROPPED;
         if (summary.end == MEL_END_TOLERANCE) {
             assert_int_equal(summary.finding, MEL_FINDING_NO_MISTAKES);
             assert_int_equal(summary.signs, MEL_SIGNS_FREE);
@@ -386,6 +390,7 @@ static void test_no_mistakes(void **state)
         mel_metric_free(found);
         mel_session_free(session);
     }
+    assert_true(dropped > 0);
     mel_metric_free(truth);
 }
 

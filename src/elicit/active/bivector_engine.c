@@ -3,7 +3,7 @@
  * (bivector_question.h).
  *
  * The session is done when the radius that it reports (mel_lines_radius) is at most the tolerance: 95% of the
- * posterior (where answers may be wrong: 97.5%) have their level hyperplanes within it, in radians, of the
+ * posterior (with flips 97.5%) have their level hyperplanes within it, in radians, of the
  * mean metric's. */
 #include "elicit/active/bivector_question.h"
 #include "elicit/active/ending.h"

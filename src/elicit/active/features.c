@@ -3,9 +3,9 @@
  * (question.h).
  *
  * The session is done when the radius that it reports (mel_chooser_radius: 95% of the posterior is within it
- * of the mean in every coefficient, and so is every 95% interval) is at most the tolerance, at the norm at
- * which the family is judged (l1 for diagonal metrics, otherwise l2 over all coefficients; of fair metrics
- * (1 - lambda) a and lambda b). */
+ * of the mean in every coefficient, 97.5% with flips, and no 95% interval is wider than twice that) is at
+ * most the tolerance, at the norm at which the family is judged (l1 for diagonal metrics, otherwise l2 over
+ * all coefficients; of fair metrics (1 - lambda) a and lambda b). */
 #include "elicit/active/ending.h"
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"

@@ -2,7 +2,7 @@
  * (sampler.h), asked about chord by chord (chords.h).
  *
  * The tolerance is in radians of level lines: the session is done when 95% of the posterior's metrics
- * (97.5% where answers may be wrong: mel_samples_radius_level) have all their level lines on the face within
+ * (97.5% with flips: mel_samples_radius_level) have all their level lines on the face within
  * it of the mean metric's, and the radius reported is that angle. (Preferences fix the level lines and
  * nothing else; how p and q are chosen among the metrics that share them is said in pivot.h.) A metric that
  * decreases is reported as a cost. */

@@ -24,8 +24,8 @@ const double *mel_chooser_samples(const mel_chooser *chooser);
 const double *mel_chooser_mean(const mel_chooser *chooser);
 /* What turns <x, w>, w of unit length, into units of the reported metric's value, at the mean. */
 double mel_chooser_gain(const mel_chooser *chooser);
-/* 95% of the posterior (where answers may be wrong: 97.5%) is within this of the mean, in every coefficient,
- * and no coefficient's 95% interval is wider than twice this. */
+/* 95% of the posterior (with flips: 97.5%) is within this of the mean, in every coefficient, and no
+ * coefficient's 95% interval, widened to contain the mean where it does not, is wider than twice this. */
 double mel_chooser_radius(mel_chooser *chooser);
 
 typedef struct {

@@ -73,8 +73,8 @@ const mel_samples *mel_sampler_samples(const mel_sampler *sampler);
 double mel_samples_level(const mel_samples *samples, double q);
 
 /* The level at which to take the distance from the mean in all coefficients together, for a radius: 95% of
- * the posterior is within it. Where answers may be wrong, 97.5%: a second mode, which blames other answers,
- * lies on one side, and with less of it outside no 95% interval of any number leaves the radius. */
+ * the posterior is within it. With flips 97.5%: a second mode, which blames other answers, lies on one side,
+ * and with less of it outside no 95% interval of any of these coefficients leaves the radius. */
 double mel_samples_radius_level(const mel_samples *samples);
 
 /* P(the answer is A) if a sample were the truth: margin[i] of a question (gain included) for sample i *
