@@ -199,7 +199,10 @@ static void print_people(const json_t *people)
                        json_is_true(json_object_get(one, "simulated")) ? "(simulated)" : "");
         cli_table_cell(table, "%s", text_of(one, "state"));
         cli_table_cell(table, "%s", text_of(one, "page"));
-        cli_table_cell(table, "%lld", count_of(one, "answers"));
+        if (json_object_get(one, "answers") != NULL)
+            cli_table_cell(table, "%lld", count_of(one, "answers"));
+        else
+            cli_table_cell(table, "%s", ""); /* the log could not be replayed */
         ratio_cell(table, json_object_get(one, "ratio"));
         if (agreed != NULL)
             cli_table_cell(table, "%lld of %lld", count_of(agreed, "elicited"), count_of(agreed, "of"));

@@ -92,15 +92,19 @@ void mel_call_failed(mel_call *call, mel_status status, const mel_error *err)
     case MEL_ELIMIT:
         mel_call_error(call, 413, "too-large", err->text, NULL);
         return;
+    case MEL_EIO:
+        mel_call_error(call, 503, "storage", err->text, NULL);
+        return;
+    case MEL_BUSY:
+        mel_call_error(call, 503, "busy", err->text, NULL);
+        return;
     case MEL_OK:
     case MEL_ENOMEM:
     case MEL_ESTATE:
-    case MEL_EIO:
     case MEL_ENUMERIC:
-    case MEL_ESTOPPED:
         break;
     }
-    mel_call_error(call, 503, status == MEL_EIO ? "storage" : "unavailable", err->text, NULL);
+    mel_call_error(call, 503, "unavailable", err->text, NULL);
 }
 
 /* --- tokens ------------------------------------------------------------------------------------- */

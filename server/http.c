@@ -59,6 +59,7 @@ struct mel_request {
 struct mel_http {
     struct MHD_Daemon *daemon;
     mel_http_options opt;
+    char proxy[INET6_ADDRSTRLEN]; /* opt.proxy, as clients' addresses are spelt */
     mel_handler handler;
     void *user;
     pthread_mutex_t lock; /* of everything below */
@@ -130,10 +131,15 @@ static void request_free(mel_request *request)
     free(request);
 }
 
-static bool is_address(const char *text)
+/* One address has many spellings, and here one; false: it is none. */
+static bool spell_address(char out[INET6_ADDRSTRLEN], const char *text)
 {
-    unsigned char address[sizeof(struct in6_addr)];
-    return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
+    static const int families[] = { AF_INET, AF_INET6 };
+    struct in6_addr address; /* the larger one */
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (inet_pton(families[i], text, &address) == 1)
+            return inet_ntop(families[i], &address, out, INET6_ADDRSTRLEN) != NULL;
+    return false;
 }
 
 static enum MHD_Result keep_last(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
@@ -160,8 +166,7 @@ static void read_forwarded(mel_request *request)
         return;
     memcpy(text, last, n);
     text[n] = '\0';
-    if (is_address(text))
-        memcpy(request->client, text, n + 1);
+    (void)spell_address(request->client, text); /* or it stays the proxy's own */
 }
 
 static void read_client(mel_request *request)
@@ -174,7 +179,7 @@ static void read_client(mel_request *request)
                                                              : sizeof(struct sockaddr_in),
                     request->client, sizeof request->client, NULL, 0, NI_NUMERICHOST) != 0)
         (void)snprintf(request->client, sizeof request->client, "?");
-    if (request->http->opt.proxy != NULL && strcmp(request->client, request->http->opt.proxy) == 0)
+    if (request->http->opt.proxy != NULL && strcmp(request->client, request->http->proxy) == 0)
         read_forwarded(request);
 }
 
@@ -648,12 +653,14 @@ mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handl
     *out = NULL;
     if (opt->struct_size != sizeof *opt || opt->threads == 0 || opt->workers == 0 || opt->connections == 0)
         return mel_fail(err, MEL_EINVAL, "a server needs threads, workers and connections");
-    if (opt->proxy != NULL && !is_address(opt->proxy))
+    char proxy[INET6_ADDRSTRLEN] = "";
+    if (opt->proxy != NULL && !spell_address(proxy, opt->proxy))
         return mel_fail(err, MEL_EINVAL, "the proxy '%.80s': a numeric address is wanted", opt->proxy);
     mel_http *http = mel_alloc_zero(1, sizeof *http);
     if (http == NULL)
         return mel_fail_memory(err, "the server");
     http->opt = *opt;
+    memcpy(http->proxy, proxy, sizeof proxy);
     http->handler = handler;
     http->user = user;
     pthread_mutex_init(&http->lock, NULL);

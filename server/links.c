@@ -1,19 +1,16 @@
 /* Personal links: who has a label's link is the one with that label. */
 #include "app.h"
 
-#include "read.h"
-
 #include "base/buffer.h"
 #include "base/internal.h"
-#include "base/json.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROOF_BYTES = 16, MOST_BYTES = 1 << 24 };
-#define LINKS "links:" /* before the id of a study: for which labels there are links */
+enum { PROOF_BYTES = 16 };
+#define LINKS "links:" /* before the id of a study, alone or with the proof of a link behind */
 
 void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app)
 {
@@ -60,57 +57,39 @@ static void proof_of(char proof[2 * PROOF_BYTES + 1], const char *study, const c
     sodium_bin2hex(proof, 2 * PROOF_BYTES + 1, hash, PROOF_BYTES);
 }
 
-/* {proof: true, ..}, empty when none was made; for the caller to free. */
-static mel_status read_made(json_t **out, const mel_app *app, const char *study, mel_error *err)
+/* Under which name the store notes that there are links, or (label not NULL) the one of this label. */
+static void name_note(mel_name *name, const mel_app *app, const char *study, const char *label)
 {
-    char name[MEL_ID_TEXT + sizeof LINKS];
-    void *bytes = NULL;
-    size_t n = 0;
-    (void)snprintf(name, sizeof name, LINKS "%s", study);
-    mel_status status = mel_store_get(&bytes, &n, app->store, name, err);
-    *out = NULL;
-    if (status == MEL_OK)
-        status = mel_json_parse(out, bytes, n, err);
-    else if (status == MEL_EINVAL)
-        status = (*out = json_object()) != NULL ? MEL_OK : mel_fail_memory(err, "links");
-    free(bytes);
-    return status;
+    char proof[2 * PROOF_BYTES + 1] = "";
+    if (label != NULL)
+        proof_of(proof, study, label, app);
+    (void)snprintf(name->text, sizeof name->text, LINKS "%s%s%s", study, label != NULL ? ":" : "", proof);
 }
 
+/* Every link has a note of its own: what others make at the same time is not lost. */
 mel_status mel_links_note(const mel_app *app, const char *study, const json_t *labels, mel_error *err)
 {
-    char name[MEL_ID_TEXT + sizeof LINKS], proof[2 * PROOF_BYTES + 1];
-    json_t *made = NULL;
-    mel_status status = read_made(&made, app, study, err);
-    (void)snprintf(name, sizeof name, LINKS "%s", study);
-    for (size_t i = 0; i < json_array_size(labels) && status == MEL_OK; i++) {
-        proof_of(proof, study, json_string_value(json_array_get(labels, i)), app);
-        if (json_object_set_new(made, proof, json_true()) != 0)
-            status = mel_fail_memory(err, "links");
-    }
-    mel_buffer text;
-    const char *key;
-    json_t *value;
-    mel_buffer_init(&text, MOST_BYTES);
-    json_object_foreach(made, key, value)
-        mel_buffer_printf(&text, "%s\"%s\":true", text.size == 0 ? "{" : ",", key);
-    mel_buffer_puts(&text, "}");
-    if (status == MEL_OK)
-        status = text.status == MEL_OK ? mel_store_put(app->store, name, text.data, text.size, 0, err)
-                                       : mel_fail(err, text.status, "a study has room for 400,000 links");
-    mel_buffer_free(&text);
-    json_decref(made);
+    const size_t n = json_array_size(labels);
+    mel_name *name = mel_alloc(n + 1, sizeof *name);
+    if (name == NULL)
+        return mel_fail_memory(err, "links");
+    for (size_t i = 0; i < n; i++)
+        name_note(&name[i], app, study, json_string_value(json_array_get(labels, i)));
+    name_note(&name[n], app, study, NULL);
+    const mel_status status = mel_store_put_names(app->store, name, n + 1, err);
+    free(name);
     return status;
 }
 
 mel_status mel_links_wanted(bool *out, const mel_app *app, const char *study, const char *label,
                             bool from_prolific, mel_error *err)
 {
-    char proof[2 * PROOF_BYTES + 1];
-    json_t *made = NULL;
-    const mel_status status = read_made(&made, app, study, err);
-    proof_of(proof, study, label, app);
-    *out = from_prolific ? json_object_get(made, proof) != NULL : json_object_size(made) > 0;
-    json_decref(made);
-    return status;
+    mel_name name;
+    void *bytes = NULL;
+    size_t n = 0;
+    name_note(&name, app, study, from_prolific ? label : NULL);
+    const mel_status status = mel_store_get(&bytes, &n, app->store, name.text, err);
+    *out = status == MEL_OK;
+    free(bytes);
+    return status == MEL_EINVAL ? MEL_OK : status;
 }

@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_IDLE_PLACES = 8, MOST_PLACES = 40, MOST_SEATS = 1000, BUCKETS = 1024, SHELVES = 4096, SHELF = 4 };
+enum {
+    MOST_IDLE_PLACES = 8,
+    MOST_PLACES = 40,
+    MOST_SEATS = 1000,
+    BUCKETS = 1024,
+    SHELVES = 4096,
+    SHELF = 16
+};
 
 typedef struct place_entry place_entry;
 struct place_entry {
@@ -78,7 +85,8 @@ void mel_live_limit(mel_live *live, size_t workers)
 
 static mel_status too_busy(mel_error *err)
 {
-    return mel_fail(err, MEL_ESTATE, "the server is busy with other people's data; try again in a moment");
+    (void)mel_fail(err, MEL_BUSY, "the server is busy with other people's data; try again in a moment");
+    return MEL_BUSY;
 }
 
 /* Whether one more may begin, or wait for the end of, what takes long: a quarter of the workers do such
@@ -173,16 +181,14 @@ static void drop_place(mel_live *live, place_entry *gone)
     place_entry_free(gone);
 }
 
-/* A new entry, made without the lock, which is held before and after; NULL when that fails. Takes the key
- * over. */
-static place_entry *make_place(mel_status *status, mel_live *live, char *key, const mel_study *study,
-                               mel_error *err)
+/* A new entry, made without the lock, which is held before and after. Takes the key over. */
+static mel_status make_place(place_entry **out, mel_live *live, char *key, const mel_study *study,
+                             mel_error *err)
 {
     place_entry *entry = mel_alloc_zero(1, sizeof *entry);
     if (entry == NULL) {
         free(key);
-        *status = mel_fail_memory(err, "a study");
-        return NULL;
+        return mel_fail_memory(err, "a study");
     }
     *entry = (place_entry){ .next = live->places, .key = key, .making = true };
     live->places = entry;
@@ -190,17 +196,18 @@ static place_entry *make_place(mel_status *status, mel_live *live, char *key, co
     live->n_making++;
     live->n_stuck++;
     pthread_mutex_unlock(&live->lock);
-    *status =
+    const mel_status status =
         live->maker(&entry->place, live->user, study->space, study->options.family, study->options.seed, err);
     pthread_mutex_lock(&live->lock);
     live->n_making--;
     live->n_stuck--;
     entry->making = false;
     pthread_cond_broadcast(&live->changed);
-    if (*status == MEL_OK)
-        return entry;
-    drop_place(live, entry);
-    return NULL;
+    if (status == MEL_OK)
+        *out = entry;
+    else
+        drop_place(live, entry);
+    return status;
 }
 
 /* Takes the key over. The lock is held before and after, not while the place is made. */
@@ -215,9 +222,8 @@ static mel_status use_place(place_entry **out, mel_live *live, char *key, const 
         entry = find_place(live, key);
     }
     if (entry == NULL && may_begin(live) && may_wait(live)) {
-        mel_status status = MEL_OK;
-        entry = make_place(&status, live, key, study, err);
-        if (entry == NULL)
+        const mel_status status = make_place(&entry, live, key, study, err);
+        if (status != MEL_OK)
             return status;
     } else {
         free(key);
@@ -251,7 +257,8 @@ mel_status mel_hall_of(mel_hall **out, mel_live *live, mel_study *study, mel_err
         free(hall);
         free(key);
         mel_study_free(study);
-        return mel_fail_memory(err, "a study");
+        (void)mel_fail_memory(err, "a study");
+        return MEL_ENOMEM;
     }
     place_entry *entry = NULL;
     pthread_mutex_lock(&live->lock);
@@ -279,6 +286,8 @@ mel_status mel_hall_of_study(mel_hall **out, mel_live *live, const char *id, mel
     if (status == MEL_OK)
         status = mel_hall_of(out, live, study, err);
     status = unavailable(status, err);
+    if (status == MEL_OK) /* stored studies may name options that nothing reads */
+        mel_session_options_settle(&study->options, &(*out)->place->domain);
     if (status == MEL_OK)
         (void)snprintf((*out)->state, sizeof(*out)->state, "%s", row.state);
     mel_study_row_clear(&row);
@@ -440,8 +449,9 @@ static seat_entry *claim(mel_live *live, const char *id, mel_error *err)
     return entry;
 }
 
-mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant, int64_t seen,
-                         mel_error *err)
+/* What is in memory will do when the store saw the participant then between these two times. */
+static mel_status take(mel_seat **out, mel_live *live, const char *participant, int64_t least, int64_t most,
+                       mel_error *err)
 {
     *out = NULL;
     if (strlen(participant) >= MEL_ID_TEXT)
@@ -453,7 +463,7 @@ mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant
     pthread_mutex_unlock(&live->lock);
     if (entry == NULL)
         return err->code;
-    if (entry->known && seen != 0 && entry->seat.row.seen != seen) {
+    if (entry->known && (entry->seat.row.seen < least || entry->seat.row.seen > most)) {
         seat_clear(live, &entry->seat);
         entry->known = false;
     }
@@ -468,6 +478,19 @@ mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant
     }
     *out = &entry->seat;
     return MEL_OK;
+}
+
+mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant, int64_t seen,
+                         mel_error *err)
+{
+    return seen == 0 ? take(out, live, participant, INT64_MIN, INT64_MAX, err)
+                     : take(out, live, participant, seen, seen, err);
+}
+
+mel_status mel_seat_look(mel_seat **out, mel_live *live, const char *participant, int64_t seen,
+                         mel_error *err)
+{
+    return take(out, live, participant, seen, INT64_MAX, err);
 }
 
 /* The seat that has been idle for longest, when there are too many seats or places; the caller clears and

@@ -10,8 +10,10 @@ typedef struct mel_live mel_live;
 mel_status mel_live_new(mel_live **out, mel_store *store, mel_place_maker maker, void *user, mel_error *err);
 void mel_live_free(mel_live *live);
 
+/* Too many do what takes long: the same will do in a moment. Nothing else here stops before its end. */
+#define MEL_BUSY MEL_ESTOPPED
 /* How many callers there may be at a time. From then on what takes long (making a place, waiting for one or
- * for a seat, whatever is between begin and end) is refused with MEL_ESTATE where too many do it, so that
+ * for a seat, whatever is between begin and end) is refused with MEL_BUSY where too many do it, so that
  * others' answers always find a worker. */
 void mel_live_limit(mel_live *live, size_t workers);
 mel_status mel_live_begin(mel_live *live, mel_error *err);
@@ -46,6 +48,9 @@ typedef struct {
  * is from another time when another process has answered meanwhile, and is made again (0: it will do).
  * MEL_EINVAL when there is no such participant, MEL_ESTATE when the study's data cannot be had. */
 mel_status mel_seat_take(mel_seat **out, mel_live *live, const char *participant, int64_t seen,
+                         mel_error *err);
+/* For those who only look, and whose list may be older than what is in memory: that is newer, and stays. */
+mel_status mel_seat_look(mel_seat **out, mel_live *live, const char *participant, int64_t seen,
                          mel_error *err);
 /* keep: what is in memory is what is stored; otherwise it is forgotten. */
 void mel_seat_release(mel_live *live, mel_seat *seat, bool keep);

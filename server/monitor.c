@@ -108,26 +108,27 @@ static void mark_of(char mark[MEL_MEMO_TEXT], const mel_participant_row *row)
     (void)snprintf(mark, MEL_MEMO_TEXT, "%lld %s", (long long)row->seen, row->state);
 }
 
-/* Found out now, and remembered until the person says more. NULL: not to be had, or *busy: not now. */
-static json_t *find_out(bool *busy, const mel_participant_row *row, mel_live *live)
+/* Found out now, and remembered until the person says more. */
+static mel_status find_out(json_t **found, const mel_participant_row *row, mel_live *live)
 {
     char mark[MEL_MEMO_TEXT];
     mel_seat *seat = NULL;
-    if (mel_live_begin(live, NULL) != MEL_OK) {
-        *busy = true;
-        return NULL;
-    }
-    json_t *found = NULL;
-    if (mel_seat_take(&seat, live, row->id, row->seen, NULL) == MEL_OK) {
-        found = describe_seat(seat);
+    mel_status status = mel_live_begin(live, NULL);
+    if (status != MEL_OK)
+        return status;
+    status = mel_seat_look(&seat, live, row->id, row->seen, NULL);
+    if (status == MEL_OK) {
+        *found = describe_seat(seat);
         (void)snprintf(seat->row.state, sizeof seat->row.state, "%s", mel_flow_state(seat->flow));
         mark_of(mark, &seat->row);
-        if (found != NULL)
-            mel_live_remember(live, row->id, mark, found);
+        if (*found != NULL)
+            mel_live_remember(live, row->id, mark, *found);
+        else
+            status = MEL_ENOMEM;
         mel_seat_release(live, seat, !seat->fresh);
     }
     mel_live_end(live);
-    return found;
+    return status;
 }
 
 /* --- pages -------------------------------------------------------------------------------------- */
@@ -219,7 +220,7 @@ static json_t *pool(bool *whole, const crowd *c, const mel_hall *hall, mel_live 
         through++;
         if (n == MOST_POOLED)
             continue;
-        if (mel_seat_take(&seat[n], live, c->row[i].id, c->row[i].seen, NULL) != MEL_OK) {
+        if (mel_seat_look(&seat[n], live, c->row[i].id, c->row[i].seen, NULL) != MEL_OK) {
             *whole = false;
             continue;
         }
@@ -312,10 +313,12 @@ static json_t *describe(shift *work, drop_out *d, const mel_participant_row *row
     char mark[MEL_MEMO_TEXT];
     mark_of(mark, row);
     json_t *one = describe_plain(row), *found = mel_live_recall(live, row->id, mark);
-    const bool now = !work->busy && clock_now() <= work->end;
-    if (found == NULL && now)
-        found = find_out(&work->busy, row, live);
-    work->left = work->left || (found == NULL && (!now || work->busy));
+    mel_status status = found != NULL ? MEL_OK : MEL_BUSY;
+    if (found == NULL && !work->busy && clock_now() <= work->end)
+        status = find_out(&found, row, live);
+    work->busy = work->busy || status == MEL_BUSY;
+    /* Who cannot be replayed at all is left out, and not waited for. */
+    work->left = work->left || status == MEL_BUSY || status == MEL_EIO || status == MEL_ENOMEM;
     bool good = one != NULL;
     if (found != NULL) {
         count_page(d, study, (size_t)json_integer_value(json_object_get(found, "phase")), row);

@@ -100,6 +100,11 @@ mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, co
  * name is replaced. expires: milliseconds since 1970, after which it is not found any more; 0: never. */
 mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
                          mel_error *err);
+/* Things of one byte that say no more than that they are there, for ever: all of them or none. */
+typedef struct {
+    char text[80];
+} mel_name;
+mel_status mel_store_put_names(mel_store *store, const mel_name *name, size_t n, mel_error *err);
 mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *name, mel_error *err);
 /* The stored bytes, which never expire: what another process put first wins. */
 mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,

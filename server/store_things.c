@@ -104,6 +104,28 @@ mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, 
     return store->write(store, put_thing, &t, false, err);
 }
 
+typedef struct {
+    const mel_name *name;
+    size_t n;
+} names;
+
+static mel_status put_names(mel_sql *sql, void *context, mel_error *err)
+{
+    const names *all = context;
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < all->n && status == MEL_OK; i++) {
+        thing t = { .name = all->name[i].text, .mine = "1", .n = 1 };
+        status = put_thing(sql, &t, err);
+    }
+    return status;
+}
+
+mel_status mel_store_put_names(mel_store *store, const mel_name *name, size_t n, mel_error *err)
+{
+    names all = { name, n };
+    return store->write(store, put_names, &all, false, err);
+}
+
 /* Hands the found bytes to the caller. */
 static mel_status found(void **bytes, size_t *n, thing *t, mel_status status, mel_error *err)
 {

@@ -103,9 +103,9 @@ static void upload(mel_call *call)
     char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
     mel_new_id(id);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
-    mel_status status = read_table(&table, bytes, n, &err);
+    mel_status status = check_room(call->app, n, &err);
     if (status == MEL_OK)
-        status = check_room(call->app, n, &err);
+        status = read_table(&table, bytes, n, &err);
     if (status == MEL_OK && (columns = describe(table)) == NULL)
         status = mel_fail_memory(&err, "a table");
     if (status == MEL_OK)

@@ -1,7 +1,18 @@
 // Answers survive a lost connection, a reload and a second tab, and count once.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { arrive, axe, createStudy, fits, launch, login, settle, startServer, visitor } from './support.mjs';
+import {
+  PATIENCE_MS,
+  arrive,
+  axe,
+  createStudy,
+  fits,
+  launch,
+  login,
+  settle,
+  startServer,
+  visitor,
+} from './support.mjs';
 
 let server;
 let browser;
@@ -73,7 +84,7 @@ for (const lost of ['request', 'acknowledgement'])
 const busy = (headers) => ({
   status: 503,
   headers,
-  json: { error: { code: 'unavailable', message: 'the server is busy; try again in a moment' } },
+  json: { error: { code: 'busy', message: 'the server is busy; try again in a moment' } },
 });
 
 test('joining a busy server waits and goes on by itself', async () => {
@@ -137,8 +148,10 @@ test('what was chosen before the data sets were listed stays', async () => {
   await page.goto(server.url);
   await page.getByLabel(/I have no data/).check();
   await page.locator('#class-0').fill('fine');
-  await Promise.all([page.waitForResponse('**/api/datasets'), list()]);
-  await page.waitForFunction(() => new Promise((painted) => requestAnimationFrame(() => setTimeout(painted, 0, true))));
+  const response = page.waitForResponse('**/api/datasets');
+  list();
+  await (await response).finished();
+  await page.locator('form[data-listed]').waitFor();
   assert.ok(await page.getByLabel(/I have no data/).isChecked());
   assert.equal(await page.locator('#class-0').inputValue(), 'fine');
   await page.getByLabel(/Try an example/).check();
@@ -235,6 +248,7 @@ test('narrow, zoomed, dark, touch', async () => {
 test('each page fetches less than 80 kB', async () => {
   for (const path of ['/', '/session', '/s/none', '/admin']) {
     const context = await browser.newContext();
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const client = await context.newCDPSession(page);
     await client.send('Network.enable');

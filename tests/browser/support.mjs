@@ -15,7 +15,7 @@ const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const program = path.resolve(process.env.MELICIT_PROGRAM ?? path.join(root, 'build/melicit'));
 export const WIDTHS = [1280, 360];
-const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 120_000;
 const HEIGHTS = { 1280: 800, 360: 740, 320: 640 };
 const BROWSER_FLAGS = [
   '--no-sandbox',

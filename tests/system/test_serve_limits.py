@@ -1,8 +1,11 @@
 """melicit serve at its limits: a disk that is full, bodies, uploads, logs, bursts, too little memory, links and proxies."""
 import collections
+import contextlib
+import http.client
 import json
 import os
 import resource
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -13,14 +16,38 @@ import warnings
 
 import pytest
 from conftest import SANITIZED
-from serving import OWN, Server, create_study, ready_study, reply_to, small_study
+from serving import OWN, SLOW, Client, Server, create_study, ready_study, reply_to, small_study
 
 CSV = {"Content-Type": "text/csv"}
 
 
 @pytest.fixture
-def server(melicit):
-    running = Server(melicit.folder)
+def ends():
+    """What a test has started and a failure left behind is ended after it, the last first."""
+    with contextlib.ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def serve(melicit, ends):
+    """Starts servers that end with the test, those that fail to start, too."""
+    class Kept(Server):
+        process = None
+
+        def end(self):
+            if self.process is not None:
+                self.kill()
+
+        def start(self):
+            ends.callback(self.end)
+            super().start()
+
+    return lambda *options, **more: Kept(melicit.folder, *options, **more)
+
+
+@pytest.fixture
+def server(serve):
+    running = serve()
     yield running
     running.stop()
 
@@ -85,15 +112,16 @@ def refused_for_storage(client, status, told):
     return status == 503 and told["error"]["code"] == "storage" and told["error"]["message"] and "Retry-After" in client.headers
 
 
-def test_disk_full(melicit):
+def test_disk_full(melicit, serve, ends):
     """A real file system without room: 503 for answers, joins and new studies, pages can be read; then all goes on."""
     disk = SmallDisk(melicit.folder / "disk")
+    ends.callback(disk.close)
     if disk.mounted:
-        server = Server(melicit.folder, store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
+        server = serve(store=str(melicit.folder / "disk" / "t.db"), before=disk.before)
         room = disk
     else:
         warnings.warn("no file system can be mounted here: files that may not grow stand in for a full one")
-        server = Server(melicit.folder)
+        server = serve()
         room = SizeLimit(server)
     study = create_study(server, small_study(questions=30, evaluation=30))
     people = [server.client() for _ in range(3)]
@@ -140,7 +168,6 @@ def test_disk_full(melicit):
         keys = [key for key, in db.execute("SELECT key FROM event")]
     assert len(keys) == len(set(keys)) == len(acknowledged) + 3 and set(acknowledged) <= set(keys)
     server.stop()
-    disk.close()
 
 
 # sizes --------------------------------------------------------------------------------------------
@@ -162,9 +189,9 @@ def test_bodies_that_are_too_large(server):
     assert client.answer(page)["seq"] == 2
 
 
-def test_room_for_uploads(melicit):
+def test_room_for_uploads(melicit, serve):
     """All uploads together have a limit: further ones are told so, others are not held up, and room is used again."""
-    server = Server(melicit.folder, "--upload-room", "0.1")
+    server = serve("--upload-room", "0.1")
     client = server.client()
     table = "a,label\n" + "1,x\n2,y\n" * 6000  # 48 kB
     kept = []
@@ -184,10 +211,11 @@ def test_room_for_uploads(melicit):
     server.stop()
 
 
-def test_a_log_has_an_end(melicit):
+def test_a_log_has_an_end(melicit, serve):
     """5,000 events of one person are replayed; the next one is refused, and the person can still read."""
-    server = Server(melicit.folder)
+    server = serve()
     client = server.client()
+    client.timeout = 60 * SLOW
     page = client.answer(client.own())
     page = client.post("/api/undo", {"seq": 2, "key": "undo-key-1"})[1]["page"]
     server.stop()
@@ -212,31 +240,33 @@ def test_a_log_has_an_end(melicit):
 
 # many at once -------------------------------------------------------------------------------------
 
-def test_a_burst_of_joins(melicit):
+def test_a_burst_of_joins(serve):
     """200 come while the study's data are read for the first time: some are told to come again, and then all are in."""
-    server = Server(melicit.folder)
+    server = serve()
     study = create_study(server, ready_study("cancer"))
     server.stop()
     server.start()  # nothing is in memory
     crowd = 40 if SANITIZED else 200
 
-    def come(tries):
+    def come(statuses):
         client = server.client()
-        for _ in range(60):
+        client.timeout = 60 * SLOW
+        deadline = time.monotonic() + 60 * SLOW
+        while time.monotonic() < deadline:
             status, told = client.post("/api/join", {"study": study})
-            tries[status] += 1
+            statuses.append(status)
             if status == 200:
                 return
-            assert status == 503 and told["error"]["code"] == "unavailable" and client.headers["Retry-After"] == "2", told
-            time.sleep(0.2)
+            assert status == 503 and told["error"]["code"] == "busy" and int(client.headers["Retry-After"]) > 0, told
+            time.sleep(1)
         raise AssertionError("never let in")
 
     def all_come():
-        tries, failures = collections.Counter(), []
+        statuses, failures = [], []
 
         def guarded():
             try:
-                come(tries)
+                come(statuses)
             except Exception as problem:  # noqa: B902 - raised below
                 failures.append(problem)
 
@@ -247,7 +277,7 @@ def test_a_burst_of_joins(melicit):
             t.join()
         if failures:
             raise failures[0]
-        return tries
+        return collections.Counter(statuses)
 
     first = all_come()
     assert first[200] == crowd
@@ -283,12 +313,32 @@ def test_the_monitor_of_many(server):
     assert new["answers"] == 2 and new["page"] == "guess" and new["seconds"] == 3
 
 
+def test_somebody_who_cannot_be_replayed(melicit, serve):
+    """Of whom nothing can be said, nothing is said, here and on the command line, and nobody waits for it."""
+    server = serve()
+    study = create_study(server)
+    people = [server.client() for _ in range(2)]
+    for client in people:
+        client.answer(client.join(study))
+    server.stop()
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        first, = db.execute("SELECT participant FROM event LIMIT 1").fetchone()
+        assert db.execute("UPDATE event SET body = '{' WHERE participant = ?", (first,)).rowcount == 1
+    server.start()
+    told = server.researcher().get(f"/api/admin/studies/{study}")[1]
+    assert told["complete"] and {p["id"] == first: p.get("answers") for p in told["live"]} == {True: None, False: 1}
+    server.stop()
+    lines = melicit("study", "show", study, "--store", "t.db").done().out.splitlines()
+    cells = [line.split() for line in lines if " active " in line]
+    assert sorted((row[0] == first, row.count("0"), row.count("1")) for row in cells) == [(False, 0, 1), (True, 0, 0)], lines
+
+
 # memory -------------------------------------------------------------------------------------------
 
 @pytest.mark.skipif(SANITIZED, reason="sanitizers reserve more address space than any limit")
-def test_spaces_without_memory(melicit):
-    """Whatever the memory lacks for, making a space gives 503 and the server goes on."""
-    server = Server(melicit.folder, "--workers", "2")
+def test_spaces_without_memory(serve):
+    """Whatever the memory lacks for, making a space is refused and the server goes on."""
+    server = serve("--workers", "2")
     client = server.client()
     page = client.own()
     # OpenBLAS waits for ever where it does not get its 128 MB of address space: it gets them before.
@@ -299,17 +349,22 @@ def test_spaces_without_memory(melicit):
     space = {"data": f"upload:{told['upload']}", "label": "label", "classes": ["no, really", "yes"]}
     with open(f"/proc/{server.process.pid}/status") as file:
         now = next(int(line.split()[1]) << 10 for line in file if line.startswith("VmData"))
-    seen = collections.Counter()
-    for step in range(40):
+    seen, codes = collections.Counter(), ("unavailable", "storage", "memory", "busy")
+    for step in range(1, 41):
         resource.prlimit(server.process.pid, resource.RLIMIT_DATA, (now + (step << 20), resource.RLIM_INFINITY))
-        # Another seed is another space.
-        status, told = server.client().post("/api/start", {**OWN, "space": space, "options": {"seed": step, "max_questions": 5}})
-        assert status in (200, 503), told
-        assert status == 200 or (told["error"]["message"] and told["error"]["code"] in ("unavailable", "storage", "memory")), told
-        seen[status] += 1
-        assert client.get("/api/page")[0] in (200, 503)
+        try:
+            # Another seed is another space.
+            body = {**OWN, "space": space, "options": {"seed": step, "max_questions": 5}}
+            status, told = server.client().post("/api/start", body)
+            assert status in (200, 503), told
+            assert status == 200 or (told["error"]["message"] and told["error"]["code"] in codes), told
+            seen[status] += 1
+            assert client.get("/api/page")[0] in (200, 503)
+        except (OSError, http.client.HTTPException):  # the library closes a connection that it has no memory for
+            seen[503] += 1
+        assert server.process.poll() is None
     resource.prlimit(server.process.pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    assert seen[503] > 3, seen
+    assert seen[200] > 0 and seen[503] > 0, seen
     assert server.client().own(space=space)["kind"] == "question"
     assert client.answer(page)["seq"] == 2
     server.stop()
@@ -386,23 +441,50 @@ def wait_for_a_fresh_minute(seconds):
         time.sleep(left + 0.1)
 
 
-def test_wrong_tokens_behind_a_proxy(melicit):
+def test_wrong_tokens_behind_a_proxy(melicit, serve):
     """With --trust-proxy the proxy's clients are told apart; what they write before their own address is not believed."""
-    server = Server(melicit.folder, "--trust-proxy", "127.0.0.1")
+    server = serve("--trust-proxy", "127.0.0.1")
     wait_for_a_fresh_minute(20)
     assert wrong_logins(server, 25, "198.51.100.1") == 429
     assert wrong_logins(server, 1, "198.51.100.2") == 403
     assert wrong_logins(server, 1, "198.51.100.2", "198.51.100.1") == 429
     assert wrong_logins(server, 1, "198.51.100.1", "2001:db8::7") == 403
     assert wrong_logins(server, 25, "2001:db8::7") == 429
+    assert wrong_logins(server, 1, "2001:DB8:0:0::0:7") == 429  # the same one
     assert wrong_logins(server, 1, "198.51.100.1", "not an address") == 403  # then it is the proxy's own
     assert wrong_logins(server, 1, "198.51.100.1,") == 403
     assert server.client().post("/api/admin/login", {"token": server.token}, **{"X-Forwarded-For": "198.51.100.1"})[0] == 200
     server.stop()
     for options in ((), ("--trust-proxy", "192.0.2.9")):  # nobody else is believed
-        server = Server(melicit.folder, *options)
+        server = serve(*options)
         wait_for_a_fresh_minute(20)
         assert wrong_logins(server, 25, "198.51.100.1") == 429
         assert wrong_logins(server, 1, "198.51.100.2") == 429
         server.stop()
     melicit("serve", "--trust-proxy", "localhost", "--port", "0", "--store", "t.db").refused(2, "localhost")
+
+
+def has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as s:
+            s.bind(("::1", 0))
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="there is no ::1 here")
+@pytest.mark.parametrize("spelling", ["::1", "0:0:0:0:0:0:0:1", "0::0001"])
+def test_a_proxy_by_any_spelling(serve, spelling):
+    server = serve("--listen", "::1", "--trust-proxy", spelling)
+
+    def client():
+        made = Client(server.port)
+        made.connection = http.client.HTTPConnection("::1", server.port, timeout=made.timeout)
+        return made
+
+    server.client = client
+    wait_for_a_fresh_minute(20)
+    assert wrong_logins(server, 25, "198.51.100.1") == 429
+    assert wrong_logins(server, 1, "198.51.100.2") == 403
+    server.stop()

@@ -87,7 +87,7 @@ def test_1_kill(folder):
                     status, told = people[i].send(page, value, key)
                 except (OSError, ValueError, http_failure):
                     return  # the server is gone: the same request is sent again after its restart
-                if status == 503 and told["error"]["code"] == "unavailable":  # the study is being read again
+                if status == 503 and told["error"]["code"] == "busy":  # the study is being read again
                     time.sleep(0.05)
                     continue
                 assert status == 200, told

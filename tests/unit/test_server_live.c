@@ -100,6 +100,20 @@ static void test_seats_follow_the_store(void **state)
     assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
     assert_string_equal(mel_flow_where(seat->flow), "text");
     mel_seat_release(w->app.live, seat, true);
+    /* Who only looks, with an older list, leaves what is in memory; a newer list does not. */
+    static const struct {
+        int64_t seen;
+        bool fresh;
+    } looks[] = { { 1001, false }, { 1002, false }, { 1003, true } };
+    for (size_t i = 0; i < COUNT(looks); i++) {
+        assert_ok(mel_seat_look(&seat, w->app.live, id, looks[i].seen, &err), &err);
+        assert_int_equal(seat->fresh, looks[i].fresh);
+        assert_int_equal(seat->seq, 2);
+        mel_seat_release(w->app.live, seat, true);
+    }
+    assert_ok(mel_seat_take(&seat, w->app.live, id, 1001, &err), &err);
+    assert_true(seat->fresh);
+    mel_seat_release(w->app.live, seat, true);
     mel_flow_free(other);
     mel_hall_release(w->app.live, hall);
     assert_int_equal(mel_seat_take(&seat, w->app.live, "nobody", 0, &err), MEL_EINVAL);
@@ -420,9 +434,9 @@ static void test_heavy_work_is_bounded(void **state)
     overwrite(strstr(text, "\"seed\": 1"), "\"seed\": 2");
     mel_live_limit(live, 4);
     assert_ok(mel_live_begin(live, &err), &err);
-    assert_int_equal(mel_live_begin(live, &err), MEL_ESTATE);
+    assert_int_equal(mel_live_begin(live, &err), MEL_BUSY);
     assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
-    assert_int_equal(mel_hall_of(&hall, live, other, &err), MEL_ESTATE);
+    assert_int_equal(mel_hall_of(&hall, live, other, &err), MEL_BUSY);
     assert_null(hall);
     assert_ok(mel_hall_of_study(&hall, live, w->study, &err), &err);
     mel_hall_release(live, hall);
@@ -599,7 +613,7 @@ static void *take_seat(void *user)
         mel_seat_release(p->live, seat, true);
     } else {
         pthread_mutex_lock(&p->lock);
-        p->refused += status == MEL_ESTATE;
+        p->refused += status == MEL_BUSY;
         pthread_mutex_unlock(&p->lock);
     }
     return NULL;
@@ -633,6 +647,27 @@ static void test_one_person_cannot_have_all_workers(void **state)
     pthread_mutex_destroy(&p.lock);
 }
 
+/* As many as the largest studies have. */
+static void test_memos_of_many(void **state)
+{
+    enum { MANY = 10000 };
+    world *w = *state;
+    static char id[MANY][MEL_ID_TEXT];
+    json_t *value = json_pack("{s:i}", "answers", 7);
+    size_t found = 0;
+    for (size_t i = 0; i < MANY; i++) {
+        mel_new_id(id[i]);
+        mel_live_remember(w->app.live, id[i], "now", value);
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        json_t *known = mel_live_recall(w->app.live, id[i], "now");
+        found += json_equal(known, value) != 0;
+        json_decref(known);
+    }
+    json_decref(value);
+    assert_true(found * 100 >= (size_t)MANY * 99);
+}
+
 /* What the quotas of uploads and participants are taken from. */
 static void test_sums_of_the_store(void **state)
 {
@@ -663,6 +698,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_heavy_work_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_memos_of_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_idle_places_are_forgotten, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_seats_give_up_places, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_monitor_remembers, set_up, tear_down),

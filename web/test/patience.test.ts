@@ -4,7 +4,7 @@ import { ApiError } from '../src/lib/api';
 import { patiently } from '../src/lib/patience';
 
 const isBusy = (error: Error): boolean => error.message === 'Busy.';
-const busy = (retryAfter: number | null): ApiError => new ApiError(503, 'unavailable', 'Busy.', null, null, retryAfter);
+const busy = (retryAfter: number | null): ApiError => new ApiError(503, 'busy', 'Busy.', null, null, retryAfter);
 
 /** Fails so often, then answers; how long it was waited for. */
 async function tried(failures: ApiError[], chance = 0): Promise<{ waits: number[]; answer: string }> {
@@ -39,6 +39,8 @@ test('gives up after a minute', async () => {
 test('other failures are told at once', async () => {
   for (const failure of [
     busy(null),
+    new ApiError(503, 'unavailable', 'Busy.', null, null, 2),
+    new ApiError(503, 'storage', 'Busy.', null, null, 2),
     new ApiError(429, 'too-many', 'Busy.', null, null, 60),
     new ApiError(0, 'offline', 'Busy.'),
     new ApiError(404, 'no-study', 'Busy.', null, null, 2),

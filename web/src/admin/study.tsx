@@ -156,8 +156,9 @@ function People({ view, erase }: { view: StudyView; erase: (person: Person) => v
       )}
       {view.complete === false && <p role="status">Some people’s answers are still being read; their numbers follow.</p>}
       <p class="note">
-        M: share of the evaluation questions on which the elicited metric prefers what the participant preferred. p: how
-        likely so many contradictions are by carelessness alone; below 0.05 the answers are inconsistent.
+        M: share of the evaluation questions on which the elicited metric prefers what the participant preferred. p: the
+        probability that answers of somebody who errs as assumed speak so little against coin tosses (or, where no error
+        is assumed, contradict the metric so often); below 0.05 they are called inconsistent.
       </p>
     </section>
   );

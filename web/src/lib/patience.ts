@@ -6,7 +6,7 @@ const PATIENCE_MS = 60_000;
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Asks again by itself while the server says when to, for a minute; every other failure is thrown at once. */
+/** Asks again by itself while the server is busy, for a minute; every other failure is thrown at once. */
 export async function patiently<T>(
   ask: () => Promise<T>,
   pause: (milliseconds: number) => Promise<void> = sleep,
@@ -17,7 +17,7 @@ export async function patiently<T>(
     try {
       return await ask();
     } catch (problem) {
-      if (!(problem instanceof ApiError) || problem.status !== 503 || problem.retryAfter === null) throw problem;
+      if (!(problem instanceof ApiError) || problem.code !== 'busy' || problem.retryAfter === null) throw problem;
       // Those who were sent away together do not come back together.
       const wait = problem.retryAfter * 1000 * (1 + chance() / 2);
       if (waited + wait > PATIENCE_MS) throw problem;

@@ -365,7 +365,7 @@ export function Start(): JSX.Element {
       <main id="main" class="wide start">
         {underWay && <UnderWay page={underWay} leave={leave} />}
         <Intro />
-        <form onSubmit={(event) => void begin(event)} noValidate>
+        <form onSubmit={(event) => void begin(event)} noValidate data-listed={datasets.length > 0 || undefined}>
           <Step number={1} title="What do the systems work on?">
             <SourceChoice {...props} datasets={datasets} />
             {draft.source === 'bundled' && <Bundled {...props} datasets={datasets} />}
