@@ -20,6 +20,7 @@ typedef struct {
     double tolerance;
     size_t n, q;              /* coefficients, numbers in a group's statistics */
     double *low, *high;       /* n: intervals, to be widened */
+    double *value;            /* n: coefficients, to be changed */
     double *slope, *gradient; /* q: at the centre, of unit length; elsewhere */
     double *place;            /* q */
 } look;
@@ -44,14 +45,14 @@ static mel_finding look_at_trade_off(const look *l)
     /* Half of the norms of B makes one: the same error of a is twice as much of the trade-off. */
     const double share = quadratic ? 2.0 : 1.0;
     if (l->low[last] <= begins_within * differences && l->high[last] <= ends_within * differences) {
-        l->low[last] = 0.0;
+        l->low[last] = l->value[last] = 0.0;
         widen(l, l->q, last, quadratic ? 2.0 : 1.0);
         return MEL_FINDING_NO_DIFFERENCES;
     }
     if (1.0 - l->high[last] <= share * begins_within * mistakes &&
         1.0 - l->low[last] <= share * ends_within * mistakes) {
         widen(l, 0, l->q, 1.0);
-        l->high[last] = 1.0;
+        l->high[last] = l->value[last] = 1.0;
         return MEL_FINDING_NO_MISTAKES;
     }
     return MEL_FINDING_NONE;
@@ -109,6 +110,7 @@ static mel_status look_at_curve(mel_finding *out, const look *l, const mel_ball 
 static mel_status judge(mel_finding *out, look *l, mel_metric *metric, const mel_session *session,
                         mel_error *err)
 {
+    memcpy(l->value, mel_metric_coefficient(metric), l->n * sizeof *l->value);
     for (size_t i = 0; i < l->n; i++)
         if (!mel_metric_interval(metric, i, &l->low[i], &l->high[i]))
             return MEL_OK;
@@ -120,7 +122,8 @@ static mel_status judge(mel_finding *out, look *l, mel_metric *metric, const mel
         status = look_at_curve(out, l, session->domain.ball, err);
     if (status != MEL_OK || *out == MEL_FINDING_NONE)
         return status;
-    return mel_metric_set_intervals(metric, l->low, l->high, err);
+    status = mel_metric_set_coefficients(metric, l->value, err);
+    return status == MEL_OK ? mel_metric_set_intervals(metric, l->low, l->high, err) : status;
 }
 
 mel_status mel_session_judge(mel_summary *summary, mel_metric *metric, const mel_session *session,
@@ -140,12 +143,13 @@ mel_status mel_session_judge(mel_summary *summary, mel_metric *metric, const mel
         .n = mel_metric_coefficients(metric),
         .q = mel_sign_count(&session->layout),
     };
-    double *room = mel_alloc(2 * l.n + 3 * l.q, sizeof *room);
+    double *room = mel_alloc(3 * l.n + 3 * l.q, sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "what was found");
     l.low = room;
     l.high = l.low + l.n;
-    l.slope = l.high + l.n;
+    l.value = l.high + l.n;
+    l.slope = l.value + l.n;
     l.gradient = l.slope + l.q;
     l.place = l.gradient + l.q;
     const mel_status status = judge(&summary->finding, &l, metric, session, err);

@@ -103,7 +103,7 @@ def test_degenerate_in_words(melicit, ball, family, truth, strategy, radius, tra
              *(SEARCH if strategy == "search" else ()))
     got = melicit(*words, "--json", "--report", "r.html").done().json
     assert got["finding"] == finding and got["finding_text"].startswith(sentence)
-    assert abs(got["metric"]["coefficients"]["lambda"] - trade_off) <= (0 if strategy == "search" else 0.05)
+    assert got["metric"]["coefficients"]["lambda"] == trade_off
     mistakes, apart, _ = widths(got["metric"]["intervals"])
     assert (mistakes if trade_off else apart).min() >= 1
     assert (mistakes if not trade_off else apart[:0]).max(initial=0) <= 0.1
