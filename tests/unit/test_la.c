@@ -576,8 +576,9 @@ static void test_cholesky_raised(void **state)
     }
     /* Not positive: divided by raised pivots, later entries would be 1e6, 1e18 and so on. */
     double bad[25];
-    for (size_t i = 0; i < 25; i++)
-        bad[i] = i % 6 == 0 ? 1.0 : 1.0 + 0.1 * (double)(i % 5 + i / 5);
+    for (size_t i = 0; i < 5; i++)
+        for (size_t j = 0; j < 5; j++)
+            bad[i * 5 + j] = i == j ? 1.0 : 1.0 + 0.1 * (double)(i + j);
     mel_cholesky_raised(5, bad, 1e-12);
     for (size_t i = 0; i < 25; i++) {
         assert_true(fabs(bad[i]) < 3.0);
