@@ -7,12 +7,11 @@ engine's prior, which is what false alarms are counted on; `random` tosses coins
 `every` is --repeat-every, 0: nothing comes back. Exit status 1 when false alarms exceed 6%. MELICIT_BUILD names the
 build folder (default: build).
 """
-import argparse
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.dont_write_bytecode = True
-from noise import NAMES, Q6, QUADRATIC, head, measure, show  # a neighbour in this folder
+from noise import NAMES, Q6, QUADRATIC, arguments, head, measure, show  # a neighbour in this folder
 
 FLAGGED, DOUBTFUL, MOST_ALARMS = 0.05, 0.2, 0.06
 WHO = ["prior", "flip:0.1", "flip:0.35", "random"]
@@ -30,11 +29,7 @@ ROWS = [
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", type=int, default=2, help="sessions run at the same time; 2")
-    parser.add_argument("--share", type=float, default=1.0, help="of the sessions, for a quick look")
-    parser.add_argument("--first-seed", type=int, default=20001, help="of the metrics and sessions; 20001")
-    args = parser.parse_args()
+    args = arguments(__doc__, 20001)
     missed = []
     with ThreadPoolExecutor(args.jobs) as pool:
         cells = []

@@ -128,12 +128,16 @@ def one_wrong(row, right, wrong, missed):
                   "questions", max(extra) <= MORE)])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(about, first_seed):
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2, help="sessions run at the same time; 2")
-    parser.add_argument("--share", type=float, default=1.0, help="of the metrics, for a quick look")
-    parser.add_argument("--first-seed", type=int, default=1, help="of the metrics and sessions; 1")
-    args = parser.parse_args()
+    parser.add_argument("--share", type=float, default=1.0, help="of the metrics or sessions, for a quick look")
+    parser.add_argument("--first-seed", type=int, default=first_seed, help=f"of the metrics and sessions; {first_seed}")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments(__doc__, 1)
     start, missed = time.time(), []
 
     def count(metrics):

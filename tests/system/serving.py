@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 import uuid
 
@@ -236,3 +237,29 @@ def take_turns(page, turns, clients):
         assert status == 200, told
         page = told["page"]
     return page
+
+
+def in_threads(count, work):
+    """Runs work(i) in so many threads; failures are raised here."""
+    failures = []
+
+    def guarded(i):
+        try:
+            work(i)
+        except BaseException as problem:  # noqa: B902 - raised below
+            failures.append(problem)
+
+    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    if failures:
+        raise failures[0]
+
+
+def same_person(client, port):
+    """The same browser, at another server."""
+    other = Client(port)
+    other.cookies, other.csrf = client.cookies, client.csrf
+    return other

@@ -10,7 +10,7 @@ import time
 import urllib.parse
 
 import pytest
-from serving import OWN, Client, Server, create_study, ready_study, reply_to, small_study, take_turns
+from serving import OWN, Server, create_study, ready_study, reply_to, same_person, small_study, take_turns
 
 
 @pytest.fixture
@@ -435,8 +435,7 @@ def test_two_servers_share_a_store(server, melicit):
     study = create_study(server)
     client = server.client()
     page = client.join(study)
-    other = Client(second.port)
-    other.cookies, other.csrf = client.cookies, client.csrf
+    other = same_person(client, second.port)
     page = take_turns(page, 12, (client, other))
     assert page["kind"] == "done"
     second.stop()

@@ -8,7 +8,6 @@ import resource
 import socket
 import sqlite3
 import subprocess
-import threading
 import time
 import urllib.parse
 import uuid
@@ -16,7 +15,7 @@ import warnings
 
 import pytest
 from conftest import SANITIZED
-from serving import OWN, SLOW, Client, Server, create_study, ready_study, reply_to, small_study
+from serving import OWN, SLOW, Client, Server, create_study, in_threads, ready_study, reply_to, small_study
 
 CSV = {"Content-Type": "text/csv"}
 
@@ -262,21 +261,8 @@ def test_a_burst_of_joins(serve):
         raise AssertionError("never let in")
 
     def all_come():
-        statuses, failures = [], []
-
-        def guarded():
-            try:
-                come(statuses)
-            except Exception as problem:  # noqa: B902 - raised below
-                failures.append(problem)
-
-        threads = [threading.Thread(target=guarded) for _ in range(crowd)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        if failures:
-            raise failures[0]
+        statuses = []
+        in_threads(crowd, lambda _: come(statuses))
         return collections.Counter(statuses)
 
     first = all_come()

@@ -8,7 +8,7 @@ import tempfile
 import uuid
 
 import pytest
-from serving import Client, Server, create_study, reply_to, take_turns
+from serving import Server, create_study, reply_to, same_person, take_turns
 from test_serve import (  # noqa: F401: the same tests, on the other store
     test_closed_and_full_studies, test_own_session, test_prolific_ids_open_no_labels, test_prolific_parameters,
     test_quota_counts_people, test_ready_studies, test_refusing_consent, test_rehearsal_over_http, test_resume_policies,
@@ -51,13 +51,11 @@ def test_two_servers_share_a_database(server, database, melicit):
     study = create_study(server)
     client = server.client()
     page = client.join(study)
-    other = Client(second.port)
-    other.cookies, other.csrf = client.cookies, client.csrf
+    other = same_person(client, second.port)
     page = take_turns(page, 8, (client, other))
     second.kill()
     second.start()
-    other = Client(second.port)
-    other.cookies, other.csrf = client.cookies, client.csrf
+    other = same_person(client, second.port)
     assert other.get("/api/page")[1]["page"]["seq"] == page["seq"]
     while page["kind"] != "done":
         status, told = other.send(page, reply_to(page))

@@ -14,7 +14,7 @@ import uuid
 
 import pytest
 from conftest import SANITIZED
-from serving import OWN, SLOW, SOAK, Client, Server, create_study, reply_to, small_study
+from serving import OWN, SLOW, SOAK, Client, Server, create_study, in_threads, reply_to, small_study
 
 http_failure = http.client.HTTPException
 HOST = b"Host: localhost\r\n"
@@ -37,25 +37,6 @@ def stored(folder, store="t.db"):
     with sqlite3.connect(folder / store) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return db.execute("SELECT participant, seq, key FROM event ORDER BY participant, seq").fetchall()
-
-
-def in_threads(count, work):
-    """Runs work(i) in so many threads; failures are raised here."""
-    failures = []
-
-    def guarded(i):
-        try:
-            work(i)
-        except BaseException as problem:  # noqa: B902 - raised below
-            failures.append(problem)
-
-    threads = [threading.Thread(target=guarded, args=(i,)) for i in range(count)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    if failures:
-        raise failures[0]
 
 
 # 1 ------------------------------------------------------------------------------------------------
