@@ -162,7 +162,6 @@ static session open_session(const study *s, uint64_t seed)
     must(mel_basis_new(&it.f, &domain, &opt, &err));
     const mel_sampler_options sampling = {
         .dimension = it.f->dimension,
-        .samples = it.f->samples,
         .n_cone = it.f->n_cone,
         .cone = it.f->cone,
         .start = it.f->start,

@@ -304,7 +304,6 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
             e->f->dimension, MOST_COEFFICIENTS);
     mel_sampler_options sampling = {
         .dimension = e->f->dimension,
-        .samples = e->f->samples,
         .n_cone = e->f->n_cone,
         .cone = e->f->cone,
         .start = e->f->start,

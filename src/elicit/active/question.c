@@ -1,8 +1,9 @@
 #include "elicit/active/question.h"
 
 #include "base/la.h"
-#include "elicit/active/climb.h"
+#include "elicit/active/plan.h"
 #include "elicit/active/select.h"
+#include "elicit/active/view.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +14,6 @@ enum {
     MIDDLES = 60,     /* random middles that are tried */
     REFINE = 40,      /* middles near the best one that are tried then */
     FEW = 3,          /* middles that are tried when questions were put aside */
-    CLIMBERS = 4,     /* middles that climb, in families where they can; 8 of 20 steps do no better */
-    CLIMB_STEPS = 10, /* of each */
     POWER_STEPS = 40, /* towards the longest direction of the posterior */
     SHIFTS = 2        /* rounds of shifting a cut until it halves the samples */
 };
@@ -24,6 +23,8 @@ static const double shrink = 0.93;
 static const double probe = 1e-4;
 /* Share of the samples that must agree which way a cut shifts. */
 static const double agree = 0.97;
+/* How well the direction of w must be known (mel_samples' resultant) for cuts to be planned. */
+static const double plan_from = 0.6;
 
 typedef struct {
     double *c, *delta; /* size each */
@@ -34,7 +35,6 @@ struct mel_chooser {
     mel_basis *f;
     size_t count, dimension, size;
     double *room;
-    candidate climber[CLIMBERS];
     /* The posterior, at the norm at which coefficients are judged. */
     double *sample;     /* count x D */
     double *bounded;    /* count x D: see bound_samples */
@@ -50,9 +50,10 @@ struct mel_chooser {
     double gain;
     bool long_cuts;      /* answers may be wrong at any margin */
     const double *stake; /* count: mel_samples'; NULL: all alike; lent until the next look */
+    mel_plan *plan;      /* NULL: the family has none */
+    bool planned;        /* it is worth following */
     /* Seen from one middle */
     mel_view view;
-    mel_climb climb;
     double *second; /* size x size: M2 = J C C J' */
     size_t n_pool;
     candidate pool[POOL];
@@ -68,7 +69,7 @@ void mel_chooser_free(mel_chooser *chooser)
     if (chooser == NULL)
         return;
     mel_view_free(&chooser->view);
-    mel_climb_free(&chooser->climb);
+    mel_plan_free(chooser->plan);
     free(chooser->room);
     free(chooser);
 }
@@ -90,7 +91,7 @@ static size_t divide_room(mel_chooser *q)
     const size_t n_counts = sizeof counts / sizeof *counts, n_sizes = sizeof sizes / sizeof *sizes;
     const size_t n_dimensions = sizeof dimensions / sizeof *dimensions;
     const size_t total = 2 * n * d + n_counts * n + n_dimensions * d + n_sizes * s + d * d + s * s +
-                         2 * larger + (size_t)POOL * 2 * s + (size_t)CLIMBERS * s;
+                         2 * larger + (size_t)POOL * 2 * s;
     if (q->room == NULL)
         return total;
     double *at = q->room;
@@ -110,8 +111,6 @@ static size_t divide_room(mel_chooser *q)
         q->pool[i].c = take(&at, s);
         q->pool[i].delta = take(&at, s);
     }
-    for (size_t i = 0; i < CLIMBERS; i++)
-        q->climber[i].c = take(&at, s);
     return total;
 }
 
@@ -131,8 +130,8 @@ mel_status mel_chooser_new(mel_chooser **out, mel_basis *f, size_t samples, mel_
         (void)divide_room(q);
         status = mel_view_new(&q->view, f, q->covariance, q->mean, err);
     }
-    if (status == MEL_OK && f->climbs)
-        status = mel_climb_new(&q->climb, &q->view, q->weight, err);
+    if (status == MEL_OK && f->plans)
+        status = mel_plan_new(&q->plan, f, err);
     if (status != MEL_OK) {
         mel_chooser_free(q);
         return status;
@@ -183,7 +182,7 @@ static void find_moments(mel_chooser *q)
             q->covariance[k * d + j] = q->covariance[j * d + k] = q->covariance[j * d + k] / (double)n;
 }
 
-/* Where middles climb, variances count by themselves: what is known worst decides when all is known well
+/* Where cuts are planned, variances count by themselves: what is known worst decides when all is known well
  * enough, and a family whose questions cannot cut along single coefficients does not keep them alike
  * otherwise. */
 static void find_weights(mel_chooser *q)
@@ -195,7 +194,7 @@ static void find_weights(mel_chooser *q)
     q->variance = 0.0;
     for (size_t j = 0; j < d; j++) {
         const double variance = q->covariance[j * d + j];
-        q->weight[j] = q->f->climbs && greatest > 0.0 ? variance / greatest : 1.0;
+        q->weight[j] = q->f->plans && greatest > 0.0 ? variance / greatest : 1.0;
         q->variance += q->weight[j] * variance;
     }
 }
@@ -228,6 +227,7 @@ void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
     q->gain = size > 0.0 ? length / size : 1.0;
     q->level = mel_samples_radius_level(samples);
     q->side_level = mel_samples_level(samples, 0.975);
+    q->planned = q->plan != NULL && samples->resultant >= plan_from && mel_plan_fit(q->plan, q->mean);
 }
 
 const double *mel_chooser_samples(const mel_chooser *chooser)
@@ -395,44 +395,26 @@ static double try_middle(mel_chooser *q, const double *c, bool simple)
     return q->long_cuts ? try_longest(q, c) : try_coefficients(q, c);
 }
 
-/* The CLIMBERS best of random middles. */
-static size_t choose_climbers(mel_chooser *q, mel_rng *rng)
+/* Takes the plan's cuts, as good as what they take away of the weighted variance if all were normal. */
+static void try_plan(mel_chooser *q)
 {
     const mel_basis *f = q->f;
-    size_t n = 0;
-    for (int i = 0; i < MIDDLES; i++) {
-        f->ops->middle(f, rng, q->c);
-        const double score = mel_climb_look(&q->climb, q->c);
-        size_t at = n;
-        if (n < CLIMBERS) {
-            n++;
-        } else {
-            at = 0;
-            for (size_t k = 1; k < n; k++)
-                if (q->climber[k].score < q->climber[at].score)
-                    at = k;
-            if (q->climber[at].score >= score)
-                continue;
+    const size_t d = q->dimension, bytes = q->size * sizeof(double);
+    for (size_t i = 0; i < mel_plan_count(q->plan); i++) {
+        mel_plan_cut(q->plan, i, q->c, q->delta);
+        mel_basis_place(f, q->c, 0.5, q->delta, q->a, q->b);
+        f->ops->row(f, q->a, q->b, q->row);
+        double all = 0.0, taken = 0.0;
+        for (size_t j = 0; j < d; j++) {
+            const double together = mel_dot(d, q->covariance + j * d, q->row);
+            all += together * q->row[j];
+            taken += q->weight[j] * together * together;
         }
-        q->climber[at].score = score;
-        memcpy(q->climber[at].c, q->c, q->size * sizeof(double));
-    }
-    return n;
-}
-
-/* Where the climbers end: the best delta there, and those of single coefficients. */
-static void climb(mel_chooser *q, mel_rng *rng)
-{
-    const size_t n = choose_climbers(q, rng), bytes = q->size * sizeof(double);
-    for (size_t i = 0; i < n; i++) {
-        const double *c = q->climber[i].c;
-        (void)mel_climb_improve(&q->climb, q->climber[i].c, q->climber[i].score, q->best, CLIMB_STEPS);
-        candidate *k = admit(q, mel_climb_look(&q->climb, c));
-        if (k != NULL) {
-            memcpy(k->c, c, bytes);
-            memcpy(k->delta, q->climb.delta, bytes);
-        }
-        (void)try_middle(q, c, false);
+        candidate *k = admit(q, taken / all);
+        if (k == NULL)
+            continue;
+        memcpy(k->c, q->c, bytes);
+        memcpy(k->delta, q->delta, bytes);
     }
 }
 
@@ -447,8 +429,8 @@ static void collect(mel_chooser *q, bool simple, bool few, mel_rng *rng)
         try_middle(q, q->c, simple);
         return;
     }
-    if (f->climbs && !simple && !few) {
-        climb(q, rng);
+    if (q->planned && !simple && !few) {
+        try_plan(q);
         return;
     }
     double best = -1.0, step = 1.0;
