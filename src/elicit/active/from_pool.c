@@ -37,6 +37,7 @@ struct mel_pool_chooser {
     double *margin;     /* samples */
     double *likely;     /* samples */
     double variance;    /* trace of the covariance */
+    double known;       /* mean entropy of answers given w, where margins do not matter; NaN: they do */
     /* The assumed noise as the normal approximation sees it. */
     double blur2;  /* variance of what blurs small differences */
     double trust2; /* squared share of answers to large differences that are not random */
@@ -187,18 +188,37 @@ static double reduction_of(mel_pool_chooser *q, double share)
     return sum / (share * (1.0 - share) * q->variance);
 }
 
+static double mean_entropy(const mel_pool_chooser *q)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < q->samples; i++)
+        sum += entropy(q->likely[i]);
+    return sum / (double)q->samples;
+}
+
+/* Wrong answers come as often whatever the pair, so that logarithms are taken once for all of them. */
+static void look_at_mistakes(mel_pool_chooser *q, const mel_sampler *sampler)
+{
+    const mel_noise_kind kind = mel_sampler_samples(sampler)->noise;
+    q->known = NAN;
+    if (kind != MEL_NOISE_NONE && kind != MEL_NOISE_FLIP)
+        return;
+    for (size_t i = 0; i < q->samples; i++)
+        q->likely[i] = 1.0;
+    mel_sampler_predict(sampler, q->samples, 1, q->likely);
+    q->known = mean_entropy(q);
+}
+
 static mel_outlook look_at(mel_pool_chooser *q, const mel_sampler *sampler, size_t a, size_t b)
 {
     const double n = (double)q->samples, share = predict(q, sampler, a, b);
     mel_outlook outlook = { .reduction = reduction_of(q, share) };
     if (!(outlook.reduction > 0.0))
         return outlook;
-    double known = 0.0;
-    for (size_t i = 0; i < q->samples; i++) {
-        known += entropy(q->likely[i]) / n;
-        outlook.margin += fabs(q->margin[i]) / n;
-    }
-    outlook.information = fmax(0.0, entropy(share) - known);
+    for (size_t i = 0; i < q->samples; i++)
+        outlook.margin += fabs(q->margin[i]);
+    outlook.margin /= n;
+    outlook.information = fmax(0.0, entropy(share) - (isnan(q->known) ? mean_entropy(q) : q->known));
     return outlook.margin > 0.0 ? outlook : (mel_outlook){ 0 };
 }
 
@@ -214,6 +234,7 @@ static double worth(mel_outlook outlook)
 mel_outlook mel_pool_chooser_judge(mel_pool_chooser *chooser, const mel_sampler *sampler, size_t a, size_t b)
 {
     read_samples(chooser, mel_sampler_samples(sampler));
+    look_at_mistakes(chooser, sampler);
     return look_at(chooser, sampler, a, b);
 }
 
@@ -328,6 +349,7 @@ void mel_pool_chooser_choose(size_t *a, size_t *b, mel_outlook *outlook, mel_poo
                              const mel_sampler *sampler)
 {
     read_samples(q, mel_sampler_samples(sampler));
+    look_at_mistakes(q, sampler);
     look_from_mean(q);
     look_at_noise(q, sampler);
     q->n_best = 0;
