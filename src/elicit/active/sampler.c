@@ -30,7 +30,7 @@ enum {
     PER_DIMENSION_FLIPS = 80,
     MOST_FLIPS = 2048,
     /* Where answers may be wrong or in a band: with 512 a band's 95% intervals held in 90 to 95 of 100 cases
-     * (MEL_BAND_OUTSIDE); with 400 the error was 0.052 after 13 questions (q = 2, flip:0.1, learned, 95th
+     * (MEL_BAND_OUTSIDE); with 512 the error was 0.052 after 13 questions (q = 2, flip:0.1, learned, 95th
      * percentile of 2,000 metrics), with 1,024 it was 0.045, with twice as many 0.046. */
     LEAST_NOISY = 1024,
     CAREFUL_UP_TO = 2, /* dimensions: in 6 the errors were 1.2 times as large with stakes as without */
