@@ -17,8 +17,15 @@ enum {
     FEW_CHAINS = 4,
     LOGISTIC_CHAINS = 32,
     CHAINS = 128,
+    /* A part of the posterior that blames other answers is lost when no chain starts in it, though two or
+     * three answers may make it the likely one. With 512 chains of 2 samples instead of 128 of 8, 95%
+     * intervals hold after 132 questions in 94 instead of 91 of 100 cases (q = 12, flip:0.1, learned, 60
+     * metrics twice), with errors as before, for a third more time; twice the samples of 128 chains change
+     * nothing. */
+    MANY_CHAINS = 512,
     BLOCKS = 8,         /* of consecutive samples, compared to see how well chains mix */
     BURN_IN = 4,        /* sweeps of a chain that starts at a draw of the (reweighted) posterior */
+    BURN_IN_MANY = 2,   /* the same for MANY_CHAINS */
     FIRST_BURN_IN = 50, /* sweeps from the caller's start */
     FIRST_ROUNDS = 4,   /* runs from there, each in coordinates fitted to the one before */
     MOST_ROUNDS = 3,    /* runs per answer while mixing is poor */
@@ -46,6 +53,7 @@ static const double least_ahead = 0.05;
 struct mel_sampler {
     mel_sampler_options opt; /* cone: own copy; start: not kept */
     double *cone;
+    bool many;     /* chains, see MANY_CHAINS */
     double *prior; /* D: times its strength; NULL: uniform */
     mel_answers answers;
     mel_frame frame;
@@ -54,8 +62,8 @@ struct mel_sampler {
     mel_noise_state *noise; /* count */
     double *z;              /* count x D: coordinates in the frame of the run, for mixing */
     double *weight;         /* count */
-    double *start;          /* CHAINS x D */
-    mel_noise_state start_noise[CHAINS];
+    double *start;          /* MANY_CHAINS x D */
+    mel_noise_state start_noise[MANY_CHAINS];
     double *mean;       /* D */
     double *centre;     /* D */
     double *stake;      /* count */
@@ -119,7 +127,14 @@ static size_t chain_count(const mel_sampler *sampler)
     const mel_noise_kind kind = sampler->answers.assume.kind;
     if (sampler->answers.count == 0)
         return FEW_CHAINS;
-    return kind == MEL_NOISE_FLIP ? CHAINS : kind == MEL_NOISE_LOGISTIC ? LOGISTIC_CHAINS : FEW_CHAINS;
+    if (kind == MEL_NOISE_FLIP)
+        return sampler->many ? MANY_CHAINS : CHAINS;
+    return kind == MEL_NOISE_LOGISTIC ? LOGISTIC_CHAINS : FEW_CHAINS;
+}
+
+static size_t burn_in(const mel_sampler *sampler)
+{
+    return chain_count(sampler) == MANY_CHAINS ? BURN_IN_MANY : BURN_IN;
 }
 
 /* --- mixing ------------------------------------------------------------------------------------- */
@@ -164,7 +179,8 @@ static double lag_one(size_t count, size_t chains, const double *z, size_t strid
     for (size_t c = 0; c < chains; c++)
         for (size_t i = c * length; i + 1 < (c + 1) * length; i++)
             products += (z[i * stride] - all.mean) * (z[(i + 1) * stride] - all.mean);
-    return all.squares > 0.0 ? products / all.squares : 1.0;
+    const double pairs = (double)(count - chains);
+    return all.squares > 0.0 ? products / pairs * (double)count / all.squares : 1.0;
 }
 
 static void measure_mixing(mel_sampler *sampler)
@@ -240,14 +256,14 @@ static void choose_starts(mel_sampler *sampler)
     }
 }
 
-static void record_chains(mel_sampler *sampler, size_t burn_in)
+static void record_chains(mel_sampler *sampler, size_t unrecorded)
 {
     const size_t d = sampler->opt.dimension, chains = chain_count(sampler);
     const size_t length = sampler->view.count / chains;
     mel_chain *chain = &sampler->chain;
     for (size_t c = 0; c < chains; c++) {
         mel_chain_place(chain, sampler->start + c * d, &sampler->start_noise[c]);
-        for (size_t i = 0; i < burn_in; i++)
+        for (size_t i = 0; i < unrecorded; i++)
             mel_chain_sweep(chain);
         for (size_t i = c * length; i < (c + 1) * length; i++) {
             mel_chain_sweep(chain);
@@ -268,15 +284,15 @@ static bool fits_pruned(const mel_sampler *sampler)
 }
 
 /* Samples from the chosen starts in the frame as it is. */
-static void run(mel_sampler *sampler, size_t burn_in)
+static void run(mel_sampler *sampler, size_t unrecorded)
 {
     sampler->chain.prune = true;
     mel_chain_look(&sampler->chain);
-    record_chains(sampler, burn_in);
+    record_chains(sampler, unrecorded);
     if (!fits_pruned(sampler)) {
         sampler->chain.prune = false;
         mel_chain_look(&sampler->chain);
-        record_chains(sampler, burn_in);
+        record_chains(sampler, unrecorded);
     }
     measure_mixing(sampler);
     find_moments(sampler);
@@ -299,7 +315,7 @@ static void run_again(mel_sampler *sampler)
     weigh_equally(sampler);
     mel_frame_fit(&sampler->frame, sampler->view.count, sampler->w, NULL, NULL, efficiency(sampler));
     choose_starts(sampler);
-    run(sampler, BURN_IN);
+    run(sampler, burn_in(sampler));
 }
 
 static void find_centre(mel_sampler *sampler)
@@ -391,7 +407,7 @@ static void sample_prior(mel_sampler *sampler, const double *start)
         return;
     }
     const double *from = sampler->opt.n_cone > 0 ? start : sampler->prior;
-    for (size_t c = 0; c < CHAINS; c++) {
+    for (size_t c = 0; c < MANY_CHAINS; c++) {
         memcpy(sampler->start + c * d, from, d * sizeof(double));
         mel_scale(d, 1.0 / mel_norm2(d, from), sampler->start + c * d);
         sampler->start_noise[c] = noise;
@@ -456,7 +472,7 @@ static mel_status allocate(mel_sampler *s, mel_error *err)
     s->z = mel_alloc_zero(n * d, sizeof(double));
     s->weight = mel_alloc_zero(n, sizeof(double));
     s->stake = mel_alloc_zero(n, sizeof(double));
-    s->start = mel_alloc_zero(CHAINS * d, sizeof(double));
+    s->start = mel_alloc_zero(MANY_CHAINS * d, sizeof(double));
     s->mean = mel_alloc_zero(d, sizeof(double));
     s->centre = mel_alloc_zero(d, sizeof(double));
     s->covariance = mel_alloc_zero(d * d, sizeof(double));
@@ -485,12 +501,14 @@ mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, me
     mel_sampler *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "the posterior");
-    const size_t d = opt->dimension, unit = CHAINS, least = 2 * unit;
+    const size_t d = opt->dimension;
     s->opt = *opt;
     s->opt.start = NULL;
     if (opt->assume.kind == MEL_NOISE_BAND && opt->assume.size == 0.0)
         s->opt.assume.kind = MEL_NOISE_NONE;
     const size_t wanted = opt->samples > 0 ? opt->samples : usual_samples(&s->opt);
+    s->many = opt->samples == 0 && opt->assume.kind == MEL_NOISE_FLIP;
+    const size_t unit = s->many ? MANY_CHAINS : CHAINS, least = 2 * unit;
     s->view.count = ((wanted > least ? wanted : least) + unit - 1) / unit * unit;
     s->view.dimension = d;
     mel_answers_init(&s->answers, d, s->opt.assume);
@@ -616,7 +634,7 @@ static bool climb(mel_sampler *sampler)
         mel_chain_tilt(&sampler->chain, u, level);
         mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row, efficiency(sampler));
         choose_starts(sampler);
-        run(sampler, BURN_IN);
+        run(sampler, burn_in(sampler));
     }
     return false;
 }
@@ -653,7 +671,7 @@ static void start_inside(mel_sampler *sampler)
 {
     const size_t d = sampler->opt.dimension;
     mel_chain_load(&sampler->chain, sampler->opt.n_cone, sampler->cone);
-    for (size_t c = 0; c < CHAINS; c++) {
+    for (size_t c = 0; c < MANY_CHAINS; c++) {
         memcpy(sampler->start + c * d, sampler->inside, d * sizeof(double));
         sampler->start_noise[c] = sampler->noise[0];
     }
@@ -704,7 +722,7 @@ static void update(mel_sampler *sampler)
     }
     mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row, efficiency(sampler));
     choose_starts(sampler);
-    run(sampler, BURN_IN);
+    run(sampler, burn_in(sampler));
     const int least = far ? FIRST_ROUNDS : 1;
     for (int round = 1; round < MOST_ROUNDS || round < least; round++) {
         if (round >= least && !(sampler->view.scale_reduction > MEL_POOR_MIXING))

@@ -53,22 +53,15 @@ static const mel_basis_ops quadratic_ops = {
 /* Share of the radius at which middles are where answers are exact, however close A and B: the farther out,
  * the better curvature shows against the slope at the centre. */
 static const double outermost_exact = 0.99;
-/* Coordinates from which on cuts are planned; with two, random middles come within the tolerance as early.
- * Plans are for a posterior that takes the shape of its cuts, which only exact answers make: where one in
- * twenty was wrong, errors after 250 questions were 0.015 with a plan and 0.008 without (3 classes, 6
- * metrics). */
-enum { PLAN_FROM = 3 };
-
 mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel_error *err)
 {
     f->ops = &quadratic_ops;
     f->dimension = f->size + mel_pack_size(f->size);
     f->n_reported = f->size + f->size * f->size;
     f->coordinatewise = true;
-    if (opt->assume.kind == MEL_NOISE_NONE) {
+    f->climbs = f->size > 2; /* with two coordinates random middles come within the tolerance as early */
+    if (opt->assume.kind == MEL_NOISE_NONE)
         f->outer = outermost_exact * f->radius;
-        f->plans = f->size >= PLAN_FROM && !opt->simple_questions;
-    }
     const mel_status status = mel_basis_reserve_cone(f, f->size, err);
     return status == MEL_OK ? mel_basis_add_signs(f, opt, -1.0, false, err) : status;
 }
