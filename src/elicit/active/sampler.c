@@ -183,6 +183,18 @@ static double lag_one(size_t count, size_t chains, const double *z, size_t strid
     return all.squares > 0.0 ? products / pairs * (double)count / all.squares : 1.0;
 }
 
+/* How many times the variance of a chain's mean is that of as many independent samples, if correlations fall
+ * off geometrically; chains are independent of each other. */
+static double inflation(size_t length, double correlation)
+{
+    double sum = 1.0, power = 1.0;
+    for (size_t k = 1; k < length; k++) {
+        power *= correlation;
+        sum += 2.0 * (1.0 - (double)k / (double)length) * power;
+    }
+    return sum;
+}
+
 static void measure_mixing(mel_sampler *sampler)
 {
     const size_t n = sampler->view.count, d = sampler->opt.dimension;
@@ -192,7 +204,7 @@ static void measure_mixing(mel_sampler *sampler)
         correlation = fmax(correlation, lag_one(n, chain_count(sampler), sampler->z + j, d));
     }
     sampler->view.scale_reduction = worst;
-    sampler->view.effective = (double)n * (1.0 - correlation) / (1.0 + correlation);
+    sampler->view.effective = (double)n / inflation(n / chain_count(sampler), correlation);
 }
 
 /* --- runs --------------------------------------------------------------------------------------- */
