@@ -144,6 +144,7 @@ static void test_loss(void **state)
 static void test_loss_of_posterior(void **state)
 {
     (void)state;
+    static const double sizes[] = { 1e-3, 1e-6, 1e-9 }; /* small next to the mean, as posteriors are */
     for (size_t k = 0; k < (size_t)FAMILIES * SEEDS; k++) {
         fixture x;
         mel_error err;
@@ -157,7 +158,7 @@ static void test_loss_of_posterior(void **state)
             double solved[MOST * MOST];
             memcpy(solved, rows, sizeof solved);
             memset(edge, 0, sizeof edge);
-            edge[j] = 1e-3; /* small next to the mean, as posteriors are */
+            edge[j] = sizes[k % 3];
             assert_ok(mel_solve(d, solved, d, 1, edge, 1, NULL, &err), &err);
             for (size_t i = 0; i < d; i++)
                 mel_axpy(d, edge[i] / 3.0, edge, covariance + i * d);
@@ -199,6 +200,7 @@ static void test_no_small_change_is_better(void **state)
             nudge_cut(&x, j, 0.01, changed + j * d);
             assert_true(loss_of(&x, changed) > loss - 0.02);
         }
+        assert_true(fit(&x, LONG) > loss - 0.25);
         tear_down(&x);
     }
 }

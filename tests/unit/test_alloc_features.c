@@ -73,7 +73,7 @@ static void test_balls(void **state)
         { "linear", MEL_FAMILY_LINEAR, MEL_OFFDIAGONAL, 2, 0, 0, { 0 } },
         { "fair linear", MEL_FAMILY_FAIR_LINEAR, MEL_OFFDIAGONAL, 2, 2, 0, { 0 } },
         { "quadratic", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 2, 0, 0, { 0 } },
-        { "quadratic, planned", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 3, 0, 0, { 0 } },
+        { "quadratic, 3 classes", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 3, 0, 0, { 0 } },
         { "fair quadratic", MEL_FAMILY_FAIR_QUADRATIC, MEL_OFFDIAGONAL, 2, 2, 0, { 0 } },
         { "cubic", MEL_FAMILY_POLYNOMIAL, MEL_OFFDIAGONAL, 2, 0, 3, { 0 } },
     };

@@ -527,8 +527,8 @@ static void test_sample_count(void **state)
         size_t want;
     } rows[] = {
         { 2, 0, MEL_NOISE_NONE, 512 },   { 12, 0, MEL_NOISE_NONE, 512 },   { 20, 0, MEL_NOISE_NONE, 640 },
-        { 2, 0, MEL_NOISE_FLIP, 1024 },  { 6, 0, MEL_NOISE_FLIP, 1024 },   { 12, 0, MEL_NOISE_FLIP, 1024 },
-        { 30, 0, MEL_NOISE_FLIP, 2048 }, { 80, 0, MEL_NOISE_FLIP, 2560 },  { 80, 0, MEL_NOISE_NONE, 2432 },
+        { 2, 0, MEL_NOISE_FLIP, 1024 },  { 6, 0, MEL_NOISE_FLIP, 512 },    { 12, 0, MEL_NOISE_FLIP, 1024 },
+        { 30, 0, MEL_NOISE_FLIP, 2048 }, { 80, 0, MEL_NOISE_FLIP, 2432 },  { 80, 0, MEL_NOISE_NONE, 2432 },
         { 12, 1, MEL_NOISE_FLIP, 256 },  { 12, 700, MEL_NOISE_FLIP, 768 }, { 12, 0, MEL_NOISE_BAND, 1024 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -42,6 +42,12 @@ struct mel_cuts {
     double *room;
 };
 
+/* By hand, as all of this file: what decides on steps is the same on every machine, as far as log2 is. */
+static double fourth_power(double x)
+{
+    return x * x * x * x;
+}
+
 void mel_cuts_free(mel_cuts *cuts)
 {
     if (cuts == NULL)
@@ -118,13 +124,20 @@ bool mel_cuts_settled(const mel_cuts *cuts)
     return isfinite(cuts->loss) && cuts->settled;
 }
 
+/* The mean is added, to close the direction that unit vectors do not vary in, next to variances of about 1:
+ * the loss does not change with their scale. */
 double mel_cuts_loss_of(mel_cuts *cuts, const double *covariance, const double *mean)
 {
     const size_t d = cuts->f->dimension;
-    double *factor = cuts->rows, log_det = 0.0, sum = 0.0;
+    double *factor = cuts->rows, log_det = 0.0, sum = 0.0, greatest = 0.0;
+    for (size_t i = 0; i < d; i++)
+        greatest = fmax(greatest, covariance[i * d + i]);
+    if (!(greatest > 0.0))
+        return -INFINITY;
     memcpy(factor, covariance, d * d * sizeof(double));
+    mel_scale(d * d, 1.0 / greatest, factor);
     for (size_t i = 0; i < d; i++) {
-        sum += pow(covariance[i * d + i], 0.5 * power);
+        sum += fourth_power(factor[i * d + i]);
         mel_axpy(d, mean[i], mean, factor + i * d);
     }
     mel_cholesky_raised(d, factor, least_share);
@@ -224,7 +237,7 @@ static void eliminate(size_t d, size_t i, double *x, double *inverse)
 }
 
 /* The edges, from the rows, which are lost; log2 |det X|, infinite when the cuts do not close the posterior
- * in. Without LAPACK: no room is needed, so that it cannot fail, and every machine finds the same cuts. */
+ * in. Without LAPACK: no room is needed, so that it cannot fail, and no machine rounds otherwise. */
 static double find_edges(mel_cuts *cuts)
 {
     const size_t d = cuts->f->dimension;
@@ -254,7 +267,8 @@ static void find_turns(mel_cuts *cuts, double sum)
 {
     const size_t d = cuts->f->dimension, n = cuts->n;
     for (size_t i = 0; i < d; i++) {
-        const double weight = (double)n / ln_2 * pow(cuts->spread[i], power - 2.0) / sum;
+        const double square = cuts->spread[i] * cuts->spread[i];
+        const double weight = (double)n / ln_2 * square * square * square / sum;
         for (size_t j = 0; j < n; j++)
             cuts->weighted[i * d + j] = weight * cuts->edges[i * d + j];
         cuts->weighted[i * d + n] = 0.0;
@@ -305,7 +319,7 @@ static double evaluate(mel_cuts *cuts, const double *variables, double *gradient
     double sum = 0.0;
     for (size_t i = 0; i < d; i++) {
         cuts->spread[i] = mel_norm2(n, cuts->edges + i * d);
-        sum += pow(cuts->spread[i], power);
+        sum += fourth_power(cuts->spread[i] * cuts->spread[i]);
     }
     const double loss = count / power * log2(sum / (double)d) + log_det;
     if (!isfinite(loss))
@@ -318,7 +332,7 @@ static double evaluate(mel_cuts *cuts, const double *variables, double *gradient
 
 /* --- descent ---------------------------------------------------------------------------------------- */
 
-/* By hand, not by NLopt: a few steps after every answer, no room, the same on every machine. */
+/* Not by NLopt: a few steps after every answer, without room. */
 
 /* The way down, by the memory of the last steps. */
 static void find_way(mel_cuts *cuts)

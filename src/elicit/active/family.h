@@ -52,8 +52,8 @@ struct mel_basis {
     size_t n_reported;
     bool l1;                        /* coefficients are judged at l1 norm 1 instead of l2 norm 1 */
     bool coordinatewise;            /* every reported number is a positive multiple of one of w */
-    bool climbs;                    /* slopes are affine in the middle, which is worth improving (climb.h), and
-                                     * cuts are planned (cuts.h) where answers are exact */
+    bool climbs;                    /* slopes are affine in the middle, which is worth improving (climb.h) */
+    bool plans;                     /* and cuts are planned together (cuts.h) */
     bool two_only;                  /* only pairs that differ in two coordinates exist */
     double *prevalence;             /* size: P(G = g | Y = class of the coordinate) */
     const double *class_prevalence; /* groups x classes: P(G = g | Y = i); lent; NULL without groups */

@@ -142,7 +142,7 @@ mel_status mel_chooser_new(mel_chooser **out, mel_basis *f, size_t samples, mel_
     }
     if (status == MEL_OK && f->climbs)
         status = mel_climb_new(&q->climb, &q->view, q->weight, err);
-    if (status == MEL_OK && f->climbs)
+    if (status == MEL_OK && f->plans)
         status = mel_cuts_new(&q->cuts, f, err);
     if (status != MEL_OK) {
         mel_chooser_free(q);

@@ -17,15 +17,8 @@ enum {
     FEW_CHAINS = 4,
     LOGISTIC_CHAINS = 32,
     CHAINS = 128,
-    /* A part of the posterior that blames other answers is lost when no chain starts in it, though two or
-     * three answers may make it the likely one. With 512 chains of 2 samples instead of 128 of 8, 95%
-     * intervals hold after 132 questions in 94 instead of 91 of 100 cases (q = 12, flip:0.1, learned, 60
-     * metrics twice), with errors as before, for a third more time; twice the samples of 128 chains change
-     * nothing. */
-    MANY_CHAINS = 512,
     BLOCKS = 8,         /* of consecutive samples, compared to see how well chains mix */
     BURN_IN = 4,        /* sweeps of a chain that starts at a draw of the (reweighted) posterior */
-    BURN_IN_MANY = 2,   /* the same for MANY_CHAINS */
     FIRST_BURN_IN = 50, /* sweeps from the caller's start */
     FIRST_ROUNDS = 4,   /* runs from there, each in coordinates fitted to the one before */
     MOST_ROUNDS = 3,    /* runs per answer while mixing is poor */
@@ -36,8 +29,8 @@ enum {
      * with 80 it was 0.033 and 0.013 (40 metrics). Up to a number that can be waited for. */
     PER_DIMENSION_FLIPS = 80,
     MOST_FLIPS = 2048,
-    /* Where answers may be wrong or in a band: with 512 a band's 95% intervals held in 90 to 95 of 100 cases
-     * (MEL_BAND_OUTSIDE); with 512 the error was 0.052 after 13 questions (q = 2, flip:0.1, learned, 95th
+    /* In a band, and in two dimensions with flips: with 512 a band's 95% intervals held in 90 to 95 of 100
+     * cases (MEL_BAND_OUTSIDE), and the error was 0.052 after 13 questions (q = 2, flip:0.1, learned, 95th
      * percentile of 2,000 metrics), with 1,024 it was 0.045, with twice as many 0.046. */
     LEAST_NOISY = 1024,
     CAREFUL_UP_TO = 2, /* dimensions: in 6 the errors were 1.2 times as large with stakes as without */
@@ -53,7 +46,6 @@ static const double least_ahead = 0.05;
 struct mel_sampler {
     mel_sampler_options opt; /* cone: own copy; start: not kept */
     double *cone;
-    bool many;     /* chains, see MANY_CHAINS */
     double *prior; /* D: times its strength; NULL: uniform */
     mel_answers answers;
     mel_frame frame;
@@ -62,8 +54,8 @@ struct mel_sampler {
     mel_noise_state *noise; /* count */
     double *z;              /* count x D: coordinates in the frame of the run, for mixing */
     double *weight;         /* count */
-    double *start;          /* MANY_CHAINS x D */
-    mel_noise_state start_noise[MANY_CHAINS];
+    double *start;          /* CHAINS x D */
+    mel_noise_state start_noise[CHAINS];
     double *mean;       /* D */
     double *centre;     /* D */
     double *stake;      /* count */
@@ -127,14 +119,7 @@ static size_t chain_count(const mel_sampler *sampler)
     const mel_noise_kind kind = sampler->answers.assume.kind;
     if (sampler->answers.count == 0)
         return FEW_CHAINS;
-    if (kind == MEL_NOISE_FLIP)
-        return sampler->many ? MANY_CHAINS : CHAINS;
-    return kind == MEL_NOISE_LOGISTIC ? LOGISTIC_CHAINS : FEW_CHAINS;
-}
-
-static size_t burn_in(const mel_sampler *sampler)
-{
-    return chain_count(sampler) == MANY_CHAINS ? BURN_IN_MANY : BURN_IN;
+    return kind == MEL_NOISE_FLIP ? CHAINS : kind == MEL_NOISE_LOGISTIC ? LOGISTIC_CHAINS : FEW_CHAINS;
 }
 
 /* --- mixing ------------------------------------------------------------------------------------- */
@@ -179,20 +164,7 @@ static double lag_one(size_t count, size_t chains, const double *z, size_t strid
     for (size_t c = 0; c < chains; c++)
         for (size_t i = c * length; i + 1 < (c + 1) * length; i++)
             products += (z[i * stride] - all.mean) * (z[(i + 1) * stride] - all.mean);
-    const double pairs = (double)(count - chains);
-    return all.squares > 0.0 ? products / pairs * (double)count / all.squares : 1.0;
-}
-
-/* How many times the variance of a chain's mean is that of as many independent samples, if correlations fall
- * off geometrically; chains are independent of each other. */
-static double inflation(size_t length, double correlation)
-{
-    double sum = 1.0, power = 1.0;
-    for (size_t k = 1; k < length; k++) {
-        power *= correlation;
-        sum += 2.0 * (1.0 - (double)k / (double)length) * power;
-    }
-    return sum;
+    return all.squares > 0.0 ? products / all.squares : 1.0;
 }
 
 static void measure_mixing(mel_sampler *sampler)
@@ -204,7 +176,7 @@ static void measure_mixing(mel_sampler *sampler)
         correlation = fmax(correlation, lag_one(n, chain_count(sampler), sampler->z + j, d));
     }
     sampler->view.scale_reduction = worst;
-    sampler->view.effective = (double)n / inflation(n / chain_count(sampler), correlation);
+    sampler->view.effective = (double)n * (1.0 - correlation) / (1.0 + correlation);
 }
 
 /* --- runs --------------------------------------------------------------------------------------- */
@@ -268,14 +240,14 @@ static void choose_starts(mel_sampler *sampler)
     }
 }
 
-static void record_chains(mel_sampler *sampler, size_t unrecorded)
+static void record_chains(mel_sampler *sampler, size_t burn_in)
 {
     const size_t d = sampler->opt.dimension, chains = chain_count(sampler);
     const size_t length = sampler->view.count / chains;
     mel_chain *chain = &sampler->chain;
     for (size_t c = 0; c < chains; c++) {
         mel_chain_place(chain, sampler->start + c * d, &sampler->start_noise[c]);
-        for (size_t i = 0; i < unrecorded; i++)
+        for (size_t i = 0; i < burn_in; i++)
             mel_chain_sweep(chain);
         for (size_t i = c * length; i < (c + 1) * length; i++) {
             mel_chain_sweep(chain);
@@ -296,15 +268,15 @@ static bool fits_pruned(const mel_sampler *sampler)
 }
 
 /* Samples from the chosen starts in the frame as it is. */
-static void run(mel_sampler *sampler, size_t unrecorded)
+static void run(mel_sampler *sampler, size_t burn_in)
 {
     sampler->chain.prune = true;
     mel_chain_look(&sampler->chain);
-    record_chains(sampler, unrecorded);
+    record_chains(sampler, burn_in);
     if (!fits_pruned(sampler)) {
         sampler->chain.prune = false;
         mel_chain_look(&sampler->chain);
-        record_chains(sampler, unrecorded);
+        record_chains(sampler, burn_in);
     }
     measure_mixing(sampler);
     find_moments(sampler);
@@ -327,7 +299,7 @@ static void run_again(mel_sampler *sampler)
     weigh_equally(sampler);
     mel_frame_fit(&sampler->frame, sampler->view.count, sampler->w, NULL, NULL, efficiency(sampler));
     choose_starts(sampler);
-    run(sampler, burn_in(sampler));
+    run(sampler, BURN_IN);
 }
 
 static void find_centre(mel_sampler *sampler)
@@ -419,7 +391,7 @@ static void sample_prior(mel_sampler *sampler, const double *start)
         return;
     }
     const double *from = sampler->opt.n_cone > 0 ? start : sampler->prior;
-    for (size_t c = 0; c < MANY_CHAINS; c++) {
+    for (size_t c = 0; c < CHAINS; c++) {
         memcpy(sampler->start + c * d, from, d * sizeof(double));
         mel_scale(d, 1.0 / mel_norm2(d, from), sampler->start + c * d);
         sampler->start_noise[c] = noise;
@@ -441,7 +413,8 @@ static size_t usual_samples(const mel_sampler_options *opt)
         n = more < MOST_FLIPS ? more : n > MOST_FLIPS ? n : MOST_FLIPS;
     }
     const mel_noise_kind kind = opt->assume.kind;
-    const size_t least = kind == MEL_NOISE_BAND || kind == MEL_NOISE_FLIP ? LEAST_NOISY : LEAST_SAMPLES;
+    const bool careful = kind == MEL_NOISE_FLIP && opt->dimension <= CAREFUL_UP_TO;
+    const size_t least = kind == MEL_NOISE_BAND || careful ? LEAST_NOISY : LEAST_SAMPLES;
     return n > least ? n : least;
 }
 
@@ -484,7 +457,7 @@ static mel_status allocate(mel_sampler *s, mel_error *err)
     s->z = mel_alloc_zero(n * d, sizeof(double));
     s->weight = mel_alloc_zero(n, sizeof(double));
     s->stake = mel_alloc_zero(n, sizeof(double));
-    s->start = mel_alloc_zero(MANY_CHAINS * d, sizeof(double));
+    s->start = mel_alloc_zero(CHAINS * d, sizeof(double));
     s->mean = mel_alloc_zero(d, sizeof(double));
     s->centre = mel_alloc_zero(d, sizeof(double));
     s->covariance = mel_alloc_zero(d * d, sizeof(double));
@@ -513,14 +486,12 @@ mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, me
     mel_sampler *s = mel_alloc_zero(1, sizeof *s);
     if (s == NULL)
         return mel_fail_memory(err, "the posterior");
-    const size_t d = opt->dimension;
+    const size_t d = opt->dimension, unit = CHAINS, least = 2 * unit;
     s->opt = *opt;
     s->opt.start = NULL;
     if (opt->assume.kind == MEL_NOISE_BAND && opt->assume.size == 0.0)
         s->opt.assume.kind = MEL_NOISE_NONE;
     const size_t wanted = opt->samples > 0 ? opt->samples : usual_samples(&s->opt);
-    s->many = opt->samples == 0 && opt->assume.kind == MEL_NOISE_FLIP;
-    const size_t unit = s->many ? MANY_CHAINS : CHAINS, least = 2 * unit;
     s->view.count = ((wanted > least ? wanted : least) + unit - 1) / unit * unit;
     s->view.dimension = d;
     mel_answers_init(&s->answers, d, s->opt.assume);
@@ -646,7 +617,7 @@ static bool climb(mel_sampler *sampler)
         mel_chain_tilt(&sampler->chain, u, level);
         mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row, efficiency(sampler));
         choose_starts(sampler);
-        run(sampler, burn_in(sampler));
+        run(sampler, BURN_IN);
     }
     return false;
 }
@@ -683,7 +654,7 @@ static void start_inside(mel_sampler *sampler)
 {
     const size_t d = sampler->opt.dimension;
     mel_chain_load(&sampler->chain, sampler->opt.n_cone, sampler->cone);
-    for (size_t c = 0; c < MANY_CHAINS; c++) {
+    for (size_t c = 0; c < CHAINS; c++) {
         memcpy(sampler->start + c * d, sampler->inside, d * sizeof(double));
         sampler->start_noise[c] = sampler->noise[0];
     }
@@ -734,7 +705,7 @@ static void update(mel_sampler *sampler)
     }
     mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row, efficiency(sampler));
     choose_starts(sampler);
-    run(sampler, burn_in(sampler));
+    run(sampler, BURN_IN);
     const int least = far ? FIRST_ROUNDS : 1;
     for (int round = 1; round < MOST_ROUNDS || round < least; round++) {
         if (round >= least && !(sampler->view.scale_reduction > MEL_POOR_MIXING))

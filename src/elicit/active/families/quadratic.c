@@ -53,6 +53,7 @@ static const mel_basis_ops quadratic_ops = {
 /* Share of the radius at which middles are where answers are exact, however close A and B: the farther out,
  * the better curvature shows against the slope at the centre. */
 static const double outermost_exact = 0.99;
+
 mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel_error *err)
 {
     f->ops = &quadratic_ops;
@@ -60,8 +61,10 @@ mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel
     f->n_reported = f->size + f->size * f->size;
     f->coordinatewise = true;
     f->climbs = f->size > 2; /* with two coordinates random middles come within the tolerance as early */
-    if (opt->assume.kind == MEL_NOISE_NONE)
+    if (opt->assume.kind == MEL_NOISE_NONE) {
         f->outer = outermost_exact * f->radius;
+        f->plans = f->climbs && !opt->simple_questions;
+    }
     const mel_status status = mel_basis_reserve_cone(f, f->size, err);
     return status == MEL_OK ? mel_basis_add_signs(f, opt, -1.0, false, err) : status;
 }
