@@ -1,6 +1,6 @@
 /* Middles that climb: the delta found at a middle takes away what random ones do not exceed, cuts through the
  * mean, and the middle only gets better, up to a place from which no small step leads further up. */
-#include "support/test.h"
+#include "support/curved.h"
 
 #include "base/la.h"
 #include "elicit/active/climb.h"
@@ -24,15 +24,8 @@ typedef struct {
 static void set_up(fixture *x, mel_family family, size_t classes, size_t groups, uint64_t seed)
 {
     mel_error err;
-    const mel_layout layout = {
-        .kind = MEL_RATES, .coordinates = MEL_OFFDIAGONAL, .n_classes = classes, .n_groups = groups
-    };
-    mel_session_options opt;
-    mel_session_options_init(&opt);
-    opt.family = family;
     memset(x, 0, sizeof *x);
-    assert_ok(mel_ball_new(&x->ball, &layout, 0.2, NULL, NULL, &err), &err);
-    assert_ok(mel_basis_new(&x->f, &(mel_domain){ .ball = x->ball }, &opt, &err), &err);
+    test_curved_basis(&x->ball, &x->f, family, classes, groups, 0.2);
     const size_t d = x->f->dimension;
     assert_in_range(d, 2, MOST);
     mel_rng_seed(&x->rng, seed);
@@ -86,27 +79,17 @@ static void draw_through_mean(fixture *x, const double *c, double *delta)
     mel_axpy(s, -mel_dot(s, slope, delta) / mel_dot(s, slope, slope), slope, delta);
 }
 
-static const struct {
-    const char *name;
-    mel_family family;
-    size_t classes, groups;
-} families[] = {
-    { "quadratic, 2 rates", MEL_FAMILY_QUADRATIC, 2, 0 },
-    { "quadratic, 6 rates", MEL_FAMILY_QUADRATIC, 3, 0 },
-    { "fair quadratic (2, 2)", MEL_FAMILY_FAIR_QUADRATIC, 2, 2 },
-    { "fair quadratic (2, 3)", MEL_FAMILY_FAIR_QUADRATIC, 2, 3 },
-};
-enum { FAMILIES = sizeof families / sizeof *families, SEEDS = 4 };
+enum { SEEDS = 4 };
 
 static void test_best_delta(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < (size_t)FAMILIES * SEEDS; k++) {
-        print_message("  %s\n", families[k / SEEDS].name);
+    for (size_t k = 0; k < (size_t)TEST_CURVED * SEEDS; k++) {
+        print_message("  %s\n", test_curved[k / SEEDS].name);
         fixture x;
         double c[MOST], delta[MOST], margin = 0.0;
-        set_up(&x, families[k / SEEDS].family, families[k / SEEDS].classes, families[k / SEEDS].groups,
-               k + 1);
+        set_up(&x, test_curved[k / SEEDS].family, test_curved[k / SEEDS].classes,
+               test_curved[k / SEEDS].groups, k + 1);
         x.f->ops->middle(x.f, &x.rng, c);
         const double score = mel_climb_look(&x.climb, c);
         assert_close(taken(&x, c, x.climb.delta, &margin), score, 0.02 * score);
@@ -122,12 +105,12 @@ static void test_best_delta(void **state)
 static void test_climbing(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < (size_t)FAMILIES * SEEDS; k++) {
-        print_message("  %s\n", families[k / SEEDS].name);
+    for (size_t k = 0; k < (size_t)TEST_CURVED * SEEDS; k++) {
+        print_message("  %s\n", test_curved[k / SEEDS].name);
         fixture x;
         double c[MOST], trial[MOST], margin = 0.0;
-        set_up(&x, families[k / SEEDS].family, families[k / SEEDS].classes, families[k / SEEDS].groups,
-               k + 9);
+        set_up(&x, test_curved[k / SEEDS].family, test_curved[k / SEEDS].classes,
+               test_curved[k / SEEDS].groups, k + 9);
         x.f->ops->middle(x.f, &x.rng, c);
         const double before = mel_climb_look(&x.climb, c);
         const double after = mel_climb_improve(&x.climb, c, before, trial, LONGEST);

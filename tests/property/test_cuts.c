@@ -1,6 +1,6 @@
 /* Plans of cuts: they cut through the mean from where middles may be, their loss is what it is said to be, no
  * small change of them makes it less, and they keep up with a mean that moves. */
-#include "support/test.h"
+#include "support/curved.h"
 
 #include "base/la.h"
 #include "elicit/active/cuts.h"
@@ -22,15 +22,8 @@ typedef struct {
 static void set_up(fixture *x, mel_family family, size_t classes, size_t groups, double radius, uint64_t seed)
 {
     mel_error err;
-    const mel_layout layout = {
-        .kind = MEL_RATES, .coordinates = MEL_OFFDIAGONAL, .n_classes = classes, .n_groups = groups
-    };
-    mel_session_options opt;
-    mel_session_options_init(&opt);
-    opt.family = family;
     memset(x, 0, sizeof *x);
-    assert_ok(mel_ball_new(&x->ball, &layout, radius, NULL, NULL, &err), &err);
-    assert_ok(mel_basis_new(&x->f, &(mel_domain){ .ball = x->ball }, &opt, &err), &err);
+    test_curved_basis(&x->ball, &x->f, family, classes, groups, radius);
     assert_in_range(x->f->dimension, 2, MOST);
     mel_rng_seed(&x->rng, seed);
     mel_rng_sphere(&x->rng, x->f->dimension, x->mean);
@@ -84,23 +77,13 @@ static double loss_of(const fixture *x, const double *rows)
     return (double)n * log2(pow(sum / (double)d, 0.125)) - volume;
 }
 
-static const struct {
-    const char *name;
-    mel_family family;
-    size_t classes, groups;
-} families[] = {
-    { "quadratic, 2 rates", MEL_FAMILY_QUADRATIC, 2, 0 },
-    { "quadratic, 6 rates", MEL_FAMILY_QUADRATIC, 3, 0 },
-    { "fair quadratic (2, 2)", MEL_FAMILY_FAIR_QUADRATIC, 2, 2 },
-    { "fair quadratic (2, 3)", MEL_FAMILY_FAIR_QUADRATIC, 2, 3 },
-};
-enum { FAMILIES = sizeof families / sizeof *families, SEEDS = 4 };
+enum { SEEDS = 4 };
 
 static void set_up_family(fixture *x, size_t k)
 {
-    print_message("  %s\n", families[k / SEEDS].name);
-    set_up(x, families[k / SEEDS].family, families[k / SEEDS].classes, families[k / SEEDS].groups, 0.2,
-           k + 1);
+    print_message("  %s\n", test_curved[k / SEEDS].name);
+    set_up(x, test_curved[k / SEEDS].family, test_curved[k / SEEDS].classes, test_curved[k / SEEDS].groups,
+           0.2, k + 1);
 }
 
 static void assert_possible(const fixture *x, const double *rows)
@@ -123,7 +106,7 @@ static void assert_possible(const fixture *x, const double *rows)
 static void test_loss(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < (size_t)FAMILIES * SEEDS; k++) {
+    for (size_t k = 0; k < (size_t)TEST_CURVED * SEEDS; k++) {
         fixture x;
         double rows[MOST * MOST], before = INFINITY;
         set_up_family(&x, k);
@@ -145,7 +128,7 @@ static void test_loss_of_posterior(void **state)
 {
     (void)state;
     static const double sizes[] = { 1e-3, 1e-6, 1e-9 }; /* small next to the mean, as posteriors are */
-    for (size_t k = 0; k < (size_t)FAMILIES * SEEDS; k++) {
+    for (size_t k = 0; k < (size_t)TEST_CURVED * SEEDS; k++) {
         fixture x;
         mel_error err;
         double rows[MOST * MOST], covariance[MOST * MOST] = { 0 }, edge[MOST];
@@ -187,7 +170,7 @@ static void nudge_cut(fixture *x, size_t j, double size, double *row)
 static void test_no_small_change_is_better(void **state)
 {
     (void)state;
-    for (size_t k = 0; k < (size_t)FAMILIES * SEEDS; k++) {
+    for (size_t k = 0; k < (size_t)TEST_CURVED * SEEDS; k++) {
         fixture x;
         double rows[MOST * MOST], changed[MOST * MOST];
         set_up_family(&x, k);

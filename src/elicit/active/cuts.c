@@ -38,7 +38,7 @@ struct mel_cuts {
     size_t remembered;
     double *rows, *edges, *weighted, *between, *product; /* D x D */
     double *spread;                                      /* D */
-    double *c, *delta, *slope, *turn, *zero, *a, *b;     /* size */
+    double *c, *slope, *turn, *zero, *a, *b;             /* size */
     double *room;
 };
 
@@ -78,7 +78,6 @@ static size_t divide_room(mel_cuts *cuts)
         { &cuts->product, d * d },
         { &cuts->spread, d },
         { &cuts->c, s },
-        { &cuts->delta, s },
         { &cuts->slope, s },
         { &cuts->turn, s },
         { &cuts->zero, s },

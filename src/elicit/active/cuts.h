@@ -1,4 +1,4 @@
-/* Which cuts to repeat, for families whose slopes are affine in the middle (`climbs`).
+/* Which cuts to repeat, for families whose slopes are affine in the middle (`plans`).
  *
  * Such questions cannot cut along single coefficients: every cut goes through the mean and reads slopes at
  * one middle. Whatever cuts are repeated, the posterior takes the shape of a parallelepiped with these as its
