@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 """Questions from a pool of 200 classifiers, next to APReL on the same pools and users.
 
-Pools and users (unit vectors, any sign) are read from the folder aprel of MELICIT_PEERS or of ../shared/peers
-next to the checkout. Users answer without errors; melicit starts from the whole sphere and is told nothing
+Pools and users (unit vectors, any sign) are those of bench/data/aprel. Users answer without errors; melicit starts from the whole sphere and is told nothing
 of signs. What it assumes of the answers: `flip`, some share of them, to be learned, may be wrong;
 `logistic:100`, APReL's own model (softmax, beta 100); `none`, all are right. Errors are l_inf of the normalised
 posterior mean, medians over the first ten users, as APReL's were, and over all twenty; `times` is APReL's
@@ -25,6 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("MELICIT_BUILD", ROOT / "build"))
+PEER = ROOT / "bench" / "data" / "aprel"
 
 STEPS = [6, 10, 20, 30, 40, 60, 90, 120]
 TEN = 10
@@ -41,20 +41,13 @@ TARGETS = {(6, 40): 1, (6, 60): 1 / 4, (12, 60): 1 / 2, (12, 90): 1 / 5, (12, 12
 APREL_SECONDS, TIMES_FASTER = 50, 1000
 
 
-def find_peers():
-    for folder in (os.environ.get("MELICIT_PEERS"), ROOT.parent / "shared" / "peers"):
-        if folder and (Path(folder) / "aprel").is_dir():
-            return Path(folder) / "aprel"
-    sys.exit("aprel.py: no folder aprel in MELICIT_PEERS or ../shared/peers")
-
-
-def measure(folder, dimension, assume, seeds):
+def measure(dimension, assume, seeds):
     """One list per user and seed, seeds one after the other."""
     results = {"error": [], "angle": [], "choose_ms": [], "whole_ms": []}
     questions = max(APREL[dimension][0][1])
     for seed in range(seeds):
-        command = [BUILD / "bench_aprel", folder / f"pool_d{dimension}_N200.csv",
-                   folder / f"users_d{dimension}.csv", assume, questions, 100 * seed]
+        command = [BUILD / "bench_aprel", PEER / f"pool_d{dimension}_N200.csv",
+                   PEER / f"users_d{dimension}.csv", assume, questions, 100 * seed]
         done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, check=True,
                               env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
         one = json.loads(done.stdout)
@@ -132,10 +125,9 @@ def report(dimension, results):
 
 def compare(dimensions=(2, 6, 12), assumptions=("flip", "logistic:100", "none"), seeds=1):
     """Prints all of it; says what was missed."""
-    folder = find_peers()
     missed = []
     for dimension in dimensions:
-        missed += report(dimension, {assume: measure(folder, dimension, assume, seeds) for assume in assumptions})
+        missed += report(dimension, {assume: measure(dimension, assume, seeds) for assume in assumptions})
     print("\n" + ("\n".join(f"MISSED {line}" for line in missed) or "all targets met"))
     return missed
 

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
 """Reading CSV next to pandas.read_csv (C engine): time and peak memory, side by side in one run.
 
-Workloads: 500,000 x 20 random numbers written with 17 and with 6 digits, adult (texts and numbers, found
-through MELICIT_DATA or ../shared/data next to the checkout) and covtype, both unpacked. pandas parses with
-its default (fast, not always correctly rounded) conversion of numbers, ours always rounds correctly.
+Workloads: 500,000 x 20 random numbers written with 17 and with 6 digits, adult (texts and numbers) and
+covtype (covtype_sample.csv.gz in the folder MELICIT_DATA, left out when it is not there), both unpacked. pandas parses with its default (fast, not always correctly rounded) conversion of numbers, ours always rounds correctly.
 
 Every measurement is a process of its own that reads the file several times; the sides take turns for several
 rounds and the fastest repeat of each counts. Peak memory is that of the whole process, pandas' libraries
@@ -49,10 +48,10 @@ print(best, peak, *shape, total, base)
 
 
 def find_data(name):
-    for folder in (os.environ.get("MELICIT_DATA"), ROOT / "data", ROOT.parent / "shared" / "data"):
-        if folder and (Path(folder) / name).exists():
-            return Path(folder) / name
-    return None
+    """A bundled data set, or one of the folder MELICIT_DATA; None when it is in neither."""
+    folders = [ROOT / "data", os.environ.get("MELICIT_DATA")]
+    paths = [Path(folder) / f"{name}.csv.gz" for folder in folders if folder]
+    return next((path for path in paths if path.exists()), None)
 
 
 def write_numbers(path, rows, columns, form):
@@ -71,9 +70,9 @@ def make_files(folder, rows):
         write_numbers(path, rows, 20, f"%.{digits}g")
         files.append((f"{rows:,} x 20, {digits} digits", path, 3))
     for name, repeats in (("adult_train", 20), ("covtype_sample", 5)):
-        source = find_data(name + ".csv.gz")
+        source = find_data(name)
         if source is None:
-            print(f"{name}: not found, left out (set MELICIT_DATA)", file=sys.stderr)
+            print(f"{name}: left out, as it is not bundled and no {name}.csv.gz is in the folder MELICIT_DATA")
             continue
         path = folder / f"{name}.csv"
         path.write_bytes(gzip.decompress(source.read_bytes()))

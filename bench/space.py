@@ -13,7 +13,7 @@ resident set's peak, as a multiple of the probabilities. Both sides must find th
 Targets: at most 0.6 times NumPy's time with 1 and with 2 threads, at most 1.2 times the probabilities in memory;
 time that grows like the number of rows (four sizes); the radius for letter (26 classes, 650 rates) within 60
 seconds on two cores. Exit status 1 when one is missed. MELICIT_BUILD names the build folder (default:
-build), MELICIT_DATA the data folder.
+build).
 """
 import argparse
 import csv
@@ -189,19 +189,9 @@ def growth(sizes, k, rounds, repeats):
     return fine
 
 
-def find_data(name):
-    for folder in (os.environ.get("MELICIT_DATA"), ROOT / "data", ROOT.parent / "shared" / "data"):
-        if folder and (Path(folder) / name).exists():
-            return Path(folder) / name
-    return None
-
-
 def letter(folder):
     """Probabilities of the second half of letter from a model of the first, by the program itself."""
-    path = find_data("letter.csv.gz")
-    if path is None:
-        return None
-    with gzip.open(path, "rt", newline="") as file:
+    with gzip.open(ROOT / "data" / "letter.csv.gz", "rt", newline="") as file:
         head, *rows = csv.reader(file)
     order = np.random.default_rng(1).permutation(len(rows))
     halves = []
@@ -228,11 +218,7 @@ def radius():
         print("radius: bench_radius is not built, left out")
         return True
     with tempfile.TemporaryDirectory() as name:
-        shape = letter(Path(name))
-        if shape is None:
-            print("radius: letter.csv.gz not found, left out (set MELICIT_DATA)")
-            return True
-        n, k = shape
+        n, k = letter(Path(name))
         row = child([str(BUILD / "bench_radius"), name, str(n), str(k), "2"], 2)
     fine = row["seconds"] <= RADIUS_TARGET and math.isfinite(row["radius"])
     print(f"radius, letter, {n:,} rows, {k * (k - 1)} rates, 2 threads: {row['radius']:.6f} in {row['seconds']:.1f} s,"

@@ -9,7 +9,7 @@ Every fit runs in a process of its own with the data already loaded. Extra memor
 set during the fit minus the resident set before it.
 
 Targets: at most 0.5 times the peer's time and extra memory, on both, with 1 and with 2 threads. Exit status
-1 when one is missed. MELICIT_BUILD names the build folder (default: build), MELICIT_DATA the data folder.
+1 when one is missed. MELICIT_BUILD names the build folder (default: build).
 """
 import argparse
 import json
@@ -47,12 +47,7 @@ SYNTHETIC = [("lbfgs", "csr", [{"tol": 1e-4, "max_iter": 240}, {"tol": 1e-4, "ma
 def adult():
     """Numbers standardised, texts one-hot with '?' as a category of its own."""
     import pandas
-    folders = [ROOT / "data", os.environ.get("MELICIT_DATA"), ROOT.parent / "shared" / "data"]
-    paths = [Path(folder) / "adult_train.csv.gz" for folder in folders if folder]
-    path = next((p for p in paths if p.exists()), None)
-    if path is None:
-        sys.exit("adult_train.csv.gz is not in data/; set MELICIT_DATA to the folder that has it")
-    table = pandas.read_csv(path, keep_default_na=False)
+    table = pandas.read_csv(ROOT / "data" / "adult_train.csv.gz", keep_default_na=False)
     y = table.pop("label").to_numpy()
     numbers = table.select_dtypes("number").to_numpy(dtype=float)
     numbers = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)

@@ -10,34 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Public data sets that the documentation and the studies use, under the names they have here. */
+/* Public data sets that are not bundled, under the names that the documentation gives them. */
 static const struct {
     const char *file, *source;
 } known[] = {
-    { "adult_train", "UCI \"Adult\" (Census Income), adult.data" },
-    { "adult_test", "UCI \"Adult\" (Census Income), adult.test" },
-    { "breast_cancer_original", "UCI \"Breast Cancer Wisconsin (Original)\"" },
-    { "breast_cancer_diagnostic", "UCI \"Breast Cancer Wisconsin (Diagnostic)\"" },
     { "cifar10_features_train", "features of CIFAR-10" },
     { "cifar10_features_test", "features of CIFAR-10" },
-    { "communities_crime", "UCI \"Communities and Crime\"" },
     { "compas_two_years", "ProPublica, compas-scores-two-years.csv" },
     { "covtype_sample", "UCI \"Covertype\"" },
-    { "credit_default", "UCI \"Default of Credit Card Clients\"" },
-    { "digits_8x8", "UCI \"Optical Recognition of Handwritten Digits\", test part" },
-    { "dna_splice", "UCI \"Molecular Biology (Splice-junction Gene Sequences)\"" },
-    { "german_credit", "UCI \"Statlog (German Credit Data)\"" },
     { "law_school", "LSAC National Longitudinal Bar Passage Study" },
-    { "letter", "UCI \"Letter Recognition\"" },
-    { "magic04", "UCI \"MAGIC Gamma Telescope\"" },
     { "mnist_usps_16x16", "MNIST and USPS digits at 16 x 16" },
     { "office_caltech10_surf", "Office-Caltech10 SURF features" },
-    { "satellite", "UCI \"Statlog (Landsat Satellite)\"" },
     { "sensit_vehicle_part", "SensIT vehicle data" },
-    { "shuttle", "UCI \"Statlog (Shuttle)\"" },
-    { "spambase", "UCI \"Spambase\"" },
-    { "vehicle", "UCI \"Statlog (Vehicle Silhouettes)\"" },
-    { "wine_quality", "UCI \"Wine Quality\"" },
 };
 
 bool cli_ends_with(const char *name, const char *ending)

@@ -10,14 +10,13 @@ import tempfile
 
 import numpy as np
 
-from workshop import DATA, ROOT, Workshop, line_chart
+from workshop import ROOT, Workshop, bundled, data_file, line_chart
 
 PAGE = ROOT / "docs" / "repro-multiclass.md"
 THESIS = json.loads((ROOT / "repro" / "thesis_multiclass.json").read_text())
 METRICS = int(os.environ.get("REPRO_METRICS", "100"))
 SLOPES = {3: [1, 3, 5], 4: [1, 3, 6, 10], 5: [1, 3, 6, 10, 15], 10: [1, 3, 6, 10, 15, 21, 28, 36, 45, 55]}
-REAL = {"vehicle": "vehicle", "satellite": "satellite", "dna_splice": "dna_splice", "covtype": "covtype_sample",
-        "letter": "letter"}
+REAL = ("vehicle", "satellite", "dna_splice", "covtype", "letter")
 OMEGAS = [0.02, 0.04, 0.06, 0.08, 0.10, 0.12]
 
 
@@ -167,10 +166,10 @@ def fractional_tables(shop, out):
     out.append("")
 
 
-def split(shop, file, share, seed):
+def split(shop, path, share, seed):
     """A random share of the rows, half of it for training: probabilities and labels of the other half."""
     import pandas
-    rows = pandas.read_csv(DATA / f"{file}.csv.gz").sample(frac=share, random_state=seed)
+    rows = pandas.read_csv(path).sample(frac=share, random_state=seed)
     half = len(rows) // 2
     rows[:half].to_csv(shop.folder / "train.csv", index=False)
     rows[half:].to_csv(shop.folder / "test.csv", index=False)
@@ -183,10 +182,11 @@ def split(shop, file, share, seed):
 def real_table(shop, out):
     table(out, f"{METRICS} random diagonal linear metrics on real data: share within omega of the truth",
           ["data", "rows", "procedure", "questions", *(f"{w:.2f}" for w in OMEGAS), "largest error"])
-    for name, file in REAL.items():
+    for name in REAL:
+        path = data_file("covtype_sample", instead=name) if name == "covtype" else bundled(name)
         curves = {}
         for share in (0.5, 0.75, 1.0):
-            space, k, n = split(shop, file, share, 7)
+            space, k, n = split(shop, path, share, 7)
             metrics = np.random.default_rng(14).dirichlet(np.ones(k), METRICS)
             procedures = {"search, plug-in": ["--strategy", "search", "--boundary", "plug-in"]}
             if share == 1.0:
@@ -213,7 +213,7 @@ def geometry_table(shop, out):
     table(out, "The ball around the uniform classifier: radius by the thesis' procedure and by descent",
           ["space", "classes", "q", "thesis", "inscribed", "shortest random ray", "linear steps"])
     for name in ["softmax 3", "softmax 4", "vehicle", "satellite", "dna_splice", "letter"]:
-        space = population(int(name[-1])) if name.startswith("softmax") else split(shop, REAL[name], 1.0, 7)[0]
+        space = population(int(name[-1])) if name.startswith("softmax") else split(shop, bundled(name), 1.0, 7)[0]
         best = shop.call("space", *space)
         # With q = 650 the thesis' procedure needs 1,300 searches along the axes.
         thesis = shop.call("space", *space, "--radius-method", "thesis")["radius"] if len(best["centre"]) < 100 else None

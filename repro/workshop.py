@@ -10,7 +10,19 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve()
-DATA = pathlib.Path(os.environ.get("MELICIT_DATA", ROOT.parent / "shared" / "data"))
+
+
+def data_file(name, instead):
+    """A data set of the folder MELICIT_DATA when it is there; else, with a word, the bundled one to take instead."""
+    large = pathlib.Path(os.environ.get("MELICIT_DATA", "")) / f"{name}.csv.gz"
+    if "MELICIT_DATA" in os.environ and large.exists():
+        return large
+    print(f"    {name}.csv.gz is not in the folder MELICIT_DATA: the bundled {instead} stands in", flush=True)
+    return bundled(instead)
+
+
+def bundled(name):
+    return ROOT / "data" / f"{name}.csv.gz"
 
 
 class Workshop:
@@ -18,10 +30,9 @@ class Workshop:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self.env = dict(os.environ, MELICIT_DATA=str(DATA))
 
     def call(self, *words):
-        run = subprocess.run([str(BUILD / "melicit"), *map(str, words), "--json"], capture_output=True, text=True, env=self.env)
+        run = subprocess.run([str(BUILD / "melicit"), *map(str, words), "--json"], capture_output=True, text=True)
         if run.returncode != 0:
             raise SystemExit(f"{' '.join(map(str, words))}: {run.stdout}{run.stderr}")
         return json.loads(run.stdout)

@@ -1,7 +1,7 @@
 """The data sets of the pools: rows, classes, groups, and the split that every classifier of a pool shares.
 
-Six public data sets (sources and licences: data/pools/README.md), gzip-compressed CSV with a `label` column, found in
-the folder MELICIT_DATA or in ../shared/data."""
+Six public data sets (sources and licences: data/pools/README.md), gzip-compressed CSV with a `label` column: five are
+bundled in data/, covtype is drawn from the larger covtype_sample.csv.gz in the folder MELICIT_DATA."""
 
 import csv
 import dataclasses
@@ -14,7 +14,6 @@ import zlib
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDER = pathlib.Path(os.environ.get("MELICIT_DATA") or ROOT.parent / "shared" / "data")
 SEED = 60
 TRAIN_SHARE = 0.6
 
@@ -44,12 +43,21 @@ class Data:
         self.groupings = {pool: (names, of[rows], used) for pool, (names, of, used) in self.groupings.items()}
 
 
+class Missing(Exception):
+    """A file that is neither bundled nor in the folder MELICIT_DATA."""
+
+
+def find(name):
+    folders = [ROOT / "data", os.environ.get("MELICIT_DATA")]
+    for path in (pathlib.Path(folder) / f"{name}.csv.gz" for folder in folders if folder):
+        if path.exists():
+            return path
+    raise Missing(f"put {name}.csv.gz (see data/pools/README.md for its source) into a folder and set MELICIT_DATA to it")
+
+
 def read(name):
     """Columns of a file as arrays: of numbers where every cell that is not missing is one, else of texts."""
-    path = FOLDER / f"{name}.csv.gz"
-    if not path.exists():
-        raise SystemExit(f"{path} is not there: put {name}.csv.gz (see data/pools/README.md for its source) into a "
-                         "folder and set MELICIT_DATA to that folder")
+    path = find(name)
     with gzip.open(path, "rt", newline="") as file:
         header, *rows = csv.reader(file)
     columns = {}

@@ -153,8 +153,6 @@ void test_probabilities_of(test_probabilities *out, const char *name, double l2,
 {
     mel_error err;
     const char *path = test_data(name);
-    if (path == NULL)
-        fail_msg("%s is neither in data/ nor in MELICIT_DATA", name);
     mel_read_options read;
     mel_read_options_init(&read);
     mel_table *table = NULL;

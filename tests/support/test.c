@@ -77,14 +77,8 @@ int test_teardown(void **state)
 const char *test_data(const char *name)
 {
     static char path[2 * PATH_BYTES];
-    const char *env = getenv("MELICIT_DATA");
-    const char *const roots[] = { MEL_TEST_SOURCE "/data", env, MEL_TEST_SOURCE "/../shared/data" };
-    for (size_t i = 0; i < COUNT(roots); i++) {
-        if (roots[i] == NULL)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", roots[i], name);
-        if (access(path, R_OK) == 0)
-            return path;
-    }
-    return NULL;
+    snprintf(path, sizeof path, "%s/data/%s", MEL_TEST_SOURCE, name);
+    if (access(path, R_OK) != 0)
+        fail_msg("%s is not in data/", name);
+    return path;
 }

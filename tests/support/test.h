@@ -28,8 +28,7 @@ const char *test_path(const char *name); /* a path for output in the same folder
 void test_cleanup(void);
 int test_teardown(void **state); /* the same, as cmocka calls it */
 
-/* Path of a data set by file name: bundled data/, then MELICIT_DATA, then ../shared/data; NULL when absent.
- */
+/* Path of a bundled data set by file name; fails the test when it is absent. Lent until the next call. */
 const char *test_data(const char *name);
 
 /* Runs work(context) once per allocation that it makes through malloc, calloc and realloc, with that

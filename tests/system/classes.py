@@ -1,11 +1,7 @@
-"""What the tests about more than two classes share: metric files, data sets, counting in NumPy."""
+"""What the tests about more than two classes share: metric files, counting in NumPy."""
 import json
-import os
-import pathlib
 
 import numpy
-import pytest
-from conftest import SOURCE
 
 SOFTMAX = ("--population", "softmax:1,3,5")
 
@@ -18,17 +14,6 @@ def layout(kind, coordinates, k, groups=(), classes=None):
 def metric_text(family, shape, orientation="utility", **coefficients):
     return json.dumps({"format": "melicit-metric", "version": 1, "family": family, "orientation": orientation,
                        "layout": shape, "coefficients": coefficients})
-
-
-def data_folder(name):
-    """The folder of a public data set that is not bundled."""
-    for folder in filter(None, [os.environ.get("MELICIT_DATA"), SOURCE.parent / "shared" / "data"]):
-        if (pathlib.Path(folder) / f"{name}.csv.gz").exists():
-            return {"MELICIT_DATA": str(folder)}
-    message = f"{name}.csv.gz is not in data/; put it into a folder and set MELICIT_DATA to that folder"
-    if os.environ.get("MELICIT_SKIP_MISSING_DATA") == "1":
-        pytest.skip(message)
-    pytest.fail(message)
 
 
 def unit(values):

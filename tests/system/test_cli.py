@@ -604,9 +604,9 @@ def test_missing_files(melicit):
 
 
 def test_known_data_sets_say_where_they_come_from(melicit):
-    for name in ("adult_train", "adult_train.csv.gz", "magic04.csv"):
+    for name in ("covtype_sample", "covtype_sample.csv.gz", "covtype_sample.csv"):
         melicit("train", "--data", name).refused(3, name, "MELICIT_DATA", "UCI")
-    melicit("train", "--data", "adult_trainee").refused(3, "no such file")
+    melicit("train", "--data", "covtype_samples").refused(3, "no such file")
 
 
 def test_data_sets_are_found(melicit):

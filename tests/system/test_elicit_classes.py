@@ -7,7 +7,7 @@ import time
 
 import numpy
 import pytest
-from classes import ROWS, SOFTMAX, data_folder, fair_linear, layout, metric_text, unit
+from classes import ROWS, SOFTMAX, fair_linear, layout, metric_text, unit
 from conftest import PROGRAM, environment
 
 
@@ -177,11 +177,10 @@ for line in sys.stdin:
 
 def test_killed_session_goes_on(melicit):
     """Killed again and again, the session asks what it would have asked in one go."""
-    folder = data_folder("vehicle")
     melicit.write("respondent.py", RESPONDENT)
     words = [str(PROGRAM), "elicit", "--data", "vehicle", "--family", "diagonal-linear", "--oracle",
              "cmd:exec /usr/bin/python3 respondent.py", "--assume", "none", "--tolerance", "1e-4", "--json"]
-    env = environment(**folder)
+    env = environment()
     start = time.monotonic()
     straight = subprocess.run([*words, "--session", "whole.jsonl"], capture_output=True, cwd=melicit.folder, env=env, timeout=120)
     seconds = time.monotonic() - start
@@ -205,28 +204,27 @@ def test_killed_session_goes_on(melicit):
 
 @pytest.mark.parametrize("name, k", [("vehicle", 4), ("dna_splice", 3)])
 def test_real_data(melicit, name, k):
-    env = data_folder(name)
-    space = melicit("space", "--data", name, "--json", env=env).done().json
+    space = melicit("space", "--data", name, "--json").done().json
     assert space["size"] == k * (k - 1) and space["radius"] > 0
     truth = numpy.arange(1.0, k + 1) / numpy.arange(1.0, k + 1).sum()
     melicit.write("d.json", metric_text("diagonal-linear", layout("confusion", "diagonal", k, classes=space["classes"]),
                                         a=truth.tolist()))
     words = ("elicit", "--data", name, "--family", "diagonal-linear", "--oracle", "sim:d.json", "--json")
-    active = melicit(*words, "--tolerance", 0.01, env=env).done().json
+    active = melicit(*words, "--tolerance", 0.01).done().json
     assert numpy.abs(numpy.subtract(active["metric"]["coefficients"]["a"], truth)).max() <= 0.02
-    search = melicit(*words, "--strategy", "search", "--tolerance", 0.01, env=env).done().json
+    search = melicit(*words, "--strategy", "search", "--tolerance", 0.01).done().json
     assert search["questions"] == 28 * (k - 1)
     found = search["metric"]["coefficients"]["a"]  # faces with few corners tell a search little: only its form is sure
     assert min(found) >= 0 and numpy.isclose(sum(found), 1)
     costs = unit(-1.0 - numpy.arange(k * (k - 1)))
     melicit.write("l.json", metric_text("linear", layout("confusion", "offdiagonal", k, classes=space["classes"]), a=costs))
-    linear = melicit("elicit", "--data", name, "--oracle", "sim:l.json", "--json", env=env).done().json
+    linear = melicit("elicit", "--data", name, "--oracle", "sim:l.json", "--json").done().json
     assert numpy.abs(numpy.subtract(linear["metric"]["coefficients"]["a"], costs)).max() <= 0.03
     centre = numpy.array(space["centre"])
     inside = centre + 0.9 * space["radius"] * numpy.array(unit(numpy.cos(numpy.arange(len(centre)))))
     point = ",".join(repr(float(x)) for x in inside)
-    assert melicit("space", "--data", name, "--point", point, "--json", env=env).done().json["feasible"]
-    applied = melicit("apply", "--data", name, "--point", point, "--json", env=env).done().json["classifier"]
+    assert melicit("space", "--data", name, "--point", point, "--json").done().json["feasible"]
+    applied = melicit("apply", "--data", name, "--point", point, "--json").done().json["classifier"]
     assert numpy.linalg.norm(numpy.subtract(applied["statistics"], inside)) <= 1e-6
 
 

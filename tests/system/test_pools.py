@@ -5,7 +5,7 @@ import subprocess
 
 import numpy
 import pytest
-from classes import data_folder, layout, metric_text, unit
+from classes import layout, metric_text, unit
 from conftest import BUILD, DATA, SOURCE, environment
 
 # pool: classes, groups
@@ -168,8 +168,7 @@ def test_quick_build_gives_the_same_rows(tmp_path):
     """One logistic, one boosted and one plug-in classifier, trained again, have the rates that are in data/pools."""
     for module in ("sklearn", "xgboost"):
         pytest.importorskip(module, reason=f"{module} is not installed (tools/setup.sh repro)")
-    folder = data_folder("wine_quality")
-    code, told = build("wine_quality", "--quick", "--out", tmp_path, **folder)
+    code, told = build("wine_quality", "--quick", "--out", tmp_path)
     assert code == 0, told
     for name, wanted in (("wine_quality", ["logistic-01", "boosting-01", "fair-01"]),
                          ("wine_quality_overall", ["logistic-01", "boosting-01"])):
@@ -184,7 +183,7 @@ def test_quick_build_gives_the_same_rows(tmp_path):
         assert about["classifiers"] == [settings[n] for n in names]
         for key in ("files", "layout", "prevalence", "class_shares", "test_rows", "rows", "features", "seed"):
             assert about[key] == kept_about[key], key
-    code, told = build("wine_quality", "--quick", "--out", tmp_path, **folder)
+    code, told = build("wine_quality", "--quick", "--out", tmp_path)
     assert code == 0 and "is there already" in told and "logistic" not in told
 
 
@@ -193,6 +192,6 @@ def test_build_refuses(tmp_path):
     assert code == 2 and "no_such_data" in told and "wine_quality" in told
     code, told = build("wine_quality", "--quick")
     assert code == 2 and "--out" in told
-    code, told = build("wine_quality", "--quick", "--out", tmp_path, MELICIT_DATA=str(tmp_path))
-    assert code == 1 and "wine_quality.csv.gz" in told and "MELICIT_DATA" in told
+    code, told = build("covtype", "--quick", "--out", tmp_path, MELICIT_DATA=str(tmp_path))
+    assert code == 0 and "covtype: left out" in told and "covtype_sample.csv.gz" in told and "MELICIT_DATA" in told
     assert not any(tmp_path.iterdir())

@@ -314,7 +314,7 @@ def test_6_bodies_in_time(shared):
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    running = Server(tmp_path_factory.mktemp("shared"))
+    running = Server(tmp_path_factory.mktemp("server"))
     yield running
     running.stop()
 

@@ -5,8 +5,6 @@ fits the very same matrix with C = 1 / l2 and a tight tolerance. Checked indepen
 objective, the gradient at our coefficients, and that ours is no worse.
 
 MELICIT_BUILD   build folder (default: build)
-MELICIT_DATA    folder of the data sets that are not bundled in data/
-MELICIT_SKIP_MISSING_DATA=1   skips data sets that are nowhere, instead of failing
 """
 import ctypes
 import os
@@ -90,15 +88,7 @@ def options(kind, init):
 
 
 def data_file(name):
-    folders = [ROOT / "data", os.environ.get("MELICIT_DATA"), ROOT.parent / "shared" / "data"]
-    for folder in filter(None, folders):
-        path = Path(folder) / f"{name}.csv.gz"
-        if path.exists():
-            return path
-    message = f"{name}.csv.gz is not in data/; put it into a folder and set MELICIT_DATA to that folder"
-    if os.environ.get("MELICIT_SKIP_MISSING_DATA") == "1":
-        pytest.skip(message)
-    pytest.fail(message)
+    return ROOT / "data" / f"{name}.csv.gz"
 
 
 def array(address, shape, dtype=float):
