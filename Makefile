@@ -56,7 +56,7 @@ bench:
 
 fuzz:
 	@tools/setup.sh fuzz
-	@$(CONFIGURE) -B $(FUZZING) -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DMEL_FUZZ=ON -DMEL_TESTS=OFF
+	@$(CONFIGURE) -B $(FUZZING) -DCMAKE_C_COMPILER=clang -DMEL_FUZZ=ON
 	@cmake --build $(FUZZING) -j $(JOBS)
 	@tools/fuzz.sh $(FUZZING) $(FUZZ_SECONDS)
 

@@ -2,7 +2,7 @@
 add_library(mel_flags INTERFACE)
 target_compile_options(mel_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wvla -Werror -Wpointer-arith -Wundef -Wwrite-strings
-    $<$<COMPILE_LANGUAGE:C>:-Wconversion;-Wstrict-prototypes;-Wmissing-prototypes>
+    -Wconversion -Wstrict-prototypes -Wmissing-prototypes
     # One rounding per operation, on every compiler: results do not depend on contraction.
     -ffp-contract=off -fno-math-errno -fno-trapping-math)
 if(MEL_SANITIZE)

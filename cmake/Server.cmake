@@ -26,7 +26,7 @@ target_compile_definitions(melicit_store PRIVATE _POSIX_C_SOURCE=200809L)
 target_link_libraries(melicit_store PUBLIC melicit_static PkgConfig::SQLITE Threads::Threads)
 
 include(cmake/Web.cmake)
-add_library(melicit_server STATIC ${MEL_SERVER_SOURCES} ${MEL_WEB_BUILD}/assets_table.c)
+add_library(melicit_server STATIC ${MEL_SERVER_SOURCES} ${MEL_WEB_TABLE})
 target_include_directories(melicit_server PUBLIC ${CMAKE_SOURCE_DIR} PRIVATE src)
 target_compile_definitions(melicit_server PRIVATE _POSIX_C_SOURCE=200809L)
 target_link_libraries(melicit_server PUBLIC melicit_store PkgConfig::MICROHTTPD)

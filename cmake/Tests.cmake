@@ -4,15 +4,13 @@
 # tests/system: pytest files that drive the built program.
 file(GLOB support CONFIGURE_DEPENDS tests/support/*.c)
 
-# `make` alone does not need what only the tests need.
-pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
-find_program(MEL_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
-if(MEL_TESTS AND NOT MEL_FUZZ AND NOT (CMOCKA_FOUND AND MEL_PYTHON))
-    message(STATUS "tests are left out: libcmocka-dev or python3 is missing (tools/setup.sh test)")
-    return()
-endif()
-
-if(MEL_TESTS AND NOT MEL_FUZZ)
+if(MEL_TESTS)
+    pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
+    find_program(MEL_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+    find_program(MEL_NODE NAMES node nodejs)
+    if(NOT (CMOCKA_FOUND AND MEL_PYTHON AND MEL_NODE AND EXISTS ${CMAKE_SOURCE_DIR}/web/node_modules/esbuild/package.json))
+        message(FATAL_ERROR "the tests need libcmocka-dev, python3, Node.js and the packages of web/package-lock.json: run tools/setup.sh test")
+    endif()
     add_library(test_support STATIC ${support})
     target_include_directories(test_support PUBLIC src tests)
     target_compile_definitions(test_support PUBLIC _POSIX_C_SOURCE=200809L
@@ -65,7 +63,7 @@ foreach(source ${fuzzers})
     endif()
 endforeach()
 
-if(MEL_TESTS AND NOT MEL_FUZZ)
+if(MEL_TESTS)
     file(GLOB scripts CONFIGURE_DEPENDS tests/system/test_*.py)
     foreach(script ${scripts})
         get_filename_component(name ${script} NAME_WE)
@@ -78,8 +76,10 @@ if(MEL_TESTS AND NOT MEL_FUZZ)
     endforeach()
 endif()
 
-# web/: types and pure functions; tests/browser: the pages in Chromium against the built program.
-if(MEL_TESTS AND NOT MEL_FUZZ AND NOT MEL_SANITIZE)
+# web/: types, pure functions, and that web/dist is what web/src builds to; tests/browser: the pages in Chromium
+# against the built program.
+if(MEL_TESTS AND NOT MEL_SANITIZE)
+    add_test(NAME web_dist COMMAND ${MEL_NODE} check_dist.mjs WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web)
     add_test(NAME web_types COMMAND ${MEL_NODE} node_modules/typescript/bin/tsc --noEmit
         WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web)
     add_test(NAME web_functions COMMAND ${MEL_NODE} test.mjs WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web)

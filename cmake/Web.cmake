@@ -1,18 +1,13 @@
-# The front end: bundled by esbuild, packed and put into the program. tools/setup.sh brings node and the
-# packages of web/package-lock.json; nothing is fetched here.
-find_program(MEL_NODE NAMES node nodejs)
-if(NOT MEL_NODE)
-    message(FATAL_ERROR "node is missing, which bundles the web pages: run tools/setup.sh build (or install Node.js 18 or later)")
-endif()
-if(NOT EXISTS ${CMAKE_SOURCE_DIR}/web/node_modules/esbuild/package.json)
-    message(FATAL_ERROR "the packages of web/package-lock.json are missing: run tools/setup.sh build (or npm ci in web/)")
-endif()
+# The front end is kept built in web/dist (`make web` builds it anew): it is packed and put into the program, so
+# that building needs no Node.js.
+add_executable(embed_assets tools/embed_assets.c)
+target_compile_definitions(embed_assets PRIVATE _POSIX_C_SOURCE=200809L)
+target_link_libraries(embed_assets PRIVATE mel_flags ZLIB::ZLIB)
 
-set(MEL_WEB_BUILD ${CMAKE_BINARY_DIR}/web)
-file(GLOB_RECURSE MEL_WEB_SOURCES CONFIGURE_DEPENDS web/src/* studies/*.json)
-add_custom_command(OUTPUT ${MEL_WEB_BUILD}/assets_table.c
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${MEL_WEB_BUILD}
-    COMMAND ${MEL_NODE} ${CMAKE_SOURCE_DIR}/web/build.mjs ${MEL_WEB_BUILD}/dist
-    COMMAND ${MEL_NODE} ${CMAKE_SOURCE_DIR}/web/embed.mjs ${MEL_WEB_BUILD}/dist ${MEL_WEB_BUILD}/assets_table.c
-    DEPENDS ${MEL_WEB_SOURCES} web/build.mjs web/embed.mjs web/package-lock.json
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/web COMMENT "Bundling the web pages" VERBATIM)
+set(MEL_WEB_DIST ${CMAKE_SOURCE_DIR}/web/dist)
+file(GLOB_RECURSE MEL_WEB_FILES CONFIGURE_DEPENDS RELATIVE ${MEL_WEB_DIST} web/dist/*)
+list(TRANSFORM MEL_WEB_FILES PREPEND ${MEL_WEB_DIST}/ OUTPUT_VARIABLE MEL_WEB_PATHS)
+set(MEL_WEB_TABLE ${CMAKE_BINARY_DIR}/assets_table.c)
+add_custom_command(OUTPUT ${MEL_WEB_TABLE}
+    COMMAND embed_assets ${MEL_WEB_DIST} ${MEL_WEB_TABLE} ${MEL_WEB_FILES}
+    DEPENDS embed_assets ${MEL_WEB_PATHS} COMMENT "Packing the web pages" VERBATIM)

@@ -1,31 +1,38 @@
 #!/bin/sh
-# Installs what a target needs and is not there yet: tools/setup.sh build | test | bench | repro | fuzz.
+# Installs what a target needs and is not there yet: tools/setup.sh build | test | web | bench | repro | fuzz.
 # Silent, and without the network, when nothing is missing.
 set -eu
 
-build="gcc g++ cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev
+build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev
        libjansson-dev libsodium-dev libsqlite3-dev libmicrohttpd-dev libpq-dev"
-test="$build clang clang-format clang-tidy libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
+test="$build g++ clang clang-format clang-tidy libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
       python3-pytest groff-base man-db postgresql chromium"
 bench="$test python3-pandas"
 repro="$bench python3-xgboost"
 fuzz="$build clang llvm libclang-rt-14-dev"
 
-case "${1:-build}" in
+goal=${1:-build}
+case "$goal" in
 build) wanted=$build ;;
 test) wanted=$test ;;
+web) wanted="" ;;
 bench) wanted=$bench ;;
 repro) wanted=$repro ;;
 fuzz) wanted=$fuzz ;;
 *)
-    echo "usage: tools/setup.sh build|test|bench|repro|fuzz" >&2
+    echo "usage: tools/setup.sh build|test|web|bench|repro|fuzz" >&2
     exit 2
     ;;
 esac
 
-# Node.js may come from elsewhere, whose package has other names and parts: the commands count.
-command -v node >/dev/null 2>&1 || command -v nodejs >/dev/null 2>&1 || wanted="$wanted nodejs"
-command -v npm >/dev/null 2>&1 || wanted="$wanted npm"
+# Who builds the pages anew or tests them needs Node.js. It may come from elsewhere, whose package has other names
+# and parts: the commands count.
+case "$goal" in
+test | web)
+    command -v node >/dev/null 2>&1 || wanted="$wanted nodejs"
+    command -v npm >/dev/null 2>&1 || wanted="$wanted npm"
+    ;;
+esac
 
 missing=""
 if command -v dpkg-query >/dev/null 2>&1; then
@@ -60,14 +67,24 @@ install_packages() {
 }
 [ -z "$missing" ] || install_packages
 
-# The packages of the web pages, as web/package-lock.json pins them; kept in web/node_modules.
+case "$goal" in
+test | web) ;;
+*) exit 0 ;;
+esac
+
+# The packages of the web pages, as web/package-lock.json pins them; kept in web/node_modules. Node.js trusts what
+# the system trusts, for networks with a certificate of their own.
+certificates=/etc/ssl/certs/ca-certificates.crt
+[ ! -e "$certificates" ] || export NODE_EXTRA_CA_CERTS="${NODE_EXTRA_CA_CERTS:-$certificates}"
 web=$(dirname "$0")/../web
 if [ ! -e "$web/node_modules/.package-lock.json" ] ||
     [ "$web/package-lock.json" -nt "$web/node_modules/.package-lock.json" ]; then
     echo "setup: installing the packages of web/package-lock.json" >&2
     if ! (cd "$web" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2 &&
         touch node_modules/.package-lock.json); then
-        echo "setup: npm could not install them; check the network or npm's registry, then run make again" >&2
+        echo "setup: the front end's tools (esbuild, TypeScript, Playwright) could not be fetched from npm's registry;" >&2
+        echo "setup: make test and make web need them, make and make run do not. Check the network and npm's registry;" >&2
+        echo "setup: NODE_EXTRA_CA_CERTS=FILE names further certificates to trust. Then run make again" >&2
         exit 1
     fi
 fi

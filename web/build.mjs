@@ -1,22 +1,12 @@
-// Bundles src/ into dist/: index.html, hashed files under assets/, manifest.json with path, type, size and SHA-256 of each.
-// usage: node build.mjs [OUT]
+// Bundles src/ into dist/: index.html, favicon.svg and hashed files under assets/. The same sources and package-lock.json
+// give the same bytes. usage: node build.mjs [OUT]
 import { build } from 'esbuild';
-import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rm, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 const out = path.resolve(process.argv[2] ?? path.join(root, 'dist'));
-
-const TYPES = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.json': 'application/json',
-};
 
 async function bundle() {
   const result = await build({
@@ -48,25 +38,6 @@ function entry(outputs) {
   return { script: path.basename(found[0]), style: path.basename(found[1].cssBundle) };
 }
 
-async function listed(folder, prefix) {
-  const names = (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const files = [];
-  for (const name of names) {
-    if (name.isDirectory()) files.push(...(await listed(path.join(folder, name.name), `${prefix}${name.name}/`)));
-    else {
-      const bytes = await readFile(path.join(folder, name.name));
-      files.push({
-        path: `${prefix}${name.name}`,
-        type: TYPES[path.extname(name.name)] ?? 'application/octet-stream',
-        bytes: bytes.length,
-        gzip: gzipSync(bytes, { level: 9 }).length,
-        sha256: createHash('sha256').update(bytes).digest('hex'),
-      });
-    }
-  }
-  return files;
-}
-
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const { script, style } = entry(await bundle());
@@ -79,5 +50,3 @@ await writeFile(
   page.replace('{{script}}', `/assets/${script}`).replace('{{style}}', `/assets/${style}`),
 );
 await writeFile(path.join(out, 'favicon.svg'), await readFile(path.join(root, 'src/favicon.svg')));
-const files = await listed(out, '/');
-await writeFile(path.join(out, 'manifest.json'), `${JSON.stringify(files, null, 1)}\n`);
