@@ -36,6 +36,16 @@ static mel_status say(char **words, const cli_outcome *o, mel_error *err)
 {
     if (o->options->strategy != MEL_STRATEGY_SEARCH)
         return mel_metric_words(words, o->metric, err);
+    if (o->summary->end == MEL_END_RANGE) {
+        char *found = NULL;
+        const mel_status said = mel_metric_words(&found, o->metric, err);
+        *words = said != MEL_OK
+                     ? NULL
+                     : cli_format("%s That is where the range of the search ends, not where the answers do.",
+                                  found);
+        free(found);
+        return said;
+    }
     mel_metric *plain = NULL;
     mel_status status = mel_metric_copy(&plain, o->metric, err);
     if (status == MEL_OK)
@@ -49,7 +59,7 @@ static mel_status say(char **words, const cli_outcome *o, mel_error *err)
 /* --- for programs ------------------------------------------------------------------------------- */
 
 static const char *const ends[] = {
-    "not yet", "tolerance", "budget", "noise", "exhausted", "decided"
+    "not yet", "tolerance", "budget", "noise", "exhausted", "decided", "range"
 }; /* as mel_end */
 
 static mel_status put_metric(json_t *result, const mel_metric *metric, mel_error *err)
@@ -100,6 +110,8 @@ static void put_summary(json_t *result, const mel_summary *s)
         cli_put(result, "finding", cli_json_text(mel_finding_name(s->finding)));
         cli_put(result, "finding_text", cli_json_text(mel_finding_text(s->finding)));
     }
+    if (s->end == MEL_END_RANGE)
+        cli_put(result, "at_end", json_true());
     if (s->further > 0)
         cli_put(result, "further_questions", cli_json_count(s->further));
     static const char *const signs[] = { NULL, "open", "upheld", "contradicted",
@@ -265,6 +277,26 @@ static void print_signs(const cli_outcome *o)
     free(text);
 }
 
+/* Which weights a search that ended at an end of its range left nothing of. */
+static void print_nothing_left(const cli_outcome *o)
+{
+    const double *weight = mel_metric_numerator(o->metric, NULL);
+    const mel_layout *layout = mel_metric_layout(o->metric);
+    char *list = cli_format("%s", "");
+    for (size_t i = 0; weight != NULL && i < mel_layout_size(layout); i++) {
+        if (fabs(weight[i]) > o->options->tolerance)
+            continue;
+        char *name = cli_coordinate_name(layout, o->space->class_name, i);
+        char *longer = cli_format("%s%s%s", list, list[0] == '\0' ? "" : ", ", name);
+        free(name);
+        free(list);
+        list = longer;
+    }
+    if (list[0] != '\0')
+        cli_outcome_row("at the end", list);
+    free(list);
+}
+
 static void print_questions(const cli_outcome *o)
 {
     static const char *const why[] = { "not finished",
@@ -272,7 +304,8 @@ static void print_questions(const cli_outcome *o)
                                        "the most allowed",
                                        "the noise of the answers, not their number, limits the precision",
                                        "no further pair could tell more",
-                                       "the decision it was for can no longer change" };
+                                       "the decision it was for can no longer change",
+                                       "ended at an end of its range" };
     const mel_summary *s = o->summary;
     char *text = cli_format("%u (%s; %s)", s->questions, mel_strategy_name(o->options->strategy),
                             o->stopped ? "left before the end" : why[s->end]);
@@ -280,6 +313,8 @@ static void print_questions(const cli_outcome *o)
     free(text);
     if (s->finding != MEL_FINDING_NONE)
         cli_outcome_row("found", mel_finding_text(s->finding));
+    if (s->end == MEL_END_RANGE)
+        print_nothing_left(o);
     print_signs(o);
     print_consistency(o);
     if (isfinite(s->error_rate) && s->questions > 0) {

@@ -194,7 +194,8 @@ typedef enum {
     MEL_END_BUDGET = 2,    /* max_questions asked */
     MEL_END_NOISE = 3,     /* the noise of the answers, not their number, limits the accuracy */
     MEL_END_EXHAUSTED = 4, /* no pair of achievable classifiers can tell more */
-    MEL_END_DECIDED = 5    /* the order or threshold that it was for is settled (mel_until) */
+    MEL_END_DECIDED = 5,   /* the order or threshold that it was for is settled (mel_until) */
+    MEL_END_RANGE = 6      /* search: at an end of its range, see MEL_FINDING_AT_END */
 } mel_end;
 /* Metrics of which a part has no meaning: numbers that answers say nothing about have intervals as wide as
  * they can be. Said at the end: of a search when all places have been searched, of an active session when the
@@ -205,13 +206,16 @@ typedef enum {
     MEL_FINDING_NO_DIFFERENCES = 2, /* fair: differences between groups do not matter (lambda is 0) */
     MEL_FINDING_NO_MISTAKES = 3,    /* fair: nothing but differences between groups matters (lambda is 1) */
     MEL_FINDING_NO_CURVATURE = 4,   /* quadratic, polynomial: a linear metric says it all */
-    MEL_FINDING_FLAT_CENTRE = 5     /* quadratic, polynomial: no slope at the uniform classifier's rates */
+    MEL_FINDING_FLAT_CENTRE = 5,    /* quadratic, polynomial: no slope at the uniform classifier's rates */
+    MEL_FINDING_AT_END = 6 /* search: it ended at an end of its range, so that the metric may lie beyond
+                            * it: the direction or a sign is wrong. The metric has no intervals; the
+                            * radius and the angle's interval are NaN */
 } mel_finding;
-/* "none", "indifferent", "no-differences", "no-mistakes", "no-curvature", "flat-centre". */
+/* "none", "indifferent", "no-differences", "no-mistakes", "no-curvature", "flat-centre", "at-end". */
 MEL_API const char *mel_finding_name(mel_finding finding);
 /* A sentence for people: what was found, and what to do about it; "" for MEL_FINDING_NONE. */
 MEL_API const char *mel_finding_text(mel_finding finding);
-/* active: what came of the signs and the direction that were declared. */
+/* What came of the signs and the direction that were declared; search: free or pressed. */
 typedef enum {
     MEL_SIGNS_FREE = 0,         /* none declared, or the answers do not press against them; fair: mistakes do
                                  * not matter, and so have no signs */

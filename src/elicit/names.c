@@ -92,8 +92,8 @@ void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption
 
 const char *mel_finding_name(mel_finding finding)
 {
-    static const char *const names[] = { "none",        "indifferent",  "no-differences",
-                                         "no-mistakes", "no-curvature", "flat-centre" };
+    static const char *const names[] = { "none",         "indifferent", "no-differences", "no-mistakes",
+                                         "no-curvature", "flat-centre", "at-end" };
     return word(names, COUNT(names), (int)finding);
 }
 
@@ -112,6 +112,9 @@ const char *mel_finding_text(mel_finding finding)
         "linear metric says the same with fewer numbers.",
         "At the uniform classifier the respondent minds no small change: only the curvature of the metric is "
         "known, not what single mistakes cost there.",
+        "The search ended at an end of its range, where weights come out as nothing: the respondent's metric "
+        "may lie beyond that end, and the error of this one is unknown. Ask again with another direction or "
+        "with unknown signs, or with the active strategy, which checks both.",
     };
     return word(texts, COUNT(texts), (int)finding);
 }

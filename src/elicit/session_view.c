@@ -88,6 +88,26 @@ static void count_disagreements(const mel_session *session, const mel_metric *me
     }
 }
 
+/* The end of a range tells nothing about what is beyond it. */
+static mel_status withdraw_precision(mel_metric *metric, mel_summary *summary, mel_error *err)
+{
+    summary->finding = MEL_FINDING_AT_END;
+    summary->radius = summary->angle_low = summary->angle_high = NAN;
+    return mel_metric_set_intervals(metric, NULL, NULL, err);
+}
+
+static mel_status note_elicited(mel_metric *metric, const mel_summary *summary, const mel_session *session,
+                                mel_error *err)
+{
+    const mel_elicited how = {
+        .questions = summary->questions,
+        .strategy = mel_strategy_name(session->options.values.strategy),
+        .radius = summary->radius,
+        .seed = session->options.values.seed,
+    };
+    return mel_metric_set_elicited(metric, &how, err);
+}
+
 mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session, mel_error *err)
 {
     *metric = NULL;
@@ -109,13 +129,10 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
     status = session->engine->ops->result(session->engine, &result, &found, err);
     if (status != MEL_OK)
         return status;
-    const mel_elicited how = {
-        .questions = found.questions,
-        .strategy = mel_strategy_name(session->options.values.strategy),
-        .radius = found.radius,
-        .seed = session->options.values.seed,
-    };
-    status = mel_metric_set_elicited(result, &how, err);
+    if (found.end == MEL_END_RANGE)
+        status = withdraw_precision(result, &found, err);
+    if (status == MEL_OK)
+        status = note_elicited(result, &found, session, err);
     if (status != MEL_OK) {
         mel_metric_free(result);
         return status;

@@ -438,14 +438,18 @@ static mel_sign_check confirm(mel_sign_check found, const look *l, const mel_ses
 mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, mel_error *err)
 {
     const mel_session_options *opt = &session->options.values;
+    if (opt->strategy == MEL_STRATEGY_SEARCH) {
+        summary->signs = any_declared(session) ? summary->signs : MEL_SIGNS_FREE;
+        return MEL_OK;
+    }
     const checks c = count_checks(session, session->n_entries);
     const mel_sign_check asked = c.contradicted >= answers_needed(session) ? MEL_SIGNS_CONTRADICTED
                                  : c.agreed > 0 && c.contradicted == 0     ? MEL_SIGNS_UPHELD
                                  : c.asked > 0                             ? MEL_SIGNS_PRESSED
                                                                            : MEL_SIGNS_FREE;
     summary->signs = asked;
-    if (asked == MEL_SIGNS_FREE && (session->end == MEL_END_NOT_YET || session->n_entries == 0 ||
-                                    opt->strategy == MEL_STRATEGY_SEARCH || !any_declared(session)))
+    if (asked == MEL_SIGNS_FREE &&
+        (session->end == MEL_END_NOT_YET || session->n_entries == 0 || !any_declared(session)))
         return MEL_OK;
     if (asked != MEL_SIGNS_FREE && !is_fair(opt->family))
         return MEL_OK;

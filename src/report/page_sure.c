@@ -113,6 +113,12 @@ static void write_end(mel_page *page)
             "The session ended after %s %s, when more would not have helped: the answers contradict each "
             "other too much.",
             questions.text, word);
+    else if (d->summary.end == MEL_END_EXHAUSTED)
+        mel_write(&page->out, "The session ended after %s %s, when no further pair could tell more.",
+                  questions.text, word);
+    else if (d->summary.end == MEL_END_RANGE)
+        mel_write(&page->out, "The search ended after %s %s at an end of its range: its error is unknown.",
+                  questions.text, word);
     else
         mel_write(&page->out, "The session is not finished: %s %s answered so far.", questions.text, word);
     const mel_digits radius = mel_digits_significant(d->summary.radius, 2);

@@ -71,6 +71,24 @@ def test_files_with_options_that_were_ignored(melicit, truth, words, stale):
     melicit("elicit", "--session", "old.jsonl", *truth, "--cycles", 5).refused(2, "cycles is for a search on a ball")
 
 
+def test_search_at_an_end(melicit):
+    """A search whose range does not hold the metric says so instead of claiming precision."""
+    melicit.write("wrong.json", metric_text(a=[-0.94, -0.34]))
+    search = ("elicit", *POPULATION, "--strategy", "search", "--oracle", "sim:wrong.json", "--report", "wrong.html")
+    result = melicit(*search, "--json").done().json
+    assert result["end"] == "range" and result["at_end"] is True and result["finding"] == "at-end"
+    assert result["radius"] is None and "intervals" not in result["metric"]
+    text = " ".join(melicit(*search).done().out.split())
+    assert "ended at an end of its range" in text and "as precise as asked for" not in text
+    assert "each known to" not in text and "at the end TP" in text and "not where the answers do" in text
+    page = (melicit.folder / "wrong.html").read_text()
+    assert "at an end of its range: its error is unknown" in page and "when it was sure enough" not in page
+    for direction in ("decreasing", "unknown"):
+        right = melicit(*search, "--direction", direction, "--json").done().json
+        assert right["end"] == "tolerance" and "at_end" not in right and right["radius"] < 0.01
+        assert abs(right["metric"]["coefficients"]["a"][0] + 0.94) < 0.01
+
+
 def test_search_counts(melicit, truth):
     for tolerance in (0.1, 0.02):
         rounds = math.ceil(math.log2(math.pi / 2 / tolerance))

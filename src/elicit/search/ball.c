@@ -28,6 +28,8 @@ static mel_status ball_run(mel_procedure *procedure, mel_error *err)
     (void)err;
     ball_engine *engine = (ball_engine *)procedure;
     procedure->pending = !mel_sphere_run(&engine->search);
+    procedure->at_end = mel_sphere_at_end(&engine->search, engine->search.upper);
+    procedure->pressed = mel_sphere_at_end(&engine->search, engine->search.lower);
     return MEL_OK;
 }
 
@@ -202,6 +204,7 @@ static mel_status ball_result(mel_engine *base, mel_metric **metric, mel_summary
     double *room = mel_alloc(5 * engine->search.n, sizeof *room);
     if (room == NULL)
         return mel_fail_memory(err, "the metric that was found");
+    summary->signs = mel_procedure_signs(&engine->procedure);
     status = engine->opt.family == MEL_FAMILY_LINEAR_FRACTIONAL
                  ? fractional_result(engine, room, metric, summary, err)
                  : linear_result(engine, room, metric, summary, err);

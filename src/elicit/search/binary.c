@@ -102,6 +102,32 @@ bool mel_binary_search_run(mel_binary_search *search)
            (!two_sided(search->opt) || search_arc(search, &search->lower, !search->decreasing));
 }
 
+static bool same_point(const mel_binary_search *search, double theta, double other)
+{
+    const mel_point a = mel_binary_boundary(search->face, search->opt->boundary, theta);
+    const mel_point b = mel_binary_boundary(search->face, search->opt->boundary, other);
+    return a.tp == b.tp && a.tn == b.tn;
+}
+
+/* All slopes near an end may have one best point: their comparisons are ties, and no answer leads to the very
+ * end. */
+static bool leads_to_end(const mel_binary_search *search, mel_arc arc, mel_arc range)
+{
+    const bool narrowed = arc.low != range.low || arc.high != range.high;
+    return narrowed && (same_point(search, arc.low, range.low) || same_point(search, arc.high, range.high));
+}
+
+bool mel_binary_upper_at_end(const mel_binary_search *search)
+{
+    const bool below = search->opt->family == MEL_FAMILY_LINEAR && search->decreasing;
+    return leads_to_end(search, search->upper, below ? decreasing : increasing);
+}
+
+bool mel_binary_lower_at_end(const mel_binary_search *search)
+{
+    return leads_to_end(search, search->lower, decreasing);
+}
+
 /* Proposition 3.3 literally (alpha = 1): phi = <p, C> / (<q, C> + q0) from one supporting line. */
 static double grid_value(double p11, mel_line line, double positives, double negatives, mel_point c)
 {

@@ -19,6 +19,9 @@ uint32_t mel_binary_total(const mel_session_options *opt);
 /* Runs the whole procedure for opt->family over the recorded answers, to its end (true) or to the first
  * question without an answer (false). */
 bool mel_binary_search_run(mel_binary_search *search);
+/* Whether the search of the best or of the worst point has led to an end of its arc. */
+bool mel_binary_upper_at_end(const mel_binary_search *search);
+bool mel_binary_lower_at_end(const mel_binary_search *search);
 /* The boundary point for slope angle theta, by the hull or by the plug-in threshold. */
 mel_point mel_binary_boundary(const mel_face *face, mel_boundary boundary, double theta);
 /* The supporting line with slope angle theta. */

@@ -308,6 +308,7 @@ static mel_status curve_found(mel_engine *base, mel_metric **metric, mel_summary
     mel_status status = mel_plan_settle(&engine->plan, err);
     if (status != MEL_OK)
         return status;
+    summary->signs = mel_procedure_signs(&engine->plan.procedure);
     solution s;
     status = solve(engine, &s, err);
     double *room = status == MEL_OK ? mel_alloc(6 * engine->n_entries, sizeof *room) : NULL;

@@ -9,6 +9,8 @@
  * centre for linear metrics, which have the same slope everywhere, and closer to the corner for others. */
 static const double same_point = 1e-12;
 static const double toward_centre = 0.25;
+/* What a class weighs of it and the reference together. */
+static const mel_arc shares_of_weight = { 0.0, 1.0 };
 
 /* Of the weights for which the points of a boundary are best. */
 static double sign_of(mel_side side)
@@ -260,6 +262,32 @@ static bool find_reference(mel_diagonal_search *search)
     return true;
 }
 
+/* Slopes within a corner of the face are ties where chords do not tell them apart: no answer leads to the
+ * very end. */
+static bool leads_to_end(mel_diagonal_search *search, size_t other, mel_side side)
+{
+    const mel_arc arc = side == MEL_UPPER ? search->upper[other] : search->lower[other];
+    const mel_arc all = shares_of_weight;
+    mel_turned_face face;
+    if (mel_arc_at_end(arc, all))
+        return true;
+    if (search->opt->tournament || (arc.low == all.low && arc.high == all.high) ||
+        mel_diagonal_face(&face, search, search->reference, other, NULL) != MEL_OK)
+        return false;
+    return coincide(mel_diagonal_point(search, face, other, side, arc.low),
+                    mel_diagonal_point(search, face, other, side, all.low)) ||
+           coincide(mel_diagonal_point(search, face, other, side, arc.high),
+                    mel_diagonal_point(search, face, other, side, all.high));
+}
+
+bool mel_diagonal_at_end(mel_diagonal_search *search, mel_side side)
+{
+    for (size_t i = 0; i < search->n_classes; i++)
+        if (i != search->reference && leads_to_end(search, i, side))
+            return true;
+    return false;
+}
+
 static bool is_fractional(const mel_diagonal_search *search)
 {
     return search->opt->family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
@@ -269,7 +297,7 @@ uint32_t mel_diagonal_total(const mel_diagonal_search *search)
 {
     const uint32_t others = (uint32_t)search->n_classes - 1;
     const uint32_t first = search->direction == MEL_DIRECTION_UNKNOWN ? 1 : 0;
-    const uint32_t rounds = mel_arc_rounds((mel_arc){ 0.0, 1.0 }, search->opt->tolerance);
+    const uint32_t rounds = mel_arc_rounds(shares_of_weight, search->opt->tolerance);
     const uint32_t sides = is_fractional(search) ? 2 : 1;
     return first + (search->opt->tournament ? others : 0) + sides * others * rounds * search->opt->per_round;
 }
@@ -280,7 +308,7 @@ mel_status mel_diagonal_run(mel_diagonal_search *search, bool *pending, mel_erro
     search->err = err;
     search->reference = 0;
     for (size_t i = 0; i < search->n_classes; i++)
-        search->upper[i] = search->lower[i] = (mel_arc){ 0.0, 1.0 };
+        search->upper[i] = search->lower[i] = shares_of_weight;
     *pending = !find_direction(search) || !find_reference(search) || !search_side(search, MEL_UPPER) ||
                (is_fractional(search) && !search_side(search, MEL_LOWER));
     return search->status;

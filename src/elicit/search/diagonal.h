@@ -34,6 +34,8 @@ void mel_diagonal_clear(mel_diagonal_search *search);
 uint32_t mel_diagonal_total(const mel_diagonal_search *search);
 /* Runs over the recorded answers to the end (*pending: false) or to the first question without one. */
 mel_status mel_diagonal_run(mel_diagonal_search *search, bool *pending, mel_error *err);
+/* After a run to its end: whether a search on this side has led to an end of its range. */
+bool mel_diagonal_at_end(mel_diagonal_search *search, mel_side side);
 
 /* A face whose axes may be the other way round than those of the classes that were asked for. */
 typedef struct {

@@ -20,6 +20,8 @@ static mel_status search_run(mel_procedure *procedure, mel_error *err)
     (void)err;
     search_engine *engine = (search_engine *)procedure;
     procedure->pending = !mel_binary_search_run(&engine->search);
+    procedure->at_end = !procedure->pending && mel_binary_upper_at_end(&engine->search);
+    procedure->pressed = !procedure->pending && mel_binary_lower_at_end(&engine->search);
     return MEL_OK;
 }
 
@@ -77,6 +79,7 @@ static mel_status search_result(mel_engine *base, mel_metric **metric, mel_summa
     const mel_status status = mel_procedure_settle(&engine->procedure, err);
     if (status != MEL_OK)
         return status;
+    summary->signs = mel_procedure_signs(&engine->procedure);
     return engine->opt.family == MEL_FAMILY_LINEAR ? linear_result(engine, metric, summary, err)
                                                    : fractional_result(engine, metric, summary, err);
 }

@@ -20,7 +20,12 @@ typedef struct {
 static mel_status faces_run(mel_procedure *procedure, mel_error *err)
 {
     faces_engine *engine = (faces_engine *)procedure;
-    return mel_diagonal_run(&engine->search, &procedure->pending, err);
+    const mel_status status = mel_diagonal_run(&engine->search, &procedure->pending, err);
+    if (status != MEL_OK || procedure->pending)
+        return status;
+    procedure->at_end = mel_diagonal_at_end(&engine->search, MEL_UPPER);
+    procedure->pressed = mel_diagonal_at_end(&engine->search, MEL_LOWER);
+    return MEL_OK;
 }
 
 /* --- notes -------------------------------------------------------------------------------------- */
@@ -233,6 +238,7 @@ static mel_status faces_result(mel_engine *base, mel_metric **metric, mel_summar
     mel_status status = mel_procedure_settle(&engine->procedure, err);
     if (status != MEL_OK)
         return status;
+    summary->signs = mel_procedure_signs(&engine->procedure);
     result_room room;
     if (!make_room(&room, engine->search.n_classes))
         return mel_fail_memory(err, "the metric that was found");

@@ -474,6 +474,7 @@ mel_status mel_fair_result(mel_engine *engine, mel_metric **metric, mel_summary 
         status = fill(&r, err);
     if (status == MEL_OK) {
         summary->finding = judge(&r);
+        summary->signs = mel_procedure_signs(&search->plan.procedure);
         summary->radius = mel_bounds_radius(r.n, r.low, r.high);
         status = make_metric(metric, &r, err);
     }

@@ -1,5 +1,12 @@
 #include "elicit/search/interval.h"
 
+/* Halving leaves an end that it never moved exactly as it was; both are left when there was nothing to halve.
+ */
+bool mel_arc_at_end(mel_arc arc, mel_arc range)
+{
+    return (arc.low == range.low) != (arc.high == range.high);
+}
+
 uint32_t mel_arc_rounds(mel_arc arc, double tolerance)
 {
     double width = arc.high - arc.low;

@@ -15,6 +15,8 @@ static inline double mel_arc_middle(mel_arc arc)
     return 0.5 * (arc.low + arc.high);
 }
 
+/* Whether halving a range has led to one of its ends: what is looked for may lie beyond it. */
+bool mel_arc_at_end(mel_arc arc, mel_arc range);
 /* How often an arc is halved until it is no wider than the tolerance. */
 uint32_t mel_arc_rounds(mel_arc arc, double tolerance);
 

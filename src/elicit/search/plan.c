@@ -181,6 +181,7 @@ static mel_status restart(mel_plan *plan, mel_error *err)
     for (size_t i = 0; i < plan->n_stations; i++)
         plan->station[i].reached = false;
     plan->at = plan->start = 0;
+    plan->procedure.at_end = plan->procedure.pressed = false;
     return plan->n_stations > 0 ? begin_station(plan, err) : MEL_OK;
 }
 
@@ -197,6 +198,8 @@ static mel_status run(mel_procedure *procedure, mel_error *err)
         if (!mel_sphere_run(&plan->search))
             return MEL_OK;
         read_slope(plan);
+        procedure->at_end = procedure->at_end || mel_sphere_at_end(&plan->search, plan->search.upper);
+        procedure->pressed = procedure->pressed || mel_sphere_refused(&plan->search);
         plan->start = replay->used;
         status = ++plan->at < plan->n_stations ? begin_station(plan, err) : MEL_OK;
     }

@@ -36,7 +36,7 @@ mel_status mel_procedure_next(mel_engine *engine, mel_pair *pair, mel_end *end, 
     const mel_status status = mel_procedure_settle(procedure, err);
     if (status != MEL_OK)
         return status;
-    *end = procedure->pending ? MEL_END_NOT_YET : MEL_END_TOLERANCE;
+    *end = procedure->pending ? MEL_END_NOT_YET : procedure->at_end ? MEL_END_RANGE : MEL_END_TOLERANCE;
     const size_t bytes = procedure->replay.dimension * sizeof *pair->a;
     memcpy(pair->a, procedure->replay.a, bytes);
     memcpy(pair->b, procedure->replay.b, bytes);
@@ -77,4 +77,9 @@ uint32_t mel_procedure_expected(mel_engine *engine)
     const mel_procedure *procedure = (mel_procedure *)engine;
     const size_t told = procedure->replay.n_answers;
     return told < procedure->total ? procedure->total - (uint32_t)told : 0;
+}
+
+mel_sign_check mel_procedure_signs(const mel_procedure *procedure)
+{
+    return !procedure->pending && procedure->pressed ? MEL_SIGNS_PRESSED : MEL_SIGNS_FREE;
 }

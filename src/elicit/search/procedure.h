@@ -14,6 +14,10 @@ struct mel_procedure {
     mel_status (*run)(mel_procedure *procedure, mel_error *err);
     uint32_t total; /* questions from start to end */
     bool pending;
+    /* Of a run to its end. at_end: the best point was sought up to an end of its range, so that the metric
+     * may lie beyond it. pressed: the same of the worst point, where linear-fractional metrics such as F1
+     * belong, or no slope was found with the signs declared: they may be wrong. */
+    bool at_end, pressed;
     mel_replay replay;
     mel_answer *answers;
     size_t capacity;
@@ -32,5 +36,7 @@ mel_status mel_procedure_tell(mel_engine *engine, const mel_pair *pair, mel_answ
 mel_status mel_procedure_posterior(mel_engine *engine, size_t n, double *angle, double *density,
                                    mel_error *err);
 uint32_t mel_procedure_expected(mel_engine *engine);
+/* For the summary of a result, after settling. */
+mel_sign_check mel_procedure_signs(const mel_procedure *procedure);
 
 #endif

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double half_pi = 1.57079632679489661923;
+#define HALF_PI 1.57079632679489661923
+static const double half_pi = HALF_PI;
 
 void mel_sphere_signs(signed char *given, size_t n, const mel_session_options *opt, const mel_layout *layout)
 {
@@ -88,9 +89,11 @@ static double even_angle(const mel_sphere_search *search, size_t i)
     return atan(sqrt((double)(search->n - 1 - i)));
 }
 
+static const mel_arc quadrant = { 0.0, HALF_PI };
+
 static bool untouched(mel_arc arc)
 {
-    return arc.low == 0.0 && arc.high == half_pi;
+    return arc.low == quadrant.low && arc.high == quadrant.high;
 }
 
 /* The middles of the arcs; where nothing is known, all coordinates from there on alike. */
@@ -135,6 +138,32 @@ bool mel_sphere_reached(const mel_sphere_search *search)
         if (untouched(search->upper[i]))
             return false;
     return true;
+}
+
+/* Of coordinates first..last. */
+static bool any_declared(const mel_sphere_search *search, size_t first, size_t last)
+{
+    for (size_t i = first; i <= last; i++)
+        if (search->given[i] != 0)
+            return true;
+    return false;
+}
+
+/* Angle i leaves nothing of coordinate i at its upper end, and nothing of the later ones at its lower end. */
+bool mel_sphere_at_end(const mel_sphere_search *search, const mel_arc *arcs)
+{
+    for (size_t i = 0; i + 1 < search->n; i++) {
+        const bool upper = arcs[i].high == quadrant.high;
+        if (mel_arc_at_end(arcs[i], quadrant) &&
+            any_declared(search, upper ? i : i + 1, upper ? i : search->n - 1))
+            return true;
+    }
+    return false;
+}
+
+bool mel_sphere_refused(const mel_sphere_search *search)
+{
+    return search->flat && any_declared(search, 0, search->n - 1);
 }
 
 void mel_sphere_bounds(double *low, double *high, const mel_sphere_search *search, const mel_arc *arcs)
@@ -265,7 +294,7 @@ static bool search_angle(mel_sphere_search *search)
         .context = &angle,
     };
     restore_angles(search, arcs, step, angle.moving);
-    mel_arc arc = { 0.0, half_pi }, *known = &arcs[angle.moving];
+    mel_arc arc = quadrant, *known = &arcs[angle.moving];
     const bool ended = mel_arc_narrow(&arc, &how);
     if (ended || arc.high - arc.low < known->high - known->low)
         *known = arc;
@@ -278,7 +307,7 @@ uint32_t mel_sphere_total(const mel_sphere_search *search)
     for (size_t i = 0; i < search->n; i++)
         total += search->given[i] == 0 ? 1.0 : 0.0;
     total += search->verify ? 1.0 : 0.0;
-    const uint32_t rounds = mel_arc_rounds((mel_arc){ 0.0, half_pi }, search->opt->tolerance);
+    const uint32_t rounds = mel_arc_rounds(quadrant, search->opt->tolerance);
     total += (double)n_steps(search) * rounds * search->opt->per_round;
     return total < (double)UINT32_MAX ? (uint32_t)total : UINT32_MAX;
 }
@@ -286,7 +315,7 @@ uint32_t mel_sphere_total(const mel_sphere_search *search)
 void mel_sphere_restart(mel_sphere_search *search)
 {
     for (size_t i = 0; i < search->n; i++)
-        search->upper[i] = search->lower[i] = (mel_arc){ 0.0, half_pi };
+        search->upper[i] = search->lower[i] = quadrant;
     search->step = 0;
     search->used = 0;
     search->flat = false;

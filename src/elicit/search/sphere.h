@@ -51,6 +51,11 @@ void mel_sphere_slope(double *slope, const mel_sphere_search *search, const mel_
 void mel_sphere_changes(double *change, const mel_sphere_search *search, const mel_arc *arcs);
 /* Whether every angle of the best point has been searched, or the search has found no slope. */
 bool mel_sphere_reached(const mel_sphere_search *search);
+/* Whether an angle was sought up to an end of its range, where coordinates come out as nothing, though the
+ * sign of one of these was declared, not asked for: it may be the other one. */
+bool mel_sphere_at_end(const mel_sphere_search *search, const mel_arc *arcs);
+/* Whether no slope was found with the signs that were declared: it may be the opposite one. */
+bool mel_sphere_refused(const mel_sphere_search *search);
 /* Bounds of the coordinates of |slope|. */
 void mel_sphere_bounds(double *low, double *high, const mel_sphere_search *search, const mel_arc *arcs);
 /* The point of the ball in this direction. */
