@@ -188,7 +188,8 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
     const cli_want want = cli_want_of_family(family);
     if (given)
         space.found_radius = from_file.found_radius;
-    return cli_space_make(&e->space, given ? &space : &from_file, &want, run, err);
+    status = cli_space_make(&e->space, given ? &space : &from_file, &want, run, err);
+    return status == MEL_EDATA && !given ? cli_session_refuse_data(err, status, args->session) : status;
 }
 
 /* --- the loop ----------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ bool cli_ends_with(const char *name, const char *ending)
     return n >= m && strcasecmp(name + n - m, ending) == 0;
 }
 
-static bool exists(const char *path)
+bool cli_exists(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0;
@@ -48,7 +48,7 @@ static char *find_in(const char *folder, const char *name)
     static const char *const endings[] = { "", ".csv.gz", ".csv" };
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char *path = cli_format("%s/%s%s", folder, name, endings[i]);
-        if (exists(path) && !is_folder(path))
+        if (cli_exists(path) && !is_folder(path))
             return path;
         free(path);
     }
@@ -73,7 +73,7 @@ static mel_status refuse_missing(const char *given, mel_error *err)
 mel_status cli_find_data(char **path, const char *given, mel_error *err)
 {
     *path = NULL;
-    if (strcmp(given, "-") == 0 || exists(given))
+    if (strcmp(given, "-") == 0 || cli_exists(given))
         *path = cli_format("%s", given);
     if (*path == NULL && strchr(given, '/') == NULL) {
         *path = find_in(is_folder(MEL_BUILD_DATA) ? MEL_BUILD_DATA : MEL_INSTALL_DATA, given);

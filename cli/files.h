@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+bool cli_exists(const char *path);
 /* Does a name end like this, in upper or lower case? */
 bool cli_ends_with(const char *name, const char *ending);
 

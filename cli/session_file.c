@@ -1,6 +1,7 @@
 #include "session_file.h"
 #include "files.h"
 #include "output.h"
+#include "session_paths.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,6 +28,7 @@ mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
         json_decref(header);
         return cli_fail(err, MEL_EDATA, "%s, line 1: not the header of a session", path);
     }
+    cli_paths_from_session(json_object_get(header, "space"), path);
     *out = header;
     return MEL_OK;
 }
@@ -223,6 +225,16 @@ mel_status cli_session_options(mel_session_options *out, cli_session_memory *mem
     return read_purpose(out, memory, options, space, err);
 }
 
+mel_status cli_session_refuse_data(mel_error *err, mel_status status, const char *path)
+{
+    char *why = cli_format("%s", err->text);
+    (void)cli_fail(err, status,
+                   "%s is about data that cannot be read: %s; if it was moved, say where it is (--data, ...)",
+                   path, why);
+    free(why);
+    return status;
+}
+
 void cli_opened_clear(cli_opened *opened)
 {
     mel_session_free(opened->session);
@@ -255,6 +267,8 @@ mel_status cli_opened_make(cli_opened *out, const char *path, const cli_space_ar
     const bool replaced = given != NULL && cli_space_given(given);
     if (status == MEL_OK)
         status = cli_space_make(&out->space, replaced ? &other : &from_file, &want, run, err);
+    if (status == MEL_EDATA && !replaced)
+        return cli_session_refuse_data(err, status, path);
     mel_session_options opt;
     cli_session_memory memory = { 0 };
     if (status == MEL_OK)
@@ -268,7 +282,9 @@ mel_status cli_opened_make(cli_opened *out, const char *path, const cli_space_ar
 mel_status cli_session_open(mel_session **out, const cli_space *space, const mel_session_options *opt,
                             const char *path, bool read_only, mel_error *err)
 {
-    char *description = json_dumps(space->description, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_t *object = cli_paths_for_session(space->description, path);
+    char *description = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(object);
     if (description == NULL)
         return cli_fail(err, MEL_ENOMEM, "not enough memory for the session's header");
     const mel_identity identity = {

@@ -6,7 +6,7 @@
 #include "melicit/report.h"
 #include "space_args.h"
 
-/* The first line of a session file, freed with json_decref. */
+/* The first line of a session file, with paths as seen from the working folder; freed with json_decref. */
 mel_status cli_session_header(json_t **out, const char *path, mel_error *err);
 /* What the options of a session lend from. */
 typedef struct {
@@ -19,6 +19,8 @@ void cli_session_memory_clear(cli_session_memory *memory);
  * space's, the memory is for the caller to clear, on failure too. */
 mel_status cli_session_options(mel_session_options *out, cli_session_memory *memory, const json_t *header,
                                const char *path, const cli_space *space, mel_error *err);
+/* Says of data that could not be read that a session file is about it; returns the status. */
+mel_status cli_session_refuse_data(mel_error *err, mel_status status, const char *path);
 /* A session file with the space that it is about, as its header says. */
 typedef struct {
     json_t *header;

@@ -71,6 +71,49 @@ def test_files_with_options_that_were_ignored(melicit, truth, words, stale):
     melicit("elicit", "--session", "old.jsonl", *truth, "--cycles", 5).refused(2, "cycles is for a search on a ball")
 
 
+@pytest.mark.parametrize("layout", ["beside", "below", "across", "absolute", "probabilities"])
+def test_from_any_folder(melicit, tmp_path, layout):
+    """Started in one folder, a session goes on and is reported on from another, also after all of it was moved."""
+    project, other = tmp_path / "project", tmp_path / "other" / "deep"
+    for folder in (project / "data", project / "sessions", other):
+        folder.mkdir(parents=True)
+    (project / "truth.json").write_text(metric_text(a=[0.9, 0.44]))
+    rng = numpy.random.default_rng(1)
+    y = rng.integers(0, 2, 60)
+    table = "x,label\n" + "".join(f"{v},{c}\n" for v, c in zip(y + rng.normal(size=60), y))
+    (project / "data" / "mine.csv").write_text(table)
+    numpy.save(project / "data" / "p.npy", rng.uniform(size=60))
+    numpy.save(project / "data" / "y.npy", y)
+    session = {"beside": "data/s.jsonl", "below": "s.jsonl"}.get(layout, "sessions/s.jsonl")
+    data = ("--data", project / "data" / "mine.csv") if layout == "absolute" else ("--data", "data/mine.csv")
+    if layout == "probabilities":
+        data = ("--probs", "data/p.npy", "--labels", "data/y.npy")
+    here, there = type(melicit)(project), type(melicit)(other)
+    here("elicit", *data, "--session", session, "--oracle", "sim:truth.json", "--max-questions", 2, "--json").done()
+    header = json.loads((project / session).read_text().splitlines()[0])["space"]
+    stored = {"beside": "mine.csv", "below": "data/mine.csv", "across": "../data/mine.csv",
+              "absolute": str(project / "data" / "mine.csv"), "probabilities": None}[layout]
+    assert header.get("table") == stored
+    if layout == "probabilities":
+        assert header["probs"] == "../data/p.npy" and header["labels"] == "../data/y.npy"
+
+    def go_on(root, questions):
+        path = os.path.relpath(root / session, other)
+        answers = ("--session", path, "--oracle", f"sim:{root / 'truth.json'}", "--max-questions", questions)
+        assert there("elicit", *answers, "--json").done().json["questions"] == questions
+        there("report", "--session", path, "--out", "r.html").done()
+        assert f"{questions} question" in (other / "r.html").read_text()
+
+    go_on(project, 3)
+    if layout != "absolute":
+        moved = tmp_path / "elsewhere" / "again"
+        moved.parent.mkdir()
+        project.rename(moved)
+        go_on(moved, 4)
+        (moved / "data" / ("p.npy" if layout == "probabilities" else "mine.csv")).unlink()
+        there("report", "--session", moved / session, "--out", "r.html").refused(3, "o such file", "if it was moved, say where")
+
+
 def test_search_at_an_end(melicit):
     """A search whose range does not hold the metric says so instead of claiming precision."""
     melicit.write("wrong.json", metric_text(a=[-0.94, -0.34]))

@@ -1,0 +1,97 @@
+/* Paths of data files between the working folder and the folder of a session file. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "session_paths.h"
+#include "files.h"
+#include "output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys of a description that name files. */
+static const char *const keys[] = { "table", "probs", "labels", "groups", "prevalence" };
+
+static const char *name_in(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The folder that a file is in, as typed, with a slash at its end; "" for the working folder. */
+static char *folder_of(const char *path)
+{
+    return cli_format("%.*s", (int)(name_in(path) - path), path);
+}
+
+/* The same without links and dots; NULL when there is no such folder. */
+static char *real_folder(const char *path)
+{
+    char *folder = folder_of(path);
+    char *real = realpath(folder[0] != '\0' ? folder : ".", NULL);
+    free(folder);
+    return real;
+}
+
+/* What the two folders have in common, up to a whole name. */
+static size_t shared_length(const char *a, const char *b)
+{
+    size_t shared = 0, i = 0;
+    for (; a[i] != '\0' && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            shared = i;
+    const bool whole_a = a[i] == '\0' && (b[i] == '\0' || b[i] == '/');
+    return whole_a || (b[i] == '\0' && a[i] == '/') ? i : shared;
+}
+
+/* The way from one real folder to another: "", "data/", "../data/"; freed by the caller. */
+static char *way(const char *from, const char *to)
+{
+    const size_t shared = shared_length(from, to);
+    char *path = cli_format("%s", "");
+    for (const char *at = from + shared; *at != '\0'; at++) {
+        if (*at != '/' || at[1] == '\0')
+            continue;
+        char *longer = cli_format("%s../", path);
+        free(path);
+        path = longer;
+    }
+    const char *down = to + shared + (to[shared] == '/');
+    char *whole = cli_format("%s%s%s", path, down, down[0] != '\0' ? "/" : "");
+    free(path);
+    return whole;
+}
+
+json_t *cli_paths_for_session(const json_t *description, const char *session)
+{
+    json_t *copy = json_deep_copy(description);
+    char *home = real_folder(session);
+    for (size_t i = 0; home != NULL && i < sizeof keys / sizeof *keys; i++) {
+        const char *path = json_string_value(json_object_get(copy, keys[i]));
+        if (path == NULL || path[0] == '/' || !cli_exists(path))
+            continue;
+        char *folder = real_folder(path);
+        char *up = folder != NULL ? way(home, folder) : NULL;
+        char *from_home = up != NULL ? cli_format("%s%s", up, name_in(path)) : NULL;
+        if (from_home != NULL)
+            cli_put(copy, keys[i], cli_json_text(from_home));
+        free(from_home);
+        free(up);
+        free(folder);
+    }
+    free(home);
+    return copy;
+}
+
+void cli_paths_from_session(json_t *description, const char *session)
+{
+    char *folder = folder_of(session);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *path = json_string_value(json_object_get(description, keys[i]));
+        if (path == NULL || path[0] == '/')
+            continue;
+        char *here = cli_format("%s%s", folder, path);
+        if (cli_exists(here))
+            cli_put(description, keys[i], cli_json_text(here));
+        free(here);
+    }
+    free(folder);
+}
