@@ -216,6 +216,7 @@ static mel_status one_question(elicitation *e, const mel_question *question, con
 {
     mel_reply reply = MEL_REPLY_QUIT;
     const double start = now();
+    cli_bar_clear(); /* a person is shown the question on the same terminal */
     mel_status status = mel_oracle_ask(&reply, e->oracle, question, err);
     if (status != MEL_OK && !cli_stop_wanted())
         return status;

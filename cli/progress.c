@@ -5,10 +5,11 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-#define BAR_CELLS 30
+enum { BAR_CELLS = 30, FEWEST_CELLS = 8, WORDS = 24 };
 #define REDRAW_NANOSECONDS 80000000L
 
 static struct {
@@ -57,15 +58,29 @@ mel_status cli_check_stop(mel_error *err)
     return cli_stop_wanted() ? cli_fail(err, MEL_ESTOPPED, "stopped on request") : MEL_OK;
 }
 
+static int columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/* On one line of the terminal: what wraps cannot be taken back. The bar gives way before the words do. */
 static void draw(double share)
 {
+    enum { AROUND_CELLS = 3, PERCENT = 6 }; /* " [" and "]", " 100 %" */
     const double inside = share >= 0 && share <= 1 ? share : 0;
-    const int full = (int)(inside * BAR_CELLS);
-    char cells[BAR_CELLS + 1];
-    memset(cells, '.', BAR_CELLS);
+    const int room = columns() - 1 - PERCENT, most = room - WORDS - AROUND_CELLS;
+    const int n_cells = most >= BAR_CELLS ? BAR_CELLS : most >= FEWEST_CELLS ? most : 0;
+    const int words = n_cells == BAR_CELLS ? room - n_cells - AROUND_CELLS : n_cells > 0 ? WORDS : room;
+    const int full = (int)(inside * n_cells);
+    char cells[BAR_CELLS + 1] = "";
+    memset(cells, '.', (size_t)n_cells);
     memset(cells, '#', (size_t)full);
-    cells[BAR_CELLS] = '\0';
-    (void)fprintf(stderr, "\r\033[K%-24.64s [%s] %3d %%", bar.what, cells, (int)(inside * 100));
+    cells[n_cells] = '\0';
+    (void)fputs("\r\033[K", stderr);
+    if (words > 0)
+        (void)fprintf(stderr, "%-*.*s%s%s%s %3d %%", words < WORDS ? words : WORDS, words, bar.what,
+                      n_cells > 0 ? " [" : "", cells, n_cells > 0 ? "]" : "", (int)(inside * 100));
     (void)fflush(stderr);
     bar.on_screen = true;
 }

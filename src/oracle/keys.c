@@ -18,7 +18,9 @@ static struct {
     struct termios before;
     struct sigaction previous[N_ENDINGS];
     bool replaced[N_ENDINGS];
-    volatile sig_atomic_t stop; /* a signal asked to end, and the caller's own handler let us live */
+    struct sigaction previous_resize;
+    volatile sig_atomic_t stop;    /* a signal asked to end, and the caller's own handler let us live */
+    volatile sig_atomic_t resized; /* the window has another size than when that was last told */
 } held;
 
 /* Puts the terminal and the signal's own handling back and lets it happen again, when this returns. */
@@ -34,8 +36,17 @@ static void on_ending(int signal_number)
     errno = reason;
 }
 
+static void on_resize(int signal_number)
+{
+    (void)signal_number;
+    held.resized = 1;
+}
+
 static void watch_signals(void)
 {
+    struct sigaction resize = { .sa_handler = on_resize }; /* no SA_RESTART, as below */
+    (void)sigemptyset(&resize.sa_mask);
+    (void)sigaction(SIGWINCH, &resize, &held.previous_resize);
     for (int i = 0; i < N_ENDINGS; i++) {
         struct sigaction mine = { .sa_handler = on_ending }; /* no SA_RESTART: reading must return */
         (void)sigfillset(&mine.sa_mask);
@@ -59,7 +70,7 @@ bool mel_keys_begin(int file)
     }
     held.file = file;
     held.before = raw;
-    held.stop = 0;
+    held.stop = held.resized = 0;
     watch_signals();
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 1;
@@ -79,10 +90,11 @@ void mel_keys_end(void)
     for (int i = 0; i < N_ENDINGS; i++)
         if (held.replaced[i])
             (void)sigaction(endings[i], &held.previous[i], NULL);
+    (void)sigaction(SIGWINCH, &held.previous_resize, NULL);
     atomic_flag_clear(&taken);
 }
 
-/* A byte, or MEL_KEY_END. */
+/* A byte, MEL_KEY_RESIZED or MEL_KEY_END. */
 static int read_byte(void)
 {
     for (;;) {
@@ -92,6 +104,10 @@ static int read_byte(void)
             return byte;
         if (n == 0 || errno != EINTR)
             return MEL_KEY_END;
+        if (held.resized && !held.stop) {
+            held.resized = 0;
+            return MEL_KEY_RESIZED;
+        }
     }
 }
 

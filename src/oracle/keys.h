@@ -7,6 +7,7 @@
 enum {
     MEL_KEY_END = -1,       /* end of input, Ctrl-C, Ctrl-D or a signal that asks to stop */
     MEL_KEY_UNKNOWN = -2,   /* something that is no answer to anything */
+    MEL_KEY_RESIZED = -3,   /* no key: the window has another size */
     MEL_KEY_LEFT = 0x10000, /* beyond any byte */
     MEL_KEY_RIGHT
 };

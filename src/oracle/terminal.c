@@ -17,10 +17,11 @@ typedef struct {
     mel_oracle base;
     mel_terminal_options opt;
     char *missed, *false_alarm; /* owned copies behind opt.show */
+    bool follows;               /* the width is the window's, whatever that becomes */
 } terminal_oracle;
 
 /* What a key or a line asks for, besides the replies. */
-enum { WISH_EXPLAIN = 100, WISH_NOTHING = 101 };
+enum { WISH_EXPLAIN = 100, WISH_NOTHING = 101, WISH_REDRAW = 102 };
 
 static int wish_of_key(int key)
 {
@@ -51,6 +52,8 @@ static int wish_of_key(int key)
     case 'h':
     case 'H':
         return WISH_EXPLAIN;
+    case MEL_KEY_RESIZED:
+        return WISH_REDRAW;
     default:
         return WISH_NOTHING;
     }
@@ -174,63 +177,96 @@ static void add_explanation(mel_canvas *c, const mel_question *question, const m
         add_mistakes(c, question, show);
 }
 
-/* The next wish that is a reply. `keys`: single keys can be had. */
-static mel_status await_reply(mel_reply *reply, const terminal_oracle *self, const mel_question *question,
-                              bool keys, mel_error *err)
+static int environment_width(void)
 {
-    const size_t width = (size_t)self->opt.show.width;
-    for (;;) {
-        char line[MAX_LINE];
-        const int wish = keys                            ? wish_of_key(mel_keys_read())
-                         : read_line(line, self->opt.in) ? wish_of_line(line)
-                                                         : MEL_REPLY_QUIT;
-        mel_canvas c;
-        mel_canvas_init(&c, self->opt.show.utf8, self->opt.show.colour);
-        if (wish == WISH_EXPLAIN) {
-            add_explanation(&c, question, &self->opt.show);
-            add_keys(&c, width);
-            add_prompt(&c);
-        } else if (wish == WISH_NOTHING) {
-            mel_canvas_puts(&c, MEL_PLAIN, keys ? "" : "Please answer a, b, =, s, u, q or ?: ");
-        } else {
-            static const char *const echo[] = { "", "A", "B", "about the same", "undo", "quit", "can't say" };
-            mel_canvas_puts(&c, MEL_BOLD, keys ? echo[wish] : "");
-            mel_canvas_newline(&c);
-        }
-        const mel_status status = print(self, &c, err);
-        mel_canvas_free(&c);
-        if (status != MEL_OK)
-            return status;
-        if (wish != WISH_EXPLAIN && wish != WISH_NOTHING) {
-            *reply = (mel_reply)wish;
-            return MEL_OK;
-        }
-    }
+    struct winsize window = { 0 };
+    long width = 80;
+    const char *columns = getenv("COLUMNS");
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+        width = window.ws_col;
+    else if (columns != NULL && columns[0] != '\0')
+        width = strtol(columns, NULL, 10);
+    if (width < MIN_WIDTH)
+        return width > 0 ? MIN_WIDTH : 80;
+    return width > WIDE_ENOUGH ? WIDE_ENOUGH : (int)width;
 }
 
-static mel_status converse(mel_reply *reply, const terminal_oracle *self, const mel_question *question,
-                           bool keys, mel_error *err)
+/* The whole question with its keys; on a screen that was cleared when its lines no longer fit. */
+static mel_status put_question(terminal_oracle *self, const mel_question *question, bool clear,
+                               mel_error *err)
 {
     char *text = NULL;
-    mel_status status = mel_question_show(&text, question, &self->opt.show, err);
+    if (self->follows)
+        self->opt.show.width = environment_width();
+    const mel_status status = mel_question_show(&text, question, &self->opt.show, err);
     if (status != MEL_OK)
         return status;
     mel_canvas c;
     mel_canvas_init(&c, self->opt.show.utf8, self->opt.show.colour);
-    mel_canvas_newline(&c);
+    mel_buffer_puts(&c.text, clear && self->opt.show.colour ? "\x1b[2J\x1b[H" : "\n");
     mel_buffer_puts(&c.text, text);
     mel_canvas_newline(&c);
     add_keys(&c, (size_t)self->opt.show.width);
     add_prompt(&c);
     free(text);
-    status = print(self, &c, err);
+    const mel_status printed = print(self, &c, err);
     mel_canvas_free(&c);
-    return status == MEL_OK ? await_reply(reply, self, question, keys, err) : status;
+    return printed;
+}
+
+static mel_status put_explanation(const terminal_oracle *self, const mel_question *question, mel_error *err)
+{
+    mel_canvas c;
+    mel_canvas_init(&c, self->opt.show.utf8, self->opt.show.colour);
+    add_explanation(&c, question, &self->opt.show);
+    add_keys(&c, (size_t)self->opt.show.width);
+    add_prompt(&c);
+    const mel_status status = print(self, &c, err);
+    mel_canvas_free(&c);
+    return status;
+}
+
+/* What was answered, for keys are not echoed; or, where lines are read, what can be. */
+static mel_status put_echo(const terminal_oracle *self, int wish, bool keys, mel_error *err)
+{
+    static const char *const echo[] = { "", "A", "B", "about the same", "undo", "quit", "can't say" };
+    mel_canvas c;
+    mel_canvas_init(&c, self->opt.show.utf8, self->opt.show.colour);
+    if (wish == WISH_NOTHING) {
+        mel_canvas_puts(&c, MEL_PLAIN, keys ? "" : "Please answer a, b, =, s, u, q or ?: ");
+    } else {
+        mel_canvas_puts(&c, MEL_BOLD, keys ? echo[wish] : "");
+        mel_canvas_newline(&c);
+    }
+    const mel_status status = print(self, &c, err);
+    mel_canvas_free(&c);
+    return status;
+}
+
+/* Asks until a wish is a reply. `keys`: single keys can be had. */
+static mel_status converse(mel_reply *reply, terminal_oracle *self, const mel_question *question, bool keys,
+                           mel_error *err)
+{
+    mel_status status = put_question(self, question, false, err);
+    while (status == MEL_OK) {
+        char line[MAX_LINE];
+        const int wish = keys                            ? wish_of_key(mel_keys_read())
+                         : read_line(line, self->opt.in) ? wish_of_line(line)
+                                                         : MEL_REPLY_QUIT;
+        status = wish == WISH_EXPLAIN  ? put_explanation(self, question, err)
+                 : wish == WISH_REDRAW ? put_question(self, question, true, err)
+                                       : put_echo(self, wish, keys, err);
+        if (wish < WISH_EXPLAIN) {
+            *reply = (mel_reply)wish;
+            break;
+        }
+    }
+    return status;
 }
 
 static mel_status ask_terminal(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
 {
-    const terminal_oracle *self = user;
+    terminal_oracle *self = user;
     /* Before anything is shown: what is typed from then on is meant for this question. */
     const bool keys = mel_keys_begin(fileno(self->opt.in));
     const mel_status status = converse(reply, self, question, keys, err);
@@ -258,20 +294,6 @@ static bool environment_is_utf8(void)
         return dot != NULL && (strncasecmp(dot, ".utf-8", 6) == 0 || strncasecmp(dot, ".utf8", 5) == 0);
     }
     return false;
-}
-
-static int environment_width(void)
-{
-    struct winsize window = { 0 };
-    long width = 80;
-    const char *columns = getenv("COLUMNS");
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
-        width = window.ws_col;
-    else if (columns != NULL && columns[0] != '\0')
-        width = strtol(columns, NULL, 10);
-    if (width < MIN_WIDTH)
-        return width > 0 ? MIN_WIDTH : 80;
-    return width > WIDE_ENOUGH ? WIDE_ENOUGH : (int)width;
 }
 
 static bool environment_has_colour(void)
@@ -318,6 +340,7 @@ mel_status mel_oracle_terminal(mel_oracle **out, const mel_terminal_options *opt
         return mel_fail_memory(err, "an oracle");
     self->base = (mel_oracle){ ask_terminal, free_terminal };
     self->opt = use;
+    self->follows = use.show.width == environment_width();
     const bool first = copy_word(&self->missed, &self->opt.show.missed);
     const bool second = copy_word(&self->false_alarm, &self->opt.show.false_alarm);
     if (!first || !second) {
