@@ -11,7 +11,7 @@ import termios
 import time
 
 import pytest
-from conftest import BUILD, PROGRAM, SOURCE, environment
+from conftest import PROGRAM, SOURCE, environment
 
 CANCER = ("--data", "breast_cancer_original", "--classes", "healthy,cancer")
 
@@ -117,3 +117,45 @@ def test_progress_leaves_nothing(melicit, columns):
     assert bars and all(len(bar.split("\r")[0].split("\n")[0]) < columns for bar in bars[:-1])
     shown = screen_of(text, columns)
     assert not [line for line in shown if re.search(r"#{2,}|\.{4,}\]|\[\.|^ *\d+ %$", line)], "\n".join(shown)
+
+
+# --- what the README promises -------------------------------------------------------------------------
+
+RESPONDENT = """import json, sys
+weights = [float(w) for w in sys.argv[1].split(",")]
+for line in sys.stdin:
+    question = json.loads(line)
+    a, b = (question[side]["statistics"] for side in "ab")
+    print("A" if sum(w * (x - y) for w, x, y in zip(weights, a, b)) > 0 else "B", flush=True)
+"""
+
+
+def four_classes():
+    """The README's command, and how many questions it promises to a person and to one who never errs."""
+    text = (SOURCE / "README.md").read_text().replace("\\\n", " ")
+    command = re.search(r"build/melicit (elicit --population softmax:1,3,6,10 .*)", text).group(1).split()
+    person, sure = re.search(r"answer about (\d+) questions yourself.*?is asked about (\d+)", text, re.DOTALL).groups()
+    options = re.search(r"who never errs\s+\(`(.*?)`\)", text).group(1).split()
+    return command, int(person), options, int(sure)
+
+
+@pytest.mark.parametrize("weights", [(0.1, 0.2, 0.3, 0.4), (0.4, 0.3, 0.2, 0.1), (0.05, 0.15, 0.5, 0.3)])
+def test_four_classes_of_the_readme(melicit, weights):
+    """Somebody who answers without an error gets to the end of the tour's command, after about as many questions as said."""
+    melicit.write("respondent.py", RESPONDENT)
+    command, person, options, sure = four_classes()
+    oracle = ("--oracle", "cmd:python3 respondent.py " + ",".join(map(str, weights)))
+    quick = melicit(*command[:command.index("--tolerance")], *options, *oracle, "--json").done().json
+    assert quick["end"] == "tolerance" and abs(quick["questions"] - sure) <= 3
+    # The same questions as a person gets, so that a person's keys are known.
+    as_asked = ("--repeat-every", 6, "--simple-questions", "--session", "s.jsonl")
+    result = melicit(*command, *oracle, *as_asked, "--json").done().json
+    answers = [json.loads(line)["answer"] for line in (melicit.folder / "s.jsonl").read_text().splitlines()[1:]]
+    assert result["end"] == "tolerance" and abs(len(answers) - person) <= 6
+    assert max(abs(x - w) for x, w in zip(result["metric"]["coefficients"]["a"], weights)) <= 0.05
+    terminal = Terminal([str(PROGRAM), *command], melicit.folder, 100)
+    for number, answer in enumerate(answers, 1):
+        assert f"Question {number} " in plain(terminal.read("rather have? "))
+        terminal.press(answer.lower())
+    code, text = terminal.end()
+    assert code == 0 and f"{len(answers)} (active; as precise as asked for)" in plain(text), text
