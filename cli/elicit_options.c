@@ -81,8 +81,8 @@ const cli_option cli_method_options[] = {
       .at = offsetof(elicit_args, repeat_every),
       .high = 1000000,
       .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
-              "answers are, and every second time while they look like coin tosses; 0 never (6 for a person, "
-              "else 0, unless given)" },
+              "answers are, and every second time while they look like coin tosses; 0 never (6 for people "
+              "and programs, 0 for simulated ones, unless given)" },
     { .name = "simple-questions",
       .kind = CLI_FLAG,
       .at = offsetof(elicit_args, simple_questions),

@@ -13,7 +13,7 @@
  * questions per coefficient without noise, and several times as many with it. */
 enum {
     PERSON_QUESTIONS = 20,
-    PERSON_REPEATS = 6,
+    USUAL_REPEATS = 6,
     PROGRAM_QUESTIONS = 200,
     SEARCH_QUESTIONS = 1000000,
     PER_COEFFICIENT = 50
@@ -330,7 +330,7 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
     if (status != MEL_OK)
         return status;
     if (header == NULL) {
-        opt->repeat_every = kind == CLI_ASK ? PERSON_REPEATS : 0;
+        opt->repeat_every = kind != CLI_SIMULATED ? USUAL_REPEATS : 0;
         opt->simple_questions = kind == CLI_ASK && space->face == NULL && !args->no_simple_questions &&
                                 args->strategy == (int)MEL_STRATEGY_ACTIVE;
         opt->tolerance = cli_elicit_defaults.tolerance;

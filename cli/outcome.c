@@ -211,8 +211,11 @@ static char *consistency_reason(const cli_outcome *o)
     const mel_summary *s = o->summary;
     const bool flips = isfinite(s->evidence), bad = s->consistency < 0.05;
     if (flips && !bad && fabs(s->evidence) < 1.0)
-        return cli_format("; there is not enough to tell whether they hang together: tossed coins explain "
-                          "them about as well");
+        return cli_format("%s",
+                          s->repeats_agreed < s->repeats
+                              ? "; there is not enough to tell whether they are consistent: tossed coins "
+                                "explain them about as well"
+                              : "; too few questions came back to rule out chance");
     const char *than = !flips              ? (bad ? "more than was allowed for" : NULL)
                        : s->evidence > 0.0 ? "it explains them better than tossed coins"
                                            : "tossed coins explain them better";

@@ -328,7 +328,9 @@ static const char *flipped_text(const mel_summary *s)
                "this "
                "kind with some wrong answers";
     if (fabs(s->evidence) < 1.0)
-        return "there is not enough yet to tell whether your answers hang together";
+        return s->repeats_agreed < s->repeats
+                   ? "there is not enough yet to tell whether your answers are consistent"
+                   : "too few questions came back to rule out chance";
     return s->evidence > 0.0 ? "your answers hang together: a metric of this kind explains them better than "
                                "coin tosses would"
                              : "it is doubtful whether your answers hang together: coin tosses would explain "

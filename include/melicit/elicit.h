@@ -251,10 +251,12 @@ typedef struct {
         angle_high; /* linear on a face: of (m11, m00) in radians with its 95% interval; NaN otherwise */
     mel_sign_check signs;
     uint32_t further; /* active, not as precise as asked for: about how many more questions that would take */
-    double evidence;  /* active with flips: logarithm of how much likelier the answers A and B were, each by
-                       * what was believed before it, than coin tosses; NaN otherwise. What was believed starts
-                       * with options.prior: answers against a strong one may lower it, however careful.
-                       * Within 1 of 0 there is not enough to tell */
+    double
+        evidence; /* active with flips: logarithm of how much likelier the answers A and B were, each by
+                   * what was believed before it, than coin tosses; NaN otherwise. What was believed starts
+                   * with options.prior: answers against a strong one may lower it, however careful.
+                   * Within 1 of 0 there is not enough to tell: questions that tell most are those
+                   * whose answers cannot be foreseen, so that evidence comes from repeated ones above all */
 } mel_summary;
 /* The metric as known now (also before the end), with intervals, for the caller to free. */
 MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,

@@ -324,9 +324,12 @@ static void write_together(mel_page *page)
                   "(probability %s).</li>\n",
                   p.text);
     } else if (fabs(s->evidence) < 1.0) {
-        mel_buffer_puts(&page->out,
-                        "<li>There is not enough to tell whether the answers hang together: a metric of this "
-                        "kind and tossed coins explain them about equally well.</li>\n");
+        mel_buffer_puts(
+            &page->out,
+            s->repeats_agreed < s->repeats
+                ? "<li>There is not enough to tell whether the answers are consistent: a metric of this "
+                  "kind and tossed coins explain them about equally well.</li>\n"
+                : "<li>Too few questions came back to rule out chance.</li>\n");
     } else if (s->evidence > 0.0) {
         mel_buffer_puts(&page->out, "<li>The answers hang together: a metric of this kind explains them "
                                     "better than tossed coins would.</li>\n");

@@ -1,6 +1,7 @@
 """What active sessions tell beyond the metric: ends by decision, priors, "can't say", consistency, ratios, ranking by a
 session's own draws, and several respondents."""
 import json
+import re
 
 import numpy
 import pytest
@@ -109,10 +110,66 @@ def test_inconsistent_respondent_is_named(doctor):
     assert "consistent: the metric contradicts 0 of" in doctor("elicit", *FACE, "--oracle", "sim:t.json").done().out
 
 
+# Costs of a fair metric of two classes and two groups, exactly; "chance" answers by a coin.
+FAIR_RESPONDENT = """import json, random, sys
+rng = random.Random(int(sys.argv[2]))
+shares = json.loads(sys.argv[1])
+def cost(x):
+    groups = [x[:2], x[2:]]
+    mistakes = sum(w * sum(s[i] * g[i] for s, g in zip(shares, groups)) for i, w in enumerate((0.6, 0.8)))
+    return 0.6 * mistakes + 0.4 * sum(0.7 * abs(groups[0][i] - groups[1][i]) for i in range(2))
+for line in sys.stdin:
+    q = json.loads(line)
+    better = cost(q["a"]["statistics"]) < cost(q["b"]["statistics"])
+    print("A" if (rng.random() < 0.5 if sys.argv[3] == "chance" else better) else "B", flush=True)
+"""
+GERMAN = ("elicit", "--data", "german_credit", "--group", "sex", "--classes", "paid,defaulted", "--family", "fair-linear")
+
+
+def test_perfect_and_random_programs(melicit):
+    """Forty-odd consistent answers of a program are not compared with tossed coins; answers by chance are."""
+    melicit.write("fair.py", FAIR_RESPONDENT)
+    space = melicit("space", *GERMAN[1:-2], "--coordinates", "offdiagonal", "--kind", "rates", "--json").done().json
+    shares = json.dumps(space["prevalence"]).replace(" ", "")
+    for how in ("exact", "chance"):
+        oracle = ("--oracle", f"cmd:exec python3 fair.py {shares} 1 {how}", "--radius", 0.2, "--max-questions", 60)
+        text = " ".join(melicit(*GERMAN, *oracle).done().out.split())
+        assert ("explains them better than tossed coins" in text) == (how == "exact"), text
+        assert ("inconsistent: " in text) == (how == "chance"), text
+        assert "tossed coins explain them" not in text or how == "chance"
+
+
+FAMILIES = [
+    (("--population", "logistic:a=5,b=0"), "linear", {"a": [0.8, 0.6]}, "binary"),
+    (("--population", "logistic:a=5,b=0"), "linear-fractional", {"p": [0.8, 0.2], "p0": 0, "q": [0.3, 0.1], "q0": 0.3}, "binary"),
+    (("--population", "softmax:1,3,5"), "diagonal-linear", {"a": [0.2, 0.3, 0.5]}, "diagonal"),
+    (("--population", "softmax:1,3,5"), "linear", {"a": [-0.5, -0.4, -0.4, -0.3, -0.5, -0.3]}, "offdiagonal"),
+    (("--population", "softmax:1,3,5"), "diagonal-linear-fractional", {"a": [0.2, 0.3, 0.5], "b": [0.1, 0.2, 0.1], "b0": 1},
+     "diagonal"),
+    (("--ball", 2, "--radius", 0.2), "quadratic", {"a": [0.6, 0.5], "B": [[0.5, 0.1], [0.1, 0.35]]}, "offdiagonal"),
+    (("--ball", 2, "--radius", 0.2), "polynomial:2", {"a": [0.6, 0.5], "B": [[0.5, 0.1], [0.1, 0.35]]}, "offdiagonal"),
+]
+
+
+@pytest.mark.parametrize("space,family,coefficients,coordinates", FAMILIES, ids=[row[1] + "-" + row[3] for row in FAMILIES])
+def test_perfect_respondents(melicit, space, family, coefficients, coordinates):
+    classes = 3 if "softmax:1,3,5" in space else 2
+    cost = family.startswith(("quadratic", "polynomial"))
+    layout = {"kind": "rates" if cost else "confusion", "coordinates": coordinates,
+              "classes": [str(i) for i in range(classes)], "groups": []}
+    melicit.write("t.json", json.dumps({"format": "melicit-metric", "version": 1, "family": family, "layout": layout,
+                                        "orientation": "cost" if cost else "utility", "coefficients": coefficients}))
+    words = ("elicit", *space, "--family", family, "--oracle", "sim:t.json", "--assume", "flip", "--max-questions", 40)
+    for repeats in (0, 6):
+        text = " ".join(melicit(*words, "--repeat-every", repeats).done().out.split())
+        assert "tossed coins explain them" not in text and "inconsistent" not in text and "doubtful" not in text, text
+        assert repeats == 0 or re.search("consistent: .* explains them better than tossed coins", text), text
+
+
 def test_answers_that_may_be_flipped(doctor):
     """What is said rests on the evidence against coin tosses; a prior may be what the answers speak against."""
     few = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--assume", "flip", "--max-questions", 1).done()
-    assert "undecided: the metric contradicts 0 of 1 answers; there is not enough to tell" in " ".join(few.out.split())
+    assert "undecided: the metric contradicts 0 of 1 answers; too few questions came back" in " ".join(few.out.split())
     few = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--assume", "flip", "--max-questions", 1, "--json").done()
     assert few.json["consistency_label"] == "undecided" and few.json["consistency"] > 0.2
     steady = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--assume", "flip").done().out

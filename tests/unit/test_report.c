@@ -367,21 +367,25 @@ static void test_sentences(void **state)
         double consistency, evidence;
         bool prior;
         mel_sign_check signs;
+        bool wavered; /* a question that came back got another answer */
         const char *says, *never;
     } rows[] = {
-        { 0.01, -3.1, false, MEL_SIGNS_FREE, "do not hang together</strong>: tossed coins", "beforehand" },
-        { 0.01, -3.1, true, MEL_SIGNS_FREE, "thought likely beforehand", "himself" },
-        { 0.09, -1.3, true, MEL_SIGNS_FREE, "It is doubtful that", "beforehand" },
-        { 0.43, 0.0, false, MEL_SIGNS_FREE, "not enough to tell whether the answers", "contradictions" },
-        { 0.2, -0.7, false, MEL_SIGNS_FREE, "not enough to tell whether the answers", "doubtful" },
-        { 1.0, 0.99, false, MEL_SIGNS_FREE, "not enough to tell whether the answers", "explains them" },
-        { 1.0, 7.0, false, MEL_SIGNS_FREE, "explains them better than tossed coins", "not enough" },
-        { 1.0, NAN, false, MEL_SIGNS_FREE, "are to be expected of a respondent", "coins" },
-        { 0.01, NAN, true, MEL_SIGNS_FREE, "do not hang together</strong>: a respondent", "coins" },
-        { NAN, NAN, false, MEL_SIGNS_PRESSED, "no question has settled that", "hang together" },
-        { NAN, NAN, false, MEL_SIGNS_UPHELD, "upheld the direction", "settled that" },
-        { NAN, NAN, false, MEL_SIGNS_CONTRADICTED, "contradict the direction", "settled that" },
-        { NAN, NAN, false, MEL_SIGNS_DROPPED, "Which way they count is not known", "settled that" },
+        { 0.01, -3.1, false, MEL_SIGNS_FREE, false, "do not hang together</strong>: tossed coins",
+          "beforehand" },
+        { 0.01, -3.1, true, MEL_SIGNS_FREE, false, "thought likely beforehand", "himself" },
+        { 0.09, -1.3, true, MEL_SIGNS_FREE, false, "It is doubtful that", "beforehand" },
+        { 0.43, 0.0, false, MEL_SIGNS_FREE, true, "tossed coins explain them about equally well",
+          "came back" },
+        { 0.43, 0.0, false, MEL_SIGNS_FREE, false, "Too few questions came back", "coins" },
+        { 0.2, -0.7, false, MEL_SIGNS_FREE, false, "Too few questions came back", "doubtful" },
+        { 1.0, 0.99, false, MEL_SIGNS_FREE, false, "Too few questions came back", "explains them" },
+        { 1.0, 7.0, false, MEL_SIGNS_FREE, false, "explains them better than tossed coins", "not enough" },
+        { 1.0, NAN, false, MEL_SIGNS_FREE, false, "are to be expected of a respondent", "coins" },
+        { 0.01, NAN, true, MEL_SIGNS_FREE, false, "do not hang together</strong>: a respondent", "coins" },
+        { NAN, NAN, false, MEL_SIGNS_PRESSED, false, "no question has settled that", "hang together" },
+        { NAN, NAN, false, MEL_SIGNS_UPHELD, false, "upheld the direction", "settled that" },
+        { NAN, NAN, false, MEL_SIGNS_CONTRADICTED, false, "contradict the direction", "settled that" },
+        { NAN, NAN, false, MEL_SIGNS_DROPPED, false, "Which way they count is not known", "settled that" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_page_data d = sample_page();
@@ -389,6 +393,8 @@ static void test_sentences(void **state)
         d.summary.consistency = rows[i].consistency;
         d.summary.evidence = rows[i].evidence;
         d.summary.signs = rows[i].signs;
+        d.summary.repeats = 2;
+        d.summary.repeats_agreed = rows[i].wavered ? 1 : 2;
         d.settings.prior = rows[i].prior ? likely : NULL;
         assert_ok(mel_page_write(&page, &d, &err), &err);
         const char *part = strstr(page, "How consistent the answers were");
