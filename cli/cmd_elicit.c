@@ -5,6 +5,7 @@
 #include "files.h"
 #include "melicit/elicit.h"
 #include "melicit/report.h"
+#include "mistake_names.h"
 #include "numbers.h"
 #include "outcome.h"
 #include "output.h"
@@ -21,6 +22,7 @@
 
 typedef struct {
     cli_space space;
+    cli_mistake_names names;
     mel_metric *truth; /* behind a simulated oracle */
     mel_oracle *oracle;
     mel_session *session;
@@ -39,6 +41,7 @@ static void elicitation_clear(elicitation *e)
     mel_metric_free(e->truth);
     mel_metric_free(e->metric);
     cli_space_clear(&e->space);
+    cli_mistake_names_clear(&e->names);
     json_decref(e->header);
     free(e->held);
 }
@@ -90,11 +93,13 @@ static mel_status simulated(elicitation *e, const elicit_args *args, const cli_r
     return mel_oracle_simulated(&e->oracle, e->truth, &opt, err);
 }
 
-static void show_options(mel_show_options *show, const elicit_args *args)
+static void show_options(mel_show_options *show, const elicit_args *args, const cli_mistake_names *names)
 {
     show->people = (uint32_t)args->people;
-    show->missed = args->missed;
-    show->false_alarm = args->false_alarm;
+    show->missed = names->missed;
+    show->missed_plural = names->missed_plural;
+    show->false_alarm = names->false_alarm;
+    show->false_alarms = names->false_alarms;
 }
 
 static mel_status make_oracle(elicitation *e, const elicit_args *args, const cli_run *run, mel_error *err)
@@ -108,7 +113,7 @@ static mel_status make_oracle(elicitation *e, const elicit_args *args, const cli
     switch (kind) {
     case CLI_ASK:
         mel_terminal_options_init(&terminal);
-        show_options(&terminal.show, args);
+        show_options(&terminal.show, args, &e->names);
         status = mel_oracle_terminal(&e->oracle, &terminal, err);
         break;
     case CLI_SIMULATED:
@@ -195,12 +200,12 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
 /* --- the loop ----------------------------------------------------------------------------------- */
 
 /* As a person would see it; for watching a simulated respondent. */
-static mel_status show_question(const mel_question *question, mel_reply reply, const elicit_args *args,
-                                mel_error *err)
+static mel_status show_question(const elicitation *e, const mel_question *question, mel_reply reply,
+                                const elicit_args *args, mel_error *err)
 {
     mel_terminal_options terminal;
     mel_terminal_options_init(&terminal);
-    show_options(&terminal.show, args);
+    show_options(&terminal.show, args, &e->names);
     char *text = NULL;
     const mel_status status = mel_question_show(&text, question, &terminal.show, err);
     if (status != MEL_OK)
@@ -227,7 +232,7 @@ static mel_status one_question(elicitation *e, const mel_question *question, con
     if (reply == MEL_REPLY_UNDO)
         return mel_session_answers(e->session) > 0 ? mel_session_undo(e->session, err) : MEL_OK;
     if (args->show && !run->json)
-        status = show_question(question, reply, args, err);
+        status = show_question(e, question, reply, args, err);
     if (status == MEL_OK)
         status = mel_session_tell(e->session, question->number, (mel_answer)reply, now() - start, err);
     return status;
@@ -263,8 +268,10 @@ static mel_status save_report(const elicitation *e, const elicit_args *args, mel
 {
     mel_report_options opt;
     mel_report_options_init(&opt);
-    opt.missed = args->missed;
-    opt.false_alarm = args->false_alarm;
+    opt.missed = e->names.missed;
+    opt.missed_plural = e->names.missed_plural;
+    opt.false_alarm = e->names.false_alarm;
+    opt.false_alarms = e->names.false_alarms;
     opt.truth = e->truth;
     opt.session_path = args->session;
     opt.metric_path = args->out;
@@ -334,7 +341,7 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
     if (run->n_operands > 0)
         return cli_fail(err, MEL_EINVAL, "%s: not an option; session files to be pooled follow --pool",
                         run->operand[0]);
-    elicitation e = { 0 };
+    elicitation e = { .names = cli_mistake_names_of(args->missed, args->false_alarm) };
     mel_status status = check_args(run, args, err);
     if (status == MEL_OK)
         status = read_header(&e, args, run, err);

@@ -1,6 +1,7 @@
 /* melicit report: a page about a session, at any time, from its file alone. */
 #include "command.h"
 #include "files.h"
+#include "mistake_names.h"
 #include "output.h"
 #include "session_file.h"
 #include "space_args.h"
@@ -17,18 +18,20 @@ typedef struct {
 typedef struct {
     cli_opened opened;
     mel_metric *truth;
+    cli_mistake_names names;
 } reporting;
 
 static void reporting_clear(reporting *r)
 {
     mel_metric_free(r->truth);
+    cli_mistake_names_clear(&r->names);
     cli_opened_clear(&r->opened);
 }
 
 static mel_status run_report(cli_run *run, const void *arguments, mel_error *err)
 {
     const report_args *args = arguments;
-    reporting r = { 0 };
+    reporting r = { .names = cli_mistake_names_of(args->missed, args->false_alarm) };
     mel_status status = cli_out_check(args->out, err);
     if (status == MEL_OK && args->truth != NULL)
         status = mel_metric_load(&r.truth, args->truth, err);
@@ -37,8 +40,10 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
     mel_report_options opt;
     mel_report_options_init(&opt);
     opt.title = args->title;
-    opt.missed = args->missed;
-    opt.false_alarm = args->false_alarm;
+    opt.missed = r.names.missed;
+    opt.missed_plural = r.names.missed_plural;
+    opt.false_alarm = r.names.false_alarm;
+    opt.false_alarms = r.names.false_alarms;
     opt.truth = r.truth;
     opt.session_path = args->session;
     opt.metric_path = args->metric;
@@ -75,12 +80,13 @@ static const cli_option own_options[] = {
       .argument = "TEXT",
       .kind = CLI_TEXT,
       .at = offsetof(report_args, missed),
-      .help = "what to call a missed positive, e.g. \"missed cancer\"" },
+      .help = "what to call a missed positive, e.g. \"missed cancer\", or with its plural \"missed "
+              "cancer|missed cancers\"" },
     { .name = "false-alarm",
       .argument = "TEXT",
       .kind = CLI_TEXT,
       .at = offsetof(report_args, false_alarm),
-      .help = "what to call a false positive" },
+      .help = "what to call a false positive, likewise" },
     { .name = "metric",
       .argument = "METRIC.json",
       .kind = CLI_TEXT,

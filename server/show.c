@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/internal.h"
+#include "metric/text.h"
 #include "oracle/counts.h"
 
 #include <stdio.h>
@@ -45,15 +46,17 @@ char *mel_show_mistake(const mel_place *place, const json_t *words, size_t truth
     const char *many = plural ? json_string_value(json_object_get(mistakes, plural_key)) : NULL;
     if (own != NULL && many != NULL)
         mel_buffer_puts(&text, many);
+    else if (own != NULL && plural)
+        mel_text_add_plural(&text, own);
     else if (own != NULL)
-        mel_buffer_printf(&text, "%s%s", own, plural ? "s" : "");
+        mel_buffer_puts(&text, own);
     else
         mel_buffer_printf(&text, "%s predicted as %s", class_name(place, truth),
                           class_name(place, predicted));
     return taken(&text);
 }
 
-/* "12 fewer missed cancers": what changes from left to right. */
+/* "12 fewer missed cancer cases": what changes from left to right. */
 static json_t *difference(const mel_place *place, const json_t *words, size_t group, size_t truth,
                           size_t predicted, int64_t left, int64_t right)
 {

@@ -119,6 +119,7 @@ typedef struct {
     bool classifiers; /* what achieves each side, above it; false: people rarely care */
     const char *missed, *false_alarm; /* names of the two mistakes of a binary question, singular ("missed
                                        * cancer", "false alarm"); NULL: from the class names */
+    const char *missed_plural, *false_alarms; /* the same in the plural; NULL: "missed cancer cases" */
 } mel_show_options;
 MEL_API void mel_show_options_init(mel_show_options *opt);
 /* The question as lines of text, for the caller to free(). */

@@ -148,7 +148,7 @@ typedef struct {
     const char *title;                      /* "What counts as a good decision" */
     const char *data;                       /* one sentence about the data */
     const char *missed, *missed_plural;     /* the mistakes ("missed cancer"); from the class names */
-    const char *false_alarm, *false_alarms; /* "false alarm"; plurals add an s when only the first is given */
+    const char *false_alarm, *false_alarms; /* "false alarm"; without plurals: "missed cancer cases" */
     const char *people;                     /* what is decided about: "people" */
     uint64_t rows;                          /* how many rows the space was measured on; 0: a population */
     const char *session_path, *metric_path; /* for the commands to copy */

@@ -176,79 +176,27 @@ static bool says_nothing(const char *name)
     return mel_number_parse(name, strlen(name), &number) != MEL_NUMBER_NONE;
 }
 
-static bool is_adjective(const char *word)
-{
-    static const char *const known[] = { "malignant", "benign",  "abnormal", "normal",   "sick",    "healthy",
-                                         "ill",       "bad",     "good",     "faulty",   "toxic",   "poor",
-                                         "high",      "low",     "dead",     "alive",    "risky",   "late",
-                                         "severe",    "chronic", "critical", "rich",     "violent", "broken",
-                                         "stolen",    "fake",    "unsafe",   "high-risk" };
-    static const char *const ends[] = {
-        "ous", "ive", "able", "ible", "less", "ful", "ected", "ased", "ulent"
-    };
-    if (is_one_of(word, known, sizeof known / sizeof *known))
-        return true;
-    return has_end(word, ends, sizeof ends / sizeof *ends);
-}
-
-static bool is_uncountable(const char *word)
-{
-    static const char *const known[] = { "spam",   "fraud", "churn",  "malware",  "diabetes",
-                                         "sepsis", "flu",   "asthma", "covid",    "damage",
-                                         "smoke",  "abuse", "income", "influenza" };
-    static const char *const ends[] = { "emia", "onia", "itis", "osis", "ness" };
-    return is_one_of(word, known, sizeof known / sizeof *known) ||
-           has_end(word, ends, sizeof ends / sizeof *ends);
-}
-
-/* The last letters of the English plural: "box" + "es"; *drop is how many letters go first. */
-static const char *plural_end(const char *noun, size_t *drop)
-{
-    static const char *const hissing[] = { "s", "x", "z", "ch", "sh" };
-    const size_t n = strlen(noun);
-    *drop = 0;
-    if (has_end(noun, hissing, sizeof hissing / sizeof *hissing))
-        return "es";
-    if (noun[n - 1] == 'y' && strchr("aeiou", noun[n - 2]) == NULL) {
-        *drop = 1;
-        return "ies";
-    }
-    return "s";
-}
-
+/* English plurals are not to be guessed from names that people gave ("missed defaulteds"): of what is no noun
+ * of ours there are cases. */
 void mel_text_add_plural(mel_buffer *out, const char *noun)
 {
-    size_t drop = 0;
-    const char *end = strlen(noun) >= 2 ? plural_end(noun, &drop) : "s";
-    char *stem = mel_strdup(noun);
-    if (stem == NULL) {
-        out->status = MEL_ENOMEM;
-        return;
-    }
-    stem[strlen(stem) - drop] = '\0';
-    (void)mel_text_add_clean(out, stem, SIZE_MAX);
-    mel_buffer_puts(out, end);
-    free(stem);
+    static const char *const ours[] = { "case", "alarm", "positive", "negative", "mistake", "error" };
+    (void)mel_text_add_clean(out, noun, SIZE_MAX);
+    mel_buffer_puts(out, has_end(noun, ours, sizeof ours / sizeof *ours) ? "s" : " cases");
 }
 
 void mel_text_add_missed(mel_buffer *out, const char *positive_class, bool plural)
 {
-    const char *last = strrchr(positive_class, ' ');
-    const char *word = last != NULL ? last + 1 : positive_class;
-    const char *case_of = plural ? "missed cases of" : "missed case of";
+    const size_t n = strlen(positive_class);
+    const char *cases = plural ? "cases" : "case";
     if (says_nothing(positive_class)) {
         mel_buffer_puts(out, plural ? "missed positives" : "missed positive");
-    } else if (!is_plain(positive_class) || word[0] == '\0') {
-        mel_buffer_printf(out, "%s \"", case_of);
+    } else if (!is_plain(positive_class) || positive_class[n - 1] == ' ') {
+        mel_buffer_printf(out, "missed %s of \"", cases);
         (void)mel_text_add_clean(out, positive_class, SIZE_MAX);
         mel_buffer_puts(out, "\"");
-    } else if (is_adjective(word)) {
-        mel_buffer_printf(out, "missed %s %s", positive_class, plural ? "cases" : "case");
-    } else if (!plural || is_uncountable(word)) {
-        mel_buffer_printf(out, "%s %s", plural ? case_of : "missed", positive_class);
     } else {
-        mel_buffer_puts(out, "missed ");
-        mel_text_add_plural(out, positive_class);
+        mel_buffer_printf(out, "missed %s %s", positive_class, cases);
     }
 }
 

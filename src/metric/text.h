@@ -22,11 +22,11 @@ void mel_text_add_json_string(mel_buffer *out, const char *text);
 /* 1234567 as "1,234,567". */
 void mel_text_add_count(mel_buffer *out, uint64_t n);
 
-/* An English noun, or a phrase that ends in one, in the plural. */
+/* A name that somebody gave to a mistake in the plural: "missed default cases", "false alarms". */
 void mel_text_add_plural(mel_buffer *out, const char *noun);
-/* Names of the two mistakes of a binary problem, built from the name of the positive class: "cancer"
- * gives "missed cancer" and "missed cancers", "malignant" gives "missed malignant case(s)", and
- * names that say nothing ("1", "yes", "positive") give "missed positive(s)". */
+/* Names of the missed positives of a binary problem, built from the name of the positive class: "cancer"
+ * gives "missed cancer case(s)", and names that say nothing ("1", "yes", "positive") give "missed
+ * positive(s)". */
 void mel_text_add_missed(mel_buffer *out, const char *positive_class, bool plural);
 
 /* The text for the caller to free(), or NULL with the failure in err; buf is empty afterwards. */

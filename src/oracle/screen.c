@@ -240,9 +240,12 @@ static void add_mistake(mel_buffer *out, const screen *s, bool missed, bool plur
 {
     char number[MEL_NUMBER_NAME];
     const char *given = missed ? s->opt->missed : s->opt->false_alarm;
+    const char *many = missed ? s->opt->missed_plural : s->opt->false_alarms;
     const char *noun = given != NULL ? given : "false alarm";
     if (missed && given == NULL)
         mel_text_add_missed(out, class_name(number, s, 1), plural);
+    else if (plural && given != NULL && many != NULL)
+        mel_buffer_puts(out, many);
     else if (plural)
         mel_text_add_plural(out, noun);
     else

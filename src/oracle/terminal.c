@@ -16,8 +16,8 @@ enum { MIN_WIDTH = 40, WIDE_ENOUGH = 100, MAX_LINE = 64, MAX_PHRASE = 1 << 14 };
 typedef struct {
     mel_oracle base;
     mel_terminal_options opt;
-    char *missed, *false_alarm; /* owned copies behind opt.show */
-    bool follows;               /* the width is the window's, whatever that becomes */
+    char *name[4]; /* owned copies behind opt.show */
+    bool follows;  /* the width is the window's, whatever that becomes */
 } terminal_oracle;
 
 /* What a key or a line asks for, besides the replies. */
@@ -278,8 +278,8 @@ static mel_status ask_terminal(mel_reply *reply, void *user, const mel_question 
 static void free_terminal(mel_oracle *oracle)
 {
     terminal_oracle *self = (terminal_oracle *)oracle;
-    free(self->missed);
-    free(self->false_alarm);
+    for (size_t i = 0; i < sizeof self->name / sizeof *self->name; i++)
+        free(self->name[i]);
     free(self);
 }
 
@@ -341,9 +341,13 @@ mel_status mel_oracle_terminal(mel_oracle **out, const mel_terminal_options *opt
     self->base = (mel_oracle){ ask_terminal, free_terminal };
     self->opt = use;
     self->follows = use.show.width == environment_width();
-    const bool first = copy_word(&self->missed, &self->opt.show.missed);
-    const bool second = copy_word(&self->false_alarm, &self->opt.show.false_alarm);
-    if (!first || !second) {
+    mel_show_options *show = &self->opt.show;
+    const char **const given[] = { &show->missed, &show->false_alarm, &show->missed_plural,
+                                   &show->false_alarms };
+    bool copied = true;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        copied = copy_word(&self->name[i], given[i]) && copied;
+    if (!copied) {
         free_terminal(&self->base);
         return mel_fail_memory(err, "an oracle");
     }

@@ -245,15 +245,22 @@ static void write_head(mel_page *page)
 
 /* ---- key figures ---- */
 
+const char *mel_page_so_many(mel_digits n, const char *one, const char *many)
+{
+    return strcmp(n.text, "1") == 0 ? one : many;
+}
+
 static void tile_cost(mel_page *page)
 {
     const mel_page_data *d = page->data;
     if (!mel_page_has_cost(d))
         return;
     const bool turned = d->cost.ratio < 1.0;
-    const double ratio = turned ? 1.0 / d->cost.ratio : d->cost.ratio;
+    const mel_digits ratio = mel_digits_significant(turned ? 1.0 / d->cost.ratio : d->cost.ratio, 2);
     mel_write(&page->out, "<div class=\"tile\"><dt>Cost ratio</dt><dd class=\"big\">%s</dd><dd>%s to one %s",
-              mel_digits_significant(ratio, 2).text, turned ? d->missed_plural : d->alarms,
+              ratio.text,
+              turned ? mel_page_so_many(ratio, d->missed, d->missed_plural)
+                     : mel_page_so_many(ratio, d->alarm, d->alarms),
               turned ? d->alarm : d->missed);
     if (mel_page_has_cost_interval(d)) {
         const mel_ends e = mel_page_ends(turned ? 1.0 / d->cost.high : d->cost.low,
@@ -282,11 +289,13 @@ static void tile_threshold(mel_page *page)
 static void tile_people(mel_page *page)
 {
     const mel_page_data *d = page->data;
+    const mel_digits missed = mel_page_people(mel_page_missed(d, d->chosen.point));
+    const mel_digits alarms = mel_page_people(mel_page_alarms(d, d->chosen.point));
     mel_write(&page->out,
               "<div class=\"tile\"><dt>Of 1,000 %s</dt><dd class=\"big\">%s <small>and</small> %s</dd>"
               "<dd>%s and %s, with the best rule</dd></div>\n",
-              d->unit, mel_page_people(mel_page_missed(d, d->chosen.point)).text,
-              mel_page_people(mel_page_alarms(d, d->chosen.point)).text, d->missed_plural, d->alarms);
+              d->unit, missed.text, alarms.text, mel_page_so_many(missed, d->missed, d->missed_plural),
+              mel_page_so_many(alarms, d->alarm, d->alarms));
 }
 
 void mel_page_tile_questions(mel_page *page)

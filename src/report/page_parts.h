@@ -38,6 +38,8 @@ double mel_page_alarms(const mel_page_data *data, mel_point at);
 const char *mel_page_between(const mel_page_data *data);
 /* Counts of people: whole, with a decimal below ten. */
 mel_digits mel_page_people(double count);
+/* What so many of a mistake are called. */
+const char *mel_page_so_many(mel_digits n, const char *one, const char *many);
 bool mel_page_has_cost(const mel_page_data *data); /* both mistakes cost something */
 bool mel_page_has_cost_interval(const mel_page_data *data);
 const char *mel_page_plural(uint64_t n, const char *one, const char *many);

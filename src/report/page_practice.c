@@ -48,14 +48,15 @@ static void write_comparison(mel_page *page)
     mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n");
 }
 
-/* "5 fewer missed cancers and 20 more false alarms" */
-static void write_change(mel_page *page, double change, const char *what)
+/* "5 fewer missed cancer cases and 1 more false alarm" */
+static void write_change(mel_page *page, double change, const char *one, const char *many)
 {
+    const mel_digits size = mel_page_people(fabs(change));
     if (fabs(change) < 0.05)
-        mel_write(&page->out, "as many %s", what);
+        mel_write(&page->out, "as many %s", many);
     else
-        mel_write(&page->out, "%s %s %s", mel_page_people(fabs(change)).text, change < 0.0 ? "fewer" : "more",
-                  what);
+        mel_write(&page->out, "%s %s %s", size.text, change < 0.0 ? "fewer" : "more",
+                  mel_page_so_many(size, one, many));
 }
 
 static void write_sentence(mel_page *page)
@@ -74,9 +75,9 @@ static void write_sentence(mel_page *page)
         &page->out,
         ". Compared with the rule that is best for accuracy, which counts both mistakes alike, it "
         "makes ");
-    write_change(page, missed, d->missed_plural);
+    write_change(page, missed, d->missed, d->missed_plural);
     mel_buffer_puts(&page->out, " and ");
-    write_change(page, alarms, d->alarms);
+    write_change(page, alarms, d->alarm, d->alarms);
     mel_buffer_puts(&page->out, ".</p>\n");
 }
 

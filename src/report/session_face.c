@@ -34,7 +34,7 @@ static void release(gathered *g)
 
 /* ---- names and words ---- */
 
-/* "missed cancer" from the class's name. */
+/* "missed cancer case" from the class's name. */
 static mel_status derive(char **out, const char *positive, bool missed, bool plural, mel_error *err)
 {
     mel_buffer text;
@@ -46,7 +46,7 @@ static mel_status derive(char **out, const char *positive, bool missed, bool plu
     return mel_text_take(out, &text, "the name of a mistake", err);
 }
 
-/* Given names win; a given singular alone makes its plural with an s. */
+/* Given names win. */
 static mel_status choose_names(char **one, char **many, const char *given_one, const char *given_many,
                                const char *positive, bool missed, mel_error *err)
 {
@@ -54,8 +54,10 @@ static mel_status choose_names(char **one, char **many, const char *given_one, c
     if (given_one != NULL) {
         mel_buffer text;
         mel_buffer_init(&text, MOST_NAME);
-        mel_buffer_puts(&text, given_many != NULL ? given_many : given_one);
-        mel_buffer_puts(&text, given_many != NULL ? "" : "s");
+        if (given_many != NULL)
+            mel_buffer_puts(&text, given_many);
+        else
+            mel_text_add_plural(&text, given_one);
         status = mel_text_take(many, &text, "the name of a mistake", err);
         *one = status == MEL_OK ? mel_strdup(given_one) : NULL;
         if (status == MEL_OK && *one == NULL)

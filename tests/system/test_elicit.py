@@ -3,6 +3,7 @@ import json
 import math
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -69,6 +70,29 @@ def test_files_with_options_that_were_ignored(melicit, truth, words, stale):
         melicit("rank", "--session", "old.jsonl", "--pool", "pool.csv").done()
     assert melicit("elicit", "--session", "old.jsonl", *truth, "--json").done().json["questions"] == whole
     melicit("elicit", "--session", "old.jsonl", *truth, "--cycles", 5).refused(2, "cycles is for a search on a ball")
+
+
+def test_names_of_mistakes(melicit, truth):
+    """Plurals are given, or built without guessing: cases of what was named."""
+    defaulted = ("--population", "logistic:a=5,b=0", "--classes", "paid,defaulted")
+    melicit.write("turned.json", metric_text(a=[0.3, 0.95]).replace('"0"', '"paid"').replace('"1"', '"defaulted"'))
+    words = melicit("elicit", *defaulted, "--oracle", "sim:turned.json", "--json").done().json["words"]
+    assert re.match(r"One false alarm counts as much as 3\.2 missed defaulted cases;", words), words
+    shown = ("elicit", *defaulted, "--oracle", "sim:turned.json", "--show", "--people", 1000, "--session", "s.jsonl")
+    for names, missed, alarms in (((), "missed defaulted cases", "false alarms"),
+                                  (("--missed", "bad loan", "--false-alarm", "lost customer"), "bad loan cases",
+                                   "lost customer cases"),
+                                  (("--missed", "bad loan|bad loans", "--false-alarm", "lost customer|lost customers"),
+                                   "bad loans", "lost customers")):
+        (melicit.folder / "s.jsonl").unlink(missing_ok=True)
+        text = " ".join(melicit(*shown, *names, "--report", "r.html").done().out.split())
+        assert re.search(rf"(more|fewer) {missed}\b", text) and re.search(rf"(more|fewer) {alarms}\b", text), text
+        pages = [(melicit.folder / "r.html").read_text()]
+        melicit("report", "--session", "s.jsonl", *names, "--out", "again.html").done()
+        pages.append((melicit.folder / "again.html").read_text())
+        for page in pages:
+            assert f">{missed}</th>" in page and f">{alarms}</th>" in page
+            assert "defaulteds" not in page and "|" not in missed
 
 
 @pytest.mark.parametrize("layout", ["beside", "below", "across", "absolute", "probabilities"])

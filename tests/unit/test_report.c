@@ -785,6 +785,24 @@ static void test_style(void **state)
 
 /* ---- pages ---- */
 
+/* One of a kind is not said in the plural. */
+static void test_one_mistake(void **state)
+{
+    (void)state;
+    mel_page_data d = sample_page();
+    mel_error err;
+    char *page = NULL;
+    d.plain.point = (mel_point){ 0.48, 0.5 };
+    d.chosen.point = (mel_point){ 0.481, 0.499 };
+    d.cost = (mel_cost_ratio){ 1.0, 0.9, 1.1 };
+    assert_ok(mel_page_write(&page, &d, &err), &err);
+    test_has(page, "makes 1 fewer missed cancer and 1 more false alarm.</p>");
+    test_has(page, "19 <small>and</small> 1</dd><dd>missed cancers and false alarm, with");
+    test_has(page, ">1</dd><dd>false alarm to one missed cancer;");
+    test_document(page);
+    free(page);
+}
+
 static void test_full_page(void **state)
 {
     (void)state;
@@ -998,7 +1016,7 @@ static void test_session_report(void **state)
     report(&html, &f, &about);
     test_has(html, "<h1>One missed cancer counts as much as");
     test_has(html, "Of 1,000 patients");
-    test_has(html, "missed cancers");
+    test_has(html, "missed cancer cases");
     test_has(html, "Against the truth");
     test_has(html, "One missed cancer counts as much as 7 false alarms.");
     test_has(html, "The metric agrees with every answer.");
@@ -1270,6 +1288,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_one_mistake),
         cmocka_unit_test(test_sentences),
         cmocka_unit_test(test_supporting_line),
         cmocka_unit_test(test_one_scale),

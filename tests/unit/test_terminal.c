@@ -44,12 +44,13 @@ static const shown rows[] = {
 "│ healthy      513      114 │  │ healthy      598       29 │\n"
 "│ cancer        12      361 │  │ cancer        24      349 │\n"
 "│                           │  │                           │\n"
-"│ missed cancers         12 │  │ missed cancers         24 │\n"
+"│ missed cancer cases    12 │  │ missed cancer cases    24 │\n"
 "│ ██▋                       │  │ █████▎                    │\n"
 "│ false alarms          114 │  │ false alarms           29 │\n"
 "│ █████████████████████████ │  │ ██████▍                   │\n"
 "╰───────────────────────────╯  ╰───────────────────────────╯\n"
-"From A to B: 12 more missed cancers, 85 fewer false alarms.\n" },
+"From A to B: 12 more missed cancer cases, 85 fewer false\n"
+"  alarms.\n" },
 { "80 columns",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 80, true, true, false, 0, 3, 7, { "healthy", "cancer" }, { 0 },
   { 0.361, 0.513 }, { 0.349, 0.598 }, { 0.627, 0.373 },
@@ -61,12 +62,12 @@ static const shown rows[] = {
 "│ healthy 627         513         114 │  │ healthy 627         598          29 │\n"
 "│ cancer  373          12         361 │  │ cancer  373          24         349 │\n"
 "│                                     │  │                                     │\n"
-"│ missed cancers                   12 │  │ missed cancers                   24 │\n"
+"│ missed cancer cases              12 │  │ missed cancer cases              24 │\n"
 "│ ███▋                                │  │ ███████▍                            │\n"
 "│ false alarms                    114 │  │ false alarms                     29 │\n"
 "│ ███████████████████████████████████ │  │ ████████▉                           │\n"
 "╰─────────────────────────────────────╯  ╰─────────────────────────────────────╯\n"
-"From A to B: 12 more missed cancers, 85 fewer false alarms.\n" },
+"From A to B: 12 more missed cancer cases, 85 fewer false alarms.\n" },
 { "100 columns, with the classifiers",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 100, true, true, true, 0, 3, 7, { "healthy", "cancer" }, { 0 },
   { 0.361, 0.513 }, { 0.349, 0.598 }, { 0.627, 0.373 },
@@ -81,12 +82,12 @@ static const shown rows[] = {
 "│ healthy 627                513            114 │  │ healthy 627                598             29 │\n"
 "│ cancer  373                 12            361 │  │ cancer  373                 24            349 │\n"
 "│                                               │  │                                               │\n"
-"│ missed cancers                             12 │  │ missed cancers                             24 │\n"
+"│ missed cancer cases                        12 │  │ missed cancer cases                        24 │\n"
 "│ ████▊                                         │  │ █████████▌                                    │\n"
 "│ false alarms                              114 │  │ false alarms                               29 │\n"
 "│ █████████████████████████████████████████████ │  │ ███████████▌                                  │\n"
 "╰───────────────────────────────────────────────╯  ╰───────────────────────────────────────────────╯\n"
-"From A to B: 12 more missed cancers, 85 fewer false alarms.\n" },
+"From A to B: 12 more missed cancer cases, 85 fewer false alarms.\n" },
 { "ASCII, out of 100",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 80, false, true, false, 100, 1, 0, { "healthy", "cancer" }, { 0 },
   { 0.361, 0.513 }, { 0.349, 0.598 }, { 0.627, 0.373 },
@@ -98,12 +99,12 @@ static const shown rows[] = {
 "| healthy 63           52          11 |  | healthy 63           60           3 |\n"
 "| cancer  37            1          36 |  | cancer  37            2          35 |\n"
 "|                                     |  |                                     |\n"
-"| missed cancers                    1 |  | missed cancers                    2 |\n"
+"| missed cancer cases               1 |  | missed cancer cases               2 |\n"
 "| ###                                 |  | ######                              |\n"
 "| false alarms                     11 |  | false alarms                      3 |\n"
 "| ################################### |  | ##########                          |\n"
 "+-------------------------------------+  +-------------------------------------+\n"
-"From A to B: 1 more missed cancer, 8 fewer false alarms.\n" },
+"From A to B: 1 more missed cancer case, 8 fewer false alarms.\n" },
 { "40 columns: one below the other, own words",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 40, true, false, false, 0, 9, 7, { "repaid", "default" }, { 0 },
   { 0.03, 0.8 }, { 0.029, 0.9 }, { 0.95, 0.05 },
@@ -115,9 +116,9 @@ static const shown rows[] = {
 "│ repaid           8,000         1,500 │\n"
 "│ default            200           300 │\n"
 "│                                      │\n"
-"│ bad loans                        200 │\n"
+"│ bad loan cases                   200 │\n"
 "│ ████▊                                │\n"
-"│ lost customers                 1,500 │\n"
+"│ lost customer cases            1,500 │\n"
 "│ ████████████████████████████████████ │\n"
 "╰──────────────────────────────────────╯\n"
 "╭─ B ──────────────────────────────────╮\n"
@@ -126,13 +127,13 @@ static const shown rows[] = {
 "│ repaid           9,000           500 │\n"
 "│ default            210           290 │\n"
 "│                                      │\n"
-"│ bad loans                        210 │\n"
+"│ bad loan cases                   210 │\n"
 "│ █████                                │\n"
-"│ lost customers                   500 │\n"
+"│ lost customer cases              500 │\n"
 "│ ████████████                         │\n"
 "╰──────────────────────────────────────╯\n"
-"From A to B: 10 more bad loans, 1,000\n"
-"  fewer lost customers.\n" },
+"From A to B: 10 more bad loan cases,\n"
+"  1,000 fewer lost customer cases.\n" },
 { "names of any length and script",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 60, true, true, false, 0, 1, 9, { "kein bösartiger Befund", "乳がん" }, { 0 },
   { 0.2, 0.5 }, { 0.1, 0.65 }, { 0.7, 0.3 },
@@ -180,7 +181,7 @@ static const shown rows[] = {
 "│ healthy: right                  513 │  │ healthy: right                  598 │\n"
 "│ ██████████████████████████████      │  │ ███████████████████████████████████ │\n"
 "╰─────────────────────────────────────╯  ╰─────────────────────────────────────╯\n"
-"From A to B: 12 more missed cancers, 85 fewer false alarms.\n" },
+"From A to B: 12 more missed cancer cases, 85 fewer false alarms.\n" },
 { "nothing to see",
   { MEL_CONFUSION, MEL_BINARY, 2, 0 }, 80, true, true, false, 0, 2, 0, { "0", "1" }, { 0 },
   { 0.3, 0.5 }, { 0.3, 0.500001 }, { 0.6, 0.4 },
@@ -564,7 +565,7 @@ static void test_lines(void **state)
         const char *seen;
     } cases[] = {
         { "a\n", MEL_REPLY_A, "Which would you rather have?" },
-        { "A\n", MEL_REPLY_A, "12 more missed tumours, 85 fewer false alarms" },
+        { "A\n", MEL_REPLY_A, "12 more missed tumour cases, 85 fewer false alarms" },
         { "1\n", MEL_REPLY_A, NULL },
         { " b \r\n", MEL_REPLY_B, NULL },
         { "2", MEL_REPLY_B, NULL },
@@ -621,7 +622,7 @@ static void test_narrow_explanation(void **state)
     fclose(opt.in);
     fclose(opt.out);
     assert_non_null(
-        strstr(seen, "A missed cancer is someone who truly is\n\"cancer\" and is predicted to be\n"));
+        strstr(seen, "A missed cancer case is someone who\ntruly is \"cancer\" and is predicted to be\n"));
     assert_non_null(strstr(
         seen, "a prefer A  b prefer B  = about the same\ns can't say  u undo  q save and quit\n? explain\n"));
     for (char *line = seen, *end = seen; end != NULL; line = end + 1) {

@@ -61,7 +61,7 @@ test('bundled data: the class to be found comes second, whichever it is', async 
     classes: ['healthy', 'cancer'],
     smooth: true,
   });
-  assert.equal(request.words.mistakes.missed_plural, 'missed cancers');
+  assert.equal(request.words.mistakes.missed_plural, 'missed cancer cases');
   const other = (await startRequest({ ...draft, positive: 0 }, noUpload)) as { space: object };
   assert.deepEqual(other.space, {
     data: 'breast_cancer_original',

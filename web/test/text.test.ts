@@ -40,10 +40,10 @@ test('words', () => {
   assert.equal(sentence('there is no such study'), 'There is no such study.');
   assert.equal(sentence('Really?'), 'Really?');
   for (const [one, many] of [
-    ['missed cancer', 'missed cancers'],
-    ['injury', 'injuries'],
-    ['delay', 'delays'],
-    ['loss', 'losses'],
+    ['missed default', 'missed default cases'],
+    ['missed defaulted case', 'missed defaulted cases'],
+    ['needless biopsy', 'needless biopsy cases'],
+    ['false alarm', 'false alarms'],
   ])
     assert.equal(plural(one!, 2), many);
   const words = { mistakes: { missed: 'loan that is lost', missed_plural: 'loans that are lost' } };

@@ -191,7 +191,7 @@ async function spaceOf(draft: Draft, upload: UploadText): Promise<Record<string,
 
 export async function startRequest(draft: Draft, upload: UploadText): Promise<Record<string, unknown>> {
   const mistakes = {
-    missed: draft.missed.trim() || `missed ${draft.classes[draft.positive]?.trim() ?? ''}`,
+    missed: draft.missed.trim() || `missed ${draft.classes[draft.positive]?.trim() ?? ''} case`,
     false_alarm: draft.falseAlarm.trim() || 'false alarm',
   };
   const plurals = { missed_plural: plural(mistakes.missed, 2), false_alarm_plural: plural(mistakes.false_alarm, 2) };

@@ -189,7 +189,7 @@ function BinaryWords({ draft, set }: SectionProps): JSX.Element {
           label="What do you call a missed one?"
           value={draft.missed}
           set={(missed) => set({ ...draft, missed })}
-          placeholder={`missed ${found}`}
+          placeholder={`missed ${found} case`}
           hint={`Truly ${found}, predicted ${other}. In the singular.`}
         />
         <Field

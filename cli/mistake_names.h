@@ -1,0 +1,13 @@
+/* What --missed and --false-alarm say: "missed ox", or with its plural, "missed ox|missed oxen". */
+#ifndef MEL_CLI_MISTAKE_NAMES_H
+#define MEL_CLI_MISTAKE_NAMES_H
+
+/* Each NULL where nothing was said. */
+typedef struct {
+    char *missed, *missed_plural, *false_alarm, *false_alarms;
+} cli_mistake_names;
+
+cli_mistake_names cli_mistake_names_of(const char *missed, const char *false_alarm);
+void cli_mistake_names_clear(cli_mistake_names *names);
+
+#endif
