@@ -1,4 +1,6 @@
+/* The classifier that is best for a metric, and metrics put into the order of what they are applied to. */
 #include "best.h"
+#include "classes.h"
 #include "files.h"
 #include "numbers.h"
 #include "output.h"
@@ -19,6 +21,26 @@ mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err)
     return status;
 }
 
+char **cli_metric_classes(const mel_metric *metric)
+{
+    const size_t n = mel_metric_layout(metric)->n_classes;
+    char **name = cli_alloc_zero(n, sizeof *name);
+    for (size_t i = 0; i < n; i++)
+        name[i] = cli_format("%s", mel_metric_class_name(metric, i));
+    return name;
+}
+
+char **cli_metric_groups(const mel_metric *metric)
+{
+    const size_t n = mel_metric_layout(metric)->n_groups;
+    if (n < 2)
+        return NULL;
+    char **name = cli_alloc_zero(n, sizeof *name);
+    for (size_t g = 0; g < n; g++)
+        name[g] = cli_format("%s", mel_metric_group_name(metric, g));
+    return name;
+}
+
 /* "off-diagonal rates of 3 classes in 2 groups"; freed by the caller. */
 static char *layout_words(const mel_layout *layout)
 {
@@ -30,43 +52,121 @@ static char *layout_words(const mel_layout *layout)
                             layout->n_classes);
 }
 
-/* The place of the first class that the metric has elsewhere, when both have the same classes; else n. */
-static size_t moved_class(const mel_metric *metric, size_t n, char *const *name)
-{
-    size_t first = n;
-    for (size_t i = 0; i < n; i++) {
-        size_t place = 0;
-        while (place < n && strcmp(mel_metric_class_name(metric, place), name[i]) != 0)
-            place++;
-        if (place == n)
-            return n;
-        if (place != i && first == n)
-            first = i;
-    }
-    return first;
-}
-
-mel_status cli_check_metric(const mel_metric *metric, const char *given, const mel_layout *layout,
-                            char *const *class_name, mel_error *err)
+static mel_status check_layout(const mel_metric *metric, const char *given, const mel_layout *layout,
+                               mel_error *err)
 {
     const mel_layout *own = mel_metric_layout(metric);
-    if (!mel_layout_equal(own, layout)) {
-        char *has = layout_words(own), *wants = layout_words(layout);
-        mel_layout other = *layout;
-        other.kind = own->kind;
-        const bool kind = mel_layout_equal(own, &other); /* that alone is different */
-        (void)cli_fail(err, MEL_EDATA, "%s: the metric is about %s; here it is about %s%s%s", given, has,
-                       wants, kind ? ", unless with --kind " : "", kind ? mel_kind_name(own->kind) : "");
-        free(has);
-        free(wants);
-        return MEL_EDATA;
+    if (mel_layout_equal(own, layout))
+        return MEL_OK;
+    char *has = layout_words(own), *wants = layout_words(layout);
+    mel_layout other = *layout;
+    other.kind = own->kind;
+    const bool kind = mel_layout_equal(own, &other); /* that alone is different */
+    (void)cli_fail(err, MEL_EDATA, "%s: the metric is about %s; here it is about %s%s%s", given, has, wants,
+                   kind ? ", unless with --kind " : "", kind ? mel_kind_name(own->kind) : "");
+    free(has);
+    free(wants);
+    return MEL_EDATA;
+}
+
+/* place[i]: where `own` has name[i]; false unless each is there. */
+static bool find_names(size_t *place, size_t n, const char *const *name, const char *const *own)
+{
+    for (size_t i = 0; i < n; i++) {
+        place[i] = cli_name_place(name[i], n, own);
+        if (place[i] == n)
+            return false;
     }
-    const size_t k = layout->n_classes, moved = class_name != NULL ? moved_class(metric, k, class_name) : k;
-    return moved == k ? MEL_OK
-                      : cli_fail(err, MEL_EDATA,
-                                 "%s: the metric has the classes in another order: its number %zu is \"%s\", "
-                                 "not \"%s\"",
-                                 given, moved + 1, mel_metric_class_name(metric, moved), class_name[moved]);
+    return true;
+}
+
+/* "0=healthy,1=cancer"; freed by the caller. */
+static char *rename_words(size_t n, const char *const *from, const char *const *to)
+{
+    char *text = cli_format("%s", "");
+    for (size_t i = 0; i < n; i++) {
+        char *longer = cli_format("%s%s%s=%s", text, i > 0 ? "," : "", from[i], to[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static mel_status refuse_names(size_t n, const char *const *own, const char *const *name, const char *given,
+                               bool groups, mel_error *err)
+{
+    char *has = cli_name_list(n, own), *here = cli_name_list(n, name), *example = rename_words(n, name, own);
+    if (groups)
+        (void)cli_fail(
+            err, MEL_EDATA,
+            "%s: the metric is about the groups %s, here they are %s; call them alike in the metric "
+            "file or in the data",
+            given, has, here);
+    else
+        (void)cli_fail(err, MEL_EDATA,
+                       "%s: the metric is about the classes %s, here they are %s; say which is which, as in "
+                       "--rename %s",
+                       given, has, here, n <= 6 ? example : "old=new,..");
+    free(has);
+    free(here);
+    free(example);
+    return MEL_EDATA;
+}
+
+static bool are_roles(size_t n, const char *const *name)
+{
+    return n == 2 && strcmp(name[0], "negative") == 0 && strcmp(name[1], "positive") == 0;
+}
+
+static mel_status match_classes(size_t *place, size_t n, const char *const *own, const char *given,
+                                const cli_about *about, mel_error *err)
+{
+    if (about->name != NULL && (find_names(place, n, about->name, own) ||
+                                (about->label != NULL && find_names(place, n, about->label, own))))
+        return MEL_OK;
+    for (size_t i = 0; i < n; i++)
+        place[i] = i;
+    if (about->name == NULL || are_roles(n, own) || are_roles(n, about->name))
+        return MEL_OK;
+    return refuse_names(n, own, about->name, given, false, err);
+}
+
+static mel_status match_groups(size_t *place, size_t n, const char *const *own, const char *given,
+                               const cli_about *about, mel_error *err)
+{
+    if (about->group != NULL && !find_names(place, n, about->group, own))
+        return refuse_names(n, own, about->group, given, true, err);
+    for (size_t i = 0; i < n && about->group == NULL; i++)
+        place[i] = i;
+    return MEL_OK;
+}
+
+mel_status cli_match_metric(mel_metric **metric, const char *given, const mel_layout *layout,
+                            const cli_about *about, mel_error *err)
+{
+    mel_status status = check_layout(*metric, given, layout, err);
+    if (status != MEL_OK)
+        return status;
+    const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 0;
+    const char **own = cli_alloc_zero(k + m, sizeof *own);
+    size_t *place = cli_alloc_zero(k + m, sizeof *place);
+    for (size_t i = 0; i < k; i++)
+        own[i] = mel_metric_class_name(*metric, i);
+    for (size_t g = 0; g < m; g++)
+        own[k + g] = mel_metric_group_name(*metric, g);
+    status = match_classes(place, k, own, given, about, err);
+    if (status == MEL_OK && m > 0)
+        status = match_groups(place + k, m, own + k, given, about, err);
+    mel_metric *moved = NULL;
+    if (status == MEL_OK)
+        status = mel_metric_reorder(&moved, *metric, place, m > 0 ? place + k : NULL, err);
+    if (status == MEL_OK) {
+        mel_metric_free(*metric);
+        *metric = moved;
+    }
+    free(place);
+    free(own);
+    return status;
 }
 
 /* --- planar faces ------------------------------------------------------------------------------- */

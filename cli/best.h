@@ -40,9 +40,21 @@ char *cli_rule_words(mel_rule rule, const char *positive);
 
 /* A metric file, or the name of a bundled one. */
 mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err);
-/* MEL_EDATA unless the metric is about such statistics; `given` is its file. Class names that are the
- * same in another order are refused too (class_name NULL: not looked at). */
-mel_status cli_check_metric(const mel_metric *metric, const char *given, const mel_layout *layout,
-                            char *const *class_name, mel_error *err);
+/* Copies of a metric's names, for cli_names_free; of groups NULL where it has none. */
+char **cli_metric_classes(const mel_metric *metric);
+char **cli_metric_groups(const mel_metric *metric);
+
+/* The classes and groups that statistics are about, in their order. */
+typedef struct {
+    const char *const *name;  /* of the classes; NULL: nobody has named them */
+    const char *const *label; /* what the files call them, or NULL */
+    const char *const *group; /* names of the groups; NULL: nobody has named them, or there are none */
+} cli_about;
+/* MEL_EDATA unless the metric is about such statistics; `given` is its file. Its classes and groups are
+ * matched by name, and it is put into that order where it has another; names that are not the same are
+ * refused with the options that say which is which. Nobody's names, and the names "negative" and "positive"
+ * of two classes, match by place. */
+mel_status cli_match_metric(mel_metric **metric, const char *given, const mel_layout *layout,
+                            const cli_about *about, mel_error *err);
 
 #endif

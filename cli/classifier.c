@@ -25,6 +25,7 @@ static json_t *begin(const cli_space *space)
     cli_put(object, "format", cli_json_text("melicit-classifier"));
     cli_put(object, "version", json_integer(1));
     cli_put(object, "classes", names(space->n_classes, space->class_name));
+    cli_put(object, "labels", names(space->n_classes, space->classes.label));
     return object;
 }
 
@@ -66,17 +67,11 @@ json_t *cli_blend_classifier(const cli_space *space, const mel_blend *blend, con
 
 /* --- reading ------------------------------------------------------------------------------------ */
 
-static void free_names(char **name, size_t n)
-{
-    for (size_t i = 0; name != NULL && i < n; i++)
-        free(name[i]);
-    free(name);
-}
-
 void cli_classifier_clear(cli_classifier *classifier)
 {
-    free_names(classifier->class_name, classifier->n_classes);
-    free_names(classifier->group_name, classifier->n_groups);
+    cli_names_free(classifier->class_name, classifier->n_classes);
+    cli_names_free(classifier->group_name, classifier->n_groups);
+    cli_classes_clear(&classifier->classes);
     mel_blend_clear(&classifier->blend);
     *classifier = (cli_classifier){ 0 };
 }
@@ -199,6 +194,30 @@ static mel_status check_count(const json_t *file, mel_error *err)
                : cli_fail(err, MEL_EDATA, "rules: %zu for %zu classes and %zu groups are too many", n, k, m);
 }
 
+/* What files call the classes; files of old do not say so. */
+static mel_status read_labels(cli_classifier *c, const json_t *array, mel_error *err)
+{
+    const size_t n = c->n_classes;
+    char **label = NULL;
+    size_t n_labels = 0;
+    mel_status status = read_names(&label, &n_labels, array, "labels", err);
+    if (status == MEL_OK && array != NULL && n_labels != n)
+        status = cli_fail(err, MEL_EDATA, "labels: %zu for %zu classes", n_labels, n);
+    if (status == MEL_OK) {
+        c->labels_known = array != NULL;
+        c->classes = (cli_classes){ .n = n, .name = cli_names_copy(n, (const char *const *)c->class_name) };
+        c->classes.label = cli_names_copy(n, (const char *const *)(array != NULL ? label : c->class_name));
+        c->classes.place = cli_alloc_zero(n, sizeof *c->classes.place);
+        size_t *order = cli_alloc_zero(n, sizeof *order);
+        status = mel_sort_class_names(order, n, (const char *const *)c->classes.label, err);
+        for (size_t i = 0; i < n && status == MEL_OK; i++)
+            c->classes.place[order[i]] = i;
+        free(order);
+    }
+    cli_names_free(label, n_labels);
+    return status;
+}
+
 static mel_status read_classifier(cli_classifier *c, const json_t *file, mel_error *err)
 {
     const char *format = json_string_value(json_object_get(file, "format"));
@@ -212,6 +231,8 @@ static mel_status read_classifier(cli_classifier *c, const json_t *file, mel_err
         status = read_names(&c->class_name, &c->n_classes, json_object_get(file, "classes"), "classes", err);
     if (status == MEL_OK)
         status = read_names(&c->group_name, &c->n_groups, json_object_get(file, "groups"), "groups", err);
+    if (status == MEL_OK)
+        status = read_labels(c, json_object_get(file, "labels"), err);
     if (status == MEL_OK && c->n_classes < 2)
         status = cli_fail(err, MEL_EDATA, "classes: at least two are wanted");
     if (status == MEL_OK && json_array_size(rules) == 0)

@@ -15,6 +15,8 @@ json_t *cli_blend_classifier(const cli_space *space, const mel_blend *blend, con
 typedef struct {
     size_t n_classes, n_groups; /* n_groups 0: none */
     char **class_name, **group_name;
+    cli_classes classes; /* the same names, with what files call the classes */
+    bool labels_known;   /* else the names stand for them */
     bool planar;
     mel_mixture mixture; /* planar */
     mel_blend blend;     /* otherwise */

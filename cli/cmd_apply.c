@@ -107,9 +107,9 @@ static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_err
         status = cli_fail(err, MEL_EINVAL,
                           "--ball: there are no probabilities that a classifier could be "
                           "built on");
+    const cli_about about = cli_space_about(&a->space);
     if (status == MEL_OK && a->metric != NULL)
-        status =
-            cli_check_metric(a->metric, args->metric, cli_space_layout(&a->space), a->space.class_name, err);
+        status = cli_match_metric(&a->metric, args->metric, cli_space_layout(&a->space), &about, err);
     if (status != MEL_OK)
         return status;
     return a->space.face != NULL ? find_planar(a, err) : find_blend(a, run, err);

@@ -85,9 +85,9 @@ static mel_status simulated(elicitation *e, const elicit_args *args, const cli_r
     mel_status status = mel_noise_parse(&opt.noise, args->noise, err);
     if (status == MEL_OK)
         status = cli_load_metric(&e->truth, args->oracle + 4, err);
+    const cli_about about = cli_space_about(&e->space);
     if (status == MEL_OK)
-        status = cli_check_metric(e->truth, args->oracle + 4, cli_space_layout(&e->space),
-                                  e->space.class_name, err);
+        status = cli_match_metric(&e->truth, args->oracle + 4, cli_space_layout(&e->space), &about, err);
     if (status != MEL_OK)
         return status;
     return mel_oracle_simulated(&e->oracle, e->truth, &opt, err);

@@ -17,7 +17,7 @@
 #define BLOCK_ROWS 65536
 
 typedef struct {
-    const char *model, *data, *classifier, *probs, *groups, *out;
+    const char *model, *data, *classifier, *probs, *columns, *groups, *out;
     int as;
     bool decisions, chances;
     double threshold; /* NaN: the most probable class */
@@ -75,6 +75,8 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
         return cli_fail(err, MEL_EINVAL, "--classifier CLASSIFIER.json is required with --probs");
     if (classifier && args->probs == NULL)
         return cli_fail(err, MEL_EINVAL, "--probs FILE is required with --classifier");
+    if (args->columns != NULL && args->probs == NULL)
+        return cli_fail(err, MEL_EINVAL, "--columns goes with --probs");
     if (args->chances && !classifier)
         return cli_fail(err, MEL_EINVAL, "--chances goes with --classifier");
     if (classifier && (args->decisions || isfinite(args->threshold)))
@@ -133,7 +135,7 @@ static mel_status write_rows(prediction *p, const predict_args *args, size_t n, 
         if (args->decisions) {
             const uint32_t code = decide(args, p->k, probs + i * p->k);
             p->decided[code]++;
-            status = prediction_file_decision(&p->file, code, mel_model_class_name(p->model, code), err);
+            status = prediction_file_decision(&p->file, code, err);
         } else {
             status = prediction_file_probabilities(&p->file, probs + i * p->k, err);
         }
@@ -166,9 +168,12 @@ static mel_status open_out(prediction *p, const predict_args *args, size_t rows,
     const char **names = cli_alloc_zero(p->k, sizeof *names);
     for (size_t c = 0; c < p->k; c++)
         names[c] = mel_model_class_name(p->model, c);
-    const prediction_shape shape = {
-        .csv = p->csv, .decisions = args->decisions, .rows = rows, .classes = p->k, .names = names
-    };
+    const prediction_shape shape = { .csv = p->csv,
+                                     .decisions = args->decisions,
+                                     .rows = rows,
+                                     .classes = p->k,
+                                     .names = names,
+                                     .labels = names };
     const mel_status status = prediction_file_open(&p->file, args->out, &shape, err);
     free(names);
     return status;
@@ -256,6 +261,7 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
     if (status == MEL_OK && args->classifier != NULL) {
         const cli_classifier_job job = { .classifier = args->classifier,
                                          .probs = args->probs,
+                                         .columns = args->columns,
                                          .groups = args->groups,
                                          .out = args->out,
                                          .csv = p.csv,
@@ -317,7 +323,13 @@ static const cli_option options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, probs),
-      .help = "--classifier: class probabilities of the rows (CSV or NPY)" },
+      .help = "--classifier: class probabilities of the rows (CSV by names; NPY in the sorted order of the "
+              "labels; one column is that class's whose name it has, else the positive one's)" },
+    { .name = "columns",
+      .argument = "NAMES",
+      .kind = CLI_TEXT,
+      .at = offsetof(predict_args, columns),
+      .help = "--probs without names (NPY): the class of each column, e.g. yes,no" },
     { .name = "groups",
       .argument = "FILE",
       .kind = CLI_INPUT,
@@ -342,9 +354,10 @@ static const cli_option options[] = {
     { .name = "decisions",
       .kind = CLI_FLAG,
       .at = offsetof(predict_args, decisions),
-      .help = "write the most probable class (the first of equals) instead of probabilities: its name in "
-              "CSV, its "
-              "code 0, 1, ... in NPY" },
+      .help =
+          "write the most probable class (the first of equals) instead of probabilities: its name in "
+          "CSV; in NPY the class itself where all classes are numbers, else its place 0, 1, ... in sorted "
+          "order" },
     { .name = "threshold",
       .argument = "X",
       .kind = CLI_NUMBER,
@@ -381,10 +394,12 @@ const cli_command cli_predict = {
     .groups = groups,
     .examples = examples,
     .notes =
-        "Probabilities are a matrix of rows x classes (NPY: float64; CSV: a header of class names, 17 "
-        "digits). "
-        "Decisions are one value per row (NPY: int64 codes in the order of the classes; CSV: a column "
-        "\"decision\" of class names).\n\nCategories that training did not see count as none of the known "
+        "Probabilities are a matrix of rows x classes (NPY: float64, columns in the sorted order of the "
+        "class "
+        "values, as scikit-learn's classes_, whichever class is positive; CSV: a header of class names, 17 "
+        "digits). Decisions are one value per row (CSV: a column \"decision\" of class names; NPY: the class "
+        "values where all are numbers, as scikit-learn's predict gives them, else int64 places in the sorted "
+        "order of the classes).\n\nCategories that training did not see count as none of the known "
         "ones; a warning says how many cells that were.",
     .args_size = sizeof(predict_args),
     .defaults = &defaults,

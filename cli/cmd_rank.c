@@ -1,11 +1,12 @@
 /* melicit rank: orders a pool of classifiers by a metric, says how sure that is, and compares two orders. */
 #include "best.h"
+#include "classes.h"
 #include "command.h"
 #include "dataset.h"
 #include "melicit/rank.h"
 #include "output.h"
+#include "pool.h"
 #include "session_file.h"
-#include "statistics.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@ enum { MOST_COMPARED = 2000 }; /* classifiers: comparing each with each takes th
 
 typedef struct {
     const char *metric, *session, *pool, *against;
+    double prevalence; /* NaN: not given */
     uint64_t samples;
     cli_reading reading;
 } rank_args;
@@ -59,11 +61,23 @@ static mel_status order_by(double **value, size_t *order, size_t *place, const m
     return status;
 }
 
+/* The other metric in the order of this one's classes and groups. */
+static mel_status match(ranking *r, const rank_args *args, mel_error *err)
+{
+    char **name = cli_metric_classes(r->metric), **group = cli_metric_groups(r->metric);
+    const mel_layout *layout = mel_metric_layout(r->metric);
+    const cli_about about = { .name = (const char *const *)name, .group = (const char *const *)group };
+    const mel_status status = cli_match_metric(&r->against, args->against, layout, &about, err);
+    cli_names_free(name, layout->n_classes);
+    cli_names_free(group, layout->n_groups > 1 ? layout->n_groups : 0);
+    return status;
+}
+
 static mel_status compare(ranking *r, const rank_args *args, mel_error *err)
 {
     mel_status status = cli_load_metric(&r->against, args->against, err);
     if (status == MEL_OK)
-        status = cli_check_metric(r->against, args->against, mel_metric_layout(r->metric), NULL, err);
+        status = match(r, args, err);
     if (status != MEL_OK)
         return status;
     size_t *order = cli_alloc_zero(r->pool.n, sizeof *order);
@@ -251,7 +265,7 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK)
         status = load(&r, args, run, err);
     if (status == MEL_OK)
-        status = cli_pool_read(&r.pool, args->pool, mel_metric_layout(r.metric), &reader.options, err);
+        status = cli_metric_pool(&r.pool, args->pool, r.metric, args->prevalence, &reader.options, err);
     r.order = cli_alloc_zero(r.pool.n, sizeof *r.order);
     r.place = cli_alloc_zero(r.pool.n, sizeof *r.place);
     if (status == MEL_OK)
@@ -286,8 +300,10 @@ static const cli_option own_options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(rank_args, pool),
       .required = true,
-      .help = "the classifiers: CSV with a name column and one column per coordinate of the metric (of two "
-              "classes tp and tn), or NPY with one row each" },
+      .help = "the classifiers: CSV with a name column and columns called tp, tn, fp, fn (shares or counts), "
+              "recall, specificity, precision, ... (two classes), after classes (right decisions) or "
+              "true>predicted; or NPY with one row each" },
+    CLI_PREVALENCE_OPTION(rank_args, prevalence),
     { .name = "against",
       .argument = "METRIC.json",
       .kind = CLI_INPUT,
@@ -315,7 +331,7 @@ static const cli_example examples[] = {
       "--metric metric.json --pool pool.csv --against doctor.json" },
     { 0 },
 };
-static const rank_args defaults = { .samples = 1000 };
+static const rank_args defaults = { .samples = 1000, .prevalence = NAN };
 
 const cli_command cli_rank = {
     .name = "rank",

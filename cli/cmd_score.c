@@ -1,9 +1,11 @@
 /* melicit score: the value of a metric for classifiers given by their statistics or by their predictions. */
 #include "best.h"
+#include "classes.h"
 #include "command.h"
 #include "dataset.h"
 #include "numbers.h"
 #include "output.h"
+#include "pool.h"
 #include "statistics.h"
 
 #include <math.h>
@@ -12,7 +14,9 @@
 #include <string.h>
 
 typedef struct {
-    const char *metric, *statistics, *labels, *predictions, *groups, *positive;
+    const char *metric, *statistics, *labels, *predictions, *groups;
+    cli_naming naming;
+    double prevalence; /* NaN: not given */
     cli_list named;
     cli_reading reading;
 } score_args;
@@ -22,13 +26,11 @@ typedef struct {
     mel_metric *metric;
     mel_layout layout;
     cli_pool pool;
-    double *positives; /* share of the second of two classes; NaN: unknown */
 } scoring;
 
 static void scoring_clear(scoring *s)
 {
     cli_pool_clear(&s->pool);
-    free(s->positives);
     mel_metric_free(s->metric);
 }
 
@@ -41,98 +43,46 @@ static mel_status check_args(const score_args *args, mel_error *err)
     if ((args->statistics != NULL) == pair || (!pair && (args->labels != NULL || args->predictions != NULL)))
         return cli_fail(err, MEL_EINVAL,
                         "give either --statistics FILE or both of --labels FILE and --predictions FILE");
-    if (args->statistics != NULL && args->groups != NULL)
-        return cli_fail(err, MEL_EINVAL, "--groups goes with --labels and --predictions");
+    const cli_naming *naming = &args->naming;
+    const char *stray = args->statistics == NULL   ? NULL
+                        : args->groups != NULL     ? "groups"
+                        : naming->positive != NULL ? "positive"
+                        : naming->classes != NULL  ? "classes"
+                        : naming->rename != NULL   ? "rename"
+                                                   : NULL;
+    if (stray != NULL)
+        return cli_fail(err, MEL_EINVAL, "--%s goes with --labels and --predictions", stray);
+    if (args->statistics == NULL && isfinite(args->prevalence))
+        return cli_fail(err, MEL_EINVAL, "--prevalence goes with --statistics; labels say it themselves");
     return MEL_OK;
 }
 
 /* --- predictions -------------------------------------------------------------------------------- */
 
-/* The classes of the files, in the order of the metric. */
-typedef struct {
-    size_t n;
-    const char **name; /* names lent by the metric or by the labels */
-} roster;
-
 static mel_status one_column(mel_table **out, const char *path, const mel_read_options *read, mel_error *err)
 {
     mel_status status = mel_table_read(out, path, read, err);
     if (status == MEL_OK && mel_table_columns(*out) != 1)
-        status = cli_fail(err, MEL_EDATA, "%s: one column is wanted, there are %zu", path,
-                          mel_table_columns(*out));
+        status = cli_fail(err, MEL_EDATA, "%s: %zu columns; expected one", path, mel_table_columns(*out));
     return status;
-}
-
-static bool is_among(const char *name, size_t n, const char *const *names)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* Names as the metric has them when they are the file's, else the file's in their order, as many. */
-static mel_status settle_names(roster *out, const mel_labels *found, size_t n, const char *path,
-                               const char *what, mel_error *err)
-{
-    size_t known = 0;
-    for (size_t i = 0; i < found->n_classes; i++)
-        known += is_among(found->name[i], n, out->name);
-    out->n = n;
-    if (known == found->n_classes)
-        return MEL_OK;
-    if (found->n_classes != n)
-        return cli_fail(err, MEL_EDATA, "%s: there are %zu %s; the metric is for %zu", path, found->n_classes,
-                        what, n);
-    if (known > 0 && n > 2)
-        return cli_fail(err, MEL_EDATA, "%s: some of the %s are called as in the metric, others are not",
-                        path, what);
-    for (size_t i = 0; i < n; i++)
-        out->name[i] = found->name[i];
-    return MEL_OK;
-}
-
-/* Of two classes the positive one comes second. */
-static mel_status put_positive_second(roster *out, const mel_labels *found, const score_args *args,
-                                      const mel_metric *metric, mel_error *err)
-{
-    const char *wanted = args->positive != NULL ? args->positive
-                         : metric != NULL       ? mel_metric_class_name(metric, 1)
-                                                : NULL;
-    if (out->n != 2)
-        return args->positive == NULL
-                   ? MEL_OK
-                   : cli_fail(err, MEL_EINVAL, "--positive %s: there are %zu classes, not two",
-                              args->positive, out->n);
-    if (args->positive != NULL && !is_among(args->positive, 2, out->name))
-        return cli_fail(err, MEL_EDATA, "%s: no class \"%s\" (--positive); there are \"%s\" and \"%s\"",
-                        args->labels, args->positive, found->name[0], found->name[1]);
-    if (wanted != NULL && strcmp(out->name[0], wanted) == 0) {
-        const char *first = out->name[0];
-        out->name[0] = out->name[1];
-        out->name[1] = first;
-    }
-    return MEL_OK;
 }
 
 /* All three files, with codes in the order of the metric. */
 typedef struct {
     mel_table *table[3];
-    mel_labels found, truth, predicted, groups_found, groups;
-    roster classes, group_roster;
+    mel_labels truth, predicted, groups_found, groups;
+    cli_classes classes;
 } files;
 
 static void files_clear(files *f)
 {
     for (size_t i = 0; i < 3; i++)
         mel_table_free(f->table[i]);
-    mel_labels_clear(&f->found);
     mel_labels_clear(&f->truth);
     mel_labels_clear(&f->predicted);
     mel_labels_clear(&f->groups_found);
     mel_labels_clear(&f->groups);
-    free(f->classes.name);
-    free(f->group_roster.name);
+    cli_classes_clear(&f->classes);
 }
 
 static const char *column_of(const mel_table *table)
@@ -140,27 +90,96 @@ static const char *column_of(const mel_table *table)
     return mel_table_column_name(table, 0);
 }
 
-static mel_status read_classes(files *f, const scoring *s, const score_args *args,
-                               const mel_read_options *read, mel_error *err)
+/* Labels that lack some of the metric's classes, all others being among them: its classes are theirs. */
+static mel_status complete_classes(files *f, char *const *own, size_t k, mel_error *err)
 {
+    const char *const *all = (const char *const *)own;
+    for (size_t i = 0; i < f->classes.n; i++)
+        if (cli_name_place(f->classes.label[i], k, all) == k)
+            return cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu",
+                            mel_table_name(f->table[0]), f->classes.n, k);
+    cli_classes_clear(&f->classes);
+    mel_labels_clear(&f->truth);
+    f->classes = (cli_classes){ .n = k,
+                                .name = cli_names_copy(k, all),
+                                .label = cli_names_copy(k, all),
+                                .place = cli_alloc_zero(k, sizeof *f->classes.place) };
+    size_t *order = cli_alloc_zero(k, sizeof *order);
+    mel_status status = mel_sort_class_names(order, k, all, err);
+    for (size_t i = 0; i < k && status == MEL_OK; i++)
+        f->classes.place[order[i]] = i;
+    free(order);
+    return status == MEL_OK ? mel_table_labels_as(&f->truth, f->table[0], column_of(f->table[0]), k, all, err)
+                            : status;
+}
+
+/* The labels in the order of the metric, where it has their names and the options do not say another. */
+static void follow_metric(files *f, const score_args *args, char *const *own)
+{
+    const size_t k = f->classes.n;
+    const char *const *const called[] = { (const char *const *)f->classes.name,
+                                          (const char *const *)f->classes.label };
+    size_t *order = cli_alloc_zero(k, sizeof *order);
+    bool found = false;
+    for (size_t way = 0; way < 2 && !found; way++) {
+        found = true;
+        for (size_t i = 0; i < k; i++) {
+            order[i] = cli_name_place(own[i], k, called[way]);
+            found = found && order[i] < k;
+        }
+    }
+    if (found && args->naming.positive == NULL && args->naming.classes == NULL)
+        cli_classes_reorder(&f->classes, &f->truth, order);
+    free(order);
+}
+
+/* The metric in the order of the labels. With --positive it is said which class its second one is. */
+static mel_status match_metric(scoring *s, files *f, const score_args *args, mel_error *err)
+{
+    if (s->metric == NULL)
+        return f->classes.n == s->layout.n_classes
+                   ? MEL_OK
+                   : cli_fail(err, MEL_EDATA, "%s: there are %zu classes; expected two", args->labels,
+                              f->classes.n);
     const size_t k = s->layout.n_classes;
-    f->classes.name = cli_alloc_zero(k, sizeof *f->classes.name);
-    for (size_t i = 0; i < k; i++)
-        f->classes.name[i] = s->metric != NULL ? mel_metric_class_name(s->metric, i) : "";
+    char **own = cli_metric_classes(s->metric), **group = cli_metric_groups(s->metric);
+    mel_status status = MEL_OK;
+    if (f->classes.n < k)
+        status = complete_classes(f, own, k, err);
+    else if (f->classes.n > k)
+        status = cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu", args->labels,
+                          f->classes.n, k);
+    if (status == MEL_OK)
+        follow_metric(f, args, own);
+    bool shared = false;
+    for (size_t i = 0; i < f->classes.n; i++)
+        shared = shared || cli_name_place(f->classes.name[i], k, (const char *const *)own) < k ||
+                 cli_name_place(f->classes.label[i], k, (const char *const *)own) < k;
+    const bool said = args->naming.positive != NULL && !shared;
+    const cli_about about = { .name = said ? NULL : (const char *const *)f->classes.name,
+                              .label = said ? NULL : (const char *const *)f->classes.label,
+                              .group = (const char *const *)group };
+    if (status == MEL_OK)
+        status = cli_match_metric(&s->metric, args->metric, &s->layout, &about, err);
+    cli_names_free(own, k);
+    cli_names_free(group, s->layout.n_groups > 1 ? s->layout.n_groups : 0);
+    return status;
+}
+
+static mel_status read_classes(files *f, scoring *s, const score_args *args, const mel_read_options *read,
+                               mel_error *err)
+{
     mel_status status = one_column(&f->table[0], args->labels, read, err);
     if (status == MEL_OK)
         status = one_column(&f->table[1], args->predictions, read, err);
     if (status == MEL_OK)
-        status = mel_table_labels(&f->found, f->table[0], column_of(f->table[0]), err);
+        status = mel_table_labels(&f->truth, f->table[0], column_of(f->table[0]), err);
     if (status == MEL_OK)
-        status = settle_names(&f->classes, &f->found, k, args->labels, "classes", err);
+        status = cli_classes_settle(&f->classes, &f->truth, &args->naming, args->labels, err);
     if (status == MEL_OK)
-        status = put_positive_second(&f->classes, &f->found, args, s->metric, err);
+        status = match_metric(s, f, args, err);
     if (status == MEL_OK)
-        status = mel_table_labels_as(&f->truth, f->table[0], column_of(f->table[0]), k, f->classes.name, err);
-    if (status == MEL_OK)
-        status =
-            mel_table_labels_as(&f->predicted, f->table[1], column_of(f->table[1]), k, f->classes.name, err);
+        status = cli_classes_decisions(&f->predicted, f->table[1], column_of(f->table[1]), &f->classes, err);
     return status;
 }
 
@@ -178,13 +197,10 @@ static mel_status read_groups(files *f, const scoring *s, const score_args *args
         status = mel_table_groups(&f->groups_found, f->table[2], column_of(f->table[2]), err);
     if (status != MEL_OK || m == 0)
         return status;
-    f->group_roster.name = cli_alloc_zero(m, sizeof *f->group_roster.name);
-    for (size_t g = 0; g < m; g++)
-        f->group_roster.name[g] = mel_metric_group_name(s->metric, g);
-    status = settle_names(&f->group_roster, &f->groups_found, m, args->groups, "groups", err);
-    if (status == MEL_OK)
-        status = mel_table_labels_as(&f->groups, f->table[2], column_of(f->table[2]), m, f->group_roster.name,
-                                     err);
+    char **group = cli_metric_groups(s->metric);
+    status = mel_table_labels_as(&f->groups, f->table[2], column_of(f->table[2]), m,
+                                 (const char *const *)group, err);
+    cli_names_free(group, m);
     return status;
 }
 
@@ -222,12 +238,12 @@ static mel_status count_rows(scoring *s, const files *f, mel_error *err)
     s->pool.size = mel_layout_size(&s->layout);
     s->pool.name = cli_alloc_zero(1 + further, sizeof *s->pool.name);
     s->pool.value = cli_alloc_zero((1 + further) * s->pool.size, sizeof *s->pool.value);
-    s->positives = cli_alloc_zero(1 + further, sizeof *s->positives);
+    s->pool.positives = cli_alloc_zero(1 + further, sizeof *s->pool.positives);
     mel_status status = MEL_OK;
     for (size_t i = 0; i < 1 + further && status == MEL_OK; i++) {
         const size_t only = i == 0 ? SIZE_MAX : i - 1;
         s->pool.name[s->pool.n++] = cli_format("%s", i == 0 ? "all" : f->groups_found.name[i - 1]);
-        s->positives[i] = share_of_positives(&rows, f->groups_found.code, only);
+        s->pool.positives[i] = share_of_positives(&rows, f->groups_found.code, only);
         status = cli_count_statistics(s->pool.value + i * s->pool.size, &s->layout, &rows,
                                       f->groups_found.code, only, err);
         if (status != MEL_OK)
@@ -251,13 +267,15 @@ static mel_status read_predictions(scoring *s, const score_args *args, const mel
     return status;
 }
 
-static mel_status read_statistics(scoring *s, const char *path, const mel_read_options *read, mel_error *err)
+/* Well-known metrics call the classes negative and positive. */
+static mel_status read_statistics(scoring *s, const score_args *args, const mel_read_options *read,
+                                  mel_error *err)
 {
-    const mel_status status = cli_pool_read(&s->pool, path, &s->layout, read, err);
-    s->positives = cli_alloc_zero(s->pool.n, sizeof *s->positives);
-    for (size_t i = 0; i < s->pool.n; i++)
-        s->positives[i] = NAN;
-    return status;
+    static const char *const roles[] = { "negative", "positive" };
+    if (s->metric != NULL)
+        return cli_metric_pool(&s->pool, args->statistics, s->metric, args->prevalence, read, err);
+    const cli_pool_about about = { .layout = s->layout, .class_name = roles, .prevalence = args->prevalence };
+    return cli_pool_read(&s->pool, args->statistics, &about, read, err);
 }
 
 /* --- values ------------------------------------------------------------------------------------- */
@@ -270,16 +288,18 @@ static mel_status named_value(double *out, const char *name, const scoring *s, s
     const mel_status status = mel_named_parse(&named, &parameter, name, err);
     if (status != MEL_OK)
         return status;
-    if (!isfinite(s->positives[row]))
-        return cli_fail(err, MEL_EINVAL,
-                        "--named %s needs false positives and negatives: give --labels and --predictions",
-                        name);
+    if (!isfinite(s->pool.positives[row]))
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--named %s needs false positives and negatives: give columns fp and fn, a --prevalence, or "
+            "--labels and --predictions",
+            name);
     const double *value = s->pool.value + row * s->pool.size;
     const mel_counts counts = {
         .tp = value[0],
         .tn = value[1],
-        .fn = s->positives[row] - value[0],
-        .fp = 1.0 - s->positives[row] - value[1],
+        .fn = s->pool.positives[row] - value[0],
+        .fp = 1.0 - s->pool.positives[row] - value[1],
     };
     return mel_named_value(out, named, parameter, &counts, err);
 }
@@ -401,7 +421,7 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK)
         status = settle_layout(&s, args, err);
     if (status == MEL_OK)
-        status = args->statistics != NULL ? read_statistics(&s, args->statistics, &reader.options, err)
+        status = args->statistics != NULL ? read_statistics(&s, args, &reader.options, err)
                                           : read_predictions(&s, args, &reader.options, err);
     if (status == MEL_OK)
         status = print_values(run, &s, args, err);
@@ -427,9 +447,9 @@ static const cli_option own_options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(score_args, statistics),
-      .help = "classifiers by their statistics: CSV with a name column and one column per coordinate of the "
-              "metric "
-              "(of two classes the shares of true positives and true negatives), or NPY with one row each" },
+      .help = "classifiers by their statistics: CSV with a name column and columns called tp, tn, fp, fn "
+              "(shares or counts), recall, specificity, precision, ... (two classes), after classes (right "
+              "decisions) or true>predicted; or NPY with one row each" },
     { .name = "labels",
       .argument = "FILE",
       .kind = CLI_INPUT,
@@ -439,7 +459,9 @@ static const cli_option own_options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(score_args, predictions),
-      .help = "predicted classes, one column" },
+      .help =
+          "predicted classes, one column: CSV by name; NPY as scikit-learn's predict gives them, or numbers "
+          "0, 1, ... of text labels in sorted order" },
     { .name = "groups",
       .argument = "FILE",
       .kind = CLI_INPUT,
@@ -447,12 +469,23 @@ static const cli_option own_options[] = {
       .help =
           "the group of each row, one column: needed by metrics of groups; for others, values for all and "
           "for each group" },
+    CLI_PREVALENCE_OPTION(score_args, prevalence),
     { .name = "positive",
       .argument = "VALUE",
       .kind = CLI_TEXT,
-      .at = offsetof(score_args, positive),
-      .help =
-          "the positive class among the labels; as the metric calls it, else the second in sorted order" },
+      .at = offsetof(score_args, naming.positive),
+      .help = "the positive class among the labels: what the metric's second class is called there; without "
+              "--metric the second in sorted order unless given" },
+    { .name = "classes",
+      .argument = "NAMES",
+      .kind = CLI_TEXT,
+      .at = offsetof(score_args, naming.classes),
+      .help = "what to call the classes of the labels, in sorted order, as in melicit apply" },
+    { .name = "rename",
+      .argument = "OLD=NEW,..",
+      .kind = CLI_TEXT,
+      .at = offsetof(score_args, naming.rename),
+      .help = "what to call the classes of the labels, one by one" },
     { 0 }
 };
 static const cli_group groups_of_options[] = {
@@ -470,7 +503,7 @@ static const cli_example examples[] = {
                                     "mcc --labels y.csv --predictions p.csv" },
     { 0 },
 };
-static const score_args defaults = { 0 };
+static const score_args defaults = { .prevalence = NAN };
 
 const cli_command cli_score = {
     .name = "score",

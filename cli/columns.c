@@ -1,3 +1,4 @@
+/* Columns of files by their names. */
 #include "columns.h"
 #include "output.h"
 
@@ -21,7 +22,7 @@ mel_status cli_read_column(mel_table **table, const char **column, const char *p
 /* "c1", "c2", ... say nothing about the classes. */
 static bool are_numbered(const mel_proba *proba)
 {
-    for (size_t c = 0; c < proba->n_classes; c++) {
+    for (size_t c = 0; c < proba->n_columns; c++) {
         char *usual = cli_format("c%zu", c + 1);
         const bool same = strcmp(usual, proba->name[c]) == 0;
         free(usual);
@@ -31,52 +32,88 @@ static bool are_numbered(const mel_proba *proba)
     return true;
 }
 
-/* "a", "b" and "c" */
-static char *list_names(size_t n, char *const *name)
+static mel_status refuse_columns(size_t n, const char *const *column, const char *path, const cli_classes *c,
+                                 mel_error *err)
 {
-    enum { SHOWN = 6 };
-    char *text = cli_format("%s", "");
-    for (size_t i = 0; i < n && i < SHOWN; i++) {
-        char *longer = cli_format("%s%s\"%s\"", text, i == 0 ? "" : i + 1 == n ? " and " : ", ", name[i]);
-        free(text);
-        text = longer;
-    }
-    if (n <= SHOWN)
-        return text;
-    char *longer = cli_format("%s, ...", text);
-    free(text);
-    return longer;
+    char *columns = cli_name_list(n, column), *classes = cli_name_list(c->n, (const char *const *)c->label);
+    (void)cli_fail(err, MEL_EDATA, "%s: the columns are %s, the classes %s", path, columns, classes);
+    free(columns);
+    free(classes);
+    return MEL_EDATA;
 }
 
-/* The column of --probs that belongs to each class: by the names in its header, which must be those of the
- * classes; in order without names and where they are just c1, c2, .... */
-static mel_status match_columns(size_t *column, const char *path, const mel_proba *proba,
-                                char *const *class_name, mel_error *err)
+/* column[c] of class c, all of them under what the labels or all of them under what the options call them. */
+static mel_status match_names(size_t *column, size_t n, const char *const *name, const char *path,
+                              const cli_classes *classes, mel_error *err)
 {
-    const size_t k = proba->n_classes;
-    const bool in_order = proba->name == NULL || are_numbered(proba);
-    for (size_t c = 0; c < k; c++) {
-        size_t at = in_order ? c : 0;
-        while (!in_order && at < k && strcmp(proba->name[at], class_name[c]) != 0)
-            at++;
-        if (at == k) {
-            char *columns = list_names(k, proba->name), *classes = list_names(k, class_name);
-            (void)cli_fail(err, MEL_EDATA, "%s: the columns are %s, the classes %s", path, columns, classes);
-            free(columns);
-            free(classes);
-            return MEL_EDATA;
+    const char *const *const called[] = { (const char *const *)classes->label,
+                                          (const char *const *)classes->name };
+    for (size_t way = 0; way < 2; way++) {
+        size_t found = 0;
+        for (size_t c = 0; c < classes->n; c++) {
+            column[c] = cli_name_place(called[way][c], n, name);
+            found += column[c] < n;
         }
-        column[c] = at;
+        if (found == classes->n)
+            return MEL_OK;
     }
+    return refuse_columns(n, name, path, classes, err);
+}
+
+/* The class that one column of two is about: the one it is named after, else the positive one. */
+static mel_status match_one(size_t *at, const mel_proba *proba, const char *given, const char *path,
+                            const cli_classes *c, mel_error *err)
+{
+    const char *name = given != NULL ? given : proba->name != NULL ? proba->name[0] : NULL;
+    *at = name != NULL ? cli_name_place(name, 2, (const char *const *)c->label) : 2;
+    if (name != NULL && *at == 2)
+        *at = cli_name_place(name, 2, (const char *const *)c->name);
+    if (*at == 2 && given != NULL)
+        return refuse_columns(1, &given, path, c, err);
+    *at = *at == 2 ? 1 : *at;
     return MEL_OK;
 }
 
-mel_status cli_order_columns(mel_proba *proba, const char *path, char *const *class_name, mel_error *err)
+/* The column of each class: by --columns, by the names in a header, else in sorted order. */
+static mel_status match_columns(size_t *column, const mel_proba *proba, const char *given, const char *path,
+                                const cli_classes *c, mel_error *err)
+{
+    const bool named = proba->name != NULL && !are_numbered(proba);
+    if (given != NULL && named)
+        return cli_fail(err, MEL_EINVAL, "--columns %s: %s names its columns itself", given, path);
+    if (named)
+        return match_names(column, c->n, (const char *const *)proba->name, path, c, err);
+    for (size_t i = 0; i < c->n; i++)
+        column[i] = c->place[i];
+    if (given == NULL)
+        return MEL_OK;
+    char **name = NULL;
+    size_t n = 0;
+    mel_status status = cli_names_split(&name, &n, given, "columns", err);
+    if (status == MEL_OK && n != c->n)
+        status = cli_fail(err, MEL_EINVAL, "--columns %s: %zu names, but %s has %zu columns", given, n, path,
+                          c->n);
+    if (status == MEL_OK)
+        status = match_names(column, n, (const char *const *)name, path, c, err);
+    cli_names_free(name, n);
+    return status;
+}
+
+mel_status cli_order_columns(mel_proba *proba, const char *path, const char *given,
+                             const cli_classes *classes, mel_error *err)
 {
     const size_t k = proba->n_classes;
     size_t *column = cli_alloc_zero(k, sizeof *column);
     double *row = cli_alloc_zero(k, sizeof *row);
-    const mel_status status = match_columns(column, path, proba, class_name, err);
+    mel_status status = MEL_OK;
+    if (proba->n_columns == 1) {
+        size_t at = 1; /* the values are P(second class) */
+        status = match_one(&at, proba, given, path, classes, err);
+        column[at] = 1;
+        column[1 - at] = 0;
+    } else {
+        status = match_columns(column, proba, given, path, classes, err);
+    }
     for (size_t i = 0; status == MEL_OK && i < proba->n_rows; i++) {
         memcpy(row, proba->value + i * k, k * sizeof *row);
         for (size_t c = 0; c < k; c++)

@@ -2,6 +2,7 @@
 #ifndef MEL_CLI_COLUMNS_H
 #define MEL_CLI_COLUMNS_H
 
+#include "classes.h"
 #include "command.h"
 #include "melicit/model.h"
 
@@ -9,8 +10,10 @@
  * *column is lent by the table. */
 mel_status cli_read_column(mel_table **table, const char **column, const char *path, const char *name,
                            const char *option, const mel_read_options *read, mel_error *err);
-/* Puts the columns of probabilities into the order of the classes, of which there are as many: by the names
- * in the file's header; as they are without names and where they are just c1, c2, .... */
-mel_status cli_order_columns(mel_proba *proba, const char *path, char *const *class_name, mel_error *err);
+/* Puts the columns of probabilities into the order of the classes, of which there are as many: by `given`
+ * (--columns, or NULL), by the names in the file's header, else (NPY, or just c1, c2, ...) they are in the
+ * sorted order of the labels. One column is the class's that it is named after, else the positive one's. */
+mel_status cli_order_columns(mel_proba *proba, const char *path, const char *given,
+                             const cli_classes *classes, mel_error *err);
 
 #endif

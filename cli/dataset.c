@@ -25,7 +25,7 @@ const cli_option cli_dataset_options[] = {
     { .name = "positive",
       .argument = "VALUE",
       .kind = CLI_TEXT,
-      .at = offsetof(cli_dataset_args, positive),
+      .at = offsetof(cli_dataset_args, naming.positive),
       .help = "of two classes the one to be found; the second in sorted order unless given" },
     { .name = "label-quantiles",
       .argument = "K",
@@ -89,37 +89,6 @@ static mel_status check_columns(const mel_table *table, const cli_dataset_args *
     return status;
 }
 
-static const char *class_name(const void *user, size_t i)
-{
-    const mel_labels *labels = user;
-    return i < labels->n_classes ? labels->name[i] : NULL;
-}
-
-mel_status cli_put_positive_second(mel_labels *labels, bool *swapped, const char *positive, const char *file,
-                                   mel_error *err)
-{
-    *swapped = false;
-    if (labels->n_classes != 2)
-        return cli_fail(err, MEL_EINVAL, "--positive %s: the label has %zu classes, not two", positive,
-                        labels->n_classes);
-    if (strcmp(labels->name[1], positive) == 0)
-        return MEL_OK;
-    if (strcmp(labels->name[0], positive) != 0) {
-        const char *near = cli_nearest(positive, class_name, labels);
-        return cli_fail(err, MEL_EDATA,
-                        "%s: no class \"%s\" (--positive); the classes are \"%s\" and \"%s\"%s%s%s", file,
-                        positive, labels->name[0], labels->name[1], near != NULL ? "; did you mean \"" : "",
-                        near != NULL ? near : "", near != NULL ? "\"?" : "");
-    }
-    *swapped = true;
-    char *name = labels->name[0];
-    labels->name[0] = labels->name[1];
-    labels->name[1] = name;
-    for (size_t i = 0; i < labels->n_rows; i++)
-        labels->code[i] = 1 - labels->code[i];
-    return MEL_OK;
-}
-
 static mel_status read_weights(cli_dataset *dataset, const char *name, mel_error *err)
 {
     const char *file = mel_table_name(dataset->table);
@@ -149,9 +118,9 @@ static mel_status read_roles(cli_dataset *out, const cli_dataset_args *args, mel
         status = mel_table_quantile_labels(&out->labels, out->table, args->label, args->label_quantiles, err);
     else
         status = mel_table_labels(&out->labels, out->table, args->label, err);
-    if (status == MEL_OK && args->positive != NULL)
-        status = cli_put_positive_second(&out->labels, &out->swapped, args->positive,
-                                         mel_table_name(out->table), err);
+    if (status == MEL_OK)
+        status =
+            cli_classes_settle(&out->classes, &out->labels, &args->naming, mel_table_name(out->table), err);
     if (status == MEL_OK && args->group != NULL)
         status = mel_table_groups(&out->groups, out->table, args->group, err);
     if (status == MEL_OK && args->weights != NULL)
@@ -187,6 +156,7 @@ void cli_dataset_clear(cli_dataset *dataset)
     free(dataset->path);
     mel_table_free(dataset->table);
     mel_labels_clear(&dataset->labels);
+    cli_classes_clear(&dataset->classes);
     mel_labels_clear(&dataset->groups);
     free(dataset->weight);
     *dataset = (cli_dataset){ 0 };
@@ -194,8 +164,8 @@ void cli_dataset_clear(cli_dataset *dataset)
 
 /* ---- splitting ---- */
 
-/* Splits the rows that are in part `from`: a share of them moves to part `to`. Which class is positive
- * makes no difference. */
+/* Splits the rows that are in part `from`: a share of them moves to part `to`. The order of the
+ * classes makes no difference. */
 static mel_status move_share(uint8_t *part_of, const cli_dataset *d, uint8_t from, uint8_t to, double share,
                              uint64_t seed, mel_error *err)
 {
@@ -204,7 +174,7 @@ static mel_status move_share(uint8_t *part_of, const cli_dataset *d, uint8_t fro
     uint32_t *group = d->groups.n_classes != 0 ? cli_alloc_zero(d->n_rows, sizeof *group) : NULL;
     for (size_t i = 0; i < d->n_rows; i++)
         if (part_of[i] == from) {
-            label[n] = d->swapped ? 1 - d->labels.code[i] : d->labels.code[i];
+            label[n] = (uint32_t)d->classes.place[d->labels.code[i]];
             if (group != NULL)
                 group[n] = d->groups.code[i];
             n++;

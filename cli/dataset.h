@@ -3,6 +3,7 @@
 #ifndef MEL_CLI_DATASET_H
 #define MEL_CLI_DATASET_H
 
+#include "classes.h"
 #include "command.h"
 #include "melicit/data.h"
 
@@ -35,14 +36,10 @@ bool cli_is_csv_file(const char *path, int format);
 mel_status cli_find_column(size_t *column, const mel_table *table, const char *name, const char *option,
                            mel_error *err);
 
-/* Gives the positive one of two classes the code 1; *swapped: that changed their order. `file` is named when
- * there is no such class. */
-mel_status cli_put_positive_second(mel_labels *labels, bool *swapped, const char *positive, const char *file,
-                                   mel_error *err);
-
 /* A labelled table. */
 typedef struct {
-    const char *data, *label, *positive, *group, *weights;
+    const char *data, *label, *group, *weights;
+    cli_naming naming;
     cli_list skip;
     bool missing_category;
     uint64_t label_quantiles; /* 0: the labels are classes already */
@@ -56,7 +53,7 @@ typedef struct {
     mel_table *table; /* NULL once it has been split */
     size_t n_rows;
     mel_labels labels;
-    bool swapped;      /* --positive changed the order of the two classes */
+    cli_classes classes; /* what the labels are called, in the same order */
     mel_labels groups; /* n_classes 0: no groups */
     double *weight;    /* NULL: every row counts 1 */
 } cli_dataset;

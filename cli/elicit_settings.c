@@ -3,9 +3,10 @@
 #include "elicit_args.h"
 #include "numbers.h"
 #include "output.h"
+#include "pool.h"
 #include "session_file.h"
-#include "statistics.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,11 +156,17 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
     }
     if (strncmp(args->until, "rank:", 5) != 0 || args->until[5] == '\0')
         return cli_fail(err, MEL_EINVAL, "--until %s: rank:POOL or threshold is wanted", args->until);
+    const cli_pool_about about = { .layout = *cli_space_layout(space),
+                                   .class_name = (const char *const *)space->classes.name,
+                                   .label = (const char *const *)space->classes.label,
+                                   .group_name = (const char *const *)space->group_name,
+                                   .prevalence = space->face != NULL ? mel_face_positives(space->face) : NAN,
+                                   .only_if_needed = true };
     cli_reader reader = { 0 };
     cli_pool pool = { 0 };
     mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK)
-        status = cli_pool_read(&pool, args->until + 5, cli_space_layout(space), &reader.options, err);
+        status = cli_pool_read(&pool, args->until + 5, &about, &reader.options, err);
     if (status == MEL_OK) {
         free(out->memory.pool);
         out->memory.pool = cli_alloc_zero(pool.n * pool.size, sizeof *pool.value);
@@ -190,8 +197,9 @@ static mel_status parse_prior(cli_settings *out, const char *text, const cli_spa
     char *file = cli_format("%.*s", (int)(colon - text), text);
     mel_metric *metric = NULL;
     mel_status status = cli_load_metric(&metric, file, err);
+    const cli_about about = cli_space_about(space);
     if (status == MEL_OK)
-        status = cli_check_metric(metric, file, cli_space_layout(space), space->class_name, err);
+        status = cli_match_metric(&metric, file, cli_space_layout(space), &about, err);
     free(file);
     if (status != MEL_OK) {
         mel_metric_free(metric);
@@ -212,8 +220,9 @@ static mel_status load_known(cli_settings *out, const elicit_args *args, const c
     const char *file = args->known != NULL ? args->known : args->known_costs;
     mel_metric *metric = NULL;
     mel_status status = cli_load_metric(&metric, file, err);
+    const cli_about about = cli_space_about(space);
     if (status == MEL_OK)
-        status = cli_check_metric(metric, file, cli_space_layout(space), space->class_name, err);
+        status = cli_match_metric(&metric, file, cli_space_layout(space), &about, err);
     if (status != MEL_OK) {
         mel_metric_free(metric);
         return status;

@@ -73,6 +73,8 @@ static mel_status run_verb(mel_status *outcome, const cli_command *command, cons
     /* A read cut short by the signal may look like another failure. */
     if (status != MEL_OK && status != MEL_ESTOPPED && cli_stop_wanted())
         status = cli_check_stop(err);
+    if (status == MEL_OK)
+        cli_print_notes(&run);
     if (status == MEL_OK && run.json)
         cli_print_json(run.result);
     json_decref(run.result);

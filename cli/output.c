@@ -461,6 +461,33 @@ void cli_warn(cli_run *run, const char *fmt, ...)
     free(text);
 }
 
+void cli_note(cli_run *run, const char *fmt, ...)
+{
+    if (run->result == NULL) /* nobody listens */
+        return;
+    va_list args;
+    va_start(args, fmt);
+    char *text = format_list(fmt, args);
+    va_end(args);
+    json_t *list = json_object_get(run->result, "notes");
+    if (list == NULL) {
+        list = json_array();
+        cli_put(run->result, "notes", list);
+    }
+    cli_push(list, cli_json_text(text));
+    if (!run->quiet && !run->json && isatty(STDERR_FILENO))
+        say("melicit: ", text);
+    free(text);
+}
+
+void cli_print_notes(const cli_run *run)
+{
+    const json_t *list = json_object_get(run->result, "notes");
+    const bool silent = run->quiet || run->json || isatty(STDERR_FILENO) != 0;
+    for (size_t i = 0; !silent && i < json_array_size(list); i++)
+        say("melicit: ", json_string_value(json_array_get(list, i)));
+}
+
 void cli_talk(const cli_run *run, const char *fmt, ...)
 {
     if (run->quiet || !isatty(STDERR_FILENO))

@@ -69,12 +69,12 @@ static mel_status fetch(wanted_space *w, size_t i, const char *upload, mel_store
 /* Every key that a space may have: what is misspelt is refused rather than ignored. */
 static mel_status check_keys(const json_t *space, mel_error *err)
 {
-    static const char *const known[] = { "data",       "probs",      "labels",        "groups",
-                                         "population", "ball",       "radius",        "positive",
-                                         "classes",    "smooth",     "label",         "group",
-                                         "weights",    "skip",       "columns",       "delimiter",
-                                         "no_header",  "l2",         "test_share",    "kind",
-                                         "evidence",   "prevalence", "radius_method", "found_radius" };
+    static const char *const known[] = {
+        "data",       "probs",         "labels",       "groups", "population",   "ball",    "radius",
+        "positive",   "classes",       "smooth",       "label",  "group",        "weights", "skip",
+        "columns",    "delimiter",     "no_header",    "l2",     "test_share",   "kind",    "evidence",
+        "prevalence", "radius_method", "found_radius", "rename", "probs_columns"
+    };
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)space, key, value)
@@ -104,33 +104,7 @@ static mel_status read_wanted(wanted_space *w, const json_t *space, mel_store *s
         if (status == MEL_OK)
             cli_put(w->space, i == 0 ? "table" : files[i], json_string(upload ? w->path[i] : name));
     }
-    if (json_is_array(json_object_get(space, "classes")))
-        (void)json_object_del(w->space, "classes"); /* names may have commas: they are given later */
     return status;
-}
-
-/* --- names -------------------------------------------------------------------------------------- */
-
-static mel_status rename_classes(cli_space *space, const json_t *names, mel_error *err)
-{
-    if (!json_is_array(names))
-        return MEL_OK;
-    if (json_array_size(names) != space->n_classes)
-        return cli_fail(err, MEL_EDATA, "space.classes: there are %zu classes, and %zu names are given",
-                        space->n_classes, json_array_size(names));
-    for (size_t i = 0; i < space->n_classes; i++) {
-        const char *name = json_string_value(json_array_get(names, i));
-        bool fresh = name != NULL && name[0] != '\0';
-        for (size_t j = 0; j < i && fresh; j++)
-            fresh = strcmp(name, space->class_name[j]) != 0;
-        if (!fresh)
-            return cli_fail(err, MEL_EDATA, "space.classes[%zu]: a name that no other class has is wanted",
-                            i);
-        char *copy = cli_format("%s", name);
-        free(space->class_name[i]);
-        space->class_name[i] = copy;
-    }
-    return MEL_OK;
 }
 
 /* Sentences are for people who do not know the temporary folder. */
@@ -181,8 +155,9 @@ static void describe(room *r, const wanted_space *w, const json_t *given)
     const json_t *names = json_object_get(given, "classes");
     if (json_is_array(names)) {
         char *joined = cli_format("%s", "");
-        for (size_t i = 0; i < r->space.n_classes; i++) {
-            char *longer = cli_format("%s%s%s", joined, i > 0 ? "," : "", r->space.class_name[i]);
+        for (size_t i = 0; i < json_array_size(names); i++) {
+            const char *name = json_string_value(json_array_get(names, i));
+            char *longer = cli_format("%s%s%s", joined, i > 0 ? "," : "", name != NULL ? name : "");
             free(joined);
             joined = longer;
         }
@@ -192,8 +167,8 @@ static void describe(room *r, const wanted_space *w, const json_t *given)
     r->place.typed = cli_space_typed(description);
 }
 
-static mel_status make_space(cli_space *out, const wanted_space *w, const json_t *given, mel_family family,
-                             uint64_t seed, mel_error *err)
+static mel_status make_space(cli_space *out, const wanted_space *w, mel_family family, uint64_t seed,
+                             mel_error *err)
 {
     cli_space_args args;
     const char **held = NULL;
@@ -202,8 +177,6 @@ static mel_status make_space(cli_space *out, const wanted_space *w, const json_t
     mel_status status = cli_space_args_from_json(&args, &held, w->space, err);
     if (status == MEL_OK)
         status = cli_space_make(out, &args, &want, &run, err);
-    if (status == MEL_OK)
-        status = rename_classes(out, json_object_get(given, "classes"), err);
     free(held);
     return status;
 }
@@ -225,7 +198,7 @@ static mel_status make_room(void *user, mel_error *err)
     mel_place *place = &m->room->place;
     mel_status status = read_wanted(&m->wanted, m->given, m->store, err);
     if (status == MEL_OK)
-        status = make_space(space, &m->wanted, m->given, m->family, m->seed, err);
+        status = make_space(space, &m->wanted, m->family, m->seed, err);
     if (status != MEL_OK)
         return status;
     place->domain = space->domain;

@@ -49,6 +49,28 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
     return status;
 }
 
+/* A file without "labels" may have renamed its classes: what their sorted order was is then not known. */
+static mel_status check_order(const work *w, const cli_classifier_job *job, mel_error *err)
+{
+    const cli_classifier *c = &w->classifier;
+    bool sorted = true;
+    for (size_t i = 0; i < c->n_classes; i++)
+        sorted = sorted && c->classes.place[i] == i;
+    if (sorted || c->labels_known)
+        return MEL_OK;
+    if (w->proba.name == NULL && w->proba.n_columns > 1 && job->columns == NULL)
+        return cli_fail(err, MEL_EINVAL,
+                        "%s does not say what the labels of its classes were (no \"labels\"), nor %s which "
+                        "column is whose: --columns says it",
+                        job->classifier, job->probs);
+    return job->csv
+               ? MEL_OK
+               : cli_fail(err, MEL_EINVAL,
+                          "%s does not say what the labels of its classes were (no \"labels\"), by which "
+                          "NPY files are sorted: write CSV, or apply the metric again",
+                          job->classifier);
+}
+
 static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job *job, mel_error *err)
 {
     cli_reader reader = { 0 };
@@ -61,7 +83,9 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
         status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu",
                           job->probs, w->proba.n_classes, job->classifier, w->classifier.n_classes);
     if (status == MEL_OK)
-        status = cli_order_columns(&w->proba, job->probs, w->classifier.class_name, err);
+        status = check_order(w, job, err);
+    if (status == MEL_OK)
+        status = cli_order_columns(&w->proba, job->probs, job->columns, &w->classifier.classes, err);
     if (status == MEL_OK)
         status = read_groups(w, job, &reader.options, err);
     cli_reader_clear(&reader);
@@ -90,8 +114,7 @@ static mel_status write_draws(work *w, uint64_t seed, mel_error *err)
         cli_classifier_draw(prediction, &w->classifier, n, w->proba.value, w->groups.code, &rng, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         w->decided[prediction[i]]++;
-        status =
-            prediction_file_decision(&w->file, prediction[i], w->classifier.class_name[prediction[i]], err);
+        status = prediction_file_decision(&w->file, prediction[i], err);
     }
     free(prediction);
     return status;
@@ -103,7 +126,8 @@ static mel_status write_all(work *w, const cli_run *run, const cli_classifier_jo
                                      .decisions = !job->chances,
                                      .rows = w->proba.n_rows,
                                      .classes = w->classifier.n_classes,
-                                     .names = (const char *const *)w->classifier.class_name };
+                                     .names = (const char *const *)w->classifier.class_name,
+                                     .labels = (const char *const *)w->classifier.classes.label };
     mel_status status = prediction_file_open(&w->file, job->out, &shape, err);
     if (status == MEL_OK)
         status = job->chances ? write_chances(w, err) : write_draws(w, run->seed, err);

@@ -5,7 +5,7 @@
 #include "dataset.h"
 
 typedef struct {
-    const char *classifier, *probs, *groups, *out;
+    const char *classifier, *probs, *columns, *groups, *out;
     bool csv;     /* what is written; else NPY */
     bool chances; /* the probability of each decision instead of a drawn one */
     const cli_reading *reading;

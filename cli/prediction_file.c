@@ -1,7 +1,10 @@
+/* Probabilities and decisions, row by row. */
 #include "prediction_file.h"
 
 #include "melicit/data.h"
+#include "output.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_blank(char c)
@@ -49,18 +52,26 @@ static mel_status checked(const prediction_file *file, mel_error *err)
     return cli_out_failed(&file->out, err);
 }
 
-mel_status prediction_file_open(prediction_file *file, const char *path, const prediction_shape *shape,
-                                mel_error *err)
+/* CSV columns are in the order of the classes, NPY columns in that of the sorted labels. */
+static mel_status find_order(prediction_file *file, const prediction_shape *shape, mel_error *err)
 {
-    *file = (prediction_file){ .csv = shape->csv, .classes = shape->classes };
-    const mel_status status = cli_out_open(&file->out, path, err);
-    if (status != MEL_OK)
-        return status;
+    file->order = cli_alloc_zero(shape->classes, sizeof *file->order);
+    for (size_t c = 0; c < shape->classes; c++)
+        file->order[c] = c;
+    if (shape->csv)
+        return MEL_OK;
+    const mel_status status = mel_sort_class_names(file->order, shape->classes, shape->labels, err);
+    return status != MEL_OK ? status
+                            : cli_class_values_make(&file->values, shape->classes, shape->labels, err);
+}
+
+static void write_header(const prediction_file *file, const prediction_shape *shape)
+{
     FILE *stream = file->out.stream;
     if (!shape->csv) {
         char header[MEL_NPY_START_BYTES];
-        const size_t n = shape->decisions ? mel_npy_start(header, "<i8", shape->rows, NULL)
-                                          : mel_npy_start(header, "<f8", shape->rows, &shape->classes);
+        const char *item = shape->decisions && file->values.whole ? "<i8" : "<f8";
+        const size_t n = mel_npy_start(header, item, shape->rows, shape->decisions ? NULL : &shape->classes);
         (void)fwrite(header, 1, n, stream);
     } else if (shape->decisions) {
         (void)fputs("decision\n", stream);
@@ -71,32 +82,53 @@ mel_status prediction_file_open(prediction_file *file, const char *path, const p
         }
         (void)fputc('\n', stream);
     }
+}
+
+mel_status prediction_file_open(prediction_file *file, const char *path, const prediction_shape *shape,
+                                mel_error *err)
+{
+    *file = (prediction_file){ .csv = shape->csv, .classes = shape->classes };
+    file->names = cli_names_copy(shape->classes, shape->names);
+    mel_status status = find_order(file, shape, err);
+    if (status == MEL_OK)
+        status = cli_out_open(&file->out, path, err);
+    if (status != MEL_OK)
+        return status;
+    write_header(file, shape);
     return checked(file, err);
+}
+
+static void write_double(FILE *stream, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    write_little_endian(stream, bits);
 }
 
 mel_status prediction_file_probabilities(prediction_file *file, const double *probs, mel_error *err)
 {
     FILE *stream = file->out.stream;
     for (size_t c = 0; c < file->classes; c++) {
-        uint64_t bits;
-        memcpy(&bits, &probs[c], sizeof bits);
         if (file->csv)
             (void)fprintf(stream, "%s%.17g", c != 0 ? "," : "", probs[c]);
         else
-            write_little_endian(stream, bits);
+            write_double(stream, probs[file->order[c]]);
     }
     if (file->csv)
         (void)fputc('\n', stream);
     return checked(file, err);
 }
 
-mel_status prediction_file_decision(prediction_file *file, uint32_t code, const char *name, mel_error *err)
+mel_status prediction_file_decision(prediction_file *file, uint32_t code, mel_error *err)
 {
+    FILE *stream = file->out.stream;
     if (file->csv) {
-        write_cell(file->out.stream, name);
-        (void)fputc('\n', file->out.stream);
+        write_cell(stream, file->names[code]);
+        (void)fputc('\n', stream);
+    } else if (file->values.whole) {
+        write_little_endian(stream, (uint64_t)(int64_t)file->values.value[code]);
     } else {
-        write_little_endian(file->out.stream, code);
+        write_double(stream, file->values.value[code]);
     }
     return checked(file, err);
 }
@@ -109,4 +141,8 @@ mel_status prediction_file_commit(prediction_file *file, mel_error *err)
 void prediction_file_abandon(prediction_file *file)
 {
     cli_out_abandon(&file->out);
+    cli_names_free(file->names, file->classes);
+    free(file->order);
+    free(file->values.value);
+    *file = (prediction_file){ 0 };
 }

@@ -2,25 +2,30 @@
 #ifndef MEL_CLI_PREDICTION_FILE_H
 #define MEL_CLI_PREDICTION_FILE_H
 
+#include "classes.h"
 #include "files.h"
 
 typedef struct {
     bool csv;       /* else NPY, little-endian */
     bool decisions; /* one class per row, else its probabilities */
     size_t rows, classes;
-    const char *const *names; /* of the classes; read on opening only */
-} prediction_shape;
+    const char *const *names;  /* of the classes, for CSV */
+    const char *const *labels; /* what files call them: NPY goes by their sorted order */
+} prediction_shape;            /* read on opening only */
 
 typedef struct {
     cli_out out;
     bool csv;
     size_t classes;
+    size_t *order;           /* the class of each column */
+    cli_class_values values; /* what stands for each class as a decision in NPY */
+    char **names;
 } prediction_file;
 
 mel_status prediction_file_open(prediction_file *file, const char *path, const prediction_shape *shape,
                                 mel_error *err);
 mel_status prediction_file_probabilities(prediction_file *file, const double *probs, mel_error *err);
-mel_status prediction_file_decision(prediction_file *file, uint32_t code, const char *name, mel_error *err);
+mel_status prediction_file_decision(prediction_file *file, uint32_t code, mel_error *err);
 mel_status prediction_file_commit(prediction_file *file, mel_error *err);
 /* Removes what was not committed; fine on a zeroed file and after a commit. */
 void prediction_file_abandon(prediction_file *file);

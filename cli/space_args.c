@@ -55,8 +55,15 @@ const cli_option cli_space_options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(cli_space_args, probs),
       .help =
-          "class probabilities of any model (CSV or NPY; a column per class in the order of the classes, or "
-          "under their names; one column is P(positive)), with --labels" },
+          "class probabilities of any model, with --labels: CSV with a column under the name of each class, "
+          "or "
+          "NPY with the columns in the sorted order of the labels, as in scikit-learn; one column is that "
+          "class's whose name it has, else the positive one's" },
+    { .name = "columns",
+      .argument = "NAMES",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_space_args, columns),
+      .help = "--probs without names (NPY): the class of each column, e.g. yes,no" },
     { .name = "labels",
       .argument = "FILE",
       .kind = CLI_INPUT,
@@ -111,13 +118,19 @@ const cli_option cli_space_options[] = {
     { .name = "positive",
       .argument = "VALUE",
       .kind = CLI_TEXT,
-      .at = offsetof(cli_space_args, dataset.positive),
+      .at = offsetof(cli_space_args, dataset.naming.positive),
       .help = "of two classes the one to be found; the second in sorted order unless given" },
     { .name = "classes",
       .argument = "NAMES",
       .kind = CLI_TEXT,
-      .at = offsetof(cli_space_args, classes),
-      .help = "what to call the classes, in order, e.g. healthy,cancer; of two the second is positive" },
+      .at = offsetof(cli_space_args, dataset.naming.classes),
+      .help = "all names are classes of the data: their order, and of two the second is positive; none is "
+              "(healthy,cancer for 0 and 1): new names for the classes in sorted order" },
+    { .name = "rename",
+      .argument = "OLD=NEW,..",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_space_args, dataset.naming.rename),
+      .help = "what to call classes, one by one, e.g. no=healthy,yes=cancer" },
     { .name = "smooth",
       .kind = CLI_FLAG,
       .at = offsetof(cli_space_args, smooth),

@@ -3,6 +3,7 @@
 #ifndef MEL_CLI_SPACE_ARGS_H
 #define MEL_CLI_SPACE_ARGS_H
 
+#include "best.h"
 #include "command.h"
 #include "dataset.h"
 #include "melicit/elicit.h"
@@ -10,7 +11,8 @@
 typedef struct {
     cli_dataset_args dataset; /* dataset.data NULL: no table */
     double l2;
-    const char *probs, *labels, *groups, *population, *ball, *prevalence, *classes;
+    const char *probs, *labels, *groups, *population, *ball, *prevalence;
+    const char *columns; /* of --probs without names */
     double radius;       /* 0: as large as possible */
     double found_radius; /* of a session that goes on: not searched for again; 0: none */
     int kind, evidence, radius_method;
@@ -50,8 +52,11 @@ typedef struct {
     mel_ball *ball;   /* NULL: none was wanted */
     mel_radius how;   /* how its radius was found; how.direction NULL: it was given */
     size_t n_classes, n_groups;
-    char **class_name, **group_name; /* of two classes the second one is positive */
-    size_t n_rows;                   /* rows that it was measured on; 0 for a population or a ball */
+    cli_classes classes; /* of two classes the second one is positive */
+    char **class_name;   /* those of `classes` */
+    bool unnamed;        /* a population or a ball whose classes nobody has named */
+    char **group_name;
+    size_t n_rows; /* rows that it was measured on; 0 for a population or a ball */
     /* Lent to `space`: what the rows are. */
     double *probability; /* n_rows x n_classes */
     uint32_t *label, *group;
@@ -65,6 +70,8 @@ bool cli_space_given(const cli_space_args *args);
 mel_status cli_space_make(cli_space *out, const cli_space_args *args, const cli_want *want, cli_run *run,
                           mel_error *err);
 void cli_space_clear(cli_space *space);
+/* Its classes and groups, for cli_match_metric. */
+cli_about cli_space_about(const cli_space *space);
 /* What the statistics of questions and points are. */
 const mel_layout *cli_space_layout(const cli_space *space);
 

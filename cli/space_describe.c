@@ -44,8 +44,10 @@ json_t *cli_space_describe(const cli_space_args *args, const cli_space *space)
     put_text(object, "population", args->population);
     put_text(object, "probs", args->probs);
     put_text(object, "labels", args->labels);
-    put_text(object, "positive", dataset->positive);
-    put_text(object, "classes", args->classes);
+    put_text(object, "probs_columns", args->columns);
+    put_text(object, "positive", dataset->naming.positive);
+    put_text(object, "classes", dataset->naming.classes);
+    put_text(object, "rename", dataset->naming.rename);
     describe_classes(object, args, space);
     if (args->smooth)
         cli_put(object, "smooth", json_true());
@@ -126,10 +128,12 @@ mel_status cli_space_args_from_json(cli_space_args *out, const char ***held, con
     out->population = text_of(description, "population");
     out->probs = text_of(description, "probs");
     out->labels = text_of(description, "labels");
-    out->classes = text_of(description, "classes");
+    out->columns = text_of(description, "probs_columns");
     out->smooth = json_is_true(json_object_get(description, "smooth"));
     read_classes(out, description);
-    dataset->positive = text_of(description, "positive");
+    dataset->naming.positive = text_of(description, "positive");
+    dataset->naming.classes = text_of(description, "classes");
+    dataset->naming.rename = text_of(description, "rename");
     dataset->data = text_of(description, "table");
     dataset->group = text_of(description, "group");
     dataset->weights = text_of(description, "weights");
@@ -141,10 +145,13 @@ mel_status cli_space_args_from_json(cli_space_args *out, const char ***held, con
     dataset->test_share = number_of(description, "test_share", dataset->test_share);
     const json_t *skip = json_object_get(description, "skip"),
                  *columns = json_object_get(description, "columns");
-    *held = cli_alloc_zero(json_array_size(skip) + json_array_size(columns) + 1, sizeof **held);
+    const json_t *names = json_object_get(description, "classes"); /* a list where they may hold commas */
+    *held = cli_alloc_zero(json_array_size(skip) + json_array_size(columns) + json_array_size(names) + 1,
+                           sizeof **held);
     const char **next = *held;
     read_list(&dataset->skip, &next, skip);
     read_list(&dataset->reading.columns, &next, columns);
+    read_list(&dataset->naming.names, &next, names);
     return MEL_OK;
 }
 
@@ -202,7 +209,9 @@ char *cli_space_typed(const json_t *description)
                   { "evidence", "evidence" },
                   { "radius_method", "radius-method" },
                   { "positive", "positive" },
+                  { "probs_columns", "columns" },
                   { "classes", "classes" },
+                  { "rename", "rename" },
                   { "delimiter", "delimiter" } };
     char *typed = cli_format("%s", "");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

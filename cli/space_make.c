@@ -12,13 +12,6 @@ bool cli_space_given(const cli_space_args *args)
            args->ball != NULL;
 }
 
-static void free_names(char **name, size_t n)
-{
-    for (size_t i = 0; name != NULL && i < n; i++)
-        free(name[i]);
-    free(name);
-}
-
 void cli_space_clear(cli_space *space)
 {
     mel_ball_free(space->ball);
@@ -26,8 +19,8 @@ void cli_space_clear(cli_space *space)
     mel_face_free(space->face);
     mel_face_free(space->sample);
     mel_radius_clear(&space->how);
-    free_names(space->class_name, space->n_classes);
-    free_names(space->group_name, space->n_groups);
+    cli_classes_clear(&space->classes);
+    cli_names_free(space->group_name, space->n_groups);
     free(space->probability);
     free(space->label);
     free(space->group);
@@ -42,6 +35,13 @@ const mel_layout *cli_space_layout(const cli_space *space)
     return space->space != NULL  ? mel_space_layout(space->space)
            : space->ball != NULL ? mel_ball_layout(space->ball)
                                  : &binary;
+}
+
+cli_about cli_space_about(const cli_space *space)
+{
+    return (cli_about){ .name = space->unnamed ? NULL : (const char *const *)space->classes.name,
+                        .label = space->unnamed ? NULL : (const char *const *)space->classes.label,
+                        .group = space->n_rows > 0 ? (const char *const *)space->group_name : NULL };
 }
 
 /* --- what is wanted ----------------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ static mel_status check_args(const cli_space_args *args, mel_error *err)
 /* --- names -------------------------------------------------------------------------------------- */
 
 /* Copies; without names they are numbers. */
-static char **copy_names(size_t n, char *const *name, size_t first)
+static char **copy_names(size_t n, const char *const *name, size_t first)
 {
     char **copy = cli_alloc_zero(n, sizeof *copy);
     for (size_t i = 0; i < n; i++)
@@ -151,56 +151,35 @@ static char **copy_names(size_t n, char *const *name, size_t first)
     return copy;
 }
 
-/* Are all names there, and all different? */
-static bool are_proper(size_t n, char *const *name)
+void cli_take_classes(cli_space *space, cli_classes *classes)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (name[i][0] == '\0')
-            return false;
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(name[i], name[j]) == 0)
-                return false;
-    }
-    return true;
+    space->classes = *classes;
+    space->n_classes = classes->n;
+    space->class_name = classes->name;
+    *classes = (cli_classes){ 0 };
 }
 
-static mel_status rename_classes(cli_space *space, const char *text, size_t n, mel_error *err)
-{
-    size_t found = 1;
-    for (const char *c = text; *c != '\0'; c++)
-        found += *c == ',';
-    space->class_name = cli_alloc_zero(n, sizeof *space->class_name);
-    const char *at = text;
-    for (size_t i = 0; found == n && i < n; i++) {
-        const size_t length = strcspn(at, ",");
-        space->class_name[i] = cli_format("%.*s", (int)length, at);
-        at += length + 1;
-    }
-    if (found == n && are_proper(n, space->class_name))
-        return MEL_OK;
-    return n == 2
-               ? cli_fail(err, MEL_EINVAL,
-                          "--classes %s: two different names with a comma between them are wanted, the "
-                          "negative class first",
-                          text)
-               : cli_fail(err, MEL_EINVAL,
-                          "--classes %s: %zu different names with commas between them are wanted", text, n);
-}
-
-mel_status cli_name_classes(cli_space *space, const cli_space_args *args, size_t n, char *const *name,
+mel_status cli_name_classes(cli_space *space, const cli_space_args *args, size_t n, const char *const *name,
                             mel_error *err)
 {
-    space->n_classes = n;
-    if (args->classes != NULL)
-        return rename_classes(space, args->classes, n, err);
-    space->class_name = copy_names(n, name, 0);
+    const cli_naming *naming = &args->dataset.naming;
+    char **own = copy_names(n, name, 0);
+    cli_classes classes = { 0 };
+    const mel_status status =
+        cli_classes_invent(&classes, n, (const char *const *)own, naming,
+                           args->population != NULL ? "the population" : "the ball", err);
+    cli_names_free(own, n);
+    if (status != MEL_OK)
+        return status;
+    cli_take_classes(space, &classes);
+    space->unnamed = naming->classes == NULL && naming->rename == NULL && naming->names.n == 0;
     return MEL_OK;
 }
 
 void cli_name_groups(cli_space *space, size_t n, char *const *name)
 {
     space->n_groups = n;
-    space->group_name = copy_names(n, name, 1);
+    space->group_name = copy_names(n, (const char *const *)name, 1);
 }
 
 /* --- from rows ---------------------------------------------------------------------------------- */
@@ -282,7 +261,7 @@ static mel_status settle_groups(cli_space *space, const cli_space_args *args, co
         return cli_fail(err, MEL_EINVAL, "--groups: %s metrics are not about groups", want->whom);
     if (want->grouped)
         return MEL_OK;
-    free_names(space->group_name, space->n_groups);
+    cli_names_free(space->group_name, space->n_groups);
     space->group_name = NULL;
     space->n_groups = 0;
     return MEL_OK;
@@ -387,5 +366,9 @@ mel_status cli_space_make(cli_space *out, const cli_space_args *args, const cli_
     else
         out->domain.face = out->face;
     out->description = cli_space_describe(args, out);
+    char *renamed = out->n_rows > 0 ? cli_classes_renamed(&out->classes) : NULL;
+    if (renamed != NULL)
+        cli_note(run, "%s", renamed);
+    free(renamed);
     return MEL_OK;
 }

@@ -20,8 +20,11 @@ mel_status cli_make_population(cli_space *space, const cli_space_args *args, con
 mel_status cli_make_abstract_ball(cli_space *space, const cli_space_args *args, const cli_want *want,
                                   const cli_run *run, mel_error *err);
 
-/* Takes the names of --classes, or copies the given ones (NULL: "0", "1", ...; groups "1", "2", ...). */
-mel_status cli_name_classes(cli_space *space, const cli_space_args *args, size_t n, char *const *name,
+/* The classes of rows, which become the space's. */
+void cli_take_classes(cli_space *space, cli_classes *classes);
+/* n classes without labels, called `name` (NULL: "0", "1", ...) unless the options say otherwise; groups
+ * without names are "1", "2", .... */
+mel_status cli_name_classes(cli_space *space, const cli_space_args *args, size_t n, const char *const *name,
                             mel_error *err);
 void cli_name_groups(cli_space *space, size_t n, char *const *name);
 /* Will the planar face of two classes do? */

@@ -38,8 +38,7 @@ static bool parse_logistic(double value[2], const char *text)
 static mel_status planar_population(cli_space *space, const cli_space_args *args, double a, double b,
                                     mel_error *err)
 {
-    static char negative[] = "negative", positive[] = "positive";
-    char *const names[] = { negative, positive };
+    static const char *const names[] = { "negative", "positive" };
     const mel_status status = cli_name_classes(space, args, 2, names, err);
     return status == MEL_OK ? mel_face_from_logistic(&space->face, a, b, err) : status;
 }

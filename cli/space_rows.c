@@ -48,13 +48,13 @@ mel_status cli_rows_from_table(cli_space *space, const cli_space_args *args, con
     mel_encoder *encoder = NULL;
     mel_status status = cli_dataset_read(&dataset, &args->dataset, run, err);
     if (status == MEL_OK)
-        status = cli_name_classes(space, args, dataset.labels.n_classes, dataset.labels.name, err);
-    if (status == MEL_OK)
         cli_name_groups(space, dataset.groups.n_classes, dataset.groups.name);
     if (status == MEL_OK && strcmp(dataset.path, "-") != 0)
         status = mel_digest_file(space->digest, dataset.path, err);
     if (status == MEL_OK)
         status = cli_dataset_split(parts, &dataset, args->dataset.test_share, false, run->seed, err);
+    if (status == MEL_OK)
+        cli_take_classes(space, &dataset.classes);
     if (status == MEL_OK)
         status = cli_part_learn(&encoder, &parts[CLI_TRAIN], &args->dataset, err);
     if (status == MEL_OK)
@@ -84,14 +84,12 @@ static mel_status read_codes(mel_labels *codes, bool groups, const cli_space_arg
     return status;
 }
 
-static mel_status read_labels(mel_labels *labels, const cli_space_args *args, const mel_read_options *read,
-                              mel_error *err)
+static mel_status read_labels(mel_labels *labels, cli_classes *classes, const cli_space_args *args,
+                              const mel_read_options *read, mel_error *err)
 {
-    bool swapped = false; /* the codes are all that is asked of the labels */
     const mel_status status = read_codes(labels, false, args, read, err);
-    return status != MEL_OK || args->dataset.positive == NULL
-               ? status
-               : cli_put_positive_second(labels, &swapped, args->dataset.positive, args->labels, err);
+    return status != MEL_OK ? status
+                            : cli_classes_settle(classes, labels, &args->dataset.naming, args->labels, err);
 }
 
 static mel_status check_shapes(const cli_space_args *args, const mel_proba *proba, const mel_labels *labels,
@@ -137,17 +135,16 @@ static mel_status digest_files(char digest[MEL_DIGEST_HEX], const cli_space_args
 
 /* The arrays of the files become the space's. */
 static mel_status take_rows(cli_space *space, const cli_space_args *args, mel_proba *proba,
-                            mel_labels *labels, mel_labels *groups, mel_error *err)
+                            mel_labels *labels, cli_classes *classes, mel_labels *groups, mel_error *err)
 {
     mel_status status = check_shapes(args, proba, labels, groups, err);
     if (status == MEL_OK)
-        status = cli_name_classes(space, args, labels->n_classes, labels->name, err);
-    if (status == MEL_OK)
-        status = cli_order_columns(proba, args->probs, labels->name, err);
+        status = cli_order_columns(proba, args->probs, args->columns, classes, err);
     if (status == MEL_OK)
         status = digest_files(space->digest, args, err);
     if (status != MEL_OK)
         return status;
+    cli_take_classes(space, classes);
     cli_name_groups(space, groups->n_classes, groups->name);
     space->n_rows = proba->n_rows;
     space->probability = proba->value;
@@ -163,18 +160,20 @@ mel_status cli_rows_from_probabilities(cli_space *space, const cli_space_args *a
 {
     mel_proba proba = { 0 };
     mel_labels labels = { 0 }, groups = { 0 };
+    cli_classes classes = { 0 };
     cli_reader reader = { 0 };
     mel_status status = cli_reader_init(&reader, &args->dataset.reading, run, err);
     if (status == MEL_OK)
         status = mel_proba_read(&proba, args->probs, &reader.options, err);
     if (status == MEL_OK)
-        status = read_labels(&labels, args, &reader.options, err);
+        status = read_labels(&labels, &classes, args, &reader.options, err);
     if (status == MEL_OK && args->groups != NULL)
         status = read_codes(&groups, true, args, &reader.options, err);
     if (status == MEL_OK)
-        status = take_rows(space, args, &proba, &labels, &groups, err);
+        status = take_rows(space, args, &proba, &labels, &classes, &groups, err);
     mel_proba_clear(&proba);
     mel_labels_clear(&labels);
+    cli_classes_clear(&classes);
     mel_labels_clear(&groups);
     cli_reader_clear(&reader);
     return status;

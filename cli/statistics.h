@@ -1,23 +1,9 @@
-/* Statistics of classifiers: pools of them in files, and counting predictions. Shared by score and rank. */
+/* Statistics of classifiers by counting their predictions. */
 #ifndef MEL_CLI_STATISTICS_H
 #define MEL_CLI_STATISTICS_H
 
 #include "command.h"
-#include "melicit/data.h"
 #include "melicit/layout.h"
-
-/* n classifiers, one row of `size` numbers each. */
-typedef struct {
-    size_t n, size;
-    char **name;
-    double *value;
-} cli_pool;
-/* CSV with a "name" column and a column of numbers per coordinate (binary: tp and tn by name, in any case),
- * or NPY with a row per classifier. MEL_EDATA, with the classifier and the column, for numbers that cannot
- * be such statistics. */
-mel_status cli_pool_read(cli_pool *out, const char *path, const mel_layout *layout,
-                         const mel_read_options *read, mel_error *err);
-void cli_pool_clear(cli_pool *pool);
 
 /* Rows with their true and predicted classes (codes below the layout's n_classes) and groups; group NULL:
  * the layout has none. */

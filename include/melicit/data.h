@@ -74,6 +74,10 @@ MEL_API const char *mel_table_name(const mel_table *table); /* file, for message
 MEL_API size_t mel_table_row_number(const mel_table *table, size_t row);
 MEL_API const char *mel_table_column_name(const mel_table *table, size_t column);
 MEL_API mel_column_type mel_table_column_type(const mel_table *table, size_t column);
+/* What the file was: CSV, NPY or LIBSVM; AUTO for rows taken out of a table and blocks of a stream. */
+MEL_API mel_format mel_table_format(const mel_table *table);
+/* Whether the names of the columns are the file's own: those of a CSV with a header. */
+MEL_API bool mel_table_has_header(const mel_table *table);
 /* SIZE_MAX when there is no such column. */
 MEL_API size_t mel_table_find(const mel_table *table, const char *column_name);
 /* Lent until the table is freed; NULL when the column is of the other type. Sparse tables (LIBSVM)
@@ -123,6 +127,9 @@ MEL_API mel_status mel_table_groups(mel_labels *out, const mel_table *table, con
 MEL_API mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, const char *column,
                                              size_t n_classes, mel_error *err);
 MEL_API void mel_labels_clear(mel_labels *labels);
+/* The order of mel_labels for names that do not come from a table: order[i] is which of the n names is at
+ * place i when all are sorted, by value where each is a number, else by byte. */
+MEL_API mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, mel_error *err);
 
 /* How a table becomes features, learned on training rows.
  * - A column of numbers is one feature: missing cells get the median, then (x - mean) / deviation, where

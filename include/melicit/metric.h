@@ -76,6 +76,11 @@ MEL_API mel_status mel_metric_fair_quadratic(mel_metric **out, const mel_layout 
 MEL_API size_t mel_group_pairs(size_t n_groups);
 MEL_API size_t mel_group_pair(size_t n_groups, size_t u, size_t v);
 MEL_API mel_status mel_metric_copy(mel_metric **out, const mel_metric *metric, mel_error *err);
+/* The same metric with its classes and groups in another order: new class i is old class class_place[i],
+ * new group g old group group_place[g] (NULL where there are no groups). Values stay what they were for
+ * statistics in the new order. */
+MEL_API mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const size_t *class_place,
+                                      const size_t *group_place, mel_error *err);
 MEL_API void mel_metric_free(mel_metric *metric);
 /* Renames the groups of a metric that has any: n_groups strings, copied. */
 MEL_API mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_names, mel_error *err);

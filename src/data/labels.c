@@ -12,7 +12,7 @@
 typedef struct {
     double value; /* 0 unless all are numbers */
     const char *text;
-    uint32_t code;
+    size_t code;
 } keyed;
 
 static int compare_keyed(const void *a, const void *b)
@@ -23,21 +23,41 @@ static int compare_keyed(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
+/* By value when all texts are numbers, else by byte. */
+static void sort_keyed(keyed *key, size_t n)
+{
+    bool numbers = true;
+    for (size_t i = 0; i < n; i++)
+        numbers = numbers &&
+                  mel_number_parse(key[i].text, strlen(key[i].text), &key[i].value) == MEL_NUMBER_FINITE;
+    for (size_t i = 0; i < n && !numbers; i++)
+        key[i].value = 0.0;
+    qsort(key, n, sizeof *key, compare_keyed);
+}
+
 mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *present, uint32_t *order,
                            mel_error *err)
 {
     keyed *key = mel_alloc(n, sizeof *key);
     if (key == NULL)
         return mel_fail_memory(err, "sorting class names");
-    bool numbers = true;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         key[i] = (keyed){ .text = mel_dict_text(dict, present[i]), .code = present[i] };
-        numbers = numbers && mel_number_parse(key[i].text, mel_dict_length(dict, present[i]),
-                                              &key[i].value) == MEL_NUMBER_FINITE;
-    }
-    for (size_t i = 0; i < n && !numbers; i++)
-        key[i].value = 0.0;
-    qsort(key, n, sizeof *key, compare_keyed);
+    sort_keyed(key, n);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)key[i].code;
+    free(key);
+    return MEL_OK;
+}
+
+mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, mel_error *err)
+{
+    keyed *key = mel_alloc(n, sizeof *key);
+    if (key == NULL)
+        return mel_fail_memory(err, "sorting class names");
+    for (size_t i = 0; i < n; i++)
+        key[i] = (keyed){ .text = names[i], .code = i };
+    sort_keyed(key, n);
     for (size_t i = 0; i < n; i++)
         order[i] = key[i].code;
     free(key);

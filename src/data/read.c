@@ -134,8 +134,12 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
 {
     mel_format format = opt->format != MEL_FORMAT_AUTO ? opt->format : mel_format_of_name(name);
     mel_status status = format == MEL_FORMAT_AUTO ? format_of_content(&format, source, err) : MEL_OK;
-    if (status == MEL_OK && format == MEL_FORMAT_CSV)
-        return mel_read_csv(out, source, name, opt, err);
+    if (status == MEL_OK && format == MEL_FORMAT_CSV) {
+        status = mel_read_csv(out, source, name, opt, err);
+        if (status == MEL_OK)
+            (*out)->format = format;
+        return status;
+    }
     char *bytes = NULL;
     size_t n = 0;
     if (status == MEL_OK)
@@ -144,6 +148,8 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
     if (status == MEL_OK)
         status = format == MEL_FORMAT_NPY ? mel_read_npy(out, bytes, n, name, opt, err)
                                           : mel_read_libsvm(out, bytes, n, name, opt, err);
+    if (status == MEL_OK)
+        (*out)->format = format;
     free(bytes);
     return status;
 }

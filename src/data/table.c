@@ -101,6 +101,16 @@ mel_status mel_table_need(size_t *column, const mel_table *table, const char *na
                     mel_show_text(name).text);
 }
 
+mel_format mel_table_format(const mel_table *table)
+{
+    return table->format;
+}
+
+bool mel_table_has_header(const mel_table *table)
+{
+    return table->format == MEL_FORMAT_CSV && table->first_row > 1;
+}
+
 const double *mel_table_numbers(const mel_table *table, size_t column)
 {
     return table->column[column].numbers;

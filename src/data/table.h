@@ -26,6 +26,7 @@ struct mel_table {
     size_t n_rows, n_columns;
     mel_dict *names; /* code = column */
     mel_column *column;
+    mel_format format; /* what the file was; AUTO: not from a file */
     size_t first_row; /* number of row 0 in the file, as messages count */
     size_t *origin;   /* taken rows: the number of each; else NULL */
     bool is_sparse;

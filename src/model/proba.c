@@ -13,7 +13,7 @@ static const double sum_tolerance = 1e-6;
 
 void mel_proba_clear(mel_proba *proba)
 {
-    for (size_t c = 0; proba->name != NULL && c < proba->n_classes; c++)
+    for (size_t c = 0; proba->name != NULL && c < proba->n_columns; c++)
         free(proba->name[c]);
     free(proba->name);
     free(proba->value);
@@ -104,6 +104,7 @@ static mel_status take_values(mel_proba *out, const mel_table *table, mel_error 
 {
     const size_t columns = mel_table_columns(table);
     out->n_rows = mel_table_rows(table);
+    out->n_columns = columns;
     out->n_classes = columns == 1 ? 2 : columns;
     if (out->n_rows <= SIZE_MAX / out->n_classes)
         out->value = mel_alloc(out->n_rows * out->n_classes, sizeof *out->value);
@@ -125,12 +126,11 @@ static mel_status take_values(mel_proba *out, const mel_table *table, mel_error 
 
 static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *err)
 {
-    const bool has_header = table->first_row > 1;
-    if (!has_header || mel_table_columns(table) == 1)
+    if (!mel_table_has_header(table))
         return MEL_OK;
-    out->name = mel_alloc_zero(out->n_classes, sizeof *out->name);
+    out->name = mel_alloc_zero(out->n_columns, sizeof *out->name);
     bool enough = out->name != NULL;
-    for (size_t c = 0; enough && c < out->n_classes; c++) {
+    for (size_t c = 0; enough && c < out->n_columns; c++) {
         out->name[c] = mel_strdup(mel_table_column_name(table, c));
         enough = out->name[c] != NULL;
     }

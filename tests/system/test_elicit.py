@@ -408,8 +408,10 @@ def test_score(melicit, truth):
     assert math.isclose(got["scores"][0]["f1"], 2 / 3) and math.isclose(got["scores"][0]["tp"], 0.4)
     melicit("score", "--metric", "truth.json").refused(2, "--statistics")
     melicit("score", "--statistics", "pool.csv").refused(2, "--metric")
-    melicit.write("big.csv", "name,TP,TN,cost\nx,0.3,0.2,5\ny,0.9,0.9,5\n")
+    melicit.write("big.csv", "name,TP,TN\nx,0.3,0.2\ny,0.9,0.9\n")
     melicit("score", "--metric", "truth.json", "--statistics", "big.csv").refused(3, "classifier 2", "more than 1")
+    melicit.write("more.csv", "name,tp,tn,cost\nx,0.3,0.2,5\n")
+    melicit("score", "--metric", "truth.json", "--statistics", "more.csv").refused(3, "more.csv", '"cost"', "tp, tn")
     melicit.write("bad.csv", "name,tp,tn\nx,1.3,0.2\n")
     melicit("score", "--metric", "truth.json", "--statistics", "bad.csv").refused(3, "1.3", "tp")
 

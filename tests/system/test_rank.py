@@ -76,7 +76,7 @@ def test_rank_says_how_sure(melicit):
     text = json.loads(metric_text("diagonal-linear", layout("confusion", "diagonal", 2), a=[0.5, 0.5]))
     text["intervals"] = {"a": [[0.4, 0.6], [0.4, 0.6]]}
     melicit.write("m.json", json.dumps(text))
-    melicit.write("pool.csv", "name,a,b\nleft,0.5,0.1\nright,0.1,0.5\nboth,0.45,0.45\nnone,0,0\n")
+    melicit.write("pool.csv", "name,0,1\nleft,0.5,0.1\nright,0.1,0.5\nboth,0.45,0.45\nnone,0,0\n")
     got = melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--json").done().json
     row = {x["name"]: x for x in got["order"]}
     assert row["both"]["place"] == 1 and row["both"]["best_probability"] >= 0.99

@@ -106,9 +106,15 @@ def test_weights_are_for_planar_faces(melicit):
 
 
 def test_metric_for_other_classes(melicit, sample):
-    shape = layout("confusion", "diagonal", 3, classes=["0", "2", "1"])
-    melicit.write("m.json", metric_text("diagonal-linear", shape, a=[0.2, 0.3, 0.5]))
-    melicit("apply", *ROWS, "--metric", "m.json").refused(3, "m.json", '"1"')
+    found = []
+    for order, a in (("012", [0.2, 0.5, 0.3]), ("021", [0.2, 0.3, 0.5])):
+        shape = layout("confusion", "diagonal", 3, classes=order)
+        melicit.write("m.json", metric_text("diagonal-linear", shape, a=a))
+        found.append(melicit("apply", *ROWS, "--metric", "m.json", "--json").done().json["classifier"])
+    assert found[0] == found[1]
+    melicit.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 3, classes="abc"), a=[0.2, 0.3, 0.5]))
+    melicit("apply", *ROWS, "--metric", "m.json").refused(3, "m.json", '"a"', '"0"', "--rename 0=a,1=b,2=c")
+    melicit("apply", *ROWS, "--metric", "m.json", "--rename", "0=a,1=b,2=c").done()
     melicit.write("m.json", metric_text("linear", layout("rates", "offdiagonal", 3), a=unit([1] * 6)))
     melicit("elicit", *ROWS, "--oracle", "sim:m.json").refused(3, "m.json", "--kind rates")
     melicit.write("m.json", metric_text("quadratic", layout("rates", "offdiagonal", 3), "cost", a=unit([1] * 6),
@@ -117,10 +123,12 @@ def test_metric_for_other_classes(melicit, sample):
 
 
 @pytest.mark.parametrize("text, says", [
-    ("name,a,b\nx,0.1,0.2\n", ["2 columns", "3"]),
-    ("name,a,b,c\nx,0.1,0.2,1.3\n", ["classifier 1", "c", "1.3"]),
-    ("name,a,b,c\nx,0.1,0.2,0.3\ny,0.5,0.4,0.3\n", ["classifier 2", "1.2"]),
-    ("name,a,b,c\nx,0.1,?,0.3\n", ["classifier 1"]),
+    ("name,c1,c2\nx,0.1,0.2\n", ["2 columns", "3"]),
+    ("name,a,b,c\nx,0.1,0.2,0.3\n", ['"a"', '"0"']),
+    ("name,0,1\nx,0.1,0.2\n", ['"2"']),
+    ("name,0,1,2\nx,0.1,0.2,1.3\n", ["classifier 1", "column 2", "1.3"]),
+    ("name,0,1,2\nx,0.1,0.2,0.3\ny,0.5,0.4,0.3\n", ["classifier 2", "1.2"]),
+    ("name,0,1,2\nx,0.1,?,0.3\n", ["classifier 1"]),
 ])
 def test_bad_pool(melicit, text, says):
     melicit.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 3), a=[0.2, 0.3, 0.5]))

@@ -1,0 +1,155 @@
+/* The same metric with its classes and groups in another order. */
+#include "metric/fields.h"
+
+#include <stdlib.h>
+
+/* Where the old metric has each coordinate of the new one. */
+typedef struct {
+    size_t *within; /* one group's coordinates */
+    size_t *all;    /* those of all groups */
+} places;
+
+/* The coordinate of (truth, said) within a group. */
+static size_t coordinate(const mel_layout *layout, size_t truth, size_t said)
+{
+    if (layout->coordinates == MEL_BINARY)
+        return 1 - truth;
+    return layout->coordinates == MEL_DIAGONAL ? truth
+                                               : truth * (layout->n_classes - 1) + said - (said > truth);
+}
+
+static void find_places(places *out, const mel_metric *metric, const size_t *class_place,
+                        const size_t *group_place)
+{
+    const mel_layout *layout = &metric->layout;
+    const size_t k = layout->n_classes, q = metric->per_group;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            if ((i == j) != (layout->coordinates == MEL_OFFDIAGONAL))
+                out->within[coordinate(layout, i, j)] = coordinate(layout, class_place[i], class_place[j]);
+    for (size_t c = 0; c < metric->size; c++)
+        out->all[c] = (group_place != NULL ? group_place[c / q] : 0) * q + out->within[c % q];
+}
+
+/* side^rank numbers; each index goes its own way. */
+static void reorder_tensor(double *out, const double *in, size_t side, uint32_t rank, const size_t *place)
+{
+    const size_t n = mel_tensor_size(side, rank);
+    for (size_t at = 0; at < n; at++) {
+        size_t from = 0, step = 1, left = at;
+        for (uint32_t d = 0; d < rank; d++) {
+            from += place[left % side] * step;
+            left /= side;
+            step *= side;
+        }
+        out[at] = in[from];
+    }
+}
+
+static void reorder_field(double *out, const double *in, const mel_field *field, const mel_metric *metric,
+                          const places *to, const size_t *group_place)
+{
+    const size_t *place = field->side == metric->size ? to->all : to->within;
+    const size_t block = field->rank == 0 ? 1 : mel_tensor_size(field->side, field->rank);
+    if (field->rank == 0)
+        out[field->first] = in[field->first];
+    else if (field->groups < 2)
+        reorder_tensor(out + field->first, in + field->first, field->side, field->rank, place);
+    for (size_t v = 1; field->rank > 0 && v < field->groups; v++)
+        for (size_t u = 0; u < v; u++) { /* what pairs weigh does not depend on their order */
+            const size_t a = group_place[u], b = group_place[v];
+            const size_t from = mel_group_pair(field->groups, a < b ? a : b, a < b ? b : a);
+            reorder_tensor(out + field->first + mel_group_pair(field->groups, u, v) * block,
+                           in + field->first + from * block, field->side, field->rank, to->within);
+        }
+}
+
+static void reorder_all(double *out, const double *in, const mel_metric *metric, const places *to,
+                        const size_t *group_place)
+{
+    mel_field field[MEL_MAX_FIELDS];
+    const size_t n = mel_metric_fields(field, metric);
+    for (size_t f = 0; f < n; f++)
+        reorder_field(out, in, &field[f], metric, to, group_place);
+}
+
+static mel_status reorder_intervals(mel_metric *out, const mel_metric *in, const places *to,
+                                    const size_t *group_place, mel_error *err)
+{
+    if (in->low == NULL)
+        return MEL_OK;
+    const size_t n = in->n_coefficients;
+    double *low = mel_alloc(n, sizeof *low), *high = mel_alloc(n, sizeof *high);
+    mel_status status = low != NULL && high != NULL ? MEL_OK : mel_fail_memory(err, "a metric");
+    if (status == MEL_OK) {
+        reorder_all(low, in->low, in, to, group_place);
+        reorder_all(high, in->high, in, to, group_place);
+        status = mel_metric_set_intervals(out, low, high, err);
+    }
+    free(low);
+    free(high);
+    return status;
+}
+
+static mel_status reorder_numbers(mel_metric *out, const mel_metric *in, const size_t *class_place,
+                                  const size_t *group_place, mel_error *err)
+{
+    const size_t k = in->layout.n_classes;
+    places to = { mel_alloc(in->per_group, sizeof *to.within), mel_alloc(in->size, sizeof *to.all) };
+    mel_status status =
+        to.within != NULL && to.all != NULL ? MEL_OK : mel_fail_memory(err, "the order of a metric");
+    if (status == MEL_OK) {
+        find_places(&to, in, class_place, group_place);
+        reorder_all(out->coefficient, in->coefficient, in, &to, group_place);
+        for (size_t g = 0; in->prevalence != NULL && g < in->layout.n_groups; g++)
+            for (size_t i = 0; i < k; i++)
+                out->prevalence[g * k + i] = in->prevalence[group_place[g] * k + class_place[i]];
+        status = reorder_intervals(out, in, &to, group_place, err);
+    }
+    free(to.within);
+    free(to.all);
+    return status == MEL_OK ? mel_metric_set_elicited(out, &in->elicited, err) : status;
+}
+
+/* Is every number below n there once? */
+static bool is_order(size_t n, const size_t *place)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (place[i] >= n)
+            return false;
+        for (size_t j = 0; j < i; j++)
+            if (place[i] == place[j])
+                return false;
+    }
+    return true;
+}
+
+mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const size_t *class_place,
+                              const size_t *group_place, mel_error *err)
+{
+    *out = NULL;
+    const size_t k = metric->layout.n_classes, m = metric->group_names != NULL ? metric->layout.n_groups : 0;
+    if (!is_order(k, class_place) || (m > 0 && (group_place == NULL || !is_order(m, group_place))))
+        return mel_fail(err, MEL_EINVAL,
+                        "the new order of a metric is no order of its %zu classes and %zu groups", k, m);
+    const char **name = mel_alloc(k + m, sizeof *name);
+    if (name == NULL)
+        return mel_fail_memory(err, "the names of a metric");
+    for (size_t i = 0; i < k; i++)
+        name[i] = metric->class_names[class_place[i]];
+    for (size_t g = 0; g < m; g++)
+        name[k + g] = metric->group_names[group_place[g]];
+    const mel_metric_kind kind = { metric->family, metric->degree,          metric->layout,
+                                   name,           m > 0 ? name + k : NULL, metric->orientation };
+    mel_metric *made = NULL;
+    mel_status status = mel_metric_new(&made, &kind, err);
+    free(name);
+    if (status == MEL_OK && made != NULL)
+        status = reorder_numbers(made, metric, class_place, m > 0 ? group_place : NULL, err);
+    if (status != MEL_OK) {
+        mel_metric_free(made);
+        return status;
+    }
+    *out = made;
+    return MEL_OK;
+}
