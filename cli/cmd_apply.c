@@ -208,11 +208,13 @@ static const cli_option own_options[] = {
       .help = "instead of a metric: the classifier that achieves this point, TP,TN or one number per "
               "coordinate" },
     { .name = "coordinates",
+      .reads = CLI_OF_POINT,
       .kind = CLI_CHOICE,
       .at = offsetof(apply_args, coordinates),
       .choices = cli_coordinate_choices,
       .help = "what the point is, as in melicit space" },
     { .name = "delta",
+      .reads = CLI_OF_POINT,
       .argument = "X",
       .kind = CLI_NUMBER,
       .at = offsetof(apply_args, delta),
@@ -244,6 +246,13 @@ static const cli_example examples[] = {
 };
 static const apply_args defaults = { .space = CLI_SPACE_DEFAULTS, .delta = 1e-6 };
 
+static unsigned inputs(const void *arguments)
+{
+    const apply_args *given = arguments;
+    const unsigned space = cli_space_inputs(&given->space);
+    return space != 0 && given->point != NULL ? space | CLI_OF_POINT : space;
+}
+
 const cli_command cli_apply = {
     .name = "apply",
     .summary = "the classifier that is best for a metric, by thresholding probabilities",
@@ -257,5 +266,6 @@ const cli_command cli_apply = {
     .examples = examples,
     .args_size = sizeof(apply_args),
     .defaults = &defaults,
+    .inputs = inputs,
     .run = run_apply,
 };

@@ -402,6 +402,14 @@ static const cli_example examples[] = {
     { 0 },
 };
 
+static unsigned inputs(const void *arguments)
+{
+    const elicit_args *given = arguments;
+    const unsigned space = cli_space_inputs(&given->space);
+    const unsigned pool = given->until != NULL ? CLI_OF_FILES : 0;
+    return space != 0 ? space | pool : given->session != NULL ? CLI_OF_SESSION | pool : 0;
+}
+
 const cli_command cli_elicit = {
     .name = "elicit",
     .summary = "ask questions, print the metric",
@@ -428,5 +436,6 @@ const cli_command cli_elicit = {
         "code 5 says that the session was left before its end.",
     .args_size = sizeof(elicit_args),
     .defaults = &cli_elicit_defaults,
+    .inputs = inputs,
     .run = run_elicit,
 };

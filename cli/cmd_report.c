@@ -111,6 +111,13 @@ static const cli_example examples[] = {
 };
 static const report_args defaults = { .space = CLI_SPACE_DEFAULTS, .out = "report.html" };
 
+static unsigned inputs(const void *arguments)
+{
+    const report_args *given = arguments;
+    const unsigned space = cli_space_inputs(&given->space);
+    return space != 0 ? space : CLI_OF_SESSION;
+}
+
 const cli_command cli_report = {
     .name = "report",
     .summary = "HTML report of a session",
@@ -123,5 +130,6 @@ const cli_command cli_report = {
         "The session remembers which data it is about; space options are needed only when a file has moved.",
     .args_size = sizeof(report_args),
     .defaults = &defaults,
+    .inputs = inputs,
     .run = run_report,
 };

@@ -254,6 +254,7 @@ static const cli_option own_options[] = {
       .help = "what points are: TP,TN; the diagonal of the confusion matrix; or the rest of it, row by row; "
               "auto takes TP,TN for two classes, else what has as many numbers as the point, else the rest" },
     { .name = "delta",
+      .reads = CLI_OF_POINT,
       .argument = "X",
       .kind = CLI_NUMBER,
       .at = offsetof(space_args, delta),
@@ -285,6 +286,13 @@ static const cli_example examples[] = {
 };
 static const space_args defaults = { .space = CLI_SPACE_DEFAULTS, .delta = 1e-6 };
 
+static unsigned inputs(const void *arguments)
+{
+    const space_args *given = arguments;
+    const unsigned space = cli_space_inputs(&given->space);
+    return space != 0 && (given->point != NULL || given->direction != NULL) ? space | CLI_OF_POINT : space;
+}
+
 const cli_command cli_space_verb = {
     .name = "space",
     .summary = "describe what is achievable; plot it; find the classifier for a point",
@@ -302,5 +310,6 @@ const cli_command cli_space_verb = {
     .examples = examples,
     .args_size = sizeof(space_args),
     .defaults = &defaults,
+    .inputs = inputs,
     .run = run_space,
 };

@@ -25,6 +25,22 @@ typedef struct {
     size_t n;
 } cli_list;
 
+/* Kinds of input: what an option needs to be read at all, and what a command was given. */
+enum {
+    CLI_OF_TABLE = 1,      /* --data */
+    CLI_OF_PROBS = 2,      /* --probs */
+    CLI_OF_POPULATION = 4, /* --population */
+    CLI_OF_BALL = 8,       /* --ball */
+    CLI_OF_GROUPS = 16,    /* --groups */
+    CLI_OF_FILES = 32,     /* any file with rows */
+    CLI_OF_POINT = 64,     /* --point or --direction */
+    CLI_OF_SESSION = 128   /* --session, which says the rest itself */
+};
+enum {
+    CLI_OF_ROWS = CLI_OF_TABLE | CLI_OF_PROBS,
+    CLI_OF_SPACE = CLI_OF_ROWS | CLI_OF_POPULATION | CLI_OF_BALL
+};
+
 /* One option. A table of options ends with a row without a name. */
 typedef struct {
     const char *name;           /* without the dashes */
@@ -33,6 +49,7 @@ typedef struct {
     const char *const *choices; /* CLI_CHOICE: ends with NULL */
     double low, high;           /* CLI_NUMBER, CLI_WHOLE: the range, ends included ... */
     size_t at;                  /* offset of the field in the struct that the option's group fills */
+    unsigned reads;             /* kinds of input that read it, any of them; 0: it does not matter */
     cli_kind kind;
     bool above_low, below_high; /* ... unless these exclude them (CLI_NUMBER) */
     bool required;
@@ -82,6 +99,9 @@ typedef struct cli_command {
     const char *notes;           /* as description, after the options; may be NULL */
     size_t args_size;
     const void *defaults; /* args_size bytes: what the arguments are before parsing */
+    /* The kinds of input that were given; options that none of them reads are refused. 0 while that cannot be
+     * said, NULL where every option is always read. */
+    unsigned (*inputs)(const void *args);
     mel_status (*run)(cli_run *run, const void *args, mel_error *err);
 } cli_command;
 

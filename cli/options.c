@@ -1,5 +1,6 @@
 /* The option tables at work: getopt_long splits the words, the tables say what each value must be. */
 #include "command.h"
+#include "dataset.h"
 #include "help.h"
 #include "output.h"
 
@@ -100,8 +101,15 @@ bool cli_option_default(char *text, size_t size, const cli_option *option, const
 typedef struct {
     const cli_option *option;
     char *field;
+    unsigned reads;
     bool seen;
 } slot;
+
+/* How files are read matters where there are files. */
+static unsigned reads_of(const cli_group *group, const cli_option *option)
+{
+    return group->options == cli_reading_options ? CLI_OF_FILES : option->reads;
+}
 
 /* All options of the verb, its own and the common ones, in one array; the caller frees it. */
 static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_common *common)
@@ -117,7 +125,7 @@ static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_c
                 capacity = capacity != 0 ? 2 * capacity : 32;
                 slots = cli_regrow(slots, capacity, sizeof *slots);
             }
-            slots[used++] = (slot){ .option = o, .field = base + o->at };
+            slots[used++] = (slot){ .option = o, .field = base + o->at, .reads = reads_of(group, o) };
         }
     *n = used;
     return slots;
@@ -209,6 +217,7 @@ static mel_status set_value(slot *s, const char *text, mel_error *err)
     if (o->kind == CLI_FLAG) {
         const bool yes = true;
         memcpy(s->field, &yes, sizeof yes);
+        s->seen = true;
         return MEL_OK;
     }
     if (s->seen && o->kind != CLI_LIST)
@@ -297,6 +306,44 @@ static mel_status check_required(const slot *slots, size_t n, mel_error *err)
     return MEL_OK;
 }
 
+/* "--data, --probs or --ball"; freed by the caller. */
+static char *input_words(unsigned kinds)
+{
+    static const char *const names[] = {
+        "--data",   "--probs",        "--population",           "--ball",
+        "--groups", "a file of rows", "--point or --direction", "--session"
+    };
+    char *text = cli_format("%s", "");
+    for (size_t i = 0, left = kinds; i < sizeof names / sizeof *names; i++, left /= 2) {
+        if ((left & 1) == 0)
+            continue;
+        char *longer = cli_format("%s%s%s", text,
+                                  text[0] == '\0' ? ""
+                                  : left / 2 == 0 ? " or "
+                                                  : ", ",
+                                  names[i]);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+/* What the given input does not read is refused rather than ignored. */
+static mel_status check_inputs(const slot *slots, size_t n, unsigned given, mel_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!slots[i].seen || slots[i].reads == 0 || (slots[i].reads & given) != 0)
+            continue;
+        char *needs = input_words(slots[i].reads);
+        (void)cli_fail(err, MEL_EINVAL, "--%s goes with %s%s", slots[i].option->name, needs,
+                       (given & CLI_OF_SESSION) != 0 ? "; the session has its own"
+                                                     : "; nothing here reads it");
+        free(needs);
+        return MEL_EINVAL;
+    }
+    return MEL_OK;
+}
+
 static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_command *command, int argc,
                              char **argv, mel_error *err)
 {
@@ -323,7 +370,9 @@ static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_c
         return status;
     if (out->n_operands > command->max_operands)
         return cli_fail(err, MEL_EINVAL, "\"%s\" is not an option", out->operand[command->max_operands]);
-    return check_required(slots, n, err);
+    status = check_required(slots, n, err);
+    const unsigned given = status == MEL_OK && command->inputs != NULL ? command->inputs(out->args) : 0;
+    return given != 0 ? check_inputs(slots, n, given, err) : status;
 }
 
 mel_status cli_parse(cli_parsed *out, const cli_command *command, int argc, char **argv, mel_error *err)

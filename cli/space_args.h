@@ -65,6 +65,8 @@ typedef struct {
     char digest[MEL_DIGEST_HEX]; /* of the files; "" where there is none */
 } cli_space;
 
+/* Which kinds of input (CLI_OF_...) choose the space; 0: none was given. */
+unsigned cli_space_inputs(const cli_space_args *args);
 /* Whether any of the options that choose a space was given. */
 bool cli_space_given(const cli_space_args *args);
 mel_status cli_space_make(cli_space *out, const cli_space_args *args, const cli_want *want, cli_run *run,
