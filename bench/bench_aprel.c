@@ -48,7 +48,7 @@ static matrix read_matrix(const char *path)
 {
     mel_read_options opt;
     mel_read_options_init(&opt);
-    opt.no_header = true;
+    opt.header = MEL_HEADER_NO;
     mel_table *table = NULL;
     must(mel_table_read(&table, path, &opt, &err));
     matrix m = { .rows = mel_table_rows(table), .columns = mel_table_columns(table) };

@@ -70,7 +70,7 @@ typedef struct {
 
 /* The options that every verb has. */
 typedef struct {
-    bool json, quiet, help;
+    bool json, quiet, verbose, help;
     uint64_t seed, threads;
 } cli_common;
 
@@ -79,6 +79,7 @@ typedef struct {
     const struct cli_command *command;
     bool json;  /* print nothing on standard output: fill `result` instead */
     bool quiet; /* no talk, no warnings on standard error */
+    bool verbose; /* say how files were read */
     uint64_t seed;
     int threads; /* 0: all cores */
     size_t n_operands;

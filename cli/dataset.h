@@ -11,11 +11,17 @@
 typedef struct {
     int format;
     const char *delimiter;
-    bool no_header;
+    int decimal, header, encoding; /* choices; 0: to be found */
+    const char *member;
+    bool strict, zero_based;
     cli_list columns;
     uint64_t max_rows, max_columns, max_bytes, max_categories; /* 0: the library's own limits */
 } cli_reading;
 extern const cli_option cli_reading_options[];
+
+/* The options that say what a file means, to and from the description of a space. */
+void cli_reading_describe(json_t *object, const cli_reading *reading);
+mel_status cli_reading_restore(cli_reading *reading, const json_t *object, mel_error *err);
 
 /* The library's options together with the memory they point to. */
 typedef struct {
@@ -23,6 +29,7 @@ typedef struct {
     mel_column_override *overrides;
     char **names;
 } cli_reader;
+/* What reading a file has to say is printed: warnings, and with --verbose how it was read. The run is lent. */
 mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cli_run *run, mel_error *err);
 /* For rows like those that the encoder learned on: its text columns are text, whatever they look like. No
  * types are set for NPY and LIBSVM files, where the encoder says what it misses. */

@@ -58,6 +58,7 @@ static mel_status run_verb(mel_status *outcome, const cli_command *command, cons
     cli_run run = { .command = command,
                     .json = parsed->common.json,
                     .quiet = parsed->common.quiet,
+                    .verbose = parsed->common.verbose,
                     .seed = parsed->common.seed,
                     .threads = (int)parsed->common.threads,
                     .n_operands = parsed->n_operands,

@@ -24,6 +24,10 @@ static const cli_option common_options[] = {
       .kind = CLI_FLAG,
       .at = offsetof(cli_common, quiet),
       .help = "no progress bar and no warnings on standard error" },
+    { .name = "verbose",
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_common, verbose),
+      .help = "say on standard error how each file was read (also -v)" },
     { .name = "seed",
       .argument = "N",
       .kind = CLI_WHOLE,
@@ -357,9 +361,11 @@ static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_c
     int code;
     opterr = 0;
     optind = 1;
-    while (status == MEL_OK && (code = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
+    while (status == MEL_OK && (code = getopt_long(argc, argv, ":hv", longs, NULL)) != -1) {
         if (code == 'h')
             out->common.help = true;
+        else if (code == 'v')
+            out->common.verbose = true;
         else
             status = take_option(code, slots, n, command->name, argv, err);
     }

@@ -444,7 +444,7 @@ static void say(const char *who, const char *text)
     free(clean);
 }
 
-void cli_warn(cli_run *run, const char *fmt, ...)
+void cli_warn(const cli_run *run, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -458,6 +458,16 @@ void cli_warn(cli_run *run, const char *fmt, ...)
     cli_push(list, cli_json_text(text));
     if (!run->quiet && (!run->json || isatty(STDERR_FILENO)))
         say("melicit: warning: ", text);
+    free(text);
+}
+
+void cli_say(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = format_list(fmt, args);
+    va_end(args);
+    say("melicit: ", text);
     free(text);
 }
 

@@ -53,11 +53,13 @@ void cli_table_print(cli_table *table);
 
 /* A warning: in "warnings" of the result, and on standard error unless --quiet (with --json only when
  * that is a terminal). */
-MEL_PRINTF(2, 3) void cli_warn(cli_run *run, const char *fmt, ...);
+MEL_PRINTF(2, 3) void cli_warn(const cli_run *run, const char *fmt, ...);
 /* How something given was taken: in "notes" of the result; without --json also on standard error unless
  * --quiet, at once when that is a terminal, else after a success (cli_print_notes). */
 MEL_PRINTF(2, 3) void cli_note(cli_run *run, const char *fmt, ...);
 void cli_print_notes(const cli_run *run);
+/* A line on standard error that was asked for. */
+MEL_PRINTF(1, 2) void cli_say(const char *fmt, ...);
 /* Talk: on standard error, only when that is a terminal, and not with --quiet. */
 MEL_PRINTF(2, 3) void cli_talk(const cli_run *run, const char *fmt, ...);
 

@@ -4,11 +4,15 @@
 #include "output.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const formats[] = { "auto", "csv", "npy", "libsvm",
-                                       NULL }; /* in the order of mel_format */
+/* In the order of mel_format and mel_header. */
+static const char *const formats[] = { "auto", "csv", "npy", "libsvm", "npz", NULL };
+static const char *const headers[] = { "auto", "yes", "no", NULL };
+static const char *const decimals[] = { "auto", ".", ",", NULL };
+static const char *const encodings[] = { "auto", "utf-8", "utf-16", "latin-1", "windows-1252", NULL };
 
 const cli_option cli_reading_options[] = {
     { .name = "format",
@@ -16,16 +20,43 @@ const cli_option cli_reading_options[] = {
       .at = offsetof(cli_reading, format),
       .choices = formats,
       .help =
-          "what the file is; auto goes by its name (.csv, .csv.gz, .npy, .svm, .libsvm), then by content" },
+          "what the file is; auto goes by its name (.csv, .csv.gz, .npy, .npz, .svm, .libsvm), then by content" },
     { .name = "delimiter",
       .argument = "C",
       .kind = CLI_TEXT,
       .at = offsetof(cli_reading, delimiter),
-      .help = "character between the cells of a CSV file; \"tab\" for a tab" },
-    { .name = "no-header",
+      .help = "what separates the cells of a CSV file: a character, \"tab\", \"space\" for any number of "
+              "blanks, or \"auto\", which is also what happens unless it is given" },
+    { .name = "decimal",
+      .kind = CLI_CHOICE,
+      .at = offsetof(cli_reading, decimal),
+      .choices = decimals,
+      .help = "what comes before the decimals of a number in a CSV file" },
+    { .name = "header",
+      .kind = CLI_CHOICE,
+      .at = offsetof(cli_reading, header),
+      .choices = headers,
+      .help = "whether the first row of a CSV file holds the names of the columns; auto: no, if it has a number "
+              "where the column below has numbers. Without a header the columns are called c1, c2, ..." },
+    { .name = "encoding",
+      .kind = CLI_CHOICE,
+      .at = offsetof(cli_reading, encoding),
+      .choices = encodings,
+      .help = "how the text of a CSV file is stored; auto: UTF-16 by its first bytes, UTF-8 where it is valid, "
+              "else Windows-1252" },
+    { .name = "zero-based",
       .kind = CLI_FLAG,
-      .at = offsetof(cli_reading, no_header),
-      .help = "the first line of a CSV file is data; the columns are called c1, c2, ..." },
+      .at = offsetof(cli_reading, zero_based),
+      .help = "the indices of a LIBSVM file start at 0" },
+    { .name = "member",
+      .argument = "NAME",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_reading, member),
+      .help = "the array to take from an NPZ file that holds several" },
+    { .name = "strict",
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_reading, strict),
+      .help = "refuse a file about which there would be a warning" },
     { .name = "column",
       .argument = "NAME:TYPE",
       .kind = CLI_LIST,
@@ -64,13 +95,35 @@ const cli_option cli_reading_options[] = {
 
 static mel_status set_delimiter(char *delimiter, const char *text, mel_error *err)
 {
+    static const struct {
+        const char *word;
+        char delimiter;
+    } words[] = { { "auto", 0 }, { "tab", '\t' }, { "\\t", '\t' }, { "space", ' ' } };
     if (text == NULL)
         return MEL_OK;
-    const char c = strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0 ? '\t' : text[0];
-    if ((text[1] != '\0' && c != '\t') || strchr("\"\r\n", c) != NULL || (unsigned char)c >= 0x80)
-        return cli_fail(err, MEL_EINVAL, "--delimiter %s: one character other than a quote is wanted", text);
-    *delimiter = c;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].word, text) == 0) {
+            *delimiter = words[i].delimiter;
+            return MEL_OK;
+        }
+    if (text[0] == '\0' || text[1] != '\0' || strchr("\"\r\n", text[0]) != NULL || (unsigned char)text[0] >= 0x80)
+        return cli_fail(err, MEL_EINVAL,
+                        "--delimiter %s: expected one character other than a quote, \"tab\", \"space\" or "
+                        "\"auto\"",
+                        text);
+    *delimiter = text[0];
     return MEL_OK;
+}
+
+/* How files were read is said with --verbose; what may not be meant is a warning. */
+static void say_notice(void *user, const char *file, const char *sentence, bool is_warning)
+{
+    const cli_run *run = user;
+    const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
+    if (is_warning)
+        cli_warn(run, "%s: %s", name, sentence);
+    else if (run->verbose && !run->json)
+        cli_say("%s: %s", name, sentence);
 }
 
 static void add_override(cli_reader *reader, char *name, mel_column_type type)
@@ -90,7 +143,7 @@ static mel_status parse_override(cli_reader *reader, const char *text, mel_error
     const char *type = colon != NULL ? colon + 1 : "";
     const bool number = strcmp(type, "number") == 0;
     if (colon == text || (!number && strcmp(type, "text") != 0))
-        return cli_fail(err, MEL_EINVAL, "--column %s: NAME:number or NAME:text is wanted", text);
+        return cli_fail(err, MEL_EINVAL, "--column %s: expected NAME:number or NAME:text", text);
     add_override(reader, cli_format("%.*s", (int)(colon - text), text),
                  number ? MEL_COLUMN_NUMBER : MEL_COLUMN_TEXT);
     return MEL_OK;
@@ -110,9 +163,15 @@ mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cl
     *out = (cli_reader){ 0 };
     mel_read_options_init(&out->options);
     out->options.format = (mel_format)reading->format;
-    out->options.no_header = reading->no_header;
+    out->options.decimal = reading->decimal == 0 ? 0 : decimals[reading->decimal][0];
+    out->options.header = (mel_header)reading->header;
+    out->options.encoding = encodings[reading->encoding];
+    out->options.member = reading->member;
+    out->options.strict = reading->strict;
+    out->options.zero_based = reading->zero_based;
     out->options.threads = run->threads;
     out->options.progress = run->progress;
+    out->options.notice = (mel_notice){ .call = say_notice, .user = (void *)(uintptr_t)run };
     set_limits(&out->options, reading);
     mel_status status = set_delimiter(&out->options.delimiter, reading->delimiter, err);
     for (size_t i = 0; status == MEL_OK && i < reading->columns.n; i++)
@@ -125,11 +184,13 @@ mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cl
 /* Has the file columns of numbers only, by its name or by --format? */
 static bool is_numbers_only(const char *path, mel_format format)
 {
-    static const char *const endings[] = { ".npy", ".npy.gz", ".svm", ".svm.gz", ".libsvm", ".libsvm.gz" };
+    static const char *const endings[] = { ".npy", ".npy.gz",    ".npz",      ".npz.gz",
+                                           ".svm", ".svm.gz",    ".libsvm",   ".libsvm.gz",
+                                           ".svmlight", ".svmlight.gz" };
     for (size_t i = 0; format == MEL_FORMAT_AUTO && i < sizeof endings / sizeof *endings; i++)
         if (cli_ends_with(path, endings[i]))
             return true;
-    return format == MEL_FORMAT_NPY || format == MEL_FORMAT_LIBSVM;
+    return format != MEL_FORMAT_AUTO && format != MEL_FORMAT_CSV;
 }
 
 void cli_reader_expect(cli_reader *reader, const mel_encoder *encoder, const char *path)
@@ -139,6 +200,50 @@ void cli_reader_expect(cli_reader *reader, const mel_encoder *encoder, const cha
     for (size_t i = 0; i < mel_encoder_columns(encoder); i++)
         if (mel_encoder_column_type(encoder, i) == MEL_COLUMN_TEXT)
             add_override(reader, cli_format("%s", mel_encoder_column_name(encoder, i)), MEL_COLUMN_TEXT);
+}
+
+static const struct {
+    const char *key;
+    const char *const *choices;
+    size_t at;
+} described[] = { { "decimal", decimals, offsetof(cli_reading, decimal) },
+                  { "header", headers, offsetof(cli_reading, header) },
+                  { "encoding", encodings, offsetof(cli_reading, encoding) } };
+
+static int *choice_at(const cli_reading *reading, size_t i)
+{
+    return (int *)(void *)((char *)(uintptr_t)reading + described[i].at);
+}
+
+void cli_reading_describe(json_t *object, const cli_reading *reading)
+{
+    if (reading->delimiter != NULL)
+        cli_put(object, "delimiter", cli_json_text(reading->delimiter));
+    for (size_t i = 0; i < sizeof described / sizeof *described; i++)
+        if (*choice_at(reading, i) != 0)
+            cli_put(object, described[i].key, cli_json_text(described[i].choices[*choice_at(reading, i)]));
+    if (reading->member != NULL)
+        cli_put(object, "member", cli_json_text(reading->member));
+    if (reading->zero_based)
+        cli_put(object, "zero_based", json_true());
+}
+
+mel_status cli_reading_restore(cli_reading *reading, const json_t *object, mel_error *err)
+{
+    reading->delimiter = json_string_value(json_object_get(object, "delimiter"));
+    reading->member = json_string_value(json_object_get(object, "member"));
+    reading->zero_based = json_is_true(json_object_get(object, "zero_based"));
+    for (size_t i = 0; i < sizeof described / sizeof *described; i++) {
+        const char *text = json_string_value(json_object_get(object, described[i].key));
+        int choice = 0;
+        while (text != NULL && described[i].choices[choice] != NULL &&
+               strcmp(described[i].choices[choice], text) != 0)
+            choice++;
+        if (described[i].choices[choice] == NULL)
+            return cli_fail(err, MEL_EDATA, "%s \"%s\" is not known", described[i].key, text);
+        *choice_at(reading, i) = choice;
+    }
+    return MEL_OK;
 }
 
 void cli_reader_clear(cli_reader *reader)

@@ -51,11 +51,8 @@ json_t *cli_space_describe(const cli_space_args *args, const cli_space *space)
     describe_classes(object, args, space);
     if (args->smooth)
         cli_put(object, "smooth", json_true());
-    if (args->population == NULL) {
-        put_text(object, "delimiter", dataset->reading.delimiter);
-        if (dataset->reading.no_header)
-            cli_put(object, "no_header", json_true());
-    }
+    if (args->population == NULL)
+        cli_reading_describe(object, &dataset->reading);
     if (args->probs != NULL && strcmp(dataset->label, "label") != 0)
         put_text(object, "label", dataset->label);
     put_text(object, "group", dataset->group);
@@ -137,8 +134,6 @@ mel_status cli_space_args_from_json(cli_space_args *out, const char ***held, con
     dataset->data = text_of(description, "table");
     dataset->group = text_of(description, "group");
     dataset->weights = text_of(description, "weights");
-    dataset->reading.delimiter = text_of(description, "delimiter");
-    dataset->reading.no_header = json_is_true(json_object_get(description, "no_header"));
     if (text_of(description, "label") != NULL)
         dataset->label = text_of(description, "label");
     out->l2 = number_of(description, "l2", out->l2);
@@ -152,7 +147,7 @@ mel_status cli_space_args_from_json(cli_space_args *out, const char ***held, con
     read_list(&dataset->skip, &next, skip);
     read_list(&dataset->reading.columns, &next, columns);
     read_list(&dataset->naming.names, &next, names);
-    return MEL_OK;
+    return cli_reading_restore(&dataset->reading, description, err);
 }
 
 /* As one word of a shell; freed by the caller. */
@@ -212,7 +207,11 @@ char *cli_space_typed(const json_t *description)
                   { "probs_columns", "columns" },
                   { "classes", "classes" },
                   { "rename", "rename" },
-                  { "delimiter", "delimiter" } };
+                  { "delimiter", "delimiter" },
+                  { "decimal", "decimal" },
+                  { "header", "header" },
+                  { "encoding", "encoding" },
+                  { "member", "member" } };
     char *typed = cli_format("%s", "");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const char *text = text_of(description, texts[i].key);
@@ -227,7 +226,7 @@ char *cli_space_typed(const json_t *description)
     typed = add_number(typed, "test-share", json_object_get(description, "test_share"), 0.5);
     if (json_is_true(json_object_get(description, "smooth")))
         typed = add_option(typed, "smooth", NULL);
-    if (json_is_true(json_object_get(description, "no_header")))
-        typed = add_option(typed, "no-header", NULL);
+    if (json_is_true(json_object_get(description, "zero_based")))
+        typed = add_option(typed, "zero-based", NULL);
     return typed;
 }

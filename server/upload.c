@@ -71,6 +71,14 @@ static json_t *describe(const mel_table *table)
     return NULL;
 }
 
+static json_t *list_warnings(const mel_table *table)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < mel_table_warnings(table); i++)
+        (void)json_array_append_new(list, json_string(mel_table_warning(table, i)));
+    return list;
+}
+
 static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_error *err)
 {
     mel_read_options opt;
@@ -112,8 +120,9 @@ static void upload(mel_call *call)
         status = mel_store_put(call->app->store, name, bytes, n, mel_now() + (int64_t)UPLOAD_HOURS * 3600000,
                                &err);
     if (status == MEL_OK)
-        mel_call_json(call, json_pack("{s:s, s:I, s:O}", "upload", id, "rows",
-                                      (json_int_t)mel_table_rows(table), "columns", columns));
+        mel_call_json(call, json_pack("{s:s, s:I, s:O, s:s, s:o}", "upload", id, "rows",
+                                      (json_int_t)mel_table_rows(table), "columns", columns, "how",
+                                      mel_table_how(table), "warnings", list_warnings(table)));
     else
         mel_call_failed(call, status, &err);
     json_decref(columns);

@@ -61,6 +61,11 @@ typedef struct {
     void *user;
 } mel_progress;
 
+/* The candidate nearest to a misspelt word by edit distance; NULL when none is near. `candidate` gives name number
+ * i or NULL beyond the last. */
+MEL_API const char *mel_nearest(const char *word, const char *(*candidate)(const void *user, size_t i),
+                                const void *user);
+
 /* PCG64 (XSL-RR 128/64), the bit generator of NumPy's numpy.random.PCG64: the same 128-bit state
  * and increment give the same 64-bit outputs. Plain data: copy it to fork a stream. */
 typedef struct {

@@ -34,19 +34,32 @@ typedef enum {
     MEL_FORMAT_AUTO = 0,
     MEL_FORMAT_CSV = 1,
     MEL_FORMAT_NPY = 2,
-    MEL_FORMAT_LIBSVM = 3
+    MEL_FORMAT_LIBSVM = 3,
+    MEL_FORMAT_NPZ = 4
 } mel_format;
+typedef enum { MEL_HEADER_AUTO = 0, MEL_HEADER_YES = 1, MEL_HEADER_NO = 2 } mel_header;
 
 typedef struct {
     const char *name;
     mel_column_type type;
 } mel_column_override;
 
+/* Called once a file has been read, first with what was found (mel_table_how), then with each warning. */
+typedef struct {
+    void (*call)(void *user, const char *file, const char *sentence, bool is_warning); /* NULL: nobody */
+    void *user;
+} mel_notice;
+
 typedef struct {
     size_t struct_size;
-    mel_format format; /* AUTO: by the file's name (.csv, .npy, .svm, .libsvm, also .gz), then by content */
-    char delimiter;    /* CSV: ',' */
-    bool no_header;    /* CSV: the first line is data; columns are called c1, c2, ... */
+    mel_format format; /* AUTO: by the file's name (.csv, .npy, .npz, .svm, .libsvm, also .gz), then content */
+    char delimiter;    /* CSV: ',', ';', tab, '|' or ' ' (runs of blanks); 0: found */
+    char decimal;      /* CSV: '.' or ','; 0: found */
+    mel_header header; /* CSV: is the first row a header? Without one the columns are called c1, c2, ... */
+    const char *encoding; /* CSV: "utf-8", "utf-16", "latin-1", "windows-1252"; NULL, "auto": found */
+    const char *member;   /* NPZ: the array to take; NULL: the only one */
+    bool strict;          /* refuse what would be a warning */
+    bool zero_based;      /* LIBSVM: indices start at 0 */
     const mel_column_override *overrides; /* CSV: types of columns by name, instead of finding them */
     size_t n_overrides;
     size_t max_rows;       /* 100 million */
@@ -55,6 +68,7 @@ typedef struct {
     size_t max_categories; /* different texts in one column: 1,000,000 */
     int threads;           /* 0: all cores; never changes the result */
     mel_progress progress;
+    mel_notice notice;
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 
@@ -66,6 +80,14 @@ MEL_API mel_status mel_table_read(mel_table **out, const char *path, const mel_r
 MEL_API mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, const char *name,
                                          const mel_read_options *opt, mel_error *err);
 MEL_API void mel_table_free(mel_table *table);
+
+/* One line on what was found: "UTF-16, separator ';', decimal comma, header in row 1, 4,000 rows, 12 columns".
+ * Empty for tables that mel_table_take made. */
+MEL_API const char *mel_table_how(const mel_table *table);
+/* Sentences on what may not be meant: "column income: 3 of 4,000 cells are not numbers, first \"abc\" in row
+ * 17; treated as categories". They do not name the file. */
+MEL_API size_t mel_table_warnings(const mel_table *table);
+MEL_API const char *mel_table_warning(const mel_table *table, size_t i);
 
 MEL_API size_t mel_table_rows(const mel_table *table);
 MEL_API size_t mel_table_columns(const mel_table *table);

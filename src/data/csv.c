@@ -1,10 +1,11 @@
+/* CSV window by window: what the whole-file reader and the stream share. */
 #include "data/csv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    SAMPLE_ROWS = 100,
+    SAMPLE_ROWS = MEL_SAMPLE_ROWS - 1,
     MOST_FINDINGS = 1 << 18,
     FEWEST_PIECES = 4,
     FEWEST_BYTES = 1 << 12,
@@ -13,7 +14,7 @@ enum {
 
 static size_t row_number(const mel_csv *csv, size_t row)
 {
-    return row + (csv->opt.no_header ? 1 : 2);
+    return row + (csv->dialect.header ? 2 : 1);
 }
 
 /* Room for n bytes from begin on, with what may be read behind them. */
@@ -41,7 +42,7 @@ static mel_status fill(mel_csv *csv, size_t n, mel_error *err)
     if (csv->at_end || csv->size - csv->begin >= n)
         return MEL_OK;
     const size_t kept = csv->size - csv->begin;
-    const uint64_t left = mel_source_left(csv->source);
+    const uint64_t left = mel_text_left(&csv->text);
     size_t room = n < REFILL ? REFILL : n;
     if (left < room - kept)
         room = kept + (size_t)left + 1; /* one more, to see the end */
@@ -49,7 +50,7 @@ static mel_status fill(mel_csv *csv, size_t n, mel_error *err)
         return mel_fail_memory(err, "a window of a file");
     size_t got = 0;
     const size_t want = room - csv->size;
-    const mel_status status = mel_source_read(csv->source, csv->data + csv->size, want, &got, err);
+    const mel_status status = mel_text_read(&csv->text, csv->data + csv->size, want, &got, err);
     if (status != MEL_OK)
         return status;
     csv->size += got;
@@ -70,13 +71,15 @@ static mel_status fail_long_row(size_t row, mel_error *err)
 static mel_status find_first_row(mel_csv *csv, size_t *length, mel_error *err)
 {
     size_t mark = 0;
-    *length = 0;
-    for (size_t n = MEL_CSV_PIECE; *length == 0 && !csv->at_end; n *= 2) {
+    for (size_t n = MEL_CSV_PIECE;; n *= 2) {
         const mel_status status = n <= MEL_CSV_ROW_CAP ? fill(csv, n, err) : fail_long_row(1, err);
         if (status != MEL_OK)
             return status;
-        mark = csv->size >= 3 && memcmp(csv->data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+        csv->marked = csv->size >= 3 && memcmp(csv->data, "\xEF\xBB\xBF", 3) == 0;
+        mark = csv->marked ? 3 : 0;
         *length = mel_csv_first_row(csv->data + mark, csv->size - mark);
+        if (*length != 0 || csv->at_end)
+            break;
     }
     csv->begin = mark;
     if (*length == 0)
@@ -86,38 +89,93 @@ static mel_status find_first_row(mel_csv *csv, size_t *length, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status refuse_utf16(const mel_csv *csv, mel_error *err)
+/* Back to the first byte, which may be converted differently from now on. */
+static mel_status start_again(mel_csv *csv, mel_error *err)
 {
-    if (csv->size >= 2 && (memcmp(csv->data, "\xFF\xFE", 2) == 0 || memcmp(csv->data, "\xFE\xFF", 2) == 0))
-        return mel_fail(err, MEL_EDATA, "row 1: the file is UTF-16; save it as UTF-8");
-    return MEL_OK;
+    csv->begin = csv->size = csv->rows_done = csv->blank_row = 0;
+    csv->bytes_done = 0;
+    csv->at_end = false;
+    return mel_text_rewind(&csv->text, err);
 }
 
-static mel_status read_names(mel_csv *csv, mel_error *err)
+static mel_status find_encoding(mel_csv *csv, mel_error *err)
+{
+    mel_encoding encoding;
+    (void)mel_encoding_named(&encoding, csv->opt.encoding);
+    csv->text.encoding = MEL_UTF_8;
+    const mel_status status = fill(csv, MEL_CSV_PIECE, err);
+    if (status != MEL_OK)
+        return status;
+    if (csv->size >= 4 && memcmp(csv->data, "\xFF\xFE\0\0", 4) == 0)
+        return mel_fail(err, MEL_EDATA, "the file is UTF-32; save it as UTF-8");
+    const mel_encoding found = mel_encoding_of_start(csv->data, csv->size);
+    if (encoding == MEL_ENCODING_AUTO || (encoding == MEL_UTF_16 && found != MEL_UTF_8))
+        encoding = found;
+    csv->text.encoding = encoding == MEL_UTF_16 ? MEL_UTF_16LE : encoding;
+    return csv->text.encoding == MEL_UTF_8 ? MEL_OK : start_again(csv, err);
+}
+
+/* The first rows, at least two where there are as many; the window starts with them. */
+static mel_status take_sample(mel_csv *csv, mel_csv_sample *sample, mel_error *err)
 {
     size_t length;
     mel_status status = find_first_row(csv, &length, err);
-    if (status == MEL_OK)
-        status = refuse_utf16(csv, err);
-    if (status != MEL_OK)
-        return status;
-    const char *text = csv->data + csv->begin;
-    if (csv->opt.no_header) {
-        csv->n_columns = mel_csv_count_cells(text, text + length, csv->opt.delimiter);
-        if (csv->n_columns > csv->opt.max_columns)
-            return mel_fail(err, MEL_ELIMIT, "row 1: %zu columns, more than the limit of %zu", csv->n_columns,
-                            csv->opt.max_columns);
-        csv->names = mel_column_numbers(csv->n_columns);
-        return csv->names != NULL ? MEL_OK : mel_fail_memory(err, "column names");
+    for (size_t n = length + MEL_CSV_PIECE; status == MEL_OK; n *= 2) {
+        status = fill(csv, n, err);
+        const size_t have = csv->size - csv->begin;
+        mel_csv_sample_take(sample, csv->data + csv->begin, have < n ? have : n);
+        if (sample->n >= 2 || csv->at_end || n >= MEL_CSV_ROW_CAP)
+            break;
     }
+    return status;
+}
+
+static mel_status find_dialect(mel_csv *csv, mel_error *err)
+{
+    mel_csv_sample sample;
+    mel_status status = take_sample(csv, &sample, err);
+    if (status == MEL_OK)
+        status = mel_dialect_find_delimiter(&csv->dialect, &sample, &csv->opt, &csv->notes, err);
+    csv->delimiter = csv->dialect.delimiter;
+    if (status == MEL_OK && csv->delimiter == ' ') {
+        csv->delimiter = '\t';
+        csv->text.blanks_to_tabs = true;
+        status = start_again(csv, err);
+        if (status == MEL_OK)
+            status = take_sample(csv, &sample, err);
+    }
+    return status == MEL_OK ? mel_dialect_find_header(&csv->dialect, &sample, &csv->opt, &csv->notes, err)
+                            : status;
+}
+
+static mel_status number_columns(mel_csv *csv, const char *text, size_t length, mel_error *err)
+{
+    csv->n_columns = mel_csv_count_cells(text, text + length, csv->delimiter);
+    if (csv->n_columns > csv->opt.max_columns)
+        return mel_fail(err, MEL_ELIMIT, "row 1: %zu columns, more than the limit of %zu", csv->n_columns,
+                        csv->opt.max_columns);
+    csv->names = mel_column_numbers(csv->n_columns);
+    return csv->names != NULL ? MEL_OK : mel_fail_memory(err, "column names");
+}
+
+/* The window starts with the first row. */
+static mel_status read_names(mel_csv *csv, mel_error *err)
+{
+    const char *text = csv->data + csv->begin;
+    const size_t in_rows = mel_csv_first_row(text, csv->size - csv->begin);
+    const size_t length = in_rows != 0 ? in_rows : csv->size - csv->begin; /* an open quote */
+    if (!csv->dialect.header)
+        return number_columns(csv, text, length, err);
     mel_csv_chunk header = { .begin = text, .end = text + length, .row_number = 1 };
     mel_buffer_init(&header.scratch, MEL_CSV_ROW_CAP * 2);
     csv->names = mel_dict_new();
     if (csv->names == NULL)
         return mel_fail_memory(err, "column names");
-    status = mel_csv_parse_header(csv->names, &header, csv->opt.delimiter, csv->opt.max_columns);
+    const mel_status status = mel_csv_parse_header(csv->names, &header, csv->delimiter, csv->dialect.index,
+                                                   csv->opt.max_columns);
     if (status != MEL_OK && err != NULL)
         *err = header.err;
+    csv->not_utf8 |= header.not_utf8;
     mel_buffer_free(&header.scratch);
     csv->n_columns = csv->names->n;
     csv->begin += length;
@@ -131,7 +189,7 @@ static mel_status apply_overrides(mel_csv *csv, mel_error *err)
         const size_t n = strlen(o->name);
         const uint32_t j = mel_dict_find(csv->names, o->name, n, mel_dict_hash(o->name, n));
         if (j == MEL_MISSING)
-            return mel_fail(err, MEL_EDATA, "there is no column %s", mel_show_text(o->name).text);
+            return mel_fail_no_column(csv->names, o->name, err);
         csv->column[j].declared = o->type;
     }
     csv->opt.overrides = NULL; /* lent for the opening only */
@@ -153,6 +211,26 @@ static mel_status allocate(mel_csv *csv, mel_error *err)
     return MEL_OK;
 }
 
+static bool is_number_kind(mel_csv_kind kind)
+{
+    return kind == MEL_CSV_NUMBER || kind == MEL_CSV_STYLED;
+}
+
+static bool names_rows(const mel_csv *csv)
+{
+    return csv->dialect.row_names || csv->dialect.index;
+}
+
+static mel_csv_job job_of(const mel_csv *csv)
+{
+    return (mel_csv_job){ .delimiter = csv->delimiter,
+                          .decimal = csv->decimal,
+                          .n_columns = csv->n_columns,
+                          .names_rows = names_rows(csv),
+                          .frozen = csv->frozen,
+                          .names = csv->names };
+}
+
 /* Chunk i works on whole rows of the window, which are rows block_row and on of the table; its findings
  * start afresh. */
 static bool prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span, size_t n_rows, mel_table *table,
@@ -166,16 +244,19 @@ static bool prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span, size
     chunk->begin = csv->data + csv->begin + span->begin;
     chunk->end = csv->data + csv->begin + span->end;
     chunk->n_rows = n_rows;
+    chunk->tally = csv->tally;
+    chunk->not_utf8 = false;
     chunk->row_number = row_number(csv, csv->rows_done + span->first_row);
     const size_t first = block_row + span->first_row;
     for (size_t j = 0; j < csv->n_columns; j++) {
         mel_csv_finding *f = &chunk->finding[j];
         const mel_csv_kind kind = csv->column[j].kind;
-        const bool stored = table != NULL && kind != MEL_CSV_SKIP, text = kind == MEL_CSV_TEXT;
+        const bool text = kind == MEL_CSV_TEXT, stored = table != NULL && (text || is_number_kind(kind));
         if (f->fresh != NULL)
             mel_dict_reset(f->fresh);
         f->kind = kind;
         f->has_text = false;
+        f->declared = csv->column[j].declared == MEL_COLUMN_TEXT;
         f->numbers = stored && !text ? table->column[j].numbers + first : NULL;
         f->codes = stored && text ? table->column[j].codes + first : NULL;
         f->known = csv->column[j].dict;
@@ -184,50 +265,115 @@ static bool prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span, size
     return true;
 }
 
-/* Columns start as numbers; those with a text in the first rows are text for good, so that the main
- * pass reads almost every file once. */
-static mel_status guess_types(mel_csv *csv, mel_error *err)
+/* Counts the cells of the first rows. */
+static mel_status tally_sample(mel_csv *csv, mel_error *err)
 {
     mel_status status = fill(csv, MEL_CSV_PIECE, err);
     if (status != MEL_OK)
         return status;
     const size_t n = csv->size - csv->begin < MEL_CSV_PIECE ? csv->size - csv->begin : MEL_CSV_PIECE;
     mel_csv_cut_rows(&csv->cut, csv->data + csv->begin, n, MEL_CSV_PIECE, SAMPLE_ROWS, 1);
-    if (csv->cut.n_spans != 0) {
-        if (!prepare_chunk(csv, 0, &csv->cut.span[0], csv->cut.n_rows, NULL, 0))
-            return mel_fail_memory(err, "the columns of a table");
-        const mel_csv_job job = { .delimiter = csv->opt.delimiter,
-                                  .n_columns = csv->n_columns,
-                                  .names = csv->names };
-        mel_csv_parse(&csv->chunk[0], &job); /* what it refuses is refused again, with everything known */
-        if (csv->chunk[0].status == MEL_ENOMEM)
-            return mel_fail_memory(err, "the first rows of a table");
-    }
-    for (size_t j = 0; j < csv->n_columns; j++) {
-        mel_csv_column *column = &csv->column[j];
-        const bool found_text = csv->cut.n_spans != 0 && csv->chunk[0].finding[j].has_text;
-        const bool text =
-            column->declared == MEL_COLUMN_TEXT || (column->declared == MEL_COLUMN_AUTO && found_text);
-        csv->column[j].kind = text                                    ? MEL_CSV_TEXT
-                              : column->declared == MEL_COLUMN_NUMBER ? MEL_CSV_NUMBER_ONLY
-                                                                      : MEL_CSV_NUMBER;
-        if (text && (column->dict = mel_dict_new()) == NULL)
-            return mel_fail_memory(err, "the categories of a column");
-    }
-    return MEL_OK;
+    if (csv->cut.n_spans == 0)
+        return MEL_OK;
+    if (!prepare_chunk(csv, 0, &csv->cut.span[0], csv->cut.n_rows, NULL, 0))
+        return mel_fail_memory(err, "the columns of a table");
+    const mel_csv_job job = job_of(csv);
+    mel_csv_parse(&csv->chunk[0], &job); /* what it refuses is refused again, with everything known */
+    return csv->chunk[0].status == MEL_ENOMEM ? mel_fail_memory(err, "the first rows of a table") : MEL_OK;
 }
 
-mel_status mel_csv_open(mel_csv *csv, mel_source *source, const char *name, const mel_read_options *opt,
-                        mel_error *err)
+static mel_status start_tallies(mel_csv *csv, mel_error *err)
 {
-    *csv =
-        (mel_csv){ .opt = *opt, .name = name, .source = source, .threads = mel_thread_count(opt->threads) };
-    mel_status status = read_names(csv, err);
+    free(csv->tally);
+    csv->tally = mel_alloc_zero(csv->n_columns, sizeof *csv->tally);
+    for (size_t j = 0; j < csv->n_columns; j++)
+        csv->column[j].kind = MEL_CSV_SURVEY;
+    return csv->tally != NULL ? MEL_OK : mel_fail_memory(err, "the columns of a table");
+}
+
+/* Goes through the whole file and settles what every column is. */
+static mel_status survey(mel_csv *csv, mel_error *err)
+{
+    size_t n_rows;
+    mel_status status = start_tallies(csv, err);
+    if (status == MEL_OK)
+        status = mel_csv_again(csv, err);
+    if (status == MEL_OK)
+        status = mel_csv_rows(csv, NULL, SIZE_MAX, &n_rows, err);
+    if (status == MEL_OK)
+        status = mel_survey_judge(csv, err);
+    if (status == MEL_OK)
+        status = mel_survey_warn(csv, err);
+    csv->surveyed = true;
+    free(csv->tally);
+    csv->tally = NULL;
+    return status;
+}
+
+static mel_status read_as(mel_csv_column *column, mel_csv_kind kind, mel_error *err)
+{
+    column->kind = kind;
+    column->has_text = false;
+    column->huge_row = 0;
+    mel_dict_free(column->dict);
+    column->dict = kind == MEL_CSV_TEXT ? mel_dict_new() : NULL;
+    return kind != MEL_CSV_TEXT || column->dict != NULL ? MEL_OK
+                                                        : mel_fail_memory(err, "the categories of a column");
+}
+
+static mel_csv_kind kind_of_verdict(mel_tally_verdict verdict)
+{
+    return verdict == MEL_TALLY_TEXT     ? MEL_CSV_TEXT
+           : verdict == MEL_TALLY_STYLED ? MEL_CSV_STYLED
+                                         : MEL_CSV_NUMBER;
+}
+
+/* Columns with a text in the first rows are text, the others numbers until a text is met, so that almost every
+ * file is read once. All rows are counted first where that is not so clear. */
+static mel_status choose_types(mel_csv *csv, mel_error *err)
+{
+    mel_status status = start_tallies(csv, err);
+    if (status == MEL_OK)
+        status = tally_sample(csv, err);
+    if (status != MEL_OK)
+        return status;
+    const bool due = mel_survey_is_due(csv);
+    if (due)
+        status = survey(csv, err);
+    if (status == MEL_OK && due)
+        status = mel_csv_again(csv, err);
+    for (size_t j = 0; j < csv->n_columns && status == MEL_OK; j++) {
+        mel_csv_column *column = &csv->column[j];
+        if (!due)
+            column->verdict = column->declared == MEL_COLUMN_TEXT     ? MEL_TALLY_TEXT
+                              : column->declared == MEL_COLUMN_NUMBER ? MEL_TALLY_PLAIN
+                                                                      : mel_tally_judge(&csv->tally[j], '.');
+        status = read_as(column, kind_of_verdict(column->verdict), err);
+    }
+    free(csv->tally);
+    csv->tally = NULL;
+    return status;
+}
+
+/* Everything before the first row of data. Takes over the source, also on failure. */
+static mel_status open_csv(mel_csv *csv, mel_source *source, const char *name, const mel_read_options *opt,
+                           mel_error *err)
+{
+    *csv = (mel_csv){ .opt = *opt,
+                      .name = name,
+                      .text = { .source = source, .line = 1 },
+                      .decimal = '.',
+                      .threads = mel_thread_count(opt->threads) };
+    mel_status status = find_encoding(csv, err);
+    if (status == MEL_OK)
+        status = find_dialect(csv, err);
+    if (status == MEL_OK)
+        status = read_names(csv, err);
     if (status == MEL_OK)
         status = allocate(csv, err);
     if (status == MEL_OK)
         status = apply_overrides(csv, err);
-    return status == MEL_OK ? guess_types(csv, err) : status;
+    return status == MEL_OK ? choose_types(csv, err) : status;
 }
 
 void mel_csv_close(mel_csv *csv)
@@ -243,8 +389,10 @@ void mel_csv_close(mel_csv *csv)
     free(csv->chunk);
     free(csv->column);
     free(csv->data);
+    free(csv->tally);
     mel_dict_free(csv->names);
-    mel_source_free(csv->source);
+    mel_notes_clear(&csv->notes);
+    mel_text_close(&csv->text);
     *csv = (mel_csv){ 0 };
 }
 
@@ -254,7 +402,8 @@ static mel_status set_blank_lines_aside(mel_csv *csv, size_t *skip, mel_error *e
 {
     *skip = 0;
     mel_csv_cut *cut = &csv->cut;
-    if (csv->n_columns == 1)
+    const size_t due = csv->n_columns + names_rows(csv);
+    if (due == 1)
         return MEL_OK;
     const char *text = csv->data + csv->begin;
     const size_t cut_before = cut->cut;
@@ -268,7 +417,7 @@ static mel_status set_blank_lines_aside(mel_csv *csv, size_t *skip, mel_error *e
     }
     if (csv->blank_row != 0 && cut->n_rows != 0)
         return mel_fail(err, MEL_EDATA, "row %zu: the line is empty where %zu cells are due", csv->blank_row,
-                        csv->n_columns);
+                        due);
     *skip = cut_before - cut->cut;
     if (*skip != 0 && csv->blank_row == 0)
         csv->blank_row = row_number(csv, csv->rows_done + cut->n_rows);
@@ -316,9 +465,9 @@ static mel_status cut_rows(mel_csv *csv, size_t want, size_t *skip, mel_error *e
 
 static bool grow_column(mel_column *column, mel_csv_kind kind, size_t n)
 {
-    if (kind == MEL_CSV_SKIP)
-        return true;
     const bool text = kind == MEL_CSV_TEXT;
+    if (!text && !is_number_kind(kind))
+        return true;
     void *block = text ? (void *)column->codes : (void *)column->numbers;
     const bool grown = mel_grow(&block, n, text ? sizeof *column->codes : sizeof *column->numbers);
     if (text)
@@ -342,7 +491,7 @@ static size_t rows_to_expect(const mel_csv *csv, size_t need, size_t capacity, s
     size_t n = capacity + capacity / 2;
     const double bytes = (double)csv->bytes_done + (double)csv->cut.cut;
     const double rows = (double)csv->rows_done + (double)csv->cut.n_rows;
-    const double left = (double)mel_source_expected(csv->source) - bytes;
+    const double left = (double)mel_text_expected(&csv->text) - bytes;
     const double guess = (double)need + 1.02 * left * rows / bytes;
     if (left > 0 && capacity == 0)
         n = guess < (double)most ? (size_t)guess : most;
@@ -359,16 +508,18 @@ static mel_status parse_spans(mel_csv *csv, mel_table *table, size_t block_row, 
         if (!prepare_chunk(csv, i, &csv->cut.span[i], stop - csv->cut.span[i].first_row, table, block_row))
             return mel_fail_memory(err, "the columns of a table");
     }
-    const mel_csv_job job = { .delimiter = csv->opt.delimiter,
-                              .n_columns = csv->n_columns,
-                              .names = csv->names };
-#pragma omp parallel for num_threads(csv->threads) schedule(dynamic, 1) if (n > 1 && csv->threads > 1)
+    const mel_csv_job job = job_of(csv);
+    const bool alone = csv->tally != NULL; /* one set of tallies, in the order of the rows */
+#pragma omp parallel for num_threads(csv->threads) schedule(dynamic, 1) if (n > 1 && csv->threads > 1 && !alone)
     for (size_t i = 0; i < n; i++)
         mel_csv_parse(&csv->chunk[i], &job);
+    for (size_t i = 0; i < n; i++)
+        csv->has_quotes |= csv->chunk[i].has_quotes;
     for (size_t i = 0; i < n; i++)
         if (csv->chunk[i].status != MEL_OK) {
             if (err != NULL)
                 *err = csv->chunk[i].err;
+            csv->not_utf8 |= csv->chunk[i].not_utf8;
             return csv->chunk[i].status;
         }
     return MEL_OK;
@@ -439,8 +590,8 @@ static mel_status merge_findings(mel_csv *csv, mel_error *err)
             if (status != MEL_OK)
                 return status;
         }
-        if (column->has_text && csv->column[j].kind == MEL_CSV_NUMBER)
-            csv->column[j].kind = MEL_CSV_SKIP;
+        if (column->has_text && is_number_kind(column->kind))
+            column->kind = MEL_CSV_SKIP;
     }
     return MEL_OK;
 }
@@ -472,7 +623,7 @@ static mel_status read_some(mel_csv *csv, mel_table *table, size_t block_row, si
     csv->bytes_done += csv->cut.cut;
     csv->rows_done += n_rows;
     return status == MEL_OK
-               ? mel_report_progress(&csv->opt.progress, "reading", mel_source_share(csv->source), err)
+               ? mel_report_progress(&csv->opt.progress, "reading", mel_source_share(csv->text.source), err)
                : status;
 }
 
@@ -497,15 +648,11 @@ mel_status mel_csv_rows(mel_csv *csv, mel_table *table, size_t max_rows, size_t 
 
 mel_status mel_csv_again(mel_csv *csv, mel_error *err)
 {
-    mel_status status = mel_source_rewind(csv->source, err);
-    if (status != MEL_OK)
-        return status;
-    csv->begin = csv->size = csv->rows_done = csv->blank_row = 0;
-    csv->bytes_done = 0;
-    csv->at_end = false;
     size_t length;
-    status = find_first_row(csv, &length, err);
-    if (status == MEL_OK && !csv->opt.no_header)
+    mel_status status = start_again(csv, err);
+    if (status == MEL_OK)
+        status = find_first_row(csv, &length, err);
+    if (status == MEL_OK && csv->dialect.header)
         csv->begin += length;
     return status;
 }
@@ -514,7 +661,7 @@ static mel_status refuse_huge(const mel_csv *csv, mel_error *err)
 {
     for (size_t j = 0; j < csv->n_columns; j++) {
         const mel_csv_column *column = &csv->column[j];
-        if (column->huge_row != 0 && !column->has_text)
+        if (column->huge_row != 0 && column->dict == NULL)
             return mel_fail(err, MEL_EDATA,
                             "row %zu, column %s: %s is not a finite number; write NA for a missing value, or "
                             "declare the column as text",
@@ -524,48 +671,74 @@ static mel_status refuse_huge(const mel_csv *csv, mel_error *err)
     return MEL_OK;
 }
 
-/* Text columns that passed for numbers at first: only they are read again. */
-static mel_status read_late_texts(mel_csv *csv, mel_table *table, mel_error *err)
+static mel_status fail_rows_changed(size_t before, size_t now, mel_error *err)
+{
+    return mel_fail(err, MEL_EDATA, "the file changed while it was read: %zu rows, then %zu", before, now);
+}
+
+/* Reads again, alone, the columns that turned out to be something else. */
+static mel_status read_changed(mel_csv *csv, mel_table *table, mel_error *err)
 {
     const size_t n_before = csv->rows_done;
-    for (size_t j = 0; j < csv->n_columns; j++) {
-        const bool late = csv->column[j].has_text && csv->column[j].dict == NULL;
-        csv->column[j].kind = late ? MEL_CSV_TEXT : MEL_CSV_SKIP;
-        if (!late)
+    mel_status status = MEL_OK;
+    for (size_t j = 0; j < csv->n_columns && status == MEL_OK; j++) {
+        mel_csv_column *column = &csv->column[j];
+        const mel_csv_kind kind = kind_of_verdict(column->verdict);
+        const bool is_text = column->dict != NULL;
+        if (is_text == (kind == MEL_CSV_TEXT) && kind != MEL_CSV_STYLED) {
+            column->kind = MEL_CSV_SKIP;
             continue;
-        if ((csv->column[j].dict = mel_dict_new()) == NULL)
-            return mel_fail_memory(err, "the categories of a column");
+        }
+        status = read_as(column, kind, err);
         if (table != NULL) {
             free(table->column[j].numbers);
+            free(table->column[j].codes);
             table->column[j].numbers = NULL;
+            table->column[j].codes = NULL;
         }
     }
-    mel_status status = mel_csv_again(csv, err);
+    if (status == MEL_OK)
+        status = mel_csv_again(csv, err);
     size_t n_rows = 0;
     if (status == MEL_OK)
         status = mel_csv_rows(csv, table, SIZE_MAX, &n_rows, err);
-    if (status == MEL_OK && n_rows != n_before)
-        status = mel_fail(err, MEL_EDATA, "the file changed while it was read: %zu rows, then %zu", n_before,
-                          n_rows);
-    return status;
+    return status == MEL_OK && n_rows != n_before ? fail_rows_changed(n_before, n_rows, err) : status;
 }
 
-mel_status mel_csv_settle(mel_csv *csv, mel_table *table, mel_error *err)
+static mel_status note_how(mel_csv *csv, mel_error *err)
+{
+    const mel_dialect *d = &csv->dialect;
+    const bool separated = csv->n_columns > 1 || names_rows(csv);
+    return mel_notes_how(&csv->notes, err, "%s%s%s%s%s%s%s, %s row%s, %s column%s",
+                         mel_encoding_name(csv->text.encoding), separated ? ", separator " : "",
+                         separated ? mel_delimiter_name(d->delimiter).text : "",
+                         csv->has_quotes ? ", quoted cells" : "", csv->decimal == ',' ? ", decimal comma" : "",
+                         d->header ? ", header in row 1" : ", no header",
+                         names_rows(csv) ? ", column 1 names the rows" : "",
+                         mel_count_text(csv->rows_done).text, csv->rows_done == 1 ? "" : "s",
+                         mel_count_text(csv->n_columns).text, csv->n_columns == 1 ? "" : "s");
+}
+
+/* After a pass over all rows: columns that are not what they seemed to be are read again. */
+static mel_status settle(mel_csv *csv, mel_table *table, mel_error *err)
 {
     if (csv->rows_done == 0)
-        return mel_fail(err, MEL_EDATA, "no rows%s", csv->opt.no_header ? "" : " after the header");
-    mel_status status = refuse_huge(csv, err);
-    bool late = false;
+        return mel_fail(err, MEL_EDATA, "no rows%s", csv->dialect.header ? " after the header" : "");
+    const size_t n_rows = csv->rows_done;
+    const bool overdue = !csv->surveyed && mel_survey_is_overdue(csv);
+    mel_status status = overdue ? survey(csv, err) : MEL_OK;
+    if (status == MEL_OK && csv->rows_done != n_rows)
+        status = fail_rows_changed(n_rows, csv->rows_done, err);
+    if (status == MEL_OK && overdue)
+        status = read_changed(csv, table, err);
+    if (status == MEL_OK)
+        status = refuse_huge(csv, err);
     for (size_t j = 0; j < csv->n_columns; j++)
-        late |= csv->column[j].has_text && csv->column[j].dict == NULL;
-    if (status == MEL_OK && late)
-        status = read_late_texts(csv, table, err);
-    if (status != MEL_OK)
-        return status;
-    for (size_t j = 0; j < csv->n_columns; j++)
-        csv->column[j].kind = csv->column[j].dict != NULL ? MEL_CSV_TEXT : MEL_CSV_NUMBER_ONLY;
+        csv->column[j].kind = kind_of_verdict(csv->column[j].verdict);
     csv->frozen = true;
-    return MEL_OK;
+    if (status == MEL_OK)
+        status = note_how(csv, err);
+    return status == MEL_OK ? mel_notes_check(&csv->notes, csv->opt.strict, err) : status;
 }
 
 mel_table *mel_csv_new_table(const mel_csv *csv)
@@ -576,11 +749,72 @@ mel_table *mel_csv_new_table(const mel_csv *csv)
     return table;
 }
 
-void mel_csv_finish_table(const mel_csv *csv, mel_table *table)
+mel_status mel_csv_finish_table(const mel_csv *csv, mel_table *table, mel_error *err)
 {
     for (size_t j = 0; j < csv->n_columns; j++) {
         mel_dict *dict = csv->column[j].dict;
         table->column[j].type = dict != NULL ? MEL_COLUMN_TEXT : MEL_COLUMN_NUMBER;
         table->column[j].dict = dict != NULL ? mel_dict_share(dict) : NULL;
+        table->column[j].declared = csv->column[j].declared != MEL_COLUMN_AUTO;
     }
+    return mel_notes_copy(&table->notes, &csv->notes, err);
+}
+
+/* Reads the file once, in the encoding that the options say or that its first bytes do. */
+static mel_status load_once(mel_csv *csv, mel_table **table, mel_source *source, const char *name,
+                            const mel_read_options *opt, mel_error *err)
+{
+    mel_status status = open_csv(csv, source, name, opt, err);
+    if (status == MEL_OK && table != NULL && (*table = mel_csv_new_table(csv)) == NULL)
+        status = mel_fail_memory(err, "a table");
+    size_t n_rows;
+    if (status == MEL_OK)
+        status = mel_csv_rows(csv, table != NULL ? *table : NULL, SIZE_MAX, &n_rows, err);
+    if (status == MEL_OK)
+        status = settle(csv, table != NULL ? *table : NULL, err);
+    if (status == MEL_OK && table != NULL)
+        status = mel_csv_finish_table(csv, *table, err);
+    if (status != MEL_OK && table != NULL) {
+        mel_table_free(*table);
+        *table = NULL;
+    }
+    return status;
+}
+
+/* A file that is UTF-8 for the most part is a damaged one, not one in Windows-1252. */
+static mel_status refuse_damaged(const mel_csv *csv, mel_table **table, const mel_error *why, mel_error *err)
+{
+    if (csv->text.utf8_characters <= csv->text.other_bytes)
+        return MEL_OK;
+    if (table != NULL) {
+        mel_table_free(*table);
+        *table = NULL;
+    }
+    return mel_fail(err, MEL_EDATA, "%s, though most of the file is; repair it, or give --encoding windows-1252",
+                    why->text);
+}
+
+mel_status mel_csv_load(mel_csv *csv, mel_table **table, mel_source *source, const char *name,
+                        const mel_read_options *opt, mel_error *err)
+{
+    mel_error why = { 0 };
+    mel_encoding encoding;
+    (void)mel_encoding_named(&encoding, opt->encoding);
+    mel_status status = load_once(csv, table, source, name, opt, &why);
+    if (status == MEL_EDATA && csv->not_utf8 && !csv->marked && encoding == MEL_ENCODING_AUTO) {
+        csv->text.source = NULL;
+        mel_csv_close(csv);
+        mel_read_options other = *opt;
+        other.encoding = "windows-1252";
+        mel_status again = mel_source_rewind(source, err);
+        if (again != MEL_OK) {
+            mel_source_free(source);
+            return again;
+        }
+        again = load_once(csv, table, source, name, &other, err);
+        return again == MEL_OK ? refuse_damaged(csv, table, &why, err) : again;
+    }
+    if (status != MEL_OK && err != NULL)
+        *err = why;
+    return status;
 }

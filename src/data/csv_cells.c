@@ -1,5 +1,7 @@
+/* Cells of whole CSV rows to numbers, codes and findings. */
 #include "data/csv_cells.h"
 
+#include "data/missing.h"
 #include "data/number.h"
 #include "data/show.h"
 #include "data/utf8.h"
@@ -129,19 +131,59 @@ static cell trimmed(cell c)
     return c;
 }
 
-static bool is_missing_word(cell c)
+/* May a cell that starts so be a word for missing? Most texts are told apart by their first byte. */
+static inline bool may_be_missing(cell c)
 {
-    const cell t = trimmed(c);
-    return t.n == 0 || (t.n == 1 && t.text[0] == '?') || (t.n == 2 && memcmp(t.text, "NA", 2) == 0);
+    switch (c.text[0]) {
+    case '?':
+    case 'N':
+    case 'n':
+    case '#':
+    case '<':
+    case '-':
+    case '.':
+    case '1':
+    case ' ':
+    case '\t':
+        return !c.quoted; /* a quoted NA is the text NA */
+    default:
+        return false;
+    }
 }
 
-static inline bool is_missing(cell c)
+static bool is_missing_number(cell c)
+{
+    const cell t = trimmed(c);
+    return c.n == 0 || (may_be_missing(c) && mel_missing_number(t.text, t.n));
+}
+
+static inline bool is_missing_text(cell c, bool declared)
 {
     if (c.n == 0)
         return true;
-    const char first = c.text[0];
-    const bool candidate = first == '?' || first == 'N' || is_blank(first);
-    return candidate && !c.quoted && is_missing_word(c); /* a quoted NA is the text NA */
+    if (!may_be_missing(c))
+        return false;
+    const cell t = trimmed(c);
+    return declared ? mel_missing_declared(t.text, t.n) : mel_missing_text(t.text, t.n);
+}
+
+/* The cell of a column of numbers was read as `kind`: notes what is none. */
+static const char *note_number(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
+                               cell c, mel_number_kind kind)
+{
+    mel_csv_finding *finding = &chunk->finding[column];
+    if (job->frozen)
+        return fail_at(chunk, job, row, column, "%s is not a number; the file changed while it was read",
+                       mel_show(c.text, c.n).text);
+    if (kind == MEL_NUMBER_NONE) {
+        finding->has_text = true;
+        finding->kind = MEL_CSV_SKIP;
+    } else if (finding->huge_row == 0) {
+        const cell t = trimmed(c);
+        finding->huge_row = chunk->row_number + row;
+        finding->huge = mel_show(t.text, t.n);
+    }
+    return c.text;
 }
 
 /* A cell of a column of numbers that is not simply a number up to the delimiter. */
@@ -151,26 +193,42 @@ static const char *other_number(mel_csv_chunk *chunk, const mel_csv_job *job, si
     cell c = { 0 };
     *value = NAN;
     const char *const after = read_cell(chunk, job, row, column, p, &c);
-    if (after == NULL || is_missing(c))
+    if (after == NULL || is_missing_number(c))
         return after;
     const cell t = trimmed(c);
-    const mel_number_kind kind = mel_number_parse_bounded(t.text, t.n, value);
+    const mel_number_kind kind = chunk->finding[column].kind == MEL_CSV_STYLED
+                                     ? mel_number_parse_styled(t.text, t.n, job->decimal, value)
+                                     : mel_number_parse_bounded(t.text, t.n, value);
     if (kind == MEL_NUMBER_FINITE)
         return after;
     *value = NAN;
-    mel_csv_finding *finding = &chunk->finding[column];
-    if (finding->kind == MEL_CSV_NUMBER_ONLY)
-        return fail_at(chunk, job, row, column,
-                       kind == MEL_NUMBER_HUGE ? "%s is not a finite number; write NA for a missing value"
-                                               : "%s is not a number",
-                       mel_show(c.text, c.n).text);
-    if (kind == MEL_NUMBER_NONE) {
-        finding->has_text = true;
-        finding->kind = MEL_CSV_SKIP;
-    } else if (finding->huge_row == 0) {
-        finding->huge_row = chunk->row_number + row;
-        finding->huge = mel_show(t.text, t.n);
-    }
+    return note_number(chunk, job, row, column, c, kind) != NULL ? after : NULL;
+}
+
+static const char *styled_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
+                               const char *p)
+{
+    double value;
+    const char *const after = other_number(chunk, job, row, column, p, &value);
+    if (chunk->finding[column].numbers != NULL)
+        chunk->finding[column].numbers[row] = value;
+    return after;
+}
+
+/* Counts what the cell looks like. */
+static const char *survey_cell(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, size_t column,
+                               const char *p)
+{
+    cell c = { 0 };
+    const char *const after = read_cell(chunk, job, row, column, p, &c);
+    if (after == NULL)
+        return NULL;
+    const cell t = trimmed(c);
+    mel_tally *tally = &chunk->tally[column];
+    if (is_missing_number(c))
+        tally->missing++;
+    else
+        mel_tally_add(tally, t.text, t.n, chunk->row_number + row);
     return after;
 }
 
@@ -214,7 +272,7 @@ static inline const char *text_cell(mel_csv_chunk *chunk, const mel_csv_job *job
         return NULL;
     mel_csv_finding *finding = &chunk->finding[column];
     uint32_t code = MEL_MISSING;
-    if (!is_missing(c)) {
+    if (!is_missing_text(c, finding->declared)) {
         const uint64_t hash = mel_dict_hash(c.text, c.n);
         code = mel_dict_find(finding->known, c.text, c.n, hash);
         if (code == MEL_MISSING && (code = fresh_code(chunk, finding, c, hash)) == MEL_MISSING)
@@ -236,24 +294,42 @@ size_t mel_csv_count_cells(const char *p, const char *end, char delimiter)
     return n;
 }
 
+static size_t cells_due(const mel_csv_job *job)
+{
+    return job->n_columns + job->names_rows;
+}
+
 static const char *fail_ragged(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
 {
     if (*p == '\n' || *p == '\r')
         return fail_at(chunk, job, row, SIZE_MAX, "the line is empty where %zu cells are due",
-                       job->n_columns);
-    const size_t n = mel_csv_count_cells(p, chunk->end, job->delimiter);
-    return fail_at(chunk, job, row, SIZE_MAX, "%zu cell%s where %zu %s due", n, n == 1 ? "" : "s",
-                   job->n_columns, job->n_columns == 1 ? "is" : "are");
+                       cells_due(job));
+    const size_t n = mel_csv_count_cells(p, chunk->end, job->delimiter), due = cells_due(job);
+    return fail_at(chunk, job, row, SIZE_MAX, "%zu cell%s where %zu %s due", n, n == 1 ? "" : "s", due,
+                   due == 1 ? "is" : "are");
 }
 
 static const char *parse_row(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
 {
     const char *const start = p;
+    if (job->names_rows) {
+        cell c;
+        p = read_cell(chunk, job, row, SIZE_MAX, p, &c);
+        if (p == NULL)
+            return NULL;
+        if (*p++ != job->delimiter)
+            return fail_ragged(chunk, job, row, start);
+    }
     for (size_t j = 0; j < job->n_columns; j++) {
         switch (chunk->finding[j].kind) {
         case MEL_CSV_NUMBER:
-        case MEL_CSV_NUMBER_ONLY:
             p = number_cell(chunk, job, row, j, p);
+            break;
+        case MEL_CSV_STYLED:
+            p = styled_cell(chunk, job, row, j, p);
+            break;
+        case MEL_CSV_SURVEY:
+            p = survey_cell(chunk, job, row, j, p);
             break;
         case MEL_CSV_TEXT:
             p = text_cell(chunk, job, row, j, p);
@@ -287,10 +363,12 @@ static const char *fail_byte(mel_csv_chunk *chunk, const mel_csv_job *job, const
             start = p + 1;
         }
     }
-    const size_t column = mel_csv_count_cells(start, bad, job->delimiter) - 1;
+    const size_t cell_number = mel_csv_count_cells(start, bad, job->delimiter) - 1;
+    const size_t column = cell_number >= job->names_rows ? cell_number - job->names_rows : SIZE_MAX;
     if (*bad == '\0')
         return fail_at(chunk, job, row, column, "a NUL byte; this is not text");
     const size_t n = (size_t)(chunk->end - bad);
+    chunk->not_utf8 = true;
     return fail_at(chunk, job, row, column, "%s is not valid UTF-8", mel_show(bad, n < 4 ? n : 4).text);
 }
 
@@ -337,14 +415,17 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_
 {
     const cell t = c.quoted ? c : trimmed(c);
     if (t.n == 0) {
-        (void)fail_at(chunk, job, 0, column, "the column has no name");
+        (void)fail_at(chunk, job, 0, column,
+                      "the column has no name; name it, or give --header no if the row is data");
         return chunk->status;
     }
     const uint64_t hash = mel_dict_hash(t.text, t.n);
     const uint32_t before = mel_dict_find(names, t.text, t.n, hash);
     if (before != MEL_MISSING) {
-        (void)fail_at(chunk, job, 0, column, "the name %s is taken by column %zu", mel_show(t.text, t.n).text,
-                      (size_t)before + 1);
+        (void)fail_at(chunk, job, 0, column,
+                      "the name %s is taken by column %zu; rename one of the two, or give --header no if the "
+                      "row is data",
+                      mel_show(t.text, t.n).text, (size_t)before + 1 + job->names_rows);
         return chunk->status;
     }
     if (mel_dict_add(names, t.text, t.n, hash) == MEL_MISSING)
@@ -352,19 +433,20 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_
     return chunk->status;
 }
 
-mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, char delimiter, size_t max_columns)
+mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, char delimiter, bool skip_first,
+                                size_t max_columns)
 {
-    const mel_csv_job job = { .delimiter = delimiter };
+    const mel_csv_job job = { .delimiter = delimiter, .names_rows = skip_first };
     chunk->status = MEL_OK;
     const char *p = check_bytes(chunk, &job);
     for (size_t j = 0; p != NULL; j++) {
-        if (j == max_columns)
+        if (names->n == max_columns)
             return chunk->status = mel_fail(
                        &chunk->err, MEL_ELIMIT,
                        "more than %zu columns; raise the limit on columns if that is intended", max_columns);
         cell c = { 0 };
         p = read_cell(chunk, &job, 0, j, p, &c);
-        if (p == NULL || add_name(names, chunk, &job, j, c) != MEL_OK)
+        if (p == NULL || (!(skip_first && j == 0) && add_name(names, chunk, &job, j, c) != MEL_OK))
             return chunk->status;
         p = *p == delimiter ? p + 1 : NULL;
     }

@@ -3,6 +3,7 @@
 #define MEL_DATA_CSV_CELLS_H
 
 #include "base/buffer.h"
+#include "data/csv_tally.h"
 #include "data/dict.h"
 #include "data/show.h"
 
@@ -10,16 +11,20 @@
 enum { MEL_CSV_PADDING = 16 };
 
 typedef enum {
-    MEL_CSV_NUMBER,      /* numbers until shown otherwise */
-    MEL_CSV_NUMBER_ONLY, /* anything else is refused */
+    MEL_CSV_NUMBER, /* numbers until shown otherwise */
+    MEL_CSV_STYLED, /* the same, with decimal commas, thousands apart, percent signs */
     MEL_CSV_TEXT,
-    MEL_CSV_SKIP /* checked for form only */
+    MEL_CSV_SKIP,  /* checked for form only */
+    MEL_CSV_SURVEY /* counted in the chunk's tallies */
 } mel_csv_kind;
 
 /* What the chunks of a pass share. */
 typedef struct {
     char delimiter;
+    char decimal; /* of styled numbers */
     size_t n_columns;
+    bool names_rows;       /* a cell with the row's name, which is no column, comes before the others */
+    bool frozen;           /* types are settled: anything new means that the file changed */
     const mel_dict *names; /* for messages */
 } mel_csv_job;
 
@@ -28,6 +33,7 @@ typedef struct {
 typedef struct {
     mel_csv_kind kind; /* NUMBER becomes SKIP at the first text */
     bool has_text;
+    bool declared; /* as text, by the caller */
     double *numbers; /* of the chunk's first row, or NULL */
     uint32_t *codes;
     const mel_dict *known;
@@ -41,7 +47,9 @@ typedef struct {
     size_t n_rows;     /* at most so many are read */
     size_t row_number; /* of the first row, in messages */
     bool has_quotes, has_bare_cr;
+    bool not_utf8;            /* that is why it failed */
     mel_csv_finding *finding; /* one per column */
+    mel_tally *tally;         /* one per column, or NULL when nothing is surveyed */
     mel_buffer scratch;
     mel_status status;
     mel_error err; /* without the file's name */
@@ -50,8 +58,9 @@ typedef struct {
 /* Reads chunk->begin .. end into the columns. Failures are left in the chunk. */
 void mel_csv_parse(mel_csv_chunk *chunk, const mel_csv_job *job);
 
-/* The names in a header row; refuses empty and doubled ones. */
-mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, char delimiter, size_t max_columns);
+/* The names in a header row; refuses empty and doubled ones. skip_first: the first cell names no column. */
+mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, char delimiter, bool skip_first,
+                                size_t max_columns);
 /* Cells of the row that starts at p. */
 size_t mel_csv_count_cells(const char *p, const char *end, char delimiter);
 

@@ -1,4 +1,6 @@
+/* Tables to feature matrices, as an encoder learned it. */
 #include "data/encoder.h"
+#include "data/missing.h"
 #include "data/number.h"
 #include "data/show.h"
 
@@ -7,6 +9,7 @@
 #include <string.h>
 
 enum { ROW_BLOCK = 64 };
+static const uint32_t stands_for_missing = MEL_MISSING - 1;
 
 /* How one input reads its column of the table at hand. */
 typedef struct {
@@ -14,7 +17,7 @@ typedef struct {
     size_t column;
     const double *numbers;
     const uint32_t *codes; /* NULL for a text input: every cell is missing */
-    uint32_t *feature;     /* of each code: relative to first_feature, or MEL_MISSING */
+    uint32_t *feature;     /* of each code: relative to first_feature, MEL_MISSING or stands_for_missing */
 } binding;
 
 typedef struct {
@@ -68,9 +71,14 @@ static mel_status bind_text(const encoding *e, binding *b, const mel_column *col
     b->feature = mel_alloc(column->dict->n, sizeof *b->feature);
     if (b->feature == NULL)
         return mel_fail_memory(e->err, "an encoding");
-    for (uint32_t code = 0; code < column->dict->n; code++)
-        b->feature[code] = mel_dict_find(b->input->categories, mel_dict_text(column->dict, code),
-                                         mel_dict_length(column->dict, code), column->dict->hash[code]);
+    for (uint32_t code = 0; code < column->dict->n; code++) {
+        const char *text = mel_dict_text(column->dict, code);
+        const size_t n = mel_dict_length(column->dict, code);
+        b->feature[code] = mel_dict_find(b->input->categories, text, n, column->dict->hash[code]);
+        /* A column that is declared to be text keeps words that training took as missing. */
+        if (b->feature[code] == MEL_MISSING && column->declared && mel_missing_text(text, n))
+            b->feature[code] = stands_for_missing;
+    }
     return MEL_OK;
 }
 
@@ -110,7 +118,9 @@ static mel_status standardise(const encoding *e, const binding *b, size_t row, d
 /* The feature that is 1, relative to the input's first, or MEL_MISSING for none. */
 static uint32_t hot_feature(const encoding *e, const binding *b, size_t row)
 {
-    const uint32_t code = b->codes != NULL ? b->codes[row] : MEL_MISSING;
+    uint32_t code = b->codes != NULL ? b->codes[row] : MEL_MISSING;
+    if (code != MEL_MISSING && b->feature[code] == stands_for_missing)
+        code = MEL_MISSING;
     if (code == MEL_MISSING && b->input->missing_category)
         return b->input->categories->n;
     e->out->imputed += code == MEL_MISSING;

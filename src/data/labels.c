@@ -1,6 +1,7 @@
 #include "data/labels.h"
 
 #include "base/stat.h"
+#include "data/missing.h"
 #include "data/number.h"
 #include "data/show.h"
 
@@ -99,6 +100,36 @@ mel_status mel_labels_name(mel_labels *out, size_t k, const char *name, mel_erro
     return out->name[k] != NULL ? MEL_OK : mel_fail_memory(err, "class names");
 }
 
+/* Does the text stand for a missing value? A "-" does, unless there is a "+" as well. */
+static bool is_missing_label(const mel_dict *dict, uint32_t code)
+{
+    const char *text = mel_dict_text(dict, code);
+    if (!mel_missing_number(text, mel_dict_length(dict, code)))
+        return false;
+    return strcmp(text, "-") != 0 || mel_dict_find(dict, "+", 1, mel_dict_hash("+", 1)) == MEL_MISSING;
+}
+
+/* A class is not called None by accident: only in a column that the caller declared to be text. */
+static mel_status refuse_missing_words(const mel_table *table, size_t column, mel_error *err)
+{
+    const mel_column *c = &table->column[column];
+    bool any = false;
+    for (uint32_t code = 0; !c->declared && code < c->dict->n; code++)
+        any |= is_missing_label(c->dict, code);
+    for (size_t i = 0; any && i < table->n_rows; i++) {
+        if (!is_missing_label(c->dict, c->codes[i]))
+            continue;
+        const char *name = mel_table_column_name(table, column);
+        return mel_fail(err, MEL_EDATA,
+                        "%s: row %zu, column %s: %s stands for a missing value; if it is meant as a name, read "
+                        "the column as text (--column %s:text)",
+                        mel_show_file(table->name).text, mel_table_row_number(table, i),
+                        mel_show_text(name).text, mel_show_text(mel_dict_text(c->dict, c->codes[i])).text,
+                        name);
+    }
+    return MEL_OK;
+}
+
 mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *err)
 {
     const double *numbers = table->column[column].numbers;
@@ -108,7 +139,7 @@ mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *
             return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: the value is missing",
                             mel_show_file(table->name).text, mel_table_row_number(table, i),
                             mel_show_text(mel_table_column_name(table, column)).text);
-    return MEL_OK;
+    return codes != NULL ? refuse_missing_words(table, column, err) : MEL_OK;
 }
 
 /* Distinct values of a column without missing cells, ascending; freed by the caller. */

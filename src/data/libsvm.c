@@ -1,4 +1,4 @@
-/* LIBSVM text: "label index:value index:value ...", indices from 1 and ascending, "#" starts a comment. */
+/* LIBSVM text: "label index:value index:value ...", indices from 1 (or 0) and ascending, "#" starts a comment. */
 #include "data/number.h"
 #include "data/read.h"
 #include "data/show.h"
@@ -84,10 +84,17 @@ static mel_status parse_value(reader *r, const char *what, double *value)
     }
 }
 
-/* The digits and the colon of an entry; *index counts from 1. */
+static mel_status refuse_order(const reader *r, size_t n, bool twice)
+{
+    return mel_fail(r->err, MEL_EDATA, "line %zu: index %zu %s; indices must ascend", r->line, n,
+                    twice ? "is there twice" : "follows a larger one");
+}
+
+/* The digits and the colon of an entry; *index counts from 1 even where the file counts from 0. */
 static mel_status parse_index(reader *r, size_t last, size_t *index)
 {
     const char *const start = r->p;
+    const size_t base = r->opt->zero_based ? 0 : 1;
     const size_t most = r->opt->max_columns < MEL_MISSING ? r->opt->max_columns : MEL_MISSING;
     size_t n = 0;
     for (; *r->p >= '0' && *r->p <= '9' && n <= most; r->p++)
@@ -96,16 +103,17 @@ static mel_status parse_index(reader *r, size_t last, size_t *index)
         return mel_fail(r->err, MEL_ELIMIT, "line %zu: the index of %s is above the limit of %zu columns",
                         r->line, show_word(start).text, most);
     if (r->p - start == 0 || *r->p != ':')
-        return mel_fail(r->err, MEL_EDATA, "line %zu: %s is not index:value with an index from 1 up", r->line,
-                        show_word(start).text);
-    if (n == 0)
-        return mel_fail(r->err, MEL_EDATA, "line %zu: %s has index 0; indices start at 1", r->line,
-                        show_word(start).text);
-    if (n <= last)
-        return mel_fail(r->err, MEL_EDATA, "line %zu: index %zu %s; indices must ascend", r->line, n,
-                        n == last ? "is there twice" : "follows a larger one");
+        return mel_fail(r->err, MEL_EDATA, "line %zu: %s is not index:value with an index from %zu up", r->line,
+                        show_word(start).text, base);
+    if (n < base)
+        return mel_fail(r->err, MEL_EDATA,
+                        "line %zu: %s has index 0; indices start at 1, or give --zero-based if they start at 0 "
+                        "here",
+                        r->line, show_word(start).text);
+    *index = n - base + 1;
+    if (*index <= last)
+        return refuse_order(r, n, *index == last);
     r->p++;
-    *index = n;
     return MEL_OK;
 }
 
@@ -123,7 +131,7 @@ static mel_status parse_entry(reader *r, size_t *last)
         return status;
     if (r->n_values == r->value_capacity && !grow_values(r))
         return mel_fail_memory(r->err, "the values of a table");
-    (void)snprintf(what, sizeof what, "index %zu", *last);
+    (void)snprintf(what, sizeof what, "index %zu", r->opt->zero_based ? *last - 1 : *last);
     status = parse_value(r, what, &sparse->value[r->n_values]);
     sparse->col[r->n_values++] = (uint32_t)(*last - 1);
     if (*last > sparse->n_features)
@@ -231,6 +239,10 @@ mel_status mel_read_libsvm(mel_table **out, const char *bytes, size_t n, const c
         status = parse_lines(&r);
     if (status == MEL_OK && !shrink(&r))
         status = mel_fail_memory(err, "a table");
+    if (status == MEL_OK)
+        status = mel_notes_how(&r.table->notes, err, "LIBSVM, indices from %d, %s rows, %s features",
+                               opt->zero_based ? 0 : 1, mel_count_text(r.table->n_rows).text,
+                               mel_count_text(r.table->sparse.n_features).text);
     if (status != MEL_OK) {
         mel_table_free(r.table);
         return status;

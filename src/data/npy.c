@@ -1,6 +1,10 @@
+/* NPY arrays to tables. */
+#include "base/buffer.h"
 #include "data/npy_header.h"
 #include "data/number.h"
 #include "data/read.h"
+#include "data/show.h"
+#include "data/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +43,17 @@ static uint64_t load(const unsigned char *p, size_t width, bool swap)
     return bits;
 }
 
+/* IEEE 754 binary16: 1 bit sign, 5 exponent, 10 fraction. */
+static double half_to_double(unsigned bits)
+{
+    const int exponent = (int)(bits >> 10 & 31);
+    const double fraction = (double)(bits & 1023);
+    double size = exponent == 0 ? ldexp(fraction, -24) : ldexp(fraction + 1024.0, exponent - 25);
+    if (exponent == 31)
+        size = fraction != 0.0 ? NAN : INFINITY;
+    return bits >> 15 != 0 ? -size : size;
+}
+
 /* Integers beyond 2^53 round to the nearest double, as they do in a CSV. */
 static double convert(const mel_npy_header *h, const unsigned char *p)
 {
@@ -48,10 +63,12 @@ static double convert(const mel_npy_header *h, const unsigned char *p)
         memcpy(&value, &bits, sizeof value);
         return value;
     }
+    if (h->kind == 'f' && h->width == 2)
+        return half_to_double((unsigned)bits);
     if (h->kind == 'f') {
-        const uint32_t half = (uint32_t)bits;
+        const uint32_t low = (uint32_t)bits;
         float value;
-        memcpy(&value, &half, sizeof value);
+        memcpy(&value, &low, sizeof value);
         return (double)value;
     }
     if (h->kind == 'i') {
@@ -94,24 +111,107 @@ static mel_status convert_all(mel_table *table, const mel_npy_header *h, const u
     return MEL_OK;
 }
 
+/* The text of an item, without the NUL characters that fill it up. */
+static bool take_text(mel_buffer *out, const mel_npy_header *h, const unsigned char *item)
+{
+    const size_t step = h->kind == 'U' ? 4 : 1;
+    size_t n = h->width / step;
+    while (n != 0 && load(item + (n - 1) * step, step, h->swap) == 0)
+        n--;
+    mel_buffer_reset(out);
+    if (step == 1) {
+        mel_buffer_add(out, item, n);
+        return mel_utf8_valid((const char *)item, n) == n && memchr(item, 0, n) == NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t c = load(item + i * step, step, h->swap);
+        if (c == 0 || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000))
+            return false;
+        char bytes[MEL_UTF8_LONGEST];
+        mel_buffer_add(out, bytes, mel_utf8_put(bytes, (uint32_t)c));
+    }
+    return true;
+}
+
+/* One text into the column's cell; an empty one is missing. */
+static mel_status convert_text(mel_column *column, size_t row, const mel_buffer *text,
+                               const mel_read_options *opt, mel_error *err)
+{
+    column->codes[row] = MEL_MISSING;
+    if (text->size == 0)
+        return MEL_OK;
+    column->codes[row] =
+        mel_dict_add(column->dict, text->data, text->size, mel_dict_hash(text->data, text->size));
+    if (column->codes[row] == MEL_MISSING)
+        return mel_fail_memory(err, "the categories of a column");
+    return column->dict->n <= opt->max_categories
+               ? MEL_OK
+               : mel_fail(err, MEL_ELIMIT, "more than %zu different texts (%s is one too many)",
+                          opt->max_categories, mel_show(text->data, text->size).text);
+}
+
+static mel_status convert_texts(mel_table *table, const mel_npy_header *h, const unsigned char *items,
+                                const mel_read_options *opt, mel_error *err)
+{
+    const size_t row_step = h->fortran ? 1 : h->columns, column_step = h->fortran ? h->rows : 1;
+    mel_status status = MEL_OK;
+    mel_buffer text;
+    mel_buffer_init(&text, SIZE_MAX / 4);
+    for (size_t j = 0; j < h->columns && status == MEL_OK; j++)
+        for (size_t i = 0; i < h->rows && status == MEL_OK; i++) {
+            if (!take_text(&text, h, items + (i * row_step + j * column_step) * h->width))
+                status = mel_fail(err, MEL_EDATA, "row %zu, column \"c%zu\": the text is not valid Unicode",
+                                  i + 1, j + 1);
+            else if (text.status != MEL_OK)
+                status = mel_fail_memory(err, "the texts of an array");
+            else
+                status = convert_text(&table->column[j], i, &text, opt, err);
+        }
+    mel_buffer_free(&text);
+    return status;
+}
+
+static bool new_column(mel_column *column, const mel_npy_header *h)
+{
+    const bool text = h->kind == 'U' || h->kind == 'S';
+    column->type = text ? MEL_COLUMN_TEXT : MEL_COLUMN_NUMBER;
+    if (!text)
+        return (column->numbers = mel_alloc(h->rows, sizeof *column->numbers)) != NULL;
+    column->codes = mel_alloc(h->rows, sizeof *column->codes);
+    column->dict = mel_dict_new();
+    return column->codes != NULL && column->dict != NULL;
+}
+
 static mel_table *new_table(const char *name, const mel_npy_header *h)
 {
     mel_dict *names = mel_column_numbers(h->columns);
     mel_table *table = names != NULL ? mel_table_new(name, names, h->columns) : NULL;
     mel_dict_free(names);
-    for (size_t j = 0; table != NULL && j < h->columns; j++) {
-        table->column[j].type = MEL_COLUMN_NUMBER;
-        table->column[j].numbers = mel_alloc(h->rows, sizeof(double));
-        if (table->column[j].numbers == NULL) {
+    for (size_t j = 0; table != NULL && j < h->columns; j++)
+        if (!new_column(&table->column[j], h)) {
             mel_table_free(table);
             return NULL;
         }
-    }
     if (table != NULL) {
         table->n_rows = h->rows;
         table->first_row = 1;
     }
     return table;
+}
+
+static mel_status note_how(mel_table *table, const mel_npy_header *h, mel_error *err)
+{
+    static const struct {
+        char kind;
+        const char *name;
+    } kinds[] = { { 'f', "floats" }, { 'i', "integers" }, { 'u', "integers without sign" },
+                  { 'b', "bools" },  { 'U', "texts" },    { 'S', "texts" } };
+    const char *kind = "";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].kind == h->kind)
+            kind = kinds[i].name;
+    return mel_notes_how(&table->notes, err, "NPY, %s of %zu bits, %s rows, %s columns", kind, 8 * h->width,
+                         mel_count_text(h->rows).text, mel_count_text(h->columns).text);
 }
 
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
@@ -126,9 +226,14 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
     mel_table *table = new_table(name, &header);
     if (table == NULL)
         return mel_fail_memory(err, "a table");
+    const unsigned char *items = (const unsigned char *)bytes + header.offset;
+    const bool text = table->column[0].type == MEL_COLUMN_TEXT;
     status = mel_refuse_overrides(table, opt, err);
     if (status == MEL_OK)
-        status = convert_all(table, &header, (const unsigned char *)bytes + header.offset, err);
+        status =
+            text ? convert_texts(table, &header, items, opt, err) : convert_all(table, &header, items, err);
+    if (status == MEL_OK)
+        status = note_how(table, &header, err);
     if (status != MEL_OK) {
         mel_table_free(table);
         return status;

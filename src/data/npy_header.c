@@ -1,3 +1,4 @@
+/* The dictionary at the start of an .npy file. */
 #include "data/npy_header.h"
 
 #include "data/show.h"
@@ -115,9 +116,62 @@ static mel_status parse_shape(cursor *c, mel_npy_header *out)
     return MEL_OK;
 }
 
+/* What cannot be read, and what to do about it. */
+static mel_status refuse_type(const cursor *c, slice type)
+{
+    static const struct {
+        char kind;
+        const char *cure;
+    } cures[] = {
+        { 'O', " (Python objects); save the array with a plain type, as array.astype(float) or astype(str) gives" },
+        { 'M', " (dates); save them as numbers or texts" },
+        { 'm', " (durations); save them as numbers" },
+        { 'c', " (complex numbers); save their parts as columns" },
+        { 'f', "; save the array as float64" },
+        { 'V', " (raw bytes); save the array as float64" }
+    };
+    const char kind = type.n > 1 ? type.text[1] : '\0';
+    const char *cure = "";
+    for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
+        if (cures[i].kind == kind)
+            cure = cures[i].cure;
+    return mel_fail(c->err, MEL_EDATA, "items of type %s%s; a table needs floats, integers, bools or texts",
+                    mel_show(type.text, type.n).text, cure);
+}
+
+/* "U12", "S3": texts; the digits say how many characters. */
+static bool parse_text_type(slice type, mel_npy_header *out)
+{
+    enum { LONGEST = 1 << 20, BYTES_OF_U = 4 };
+    size_t n = 0;
+    if (type.n < 3 || (type.text[1] != 'U' && type.text[1] != 'S'))
+        return false;
+    for (size_t i = 2; i < type.n; i++) {
+        if (type.text[i] < '0' || type.text[i] > '9' || n > LONGEST)
+            return false;
+        n = n * 10 + (size_t)(type.text[i] - '0');
+    }
+    out->kind = type.text[1];
+    out->width = n * (out->kind == 'U' ? BYTES_OF_U : 1);
+    return n != 0;
+}
+
+static bool parse_number_type(slice type, mel_npy_header *out)
+{
+    static const char *const known[] = { "f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1" };
+    for (size_t i = 0; type.n == 3 && i < sizeof known / sizeof *known; i++)
+        if (memcmp(type.text + 1, known[i], 2) == 0) {
+            out->kind = known[i][0];
+            out->width = (size_t)(known[i][1] - '0');
+            return type.text[0] != '|' || out->width == 1;
+        }
+    return false;
+}
+
 static mel_status parse_type(cursor *c, mel_npy_header *out)
 {
-    static const char *const known[] = { "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1" };
+    static const char orders[] = { '<', '>', '|', '=' };
+    const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     skip_blanks(c);
     if (c->p < c->end && *c->p == '[')
         return mel_fail(c->err, MEL_EDATA, "the array has named fields; a table needs plain numbers");
@@ -125,22 +179,12 @@ static mel_status parse_type(cursor *c, mel_npy_header *out)
     const mel_status status = parse_string(c, &type);
     if (status != MEL_OK)
         return status;
-    static const char orders[] = { '<', '>', '|', '=' };
-    const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    for (size_t i = 0; type.n == 3 && i < sizeof known / sizeof *known; i++) {
-        if (memcmp(type.text + 1, known[i], 2) != 0 || memchr(orders, type.text[0], sizeof orders) == NULL)
-            continue;
-        out->kind = known[i][0];
-        out->width = (size_t)(known[i][1] - '0');
-        if (type.text[0] == '|' && out->width != 1)
-            break;
-        out->swap =
-            out->width > 1 && ((type.text[0] == '>' && !big_host) || (type.text[0] == '<' && big_host));
-        return MEL_OK;
-    }
-    const bool object = type.n >= 1 && type.text[type.n - 1] == 'O';
-    return mel_fail(c->err, MEL_EDATA, "items of type %s%s; a table needs float32, float64, integers or bool",
-                    mel_show(type.text, type.n).text, object ? " (Python objects)" : "");
+    const bool ordered = type.n != 0 && memchr(orders, type.text[0], sizeof orders) != NULL;
+    if (!ordered || (!parse_number_type(type, out) && !parse_text_type(type, out)))
+        return refuse_type(c, type);
+    out->swap = out->width > 1 && out->kind != 'S' &&
+                ((type.text[0] == '>' && !big_host) || (type.text[0] == '<' && big_host));
+    return MEL_OK;
 }
 
 static mel_status parse_entry(cursor *c, mel_npy_header *out, unsigned *seen)

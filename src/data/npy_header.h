@@ -5,7 +5,7 @@
 #include "base/internal.h"
 
 typedef struct {
-    char kind;      /* 'f', 'i', 'u' or 'b' */
+    char kind;      /* 'f', 'i', 'u', 'b', 'U' (texts of 4 bytes a character) or 'S' (of bytes) */
     size_t width;   /* bytes of an item */
     bool swap;      /* stored in the other byte order */
     bool fortran;   /* column after column */

@@ -1,6 +1,8 @@
+/* Options, formats and the way into the readers. */
 #include "data/read.h"
 
 #include "data/csv.h"
+#include "data/magic.h"
 #include "data/show.h"
 
 #include <ctype.h>
@@ -11,7 +13,6 @@
 void mel_read_options_init(mel_read_options *opt)
 {
     *opt = (mel_read_options){ .struct_size = sizeof *opt,
-                               .delimiter = ',',
                                .max_rows = 100000000,
                                .max_columns = 100000,
                                .max_bytes = (uint64_t)8 << 30,
@@ -21,11 +22,21 @@ void mel_read_options_init(mel_read_options *opt)
 static mel_status check_options(const mel_read_options *opt, mel_error *err)
 {
     const unsigned char d = (unsigned char)opt->delimiter;
-    const bool part_of_cells = d >= 0x80 || isalnum(d) || strchr("\"+-. _?", d) != NULL;
-    if (part_of_cells || (iscntrl(d) && d != '\t'))
-        return mel_fail(err, MEL_EINVAL, "%s cannot separate cells; a comma, semicolon, tab or bar can",
+    const bool part_of_cells = d >= 0x80 || isalnum(d) || strchr("\"+-._?", d) != NULL;
+    mel_encoding encoding;
+    if (d != 0 && (part_of_cells || (iscntrl(d) && d != '\t')))
+        return mel_fail(err, MEL_EINVAL, "%s cannot separate cells; a comma, semicolon, tab, bar or blank can",
                         mel_show(&opt->delimiter, 1).text);
-    if (opt->format < MEL_FORMAT_AUTO || opt->format > MEL_FORMAT_LIBSVM)
+    if (opt->decimal != 0 && opt->decimal != '.' && opt->decimal != ',')
+        return mel_fail(err, MEL_EINVAL, "%s cannot mark decimals; a point or a comma can",
+                        mel_show(&opt->decimal, 1).text);
+    if (!mel_encoding_named(&encoding, opt->encoding))
+        return mel_fail(err, MEL_EINVAL,
+                        "%s is not a known encoding; there are utf-8, utf-16, latin-1 and windows-1252",
+                        mel_show_text(opt->encoding).text);
+    if (opt->header < MEL_HEADER_AUTO || opt->header > MEL_HEADER_NO)
+        return mel_fail(err, MEL_EINVAL, "%d does not say whether there is a header", (int)opt->header);
+    if (opt->format < MEL_FORMAT_AUTO || opt->format > MEL_FORMAT_NPZ)
         return mel_fail(err, MEL_EINVAL, "%d is not a file format", (int)opt->format);
     if (opt->threads < 0)
         return mel_fail(err, MEL_EINVAL, "%d threads", opt->threads);
@@ -47,8 +58,7 @@ mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *
 {
     for (size_t i = 0; i < opt->n_overrides; i++)
         if (mel_table_find(table, opt->overrides[i].name) == SIZE_MAX)
-            return mel_fail(err, MEL_EDATA, "there is no column %s",
-                            mel_show_text(opt->overrides[i].name).text);
+            return mel_fail_no_column(table->names, opt->overrides[i].name, err);
     return opt->n_overrides == 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "column types can be set for CSV only");
 }
 
@@ -64,7 +74,9 @@ mel_format mel_format_of_name(const char *name)
         const char *ending;
         mel_format format;
     } known[] = { { ".csv", MEL_FORMAT_CSV },
+                  { ".tsv", MEL_FORMAT_CSV },
                   { ".npy", MEL_FORMAT_NPY },
+                  { ".npz", MEL_FORMAT_NPZ },
                   { ".svm", MEL_FORMAT_LIBSVM },
                   { ".libsvm", MEL_FORMAT_LIBSVM },
                   { ".svmlight", MEL_FORMAT_LIBSVM } };
@@ -90,50 +102,66 @@ static bool looks_like_libsvm(const char *p)
     return p > digits && *p == ':';
 }
 
-static mel_status format_of_content(mel_format *format, mel_source *source, mel_error *err)
+/* An archive whose first member is an array, as NumPy writes it. */
+static bool looks_like_npz(const char *start, size_t n)
 {
-    char start[256];
+    enum { LENGTH = 26, NAME = 30, ENDING = 4 };
+    if (!mel_magic_is_zip(start, n) || n < NAME)
+        return false;
+    const size_t length = (size_t)(unsigned char)start[LENGTH] | (size_t)(unsigned char)start[LENGTH + 1] << 8;
+    return length >= ENDING && NAME + length <= n && memcmp(start + NAME + length - ENDING, ".npy", ENDING) == 0;
+}
+
+mel_status mel_find_format(mel_format *format, mel_source *source, const char *name,
+                           const mel_read_options *opt, mel_error *err)
+{
+    char start[512];
     size_t got = 0;
     mel_status status = mel_source_read(source, start, sizeof start - 1, &got, err);
     if (status == MEL_OK)
         status = mel_source_rewind(source, err);
+    if (status != MEL_OK)
+        return status;
     start[got] = '\0';
-    *format = got >= 6 && memcmp(start, "\x93NUMPY", 6) == 0 ? MEL_FORMAT_NPY
-              : looks_like_libsvm(start)                     ? MEL_FORMAT_LIBSVM
-                                                             : MEL_FORMAT_CSV;
-    return status;
+    const bool npz = looks_like_npz(start, got);
+    *format = opt->format != MEL_FORMAT_AUTO ? opt->format : mel_format_of_name(name);
+    if (*format == MEL_FORMAT_AUTO)
+        *format = got >= 6 && memcmp(start, "\x93NUMPY", 6) == 0 ? MEL_FORMAT_NPY
+                  : npz                                          ? MEL_FORMAT_NPZ
+                  : looks_like_libsvm(start)                     ? MEL_FORMAT_LIBSVM
+                                                                 : MEL_FORMAT_CSV;
+    return npz || *format == MEL_FORMAT_NPZ ? MEL_OK : mel_magic_refuse(start, got, err);
 }
 
 mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
                         mel_error *err)
 {
     mel_csv csv;
-    mel_table *table = NULL;
-    mel_status status = mel_csv_open(&csv, source, name, opt, err);
-    if (status == MEL_OK && (table = mel_csv_new_table(&csv)) == NULL)
-        status = mel_fail_memory(err, "a table");
-    size_t n_rows;
-    if (status == MEL_OK)
-        status = mel_csv_rows(&csv, table, SIZE_MAX, &n_rows, err);
-    if (status == MEL_OK)
-        status = mel_csv_settle(&csv, table, err);
-    if (status == MEL_OK)
-        mel_csv_finish_table(&csv, table);
+    const mel_status status = mel_csv_load(&csv, out, source, name, opt, err);
     mel_csv_close(&csv);
-    if (status != MEL_OK) {
-        mel_table_free(table);
-        return status;
+    return status;
+}
+
+/* Formats that are read from memory as a whole. */
+static mel_status read_bytes(mel_table **out, mel_format format, const char *bytes, size_t n,
+                             const char *name, const mel_read_options *opt, mel_error *err)
+{
+    switch (format) {
+    case MEL_FORMAT_NPY:
+        return mel_read_npy(out, bytes, n, name, opt, err);
+    case MEL_FORMAT_NPZ:
+        return mel_read_npz(out, bytes, n, name, opt, err);
+    default:
+        return mel_read_libsvm(out, bytes, n, name, opt, err);
     }
-    *out = table;
-    return MEL_OK;
 }
 
 /* Uses up the source. */
 static mel_status read_source(mel_table **out, mel_source *source, const char *name,
                               const mel_read_options *opt, mel_error *err)
 {
-    mel_format format = opt->format != MEL_FORMAT_AUTO ? opt->format : mel_format_of_name(name);
-    mel_status status = format == MEL_FORMAT_AUTO ? format_of_content(&format, source, err) : MEL_OK;
+    mel_format format = MEL_FORMAT_AUTO;
+    mel_status status = mel_find_format(&format, source, name, opt, err);
     if (status == MEL_OK && format == MEL_FORMAT_CSV) {
         status = mel_read_csv(out, source, name, opt, err);
         if (status == MEL_OK)
@@ -146,8 +174,7 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
         status = mel_source_all(&bytes, &n, source, 1, err);
     mel_source_free(source);
     if (status == MEL_OK)
-        status = format == MEL_FORMAT_NPY ? mel_read_npy(out, bytes, n, name, opt, err)
-                                          : mel_read_libsvm(out, bytes, n, name, opt, err);
+        status = read_bytes(out, format, bytes, n, name, opt, err);
     if (status == MEL_OK)
         (*out)->format = format;
     free(bytes);
@@ -165,7 +192,10 @@ mel_status mel_table_read(mel_table **out, const char *path, const mel_read_opti
     status = mel_source_open(&source, path, options.max_bytes, err);
     if (status == MEL_OK)
         status = read_source(out, source, path, &options, err);
-    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_show_file(path).text);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "%s", mel_show_file(path).text);
+    mel_notes_say(&(*out)->notes, path, &options.notice);
+    return MEL_OK;
 }
 
 mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, const char *name,
@@ -180,5 +210,8 @@ mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, c
     status = mel_source_memory(&source, bytes, n, options.max_bytes, err);
     if (status == MEL_OK)
         status = read_source(out, source, name, &options, err);
-    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_show_file(name).text);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "%s", mel_show_file(name).text);
+    mel_notes_say(&(*out)->notes, name, &options.notice);
+    return MEL_OK;
 }

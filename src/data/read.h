@@ -10,6 +10,10 @@ mel_status mel_read_options_take(mel_read_options *out, const mel_read_options *
 
 /* What the ending of a file's name says; MEL_FORMAT_AUTO: nothing. */
 mel_format mel_format_of_name(const char *name);
+/* The format of a file: what the caller says, else the ending of its name, else its first bytes. Refuses what other
+ * programs write, with how to get a table out of it. */
+mel_status mel_find_format(mel_format *format, mel_source *source, const char *name,
+                           const mel_read_options *opt, mel_error *err);
 
 /* For formats whose columns are numbers: MEL_EDATA for the type of a column that is not there, as in CSV,
  * MEL_EINVAL for that of any other. */
@@ -20,6 +24,8 @@ mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, c
                         mel_error *err); /* takes over the source */
 /* The whole file; a zero byte follows. */
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
+                        const mel_read_options *opt, mel_error *err);
+mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char *name,
                         const mel_read_options *opt, mel_error *err);
 mel_status mel_read_libsvm(mel_table **out, const char *bytes, size_t n, const char *name,
                            const mel_read_options *opt, mel_error *err);

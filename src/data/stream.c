@@ -1,3 +1,4 @@
+/* Tables that do not fit in memory, block by block. */
 #include "data/csv.h"
 #include "data/read.h"
 
@@ -19,13 +20,18 @@ static mel_status name_file(const mel_stream *stream, mel_status status, mel_err
 static mel_status first_pass(mel_stream *stream, const mel_read_options *opt, mel_error *err)
 {
     mel_source *source;
+    mel_format format;
     mel_status status = mel_source_open(&source, stream->path, opt->max_bytes, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_find_format(&format, source, stream->path, opt, err);
+    if (status == MEL_OK && format != MEL_FORMAT_CSV)
+        status = mel_fail(err, MEL_EINVAL, "only CSV files can be streamed");
+    if (status != MEL_OK)
+        mel_source_free(source);
     if (status == MEL_OK)
-        status = mel_csv_open(&stream->csv, source, stream->path, opt, err);
-    if (status == MEL_OK)
-        status = mel_csv_rows(&stream->csv, NULL, SIZE_MAX, &stream->n_rows, err);
-    if (status == MEL_OK)
-        status = mel_csv_settle(&stream->csv, NULL, err);
+        status = mel_csv_load(&stream->csv, NULL, source, stream->path, opt, err);
+    stream->n_rows = stream->csv.rows_done;
     return status == MEL_OK ? mel_csv_again(&stream->csv, err) : status;
 }
 
@@ -51,6 +57,7 @@ mel_status mel_stream_open(mel_stream **out, const char *path, const mel_read_op
         mel_stream_free(stream);
         return status;
     }
+    mel_notes_say(&stream->csv.notes, path, &options.notice);
     *out = stream;
     return MEL_OK;
 }
@@ -91,12 +98,14 @@ mel_status mel_stream_next(mel_table **out, mel_stream *stream, size_t max_rows,
     mel_table *block = mel_csv_new_table(&stream->csv);
     if (block == NULL)
         return mel_fail_memory(err, "a block of rows");
-    const mel_status status = name_file(stream, next_block(block, stream, max_rows, err), err);
+    mel_status status = next_block(block, stream, max_rows, err);
+    if (status == MEL_OK)
+        status = mel_csv_finish_table(&stream->csv, block, err);
     if (status != MEL_OK) {
+        status = name_file(stream, status, err);
         mel_table_free(block);
         return status;
     }
-    mel_csv_finish_table(&stream->csv, block);
     *out = block;
     return MEL_OK;
 }

@@ -52,7 +52,23 @@ void mel_table_free(mel_table *table)
     free(table->sparse.row_start);
     free(table->sparse.col);
     free(table->sparse.value);
+    mel_notes_clear(&table->notes);
     free(table);
+}
+
+const char *mel_table_how(const mel_table *table)
+{
+    return table->notes.how != NULL ? table->notes.how : "";
+}
+
+size_t mel_table_warnings(const mel_table *table)
+{
+    return table->notes.n_warnings;
+}
+
+const char *mel_table_warning(const mel_table *table, size_t i)
+{
+    return table->notes.warning[i];
 }
 
 size_t mel_table_rows(const mel_table *table)
@@ -92,13 +108,35 @@ size_t mel_table_find(const mel_table *table, const char *column_name)
     return code == MEL_MISSING ? SIZE_MAX : code;
 }
 
+static const char *name_number(const void *user, size_t i)
+{
+    const mel_dict *names = user;
+    return i < names->n ? mel_dict_text(names, i) : NULL;
+}
+
+mel_status mel_fail_no_column(const mel_dict *names, const char *name, mel_error *err)
+{
+    const char *near = mel_nearest(name, name_number, names);
+    if (near != NULL)
+        return mel_fail(err, MEL_EDATA, "there is no column %s; did you mean %s?", mel_show_text(name).text,
+                        mel_show_text(near).text);
+    enum { ROOM = 160, MARGIN = 8 };
+    char list[ROOM] = "";
+    size_t used = 0, i = 0;
+    for (; i < names->n && used + mel_dict_length(names, i) + MARGIN < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : "",
+                                 mel_dict_text(names, i));
+    return mel_fail(err, MEL_EDATA, "there is no column %s; there are %s%s", mel_show_text(name).text, list,
+                    i == names->n ? "" : ", ...");
+}
+
 mel_status mel_table_need(size_t *column, const mel_table *table, const char *name, mel_error *err)
 {
     *column = mel_table_find(table, name);
     if (*column != SIZE_MAX)
         return MEL_OK;
-    return mel_fail(err, MEL_EDATA, "%s: there is no column %s", mel_show_file(table->name).text,
-                    mel_show_text(name).text);
+    const mel_status status = mel_fail_no_column(table->names, name, err);
+    return mel_fail_in(err, status, "%s", mel_show_file(table->name).text);
 }
 
 mel_format mel_table_format(const mel_table *table)
@@ -147,6 +185,7 @@ bool mel_table_sparse(mel_features *out, const mel_table *table)
 static bool take_column(mel_column *out, const mel_column *from, const size_t *rows, size_t n)
 {
     out->type = from->type;
+    out->declared = from->declared;
     if (from->type == MEL_COLUMN_TEXT) {
         out->dict = mel_dict_share(from->dict);
         out->codes = mel_alloc(n, sizeof *out->codes);

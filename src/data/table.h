@@ -11,7 +11,30 @@ typedef struct {
     double *numbers;
     uint32_t *codes;
     mel_dict *dict; /* categories of a text column */
+    bool declared;  /* its type was given by the caller: "None" is a text there, not a missing value */
 } mel_column;
+
+/* What a reader has to say about a file: see mel_table_how and mel_table_warning. */
+typedef struct {
+    char *how;
+    char **warning;
+    size_t n_warnings;
+} mel_notes;
+/* The sentence becomes the next warning. */
+MEL_PRINTF(3, 4) mel_status mel_notes_warn(mel_notes *notes, mel_error *err, const char *fmt, ...);
+/* The sentence becomes the line on how the file was read. */
+MEL_PRINTF(3, 4) mel_status mel_notes_how(mel_notes *notes, mel_error *err, const char *fmt, ...);
+mel_status mel_notes_copy(mel_notes *to, const mel_notes *from, mel_error *err);
+void mel_notes_clear(mel_notes *notes);
+/* MEL_EDATA with the first warning where warnings are refused. */
+mel_status mel_notes_check(const mel_notes *notes, bool strict, mel_error *err);
+/* Tells the caller of a reader. */
+void mel_notes_say(const mel_notes *notes, const char *file, const mel_notice *notice);
+/* "4,000" */
+typedef struct {
+    char text[32];
+} mel_counted;
+mel_counted mel_count_text(size_t n);
 
 /* Features of a LIBSVM file, compressed rows. */
 typedef struct {
@@ -31,6 +54,7 @@ struct mel_table {
     size_t *origin;   /* taken rows: the number of each; else NULL */
     bool is_sparse;
     mel_sparse sparse;
+    mel_notes notes;
 };
 
 /* A table of n columns without cells; takes a hold on names. NULL when memory runs out. */
@@ -38,6 +62,8 @@ mel_table *mel_table_new(const char *name, mel_dict *names, size_t n_columns);
 /* Names c1, c2, ... for files without a header; NULL when memory runs out. */
 mel_dict *mel_column_numbers(size_t n);
 
+/* MEL_EDATA with the name and those that are there; does not name the file. */
+mel_status mel_fail_no_column(const mel_dict *names, const char *name, mel_error *err);
 /* The column of that name, or MEL_EDATA with the file and the name. */
 mel_status mel_table_need(size_t *column, const mel_table *table, const char *name, mel_error *err);
 

@@ -1,5 +1,7 @@
+/* Class probabilities of any model, from a file. */
 #include "base/stat.h"
 #include "data/number.h"
+#include "data/read.h"
 #include "data/show.h"
 #include "data/table.h"
 #include "model/model.h"
@@ -9,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double sum_tolerance = 1e-6;
+static const double sum_tolerance = 1e-3; /* of probabilities that were written with few digits */
+static const double rounding = 1e-9;      /* what is not worth a word */
 
 void mel_proba_clear(mel_proba *proba)
 {
@@ -82,8 +85,9 @@ static mel_status check_table(const mel_table *table, mel_error *err)
     return MEL_OK;
 }
 
-/* One row of k probabilities that sum to 1 almost; then exactly. */
-static mel_status take_row(double *to, const mel_table *table, size_t row, size_t k, mel_error *err)
+/* One row of k probabilities that sum to 1 almost, then exactly; *off: how far they were from that. */
+static mel_status take_row(double *to, double *off, const mel_table *table, size_t row, size_t k,
+                           mel_error *err)
 {
     mel_sum sum = { 0 };
     for (size_t c = 0; c < k; c++) {
@@ -91,7 +95,8 @@ static mel_status take_row(double *to, const mel_table *table, size_t row, size_
         mel_sum_add(&sum, to[c]);
     }
     const double total = mel_sum_value(&sum);
-    if (!(fabs(total - 1.0) <= sum_tolerance))
+    *off = fabs(total - 1.0);
+    if (!(*off <= sum_tolerance))
         return mel_fail(err, MEL_EDATA, "%s: row %zu: %zu probabilities sum to %.9g, not 1",
                         mel_show_file(mel_table_name(table)).text, mel_table_row_number(table, row), k,
                         total);
@@ -100,9 +105,11 @@ static mel_status take_row(double *to, const mel_table *table, size_t row, size_
     return MEL_OK;
 }
 
-static mel_status take_values(mel_proba *out, const mel_table *table, mel_error *err)
+static mel_status take_values(mel_proba *out, const mel_table *table, mel_notes *notes, mel_error *err)
 {
     const size_t columns = mel_table_columns(table);
+    size_t first = 0;
+    double farthest = 0.0;
     out->n_rows = mel_table_rows(table);
     out->n_columns = columns;
     out->n_classes = columns == 1 ? 2 : columns;
@@ -117,11 +124,22 @@ static mel_status take_values(mel_proba *out, const mel_table *table, mel_error 
             to[0] = 1.0 - to[1];
             continue;
         }
-        const mel_status status = take_row(to, table, i, columns, err);
+        double off;
+        const mel_status status = take_row(to, &off, table, i, columns, err);
         if (status != MEL_OK)
             return status;
+        farthest = off > farthest ? off : farthest;
+        out->n_rescaled += off > rounding;
+        if (out->n_rescaled == 1 && off > rounding)
+            first = mel_table_row_number(table, i);
     }
-    return MEL_OK;
+    if (out->n_rescaled == 0)
+        return MEL_OK;
+    return mel_notes_warn(notes, err,
+                          "the probabilities of %s of %s rows do not sum to 1 (first in row %zu, by %.2g at most) "
+                          "and were rescaled",
+                          mel_count_text(out->n_rescaled).text, mel_count_text(out->n_rows).text, first,
+                          farthest);
 }
 
 static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *err)
@@ -137,17 +155,34 @@ static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *
     return enough ? MEL_OK : mel_fail_memory(err, "the class names");
 }
 
+/* MEL_EDATA under strict reading; else the caller hears of it. */
+static mel_status report(const mel_notes *notes, const char *path, const mel_read_options *opt, mel_error *err)
+{
+    const mel_status status = mel_notes_check(notes, opt->strict, err);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "%s", mel_show_file(path).text);
+    mel_notes_say(notes, path, &opt->notice);
+    return MEL_OK;
+}
+
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err)
 {
     mel_table *table = NULL;
     mel_proba proba = { 0 };
-    mel_status status = mel_table_read(&table, path, opt, err);
+    mel_notes notes = { 0 };
+    mel_read_options options;
+    mel_status status = mel_read_options_take(&options, opt, err);
+    if (status == MEL_OK)
+        status = mel_table_read(&table, path, &options, err);
     if (status == MEL_OK)
         status = check_table(table, err);
     if (status == MEL_OK)
-        status = take_values(&proba, table, err);
+        status = take_values(&proba, table, &notes, err);
     if (status == MEL_OK)
         status = take_names(&proba, table, err);
+    if (status == MEL_OK)
+        status = report(&notes, path, &options, err);
+    mel_notes_clear(&notes);
     mel_table_free(table);
     if (status != MEL_OK) {
         mel_proba_clear(&proba);

@@ -79,7 +79,7 @@ static void test_accepts(void **state)
           "a:n=1,-2,3,0.5,5,1000,-0.014999999999999999,7" },
         { "one text makes a column of text", "a\n1\n2\nx\n03\n", "a:t=1,2,x,03" },
         { "hexadecimal is text", "a\n0x10\n1\n", "a:t=0x10,1" },
-        { "nan among texts is text", "a\nnan\nx\n1e999\n", "a:t=nan,x,1e999" },
+        { "nan among texts is missing", "a\nnan\nx\n1e999\n", "a:t=_,x,1e999" },
         { "a column without values", "a,b\n1,\n2,?\n", "a:n=1,2 b:n=_,_" },
         { "one column", "a\n1\n2\n", "a:n=1,2" },
         { "one column, empty lines are cells", "a\n1\n\n2\n\n", "a:n=1,_,2,_" },
@@ -113,29 +113,29 @@ static void test_options(void **state)
     static const struct {
         const char *name, *text, *want;
         char delimiter;
-        bool no_header;
+        mel_header header;
         const mel_column_override *overrides;
         size_t n_overrides;
     } rows[] = {
-        { "semicolons", "a;b\n1,5;2\n", "a:t=1,5 b:n=2", ';', false, NULL, 0 },
-        { "tabs", "a\tb\n1\t 2\n", "a:n=1 b:n=2", '\t', false, NULL, 0 },
-        { "tabs and missing cells", "a\tb\n\t\n1\tx\n", "a:n=_,1 b:t=_,x", '\t', false, NULL, 0 },
-        { "bars", "a|b\n\"1|2\"|2\n", "a:t=1|2 b:n=2", '|', false, NULL, 0 },
-        { "no header", "1,x\n2,y\n", "c1:n=1,2 c2:t=x,y", ',', true, NULL, 0 },
-        { "no header, one row", "1,x", "c1:n=1 c2:t=x", ',', true, NULL, 0 },
-        { "no header, quoted first cell", "\"1,2\",x\n", "c1:t=1,2 c2:t=x", ',', true, NULL, 0 },
-        { "numbers as text", "a,b\n1,2\n01,3\n", "a:t=1,01 b:n=2,3", ',', false, text_a, 1 },
-        { "declared numbers", "a,b\n1,2\n2,NA\n", "a:n=1,2 b:n=2,_", ',', false, number_b, 2 },
-        { "nan in a declared text", "a,b\nnan,2\n1,3\n", "a:t=nan,1 b:n=2,3", ',', false, text_a, 1 },
-        { "text without a header", "1,2\n1,3\n", "c1:t=1,1 c2:n=2,3", ',', true, text_c1, 1 },
-        { "declared text without values", "a,b\n,2\n?,3\n", "a:t=_,_ b:n=2,3", ',', false, text_a, 1 },
+        { "semicolons", "a;b\n1,5;2\n", "a:n=1.5 b:n=2", ';', MEL_HEADER_YES, NULL, 0 },
+        { "tabs", "a\tb\n1\t 2\n", "a:n=1 b:n=2", '\t', MEL_HEADER_YES, NULL, 0 },
+        { "tabs and missing cells", "a\tb\n\t\n1\tx\n", "a:n=_,1 b:t=_,x", '\t', MEL_HEADER_YES, NULL, 0 },
+        { "bars", "a|b\n\"1|2\"|2\n", "a:t=1|2 b:n=2", '|', MEL_HEADER_YES, NULL, 0 },
+        { "no header", "1,x\n2,y\n", "c1:n=1,2 c2:t=x,y", ',', MEL_HEADER_NO, NULL, 0 },
+        { "no header, one row", "1,x", "c1:n=1 c2:t=x", ',', MEL_HEADER_NO, NULL, 0 },
+        { "no header, quoted first cell", "\"1,2\",x\n", "c1:t=1,2 c2:t=x", ',', MEL_HEADER_NO, NULL, 0 },
+        { "numbers as text", "a,b\n1,2\n01,3\n", "a:t=1,01 b:n=2,3", ',', MEL_HEADER_YES, text_a, 1 },
+        { "declared numbers", "a,b\n1,2\n2,NA\n", "a:n=1,2 b:n=2,_", ',', MEL_HEADER_YES, number_b, 2 },
+        { "nan in a declared text", "a,b\nnan,2\n1,3\n", "a:t=nan,1 b:n=2,3", ',', MEL_HEADER_YES, text_a, 1 },
+        { "text without a header", "1,2\n1,3\n", "c1:t=1,1 c2:n=2,3", ',', MEL_HEADER_NO, text_c1, 1 },
+        { "declared text without values", "a,b\n,2\n?,3\n", "a:t=_,_ b:n=2,3", ',', MEL_HEADER_YES, text_a, 1 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].name);
         mel_read_options opt;
         mel_read_options_init(&opt);
         opt.delimiter = rows[i].delimiter;
-        opt.no_header = rows[i].no_header;
+        opt.header = rows[i].header;
         opt.overrides = rows[i].overrides;
         opt.n_overrides = rows[i].n_overrides;
         mel_table *table = read_text(rows[i].text, &opt);
@@ -149,8 +149,7 @@ static void test_options(void **state)
 static void test_refused_options(void **state)
 {
     (void)state;
-    static const char delimiters[] = { 'a', '1', '"',  '\n', '\r', ' ',       '.',
-                                       '-', '+', '\0', '_',  '?',  (char)0xC3 };
+    static const char delimiters[] = { 'a', '1', '"', '\n', '\r', '.', '-', '+', '_', '?', (char)0xC3 };
     mel_read_options opt;
     mel_error err;
     mel_table *table;
@@ -181,9 +180,9 @@ static void test_short_options(void **state)
     (void)state;
     mel_read_options opt;
     mel_read_options_init(&opt);
-    opt.struct_size = offsetof(mel_read_options, no_header);
+    opt.struct_size = offsetof(mel_read_options, header);
     opt.delimiter = ';';
-    opt.no_header = true; /* not known to that caller: must be ignored */
+    opt.header = MEL_HEADER_NO; /* not known to that caller: must be ignored */
     mel_table *table = read_text("a;b\n1;2\n", &opt);
     assert_int_equal(mel_table_rows(table), 1);
     assert_int_equal(mel_table_find(table, "b"), 1);

@@ -1,0 +1,35 @@
+/* What the cells of a column look like, counted, and what that says about the column and the file. */
+#ifndef MEL_DATA_CSV_TALLY_H
+#define MEL_DATA_CSV_TALLY_H
+
+#include "data/number_style.h"
+#include "data/show.h"
+
+/* A cell to be named in a sentence; row 0: there is none. */
+typedef struct {
+    size_t row;
+    mel_shown text;
+} mel_cell_place;
+
+typedef struct {
+    size_t missing;
+    size_t plain; /* numbers that need no style: 12, 12.5, 1.234 */
+    size_t percent;
+    size_t count[MEL_SHAPES];
+    mel_cell_place first[MEL_SHAPES], first_percent, first_without_percent;
+} mel_tally;
+
+/* A cell that is not missing, without blanks around it. */
+void mel_tally_add(mel_tally *tally, const char *text, size_t n, size_t row);
+
+/* Do at least half of the cells that are not missing look like numbers of some style? */
+bool mel_tally_is_numeric(const mel_tally *tally);
+
+typedef enum { MEL_TALLY_PLAIN, MEL_TALLY_STYLED, MEL_TALLY_TEXT } mel_tally_verdict;
+/* What the column is in a file where decimals follow `decimal`: plain numbers, numbers with a style, or text. A
+ * percent sign counts only when every number has one. */
+mel_tally_verdict mel_tally_judge(const mel_tally *tally, char decimal);
+/* The cells that keep it from being numbers: how many, and the first. */
+size_t mel_tally_odd(mel_cell_place *first, const mel_tally *tally, char decimal);
+
+#endif

@@ -1,0 +1,95 @@
+/* What a reader has to say about a file: how it was read, and what may not be meant. */
+#include "data/table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 400 };
+
+mel_counted mel_count_text(size_t n)
+{
+    char digits[24];
+    mel_counted out;
+    const int length = snprintf(digits, sizeof digits, "%zu", n);
+    size_t at = 0;
+    for (int i = 0; i < length; i++) {
+        if (i != 0 && (length - i) % 3 == 0)
+            out.text[at++] = ',';
+        out.text[at++] = digits[i];
+    }
+    out.text[at] = '\0';
+    return out;
+}
+
+static mel_status add(mel_notes *notes, const char *sentence, mel_error *err)
+{
+    void *list = notes->warning;
+    if (!mel_grow(&list, notes->n_warnings + 1, sizeof *notes->warning))
+        return mel_fail_memory(err, "warnings");
+    notes->warning = list;
+    notes->warning[notes->n_warnings] = mel_strdup(sentence);
+    if (notes->warning[notes->n_warnings] == NULL)
+        return mel_fail_memory(err, "warnings");
+    notes->n_warnings++;
+    return MEL_OK;
+}
+
+mel_status mel_notes_warn(mel_notes *notes, mel_error *err, const char *fmt, ...)
+{
+    char sentence[LONGEST];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    return add(notes, sentence, err);
+}
+
+mel_status mel_notes_how(mel_notes *notes, mel_error *err, const char *fmt, ...)
+{
+    char sentence[LONGEST];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    free(notes->how);
+    notes->how = mel_strdup(sentence);
+    return notes->how != NULL ? MEL_OK : mel_fail_memory(err, "notes on a file");
+}
+
+mel_status mel_notes_copy(mel_notes *to, const mel_notes *from, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    if (from->how != NULL && (to->how = mel_strdup(from->how)) == NULL)
+        status = mel_fail_memory(err, "notes on a file");
+    for (size_t i = 0; status == MEL_OK && i < from->n_warnings; i++)
+        status = add(to, from->warning[i], err);
+    return status;
+}
+
+void mel_notes_clear(mel_notes *notes)
+{
+    for (size_t i = 0; i < notes->n_warnings; i++)
+        free(notes->warning[i]);
+    free(notes->warning);
+    free(notes->how);
+    *notes = (mel_notes){ 0 };
+}
+
+mel_status mel_notes_check(const mel_notes *notes, bool strict, mel_error *err)
+{
+    return strict && notes->n_warnings != 0
+               ? mel_fail(err, MEL_EDATA, "%s (refused: reading is strict)", notes->warning[0])
+               : MEL_OK;
+}
+
+void mel_notes_say(const mel_notes *notes, const char *file, const mel_notice *notice)
+{
+    if (notice->call == NULL)
+        return;
+    if (notes->how != NULL)
+        notice->call(notice->user, file, notes->how, false);
+    for (size_t i = 0; i < notes->n_warnings; i++)
+        notice->call(notice->user, file, notes->warning[i], true);
+}

@@ -1,0 +1,273 @@
+/* Text in UTF-8 from sources in other encodings, and tabs for the blanks between cells. */
+#include "data/text.h"
+
+#include "data/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    BLOCK = 1 << 16,  /* stored bytes converted at a time */
+    LONGEST = 3,      /* bytes of UTF-8 per stored byte, at most */
+    LOOK_AHEAD = 4,   /* bytes that decide about one character */
+    LOOK_AT = 1 << 12 /* bytes that decide about the encoding */
+};
+
+static const struct {
+    const char *name;
+    mel_encoding encoding;
+} known[] = { { "auto", MEL_ENCODING_AUTO },   { "utf-8", MEL_UTF_8 },
+              { "utf8", MEL_UTF_8 },           { "utf-16", MEL_UTF_16 },
+              { "utf16", MEL_UTF_16 },         { "utf-16le", MEL_UTF_16LE },
+              { "utf-16be", MEL_UTF_16BE },    { "latin-1", MEL_LATIN_1 },
+              { "latin1", MEL_LATIN_1 },       { "iso-8859-1", MEL_LATIN_1 },
+              { "cp1252", MEL_WINDOWS_1252 },  { "windows-1252", MEL_WINDOWS_1252 } };
+
+bool mel_encoding_named(mel_encoding *out, const char *name)
+{
+    *out = MEL_ENCODING_AUTO;
+    for (size_t i = 0; name != NULL && i < sizeof known / sizeof *known; i++)
+        if (strcasecmp(known[i].name, name) == 0) {
+            *out = known[i].encoding;
+            return true;
+        }
+    return name == NULL;
+}
+
+const char *mel_encoding_name(mel_encoding encoding)
+{
+    static const char *const names[] = { [MEL_ENCODING_AUTO] = "unknown", [MEL_UTF_8] = "UTF-8",
+                                         [MEL_UTF_16] = "UTF-16",         [MEL_UTF_16LE] = "UTF-16",
+                                         [MEL_UTF_16BE] = "UTF-16",       [MEL_LATIN_1] = "Latin-1",
+                                         [MEL_WINDOWS_1252] = "Windows-1252" };
+    return names[encoding];
+}
+
+/* Latin text in UTF-16 has a NUL byte in most pairs, always at the same side. */
+static mel_encoding encoding_of_nuls(const char *bytes, size_t n)
+{
+    const size_t pairs = (n < LOOK_AT ? n : LOOK_AT) / 2;
+    size_t first = 0, second = 0;
+    for (size_t i = 0; i < pairs; i++) {
+        first += bytes[2 * i] == '\0';
+        second += bytes[2 * i + 1] == '\0';
+    }
+    if (first == 0 && 2 * second > pairs)
+        return MEL_UTF_16LE;
+    return second == 0 && 2 * first > pairs ? MEL_UTF_16BE : MEL_UTF_8;
+}
+
+mel_encoding mel_encoding_of_start(const char *bytes, size_t n)
+{
+    if (n >= 2 && memcmp(bytes, "\xFF\xFE", 2) == 0)
+        return MEL_UTF_16LE;
+    if (n >= 2 && memcmp(bytes, "\xFE\xFF", 2) == 0)
+        return MEL_UTF_16BE;
+    return encoding_of_nuls(bytes, n);
+}
+
+/* ---- one character ---- */
+
+/* Windows-1252 is Latin-1 but for these; 0: no character. */
+static const uint16_t windows_1252[32] = { 0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                           0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
+                                           0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                           0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178 };
+
+static mel_status fail_line(const mel_text *text, mel_error *err)
+{
+    return mel_fail_in(err, MEL_EDATA, "line %zu", text->line);
+}
+
+static mel_status decode_byte(mel_text *text, const unsigned char *p, uint32_t *c, mel_error *err)
+{
+    *c = *p;
+    if (text->encoding == MEL_LATIN_1 || *p < 0x80 || *p >= 0xA0)
+        return MEL_OK;
+    *c = windows_1252[*p - 0x80];
+    if (*c != 0)
+        return MEL_OK;
+    (void)mel_fail(err, MEL_EDATA,
+                   "byte \\x%02x is neither UTF-8 nor Windows-1252; convert the file to UTF-8, or give "
+                   "--encoding latin-1",
+                   *p);
+    return fail_line(text, err);
+}
+
+static uint32_t unit_at(const mel_text *text, const unsigned char *p)
+{
+    return text->encoding == MEL_UTF_16LE ? (uint32_t)p[0] | (uint32_t)p[1] << 8
+                                          : (uint32_t)p[1] | (uint32_t)p[0] << 8;
+}
+
+/* One or two units at p, of which n bytes are there; *used of them. */
+static mel_status decode_units(mel_text *text, const unsigned char *p, size_t n, size_t *used, uint32_t *c,
+                               mel_error *err)
+{
+    *used = 2;
+    *c = n >= 2 ? unit_at(text, p) : 0;
+    const bool high = *c >= 0xD800 && *c < 0xDC00, low = *c >= 0xDC00 && *c < 0xE000;
+    const uint32_t next = high && n >= 4 ? unit_at(text, p + 2) : 0;
+    if (n >= 2 && !high && !low)
+        return MEL_OK;
+    if (high && next >= 0xDC00 && next < 0xE000) {
+        *used = 4;
+        *c = 0x10000 + ((*c - 0xD800) << 10) + (next - 0xDC00);
+        return MEL_OK;
+    }
+    (void)mel_fail(err, MEL_EDATA, n < 2 ? "the file ends inside a character of UTF-16"
+                                         : "half of a UTF-16 pair stands alone; the file is damaged");
+    return fail_line(text, err);
+}
+
+/* ---- a block ---- */
+
+/* Counts what the bytes from p to end would be as UTF-8: see mel_text. Returns how many it looked at: a
+ * character that the block cuts is left for the next. */
+static size_t count_utf8(mel_text *text, const unsigned char *p, const unsigned char *end)
+{
+    const unsigned char *const from = p;
+    while (p < end && (text->source_ended || end - p >= LOOK_AHEAD)) {
+        const size_t length = mel_utf8_length((const char *)p, (size_t)(end - p));
+        text->utf8_characters += length > 1;
+        text->other_bytes += length == 0;
+        p += length != 0 ? length : 1;
+    }
+    return (size_t)(p - from);
+}
+
+static mel_status convert_block(mel_text *text, mel_error *err)
+{
+    const unsigned char *p = text->stored + text->stored_begin, *end = text->stored + text->stored_size;
+    const bool wide = text->encoding == MEL_UTF_16LE || text->encoding == MEL_UTF_16BE;
+    if (!wide)
+        end = p + count_utf8(text, p, end);
+    while (p < end && (!wide || text->source_ended || end - p >= LOOK_AHEAD)) {
+        uint32_t c;
+        size_t used = 1;
+        const mel_status status = wide ? decode_units(text, p, (size_t)(end - p), &used, &c, err)
+                                       : decode_byte(text, p, &c, err);
+        if (status != MEL_OK)
+            return status;
+        text->line += c == '\n';
+        text->ready_size += mel_utf8_put(text->ready + text->ready_size, c);
+        p += used;
+    }
+    text->stored_begin = (size_t)(p - text->stored);
+    return MEL_OK;
+}
+
+static void copy_block(mel_text *text)
+{
+    const size_t n = text->stored_size - text->stored_begin;
+    memcpy(text->ready + text->ready_size, text->stored + text->stored_begin, n);
+    text->ready_size += n;
+    text->stored_begin = text->stored_size;
+}
+
+/* Blanks of ready[from..) become tabs, written from its start. A tab can be due that belongs to blanks of the
+ * block before, so the text stands one byte further on. */
+static void tabs_for_blanks(mel_text *text, size_t from)
+{
+    char *to = text->ready;
+    for (const char *p = text->ready + from, *end = text->ready + text->ready_size; p < end; p++) {
+        const bool blank = !text->inside_quotes && (*p == ' ' || *p == '\t');
+        const bool ends_row = !text->inside_quotes && (*p == '\n' || *p == '\r');
+        if (blank) {
+            text->blank_before = text->in_row;
+            continue;
+        }
+        if (text->blank_before && !ends_row)
+            *to++ = '\t';
+        text->blank_before = false;
+        text->in_row = !ends_row;
+        text->inside_quotes ^= *p == '"';
+        *to++ = *p;
+    }
+    text->ready_size = (size_t)(to - text->ready);
+}
+
+static mel_status refill(mel_text *text, mel_error *err)
+{
+    const size_t kept = text->stored_size - text->stored_begin;
+    memmove(text->stored, text->stored + text->stored_begin, kept);
+    size_t got = 0;
+    mel_status status = mel_source_read(text->source, text->stored + kept, BLOCK - kept, &got, err);
+    if (status != MEL_OK)
+        return status;
+    text->source_ended = got < BLOCK - kept;
+    text->stored_begin = 0;
+    text->stored_size = kept + got;
+    const size_t room_for_a_tab = text->blanks_to_tabs ? 1 : 0;
+    text->ready_begin = 0;
+    text->ready_size = room_for_a_tab;
+    if (text->encoding == MEL_UTF_8)
+        copy_block(text);
+    else
+        status = convert_block(text, err);
+    if (text->blanks_to_tabs)
+        tabs_for_blanks(text, room_for_a_tab);
+    return status;
+}
+
+static bool is_plain(const mel_text *text)
+{
+    return text->encoding == MEL_UTF_8 && !text->blanks_to_tabs;
+}
+
+static mel_status allocate(mel_text *text, mel_error *err)
+{
+    if (text->stored == NULL)
+        text->stored = mel_alloc(BLOCK, 1);
+    if (text->ready == NULL)
+        text->ready = mel_alloc(LONGEST * BLOCK + 1, 1);
+    return text->stored != NULL && text->ready != NULL ? MEL_OK : mel_fail_memory(err, "converting a file");
+}
+
+mel_status mel_text_read(mel_text *text, char *to, size_t n, size_t *got, mel_error *err)
+{
+    if (is_plain(text))
+        return mel_source_read(text->source, to, n, got, err);
+    *got = 0;
+    mel_status status = allocate(text, err);
+    while (status == MEL_OK && *got < n) {
+        const size_t left = text->ready_size - text->ready_begin, want = n - *got;
+        const size_t part = left < want ? left : want;
+        memcpy(to + *got, text->ready + text->ready_begin, part);
+        text->ready_begin += part;
+        *got += part;
+        if (left > want || (text->source_ended && text->stored_begin == text->stored_size))
+            break;
+        if (part == left)
+            status = refill(text, err);
+    }
+    return status;
+}
+
+mel_status mel_text_rewind(mel_text *text, mel_error *err)
+{
+    text->stored_begin = text->stored_size = text->ready_begin = text->ready_size = 0;
+    text->source_ended = text->inside_quotes = text->in_row = text->blank_before = false;
+    text->line = 1;
+    text->utf8_characters = text->other_bytes = 0;
+    return mel_source_rewind(text->source, err);
+}
+
+uint64_t mel_text_expected(const mel_text *text)
+{
+    return is_plain(text) ? mel_source_expected(text->source) : 0;
+}
+
+uint64_t mel_text_left(const mel_text *text)
+{
+    return is_plain(text) ? mel_source_left(text->source) : UINT64_MAX;
+}
+
+void mel_text_close(mel_text *text)
+{
+    free(text->stored);
+    free(text->ready);
+    mel_source_free(text->source);
+    *text = (mel_text){ 0 };
+}
