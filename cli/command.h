@@ -77,8 +77,8 @@ typedef struct {
 /* One call of a verb, as its run function sees it. */
 typedef struct {
     const struct cli_command *command;
-    bool json;  /* print nothing on standard output: fill `result` instead */
-    bool quiet; /* no talk, no warnings on standard error */
+    bool json;    /* print nothing on standard output: fill `result` instead */
+    bool quiet;   /* no talk, no warnings on standard error */
     bool verbose; /* say how files were read */
     uint64_t seed;
     int threads; /* 0: all cores */

@@ -29,7 +29,8 @@ typedef struct {
     mel_column_override *overrides;
     char **names;
 } cli_reader;
-/* What reading a file has to say is printed: warnings, and with --verbose how it was read. The run is lent. */
+/* What reading a file has to say is printed: warnings, and with --verbose how it was read. The run is lent.
+ */
 mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cli_run *run, mel_error *err);
 /* For rows like those that the encoder learned on: its text columns are text, whatever they look like. No
  * types are set for NPY and LIBSVM files, where the encoder says what it misses. */

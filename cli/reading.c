@@ -19,8 +19,8 @@ const cli_option cli_reading_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(cli_reading, format),
       .choices = formats,
-      .help =
-          "what the file is; auto goes by its name (.csv, .csv.gz, .npy, .npz, .svm, .libsvm), then by content" },
+      .help = "what the file is; auto goes by its name (.csv, .csv.gz, .npy, .npz, .svm, .libsvm), then by "
+              "content" },
     { .name = "delimiter",
       .argument = "C",
       .kind = CLI_TEXT,
@@ -36,14 +36,16 @@ const cli_option cli_reading_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(cli_reading, header),
       .choices = headers,
-      .help = "whether the first row of a CSV file holds the names of the columns; auto: no, if it has a number "
-              "where the column below has numbers. Without a header the columns are called c1, c2, ..." },
+      .help =
+          "whether the first row of a CSV file holds the names of the columns; auto: no, if it has a number "
+          "where the column below has numbers. Without a header the columns are called c1, c2, ..." },
     { .name = "encoding",
       .kind = CLI_CHOICE,
       .at = offsetof(cli_reading, encoding),
       .choices = encodings,
-      .help = "how the text of a CSV file is stored; auto: UTF-16 by its first bytes, UTF-8 where it is valid, "
-              "else Windows-1252" },
+      .help =
+          "how the text of a CSV file is stored; auto: UTF-16 by its first bytes, UTF-8 where it is valid, "
+          "else Windows-1252" },
     { .name = "zero-based",
       .kind = CLI_FLAG,
       .at = offsetof(cli_reading, zero_based),
@@ -106,7 +108,8 @@ static mel_status set_delimiter(char *delimiter, const char *text, mel_error *er
             *delimiter = words[i].delimiter;
             return MEL_OK;
         }
-    if (text[0] == '\0' || text[1] != '\0' || strchr("\"\r\n", text[0]) != NULL || (unsigned char)text[0] >= 0x80)
+    if (text[0] == '\0' || text[1] != '\0' || strchr("\"\r\n", text[0]) != NULL ||
+        (unsigned char)text[0] >= 0x80)
         return cli_fail(err, MEL_EINVAL,
                         "--delimiter %s: expected one character other than a quote, \"tab\", \"space\" or "
                         "\"auto\"",
@@ -184,9 +187,8 @@ mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cl
 /* Has the file columns of numbers only, by its name or by --format? */
 static bool is_numbers_only(const char *path, mel_format format)
 {
-    static const char *const endings[] = { ".npy", ".npy.gz",    ".npz",      ".npz.gz",
-                                           ".svm", ".svm.gz",    ".libsvm",   ".libsvm.gz",
-                                           ".svmlight", ".svmlight.gz" };
+    static const char *const endings[] = { ".npy",    ".npy.gz", ".npz",       ".npz.gz",   ".svm",
+                                           ".svm.gz", ".libsvm", ".libsvm.gz", ".svmlight", ".svmlight.gz" };
     for (size_t i = 0; format == MEL_FORMAT_AUTO && i < sizeof endings / sizeof *endings; i++)
         if (cli_ends_with(path, endings[i]))
             return true;

@@ -61,8 +61,8 @@ typedef struct {
     void *user;
 } mel_progress;
 
-/* The candidate nearest to a misspelt word by edit distance; NULL when none is near. `candidate` gives name number
- * i or NULL beyond the last. */
+/* The candidate nearest to a misspelt word by edit distance; NULL when none is near. `candidate` gives name
+ * number i or NULL beyond the last. */
 MEL_API const char *mel_nearest(const char *word, const char *(*candidate)(const void *user, size_t i),
                                 const void *user);
 

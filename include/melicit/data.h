@@ -52,10 +52,11 @@ typedef struct {
 
 typedef struct {
     size_t struct_size;
-    mel_format format; /* AUTO: by the file's name (.csv, .npy, .npz, .svm, .libsvm, also .gz), then content */
-    char delimiter;    /* CSV: ',', ';', tab, '|' or ' ' (runs of blanks); 0: found */
-    char decimal;      /* CSV: '.' or ','; 0: found */
-    mel_header header; /* CSV: is the first row a header? Without one the columns are called c1, c2, ... */
+    mel_format
+        format;     /* AUTO: by the file's name (.csv, .npy, .npz, .svm, .libsvm, also .gz), then content */
+    char delimiter; /* CSV: ',', ';', tab, '|' or ' ' (runs of blanks); 0: found */
+    char decimal;   /* CSV: '.' or ','; 0: found */
+    mel_header header;    /* CSV: is the first row a header? Without one the columns are called c1, c2, ... */
     const char *encoding; /* CSV: "utf-8", "utf-16", "latin-1", "windows-1252"; NULL, "auto": found */
     const char *member;   /* NPZ: the array to take; NULL: the only one */
     bool strict;          /* refuse what would be a warning */
@@ -81,8 +82,8 @@ MEL_API mel_status mel_table_read_memory(mel_table **out, const void *bytes, siz
                                          const mel_read_options *opt, mel_error *err);
 MEL_API void mel_table_free(mel_table *table);
 
-/* One line on what was found: "UTF-16, separator ';', decimal comma, header in row 1, 4,000 rows, 12 columns".
- * Empty for tables that mel_table_take made. */
+/* One line on what was found: "UTF-16, separator ';', decimal comma, header in row 1, 4,000 rows, 12
+ * columns". Empty for tables that mel_table_take made. */
 MEL_API const char *mel_table_how(const mel_table *table);
 /* Sentences on what may not be meant: "column income: 3 of 4,000 cells are not numbers, first \"abc\" in row
  * 17; treated as categories". They do not name the file. */

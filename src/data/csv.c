@@ -171,8 +171,8 @@ static mel_status read_names(mel_csv *csv, mel_error *err)
     csv->names = mel_dict_new();
     if (csv->names == NULL)
         return mel_fail_memory(err, "column names");
-    const mel_status status = mel_csv_parse_header(csv->names, &header, csv->delimiter, csv->dialect.index,
-                                                   csv->opt.max_columns);
+    const mel_status status =
+        mel_csv_parse_header(csv->names, &header, csv->delimiter, csv->dialect.index, csv->opt.max_columns);
     if (status != MEL_OK && err != NULL)
         *err = header.err;
     csv->not_utf8 |= header.not_utf8;
@@ -328,8 +328,8 @@ static mel_csv_kind kind_of_verdict(mel_tally_verdict verdict)
                                          : MEL_CSV_NUMBER;
 }
 
-/* Columns with a text in the first rows are text, the others numbers until a text is met, so that almost every
- * file is read once. All rows are counted first where that is not so clear. */
+/* Columns with a text in the first rows are text, the others numbers until a text is met, so that almost
+ * every file is read once. All rows are counted first where that is not so clear. */
 static mel_status choose_types(mel_csv *csv, mel_error *err)
 {
     mel_status status = start_tallies(csv, err);
@@ -510,7 +510,8 @@ static mel_status parse_spans(mel_csv *csv, mel_table *table, size_t block_row, 
     }
     const mel_csv_job job = job_of(csv);
     const bool alone = csv->tally != NULL; /* one set of tallies, in the order of the rows */
-#pragma omp parallel for num_threads(csv->threads) schedule(dynamic, 1) if (n > 1 && csv->threads > 1 && !alone)
+#pragma omp parallel for num_threads(csv->threads)                                                           \
+    schedule(dynamic, 1) if (n > 1 && csv->threads > 1 && !alone)
     for (size_t i = 0; i < n; i++)
         mel_csv_parse(&csv->chunk[i], &job);
     for (size_t i = 0; i < n; i++)
@@ -709,14 +710,13 @@ static mel_status note_how(mel_csv *csv, mel_error *err)
 {
     const mel_dialect *d = &csv->dialect;
     const bool separated = csv->n_columns > 1 || names_rows(csv);
-    return mel_notes_how(&csv->notes, err, "%s%s%s%s%s%s%s, %s row%s, %s column%s",
-                         mel_encoding_name(csv->text.encoding), separated ? ", separator " : "",
-                         separated ? mel_delimiter_name(d->delimiter).text : "",
-                         csv->has_quotes ? ", quoted cells" : "", csv->decimal == ',' ? ", decimal comma" : "",
-                         d->header ? ", header in row 1" : ", no header",
-                         names_rows(csv) ? ", column 1 names the rows" : "",
-                         mel_count_text(csv->rows_done).text, csv->rows_done == 1 ? "" : "s",
-                         mel_count_text(csv->n_columns).text, csv->n_columns == 1 ? "" : "s");
+    return mel_notes_how(
+        &csv->notes, err, "%s%s%s%s%s%s%s, %s row%s, %s column%s", mel_encoding_name(csv->text.encoding),
+        separated ? ", separator " : "", separated ? mel_delimiter_name(d->delimiter).text : "",
+        csv->has_quotes ? ", quoted cells" : "", csv->decimal == ',' ? ", decimal comma" : "",
+        d->header ? ", header in row 1" : ", no header", names_rows(csv) ? ", column 1 names the rows" : "",
+        mel_count_text(csv->rows_done).text, csv->rows_done == 1 ? "" : "s",
+        mel_count_text(csv->n_columns).text, csv->n_columns == 1 ? "" : "s");
 }
 
 /* After a pass over all rows: columns that are not what they seemed to be are read again. */
@@ -790,8 +790,8 @@ static mel_status refuse_damaged(const mel_csv *csv, mel_table **table, const me
         mel_table_free(*table);
         *table = NULL;
     }
-    return mel_fail(err, MEL_EDATA, "%s, though most of the file is; repair it, or give --encoding windows-1252",
-                    why->text);
+    return mel_fail(err, MEL_EDATA,
+                    "%s, though most of the file is; repair it, or give --encoding windows-1252", why->text);
 }
 
 mel_status mel_csv_load(mel_csv *csv, mel_table **table, mel_source *source, const char *name,

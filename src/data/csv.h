@@ -18,7 +18,7 @@ typedef struct {
     bool has_text;            /* not a column of plain numbers after all */
     mel_csv_kind kind;        /* how this pass reads it */
     mel_tally_verdict verdict;
-    mel_dict *dict; /* of a column that is read as text */
+    mel_dict *dict;  /* of a column that is read as text */
     size_t huge_row; /* first number that is not finite: refused if the column stays one of numbers */
     mel_shown huge;
 } mel_csv_column;
@@ -48,16 +48,16 @@ typedef struct {
     bool marked;   /* starts with the mark of UTF-8 */
     bool not_utf8; /* that is why it was refused */
     bool has_quotes;
-    bool surveyed; /* the tallies are those of the whole file */
+    bool surveyed;       /* the tallies are those of the whole file */
     bool frozen;         /* types and categories are settled: anything new means that the file changed */
     size_t rows_done;    /* data rows read in this pass */
     uint64_t bytes_done; /* of those rows */
     size_t blank_row;    /* number of an empty line that only the end of the file may follow, or 0 */
 } mel_csv;
 
-/* Reads a file up to its last row and settles everything: encoding, dialect, types and categories. The rows go
- * into *table, unless table is NULL. Takes over the source, also on failure. csv is released with mel_csv_close
- * in any case. */
+/* Reads a file up to its last row and settles everything: encoding, dialect, types and categories. The rows
+ * go into *table, unless table is NULL. Takes over the source, also on failure. csv is released with
+ * mel_csv_close in any case. */
 mel_status mel_csv_load(mel_csv *csv, mel_table **table, mel_source *source, const char *name,
                         const mel_read_options *opt, mel_error *err);
 void mel_csv_close(mel_csv *csv);
@@ -73,7 +73,8 @@ mel_status mel_csv_finish_table(const mel_csv *csv, mel_table *table, mel_error 
 
 /* csv_survey.c: from tallies to types. */
 
-/* Could a column be numbers in some style, going by tallies of the first rows? Then all rows must be counted. */
+/* Could a column be numbers in some style, going by tallies of the first rows? Then all rows must be counted.
+ */
 bool mel_survey_is_due(const mel_csv *csv);
 /* Could one that was read as text? */
 bool mel_survey_is_overdue(const mel_csv *csv);

@@ -173,8 +173,8 @@ static const char *note_number(mel_csv_chunk *chunk, const mel_csv_job *job, siz
 {
     mel_csv_finding *finding = &chunk->finding[column];
     if (job->frozen)
-        return fail_at(chunk, job, row, column, "%s is not a number; the file changed while it was read",
-                       mel_show(c.text, c.n).text);
+        return fail_at(chunk, job, row, column, "%s is not a %snumber; the file changed while it was read",
+                       mel_show(c.text, c.n).text, kind == MEL_NUMBER_HUGE ? "finite " : "");
     if (kind == MEL_NUMBER_NONE) {
         finding->has_text = true;
         finding->kind = MEL_CSV_SKIP;

@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
     mel_csv_kind kind; /* NUMBER becomes SKIP at the first text */
     bool has_text;
-    bool declared; /* as text, by the caller */
+    bool declared;   /* as text, by the caller */
     double *numbers; /* of the chunk's first row, or NULL */
     uint32_t *codes;
     const mel_dict *known;

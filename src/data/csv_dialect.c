@@ -194,8 +194,10 @@ static bool agrees(const agreement *a)
     return a->first >= 2 && a->same == a->rows;
 }
 
-/* Blanks separate cells only where that makes a column of numbers: words of a text are apart by blanks, too. */
-static mel_status check_blanks(bool *good, const mel_csv_sample *sample, size_t n, size_t before, mel_error *err)
+/* Blanks separate cells only where that makes a column of numbers: words of a text are apart by blanks, too.
+ */
+static mel_status check_blanks(bool *good, const mel_csv_sample *sample, size_t n, size_t before,
+                               mel_error *err)
 {
     *good = false;
     column *columns = columns_of(sample, ' ', n, before);
@@ -234,7 +236,8 @@ static bool has_row_names(const mel_csv_sample *sample, char delimiter, const ag
     return nameless == 0 && open_ends < a->rows;
 }
 
-/* Candidates in the order in which they are preferred: a comma is more often part of a text or of a number. */
+/* Candidates in the order in which they are preferred: a comma is more often part of a text or of a number.
+ */
 static const char candidates[] = { '\t', ';', '|', ',' };
 enum { CANDIDATES = sizeof candidates, COMMA = CANDIDATES - 1 };
 
@@ -347,8 +350,8 @@ mel_status mel_dialect_find_delimiter(mel_dialect *out, const mel_csv_sample *sa
 
 /* ---- does the first row hold names? ---- */
 
-/* The first row has whole numbers that count up where the columns hold numbers, as default names (0, 1, ...) and
- * years (2019, 2020, ...) do. */
+/* The first row has whole numbers that count up where the columns hold numbers, as default names (0, 1, ...)
+ * and years (2019, 2020, ...) do. */
 static bool counts_up(const column *columns, size_t n, size_t *start, size_t *numbers)
 {
     size_t last = 0;
@@ -473,8 +476,8 @@ static mel_status judge_first_column(mel_dialect *out, const mel_csv_sample *sam
                       : MEL_OK;
 }
 
-mel_status mel_dialect_find_header(mel_dialect *out, const mel_csv_sample *sample, const mel_read_options *opt,
-                                   mel_notes *notes, mel_error *err)
+mel_status mel_dialect_find_header(mel_dialect *out, const mel_csv_sample *sample,
+                                   const mel_read_options *opt, mel_notes *notes, mel_error *err)
 {
     out->header = opt->header != MEL_HEADER_NO;
     out->row_names &= out->header;

@@ -101,10 +101,11 @@ static mel_status warn_of_points(mel_csv *csv, mel_error *err)
     if (column == SIZE_MAX || csv->dialect.delimiter != ';')
         return MEL_OK;
     const mel_cell_place *place = &csv->tally[column].first[MEL_SHAPE_POINT_OR_THOUSANDS];
-    return mel_notes_warn(&csv->notes, err,
-                          "column %s: the point of %s in row %zu is taken as a decimal point (--decimal , makes "
-                          "it thousands)",
-                          mel_dict_text(csv->names, column), place->text.text, place->row);
+    return mel_notes_warn(
+        &csv->notes, err,
+        "column %s: the point of %s in row %zu is taken as a decimal point (--decimal , makes "
+        "it thousands)",
+        mel_dict_text(csv->names, column), place->text.text, place->row);
 }
 
 static mel_status choose_comma(mel_csv *csv, size_t column, mel_error *err)
@@ -113,10 +114,11 @@ static mel_status choose_comma(mel_csv *csv, size_t column, mel_error *err)
     if (csv->dialect.delimiter != ',')
         return MEL_OK;
     const mel_cell_place *place = &csv->tally[column].first[MEL_SHAPE_COMMA];
-    return mel_notes_warn(&csv->notes, err,
-                          "column %s: the comma of %s in row %zu is taken as a decimal comma (--decimal . makes "
-                          "it text)",
-                          mel_dict_text(csv->names, column), place->text.text, place->row);
+    return mel_notes_warn(
+        &csv->notes, err,
+        "column %s: the comma of %s in row %zu is taken as a decimal comma (--decimal . makes "
+        "it text)",
+        mel_dict_text(csv->names, column), place->text.text, place->row);
 }
 
 static mel_status choose_decimal(mel_csv *csv, mel_error *err)
@@ -170,12 +172,10 @@ mel_status mel_survey_warn(mel_csv *csv, mel_error *err)
         mel_cell_place first;
         const size_t odd = mel_tally_odd(&first, tally, csv->decimal);
         const bool percents = tally->percent != 0 && tally->count[MEL_SHAPE_OTHER] == 0;
-        status = mel_notes_warn(&csv->notes, err,
-                                "column %s: %s of %s cells %s, first %s in row %zu; treated as categories",
-                                mel_dict_text(csv->names, j), mel_count_text(odd).text,
-                                mel_count_text(csv->rows_done).text,
-                                percents ? "differ in the percent sign" : "are not numbers", first.text.text,
-                                first.row);
+        status = mel_notes_warn(
+            &csv->notes, err, "column %s: %s of %s cells %s, first %s in row %zu; treated as categories",
+            mel_dict_text(csv->names, j), mel_count_text(odd).text, mel_count_text(csv->rows_done).text,
+            percents ? "differ in the percent sign" : "are not numbers", first.text.text, first.row);
     }
     return status;
 }

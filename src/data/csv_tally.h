@@ -26,8 +26,8 @@ void mel_tally_add(mel_tally *tally, const char *text, size_t n, size_t row);
 bool mel_tally_is_numeric(const mel_tally *tally);
 
 typedef enum { MEL_TALLY_PLAIN, MEL_TALLY_STYLED, MEL_TALLY_TEXT } mel_tally_verdict;
-/* What the column is in a file where decimals follow `decimal`: plain numbers, numbers with a style, or text. A
- * percent sign counts only when every number has one. */
+/* What the column is in a file where decimals follow `decimal`: plain numbers, numbers with a style, or text.
+ * A percent sign counts only when every number has one. */
 mel_tally_verdict mel_tally_judge(const mel_tally *tally, char decimal);
 /* The cells that keep it from being numbers: how many, and the first. */
 size_t mel_tally_odd(mel_cell_place *first, const mel_tally *tally, char decimal);

@@ -120,12 +120,12 @@ static mel_status refuse_missing_words(const mel_table *table, size_t column, me
         if (!is_missing_label(c->dict, c->codes[i]))
             continue;
         const char *name = mel_table_column_name(table, column);
-        return mel_fail(err, MEL_EDATA,
-                        "%s: row %zu, column %s: %s stands for a missing value; if it is meant as a name, read "
-                        "the column as text (--column %s:text)",
-                        mel_show_file(table->name).text, mel_table_row_number(table, i),
-                        mel_show_text(name).text, mel_show_text(mel_dict_text(c->dict, c->codes[i])).text,
-                        name);
+        return mel_fail(
+            err, MEL_EDATA,
+            "%s: row %zu, column %s: %s stands for a missing value; if it is meant as a name, read "
+            "the column as text (--column %s:text)",
+            mel_show_file(table->name).text, mel_table_row_number(table, i), mel_show_text(name).text,
+            mel_show_text(mel_dict_text(c->dict, c->codes[i])).text, name);
     }
     return MEL_OK;
 }

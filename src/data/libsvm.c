@@ -1,4 +1,5 @@
-/* LIBSVM text: "label index:value index:value ...", indices from 1 (or 0) and ascending, "#" starts a comment. */
+/* LIBSVM text: "label index:value index:value ...", indices from 1 (or 0) and ascending, "#" starts a
+ * comment. */
 #include "data/number.h"
 #include "data/read.h"
 #include "data/show.h"
@@ -103,13 +104,14 @@ static mel_status parse_index(reader *r, size_t last, size_t *index)
         return mel_fail(r->err, MEL_ELIMIT, "line %zu: the index of %s is above the limit of %zu columns",
                         r->line, show_word(start).text, most);
     if (r->p - start == 0 || *r->p != ':')
-        return mel_fail(r->err, MEL_EDATA, "line %zu: %s is not index:value with an index from %zu up", r->line,
-                        show_word(start).text, base);
+        return mel_fail(r->err, MEL_EDATA, "line %zu: %s is not index:value with an index from %zu up",
+                        r->line, show_word(start).text, base);
     if (n < base)
-        return mel_fail(r->err, MEL_EDATA,
-                        "line %zu: %s has index 0; indices start at 1, or give --zero-based if they start at 0 "
-                        "here",
-                        r->line, show_word(start).text);
+        return mel_fail(
+            r->err, MEL_EDATA,
+            "line %zu: %s has index 0; indices start at 1, or give --zero-based if they start at 0 "
+            "here",
+            r->line, show_word(start).text);
     *index = n - base + 1;
     if (*index <= last)
         return refuse_order(r, n, *index == last);

@@ -20,11 +20,14 @@ static const struct {
     { BYTES("MATLAB 5.0 MAT-file"), "a MATLAB file; in MATLAB: writetable(T, \"NEW.csv\")" },
     { BYTES("RDX2\n"), "an R data file; in R: write.csv(TABLE, \"NEW.csv\", row.names = FALSE)" },
     { BYTES("RDX3\n"), "an R data file; in R: write.csv(TABLE, \"NEW.csv\", row.names = FALSE)" },
-    { BYTES("X\n\0\0\0"), "an R object (.rds); in R: write.csv(readRDS(FILE), \"NEW.csv\", row.names = FALSE)" },
+    { BYTES("X\n\0\0\0"),
+      "an R object (.rds); in R: write.csv(readRDS(FILE), \"NEW.csv\", row.names = FALSE)" },
     { BYTES("\x80\x02"), "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
     { BYTES("\x80\x03"), "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
-    { BYTES("\x80\x04\x95"), "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
-    { BYTES("\x80\x05\x95"), "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
+    { BYTES("\x80\x04\x95"),
+      "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
+    { BYTES("\x80\x05\x95"),
+      "a Python pickle; in Python: pandas.read_pickle(FILE).to_csv(NEW, index=False)" },
     { BYTES("BZh"), "packed with bzip2; unpack it with bunzip2, or pack it with gzip" },
     { BYTES("\xFD"
             "7zXZ"),
@@ -51,10 +54,11 @@ static bool names_part_of_excel(const char *bytes, size_t n)
 mel_status mel_magic_refuse(const char *bytes, size_t n, mel_error *err)
 {
     if (mel_magic_is_zip(bytes, n))
-        return mel_fail(err, MEL_EDATA, "the file is %s",
-                        names_part_of_excel(bytes, n)
-                            ? "an Excel workbook; in Excel or LibreOffice use \"Save as\" and choose \"CSV UTF-8\""
-                            : "a zip archive; unpack it and give the table that is in it");
+        return mel_fail(
+            err, MEL_EDATA, "the file is %s",
+            names_part_of_excel(bytes, n)
+                ? "an Excel workbook; in Excel or LibreOffice use \"Save as\" and choose \"CSV UTF-8\""
+                : "a zip archive; unpack it and give the table that is in it");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (n >= known[i].n && memcmp(bytes, known[i].bytes, known[i].n) == 0)
             return mel_fail(err, MEL_EDATA, "the file is %s", known[i].what);

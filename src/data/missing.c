@@ -10,15 +10,15 @@ typedef enum { ANYWHERE, AMONG_NUMBERS } place;
 static const struct {
     const char *word;
     place where;
-} words[] = { { "NA", ANYWHERE },           { "N/A", ANYWHERE },         { "n/a", ANYWHERE },
-              { "#N/A", ANYWHERE },         { "#NA", ANYWHERE },         { "#N/A N/A", ANYWHERE },
-              { "<NA>", ANYWHERE },         { "NULL", ANYWHERE },        { "null", ANYWHERE },
-              { "NaN", ANYWHERE },          { "nan", ANYWHERE },         { "-NaN", ANYWHERE },
-              { "-nan", ANYWHERE },         { "1.#QNAN", ANYWHERE },     { "-1.#QNAN", ANYWHERE },
-              { "1.#IND", ANYWHERE },       { "-1.#IND", ANYWHERE },     { "None", AMONG_NUMBERS },
-              { "NaT", AMONG_NUMBERS },     { "-", AMONG_NUMBERS },      { "--", AMONG_NUMBERS },
-              { ".", AMONG_NUMBERS },       { "..", AMONG_NUMBERS },     { "#DIV/0!", AMONG_NUMBERS },
-              { "#VALUE!", AMONG_NUMBERS }, { "#REF!", AMONG_NUMBERS },  { "#NAME?", AMONG_NUMBERS },
+} words[] = { { "NA", ANYWHERE },           { "N/A", ANYWHERE },        { "n/a", ANYWHERE },
+              { "#N/A", ANYWHERE },         { "#NA", ANYWHERE },        { "#N/A N/A", ANYWHERE },
+              { "<NA>", ANYWHERE },         { "NULL", ANYWHERE },       { "null", ANYWHERE },
+              { "NaN", ANYWHERE },          { "nan", ANYWHERE },        { "-NaN", ANYWHERE },
+              { "-nan", ANYWHERE },         { "1.#QNAN", ANYWHERE },    { "-1.#QNAN", ANYWHERE },
+              { "1.#IND", ANYWHERE },       { "-1.#IND", ANYWHERE },    { "None", AMONG_NUMBERS },
+              { "NaT", AMONG_NUMBERS },     { "-", AMONG_NUMBERS },     { "--", AMONG_NUMBERS },
+              { ".", AMONG_NUMBERS },       { "..", AMONG_NUMBERS },    { "#DIV/0!", AMONG_NUMBERS },
+              { "#VALUE!", AMONG_NUMBERS }, { "#REF!", AMONG_NUMBERS }, { "#NAME?", AMONG_NUMBERS },
               { "#NUM!", AMONG_NUMBERS },   { "#NULL!", AMONG_NUMBERS } };
 
 enum { LONGEST = 8 };

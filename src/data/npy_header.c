@@ -122,14 +122,13 @@ static mel_status refuse_type(const cursor *c, slice type)
     static const struct {
         char kind;
         const char *cure;
-    } cures[] = {
-        { 'O', " (Python objects); save the array with a plain type, as array.astype(float) or astype(str) gives" },
-        { 'M', " (dates); save them as numbers or texts" },
-        { 'm', " (durations); save them as numbers" },
-        { 'c', " (complex numbers); save their parts as columns" },
-        { 'f', "; save the array as float64" },
-        { 'V', " (raw bytes); save the array as float64" }
-    };
+    } cures[] = { { 'O', " (Python objects); save the array with a plain type, as array.astype(float) or "
+                         "astype(str) gives" },
+                  { 'M', " (dates); save them as numbers or texts" },
+                  { 'm', " (durations); save them as numbers" },
+                  { 'c', " (complex numbers); save their parts as columns" },
+                  { 'f', "; save the array as float64" },
+                  { 'V', " (raw bytes); save the array as float64" } };
     const char kind = type.n > 1 ? type.text[1] : '\0';
     const char *cure = "";
     for (size_t i = 0; i < sizeof cures / sizeof *cures; i++)
@@ -158,7 +157,8 @@ static bool parse_text_type(slice type, mel_npy_header *out)
 
 static bool parse_number_type(slice type, mel_npy_header *out)
 {
-    static const char *const known[] = { "f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1" };
+    static const char *const known[] = { "f2", "f4", "f8", "i1", "i2", "i4",
+                                         "i8", "u1", "u2", "u4", "u8", "b1" };
     for (size_t i = 0; type.n == 3 && i < sizeof known / sizeof *known; i++)
         if (memcmp(type.text + 1, known[i], 2) == 0) {
             out->kind = known[i][0];

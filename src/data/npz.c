@@ -126,8 +126,8 @@ static mel_status fail_member(const archive *a, const char *wanted, size_t n, co
     if (wanted != NULL)
         return mel_fail(a->err, MEL_EDATA, "no array is called %s; there %s %s", mel_show_text(wanted).text,
                         n == 1 ? "is" : "are", list->data);
-    return mel_fail(a->err, MEL_EDATA, "the archive holds %zu arrays: %s; --member says which one is meant", n,
-                    list->data);
+    return mel_fail(a->err, MEL_EDATA, "the archive holds %zu arrays: %s; --member says which one is meant",
+                    n, list->data);
 }
 
 /* The array of the wanted name, or the only one. */
@@ -223,11 +223,13 @@ static mel_status unpack(unsigned char **out, const member *m, const archive *a,
     if (memcmp(local, "PK\3\4", 4) != 0 || start > room || m->packed > room - start)
         return fail_damaged(a);
     if (m->method != STORED && m->method != DEFLATED)
-        return mel_fail(a->err, MEL_EDATA, "the array %s is packed by method %u; numpy.savez and "
+        return mel_fail(a->err, MEL_EDATA,
+                        "the array %s is packed by method %u; numpy.savez and "
                         "savez_compressed write what can be read",
                         mel_show(m->name, m->name_length).text, m->method);
     if (m->size > max_bytes)
-        return mel_fail(a->err, MEL_ELIMIT, "more than %llu bytes; raise the limit on bytes if that is intended",
+        return mel_fail(a->err, MEL_ELIMIT,
+                        "more than %llu bytes; raise the limit on bytes if that is intended",
                         (unsigned long long)max_bytes);
     if (m->method == STORED && m->size != m->packed)
         return fail_damaged(a);
@@ -250,7 +252,8 @@ mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char
     member m = { 0 };
     unsigned char *array = NULL;
     if (!mel_magic_is_zip(bytes, n))
-        return mel_fail(err, MEL_EDATA, "not an NPZ file: it starts with %s", mel_show(bytes, n < 6 ? n : 6).text);
+        return mel_fail(err, MEL_EDATA, "not an NPZ file: it starts with %s",
+                        mel_show(bytes, n < 6 ? n : 6).text);
     mel_status status = find_member(&m, &a, opt->member);
     if (status == MEL_OK)
         status = unpack(&array, &m, &a, opt->max_bytes);

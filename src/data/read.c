@@ -25,7 +25,8 @@ static mel_status check_options(const mel_read_options *opt, mel_error *err)
     const bool part_of_cells = d >= 0x80 || isalnum(d) || strchr("\"+-._?", d) != NULL;
     mel_encoding encoding;
     if (d != 0 && (part_of_cells || (iscntrl(d) && d != '\t')))
-        return mel_fail(err, MEL_EINVAL, "%s cannot separate cells; a comma, semicolon, tab, bar or blank can",
+        return mel_fail(err, MEL_EINVAL,
+                        "%s cannot separate cells; a comma, semicolon, tab, bar or blank can",
                         mel_show(&opt->delimiter, 1).text);
     if (opt->decimal != 0 && opt->decimal != '.' && opt->decimal != ',')
         return mel_fail(err, MEL_EINVAL, "%s cannot mark decimals; a point or a comma can",
@@ -73,12 +74,9 @@ mel_format mel_format_of_name(const char *name)
     static const struct {
         const char *ending;
         mel_format format;
-    } known[] = { { ".csv", MEL_FORMAT_CSV },
-                  { ".tsv", MEL_FORMAT_CSV },
-                  { ".npy", MEL_FORMAT_NPY },
-                  { ".npz", MEL_FORMAT_NPZ },
-                  { ".svm", MEL_FORMAT_LIBSVM },
-                  { ".libsvm", MEL_FORMAT_LIBSVM },
+    } known[] = { { ".csv", MEL_FORMAT_CSV },        { ".tsv", MEL_FORMAT_CSV },
+                  { ".npy", MEL_FORMAT_NPY },        { ".npz", MEL_FORMAT_NPZ },
+                  { ".svm", MEL_FORMAT_LIBSVM },     { ".libsvm", MEL_FORMAT_LIBSVM },
                   { ".svmlight", MEL_FORMAT_LIBSVM } };
     size_t n = strlen(name);
     if (ends_with(name, n, ".gz"))
@@ -108,8 +106,10 @@ static bool looks_like_npz(const char *start, size_t n)
     enum { LENGTH = 26, NAME = 30, ENDING = 4 };
     if (!mel_magic_is_zip(start, n) || n < NAME)
         return false;
-    const size_t length = (size_t)(unsigned char)start[LENGTH] | (size_t)(unsigned char)start[LENGTH + 1] << 8;
-    return length >= ENDING && NAME + length <= n && memcmp(start + NAME + length - ENDING, ".npy", ENDING) == 0;
+    const size_t length = (size_t)(unsigned char)start[LENGTH] | (size_t)(unsigned char)start[LENGTH + 1]
+                                                                     << 8;
+    return length >= ENDING && NAME + length <= n &&
+           memcmp(start + NAME + length - ENDING, ".npy", ENDING) == 0;
 }
 
 mel_status mel_find_format(mel_format *format, mel_source *source, const char *name,

@@ -10,8 +10,8 @@ mel_status mel_read_options_take(mel_read_options *out, const mel_read_options *
 
 /* What the ending of a file's name says; MEL_FORMAT_AUTO: nothing. */
 mel_format mel_format_of_name(const char *name);
-/* The format of a file: what the caller says, else the ending of its name, else its first bytes. Refuses what other
- * programs write, with how to get a table out of it. */
+/* The format of a file: what the caller says, else the ending of its name, else its first bytes. Refuses what
+ * other programs write, with how to get a table out of it. */
 mel_status mel_find_format(mel_format *format, mel_source *source, const char *name,
                            const mel_read_options *opt, mel_error *err);
 

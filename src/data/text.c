@@ -17,12 +17,12 @@ enum {
 static const struct {
     const char *name;
     mel_encoding encoding;
-} known[] = { { "auto", MEL_ENCODING_AUTO },   { "utf-8", MEL_UTF_8 },
-              { "utf8", MEL_UTF_8 },           { "utf-16", MEL_UTF_16 },
-              { "utf16", MEL_UTF_16 },         { "utf-16le", MEL_UTF_16LE },
-              { "utf-16be", MEL_UTF_16BE },    { "latin-1", MEL_LATIN_1 },
-              { "latin1", MEL_LATIN_1 },       { "iso-8859-1", MEL_LATIN_1 },
-              { "cp1252", MEL_WINDOWS_1252 },  { "windows-1252", MEL_WINDOWS_1252 } };
+} known[] = { { "auto", MEL_ENCODING_AUTO },  { "utf-8", MEL_UTF_8 },
+              { "utf8", MEL_UTF_8 },          { "utf-16", MEL_UTF_16 },
+              { "utf16", MEL_UTF_16 },        { "utf-16le", MEL_UTF_16LE },
+              { "utf-16be", MEL_UTF_16BE },   { "latin-1", MEL_LATIN_1 },
+              { "latin1", MEL_LATIN_1 },      { "iso-8859-1", MEL_LATIN_1 },
+              { "cp1252", MEL_WINDOWS_1252 }, { "windows-1252", MEL_WINDOWS_1252 } };
 
 bool mel_encoding_named(mel_encoding *out, const char *name)
 {
@@ -37,10 +37,11 @@ bool mel_encoding_named(mel_encoding *out, const char *name)
 
 const char *mel_encoding_name(mel_encoding encoding)
 {
-    static const char *const names[] = { [MEL_ENCODING_AUTO] = "unknown", [MEL_UTF_8] = "UTF-8",
-                                         [MEL_UTF_16] = "UTF-16",         [MEL_UTF_16LE] = "UTF-16",
-                                         [MEL_UTF_16BE] = "UTF-16",       [MEL_LATIN_1] = "Latin-1",
-                                         [MEL_WINDOWS_1252] = "Windows-1252" };
+    static const char *const names[] = {
+        [MEL_ENCODING_AUTO] = "unknown",    [MEL_UTF_8] = "UTF-8",     [MEL_UTF_16] = "UTF-16",
+        [MEL_UTF_16LE] = "UTF-16",          [MEL_UTF_16BE] = "UTF-16", [MEL_LATIN_1] = "Latin-1",
+        [MEL_WINDOWS_1252] = "Windows-1252"
+    };
     return names[encoding];
 }
 
@@ -116,8 +117,9 @@ static mel_status decode_units(mel_text *text, const unsigned char *p, size_t n,
         *c = 0x10000 + ((*c - 0xD800) << 10) + (next - 0xDC00);
         return MEL_OK;
     }
-    (void)mel_fail(err, MEL_EDATA, n < 2 ? "the file ends inside a character of UTF-16"
-                                         : "half of a UTF-16 pair stands alone; the file is damaged");
+    (void)mel_fail(err, MEL_EDATA,
+                   n < 2 ? "the file ends inside a character of UTF-16"
+                         : "half of a UTF-16 pair stands alone; the file is damaged");
     return fail_line(text, err);
 }
 
@@ -146,8 +148,8 @@ static mel_status convert_block(mel_text *text, mel_error *err)
     while (p < end && (!wide || text->source_ended || end - p >= LOOK_AHEAD)) {
         uint32_t c;
         size_t used = 1;
-        const mel_status status = wide ? decode_units(text, p, (size_t)(end - p), &used, &c, err)
-                                       : decode_byte(text, p, &c, err);
+        const mel_status status =
+            wide ? decode_units(text, p, (size_t)(end - p), &used, &c, err) : decode_byte(text, p, &c, err);
         if (status != MEL_OK)
             return status;
         text->line += c == '\n';

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double sum_tolerance = 1e-3; /* of probabilities that were written with few digits */
+static const double sum_tolerance = 1e-3; /* three times 0.333: probabilities written with few digits */
 static const double rounding = 1e-9;      /* what is not worth a word */
 
 void mel_proba_clear(mel_proba *proba)
@@ -96,7 +96,7 @@ static mel_status take_row(double *to, double *off, const mel_table *table, size
     }
     const double total = mel_sum_value(&sum);
     *off = fabs(total - 1.0);
-    if (!(*off <= sum_tolerance))
+    if (!(*off <= sum_tolerance + rounding))
         return mel_fail(err, MEL_EDATA, "%s: row %zu: %zu probabilities sum to %.9g, not 1",
                         mel_show_file(mel_table_name(table)).text, mel_table_row_number(table, row), k,
                         total);
@@ -135,11 +135,11 @@ static mel_status take_values(mel_proba *out, const mel_table *table, mel_notes 
     }
     if (out->n_rescaled == 0)
         return MEL_OK;
-    return mel_notes_warn(notes, err,
-                          "the probabilities of %s of %s rows do not sum to 1 (first in row %zu, by %.2g at most) "
-                          "and were rescaled",
-                          mel_count_text(out->n_rescaled).text, mel_count_text(out->n_rows).text, first,
-                          farthest);
+    return mel_notes_warn(
+        notes, err,
+        "the probabilities of %s of %s rows do not sum to 1 (first in row %zu, by %.2g at most) "
+        "and were rescaled",
+        mel_count_text(out->n_rescaled).text, mel_count_text(out->n_rows).text, first, farthest);
 }
 
 static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *err)
@@ -156,7 +156,8 @@ static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *
 }
 
 /* MEL_EDATA under strict reading; else the caller hears of it. */
-static mel_status report(const mel_notes *notes, const char *path, const mel_read_options *opt, mel_error *err)
+static mel_status report(const mel_notes *notes, const char *path, const mel_read_options *opt,
+                         mel_error *err)
 {
     const mel_status status = mel_notes_check(notes, opt->strict, err);
     if (status != MEL_OK)

@@ -73,13 +73,15 @@ static void check_stream(const uint8_t *data, size_t size, const mel_read_option
     mel_error err;
     size_t n_rows, from = 0, n = 1;
     demand(mel_source_memory(&source, data, size, opt->max_bytes, &err) == MEL_OK);
-    demand(mel_csv_open(&csv, source, "fuzz.csv", opt, &err) == MEL_OK);
-    demand(mel_csv_rows(&csv, NULL, SIZE_MAX, &n_rows, &err) == MEL_OK && n_rows == mel_table_rows(whole));
-    demand(mel_csv_settle(&csv, NULL, &err) == MEL_OK && mel_csv_again(&csv, &err) == MEL_OK);
+    demand(mel_csv_load(&csv, NULL, source, "fuzz.csv", opt, &err) == MEL_OK);
+    n_rows = csv.rows_done;
+    demand(n_rows == mel_table_rows(whole) && mel_csv_again(&csv, &err) == MEL_OK);
     while (n != 0) {
         mel_table *block = mel_csv_new_table(&csv);
         demand(block != NULL && mel_csv_rows(&csv, block, block_rows, &n, &err) == MEL_OK);
-        mel_csv_finish_table(&csv, block);
+        demand(mel_csv_finish_table(&csv, block, &err) == MEL_OK);
+        demand(strcmp(mel_table_how(block), mel_table_how(whole)) == 0);
+        demand(mel_table_warnings(block) == mel_table_warnings(whole));
         if (n != 0)
             compare_block(block, whole, from);
         from += n;
@@ -91,14 +93,15 @@ static void check_stream(const uint8_t *data, size_t size, const mel_read_option
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char delimiters[] = { ',', ';', '\t', '|' };
+    static const char delimiters[] = { 0, ',', ';', ' ' }, decimals[] = { 0, '.', ',', 0 };
     if (size == 0)
         return 0;
     mel_read_options opt;
     mel_read_options_init(&opt);
     opt.format = MEL_FORMAT_CSV;
     opt.delimiter = delimiters[data[0] & 3];
-    opt.no_header = data[0] & 4;
+    opt.header = (data[0] & 4) != 0 ? MEL_HEADER_NO : MEL_HEADER_AUTO;
+    opt.decimal = decimals[data[0] >> 3 & 3];
     opt.threads = 1;
     opt.max_rows = 2000;
     opt.max_columns = 64;
@@ -113,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     demand(mel_table_rows(table) > 0 && mel_table_rows(table) <= opt.max_rows);
-    check_stream(data + 1, size - 1, &opt, table, 1 + (data[0] >> 3));
+    check_stream(data + 1, size - 1, &opt, table, 1 + (data[0] >> 5));
     check_labels(table);
     check_encoding(table);
     mel_table_free(table);

@@ -1,4 +1,4 @@
-/* Any bytes as an .npy file: refused with a sentence, or read into finite numbers. */
+/* Any bytes as an .npy or .npz file: refused with a sentence, or read into finite numbers and texts. */
 #include "melicit/melicit.h"
 
 #include <math.h>
@@ -13,11 +13,21 @@ static void demand(bool truth)
         abort();
 }
 
+static void check_cell(const mel_table *table, size_t row, size_t column)
+{
+    const double *numbers = mel_table_numbers(table, column);
+    const uint32_t *codes = mel_table_codes(table, column);
+    demand((numbers != NULL) != (codes != NULL));
+    demand(numbers == NULL || isfinite(numbers[row]));
+    demand(codes == NULL || codes[row] == MEL_MISSING ||
+           *mel_table_category(table, column, codes[row]) != '\0');
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mel_read_options opt;
     mel_read_options_init(&opt);
-    opt.format = MEL_FORMAT_NPY;
+    opt.format = size >= 2 && memcmp(data, "PK", 2) == 0 ? MEL_FORMAT_NPZ : MEL_FORMAT_NPY;
     opt.threads = 1;
     opt.max_bytes = 1 << 20;
     mel_table *table;
@@ -30,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     for (size_t j = 0; j < mel_table_columns(table); j++)
         for (size_t i = 0; i < mel_table_rows(table); i++)
-            demand(isfinite(mel_table_numbers(table, j)[i]));
+            check_cell(table, i, j);
     mel_table_free(table);
     return 0;
 }

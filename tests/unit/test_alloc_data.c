@@ -51,16 +51,32 @@ static void test_readers(void **state)
     static const char svm[] = "1 1:1 2:2\n0 3:1\n";
     static const char npy[] = "\x93NUMPY\x01\0\x39\0{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1)}"
                               "\0\0\0\0\0\0\0\0";
+    static const char texts[] =
+        "\x93NUMPY\x01\0\x39\0{'descr': '<U1', 'fortran_order': False, 'shape': (2, 1)}"
+        "a\0\0\0b\0\0\0";
+    static const char european[] = "\xFC;b;c\n1,5;x;45%\n2,5;\xE9;z\n3;y;7%\n",
+                      names_rows[] = "a b\nr 1 x\ns 2 y\n",
+                      utf_16[] = "\xFF\xFE"
+                                 "a\0,\0b\0\n\0"
+                                 "1\0,\0x\0\n\0";
     const size_t small = make_csv(SMALL_ROWS);
     char copy[4096];
     assert_true(small < sizeof copy);
     memcpy(copy, csv, small);
     const size_t large = make_csv(ROWS);
     input inputs[] = {
-        { copy, small, "small.csv", 1 },     { copy, small, "small.csv", 2 },
-        { csv, large, "large.csv", 1 },      { csv, large, "large.csv", 2 },
-        { NULL, 0, small_path, 1 },          { NULL, 0, packed_path, 1 },
-        { svm, sizeof svm - 1, "t.svm", 1 }, { npy, sizeof npy - 1, "t.npy", 1 },
+        { copy, small, "small.csv", 1 },
+        { copy, small, "small.csv", 2 },
+        { csv, large, "large.csv", 1 },
+        { csv, large, "large.csv", 2 },
+        { NULL, 0, small_path, 1 },
+        { NULL, 0, packed_path, 1 },
+        { svm, sizeof svm - 1, "t.svm", 1 },
+        { npy, sizeof npy - 1, "t.npy", 1 },
+        { texts, sizeof texts - 1, "texts.npy", 1 },
+        { european, sizeof european - 1, "european.csv", 1 },
+        { names_rows, sizeof names_rows - 1, "names.csv", 1 },
+        { utf_16, sizeof utf_16 - 1, "utf-16.csv", 1 },
     };
     for (size_t i = 0; i < COUNT(inputs); i++)
         test_each_allocation(inputs[i].name, read_input, &inputs[i]);

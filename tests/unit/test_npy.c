@@ -160,7 +160,7 @@ static void test_limits(void **state)
     opt.overrides = &(mel_column_override){ "colour", MEL_COLUMN_TEXT };
     mel_error err;
     assert_int_equal(mel_table_read_memory(&table, file.data, file.size, "t.npy", &opt, &err), MEL_EDATA);
-    assert_string_equal(err.text, "t.npy: there is no column \"colour\"");
+    assert_string_equal(err.text, "t.npy: there is no column \"colour\"; there are c1, c2");
     mel_buffer_free(&file);
 }
 

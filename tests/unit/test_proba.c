@@ -78,8 +78,8 @@ static void test_refusals(void **state)
     } rows[] = {
         { "negative.csv", "a,b\n0.5,0.5\n1.5,-0.5\n", "row 3, column \"a\": 1.5 is not within 0 and 1" },
         { "above.csv", "a,b\n0.2,0.8\n0.4,0.6\n-0.1,1\n", "row 4, column \"a\": -0.1" },
-        { "sum.csv", "a,b\n0.5,0.5\n0.5,0.499\n", "row 3: 2 probabilities sum to 0.999, not 1" },
-        { "sum1e-5.csv", "a,b\n0.5,0.50001\n", "row 2: 2 probabilities sum to 1.00001" },
+        { "sum.csv", "a,b\n0.5,0.5\n0.5,0.4989\n", "row 3: 2 probabilities sum to 0.9989, not 1" },
+        { "sum2e-3.csv", "a,b\n0.5,0.502\n", "row 2: 2 probabilities sum to 1.002" },
         { "zeros.csv", "a,b,c\n0,0,0\n", "row 2: 3 probabilities sum to 0" },
         { "missing.csv", "a,b\n0.5,0.5\n0.5,\n", "row 3, column \"b\": no number" },
         { "text.csv", "a,b\n0.5,0.5\n0.5,half\n", "row 3, column \"b\": \"half\" is not a number" },

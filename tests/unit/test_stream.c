@@ -113,8 +113,8 @@ static void test_changed_file(void **state)
           "column \"t\": the file changed while it was read" },
         { "no number any more", "a,t\n1,x\nb,y\n?,x\n4,?\n5,z\n",
           "row 3, column \"a\": \"b\" is not a number" },
-        { "not finite any more", "a,t\n1,x\nnan,y\n?,x\n4,?\n5,z\n",
-          "row 3, column \"a\": \"nan\" is not a finite" },
+        { "not finite any more", "a,t\n1,x\ninf,y\n?,x\n4,?\n5,z\n",
+          "row 3, column \"a\": \"inf\" is not a finite" },
         { "ragged", "a,t\n1,x\n2,y,3\n?,x\n4,?\n5,z\n", "row 3: 3 cells where 2 are due" },
         { "nothing left", "", "the file is empty" },
     };
