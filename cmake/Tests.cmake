@@ -40,6 +40,14 @@ if(MEL_TESTS)
         add_test(NAME ${name} COMMAND ${name})
         set_tests_properties(${name} PROPERTIES TIMEOUT 300)
     endforeach()
+
+    # What system tests run besides the program itself.
+    file(GLOB programs CONFIGURE_DEPENDS tests/support/programs/*.c)
+    foreach(source ${programs})
+        get_filename_component(name ${source} NAME_WE)
+        add_executable(${name} ${source})
+        target_link_libraries(${name} PRIVATE melicit_static PkgConfig::JANSSON)
+    endforeach()
 endif()
 
 file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
