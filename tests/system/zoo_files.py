@@ -675,6 +675,55 @@ def shapes():
     ]
 
 
+# ---- as public collections have them ----
+
+
+def collections():
+    """Files written as well-known ones of the UCI repository and of government offices are."""
+    rng = generator("collections")
+    n = 40
+    label = rng.choice(["<=50K", ">50K"], n)
+    adult = pandas.DataFrame({"c1": rng.integers(18, 80, n), "c2": rng.choice(["State-gov", "Private"], n), "c3": label})
+    adult_text = "".join(f"{a}, {b}, {c}\n" for a, b, c in adult.values).replace("Private", "?", 3) + "\n"
+    adult_read = pandas_reads(adult_text, header=None, names=adult.columns, na_values=[" ?"])
+    credit = pandas.DataFrame(
+        {
+            "c1": rng.choice(["a", "b"], n),
+            "c2": numpy.round(rng.lognormal(3, 1, n), 2),
+            "c3": [f"{v:05d}" for v in rng.integers(0, 300, n)],
+            "c4": rng.choice(["+", "-"], n),
+        }
+    )
+    credit_text = csv_text(holed(credit, ["c1", "c2"], "credit"), header=False, na_rep="?")
+    cars = holed(pandas.DataFrame({"c1": numpy.round(rng.uniform(10, 40, n), 1), "c2": rng.integers(3, 9, n), "c3": rng.integers(50, 200, n) * 1.0}), ["c3"], "cars")
+    cars["c4"] = [f"ford model {i}" for i in range(n)]
+    cars_text = "".join(f'{a:<7} {b:.0f}   {"?" if pandas.isna(c) else c}\t"{d}"\n' for a, b, c, d in cars.values)
+    wine = pandas.DataFrame(numpy.round(rng.uniform(0, 15, (n, 3)), 3), columns=["fixed acidity", "pH", "alcohol"]).assign(quality=rng.integers(3, 9, n))
+    wine_text = csv_text(wine, sep=";").replace("fixed acidity;pH;alcohol;quality", '"fixed acidity";"pH";"alcohol";"quality"')
+    t = people("collections")
+    text = csv_text(t)
+    strange = t.assign(city=["a\u2028b", "c\x0bd", "e\x0cf", "g\u0085h"] * 10)
+    single = t.assign(city=[f"'{c}'" for c in t["city"]])
+    mixed = "".join(line + ("\r\n" if i % 3 else "\n") for i, line in enumerate(text.splitlines()))
+    points = lines(["x", "label"], [[f"{v // 1000}.{v % 1000:03d}", "ab"[i % 2]] for i, v in enumerate(rng.integers(1000, 999999, 30))], ";")
+    return [
+        Row("as adult.data", "adult.data", adult_text, adult_read, label="c3"),
+        Row("as crx.data", "crx.data", credit_text, pandas_reads(credit_text, header=None, names=credit.columns, na_values=["?"]), label="c4"),
+        Row("as auto-mpg.data", "auto-mpg.data", cars_text, cars, says=("blanks",)),
+        Row("as winequality.csv", "winequality.csv", wine_text, wine, label="quality"),
+        Row("a title above the header", "t.csv", "Survey of 2021\n" + text, Refused("row 2")),
+        Row("a comment above the header", "t.csv", "# made by hand\n" + text, Refused("row 2")),
+        Row("line ends of two kinds", "t.csv", mixed, t, label="label"),
+        written("characters that end lines elsewhere", strange, label="label"),
+        written("single quotes are part of texts", single, label="label"),
+        Row("quotes behind blanks", "t.csv", text.replace("\n", '\n1, 2, "Oslo", yes\n', 1), Refused("row 2")),
+        Row("formulas that protect zeros", "t.csv", 'id,label\n="007",a\n="008",b\n', Refused("row 2")),
+        Row("1.234 between semicolons may be either", "t.csv", points, Refused("--decimal")),
+        Row("1.234 between commas", "t.csv", points.replace(";", ","), pandas_reads(points, sep=";"), label="label"),
+        Row("1.234 between semicolons, a comma", "t.csv", points, pandas_reads(points, sep=";", decimal=",", thousands="."), ("--decimal", ","), label="label"),
+    ]
+
+
 # ---- LIBSVM ----
 
 
@@ -716,6 +765,7 @@ KINDS = {
     "odd cells": [odd_cells, odd_numbers],
     "encodings": [encodings],
     "shapes": [shapes],
+    "collections": [collections],
     "LIBSVM": [libsvm_files],
 }
 ROWS = [row for makers in KINDS.values() for make in makers for row in make()]
