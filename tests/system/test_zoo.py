@@ -224,7 +224,7 @@ def test_wrong_names_list_the_nearest(zoo, melicit):
 
 @pytest.mark.parametrize(
     "options",
-    [("--delimiter", "ab"), ("--decimal", ";"), ("--header", "maybe"), ("--encoding", "klingon"), ("--decimal", ",", "--delimiter", ",")],
+    [("--delimiter", "ab"), ("--decimal", ";"), ("--header", "maybe"), ("--encoding", "klingon")],
     ids=" ".join,
 )
 def test_wrong_options(melicit, options):

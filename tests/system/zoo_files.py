@@ -100,6 +100,8 @@ def pandas_index():
     rows.append(Row("pandas, frame of an array with index", "t.csv", plain.to_csv(), expect, says=("skipped",)))
     rows.append(Row("pandas, frame of an array", "t.csv", plain.to_csv(index=False), expect, says=("row 1", "--header no")))
     rows.append(Row("pandas, frame of an array, header said", "t.csv", plain.to_csv(index=False), expect, ("--header", "yes")))
+    classes = pandas.Series(numpy.arange(30) % 2)
+    rows.append(Row("pandas, series with index", "t.csv", classes.to_csv(), classes.to_frame("0"), says=("skipped",)))
     pairs = t.groupby(["city", "label"], as_index=True)[["age", "income"]].mean()
     rows.append(Row("pandas, index of two levels", "t.csv", pairs.to_csv(), pairs.reset_index()))
     rows.append(Row("pandas, index saved twice", "t.csv", t.reset_index().to_csv(), t.reset_index(), says=("skipped",)))
@@ -354,7 +356,7 @@ def percent_and_money():
     spaced = shares.assign(rate=[f"{v} %" for v in x])
     tail = pandas.DataFrame({"rate": [numpy.nan] * 2, "label": ["a", "b"]})
     mixed = [f"{v}%" if i % 10 else str(v) for i, v in enumerate(x)]
-    unlike = f'column rate: 4 of 40 cells are not numbers, first "{mixed[0]}" in row 2; treated as categories'
+    unlike = f'column rate: 4 of 40 cells differ in the percent sign, first "{mixed[0]}" in row 2; treated as categories'
     return [
         Row("percents and plain numbers", "t.csv", lines(["rate", "label"], zip(mixed, label)), shares.assign(rate=mixed), odd=(unlike,)),
         Row("percents", "t.csv", sheet, shares, label="label"),
@@ -434,7 +436,7 @@ def european_files():
         Row("1,234 between semicolons, a point", "t.csv", three, by_comma.assign(x=[round(v * 1000.0) for v in values]), ("--decimal", "."), label="label"),
         Row("1,234 in quotes may be either", "t.csv", lines(["x", "label"], [['"1,234"', "ab"[i % 2]] for i in range(30)]), Refused("--decimal")),
         Row("both 1,5 and 1.25 in one file", "t.csv", clash, Refused("--decimal")),
-        Row("decimal point asked for where there are commas", "t.csv", text, spoken, ("--decimal", ".")),
+        Row("decimal point asked for where there are commas", "t.csv", text, spoken, ("--decimal", "."), odd=(odd_warning("income", 40, 40, spoken["income"][0], 2),)),
     ] + [
         Row(name, "t.csv", lines(["pay", "label"], zip(column, t["label"]), ";"), t[["income", "label"]].rename(columns={"income": "pay"}), label="label")
         for name, column in (("thousands with narrow blanks", narrow), ("thousands with hard blanks", hard))
@@ -546,7 +548,7 @@ def odd_cells():
         Row("odd cells when strict", "t.csv", csv_text(bad), Refused("age", "3 of 60", '"abc"', "row 17"), ("--strict",)),
         written("texts when strict", t, ("--strict",), label="label"),
         Row("missing words when strict", "t.csv", csv_text(gaps, na_rep="NULL"), gaps, ("--strict",), label="label"),
-        written("odd and missing cells in one column", missing),
+        written("odd and missing cells in one column", missing, odd=(odd_warning("income", 1, 60, "abc", 22),)),
         written("odd cells in a column said to be texts", bad, ("--column", "age:text")),
         Row("odd cells in a column said to be numbers", "t.csv", csv_text(bad), Refused("row 17", "age", "abc"), ("--column", "age:number")),
         written("codes of letters and digits are texts", coded),
@@ -623,14 +625,14 @@ def encodings():
         Row("UTF-8 with four bytes", "t.csv", lion_text, lions, label="label"),
         Row("UTF-16 with CRLF", "t.csv", text.replace("\n", "\r\n").encode("utf-16"), t),
         Row("UTF-16 of an odd length", "t.csv", odd_length, Refused("UTF-16")),
-        Row("UTF-16 with half a pair", "t.csv", "\ufeffx,label\n1,\ud83e\n".encode("utf-16-le", "surrogatepass"), Refused("row 2")),
+        Row("UTF-16 with half a pair", "t.csv", "\ufeffx,label\n1,\ud83e\n".encode("utf-16-le", "surrogatepass"), Refused("line 2")),
         Row("euro and curly quotes of Windows", "t.csv", csv_text(windows).encode("cp1252"), windows),
         Row("Latin-1 after a megabyte of ASCII", "t.csv", far_text, far_expect, says=("1252",)),
         Row("UTF-8 with a wrong byte late", "t.csv", text.encode() + b"44,1.5,Troms\xf8,yes\n", Refused("row 42", "--encoding")),
         Row("UTF-8 with a wrong byte late, said to be UTF-8", "t.csv", text.encode() + b"44,1.5,Troms\xf8,yes\n", Refused("row 42"), ("--encoding", "utf-8")),
-        Row("bytes that are neither UTF-8 nor Windows", "t.csv", csv_text(people("bytes")).encode() + b"44,1.5,\x81\x8d,yes\n", Refused("row 42")),
+        Row("bytes that are neither UTF-8 nor Windows", "t.csv", csv_text(people("bytes")).encode() + b"44,1.5,\x81\x8d,yes\n", Refused("line 42", "--encoding")),
         Row("Latin-1 said", "t.csv", text.encode("latin-1"), t, ("--encoding", "latin-1"), label="label"),
-        Row("UTF-16 said, without its mark", "t.csv", text.encode("utf-16-le"), t, ("--encoding", "utf-16le"), label="label"),
+        Row("UTF-16 said, without its mark", "t.csv", text.encode("utf-16-le"), t, ("--encoding", "utf-16"), label="label"),
         Row("UTF-16 without its mark", "t.csv", text.encode("utf-16-le"), t, says=("UTF-16",), label="label"),
         Row("UTF-16, high byte first, without its mark", "t.csv", text.encode("utf-16-be"), t, says=("UTF-16",), label="label"),
         Row("a NUL byte", "t.csv", text.encode() + b"44,\0,Oslo,yes\n", Refused("row 42", "nul")),
@@ -646,6 +648,7 @@ def shapes():
     wide = pandas.DataFrame(generator("wide").normal(size=(12, 3000)), columns=[f"x{j}" for j in range(3000)]).assign(label=list("ab" * 6))
     long = pandas.DataFrame({"x": numpy.arange(6), "note": ["a" * 100000, 'b"' * 50000, "c,d\n" * 30000] * 2, "label": list("uv" * 3)})
     halves = pandas.DataFrame({"x": [0.25, 1.5] * 9})
+    table = generator("shapes").normal(size=(40, 3))
     tags = t.assign(city=[f"{c};near;{c}" for c in t["city"]])
     places = t.assign(city=[f"{c}, Norway" for c in t["city"]])
     spaced = t.assign(city=[f"{c} in Norway" for c in t["city"]])
@@ -666,6 +669,8 @@ def shapes():
         Row("a long row", "t.csv", text + "1,2,Oslo,yes,5\n", Refused("row 42", "5", "4")),
         Row("a long row early", "t.csv", text.replace("\n", "\n1,2,Oslo,yes,5\n", 1), Refused("row 2", "5", "4")),
         Row("a short row between semicolons", "t.csv", csv_text(t, sep=";", decimal=",") + "1;2,5\n", Refused("row 42", "2", "4")),
+        Row("a short row between tabs, a comma in each", "t.txt", csv_text(places, sep="\t") + "1\t2,5\n", Refused("row 42", "2", "4")),
+        Row("a short row between blanks", "t.txt", saved_text(table[:20]) + b"1 2\n" + saved_text(table[20:]), Refused("row 21", "2", "3")),
         Row("an empty line in the middle", "t.csv", text.replace("\n", "\n\n", 3).replace("\n\n", "\n", 2), Refused("row 4")),
         Row("a quote never closed", "t.csv", text + '1,2,"Oslo,yes\n', Refused("row 42")),
         Row("a header alone", "t.csv", text.split("\n")[0] + "\n", Refused("row")),
