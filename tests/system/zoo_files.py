@@ -679,6 +679,27 @@ def shapes():
     ]
 
 
+# ---- everything at once ----
+
+
+def combinations():
+    """Random choices of everything that is to be found: separator, decimal mark, encoding, quotes, line ends, index,
+    header, the word for missing cells."""
+    rows = []
+    for i in range(60):
+        rng = generator(f"combination {i}")
+        sep, decimal = str(rng.choice([",", ";", "\t", "|"])), str(rng.choice([".", ","]))
+        codec, end = str(rng.choice(["utf-8", "utf-8-sig", "cp1252", "utf-16"])), str(rng.choice(["\n", "\r\n", "\r"]))
+        quoting, word = int(rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])), str(rng.choice(MISSING))
+        header = bool(rng.random() < 0.7)
+        index = header and bool(rng.random() < 0.3)
+        t = holed(people(f"combination {i}", 50, ACCENTS), ["age", "income"], f"combination {i}")
+        text = t.to_csv(sep=sep, decimal=decimal, quoting=quoting, na_rep=word, header=header, index=index).replace("\n", end)
+        name = f"combination {i}: {sep!r} {decimal!r} {codec} {end!r} quoting {quoting} {word!r} header {header} index {index}"
+        rows.append(Row(name, "t.csv", text.encode(codec), t if header else numbered(t)))
+    return rows
+
+
 # ---- as public collections have them ----
 
 
@@ -769,6 +790,7 @@ KINDS = {
     "odd cells": [odd_cells, odd_numbers],
     "encodings": [encodings],
     "shapes": [shapes],
+    "combinations": [combinations],
     "collections": [collections],
     "LIBSVM": [libsvm_files],
 }
