@@ -434,7 +434,8 @@ mel_status cli_classes_decisions(mel_labels *out, const mel_table *table, const 
     const bool label_numbers = are_numbers(value, c->n, label), name_numbers = are_numbers(value, c->n, name);
     free(value);
     const bool numbers = at != SIZE_MAX && mel_table_numbers(table, at) != NULL;
-    if (numbers && !label_numbers && !name_numbers && mel_table_format(table) == MEL_FORMAT_NPY)
+    const mel_format format = mel_table_format(table);
+    if (numbers && !label_numbers && !name_numbers && (format == MEL_FORMAT_NPY || format == MEL_FORMAT_NPZ))
         return decode(out, table, at, c, err);
     mel_error other;
     if (mel_table_labels_as(out, table, column, c->n, label, err) == MEL_OK ||

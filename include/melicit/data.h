@@ -97,7 +97,7 @@ MEL_API const char *mel_table_name(const mel_table *table); /* file, for message
 MEL_API size_t mel_table_row_number(const mel_table *table, size_t row);
 MEL_API const char *mel_table_column_name(const mel_table *table, size_t column);
 MEL_API mel_column_type mel_table_column_type(const mel_table *table, size_t column);
-/* What the file was: CSV, NPY or LIBSVM; AUTO for rows taken out of a table and blocks of a stream. */
+/* What the file was: CSV, NPY, NPZ or LIBSVM; AUTO for rows taken out of a table and blocks of a stream. */
 MEL_API mel_format mel_table_format(const mel_table *table);
 /* Whether the names of the columns are the file's own: those of a CSV with a header. */
 MEL_API bool mel_table_has_header(const mel_table *table);

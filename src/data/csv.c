@@ -744,8 +744,10 @@ static mel_status settle(mel_csv *csv, mel_table *table, mel_error *err)
 mel_table *mel_csv_new_table(const mel_csv *csv)
 {
     mel_table *table = mel_table_new(csv->name, csv->names, csv->n_columns);
-    if (table != NULL)
+    if (table != NULL) {
+        table->has_header = csv->dialect.header;
         table->first_row = row_number(csv, csv->rows_done);
+    }
     return table;
 }
 

@@ -146,7 +146,7 @@ mel_format mel_table_format(const mel_table *table)
 
 bool mel_table_has_header(const mel_table *table)
 {
-    return table->format == MEL_FORMAT_CSV && table->first_row > 1;
+    return table->has_header;
 }
 
 const double *mel_table_numbers(const mel_table *table, size_t column)
@@ -248,6 +248,7 @@ mel_status mel_table_take(mel_table **out, const mel_table *table, const size_t 
         mel_table_free(taken);
         return mel_fail_memory(err, "the rows of a table");
     }
+    taken->has_header = table->has_header;
     *out = taken;
     return MEL_OK;
 }

@@ -50,8 +50,9 @@ struct mel_table {
     mel_dict *names; /* code = column */
     mel_column *column;
     mel_format format; /* what the file was; AUTO: not from a file */
-    size_t first_row; /* number of row 0 in the file, as messages count */
-    size_t *origin;   /* taken rows: the number of each; else NULL */
+    bool has_header;   /* the names of the columns are the file's own */
+    size_t first_row;  /* number of row 0 in the file, as messages count */
+    size_t *origin;    /* taken rows: the number of each; else NULL */
     bool is_sparse;
     mel_sparse sparse;
     mel_notes notes;
