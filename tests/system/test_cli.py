@@ -545,10 +545,38 @@ def test_penalty_shrinks_weights(melicit):
     assert losses == sorted(losses) and losses[0] < losses[2]
 
 
+def test_how_a_file_was_read(melicit):
+    """-v says what was found, warnings what may not be meant; --json and --quiet keep standard error clean."""
+    rows = "".join(f"{i % 7},{i % 10};{'abc' if i == 15 else i * 13 % 40};{'yn'[i % 3 == 0]}\n" for i in range(40))
+    melicit.write("t.csv", ("gr\u00f6\u00dfe;income;label\n" + rows).encode("cp1252"))
+    how = "melicit: t.csv: Windows-1252, separator ';', decimal comma, header in row 1, 40 rows, 3 columns\n"
+    odd = 't.csv: column income: 1 of 40 cells are not numbers, first "abc" in row 17; treated as categories'
+    words = ["train", "--data", "t.csv"]
+    for flag in ("-v", "--verbose"):
+        assert melicit(*words, flag).done().err == how + f"melicit: warning: {odd}\n"
+    assert melicit(*words).done().err == f"melicit: warning: {odd}\n"
+    assert melicit(*words, "--quiet").done().err == ""
+    got = melicit(*words, "--json", "-v").done()
+    assert got.err == "" and got.json["warnings"] == [odd]
+    melicit(*words, "--strict").refused(3, odd)
+    melicit(*words, "--column", "income:text", "--strict").done()
+
+
+def test_headers_are_found(melicit):
+    body = "".join(f"{i % 4},{(i * 5) % 7},{'yn'[(i * 3) % 5 < 2]}\n" for i in range(40))
+    melicit.write("t.csv", body)
+    assert melicit("train", "--data", "t.csv", "--label", "c3", "--json").done().json["rows"] == 40
+    melicit.write("h.csv", "a,b,label\n" + body)
+    assert melicit("train", "--data", "h.csv", "--json").done().json["rows"] == 40
+    assert melicit("train", "--data", "h.csv", "--header", "no", "--label", "c3", "--json").code == 3
+    melicit("train", "--data", "h.csv", "--header", "maybe").refused(2, "--header maybe", "auto, yes, no")
+    melicit("train", "--data", "h.csv", "--no-header").refused(2, "--no-header")
+
+
 def test_reading_options(melicit):
     body = "".join(f"{i % 4};{(i * 5) % 7};{'yn'[(i * 3) % 5 < 2]}\n" for i in range(40))
     melicit.write("t.txt", body)
-    words = ["train", "--data", "t.txt", "--format", "csv", "--delimiter", ";", "--no-header", "--label", "c3", "--json"]
+    words = ["train", "--data", "t.txt", "--format", "csv", "--delimiter", ";", "--header", "no", "--label", "c3", "--json"]
     assert melicit(*words).done().json["features"] == 2
     assert melicit(*words, "--column", "c1:text").done().json["features"] == 4 + 1
     assert melicit(*words, "--column", "c1:text", "--column", "c2:text").done().json["features"] == 4 + 7
