@@ -100,11 +100,13 @@ mel_status mel_labels_name(mel_labels *out, size_t k, const char *name, mel_erro
     return out->name[k] != NULL ? MEL_OK : mel_fail_memory(err, "class names");
 }
 
-/* Does the text stand for a missing value? A "-" does, unless there is a "+" as well. */
+/* Does the text stand for a missing value? A "-" does, unless there is a "+" as well. A word that is missing
+ * in every column would not be here had it not been quoted: it is a name. */
 static bool is_missing_label(const mel_dict *dict, uint32_t code)
 {
     const char *text = mel_dict_text(dict, code);
-    if (!mel_missing_number(text, mel_dict_length(dict, code)))
+    const size_t n = mel_dict_length(dict, code);
+    if (!mel_missing_number(text, n) || mel_missing_text(text, n))
         return false;
     return strcmp(text, "-") != 0 || mel_dict_find(dict, "+", 1, mel_dict_hash("+", 1)) == MEL_MISSING;
 }

@@ -1,5 +1,6 @@
 /* NPY arrays to tables. */
 #include "base/buffer.h"
+#include "data/missing.h"
 #include "data/npy_header.h"
 #include "data/number.h"
 #include "data/read.h"
@@ -133,12 +134,12 @@ static bool take_text(mel_buffer *out, const mel_npy_header *h, const unsigned c
     return true;
 }
 
-/* One text into the column's cell; an empty one is missing. */
+/* One text into the column's cell; words for missing are, as NumPy writes nan among texts. */
 static mel_status convert_text(mel_column *column, size_t row, const mel_buffer *text,
                                const mel_read_options *opt, mel_error *err)
 {
     column->codes[row] = MEL_MISSING;
-    if (text->size == 0)
+    if (text->size == 0 || mel_missing_text(text->data, text->size))
         return MEL_OK;
     column->codes[row] =
         mel_dict_add(column->dict, text->data, text->size, mel_dict_hash(text->data, text->size));

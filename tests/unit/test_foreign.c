@@ -338,6 +338,11 @@ static void test_arrays(void **state)
         { ">f2", "(1, 2)", BYTES("\x3c\x00\x35\x55"), "c1:n=1 c2:n=0.333251953125" },
         { "<U2", "(2,)", BYTES("a\0\0\0b\0\0\0\x00\xf6\x01\x00\0\0\0\0"), "c1:t=ab,\xF0\x9F\x98\x80" },
         { ">U1", "(1, 2)", BYTES("\0\0\0\xe9\0\0\0\0"), "c1:t=\xC3\xA9 c2:t=_" },
+        { "|S4", "(3,)",
+          BYTES("yes\0"
+                "nan\0"
+                "None"),
+          "c1:t=yes,_,None" },
         { "|S3", "(3,)",
           BYTES("yes"
                 "no\0"
@@ -362,8 +367,8 @@ static void test_arrays(void **state)
 
 static void put(mel_buffer *to, uint64_t value, size_t width)
 {
-    for (size_t i = 0; i < width; i++) {
-        const char byte = (char)(value >> (8 * i));
+    for (size_t i = 0; i < width; i++, value >>= 8) {
+        const char byte = (char)(value & 255);
         mel_buffer_add(to, &byte, 1);
     }
 }
@@ -586,6 +591,7 @@ static void test_labels(void **state)
     static const struct {
         const char *text, *part; /* NULL: fine */
     } rows[] = { { "y\np\nNone\nq\np\nq\n", "row 3, column \"y\": \"None\" stands for a missing value" },
+                 { "y\np\n\"NA\"\nq\n", NULL },
                  { "y\np\nNULL\nq\n", "row 3, column \"y\": the value is missing" },
                  { "y\np\n-\nq\np\n", "row 3, column \"y\": \"-\" stands for a missing value" },
                  { "y\n+\n-\n+\n-\n", NULL },
