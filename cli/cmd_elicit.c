@@ -394,11 +394,12 @@ static const cli_example examples[] = {
       "melicit elicit --data german_credit --group sex --classes paid,defaulted --family fair-linear" },
     { "end as soon as three classifiers can be put in order",
       "printf 'name,tp,tn\\ncautious,0.33,0.55\\nbold,0.30,0.62\\nlazy,0.1,0.64\\n' > candidates.csv && "
-      "melicit elicit --data breast_cancer_original --oracle sim:doctor.json --until rank:candidates.csv "
-      "--session first.jsonl" },
+      "melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json "
+      "--until rank:candidates.csv --session first.jsonl" },
     { "two respondents together: start from what the first one thinks, then pool",
-      "melicit elicit --data breast_cancer_original --oracle sim:doctor.json --assume flip "
-      "--prior metric.json:25 --session second.jsonl && melicit elicit --pool first.jsonl second.jsonl" },
+      "melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json "
+      "--assume flip --prior metric.json:25 --session second.jsonl && melicit elicit --pool first.jsonl "
+      "second.jsonl" },
     { 0 },
 };
 

@@ -89,6 +89,23 @@ static mel_status check_keys(const json_t *space, mel_error *err)
     return MEL_OK;
 }
 
+/* Fields that the given kind of data does not read are refused, as the options of the same names are. */
+static mel_status check_read(const json_t *space, const cli_space_args *args, mel_error *err)
+{
+    const unsigned given = cli_space_inputs(args);
+    for (const cli_option *o = cli_space_options; o->name != NULL && given != 0; o++) {
+        char *key = cli_format("%s", strcmp(o->name, "columns") == 0 ? "probs_columns" : o->name);
+        for (char *at = key; *at != '\0'; at++)
+            *at = *at == '-' ? '_' : *at;
+        const bool stray = json_object_get(space, key) != NULL && o->reads != 0 && (o->reads & given) == 0;
+        free(key);
+        if (stray)
+            return cli_fail(err, MEL_EDATA,
+                            "space.%s: nothing here reads it; it goes with another kind of space", o->name);
+    }
+    return MEL_OK;
+}
+
 static mel_status read_wanted(wanted_space *w, const json_t *space, mel_store *store, mel_error *err)
 {
     mel_status status = check_keys(space, err);
@@ -176,6 +193,8 @@ static mel_status make_space(cli_space *out, const wanted_space *w, mel_family f
     const cli_want want = cli_want_of_family(family);
     cli_run run = { .quiet = true, .json = true, .seed = seed, .threads = 1 };
     mel_status status = cli_space_args_from_json(&args, &held, w->space, err);
+    if (status == MEL_OK)
+        status = check_read(w->space, &args, err);
     if (status == MEL_OK)
         status = cli_space_make(out, &args, &want, &run, err);
     free(held);

@@ -108,7 +108,9 @@ const cli_option cli_space_options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(cli_space_args, prevalence),
-      .help = "--ball with groups: the share of each group (row) in each class (column)" },
+      .help = "--ball with groups: the share of each group (a row each, or as column group says) in each "
+              "class (a column "
+              "under its name)" },
     { .name = "kind",
       .reads = CLI_OF_SPACE,
       .kind = CLI_CHOICE,

@@ -126,29 +126,108 @@ static mel_status parse_ball(size_t *k, size_t *m, const char *text, mel_error *
                             text);
 }
 
+/* Columns of numbers but "group", in the file's order; returns how many there are. */
+static size_t list_columns(size_t *column, const char **name, const mel_table *table, size_t most)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < mel_table_columns(table); c++) {
+        if (strcmp(mel_table_column_name(table, c), "group") == 0)
+            continue;
+        if (n < most) {
+            column[n] = c;
+            name[n] = mel_table_column_name(table, c);
+        }
+        n++;
+    }
+    return n;
+}
+
+/* place[i]: which of the columns is class i's: by name; by place where file or classes have no names. */
+static mel_status match_classes(size_t *place, const char *const *name, const mel_table *table,
+                                const cli_space *space, mel_error *err)
+{
+    const size_t k = space->n_classes;
+    size_t found = 0;
+    for (size_t i = 0; i < k; i++) {
+        place[i] = cli_name_place(space->class_name[i], k, name);
+        found += place[i] < k;
+    }
+    if (found == k)
+        return MEL_OK;
+    for (size_t i = 0; i < k; i++)
+        place[i] = i;
+    if (space->unnamed || !mel_table_has_header(table))
+        return MEL_OK;
+    char *columns = cli_name_list(k, name),
+         *classes = cli_name_list(k, (const char *const *)space->class_name);
+    (void)cli_fail(err, MEL_EDATA, "%s: the columns are %s, the classes %s", mel_table_name(table), columns,
+                   classes);
+    free(columns);
+    free(classes);
+    return MEL_EDATA;
+}
+
+/* Column "group", where there is one, says whose row it is: 1, 2, .... */
+static mel_status group_of_row(size_t *group, const mel_table *table, size_t row, size_t m, mel_error *err)
+{
+    const size_t column = mel_table_find(table, "group");
+    *group = row;
+    if (column == SIZE_MAX)
+        return MEL_OK;
+    const double *number = mel_table_numbers(table, column);
+    if (number == NULL || !(number[row] >= 1.0 && number[row] <= (double)m) ||
+        number[row] != floor(number[row]))
+        return cli_fail(err, MEL_EDATA, "%s: row %zu, column group: the groups of a ball are 1 to %zu",
+                        mel_table_name(table), mel_table_row_number(table, row), m);
+    *group = (size_t)number[row] - 1;
+    return MEL_OK;
+}
+
 /* P(G = g | Y = i): a row per group, a column per class. */
-static mel_status read_prevalence(double *out, const char *path, size_t k, size_t m,
+static mel_status take_prevalence(double *out, const mel_table *table, const cli_space *space,
+                                  const size_t *column, const size_t *place, mel_error *err)
+{
+    const size_t k = space->n_classes, m = space->n_groups;
+    mel_status status = MEL_OK;
+    for (size_t row = 0; row < m && status == MEL_OK; row++) {
+        size_t g = 0;
+        status = group_of_row(&g, table, row, m, err);
+        for (size_t i = 0; i < k && status == MEL_OK; i++) {
+            const double *number = mel_table_numbers(table, column[place[i]]);
+            if (number == NULL)
+                status = cli_fail(err, MEL_EDATA, "%s: column \"%s\" does not hold numbers",
+                                  mel_table_name(table), mel_table_column_name(table, column[place[i]]));
+            else
+                out[g * k + i] = number[row];
+        }
+    }
+    return status;
+}
+
+static mel_status read_prevalence(double *out, const char *path, const cli_space *space,
                                   const mel_read_options *read, mel_error *err)
 {
+    const size_t k = space->n_classes, m = space->n_groups;
     mel_table *table = NULL;
-    const mel_status status = mel_table_read(&table, path, read, err);
+    mel_status status = mel_table_read(&table, path, read, err);
     if (status != MEL_OK)
         return status;
-    size_t columns = 0;
-    for (size_t c = 0; c < mel_table_columns(table); c++) {
-        const double *number = mel_table_numbers(table, c);
-        for (size_t g = 0; number != NULL && columns < k && g < m && g < mel_table_rows(table); g++)
-            out[g * k + columns] = number[g];
-        columns += number != NULL;
-    }
-    const size_t rows = mel_table_rows(table);
+    size_t *column = cli_alloc_zero(2 * k, sizeof *column);
+    const char **name = cli_alloc_zero(k, sizeof *name);
+    const size_t columns = list_columns(column, name, table, k), rows = mel_table_rows(table);
+    if (rows != m || columns != k)
+        status = cli_fail(err, MEL_EDATA,
+                          "%s: %zu rows with %zu columns; expected a row for each of %zu groups and a column "
+                          "for each of %zu classes",
+                          path, rows, columns, m, k);
+    if (status == MEL_OK)
+        status = match_classes(column + k, name, table, space, err);
+    if (status == MEL_OK)
+        status = take_prevalence(out, table, space, column, column + k, err);
+    free(name);
+    free(column);
     mel_table_free(table);
-    if (rows == m && columns == k)
-        return MEL_OK;
-    return cli_fail(err, MEL_EDATA,
-                    "%s: %zu rows with %zu columns of numbers; --ball %zu,%zu wants a row for each of %zu "
-                    "groups and a column for each of %zu classes",
-                    path, rows, columns, k, m, m, k);
+    return status;
 }
 
 /* Shares of the groups within each class. */
@@ -185,7 +264,7 @@ static mel_status new_ball(cli_space *space, const cli_space_args *args, const c
         cli_reader reader = { 0 };
         status = cli_reader_init(&reader, &args->dataset.reading, run, err);
         if (status == MEL_OK)
-            status = read_prevalence(prevalence, args->prevalence, k, m, &reader.options, err);
+            status = read_prevalence(prevalence, args->prevalence, space, &reader.options, err);
         cli_reader_clear(&reader);
         if (status == MEL_OK)
             status = check_prevalence(prevalence, args->prevalence, k, m, err);

@@ -33,6 +33,48 @@ static mel_status fewer_mistakes(mel_reply *reply, void *user, const mel_questio
     return MEL_OK;
 }
 
+/* place[i]: where the metric has the class (or group) called name[i]; false unless each is there. */
+static bool find_names(size_t *place, size_t n, const char *const *name, const mel_metric *metric,
+                       const char *(*own)(const mel_metric *metric, size_t i))
+{
+    for (size_t i = 0; i < n; i++) {
+        place[i] = 0;
+        while (place[i] < n && strcmp(own(metric, place[i]), name[i]) != 0)
+            place[i]++;
+        if (place[i] == n)
+            return false;
+    }
+    return true;
+}
+
+/* The metric in the order of the place's classes and groups, which must have the same names. */
+static mel_status match_names(mel_metric **metric, const mel_place *place, mel_error *err)
+{
+    const mel_layout *layout = mel_metric_layout(*metric);
+    const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 0;
+    size_t *at = calloc(k + m, sizeof *at);
+    if (at == NULL)
+        return mel_fail(err, MEL_ENOMEM, "not enough memory for a metric");
+    mel_status status = MEL_OK;
+    if (!find_names(at, k, place->class_name, *metric, mel_metric_class_name))
+        status =
+            mel_fail(err, MEL_EINVAL, "metric: its classes are not called as the study's, \"%s\", \"%s\"%s",
+                     place->class_name[0], place->class_name[1], k > 2 ? ", ..." : "");
+    else if (m > 0 && !find_names(at + k, m, place->group_name, *metric, mel_metric_group_name))
+        status =
+            mel_fail(err, MEL_EINVAL, "metric: its groups are not called as the study's, \"%s\", \"%s\"%s",
+                     place->group_name[0], place->group_name[1], m > 2 ? ", ..." : "");
+    mel_metric *moved = NULL;
+    if (status == MEL_OK)
+        status = mel_metric_reorder(&moved, *metric, at, m > 0 ? at + k : NULL, err);
+    free(at);
+    if (status != MEL_OK)
+        return status;
+    mel_metric_free(*metric);
+    *metric = moved;
+    return MEL_OK;
+}
+
 static mel_status read_metric(mel_metric **out, const json_t *json, const mel_layout *layout,
                               const mel_place *place, mel_error *err)
 {
@@ -51,10 +93,13 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
         return mel_fail(err, MEL_EINVAL, "metric: a metric file or a number is wanted");
     mel_status status = mel_metric_load_memory(out, text, strlen(text), "metric", err);
     mel_json_free_text(text);
-    if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(*out), layout)) {
+    if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(*out), layout))
+        status = mel_fail(err, MEL_EINVAL, "metric: it is about other statistics than the study's questions");
+    if (status == MEL_OK)
+        status = match_names(out, place, err);
+    if (status != MEL_OK) {
         mel_metric_free(*out);
         *out = NULL;
-        status = mel_fail(err, MEL_EINVAL, "metric: it is about other statistics than the study's questions");
     }
     return status;
 }

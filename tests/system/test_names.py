@@ -1,0 +1,376 @@
+"""Classes, columns and options are matched by name, and what cannot be matched is refused."""
+import json
+
+import numpy
+import pytest
+from classes import layout, metric_text
+
+
+
+@pytest.fixture
+def two(melicit):
+    """300 rows: y is "no" or "yes"; p is P(yes)."""
+    rng = numpy.random.default_rng(5)
+    y = rng.random(300) < 0.3
+    p = 1 / (1 + numpy.exp(-(3 * y - 2 + rng.normal(size=300))))
+    melicit.write("y.csv", "label\n" + "".join("yes\n" if v else "no\n" for v in y))
+    numpy.save(melicit.folder / "p.npy", numpy.column_stack([1 - p, p]))
+    numpy.save(melicit.folder / "y01.npy", y.astype(int))
+    melicit.write("t.csv", "x,label\n" + "".join(f"{v!r},{'yes' if w else 'no'}\n" for v, w in zip(p.tolist(), y)))
+    return p, y
+
+
+def columns(melicit, name, header, *values):
+    melicit.write(name, header + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in zip(*(v.tolist() for v in values))))
+
+
+def hull(melicit, *words):
+    got = melicit("space", *words, "--json").done().json
+    return numpy.array(got["vertices"])
+
+
+# --- NPY files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [("no", "yes"), ("0", "1"), ("1", "2"), ("9", "10"), ("0.5", "1.5")])
+@pytest.mark.parametrize("positive", [0, 1])
+def test_decisions_in_npy_score_as_they_should(melicit, names, positive):
+    rng = numpy.random.default_rng(2)
+    x, y = rng.normal(size=400), rng.integers(0, 2, 400)
+    x = numpy.round(x + 3 * y, 3)
+    melicit.write("t.csv", "x,label\n" + "".join(f"{v},{names[c]}\n" for v, c in zip(x, y)))
+    melicit.write("y.csv", "label\n" + "".join(f"{names[c]}\n" for c in y))
+    melicit("train", "--data", "t.csv", "--positive", names[positive], "--test-share", 0, "--out", "m.json").done()
+    accuracy = []
+    for out in ("d.npy", "d.csv"):
+        melicit("predict", "--model", "m.json", "--data", "t.csv", "--decisions", "--out", out).done()
+        got = melicit("score", "--named", "accuracy", "--labels", "y.csv", "--predictions", out, "--json").done().json
+        accuracy.append(got["scores"][0]["accuracy"])
+    assert accuracy[0] == accuracy[1] > 0.9
+    d = melicit.load("d.npy")
+    if names[0] == "no":  # places in sorted order
+        assert d.dtype == numpy.int64 and set(d) == {0, 1}
+    else:  # what scikit-learn's predict would give
+        assert set(d) == {float(name) for name in names} and d.dtype == (float if "." in names[0] else numpy.int64)
+    melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", "p.npy").done()
+    assert numpy.mean(melicit.load("p.npy").argmax(axis=1) == y) > 0.9  # columns in sorted order
+
+
+def test_decisions_that_are_no_classes_are_refused(melicit):
+    labels = [1, 2, 3] * 20
+    numpy.save(melicit.folder / "y.npy", numpy.array(labels))
+    numpy.save(melicit.folder / "d.npy", numpy.array(labels) - 1)
+    melicit.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 3, classes="123"), a=[0.2, 0.3, 0.5]))
+    words = ("score", "--metric", "m.json", "--labels")
+    melicit(*words, "y.npy", "--predictions", "d.npy").refused(3, "d.npy", '"0"', '"1"', '"2" and "3"')
+    melicit.write("y.csv", "label\n" + "no\nyes\n" * 30)
+    numpy.save(melicit.folder / "d.npy", numpy.array([0, 2] * 30))
+    melicit("score", "--named", "f1", "--labels", "y.csv", "--predictions", "d.npy").refused(3, "d.npy", "row 2", '"no" and "yes"', "0 to 1")
+    melicit.write("d.csv", "decision\n" + "0\n1\n" * 30)  # a CSV has names
+    melicit("score", "--named", "f1", "--labels", "y.csv", "--predictions", "d.csv").refused(3, "d.csv", '"no" and "yes"')
+
+
+def test_probabilities_in_npy_are_in_sorted_order(melicit, two):
+    p, y = two
+    base = hull(melicit, "--probs", "p.npy", "--labels", "y.csv")
+    turned = hull(melicit, "--probs", "p.npy", "--labels", "y.csv", "--positive", "no")
+    assert numpy.isclose(base[:, 0].max(), y.mean()) and numpy.isclose(turned[:, 0].max(), 1 - y.mean())
+    # the best point for accuracy is the same classifier
+    assert numpy.isclose(base.sum(axis=1).max(), turned.sum(axis=1).max(), atol=1e-12) and base.sum(axis=1).max() > 0.85
+    numpy.save(melicit.folder / "q.npy", numpy.column_stack([p, 1 - p]))
+    assert numpy.array_equal(hull(melicit, "--probs", "q.npy", "--labels", "y.csv", "--columns", "yes,no"), base)
+    words = ("space", "--probs", "q.npy", "--labels", "y.csv", "--columns")
+    melicit(*words, "yes,maybe").refused(3, '"maybe"', '"no"')
+    melicit(*words, "yes").refused(2, "--columns yes")
+    columns(melicit, "p.csv", "no,yes", 1 - p, p)
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--columns", "yes,no").refused(2, "--columns", "p.csv")
+
+
+def test_one_column_is_the_class_that_it_is_named_after(melicit, two):
+    p, y = two
+    base = hull(melicit, "--probs", "p.npy", "--labels", "y.csv")
+    turned = hull(melicit, "--probs", "p.npy", "--labels", "y.csv", "--positive", "no")
+    numpy.save(melicit.folder / "one.npy", p)
+    for header, value, positive, want in (("yes", p, [], base), ("no", 1 - p, [], base), ("score", p, [], base),
+                                          ("yes", p, ["--positive", "no"], turned), ("no", 1 - p, ["--positive", "no"], turned),
+                                          ("score", 1 - p, ["--positive", "no"], turned)):
+        columns(melicit, "one.csv", header, value)
+        assert numpy.allclose(hull(melicit, "--probs", "one.csv", "--labels", "y.csv", *positive), want, atol=1e-12), header
+    assert numpy.allclose(hull(melicit, "--probs", "one.npy", "--labels", "y.csv", "--columns", "yes", "--positive", "no"), turned)
+
+
+def test_classifiers_remember_what_files_call_their_classes(melicit, two):
+    p, y = two
+    melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=["sick", "healthy"]), a=[0.6, 0.8]))
+    words = ("apply", "--metric", "t.json", "--probs", "p.npy", "--labels", "y.csv", "--rename", "yes=sick,no=healthy")
+    melicit(*words, "--out", "c.json").done()
+    classifier = json.loads((melicit.folder / "c.json").read_text())
+    assert classifier["classes"] == ["healthy", "sick"] and classifier["labels"] == ["no", "yes"]
+    melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy").done()
+    d = melicit.load("d.npy")
+    assert 0.6 * numpy.mean((d == 0) & ~y) + 0.8 * numpy.mean((d == 1) & y) == pytest.approx(classifier["value"], abs=1e-12)
+    columns(melicit, "p.csv", "sick,healthy", p, 1 - p)
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "e.npy").done()
+    assert numpy.array_equal(melicit.load("e.npy"), d)
+    del classifier["labels"]
+    classifier["classes"] = classifier["classes"][::-1]
+    classifier["positive"] = "healthy"
+    melicit.write("old.json", json.dumps(classifier))
+    predict = ("predict", "--classifier", "old.json", "--probs", "p.npy", "--out", "d.csv")
+    melicit(*predict).refused(2, "old.json", "--columns")
+    melicit(*predict, "--columns", "healthy,sick").done()
+
+
+# --- what classes are called --------------------------------------------------------------------------
+
+
+def test_classes_say_the_order_or_rename(melicit, two):
+    p, y = two
+    words = ("space", "--probs", "p.npy", "--labels", "y.csv")
+    base = hull(melicit, *words[1:])
+    turned = melicit(*words, "--classes", "yes,no", "--json").done().json
+    assert turned["classes"] == ["yes", "no"] and "notes" not in turned
+    assert numpy.isclose(max(v[0] for v in turned["vertices"]), 1 - y.mean())  # "no" is positive, nothing is renamed
+    renamed = melicit(*words, "--classes", "healthy,cancer", "--json").done().json
+    assert renamed["classes"] == ["healthy", "cancer"] and numpy.array_equal(renamed["vertices"], base)
+    assert renamed["notes"] == ["no is healthy, yes is cancer"]
+    assert melicit(*words, "--classes", "healthy,cancer").done().err == "melicit: no is healthy, yes is cancer\n"
+    assert melicit(*words, "--classes", "healthy,cancer", "--quiet").done().err == ""
+    by_number = melicit("space", "--probs", "p.npy", "--labels", "y01.npy", "--classes", "healthy,cancer").done()
+    assert by_number.err == "melicit: 0 is healthy, 1 is cancer\n"
+    explicit = melicit(*words, "--rename", "yes=cancer,no=healthy", "--positive", "healthy", "--json").done().json
+    assert explicit["classes"] == ["cancer", "healthy"] and explicit["notes"] == ["no is healthy, yes is cancer"]
+    assert numpy.array_equal(explicit["vertices"], turned["vertices"])
+    first = melicit(*words, "--classes", "healthy,cancer", "--positive", "no", "--json").done().json
+    assert first["classes"] == ["cancer", "healthy"] and numpy.array_equal(first["vertices"], turned["vertices"])
+
+
+@pytest.mark.parametrize("words, code, says", [
+    (("--classes", "no,cancer"), 2, ['"no" is a class', '"cancer" is not', "--rename"]),
+    (("--classes", "no"), 2, ["--classes no", "2 classes"]),
+    (("--classes", "no,no"), 2, ['"no" is there twice']),
+    (("--rename", "maybe=x"), 3, ['"maybe"', '"no" and "yes"']),
+    (("--rename", "no=yes"), 2, ['"yes" is there twice']),
+    (("--rename", "no"), 2, ["old=new"]),
+    (("--rename", "no=a,no=b"), 2, ["twice"]),
+    (("--rename", "no=a", "--classes", "x,y"), 2, ["--rename", '"x"']),
+    (("--rename", "no=yes,yes=no", "--positive", "no"), 2, ["--positive no"]),
+    (("--classes", "yes,no", "--positive", "yes"), 2, ["--positive yes", '"no"']),
+    (("--positive", "maybe"), 3, ["maybe", '"no" and "yes"']),
+])
+def test_naming_that_is_refused(melicit, two, words, code, says):
+    for data in (("--probs", "p.npy", "--labels", "y.csv"), ("--data", "t.csv")):
+        melicit("space", *data, *words).refused(code, *says)
+
+
+def test_sessions_keep_names(melicit, two):
+    melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=["sick", "healthy"]), a=[0.6, 0.8]))
+    words = ("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json")
+    space = ("--data", "t.csv", "--rename", "no=healthy,yes=sick", "--positive", "no")
+    first = melicit(*words, *space, "--tolerance", 0.01, "--max-questions", 3, "--json")
+    assert first.code in (0, 5), first.err
+    got = melicit(*words, "--max-questions", 50, "--json").done().json["metric"]
+    assert got["layout"]["classes"] == ["sick", "healthy"]
+    assert got["coefficients"]["a"] == pytest.approx([0.6, 0.8], abs=0.02)  # (TP, TN) as in t.json: healthy is positive
+    header = json.loads((melicit.folder / "s.jsonl").read_text().splitlines()[0])
+    assert header["space"]["rename"] == "no=healthy,yes=sick"
+
+
+def test_metrics_are_matched_by_name(melicit, two):
+    p, y = two
+    values = []
+    for classes, a in ((["no", "yes"], [0.8, 0.6]), (["yes", "no"], [0.6, 0.8]), (["healthy", "sick"], [0.8, 0.6])):
+        melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=classes), a=a))
+        words = ("apply", "--metric", "t.json", "--probs", "p.npy", "--labels", "y.csv", "--json")
+        if classes[0] == "healthy":
+            melicit(*words[:-1]).refused(3, "t.json", '"healthy" and "sick"', '"no" and "yes"', "--rename no=healthy,yes=sick")
+            words += ("--classes", "healthy,sick")
+        values.append(melicit(*words).done().json["classifier"]["value"])
+    assert values[0] == values[1] == values[2]
+    melicit.write("c.json", metric_text("linear", layout("confusion", "binary", 2, classes=["sick", "healthy"]), a=[0.6, 0.8]))
+    melicit.write("pool.csv", "name,sick,healthy\na,0.2,0.5\nb,0.25,0.4\n")
+    got = melicit("rank", "--metric", "t.json", "--pool", "pool.csv", "--against", "c.json", "--json").done().json
+    assert got["tau"] == 1 and [one["value"] == pytest.approx(one["against_value"]) for one in got["order"]] == [True, True]
+    assert got["order"][0]["value"] == pytest.approx(0.8 * 0.2 + 0.6 * 0.5)
+    melicit("score", "--metric", "t.json", "--labels", "y.csv", "--predictions", "y.csv").refused(3, "--rename")
+    for naming in (("--positive", "yes"), ("--rename", "yes=sick,no=healthy"), ("--classes", "healthy,sick")):
+        got = melicit("score", "--metric", "t.json", "--labels", "y.csv", "--predictions", "y.csv", *naming, "--json").done().json
+        assert got["value"] == pytest.approx(0.8 * y.mean() + 0.6 * (1 - y.mean()))
+
+
+def test_groups_are_matched_by_name(melicit, two):
+    p, y = two
+    g = numpy.arange(300) % 3 == 0
+    melicit.write("g.csv", "group\n" + "".join("u\n" if v else "v\n" for v in g))
+    share = [[float(numpy.mean(g[y == c])) for c in (0, 1)], [float(numpy.mean(~g[y == c])) for c in (0, 1)]]
+    scores = []
+    for groups, order in ((["u", "v"], (0, 1)), (["v", "u"], (1, 0))):
+        shape = layout("rates", "offdiagonal", 2, groups, ["no", "yes"])
+        text = metric_text("linear", shape, "cost", a=numpy.concatenate([[[0.1, 0.2], [0.3, 0.9]][i] for i in order]).tolist())
+        melicit.write("t.json", text)
+        words = ("--probs", "p.npy", "--labels", "y.csv", "--groups", "g.csv", "--metric", "t.json", "--json")
+        scores.append(melicit("apply", *words).done().json["classifier"]["value"])
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+    melicit.write("t.json", metric_text("linear", layout("rates", "offdiagonal", 2, ["a", "b"], ["no", "yes"]), "cost", a=[1, 1, 1, 1]))
+    melicit("apply", *words[:-1]).refused(3, '"a" and "b"', '"u" and "v"')
+
+
+def test_prevalence_file_goes_by_class_names(melicit):
+    told = []
+    for text in ("x,y\n0.3,0.6\n0.7,0.4\n", "y,x\n0.6,0.3\n0.4,0.7\n", "group,y,x\n2,0.4,0.7\n1,0.6,0.3\n"):
+        melicit.write("v.csv", text)
+        words = ("--ball", "2,2", "--radius", 0.2, "--prevalence", "v.csv", "--classes", "x,y", "--family", "fair-linear")
+        melicit.write("t.json", metric_text("fair-linear", layout("rates", "offdiagonal", 2, "12", "xy"), "cost", a=[0.6, 0.8],
+                                            b={"1-2": [0.8, 0.6]}, **{"lambda": 0.4}, prevalence=[[0.3, 0.6], [0.7, 0.4]]))
+        told.append(melicit("elicit", *words, "--oracle", "sim:t.json", "--max-questions", 5, "--json").json["metric"]["coefficients"])
+    assert told[0]["prevalence"] == [[0.3, 0.6], [0.7, 0.4]] and told[0] == told[1] == told[2]
+    melicit.write("v.csv", "x,z\n0.3,0.6\n0.7,0.4\n")
+    melicit("space", *words[:8]).refused(3, "v.csv", '"z"', '"y"')
+
+
+# --- pools --------------------------------------------------------------------------------------------
+
+TP, TN, FP, FN = 0.25, 0.55, 0.15, 0.05
+PI = TP + FN
+BINARY = metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=[0.6, 0.8])
+RATES = metric_text("linear", layout("rates", "offdiagonal", 2, classes=["no", "yes"]), "cost", a=[0.6, 0.8])
+
+
+@pytest.mark.parametrize("header, cells, words", [
+    ("tp,tn", (TP, TN), ()),
+    ("TN,Tp", (TN, TP), ()),
+    ("tn,fn,prevalence", (TN, FN, PI), ()),
+    ("fp,fn", (FP, FN), ("--prevalence", PI)),
+    ("tp,fp,fn", (TP, FP, FN), ()),
+    ("fn,fp,tn,tp", (FN, FP, TN, TP), ()),
+    ("tp,tn,fp,fn", (250, 550, 150, 50), ()),
+    ("tp,tn,n", (250, 550, 1000), ()),
+    ("tpr,tnr", (TP / PI, TN / (1 - PI)), ("--prevalence", PI)),
+    ("fpr,fnr,prevalence", (FP / (1 - PI), FN / PI, PI), ()),
+    ("recall,specificity", (TP / PI, TN / (1 - PI)), ("--prevalence", PI)),
+    ("sensitivity,fpr", (TP / PI, FP / (1 - PI)), ("--prevalence", PI)),
+    ("precision,recall", (TP / (TP + FP), TP / PI), ("--prevalence", PI)),
+    ("precision,recall,prevalence", (0.625, 0.8333, PI), ()),
+    ("no,yes", (TN, TP), ()),
+    ("yes,no", (TP, TN), ()),
+    ("no>no,no>yes,yes>no,yes>yes", (TN, FP, FN, TP), ()),
+    ("yes>yes,yes>no,no>yes,no>no", (250, 50, 150, 550), ()),
+    ("yes>yes,no>no", (TP, TN), ()),
+])
+def test_columns_of_pools(melicit, header, cells, words):
+    melicit.write("m.json", BINARY)
+    melicit.write("r.json", RATES)
+    melicit.write("pool.csv", f"name,{header}\nx," + ",".join(map(str, cells)) + "\n")
+    tolerance = 1e-12 if "precision,recall,prev" not in header else 1e-4
+    for verb, option in (("rank", "--pool"), ("score", "--statistics")):
+        got = melicit(verb, "--metric", "m.json", option, "pool.csv", *words, "--json").done().json
+        got = got["order"][0] if verb == "rank" else got["scores"][0]
+        assert got["value"] == pytest.approx(0.6 * TP + 0.8 * TN, abs=tolerance), verb
+    if PI in words or "prevalence" in header or len(cells) == 4:
+        got = melicit("score", "--named", "f1", "--named", "mcc", "--statistics", "pool.csv", *words, "--json") \
+            if "no" not in header else melicit("score", "--metric", "m.json", "--named", "f1", "--statistics", "pool.csv", *words, "--json")
+        assert got.done().json["scores"][0]["f1"] == pytest.approx(2 * TP / (2 * TP + FP + FN), abs=tolerance)
+        if header not in ("no>no,no>yes,yes>no,yes>yes",):  # those would be rates here
+            got = melicit("rank", "--metric", "r.json", "--pool", "pool.csv", *words, "--json").done().json["order"][0]
+            assert got["value"] == pytest.approx(0.6 * FP / (1 - PI) + 0.8 * FN / PI, abs=10 * tolerance)
+
+
+@pytest.mark.parametrize("header, cells, says", [
+    ("tp,fp", (TP, FP), ["do not determine", "--prevalence"]),
+    ("tp,tn", (250, 550), ["counts", "column n"]),
+    ("tp,tn,fp,fn", (TP, TN, FP, 0.2), ["classifier 1", "contradict"]),
+    ("tp,tn,fp,fn,prevalence", (TP, TN, FP, FN, 0.5), ["contradict"]),
+    ("tp,tn,n", (250, 550.5, 1000), ["550.5", "tn"]),
+    ("tp,tn,fp,fn,n", (250, 550, 150, 50, 900), ["1000", "900"]),
+    ("tpr,tnr", (0.8, 0.9), ["do not determine", "--prevalence"]),
+    ("tp,tn,speed", (TP, TN, 3), ['"speed"']),
+    ("tp,tnx", (TP, TN), ['"tnx"', 'did you mean "tn"']),
+    ("tp,TP", (TP, TN), ["alike"]),
+    ("maybe,no", (TP, TN), ['"maybe"', '"no"']),
+    ("precision,recall,prevalence", (0.1, 0.9, 0.5), ["no classifier"]),
+])
+def test_pools_that_are_refused(melicit, header, cells, says):
+    melicit.write("m.json", BINARY)
+    melicit.write("pool.csv", f"name,{header}\nx," + ",".join(map(str, cells)) + "\n")
+    melicit("rank", "--metric", "m.json", "--pool", "pool.csv").refused(3, "pool.csv", *says)
+    melicit("score", "--metric", "m.json", "--statistics", "pool.csv").refused(3, "pool.csv", *says)
+
+
+def test_pools_of_three_classes(melicit):
+    rng = numpy.random.default_rng(1)
+    counts = rng.integers(1, 50, (4, 3, 3))
+    shares = counts / counts.sum(axis=(1, 2), keepdims=True)
+    rates = counts / counts.sum(axis=2, keepdims=True)
+    off = [(i, j) for i in range(3) for j in range(3) if i != j]
+    weights = numpy.arange(1.0, 7.0)
+    for kind, wanted in (("confusion", shares), ("rates", rates)):
+        melicit.write("m.json", metric_text("linear", layout(kind, "offdiagonal", 3, classes="abc"), "cost", a=weights.tolist()))
+        melicit.write("d.json", metric_text("diagonal-linear", layout(kind, "diagonal", 3, classes="abc"), a=[0.2, 0.3, 0.5]))
+        want = wanted[:, [i for i, _ in off], [j for _, j in off]] @ weights
+        right = numpy.diagonal(wanted, axis1=1, axis2=2) @ [0.2, 0.3, 0.5]
+        for given in (counts, shares, wanted):
+            entries = [(i, j) for i, j in rng.permutation([(i, j) for i in range(3) for j in range(3)])]
+            text = "name," + ",".join(f"{'abc'[i]}>{'abc'[j]}" for i, j in entries) + "\n"
+            text += "".join(f"m{n}," + ",".join(repr(given[n, i, j].item()) for i, j in entries) + "\n" for n in range(4))
+            melicit.write("pool.csv", text)
+            for metric, values in (("m.json", want), ("d.json", right)):
+                got = melicit("score", "--metric", metric, "--statistics", "pool.csv", "--json").done().json["scores"]
+                assert [one["value"] for one in got] == pytest.approx(values, abs=1e-12)
+        melicit.write("pool.csv", "c,name,a,b\n" + "".join(f"{w[2, 2]!r},m,{w[0, 0]!r},{w[1, 1]!r}\n" for w in wanted))
+        got = melicit("score", "--metric", "d.json", "--statistics", "pool.csv", "--json").done().json["scores"]
+        assert [one["value"] for one in got] == pytest.approx(right, abs=1e-12)
+    melicit.write("pool.csv", "name,a>b,a>c,b>a,b>c,c>a\nx,0,0,0,0,0\n")
+    melicit("rank", "--metric", "m.json", "--pool", "pool.csv").refused(3, '"c>b"')
+
+
+def test_pools_of_groups(melicit):
+    rng = numpy.random.default_rng(3)
+    counts = rng.integers(1, 50, (2, 2, 2))
+    rates = counts / counts.sum(axis=2, keepdims=True)
+    melicit.write("m.json", metric_text("linear", layout("rates", "offdiagonal", 2, ["u", "v"], ["no", "yes"]), "cost", a=[0.1, 0.2, 0.3, 0.4]))
+    want = numpy.dot([0.1, 0.2, 0.3, 0.4], [rates[0, 0, 1], rates[0, 1, 0], rates[1, 0, 1], rates[1, 1, 0]])
+    whole = ",".join(f"{'uv'[g]}:{('no', 'yes')[i]}>{('no', 'yes')[j]}" for g in (1, 0) for i in (0, 1) for j in (0, 1))
+    for header, cells in (("v:no>yes,u:no>yes,v:yes>no,u:yes>no", [rates[1, 0, 1], rates[0, 0, 1], rates[1, 1, 0], rates[0, 1, 0]]),
+                          (whole, [counts[g, i, j] for g in (1, 0) for i in (0, 1) for j in (0, 1)]),
+                          ("u:fpr,u:recall,v:specificity,v:fnr", [rates[0, 0, 1], rates[0, 1, 1], rates[1, 0, 0], rates[1, 1, 0]])):
+        melicit.write("pool.csv", f"name,{header}\nx," + ",".join(map(str, cells)) + "\n")
+        assert melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--json").done().json["order"][0]["value"] == pytest.approx(want)
+    melicit.write("pool.csv", "name,u:fpr,u:fnr,w:fpr,v:fnr\nx,0.1,0.1,0.1,0.1\n")
+    melicit("rank", "--metric", "m.json", "--pool", "pool.csv").refused(3, '"w:fpr"', "group:name")
+
+
+# --- options that are not read --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [
+    ("--weights", "w"), ("--skip", "x"), ("--l2", "1"), ("--test-share", "0.5"), ("--group", "g"), ("--prevalence", "v.csv"),
+])
+def test_options_that_probabilities_do_not_read(melicit, two, words):
+    rows = ("--probs", "p.npy", "--labels", "y.csv")
+    melicit("space", *rows, *words).refused(2, words[0], "goes with")
+    melicit("apply", *rows, "--point", "0.1,0.6", *words).refused(2, words[0], "goes with")
+    melicit("elicit", *rows, *words).refused(2, words[0], "goes with")
+
+
+@pytest.mark.parametrize("space", [("--population", "logistic:a=5,b=0"), ("--ball", "3", "--radius", "0.1")])
+@pytest.mark.parametrize("words", [
+    ("--label", "label"), ("--weights", "w"), ("--skip", "x"), ("--l2", "2"), ("--test-share", "0.3"), ("--group", "g"),
+    ("--labels", "y.csv"), ("--groups", "g.csv"), ("--positive", "1"), ("--columns", "a,b"), ("--no-header",),
+    ("--delimiter", ";"), ("--format", "csv"), ("--max-rows", "10"),
+])
+def test_options_that_need_rows(melicit, space, words):
+    melicit("space", *space, *words).refused(2, words[0], "goes with")
+    melicit("elicit", *space, *words).refused(2, words[0], "goes with")
+
+
+def test_options_that_tables_and_sessions_do_not_read(melicit, two):
+    for words in (("--columns", "no,yes"), ("--labels", "y.csv"), ("--groups", "g.csv"), ("--prevalence", "v.csv")):
+        melicit("space", "--data", "t.csv", *words).refused(2, words[0], "goes with")
+    melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=[0.6, 0.8]))
+    melicit("elicit", "--data", "t.csv", "--oracle", "sim:t.json", "--session", "s.jsonl").done()
+    for words in (("--positive", "no"), ("--classes", "a,b"), ("--l2", "1"), ("--no-header",)):
+        melicit("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", *words).refused(2, words[0], "session")
+        melicit("report", "--session", "s.jsonl", *words).refused(2, words[0], "session")
+    melicit("apply", "--data", "t.csv", "--metric", "t.json", "--delta", "1e-3").refused(2, "--delta", "--point")
+    melicit("score", "--named", "f1", "--statistics", "t.csv", "--positive", "yes").refused(2, "--positive")
+    melicit("score", "--named", "f1", "--labels", "y.csv", "--predictions", "y.csv", "--prevalence", 0.3).refused(2, "--prevalence")
