@@ -1,79 +1,83 @@
 # The front door: each target installs what it needs, configures and builds on its own.
 # Everything real is in CMakeLists.txt; what takes longer than `make test` allows is in soak and repro.
+# A comment after `##` is what `make help` says of a target.
 BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
-SANITIZED := $(BUILD)-sanitize
 FUZZING   := $(BUILD)-fuzz
 PYTHON    := /usr/bin/python3
 CONFIGURE := cmake -S . -G Ninja --log-level=WARNING
-CTEST     := ctest --output-on-failure --no-tests=error -j $(JOBS)
+TEST      := $(PYTHON) tools/test.py --build $(BUILD) --jobs $(JOBS)
 # OpenMP threads that spin while waiting would steal the cores that parallel tests share.
 export OMP_WAIT_POLICY ?= passive
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: all run test unit sanitize lint format bench fuzz soak repro install symbols clean
+.PHONY: all help run test unit sanitize lint format web bench fuzz soak repro install symbols clean
 
-all:
+all: ## build/melicit, build/libmelicit.so, build/libmelicit.a (plain `make`)
 	@tools/setup.sh build
 	@$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	@cmake --build $(BUILD) -j $(JOBS) --target product
 
-run: all
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## /\1\t/p' Makefile | expand -t 12
+
+run: all ## the main job on the bundled data
 	@tools/tour.sh $(BUILD)/melicit
 
-test: unit sanitize lint
-	@echo "make test: everything passed"
-
-unit:
+test: ## unit, lint and sanitize, within ten minutes on two cores
 	@tools/setup.sh test
-	@$(CONFIGURE) -B $(BUILD) -DMEL_TESTS=ON
-	@cmake --build $(BUILD) -j $(JOBS)
-	@$(CTEST) --test-dir $(BUILD)
+	@$(TEST) checks sanitize
 
-sanitize:
+unit: ## the C tests, the corpus of the fuzzers, the system tests, the web pages in a browser
 	@tools/setup.sh test
-	@$(CONFIGURE) -B $(SANITIZED) -DMEL_TESTS=ON -DMEL_SANITIZE=ON
-	@cmake --build $(SANITIZED) -j $(JOBS)
-	@$(CTEST) --test-dir $(SANITIZED)
+	@$(TEST) unit
 
-lint:
+sanitize: ## the same tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/setup.sh test
-	@$(CONFIGURE) -B $(BUILD) -DMEL_TESTS=ON
-	@cmake --build $(BUILD) -j $(JOBS) --target product
-	@$(PYTHON) tools/lint.py --build $(BUILD) --jobs $(JOBS)
+	@$(TEST) sanitize
 
-format:
+lint: ## clang-format, clang-tidy, banned functions, rooms, headers alone, links, exported symbols
+	@tools/setup.sh test
+	@$(TEST) lint
+
+format: ## clang-format on every file
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-bench:
+web: ## builds web/dist anew after a change of web/src or studies/
+	@tools/setup.sh web
+	@cd web && node build.mjs
+
+bench: ## speed and memory next to peers, as ratios measured in one run
 	@tools/setup.sh bench
 	@$(CONFIGURE) -B $(BUILD)
 	@cmake --build $(BUILD) -j $(JOBS) --target product bench_programs
 	@MELICIT_BUILD=$(BUILD) tools/bench.sh
 
-fuzz:
+fuzz: ## every fuzz target, one minute each (FUZZ_SECONDS=300 for five)
 	@tools/setup.sh fuzz
 	@$(CONFIGURE) -B $(FUZZING) -DCMAKE_C_COMPILER=clang -DMEL_FUZZ=ON
 	@cmake --build $(FUZZING) -j $(JOBS)
 	@tools/fuzz.sh $(FUZZING) $(FUZZ_SECONDS)
 
-soak: unit
+soak: ## hours: make test in a clean clone and on a bare Debian, every test in full, long fuzzing
+	@tools/clean_clone.sh
+	@tools/bare_debian.sh
+	@tools/setup.sh test
+	@MELICIT_SOAK=1 $(TEST) unit sanitize
 	@$(MAKE) fuzz FUZZ_SECONDS=300
-	@MELICIT_SOAK=1 $(CTEST) --test-dir $(BUILD)
 
-repro: all
+repro: all ## the thesis' tables and plots next to what this program finds (docs/repro-*.md)
 	@tools/setup.sh repro
 	@MELICIT_BUILD=$(BUILD) repro/run.sh
 
-install: all
+install: all ## program, libraries, headers, data, manual page, completion below PREFIX=/usr/local
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
-# Rewrites the committed list of exported symbols from the headers' MEL_API and the built library.
-symbols: all
+symbols: all ## rewrites tools/symbols.txt after a public function was added
 	@$(PYTHON) tools/lint.py --build $(BUILD) --write-symbols
 
-clean:
-	rm -rf $(BUILD) $(SANITIZED) $(FUZZING)
+clean: ## removes what was built
+	rm -rf $(BUILD) $(BUILD)-sanitize $(FUZZING)

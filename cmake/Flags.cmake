@@ -6,7 +6,7 @@ target_compile_options(mel_flags INTERFACE
     # One rounding per operation, on every compiler: results do not depend on contraction.
     -ffp-contract=off -fno-math-errno -fno-trapping-math)
 if(MEL_SANITIZE)
-    target_compile_options(mel_flags INTERFACE -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
+    target_compile_options(mel_flags INTERFACE -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined
         -fno-sanitize-recover=all)
     target_link_options(mel_flags INTERFACE -fsanitize=address,undefined)
 endif()

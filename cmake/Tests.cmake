@@ -2,7 +2,21 @@
 # malloc, calloc, realloc wrapped, so that each allocation can be made to fail once.
 # tests/fuzz: one libFuzzer target per fuzz_*.c, which without MEL_FUZZ replays its committed corpus.
 # tests/system: pytest files that drive the built program.
+# make soak configures with MELICIT_SOAK in the environment: everything in full, so with more time.
 file(GLOB support CONFIGURE_DEPENDS tests/support/*.c)
+set(MEL_TEST_TIMEOUT 300)
+if(DEFINED ENV{MELICIT_SOAK})
+    set(MEL_TEST_TIMEOUT 14400)
+endif()
+
+# Simulations of many sessions and searches, which are about numbers: under sanitizers only make soak runs them, as
+# shorter tests go the same ways through the memory.
+set(MEL_LONG_UNDER_SANITIZERS test_cuts test_finding test_pooling test_quadratic_search test_sampler_posterior test_signs
+    system_test_classifiers system_test_data system_test_elicit_classes system_test_pools system_test_posterior system_test_rank
+    system_test_search_curved system_test_search_fair system_test_space_classes)
+if(NOT MEL_SANITIZE OR DEFINED ENV{MELICIT_SOAK})
+    set(MEL_LONG_UNDER_SANITIZERS "")
+endif()
 
 if(MEL_TESTS)
     pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
@@ -25,6 +39,9 @@ if(MEL_TESTS)
     file(GLOB programs CONFIGURE_DEPENDS tests/unit/test_*.c tests/property/test_*.c)
     foreach(source ${programs})
         get_filename_component(name ${source} NAME_WE)
+        if(name IN_LIST MEL_LONG_UNDER_SANITIZERS)
+            continue()
+        endif()
         add_executable(${name} ${source})
         target_link_libraries(${name} PRIVATE test_support)
         if(name MATCHES "^test_(alloc_)?(store|server)")
@@ -38,7 +55,7 @@ if(MEL_TESTS)
             target_compile_definitions(${name} PRIVATE MEL_TEST_WRAP_ALLOC)
         endif()
         add_test(NAME ${name} COMMAND ${name})
-        set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+        set_tests_properties(${name} PROPERTIES TIMEOUT ${MEL_TEST_TIMEOUT})
     endforeach()
 
     # What system tests run besides the program itself.
@@ -75,11 +92,11 @@ if(MEL_TESTS)
     file(GLOB scripts CONFIGURE_DEPENDS tests/system/test_*.py)
     foreach(script ${scripts})
         get_filename_component(name ${script} NAME_WE)
-        if(MEL_SANITIZE AND name MATCHES "sklearn$")
-            continue() # these load the library into Python, which a sanitized one cannot be
+        if((MEL_SANITIZE AND name MATCHES "sklearn$") OR system_${name} IN_LIST MEL_LONG_UNDER_SANITIZERS)
+            continue() # the former load the library into Python, which a sanitized one cannot be
         endif()
-        add_test(NAME system_${name} COMMAND ${MEL_PYTHON} -m pytest -q -p no:cacheprovider -W error::pytest.PytestUnhandledThreadExceptionWarning ${script})
-        set_tests_properties(system_${name} PROPERTIES TIMEOUT 1200 LABELS system ENVIRONMENT
+        add_test(NAME system_${name} COMMAND ${MEL_PYTHON} -m pytest -q -rs -p no:cacheprovider -W error::pytest.PytestUnhandledThreadExceptionWarning ${script})
+        set_tests_properties(system_${name} PROPERTIES TIMEOUT ${MEL_TEST_TIMEOUT} LABELS system ENVIRONMENT
             "MELICIT_BUILD=${CMAKE_BINARY_DIR};MELICIT_SANITIZE=${MEL_SANITIZE};PYTHONDONTWRITEBYTECODE=1")
     endforeach()
 endif()
@@ -100,3 +117,32 @@ if(MEL_TESTS AND NOT MEL_SANITIZE)
             "MELICIT_PROGRAM=$<TARGET_FILE:melicit_program>")
     endforeach()
 endif()
+
+# The house rules, next to the tests so that they share the cores.
+if(MEL_TESTS AND NOT MEL_SANITIZE)
+    foreach(check format banned silent rooms headers docs symbols)
+        add_test(NAME lint_${check} COMMAND ${MEL_PYTHON} tools/lint.py --build ${CMAKE_BINARY_DIR} --jobs 1 --only ${check}
+            WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        set_tests_properties(lint_${check} PROPERTIES LABELS lint)
+    endforeach()
+    foreach(folder src cli server tests bench tools)
+        add_test(NAME lint_tidy_${folder} COMMAND ${MEL_PYTHON} tools/lint.py --build ${CMAKE_BINARY_DIR} --jobs 1 --only tidy
+            --under ${folder} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+        set_tests_properties(lint_tidy_${folder} PROPERTIES LABELS lint TIMEOUT 3600)
+    endforeach()
+endif()
+
+# Tests that take long start first, so that none runs alone at the end: seconds on an idle machine.
+foreach(cost lint_tidy_src=60 lint_tidy_server=30 lint_tidy_cli=30 browser_saved=29 browser_study=28 browser_session=27
+        system_test_cli=26 test_active_planar=25 lint_tidy_tests=24 test_session_posterior=20 test_features=18 system_test_serve=17
+        system_test_serve_twelve=16 system_test_serve_limits=16 system_test_serve_postgres=16 system_test_rank_sklearn=15
+        system_test_sklearn=15 system_test_posterior=14 system_test_named_sklearn=14 system_test_search_curved=14
+        system_test_search_fair=14 system_test_elicit=13 system_test_kill=13 test_sampler=12 test_alloc_feasible=12
+        test_active_fractional=11 test_pooling=10)
+    string(REPLACE "=" ";" cost ${cost})
+    list(GET cost 0 name)
+    list(GET cost 1 seconds)
+    if(TEST ${name})
+        set_tests_properties(${name} PROPERTIES COST ${seconds})
+    endif()
+endforeach()

@@ -19,6 +19,9 @@ PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("
 SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"
 SYMBOLS = ROOT / "tools" / "symbols.txt"
+# States that clang's analyzer follows in a function: make soak follows as many as clang allows, ten times as slow.
+ANALYZER = [] if os.environ.get("MELICIT_SOAK") else [
+    f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=10000")]
 
 
 def tracked(*patterns):
@@ -161,13 +164,13 @@ def check_symbols(build):
 def tidy_key(entry, config):
     """Changes when the file, a project header, the flags or the checks change."""
     digest = hashlib.sha256(config)
-    digest.update(entry["command"].encode())
+    digest.update(" ".join([*ANALYZER, entry["command"]]).encode())
     digest.update(pathlib.Path(entry["file"]).read_bytes())
     return digest.hexdigest()
 
 
 def tidy_one(entry, build, stamp):
-    command = ["clang-tidy", "-p", str(build), "--quiet", entry["file"]]
+    command = ["clang-tidy", "-p", str(build), "--quiet", *ANALYZER, entry["file"]]
     if "/tests/" in entry["file"]:  # sanitizers run every path of a test; the slow analyzer is for the product
         command.insert(1, "--checks=-clang-analyzer-*")
     run = subprocess.run(command, capture_output=True, text=True)
@@ -178,8 +181,8 @@ def tidy_one(entry, build, stamp):
     return lines or [f"{entry['file']}: clang-tidy failed: {run.stderr[-500:]}"]
 
 
-def check_tidy(build, pool):
-    """clang-tidy on every compiled file; a file that passed is not checked again until it, a header or
+def check_tidy(build, pool, under):
+    """clang-tidy on every compiled file below a folder; a file that passed is not checked again until it, a header or
     the configuration changes."""
     config = (ROOT / ".clang-tidy").read_bytes()
     for header in sorted(tracked("*.h")):
@@ -187,9 +190,10 @@ def check_tidy(build, pool):
     cache = build / "tidy"
     cache.mkdir(exist_ok=True)
     jobs = []
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        if not entry["file"].endswith(".c"):
-            continue
+    files = {str(path) for path in tracked("*.c") if path.is_relative_to(ROOT / under)}
+    entries = {entry["file"]: entry for entry in json.loads((build / "compile_commands.json").read_text())
+               if entry["file"] in files}  # once, in however many programs it is
+    for entry in entries.values():
         stamp = cache / tidy_key(entry, config)
         if not stamp.exists():
             jobs.append(pool.submit(tidy_one, entry, build, stamp))
@@ -205,6 +209,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--write-symbols", action="store_true")
     parser.add_argument("--only", help="one check by name")
+    parser.add_argument("--under", default="", help="clang-tidy only for the files below this folder")
     args = parser.parse_args()
     args.build = args.build.resolve()
     if args.write_symbols:
@@ -220,7 +225,7 @@ def main():
         "headers": lambda: check_headers(pool),
         "docs": check_docs,
         "symbols": lambda: check_symbols(args.build),
-        "tidy": lambda: check_tidy(args.build, pool),
+        "tidy": lambda: check_tidy(args.build, pool, args.under),
     }
     failures = 0
     for name, check in checks.items():

@@ -162,31 +162,28 @@ static void test_flipped_answers(void **state)
 static void test_early_mistakes(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__
-    enum { MISTAKEN = 60 };
-#else
-    enum { MISTAKEN = 2000 };
-#endif
+    enum { MOST = 2000 };
+    const size_t n = test_repeats(MOST, 1000, 60);
     static const struct {
         uint32_t questions;
         double most;
     } rows[] = { { 13, 0.06 }, { 21, 0.02 } };
-    static double error[MISTAKEN];
+    static double error[MOST];
     const mel_noise flips = { .kind = MEL_NOISE_FLIP, .size = 0.1 };
     mel_face *face = test_logistic_face(5.0, 0.0);
     for (size_t r = 0; r < COUNT(rows); r++) {
         mel_rng rng;
         mel_rng_seed(&rng, 48);
-        for (size_t i = 0; i < MISTAKEN; i++) {
+        for (size_t i = 0; i < n; i++) {
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);
             mel_session_options opt = active_options(1e-9);
             opt.max_questions = rows[r].questions;
             opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
             error[i] = test_linf(run(face, &opt, truth, flips, i).angle, truth);
         }
-        const double p95 = mel_quantile_sort(MISTAKEN, error, 0.95);
+        const double p95 = mel_quantile_sort(n, error, 0.95);
         print_message("  p95 %.4f after %u questions\n", p95, rows[r].questions);
-        assert_true(MISTAKEN < 1000 || p95 <= rows[r].most);
+        assert_true(n < 1000 || p95 <= rows[r].most);
     }
     mel_face_free(face);
 }
@@ -230,11 +227,6 @@ static double drawn_size(mel_rng *rng, mel_noise_kind kind)
 static void test_coverage(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__ /* there the memory is what is tested */
-    enum { COVERAGE_RUNS = 40, SLOW_RUNS = 10 };
-#else
-    enum { COVERAGE_RUNS = 1000, SLOW_RUNS = 400 };
-#endif
     static const struct {
         const char *name;
         mel_noise noise;
@@ -261,7 +253,7 @@ static void test_coverage(void **state)
     mel_rng_seed(&rng, 44);
     for (size_t r = 0; r < COUNT(rows); r++) {
         const bool slow = rows[r].assume.kind == MEL_NOISE_LOGISTIC || rows[r].assume.kind == MEL_NOISE_BAND;
-        const size_t n = slow ? SLOW_RUNS : COVERAGE_RUNS;
+        const size_t n = slow ? test_repeats(400, 400, 10) : test_repeats(1000, 400, 40);
         size_t covered = 0;
         for (size_t i = 0; i < n; i++) {
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);

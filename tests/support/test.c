@@ -74,6 +74,18 @@ int test_teardown(void **state)
     return 0;
 }
 
+size_t test_repeats(size_t full, size_t quick, size_t sanitized)
+{
+    const bool soak = getenv("MELICIT_SOAK") != NULL;
+#ifdef __SANITIZE_ADDRESS__
+    (void)full;
+    return soak ? quick : sanitized;
+#else
+    (void)sanitized;
+    return soak ? full : quick;
+#endif
+}
+
 const char *test_data(const char *name)
 {
     static char path[2 * PATH_BYTES];

@@ -31,6 +31,11 @@ int test_teardown(void **state); /* the same, as cmocka calls it */
 /* Path of a bundled data set by file name; fails the test when it is absent. Lent until the next call. */
 const char *test_data(const char *name);
 
+/* How often to repeat what is random: `full` times in make soak, `quick` times in make test. Under
+ * sanitizers, where the memory is what is tested, `quick` times in make soak and `sanitized` times in make
+ * test. */
+size_t test_repeats(size_t full, size_t quick, size_t sanitized);
+
 /* Runs work(context) once per allocation that it makes through malloc, calloc and realloc, with that
  * one failing, until a run ends without reaching its failing allocation. Every run must return
  * MEL_OK or MEL_ENOMEM (MEL_ENOMEM or another failure when its allocation did fail) and leave as many blocks

@@ -10,7 +10,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve() / "melicit"
-KILLS = 400 if os.environ.get("MELICIT_SOAK") else 100
+SANITIZED = os.environ.get("MELICIT_SANITIZE", "OFF") == "ON"
+KILLS = 400 if os.environ.get("MELICIT_SOAK") else 25 if SANITIZED else 100
 
 # Answers by a hidden metric, slowly enough to be killed between any two steps, and notes what it answered.
 RESPONDENT = """

@@ -310,7 +310,7 @@ static size_t live_and_die(uint32_t told[WRITERS], const char *url, const size_t
 static void test_kill(void **state)
 {
     (void)state;
-    const int rounds = getenv("MELICIT_SOAK") != NULL ? 100 : 20;
+    const int rounds = (int)test_repeats(100, 20, 8);
     const char *url = test_fresh_url();
     size_t stored[WRITERS] = { 0 }, acknowledged = 0;
     uint32_t told[WRITERS] = { 0 };

@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+"""Builds and runs the tests: `tools/test.py --build build checks sanitize`, as `make test` does.
+
+Stages: `unit` (the tests of the plain build), `lint`, `checks` (both at once), `sanitize` (the same tests under
+AddressSanitizer and UndefinedBehaviorSanitizer, in a build folder of its own). Each is a line for its build and a line for its tests;
+then come the outputs of tests that failed, the reasons of those that were skipped, and the counts: functions of cmocka, pytest
+and Node.js, or the program where it does not count. Exit status 1 when anything failed.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Stage: ending of the build folder, options of CMake, choice of tests, what it is called.
+STAGES = {
+    "unit": ("", [], ["-LE", "lint"], "tests"),
+    "lint": ("", [], ["-L", "lint"], "lint"),
+    "checks": ("", [], [], "tests and lint"),
+    "sanitize": ("-sanitize", ["-DMEL_SANITIZE=ON"], [], "tests under sanitizers"),
+}
+COUNTS = {  # how cmocka, pytest and Node.js say it
+    "passed": r"^\[  PASSED  \] (\d+) test|^(?:=* ?|.*, )(\d+) passed.* in [\d.]+s|^# pass (\d+)$",
+    "failed": r"^\[  FAILED  \] (\d+) test|^(?:=* ?|.*, )(\d+) (?:failed|errors?).* in [\d.]+s|^# fail (\d+)$",
+    "skipped": r"^\[  SKIPPED \] (\d+) test|^(?:=* ?|.*, )(\d+) skipped.* in [\d.]+s|^# skipped (\d+)$",
+}
+REASON = re.compile(r"^(?:SKIPPED \[(?P<times>\d+)\] \S+ |\[  SKIPPED \] (?!\d)|ok .*# SKIP )(?P<why>.+)$", re.M)
+OUTPUT_BYTES = "4000000"
+
+
+class Outcome:
+    """Counts and reasons of one or more programs."""
+
+    def __init__(self):
+        self.count = collections.Counter()
+        self.reasons = collections.Counter()
+        self.broken = []  # (name, output)
+
+    def add_program(self, name, status, output):
+        found = {kind: sum(int(n) for match in re.findall(pattern, output, re.M) for n in match if n)
+                 for kind, pattern in COUNTS.items()}
+        if sum(found.values()) == 0 and status == "run":
+            found["passed"] = 1
+        if status != "run":
+            found["failed"] = max(found["failed"], 1)  # a crash or a timeout says nothing of itself
+            self.broken.append((name, output))
+        for times, why in set(REASON.findall(output)):  # cmocka says it twice
+            self.reasons[f"{why} ({name})"] += int(times or 1)
+        self.count.update(found)
+
+    def add(self, other):
+        self.count.update(other.count)
+        self.reasons.update(other.reasons)
+
+
+def say(text, end="\n"):
+    print(text, end=end, flush=True)
+
+
+def seconds_since(begin):
+    return f"{time.monotonic() - begin:.0f} s"
+
+
+def run(command, log):
+    """The exit status; everything that the command prints goes to the log."""
+    with open(log, "ab") as file:
+        return subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, cwd=ROOT).returncode
+
+
+def build(folder, options, jobs, log):
+    configure = ["cmake", "-S", ".", "-B", folder, "-G", "Ninja", "--log-level=WARNING", "-DMEL_TESTS=ON", *options]
+    return run(configure, log) == 0 and run(["cmake", "--build", folder, "-j", str(jobs)], log) == 0
+
+
+def run_tests(folder, choice, jobs, log):
+    results = folder / "test-results.xml"
+    results.unlink(missing_ok=True)
+    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error", "-j", str(jobs), "--output-junit", results,
+               "--test-output-size-passed", OUTPUT_BYTES, "--test-output-size-failed", OUTPUT_BYTES, *choice]
+    status, outcome = run(list(map(str, command)), log), Outcome()
+    if results.exists():
+        for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase"):
+            outcome.add_program(case.get("name"), case.get("status"), case.findtext("system-out") or "")
+    if status != 0 and not outcome.broken:
+        outcome.add_program("ctest", "fail", log.read_text(errors="replace"))
+    return outcome
+
+
+def run_stage(name, base, jobs):
+    ending, options, choice, title = STAGES[name]
+    folder = pathlib.Path(f"{base}{ending}").resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / f"{name}.log"
+    log.unlink(missing_ok=True)
+    begin = time.monotonic()
+    say(f"{name}: building in {folder.name} ... ", end="")
+    if not build(folder, options, jobs, log):
+        outcome = Outcome()
+        outcome.add_program(f"the build of {folder.name}", "fail", log.read_text(errors="replace"))
+        say("failed")
+        return outcome
+    say(seconds_since(begin))
+    begin = time.monotonic()
+    say(f"{name}: {title} ... ", end="")
+    outcome = run_tests(folder, choice, jobs, log)
+    say(f"{outcome.count['passed']} passed, {outcome.count['failed']} failed in {seconds_since(begin)} (log: {log})")
+    return outcome
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stages", nargs="+", choices=STAGES)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    total = Outcome()
+    for name in args.stages:
+        outcome = run_stage(name, args.build, args.jobs)
+        for program, output in outcome.broken:
+            say(f"\n--- {name}: {program} failed\n{output.strip()}\n---")
+        total.add(outcome)
+    for reason, times in sorted(total.reasons.items()):
+        say(f"skipped {times}: {reason}")
+    say(", ".join(f"{total.count[kind]} {kind}" for kind in ("passed", "failed", "skipped")))
+    return 1 if total.count["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
