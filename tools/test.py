@@ -24,13 +24,21 @@ STAGES = {
     "checks": ("", [], [], "tests and lint"),
     "sanitize": ("-sanitize", ["-DMEL_SANITIZE=ON"], [], "tests under sanitizers"),
 }
-COUNTS = {  # how cmocka, pytest and Node.js say it
-    "passed": r"^\[  PASSED  \] (\d+) test|^(?:=* ?|.*, )(\d+) passed.* in [\d.]+s|^# pass (\d+)$",
-    "failed": r"^\[  FAILED  \] (\d+) test|^(?:=* ?|.*, )(\d+) (?:failed|errors?).* in [\d.]+s|^# fail (\d+)$",
-    "skipped": r"^\[  SKIPPED \] (\d+) test|^(?:=* ?|.*, )(\d+) skipped.* in [\d.]+s|^# skipped (\d+)$",
-}
+PYTEST = re.compile(r"^=* ?\d+ (?:passed|failed|skipped|errors?)\b.* in [\d.]+s", re.M)
+KINDS = {"pass": "passed", "passed": "passed", "fail": "failed", "failed": "failed", "error": "failed", "skipped": "skipped"}
 REASON = re.compile(r"^(?:SKIPPED \[(?P<times>\d+)\] \S+ |\[  SKIPPED \] (?!\d)|ok .*# SKIP )(?P<why>.+)$", re.M)
 OUTPUT_BYTES = "4000000"
+
+
+def count_cases(output):
+    """What cmocka, pytest and Node.js say of how many passed, failed and were skipped."""
+    said = re.findall(r"^\[  (PASSED|FAILED|SKIPPED) *\] (\d+) test", output, re.M)
+    said += [(word, n) for line in PYTEST.findall(output) for n, word in re.findall(r"(\d+) (passed|failed|skipped|error)", line)]
+    said += re.findall(r"^# (pass|fail|skipped) (\d+)$", output, re.M)
+    found = collections.Counter()
+    for word, n in said:
+        found[KINDS[word.lower()]] += int(n)
+    return found
 
 
 class Outcome:
@@ -42,8 +50,7 @@ class Outcome:
         self.broken = []  # (name, output)
 
     def add_program(self, name, status, output):
-        found = {kind: sum(int(n) for match in re.findall(pattern, output, re.M) for n in match if n)
-                 for kind, pattern in COUNTS.items()}
+        found = count_cases(output)
         if sum(found.values()) == 0 and status == "run":
             found["passed"] = 1
         if status != "run":

@@ -652,7 +652,7 @@ static void test_prior_against_answers(void **state)
 static void test_precise_means_all(void **state)
 {
     (void)state;
-    const uint64_t sessions = test_repeats(20, 20, 4);
+    enum { SESSIONS = 20 };
     const mel_layout two = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
     const double a[2] = { -0.6, -0.8 };
     mel_ball *ball = NULL;
@@ -662,7 +662,7 @@ static void test_precise_means_all(void **state)
     assert_ok(mel_metric_linear(&truth, MEL_FAMILY_LINEAR, &two, NULL, MEL_UTILITY, a, &err), &err);
     const mel_domain domain = { .ball = ball };
     uint32_t precise = 0;
-    for (uint64_t seed = 1; seed <= sessions; seed++) {
+    for (uint64_t seed = 1; seed <= SESSIONS; seed++) {
         mel_session_options opt = options(MEL_FAMILY_LINEAR);
         opt.assume.kind = MEL_NOISE_FLIP;
         opt.tolerance = 0.02;
@@ -690,7 +690,7 @@ static void test_precise_means_all(void **state)
         mel_session_free(session);
         mel_oracle_free(oracle);
     }
-    assert_true(precise >= sessions / 2);
+    assert_true(precise >= SESSIONS / 2);
     mel_metric_free(truth);
     mel_ball_free(ball);
 }

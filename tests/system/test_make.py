@@ -1,0 +1,71 @@
+"""The front door: make help names every target, and the driver of make test counts and fails as it should."""
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import SOURCE
+
+spec = importlib.util.spec_from_file_location("driver", SOURCE / "tools" / "test.py")
+driver = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(driver)
+
+
+def test_help_names_every_target():
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    done = subprocess.run(["make", "help"], cwd=SOURCE, capture_output=True, text=True, check=True, env=env)
+    phony = re.search(r"^\.PHONY: (.*)$", (SOURCE / "Makefile").read_text(), re.M).group(1).split()
+    told = dict(line.split(None, 1) for line in done.stdout.splitlines())
+    assert sorted(told) == sorted(phony) and all(told.values())
+
+
+PROGRAMS = [
+    ("cmocka", "run", "[==========] 3 test(s) run.\n[  PASSED  ] 3 test(s).\n", (3, 0, 0), []),
+    ("cmocka fails", "fail", "[  PASSED  ] 2 test(s).\n[  FAILED  ] 1 test(s), listed below:\n[  FAILED  ] test_x\n\n 1 FAILED TEST(S)\n",
+     (2, 1, 0), []),
+    ("cmocka skips", "run", "[  SKIPPED ] test_far\n[  PASSED  ] 2 test(s).\n[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] test_far\n",
+     (2, 0, 1), ["test_far (cmocka skips)"]),
+    ("pytest", "run", "..s\nSKIPPED [2] ../tests/x.py:10: no thing\n76 passed, 2 skipped, 542 deselected in 20.79s\n", (76, 0, 2),
+     ["no thing (pytest)"]),
+    ("pytest, long", "run", "= 5 passed in 61.20s (0:01:01) =\n", (5, 0, 0), []),
+    ("pytest fails", "fail", "1 failed, 45 passed, 2 errors in 33.98s\n", (45, 3, 0), []),
+    ("Node.js", "run", "# tests 5\n# pass 4\n# fail 0\n# skipped 1\nok 3 - x # SKIP no browser\n", (4, 0, 1), ["no browser (Node.js)"]),
+    ("silent", "run", "", (1, 0, 0), []),
+    ("crash", "fail", "[ RUN      ] test_x\nSegmentation fault\n", (0, 1, 0), []),
+    ("timeout after passing", "fail", "[  PASSED  ] 3 test(s).\n", (3, 1, 0), []),
+]
+
+
+@pytest.mark.parametrize("name, status, output, count, reasons", PROGRAMS, ids=[row[0] for row in PROGRAMS])
+def test_counts(name, status, output, count, reasons):
+    outcome = driver.Outcome()
+    outcome.add_program(name, status, output)
+    assert tuple(outcome.count[kind] for kind in ("passed", "failed", "skipped")) == count
+    assert list(outcome.reasons) == reasons
+    assert outcome.broken == ([(name, output)] if status == "fail" else [])
+
+
+TINY = """cmake_minimum_required(VERSION 3.25)
+project(tiny LANGUAGES NONE)
+enable_testing()
+add_test(NAME good COMMAND ${{CMAKE_COMMAND}} -E echo "SKIPPED [2] x.py:1: no data
+7 passed, 2 skipped in 0.10s")
+add_test(NAME other COMMAND ${{CMAKE_COMMAND}} -E {other})
+"""
+
+
+@pytest.mark.parametrize("other, code, last", [("true", 0, "8 passed, 0 failed, 2 skipped"), ("false", 1, "7 passed, 1 failed, 2 skipped")])
+def test_closing_line(tmp_path, other, code, last):
+    """Whole, on a project of two tests."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "test.py").write_bytes((SOURCE / "tools" / "test.py").read_bytes())
+    (tmp_path / "CMakeLists.txt").write_text(TINY.format(other=other))
+    done = subprocess.run([sys.executable, "tools/test.py", "--build", "build", "--jobs", "2", "checks"], cwd=tmp_path,
+                          capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert done.returncode == code, done.stdout + done.stderr
+    assert lines[-2:] == ["skipped 2: no data (good)", last]
+    assert ("--- checks: other failed" in lines) == (code == 1)
+    assert lines[0].startswith("checks: building in build ... ") and lines[1].startswith("checks: tests and lint ... ")
