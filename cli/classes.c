@@ -134,34 +134,77 @@ static mel_status refuse_unknown(const cli_classes *c, const char *option, const
     return MEL_EDATA;
 }
 
-/* "old=new,old=new" */
-static mel_status rename_classes(cli_classes *c, const char *text, const char *file, mel_error *err)
+/* "old=new,old=new", taken apart. */
+typedef struct {
+    size_t n;
+    char **old, **fresh;
+    char *shown;
+} renaming;
+
+static void renaming_clear(renaming *r)
 {
+    cli_names_free(r->old, r->n);
+    cli_names_free(r->fresh, r->n);
+    free(r->shown);
+}
+
+static mel_status read_renaming(renaming *out, const cli_naming *naming, mel_error *err)
+{
+    if (naming->old.n > 0) {
+        *out = (renaming){ .n = naming->old.n, .shown = cli_format("%s", "...") };
+        out->old = cli_names_copy(out->n, naming->old.item);
+        out->fresh = cli_names_copy(out->n, naming->fresh.item);
+        return MEL_OK;
+    }
+    if (naming->rename == NULL)
+        return MEL_OK;
     char **pair = NULL;
     size_t n = 0;
-    mel_status status = cli_names_split(&pair, &n, text, "rename", err);
-    bool *done = cli_alloc_zero(c->n, sizeof *done);
+    mel_status status = cli_names_split(&pair, &n, naming->rename, "rename", err);
+    *out = (renaming){ .n = n, .shown = cli_format("%s", naming->rename) };
+    out->old = cli_alloc_zero(n, sizeof *out->old);
+    out->fresh = cli_alloc_zero(n, sizeof *out->fresh);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        char *equals = strchr(pair[i], '=');
+        const char *equals = strchr(pair[i], '=');
         if (equals == NULL || equals == pair[i] || equals[1] == '\0') {
-            status = cli_fail(err, MEL_EINVAL, "--rename %s: expected old=new with commas in between", text);
+            status = cli_fail(err, MEL_EINVAL, "--rename %s: expected old=new with commas in between",
+                              naming->rename);
             break;
         }
-        *equals = '\0';
-        const size_t at = cli_name_place(pair[i], c->n, (const char *const *)c->label);
-        if (at == c->n)
-            status = refuse_unknown(c, "rename", text, pair[i], file, err);
-        else if (done[at])
-            status = cli_fail(err, MEL_EINVAL, "--rename %s: \"%s\" is renamed twice", text, pair[i]);
-        if (status != MEL_OK)
-            break;
-        done[at] = true;
-        free(c->name[at]);
-        c->name[at] = cli_format("%s", equals + 1);
+        out->old[i] = cli_format("%.*s", (int)(equals - pair[i]), pair[i]);
+        out->fresh[i] = cli_format("%s", equals + 1);
     }
-    free(done);
     cli_names_free(pair, n);
-    return status == MEL_OK ? check_names(c->n, (const char *const *)c->name, "rename", text, err) : status;
+    return status;
+}
+
+static mel_status rename_classes(cli_classes *c, const cli_naming *naming, const char *file, mel_error *err)
+{
+    renaming r = { 0 };
+    mel_status status = read_renaming(&r, naming, err);
+    bool *done = cli_alloc_zero(c->n, sizeof *done);
+    for (size_t i = 0; i < r.n && status == MEL_OK; i++) {
+        const size_t at = cli_name_place(r.old[i], c->n, (const char *const *)c->label);
+        if (at == c->n) {
+            status = refuse_unknown(c, "rename", r.shown, r.old[i], file, err);
+        } else if (done[at]) {
+            status = cli_fail(err, MEL_EINVAL, "--rename %s: \"%s\" is renamed twice", r.shown, r.old[i]);
+        } else {
+            done[at] = true;
+            free(c->name[at]);
+            c->name[at] = cli_format("%s", r.fresh[i]);
+        }
+    }
+    if (status == MEL_OK && r.n > 0)
+        status = check_names(c->n, (const char *const *)c->name, "rename", r.shown, err);
+    free(done);
+    renaming_clear(&r);
+    return status;
+}
+
+bool cli_naming_given(const cli_naming *naming)
+{
+    return naming->classes != NULL || naming->rename != NULL || naming->names.n > 0 || naming->old.n > 0;
 }
 
 static mel_status refuse_mixture(const cli_classes *c, const wanted_names *w, const char *file,
@@ -269,10 +312,11 @@ static mel_status find_order(cli_classes *c, size_t *order, const cli_naming *na
     bool ordered = false;
     wanted_names wanted = { 0 };
     mel_status status = read_classes(&wanted, naming, err);
-    if (status == MEL_OK && naming->rename != NULL)
-        status = rename_classes(c, naming->rename, file, err);
+    if (status == MEL_OK)
+        status = rename_classes(c, naming, file, err);
+    const bool renamed = naming->rename != NULL || naming->old.n > 0;
     if (status == MEL_OK && wanted.n > 0)
-        status = apply_classes(c, order, &ordered, &wanted, naming->rename != NULL, file, err);
+        status = apply_classes(c, order, &ordered, &wanted, renamed, file, err);
     if (status == MEL_OK && naming->positive != NULL)
         status = apply_positive(c, order, ordered, naming->positive, file, err);
     cli_names_free(wanted.name, wanted.n);

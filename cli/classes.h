@@ -8,8 +8,11 @@
 /* --positive, --classes and --rename; NULL: not given. */
 typedef struct {
     const char *positive, *classes, *rename;
-    cli_list names; /* instead of `classes`, for names that may hold commas; n 0: none */
+    /* Instead of `classes` and of `rename`, for names that may hold commas; n 0: none. */
+    cli_list names, old, fresh;
 } cli_naming;
+/* Whether either renames or orders: --positive alone does neither. */
+bool cli_naming_given(const cli_naming *naming);
 
 /* What that makes of the labels of a file. */
 typedef struct {

@@ -162,6 +162,28 @@ static double *class_share(const cli_space *space)
     return share;
 }
 
+/* Names as the command line would give them: "a,b" for a list, "old=new,.." for an object. */
+static void put_joined(json_t *description, const char *key, json_t *names)
+{
+    if (!json_is_array(names) && !json_is_object(names))
+        return;
+    char *joined = cli_format("%s", "");
+    const size_t n = json_is_array(names) ? json_array_size(names) : json_object_size(names);
+    void *at = json_object_iter(names);
+    for (size_t i = 0; i < n; i++) {
+        const bool pair = at != NULL;
+        const char *text = json_string_value(pair ? json_object_iter_value(at) : json_array_get(names, i));
+        char *longer =
+            cli_format("%s%s%s%s%s", joined, i > 0 ? "," : "", pair ? json_object_iter_key(at) : "",
+                       pair ? "=" : "", text != NULL ? text : "");
+        free(joined);
+        joined = longer;
+        at = pair ? json_object_iter_next(names, at) : NULL;
+    }
+    cli_put(description, key, json_string(joined));
+    free(joined);
+}
+
 /* The header's description, with names instead of temporary files. */
 static void describe(room *r, const wanted_space *w, const json_t *given)
 {
@@ -170,18 +192,8 @@ static void describe(room *r, const wanted_space *w, const json_t *given)
         if (w->path[i][0] != '\0')
             cli_put(description, i == 0 ? "table" : files[i],
                     json_string(w->path[i] + strlen(w->folder) + 1));
-    const json_t *names = json_object_get(given, "classes");
-    if (json_is_array(names)) {
-        char *joined = cli_format("%s", "");
-        for (size_t i = 0; i < json_array_size(names); i++) {
-            const char *name = json_string_value(json_array_get(names, i));
-            char *longer = cli_format("%s%s%s", joined, i > 0 ? "," : "", name != NULL ? name : "");
-            free(joined);
-            joined = longer;
-        }
-        cli_put(description, "classes", json_string(joined));
-        free(joined);
-    }
+    put_joined(description, "classes", json_object_get(given, "classes"));
+    put_joined(description, "rename", json_object_get(given, "rename"));
     r->place.typed = cli_space_typed(description);
 }
 

@@ -85,6 +85,24 @@ static void read_list(cli_list *out, const char ***next, const json_t *array)
     }
 }
 
+/* {"old": "new", ..} */
+static void read_pairs(cli_naming *out, const char ***next, json_t *object)
+{
+    const size_t n = json_object_size(object);
+    const char *key;
+    json_t *value;
+    out->old = (cli_list){ .item = *next, .n = n };
+    out->fresh = (cli_list){ .item = *next + n, .n = n };
+    size_t i = 0;
+    json_object_foreach(object, key, value)
+    {
+        const char *text = json_string_value(value);
+        out->old.item[i] = key;
+        out->fresh.item[i++] = text != NULL ? text : "";
+    }
+    *next += 2 * n;
+}
+
 static double number_of(const json_t *object, const char *key, double otherwise)
 {
     const json_t *value = json_object_get(object, key);
@@ -141,12 +159,15 @@ mel_status cli_space_args_from_json(cli_space_args *out, const char ***held, con
     const json_t *skip = json_object_get(description, "skip"),
                  *columns = json_object_get(description, "columns");
     const json_t *names = json_object_get(description, "classes"); /* a list where they may hold commas */
-    *held = cli_alloc_zero(json_array_size(skip) + json_array_size(columns) + json_array_size(names) + 1,
+    json_t *rename = json_object_get(description, "rename");       /* likewise {"old": "new", ..} */
+    *held = cli_alloc_zero(json_array_size(skip) + json_array_size(columns) + json_array_size(names) +
+                               2 * json_object_size(rename) + 1,
                            sizeof **held);
     const char **next = *held;
     read_list(&dataset->skip, &next, skip);
     read_list(&dataset->reading.columns, &next, columns);
     read_list(&dataset->naming.names, &next, names);
+    read_pairs(&dataset->naming, &next, rename);
     return cli_reading_restore(&dataset->reading, description, err);
 }
 

@@ -172,7 +172,7 @@ mel_status cli_name_classes(cli_space *space, const cli_space_args *args, size_t
     if (status != MEL_OK)
         return status;
     cli_take_classes(space, &classes);
-    space->unnamed = naming->classes == NULL && naming->rename == NULL && naming->names.n == 0;
+    space->unnamed = !cli_naming_given(naming);
     return MEL_OK;
 }
 

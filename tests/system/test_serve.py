@@ -264,7 +264,7 @@ def test_uploads(server):
     assert [c["kind"] for c in told["columns"]] == ["number", "text", "text"]
     assert told["columns"][0]["values"] == [] and sorted(told["columns"][2]["values"]) == ["sick", "well"]
     page = client.own(space={"data": f"upload:{told['upload']}", "label": "label", "positive": "sick",
-                             "classes": ["healthy, really", "ill"]})
+                             "rename": {"well": "healthy, really", "sick": "ill"}})
     assert [c["name"] for c in page["question"]["classes"]] == ["healthy, really", "ill"]
     status, told = client.json("POST", "/api/upload", "a,b\n1,2\n3\n", {"Content-Type": "text/csv"})
     assert status == 400 and "row 3" in told["error"]["message"]
@@ -279,6 +279,9 @@ def test_uploads(server):
     ({"data": "upload:nothing"}, "upload"),
     ({"population": "logistic:a=x"}, "population"),
     ({"population": "logistic:a=5,b=0", "classes": ["a"]}, "classes"),
+    ({"population": "logistic:a=5,b=0", "weights": "w"}, "weights"),
+    ({"population": "logistic:a=5,b=0", "rename": {"maybe": "a"}}, "maybe"),
+    ({"data": "breast_cancer_original", "rename": {"0": "a", "1": "a"}}, "twice"),
     ({"population": "logistic:a=5,b=0", "classes": ["a", "a"]}, "classes"),
     ({"population": "logistic:a=5,b=0", "colour": 1}, "colour"),
     ({}, "what is it about"),
@@ -347,6 +350,15 @@ def test_rehearsal_over_http(server):
     pooled = researcher.get(f"/api/admin/studies/{study}")[1]["pooled"]
     assert pooled["participants"] == 2  # real ones push simulated ones out
     assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 0})[0] == 400
+    metric = {"format": "melicit-metric", "version": 1, "family": "linear", "coefficients": {"a": [0.2, 0.98]},
+              "layout": {"kind": "confusion", "coordinates": "binary", "classes": ["cancer", "healthy"]}}
+    fresh = create_study(server)
+    assert researcher.post(f"/api/admin/studies/{fresh}/rehearse", {"participants": 2, "metric": metric})[0] == 200
+    ratio = researcher.get(f"/api/admin/studies/{fresh}")[1]["pooled"]["ratio"]["value"]
+    assert ratio > 1.5  # right about cancer counts 0.98, about healthy 0.2, whatever their order in the metric
+    metric["layout"]["classes"] = ["well", "ill"]
+    status, told = researcher.post(f"/api/admin/studies/{fresh}/rehearse", {"participants": 2, "metric": metric})
+    assert status == 400 and '"healthy"' in told["error"]["message"]
     assert researcher.post("/api/admin/studies/nothing/rehearse", {"participants": 1})[0] == 404
 
 

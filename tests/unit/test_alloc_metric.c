@@ -37,6 +37,11 @@ static mel_status make_and_copy(void *context)
         status = mel_metric_copy(&copy, metric, &err);
     if (status == MEL_OK)
         status = mel_metric_normalise(copy, &err);
+    mel_metric_free(copy);
+    copy = NULL;
+    static const size_t classes[] = { 2, 0, 1 }, groups[] = { 1, 0 };
+    if (status == MEL_OK)
+        status = mel_metric_reorder(&copy, metric, classes, groups, &err);
     mel_metric_free(metric);
     mel_metric_free(copy);
     return status;

@@ -185,12 +185,26 @@ static void test_quantiles(void **state)
     }
 }
 
+/* As the labels of a column would be sorted. */
+static void test_sorted_names(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = { "10", "9", "-1", "2.5" };
+    static const char *const texts[] = { "10", "9", "b", "B" };
+    size_t order[4];
+    mel_error err = { 0 };
+    assert_ok(mel_sort_class_names(order, 4, numbers, &err), &err);
+    assert_true(order[0] == 2 && order[1] == 3 && order[2] == 1 && order[3] == 0);
+    assert_ok(mel_sort_class_names(order, 4, texts, &err), &err);
+    assert_true(order[0] == 0 && order[1] == 1 && order[2] == 3 && order[3] == 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),     cmocka_unit_test(test_taken_rows),
         cmocka_unit_test(test_groups),    cmocka_unit_test(test_known_classes),
-        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_quantiles), cmocka_unit_test(test_sorted_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -404,6 +404,105 @@ static void test_overflow_is_refused(void **state)
     mel_metric_free(metric);
 }
 
+/* The statistics of the new order, taken out of those of the old one. */
+static void reorder_statistics(double *out, const double *in, const mel_layout *layout, const size_t *class,
+                               const size_t *group)
+{
+    const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 1;
+    const size_t q = mel_layout_size(layout) / m;
+    for (size_t g = 0; g < m; g++) {
+        const double *from = in + (m > 1 ? group[g] : 0) * q;
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j < k; j++) {
+                if (layout->coordinates == MEL_DIAGONAL && i == j)
+                    out[g * q + i] = from[class[i]];
+                if (layout->coordinates == MEL_BINARY && i == j)
+                    out[g * q + 1 - i] = from[1 - class[i]];
+                if (layout->coordinates == MEL_OFFDIAGONAL && i != j)
+                    out[g * q + i * (k - 1) + j - (j > i)] =
+                        from[class[i] * (k - 1) + class[j] - (class[j] > class[i])];
+            }
+    }
+}
+
+/* A metric with classes and groups in another order has the same values, intervals and way back. */
+static void check_order(mel_metric *metric)
+{
+    static const size_t two_classes[] = { 1, 0 }, three_classes[] = { 2, 0, 1 }, back[] = { 1, 2, 0 };
+    static const size_t two_groups[] = { 1, 0 }, three_groups[] = { 2, 0, 1 };
+    const mel_layout *layout = mel_metric_layout(metric);
+    const size_t n = mel_metric_coefficients(metric), size = mel_layout_size(layout);
+    const size_t *class = layout->n_classes == 2 ? two_classes : three_classes;
+    const size_t *group = layout->n_groups == 2 ? two_groups : layout->n_groups == 3 ? three_groups : NULL;
+    double low[512], high[512], x[64], y[64];
+    mel_error err = { 0 };
+    mel_rng rng;
+    mel_rng_seed(&rng, 4);
+    assert_true(n <= COUNT(low) && size <= COUNT(x));
+    for (size_t i = 0; i < n; i++) {
+        low[i] = mel_metric_coefficient(metric)[i] - 1.0;
+        high[i] = mel_metric_coefficient(metric)[i] + 2.0;
+    }
+    assert_ok(mel_metric_set_intervals(metric, low, high, &err), &err);
+    mel_metric *moved = NULL, *again = NULL;
+    assert_ok(mel_metric_reorder(&moved, metric, class, group, &err), &err);
+    assert_string_equal(mel_metric_class_name(moved, 0), mel_metric_class_name(metric, class[0]));
+    for (size_t t = 0; t < 5; t++) {
+        test_point(&rng, size, x);
+        reorder_statistics(y, x, layout, class, group);
+        assert_close(test_value(moved, y), test_value(metric, x), 1e-12);
+    }
+    for (size_t i = 0; i < n; i++) {
+        double a = 0, b = 0;
+        assert_true(mel_metric_interval(moved, i, &a, &b));
+        assert_close(a, mel_metric_coefficient(moved)[i] - 1.0, 0);
+        assert_close(b, mel_metric_coefficient(moved)[i] + 2.0, 0);
+    }
+    assert_ok(mel_metric_reorder(&again, moved, layout->n_classes == 2 ? class : back,
+                                 layout->n_groups == 3 ? back : group, &err),
+              &err);
+    assert_memory_equal(mel_metric_coefficient(again), mel_metric_coefficient(metric), n * sizeof *low);
+    mel_metric_free(again);
+    const size_t bad[] = { 0, 0, 1 };
+    assert_int_equal(mel_metric_reorder(&again, metric, bad, group, &err), MEL_EINVAL);
+    assert_null(again);
+    mel_metric_free(moved);
+    mel_metric_free(metric);
+}
+
+static void test_reorder(void **state)
+{
+    (void)state;
+    static const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+    static const mel_layout grouped = { MEL_RATES, MEL_OFFDIAGONAL, 3, 2 };
+    static const mel_layout diagonal = { MEL_CONFUSION, MEL_DIAGONAL, 3, 0 };
+    static const double numbers[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+    double b[36], c[8] = { 1, 2, 2, 3, 2, 3, 3, 4 }, small[4] = { 1, 2, 2, 5 };
+    const double pairs[12] = { 1, 2, 2, 5, 3, 4, 4, 6, 7, 1, 1, 8 };
+    const double share[6] = { 0.5, 0.2, 0.3, 0.3, 0.2, 0.5 };
+    const double *const tensor[] = { numbers, small, c };
+    for (size_t i = 0; i < 36; i++)
+        b[i] = (double)((i / 6 + 1) * (i % 6 + 1));
+    mel_metric *m = NULL;
+    mel_error err = { 0 };
+    assert_ok(mel_metric_linear(&m, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY, numbers, &err), &err);
+    check_order(m);
+    assert_ok(mel_metric_linear(&m, MEL_FAMILY_LINEAR, &grouped, NULL, MEL_COST, numbers, &err), &err);
+    check_order(m);
+    assert_ok(mel_metric_fractional(&m, MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, &diagonal, NULL, MEL_UTILITY,
+                                    numbers, 1, numbers + 3, 2, &err),
+              &err);
+    check_order(m);
+    assert_ok(mel_metric_quadratic(&m, &three, NULL, MEL_COST, numbers, b, &err), &err);
+    check_order(m);
+    assert_ok(mel_metric_polynomial(&m, 3, &two, NULL, MEL_COST, tensor, &err), &err);
+    check_order(m);
+    assert_ok(mel_metric_fair_linear(&m, &fair3, NULL, NULL, numbers, numbers, 0.3, share, &err), &err);
+    check_order(m);
+    assert_ok(mel_metric_fair_quadratic(&m, &fair3, NULL, NULL, numbers, pairs, 0.3, share, &err), &err);
+    check_order(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_overflow_is_refused),
+        cmocka_unit_test(test_reorder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

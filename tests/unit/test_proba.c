@@ -38,7 +38,8 @@ static void test_one_column(void **state)
     assert_ok(read_text(&proba, "one.csv", "p\n0.25\n1\n0\n", &err), &err);
     assert_int_equal(proba.n_rows, 3);
     assert_int_equal(proba.n_classes, 2);
-    assert_null(proba.name);
+    assert_int_equal(proba.n_columns, 1);
+    assert_string_equal(proba.name[0], "p");
     static const double want[] = { 0.75, 0.25, 0.0, 1.0, 1.0, 0.0 };
     assert_memory_equal(proba.value, want, sizeof want);
     mel_proba_clear(&proba);

@@ -46,7 +46,7 @@ test('classes are ordered as the server orders them', () => {
   assert.deepEqual(sortedClasses(['b', 'B', 'a']), ['B', 'a', 'b']);
 });
 
-test('bundled data: the class to be found comes second, whichever it is', async () => {
+test('bundled data: classes are renamed one by one, whichever is to be found', async () => {
   const dataset = { name: 'breast_cancer_original', title: '', rows: 699, classes: ['0', '1'] };
   const draft = withDataset(emptyDraft, dataset);
   assert.equal(missing(draft), null);
@@ -58,7 +58,7 @@ test('bundled data: the class to be found comes second, whichever it is', async 
     data: 'breast_cancer_original',
     label: 'label',
     positive: '1',
-    classes: ['healthy', 'cancer'],
+    rename: { '0': 'healthy', '1': 'cancer' },
     smooth: true,
   });
   assert.equal(request.words.mistakes.missed_plural, 'missed cancer cases');
@@ -67,7 +67,7 @@ test('bundled data: the class to be found comes second, whichever it is', async 
     data: 'breast_cancer_original',
     label: 'label',
     positive: '0',
-    classes: ['cancer', 'healthy'],
+    rename: { '0': 'healthy', '1': 'cancer' },
     smooth: true,
   });
 });
@@ -83,18 +83,18 @@ test('another source starts with empty names', () => {
 
 test('names only: a population with the right share, or a made-up table', async () => {
   const two: Draft = { ...emptyDraft, source: 'names', classes: ['ok', 'ill'], shares: [90, 10] };
-  const request = (await startRequest(two, noUpload)) as { space: { population: string; classes: string[] } };
+  const request = (await startRequest(two, noUpload)) as { space: { population: string; rename: object } };
   const [, a, b] = /^logistic:a=([\d.]+),b=(-?[\d.]+)$/.exec(request.space.population) ?? [];
   assert.equal(a, '5');
   assert.ok(Number(b) > 0, 'a rare class has a positive intercept');
-  assert.deepEqual(request.space.classes, ['ok', 'ill']);
+  assert.deepEqual(request.space.rename, { negative: 'ok', positive: 'ill' });
   const sent: string[] = [];
   const three = { ...two, classes: ['x', 'y', 'z'], shares: [50, 30, 20], family: 'diagonal-linear' };
   const made = (await startRequest(three, (csv) => (sent.push(csv), Promise.resolve('u1')))) as {
     space: object;
     words: object;
   };
-  assert.deepEqual(made.space, { data: 'upload:u1', label: 'label', classes: ['x', 'y', 'z'] });
+  assert.deepEqual(made.space, { data: 'upload:u1', label: 'label', rename: { '0': 'x', '1': 'y', '2': 'z' } });
   assert.ok(!('mistakes' in made.words));
   assert.equal(sent.length, 1);
 });
@@ -125,7 +125,6 @@ test('probabilities are sent as the columns that the server wants', async () => 
     labels: 'upload:u2',
     groups: 'upload:u3',
     positive: 'yes',
-    classes: ['no', 'yes'],
   });
   assert.deepEqual(sent, ['p\n0.2\n0.7\n', 'y\nno\nyes\n', 'sex\nf\nm\n']);
   assert.deepEqual(

@@ -27,7 +27,7 @@ export function madeUpTable(names: readonly string[], shares: readonly number[],
     const rows = Math.max(LEAST_ROWS, Math.round((ROWS * (shares[truth] ?? 0)) / total));
     for (let r = 0; r < rows; r++) {
       const scores = names.map((__, i) => (normal() + (i === truth ? separation : 0)).toFixed(4));
-      // Numbers keep the order of the classes as the person gave it; names are put on by "classes".
+      // Numbers keep the order of the classes as the person gave it; names are put on by "rename".
       lines.push([...scores, String(truth)].join(','));
     }
   });

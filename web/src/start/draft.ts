@@ -149,25 +149,32 @@ export function missing(draft: Draft): { field: string; message: string } | null
 
 export type UploadText = (csv: string) => Promise<string>;
 
+/** What to call each class of the data; names that stay as they are need not be said. */
+function renaming(original: readonly string[], classes: readonly string[]): Record<string, unknown> {
+  const pairs = original.map((old, i) => [old, classes[i] ?? old] as const).filter(([old, name]) => old !== name);
+  return pairs.length > 0 ? { rename: Object.fromEntries(pairs) } : {};
+}
+
 async function spaceOf(draft: Draft, upload: UploadText): Promise<Record<string, unknown>> {
-  // Of two classes the second is the one to be found: the names follow that order.
-  const order = draft.classes.length === 2 && draft.positive === 0 ? [1, 0] : draft.classes.map((_, i) => i);
-  const classes = order.map((i) => draft.classes[i]?.trim() ?? '');
-  const positive = classes.length === 2 ? { positive: draft.original[order[1] as number] } : {};
+  const classes = draft.classes.map((name) => name.trim());
+  const positive = classes.length === 2 ? { positive: draft.original[draft.positive] } : {};
+  const rename = renaming(draft.original, classes);
   if (draft.source === 'bundled') {
     const smooth = classes.length === 2 ? { smooth: true } : {};
-    return { data: draft.dataset, label: 'label', ...positive, classes, ...smooth };
+    return { data: draft.dataset, label: 'label', ...positive, ...rename, ...smooth };
   }
   if (draft.source === 'names') {
     const total = draft.shares.reduce((a, b) => a + b, 0);
     if (classes.length > 2) {
       const id = await upload(madeUpTable(classes, draft.shares, draft.skill));
-      return { data: `upload:${id}`, label: 'label', classes };
+      const numbers = classes.map((_, i) => String(i));
+      return { data: `upload:${id}`, label: 'label', ...renaming(numbers, classes) };
     }
     // Slope 2.5 d of a logistic model on [-1, 1] separates about as well as two bells d standard deviations apart.
     const a = 2.5 * draft.skill;
-    const b = logisticIntercept(a, (draft.shares[order[1] as number] ?? 0) / total);
-    return { population: `logistic:a=${a},b=${Number(b.toFixed(6))}`, classes };
+    const b = logisticIntercept(a, (draft.shares[draft.positive] ?? 0) / total);
+    const roles = draft.positive === 0 ? ['positive', 'negative'] : ['negative', 'positive'];
+    return { population: `logistic:a=${a},b=${Number(b.toFixed(6))}`, ...renaming(roles, classes) };
   }
   const file = draft.file as FileDraft;
   if (file.holds === 'table')
@@ -176,7 +183,7 @@ async function spaceOf(draft: Draft, upload: UploadText): Promise<Record<string,
       label: file.label,
       ...(file.group ? { group: file.group } : {}),
       ...positive,
-      classes,
+      ...rename,
     };
   const probs = await upload(pickColumns(file.rows, file.probabilities));
   const labels = await upload(pickColumns(file.rows, [file.label]));
@@ -185,7 +192,7 @@ async function spaceOf(draft: Draft, upload: UploadText): Promise<Record<string,
     labels: `upload:${labels}`,
     ...(file.group ? { groups: `upload:${await upload(pickColumns(file.rows, [file.group]))}` } : {}),
     ...positive,
-    classes,
+    ...rename,
   };
 }
 

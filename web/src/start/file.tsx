@@ -45,7 +45,7 @@ function Probabilities({ draft, set, file }: SectionProps & { file: FileDraft })
   return (
     <fieldset class="field choices inline" id="probabilities" tabIndex={-1}>
       <legend>
-        Columns with probabilities: one per class in the order of the classes, or one for the second class
+        Columns with probabilities: one per class under its name, or one for the class to be found
       </legend>
       {possible.length === 0 && <p class="note">No column holds numbers between 0 and 1 only.</p>}
       {possible.map((c) => (
