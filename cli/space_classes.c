@@ -119,6 +119,9 @@ static void fill_radius(json_t *object, const mel_radius *how, mel_radius_method
         cli_put(object, "thinnest", cli_vector_json(n, how->direction));
     cli_put(object, "thinnest_group", cli_json_count(how->group + 1));
     cli_put(object, "steps", cli_json_count(how->steps));
+    cli_put(object, "passes", cli_json_count(how->passes));
+    if (isfinite(how->inner))
+        cli_put(object, "inner", cli_json_number(how->inner));
 }
 
 static json_t *found_json(const cli_asked *asked)
@@ -261,6 +264,11 @@ static void print_radius(const cli_asked *asked)
     if (how->certified > 0.0)
         cli_print("; %.6g is certain without any search", how->certified);
     cli_print("\n");
+    if (isfinite(how->inner))
+        cli_print(
+            "  searched on a sample of the rows, proved on all with %llu passes: rules measured there have a "
+            "hull with smallest width %.6g\n",
+            (unsigned long long)how->passes, how->inner);
 }
 
 static void print_found(const cli_asked *asked)

@@ -16,9 +16,11 @@ static const double least_radius = 1e-9;
 
 void mel_radius_options_init(mel_radius_options *opt)
 {
-    *opt = (mel_radius_options){
-        .struct_size = sizeof *opt, .method = MEL_RADIUS_INSCRIBED, .rays = 100, .seed = 1
-    };
+    *opt = (mel_radius_options){ .struct_size = sizeof *opt,
+                                 .method = MEL_RADIUS_INSCRIBED,
+                                 .rays = 100,
+                                 .seed = 1,
+                                 .sample_rows = 10000 };
 }
 
 void mel_radius_clear(mel_radius *how)
@@ -27,20 +29,7 @@ void mel_radius_clear(mel_radius *how)
     *how = (mel_radius){ 0 };
 }
 
-/* --- one group ---------------------------------------------------------------------------------- */
-
-/* Takes over what is thinner than all before. */
-static void take_thinnest(mel_radius *how, const mel_shot *shots, size_t n, const mel_range *range)
-{
-    for (size_t i = 0; i < n; i++) {
-        how->steps += shots[i].steps;
-        if (!(shots[i].width < how->descent))
-            continue;
-        how->descent = shots[i].width;
-        how->group = range->group;
-        memcpy(how->direction, shots[i].normal, range->space->group_size * sizeof *how->direction);
-    }
-}
+/* --- shots ---------------------------------------------------------------------------------------- */
 
 /* Most columns of many classes are alike: more starts than these find nothing thinner. */
 static size_t count_restarts(const mel_space *space, const mel_radius_options *opt)
@@ -69,14 +58,15 @@ static void start_anywhere(mel_shot *shots, size_t n, const mel_shot *columns, s
 
 /* Descents from simple directions, within the directions of one column each, and from random ones in all
  * coordinates. */
-static mel_status descend(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
+static mel_status descend(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
                           mel_error *err)
 {
     const size_t q = range->space->group_size, n = count_restarts(range->space, opt);
     const size_t more = q <= MOST_COORDINATES ? n / 2 + 1 : 0;
-    mel_shot *shots = mel_shots_new(n + more, q);
-    if (shots == NULL)
-        return mel_fail_memory(err, "directions");
+    mel_status status = mel_shots_new(out, n + more, q, err);
+    if (status != MEL_OK)
+        return status;
+    mel_shot *shots = out->shot;
     const double middle = (range->from + range->to) / 2.0;
     mel_range first = *range, second = *range;
     first.to = second.from = middle;
@@ -85,52 +75,24 @@ static mel_status descend(mel_radius *how, const mel_range *range, const mel_rad
         shots[i].wanted = INFINITY;
         shots[i].start[0] = 1.0;
     }
-    mel_status status = mel_shots_aim(shots, n, range, &how->steps, err);
+    status = mel_shots_aim(shots, n, range, &out->aiming, err);
     if (status == MEL_OK)
         status = mel_shots_fire(shots, n, &first, err);
     if (status == MEL_OK && more > 0) {
         start_anywhere(shots + n, more, shots, n, range, opt->seed);
         status = mel_shots_fire(shots + n, more, &second, err);
     }
-    if (status == MEL_OK)
-        status = mel_shots_confirm(shots, n + more, range, err);
-    if (status == MEL_OK)
-        take_thinnest(how, shots, n + more, range);
-    free(shots);
-    return status;
-}
-
-/* Rays at random: a check that owes nothing to where the search looked. */
-static mel_status shoot_rays(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
-                             mel_error *err)
-{
-    const size_t q = range->space->group_size, n = opt->rays;
-    mel_shot *shots = mel_shots_new(n, q);
-    if (shots == NULL)
-        return mel_fail_memory(err, "rays");
-    mel_rng rng;
-    mel_rng_seed_stream(&rng, opt->seed, 2 + 2 * range->group);
-    for (size_t i = 0; i < n; i++) {
-        shots[i].wanted = q <= MOST_COORDINATES ? INFINITY : how->descent;
-        mel_rng_sphere(&rng, q, shots[i].start);
-    }
-    const mel_status status = mel_shots_fire(shots, n, range, err);
-    for (size_t i = 0; status == MEL_OK && i < n; i++)
-        how->rays = fmin(how->rays, shots[i].sure);
-    /* By labels the planes that end a ray are not proved. */
-    if (status == MEL_OK && opt->method == MEL_RADIUS_INSCRIBED && mel_space_exact(range->space))
-        take_thinnest(how, shots, n, range);
-    else
-        for (size_t i = 0; i < n; i++)
-            how->steps += shots[i].steps;
-    free(shots);
     return status;
 }
 
 /* How far the axes surely go, both signs of each. */
-static mel_status measure_ends(mel_shot *shots, const mel_range *range, mel_error *err)
+static mel_status measure_axes(mel_shots *out, const mel_range *range, mel_error *err)
 {
     const size_t q = range->space->group_size, k = range->space->n_classes;
+    mel_status status = mel_shots_new(out, 2 * q, q, err);
+    if (status != MEL_OK)
+        return status;
+    mel_shot *shots = out->shot;
     for (size_t i = 0; i < 2 * q; i++) {
         shots[i].wanted = INFINITY;
         shots[i].start[i / 2] = i % 2 == 0 ? 1.0 : -1.0;
@@ -146,47 +108,104 @@ static mel_status measure_ends(mel_shot *shots, const mel_range *range, mel_erro
     return MEL_OK;
 }
 
-/* Algorithm B.1 with both signs: the ball in the hull of what is feasible along every axis. */
-static mel_status measure_axes(mel_radius *how, const mel_range *range, mel_error *err)
+mel_status mel_radius_search(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
+                             mel_error *err)
 {
-    const size_t q = range->space->group_size;
-    mel_shot *shots = mel_shots_new(2 * q, q);
-    if (shots == NULL)
-        return mel_fail_memory(err, "axes");
-    const mel_status status = measure_ends(shots, range, err);
+    return opt->method == MEL_RADIUS_THESIS ? measure_axes(out, range, err) : descend(out, range, opt, err);
+}
+
+mel_status mel_radius_rays(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
+                           double wanted, mel_error *err)
+{
+    const size_t q = range->space->group_size, n = opt->rays;
+    mel_status status = mel_shots_new(out, n, q, err);
+    if (status != MEL_OK)
+        return status;
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, opt->seed, 2 + 2 * range->group);
+    for (size_t i = 0; i < n; i++) {
+        out->shot[i].wanted = wanted;
+        mel_rng_sphere(&rng, q, out->shot[i].start);
+    }
+    return mel_shots_fire(out->shot, n, range, err);
+}
+
+/* --- what they say about a radius ----------------------------------------------------------------- */
+
+static void take_thinnest(mel_radius *how, const mel_shots *shots, const mel_range *range)
+{
+    for (size_t i = 0; i < shots->n; i++) {
+        if (!(shots->shot[i].width < how->descent))
+            continue;
+        how->descent = shots->shot[i].width;
+        how->group = range->group;
+        memcpy(how->direction, shots->shot[i].normal, range->space->group_size * sizeof *how->direction);
+    }
+}
+
+/* Algorithm B.1 with both signs: the ball in the hull of what is feasible along every axis. */
+static void take_axes(mel_radius *how, const mel_shots *axes, const mel_range *range)
+{
+    const mel_shot *shots = axes->shot;
     double sum = 0.0;
-    for (size_t i = 0; status == MEL_OK && i < 2 * q; i += 2) {
+    for (size_t i = 0; i < axes->n; i += 2) {
         const double shorter = fmin(shots[i].sure, shots[i + 1].sure);
         sum += 1.0 / (shorter * shorter);
-        how->steps += shots[i].steps + shots[i + 1].steps;
     }
     const double radius = 1.0 / sqrt(sum);
-    if (status == MEL_OK && radius < how->descent) {
-        how->descent = radius;
-        how->group = range->group;
-        /* The facet of the hull that the ball touches, where all axes have their signs positive. */
-        for (size_t c = 0; c < q; c++)
-            how->direction[c] = radius / fmin(shots[2 * c].sure, shots[2 * c + 1].sure);
-    }
-    free(shots);
+    if (!(radius < how->descent))
+        return;
+    how->descent = radius;
+    how->group = range->group;
+    /* The facet of the hull that the ball touches, where all axes have their signs positive. */
+    for (size_t c = 0; c < range->space->group_size; c++)
+        how->direction[c] = radius / fmin(shots[2 * c].sure, shots[2 * c + 1].sure);
+}
+
+void mel_radius_take(mel_radius *how, const mel_shots *shots, const mel_range *range,
+                     const mel_radius_options *opt)
+{
+    if (opt->method == MEL_RADIUS_THESIS)
+        take_axes(how, shots, range);
+    else
+        take_thinnest(how, shots, range);
+}
+
+/* Rays at random: a check that owes nothing to where the search looked. */
+static mel_status check_by_rays(mel_radius *how, const mel_range *range, const mel_radius_options *opt,
+                                mel_error *err)
+{
+    const bool whole = range->space->group_size <= MOST_COORDINATES;
+    mel_shots rays = { 0 };
+    const mel_status status = mel_radius_rays(&rays, range, opt, whole ? INFINITY : how->descent, err);
+    for (size_t i = 0; status == MEL_OK && i < rays.n; i++)
+        how->rays = fmin(how->rays, rays.shot[i].sure);
+    /* By labels the planes that end a ray are not proved. */
+    if (status == MEL_OK && opt->method == MEL_RADIUS_INSCRIBED && mel_space_exact(range->space))
+        take_thinnest(how, &rays, range);
+    how->steps += mel_shots_steps(&rays);
+    mel_shots_clear(&rays);
     return status;
 }
 
-static mel_status measure_group(mel_radius *how, const mel_range *whole, const mel_radius_options *opt,
-                                mel_error *err)
+/* With steps over all rows. */
+static mel_status measure_directly(mel_radius *how, const mel_range *whole, const mel_radius_options *opt,
+                                   mel_error *err)
 {
     mel_range range = *whole;
-    const double length = whole->to - whole->from;
-    mel_status status = MEL_OK;
-    range.to = whole->from + 0.6 * length;
-    if (opt->method == MEL_RADIUS_THESIS)
-        status = measure_axes(how, &range, err);
-    else
-        status = descend(how, &range, opt, err);
+    mel_shots shots = { 0 };
+    range.to = whole->from + 0.6 * (whole->to - whole->from);
+    mel_status status = mel_radius_search(&shots, &range, opt, err);
+    if (status == MEL_OK && opt->method == MEL_RADIUS_INSCRIBED)
+        status = mel_shots_confirm(shots.shot, shots.n, &range, err);
+    if (status == MEL_OK)
+        mel_radius_take(how, &shots, &range, opt);
+    how->steps += mel_shots_steps(&shots);
+    mel_shots_clear(&shots);
     range.from = range.to;
     range.to = whole->to;
     if (status == MEL_OK && opt->rays > 0)
-        status = shoot_rays(how, &range, opt, err);
+        status = check_by_rays(how, &range, opt, err);
     return status;
 }
 
@@ -200,34 +219,51 @@ static uint64_t steps_unasked(const mel_space *space)
     return 1 + (uint64_t)(some / (rows * k * (k + 4.0)));
 }
 
+static mel_status measure_group(mel_radius *how, const mel_space *space, size_t group,
+                                const mel_some_rows *some, mel_halt *halt, const mel_radius_options *opt,
+                                mel_error *err)
+{
+    const size_t q = space->group_size;
+    const double groups = (double)space->n_groups;
+    mel_sure sure;
+    mel_status status = mel_sure_init(&sure, space, group, err);
+    const mel_range range = { .space = space,
+                              .group = group,
+                              .sure = &sure,
+                              .budget = 1000 + 100 * (uint64_t)(q < MOST_COORDINATES ? q : 0),
+                              .halt = halt,
+                              .from = (double)group / groups,
+                              .to = (double)(group + 1) / groups };
+    how->certified = fmin(how->certified, sure.radius);
+    if (status == MEL_OK && some->space != NULL)
+        status = mel_radius_by_sample(how, &range, some, opt, err);
+    else if (status == MEL_OK)
+        status = measure_directly(how, &range, opt, err);
+    mel_sure_clear(&sure);
+    return status;
+}
+
 static mel_status measure(mel_radius *how, const mel_space *space, const mel_radius_options *opt,
                           mel_error *err)
 {
-    const size_t groups = space->n_groups, q = space->group_size;
-    how->direction = mel_alloc_zero(q, sizeof *how->direction);
+    enum { WORTH = 4 }; /* as many rows as are searched, at least */
+    mel_some_rows some = { 0 };
+    mel_status status = MEL_OK;
+    how->direction = mel_alloc_zero(space->group_size, sizeof *how->direction);
     if (how->direction == NULL)
         return mel_fail_memory(err, "a radius");
-    how->descent = how->rays = how->certified = INFINITY;
+    how->descent = how->rays = how->certified = how->inner = INFINITY;
     how->group = SIZE_MAX;
+    if (opt->sample_rows > 0 && space->n_rows / WORTH > opt->sample_rows)
+        status = mel_some_rows_take(&some, space, opt->sample_rows, opt->seed, err);
     mel_halt halt = { .progress = &opt->progress,
                       .what = "measuring a radius",
-                      .every = steps_unasked(space) };
-    mel_status status = MEL_OK;
-    for (size_t g = 0; g < groups && status == MEL_OK; g++) {
-        mel_sure sure;
-        status = mel_sure_init(&sure, space, g, err);
-        const mel_range range = { .space = space,
-                                  .group = g,
-                                  .sure = &sure,
-                                  .budget = 1000 + 100 * (uint64_t)(q < MOST_COORDINATES ? q : 0),
-                                  .halt = &halt,
-                                  .from = (double)g / (double)groups,
-                                  .to = (double)(g + 1) / (double)groups };
-        how->certified = fmin(how->certified, sure.radius);
-        if (status == MEL_OK)
-            status = measure_group(how, &range, opt, err);
-        mel_sure_clear(&sure);
-    }
+                      .every = steps_unasked(some.space != NULL ? some.space : space) };
+    for (size_t g = 0; g < space->n_groups && status == MEL_OK; g++)
+        status = measure_group(how, space, g, &some, &halt, opt, err);
+    if (some.space == NULL)
+        how->passes = space->n_rows > 0 ? how->steps : 0;
+    mel_some_rows_clear(&some);
     if (status == MEL_OK)
         status = mel_halt_report(&halt, 1.0, err);
     return status;
@@ -278,7 +314,7 @@ mel_status mel_ball_of_space(mel_ball **out, mel_radius *how, const mel_space *s
         status = measure(&found, space, &options, err);
     mel_blas_release();
     if (status == MEL_OK) {
-        found.radius = fmin(found.descent, found.rays);
+        found.radius = fmin(fmin(found.descent, found.rays), found.inner);
         if (options.method == MEL_RADIUS_INSCRIBED)
             found.radius = fmax(found.radius, found.certified);
         status = refuse_if_flat(&found, space, err);

@@ -28,8 +28,16 @@ typedef struct {
     double from, to; /* share of the whole work that is done before and after */
 } mel_range;
 
-/* n shots with normals and starts to be filled in; one free() for all. */
-mel_shot *mel_shots_new(size_t n, size_t group_size);
+typedef struct {
+    size_t n;
+    mel_shot *shot;
+    uint64_t aiming; /* steps that it took to aim */
+} mel_shots;
+
+/* n shots with normals and starts to be filled in. To be freed with mel_shots_clear. */
+mel_status mel_shots_new(mel_shots *out, size_t n, size_t group_size, mel_error *err);
+void mel_shots_clear(mel_shots *shots);
+uint64_t mel_shots_steps(const mel_shots *shots); /* of all, with those that it took to aim */
 /* Fires them all, on the threads of the space; results do not depend on their number. */
 mel_status mel_shots_fire(mel_shot *shots, size_t n, const mel_range *range, mel_error *err);
 
@@ -42,5 +50,35 @@ mel_status mel_shots_confirm(mel_shot *shots, size_t n, const mel_range *range, 
  * second one. steps
  * += what it took. */
 mel_status mel_shots_aim(mel_shot *shots, size_t n, const mel_range *range, uint64_t *steps, mel_error *err);
+
+/* --- radii -------------------------------------------------------------------------------------- */
+
+/* The shots of a method: descents, or the axes. Cleared by the caller also after a failure, as those below.
+ */
+mel_status mel_radius_search(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
+                             mel_error *err);
+/* Random rays, followed until so much of them is sure. */
+mel_status mel_radius_rays(mel_shots *out, const mel_range *range, const mel_radius_options *opt,
+                           double wanted, mel_error *err);
+/* how->descent by the shots of the method, with its direction and the group of the range, when it is smaller.
+ */
+void mel_radius_take(mel_radius *how, const mel_shots *shots, const mel_range *range,
+                     const mel_radius_options *opt);
+
+/* The rows of a space that are searched. */
+typedef struct {
+    mel_space *space;
+    double *probability;
+    uint32_t *label, *group;
+} mel_some_rows;
+
+/* About so many rows, at random from all parts of every class of every group. To be freed with
+ * mel_some_rows_clear also after a failure. */
+mel_status mel_some_rows_take(mel_some_rows *out, const mel_space *space, size_t rows, uint64_t seed,
+                              mel_error *err);
+void mel_some_rows_clear(mel_some_rows *rows);
+/* Searches some rows of the range's group, proves what it finds on all of them, or makes it smaller. */
+mel_status mel_radius_by_sample(mel_radius *how, const mel_range *range, const mel_some_rows *some,
+                                const mel_radius_options *opt, mel_error *err);
 
 #endif

@@ -11,16 +11,31 @@
 static const double finest = 1e-4;
 enum { MOST_TURNS = 16 };
 
-mel_shot *mel_shots_new(size_t n, size_t group_size)
+mel_status mel_shots_new(mel_shots *out, size_t n, size_t group_size, mel_error *err)
 {
     const size_t header = n * sizeof(mel_shot), numbers = 2 * n * group_size;
-    mel_shot *shots = mel_alloc_zero(1, header + numbers * sizeof(double));
-    if (shots == NULL)
-        return NULL;
-    double *at = (double *)(shots + n);
+    *out = (mel_shots){ .shot = mel_alloc_zero(1, header + numbers * sizeof(double)) };
+    if (out->shot == NULL)
+        return mel_fail_memory(err, "directions");
+    out->n = n;
+    double *at = (double *)(out->shot + n);
     for (size_t i = 0; i < n; i++, at += 2 * group_size)
-        shots[i] = (mel_shot){ .column = MEL_ALL_COLUMNS, .start = at, .normal = at + group_size };
-    return shots;
+        out->shot[i] = (mel_shot){ .column = MEL_ALL_COLUMNS, .start = at, .normal = at + group_size };
+    return MEL_OK;
+}
+
+void mel_shots_clear(mel_shots *shots)
+{
+    free(shots->shot);
+    *shots = (mel_shots){ 0 };
+}
+
+uint64_t mel_shots_steps(const mel_shots *shots)
+{
+    uint64_t steps = shots->aiming;
+    for (size_t i = 0; i < shots->n; i++)
+        steps += shots->shot[i].steps;
+    return steps;
 }
 
 /* --- one shot ----------------------------------------------------------------------------------- */

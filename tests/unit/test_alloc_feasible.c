@@ -9,6 +9,7 @@ typedef struct {
     double point[MOST];
     double delta;
     mel_radius_method method;
+    size_t sample_rows;
 } context;
 
 static mel_status achieve(void *user)
@@ -43,6 +44,7 @@ static mel_status ball(void *user)
     opt.method = c->method;
     opt.restarts = 2;
     opt.rays = 2;
+    opt.sample_rows = c->sample_rows;
     mel_ball *made = NULL;
     mel_radius how;
     const mel_status status = mel_ball_of_space(&made, &how, c->space, &opt, NULL);
@@ -90,6 +92,21 @@ static void test_spaces(void **state)
         }
 }
 
+/* By labels, where everything is needed that a sample may need. */
+static void test_sampled(void **state)
+{
+    (void)state;
+    test_classes classes;
+    mel_rng rng;
+    mel_rng_seed(&rng, 2);
+    test_classes_make(&classes, &rng, ROWS, 2, 0, 2, 0);
+    const mel_space_options opt = test_space_options(MEL_RATES, MEL_OFFDIAGONAL, MEL_BY_LABELS, 1);
+    context c = { .space = test_classes_space(&classes, &opt), .sample_rows = ROWS / 5 };
+    test_each_allocation("mel_ball_of_space, a sample of the rows", ball, &c);
+    mel_space_free(c.space);
+    test_classes_clear(&classes);
+}
+
 static void test_populations(void **state)
 {
     (void)state;
@@ -113,6 +130,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spaces),
+        cmocka_unit_test(test_sampled),
         cmocka_unit_test(test_populations),
         cmocka_unit_test(test_abstract),
     };

@@ -1,0 +1,223 @@
+/* The hull of measured rules as a space: its step is an assignment of predictions to classes for each rule.
+ */
+#include "space/hull.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    size_t n, room;
+    double *rule; /* room x k x k: confusion entries by prediction first */
+} hull;
+
+static void free_hull(void *self)
+{
+    hull *h = self;
+    free(h->rule);
+    free(h);
+}
+
+/* --- the best exchange of predictions ----------------------------------------------------------- */
+
+/* Room for assignments of k rows to k columns. Index k stands for no row and for the column that a new row
+ * starts from. */
+typedef struct {
+    double *row_price, *column_price, *slack; /* k + 1 */
+    size_t *row_of, *before; /* k + 1: by column; the column before it on the cheapest path */
+    bool *reached;           /* k + 1 */
+} assignment;
+
+/* Extends the cheapest path from column `at` by one column. */
+static size_t extend_path(const assignment *a, size_t k, const double *worth, size_t at)
+{
+    const size_t row = a->row_of[at];
+    double least = INFINITY;
+    size_t next = k;
+    a->reached[at] = true;
+    for (size_t l = 0; l < k; l++) {
+        if (a->reached[l])
+            continue;
+        const double cost = -worth[row * k + l] - a->row_price[row] - a->column_price[l];
+        if (cost < a->slack[l]) {
+            a->slack[l] = cost;
+            a->before[l] = at;
+        }
+        if (a->slack[l] < least || next == k) {
+            least = a->slack[l];
+            next = l;
+        }
+    }
+    for (size_t l = 0; l <= k; l++) {
+        if (a->reached[l]) {
+            a->row_price[a->row_of[l]] += least;
+            a->column_price[l] -= least;
+        } else {
+            a->slack[l] -= least;
+        }
+    }
+    return next;
+}
+
+/* The assignment with the largest sum of worth[row][column] (k x k), one row after the other along the
+ * cheapest path to a free column. Returns the sum; rows are in a->row_of. */
+static double assign(const assignment *a, size_t k, const double *worth)
+{
+    for (size_t l = 0; l <= k; l++) {
+        a->row_price[l] = a->column_price[l] = 0.0;
+        a->row_of[l] = k;
+    }
+    for (size_t row = 0; row < k; row++) {
+        for (size_t l = 0; l <= k; l++) {
+            a->slack[l] = INFINITY;
+            a->reached[l] = false;
+        }
+        a->row_of[k] = row;
+        size_t at = k;
+        do
+            at = extend_path(a, k, worth, at);
+        while (a->row_of[at] != k);
+        for (; at != k; at = a->before[at])
+            a->row_of[at] = a->row_of[a->before[at]];
+    }
+    double sum = 0.0;
+    for (size_t l = 0; l < k; l++)
+        sum += worth[a->row_of[l] * k + l];
+    return sum;
+}
+
+/* --- the step ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    assignment best;
+    size_t *row_of; /* k: of the best assignment of all rules */
+    double *worth;  /* room x k x k: of calling prediction j of a rule l */
+    double *bound;  /* room: no assignment of the rule is worth more */
+} scratch;
+
+static mel_status new_scratch(void **own, const mel_space *space, mel_error *err)
+{
+    const hull *h = space->self;
+    const size_t k = space->n_classes, line = k + 1;
+    const size_t doubles = 3 * line + h->room * (k * k + 1), places = 2 * line + k;
+    const size_t bytes =
+        sizeof(scratch) + doubles * sizeof(double) + places * sizeof(size_t) + line * sizeof(bool);
+    scratch *s = mel_alloc(1, bytes);
+    if (s == NULL)
+        return mel_fail_memory(err, "the steps of a hull");
+    double *at = (double *)(s + 1);
+    s->worth = at;
+    s->bound = s->worth + h->room * k * k;
+    s->best.row_price = s->bound + h->room;
+    s->best.column_price = s->best.row_price + line;
+    s->best.slack = s->best.column_price + line;
+    s->best.row_of = (size_t *)(s->best.slack + line);
+    s->best.before = s->best.row_of + line;
+    s->row_of = s->best.before + line;
+    s->best.reached = (bool *)(s->row_of + k);
+    *own = s;
+    return MEL_OK;
+}
+
+/* The largest worth of every prediction by itself, added up. */
+static double bound_of(size_t k, const double *worth)
+{
+    double sum = 0.0;
+    for (size_t j = 0; j < k; j++) {
+        double most = worth[j * k];
+        for (size_t l = 1; l < k; l++)
+            most = fmax(most, worth[j * k + l]);
+        sum += most;
+    }
+    return sum;
+}
+
+/* The rule whose bound is largest: likely the best one, which spares the assignments of most others. */
+static size_t most_promising(scratch *s, size_t n, size_t k)
+{
+    size_t best = 0;
+    for (size_t r = 0; r < n; r++) {
+        s->bound[r] = bound_of(k, s->worth + r * k * k);
+        best = s->bound[r] > s->bound[best] ? r : best;
+    }
+    return best;
+}
+
+static void hull_confusion(double *confusion, const mel_space *space, size_t first, size_t n,
+                           const double *gain, void *own)
+{
+    (void)first; /* there is one group */
+    (void)n;
+    const hull *h = space->self;
+    const size_t k = space->n_classes, cells = k * k;
+    scratch *s = own;
+    mel_gemm(false, false, h->n * k, k, k, 1.0, h->rule, k, gain, k, 0.0, s->worth, k);
+    const size_t start = most_promising(s, h->n, k);
+    size_t best = start;
+    double most = -INFINITY;
+    for (size_t i = 0; i <= h->n; i++) {
+        const size_t r = i == 0 ? start : i - 1;
+        if (!(s->bound[r] > most) || (i > 0 && r == start))
+            continue;
+        const double sum = assign(&s->best, k, s->worth + r * cells);
+        if (sum > most) {
+            most = sum;
+            best = r;
+            memcpy(s->row_of, s->best.row_of, k * sizeof *s->row_of);
+        }
+    }
+    for (size_t i = 0; i < k; i++)
+        for (size_t l = 0; l < k; l++)
+            confusion[i * k + l] = h->rule[best * cells + s->row_of[l] * k + i];
+}
+
+static const mel_space_ops hull_ops = { free_hull, new_scratch, hull_confusion };
+
+/* --- making a hull ------------------------------------------------------------------------------ */
+
+void mel_hull_add(mel_space *space, const double *confusion)
+{
+    hull *h = space->self;
+    const size_t k = space->n_classes;
+    double *to = h->rule + h->n++ * k * k;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            to[j * k + i] = confusion[i * k + j];
+}
+
+mel_status mel_hull_new(mel_space **out, const mel_space *of, size_t group, size_t room, mel_error *err)
+{
+    *out = NULL;
+    const size_t k = of->n_classes;
+    mel_space_options opt;
+    mel_space_options_init(&opt);
+    opt.kind = of->layout.kind;
+    opt.coordinates = of->layout.coordinates;
+    opt.threads = of->threads;
+    mel_space *space = NULL;
+    mel_status status = mel_space_new(&space, k, 0, &opt, err);
+    if (status != MEL_OK)
+        return status;
+    hull *h = mel_alloc_zero(1, sizeof *h);
+    double *constant = mel_alloc_zero(k * k, sizeof *constant);
+    if (h != NULL)
+        h->rule = mel_alloc((room + 1) * k * k, sizeof *h->rule);
+    space->ops = &hull_ops;
+    space->self = h;
+    if (h == NULL || h->rule == NULL || constant == NULL) {
+        mel_space_free(space);
+        free(constant);
+        return mel_fail_memory(err, "a hull");
+    }
+    h->room = room + 1;
+    memcpy(space->cell_share, of->cell_share + group * k, k * sizeof *space->cell_share);
+    mel_space_finish(space);
+    for (size_t i = 0; i < k; i++)
+        constant[i * k] = space->cell_share[i];
+    mel_hull_add(space, constant);
+    free(constant);
+    *out = space;
+    return MEL_OK;
+}

@@ -1,0 +1,358 @@
+/* Radii of many rows: found on some of them, proved on all with few passes.
+ *
+ * Rules that are measured on all rows have a hull (hull.h) that surely is in the set. Where the hull is
+ * thinnest, as descents in it say, one pass finds the rule that is best in that direction on all rows: either
+ * the set is as thin there, which bounds the radius, or the hull grows. Descents and rays in the hull read no
+ * rows. The search of a few rows says where to begin. */
+#include "space/radius.h"
+
+#include "base/la.h"
+#include "space/hull.h"
+#include "space/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_PASSES = 190, /* a few more are spent on checks and shares */
+    BATCH = 12         /* of one round */
+};
+static const double precise = 1e-3; /* share by which the hull may be thinner than the set */
+
+/* --- some rows ---------------------------------------------------------------------------------- */
+
+void mel_some_rows_clear(mel_some_rows *rows)
+{
+    mel_space_free(rows->space);
+    free(rows->probability);
+    free(rows->label);
+    free(rows->group);
+    *rows = (mel_some_rows){ 0 };
+}
+
+/* Rows of one class in one group: one of every `every` of them is taken. */
+typedef struct {
+    size_t left; /* not seen yet */
+    size_t wait; /* so many more go by before one is taken, */
+    size_t rest; /* and so many before the next draw */
+} cell;
+
+static bool is_taken(cell *c, size_t every, mel_rng *rng)
+{
+    if (c->rest == 0) {
+        c->rest = c->left < every ? c->left : every;
+        c->wait = (size_t)mel_rng_below(rng, c->rest);
+    }
+    c->left--;
+    c->rest--;
+    return c->wait-- == 0;
+}
+
+static size_t cell_of(const mel_sample *all, size_t row)
+{
+    return (all->group != NULL ? all->group[row] : 0) * all->n_classes + all->label[row];
+}
+
+static void copy_row(mel_some_rows *out, size_t at, const mel_sample *all, size_t row)
+{
+    const size_t k = all->n_classes;
+    memcpy(out->probability + at * k, all->probability + row * k, k * sizeof *out->probability);
+    out->label[at] = all->label[row];
+    out->group[at] = all->group != NULL ? all->group[row] : 0;
+}
+
+static mel_status open_rows(mel_some_rows *out, const mel_space *space, size_t n, mel_error *err)
+{
+    mel_space_options opt;
+    mel_space_options_init(&opt);
+    opt.kind = space->layout.kind;
+    opt.coordinates = space->layout.coordinates;
+    opt.evidence = space->evidence;
+    opt.threads = space->threads;
+    const mel_sample sample = { .n_rows = n,
+                                .n_classes = space->n_classes,
+                                .n_groups = space->layout.n_groups,
+                                .probability = out->probability,
+                                .label = out->label,
+                                .group = space->n_groups > 1 ? out->group : NULL };
+    return mel_space_from_sample(&out->space, &sample, &opt, err);
+}
+
+mel_status mel_some_rows_take(mel_some_rows *out, const mel_space *space, size_t rows, uint64_t seed,
+                              mel_error *err)
+{
+    const mel_sample *all = &((const mel_class_rows *)space->self)->rows;
+    const size_t k = space->n_classes, n_cells = space->n_groups * k;
+    const size_t every = (all->n_rows + rows - 1) / rows, room = all->n_rows / every + n_cells;
+    *out = (mel_some_rows){ 0 };
+    cell *cells = mel_alloc_zero(n_cells, sizeof *cells);
+    out->probability = mel_alloc(room * k, sizeof *out->probability);
+    out->label = mel_alloc(room, sizeof *out->label);
+    out->group = mel_alloc(room, sizeof *out->group);
+    if (cells == NULL || out->probability == NULL || out->label == NULL || out->group == NULL) {
+        free(cells);
+        return mel_fail_memory(err, "a sample of the rows");
+    }
+    for (size_t r = 0; r < all->n_rows; r++)
+        cells[cell_of(all, r)].left++;
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, seed, 0);
+    size_t n = 0;
+    for (size_t r = 0; r < all->n_rows; r++)
+        if (is_taken(&cells[cell_of(all, r)], every, &rng))
+            copy_row(out, n++, all, r);
+    free(cells);
+    return open_rows(out, space, n, err);
+}
+
+/* --- rules measured on all rows ----------------------------------------------------------------- */
+
+typedef struct {
+    mel_group_set set; /* all rows */
+    mel_space *hull;
+    mel_workspace *in_hull;
+    mel_rule_search *search[BATCH]; /* among the rows of the sample; NULL: steps are exact */
+    double *value, *gain;           /* BATCH x k x k: what they look for, and the rules that they find */
+    double *tried;                  /* MOST_PASSES x group_size: directions */
+    size_t n_tried;
+    uint64_t passes;
+    double least;    /* width of the thinnest of them, as far as rules were found */
+    size_t thinnest; /* that one */
+} prover;
+
+static void prover_clear(prover *p)
+{
+    mel_workspace_free(p->in_hull);
+    mel_group_set_clear(&p->set);
+    mel_space_free(p->hull);
+    for (size_t i = 0; i < BATCH; i++)
+        mel_rule_search_free(p->search[i]);
+    free(p->value);
+    free(p->gain);
+    free(p->tried);
+}
+
+static mel_status prover_init(prover *p, const mel_range *range, const mel_some_rows *some, mel_error *err)
+{
+    const mel_space *space = range->space;
+    const size_t cells = space->n_classes * space->n_classes;
+    *p = (prover){ .least = INFINITY };
+    mel_status status = mel_group_set_init(&p->set, space, range->group, MEL_ALL_COLUMNS, false, false, err);
+    if (status == MEL_OK)
+        status = mel_hull_new(&p->hull, space, range->group, MOST_PASSES, err);
+    if (status == MEL_OK)
+        status = mel_workspace_new(&p->in_hull, p->hull, err);
+    for (size_t i = 0; i < BATCH && status == MEL_OK && !mel_space_exact(space); i++)
+        status = mel_rule_search_new(&p->search[i], some->space, range->group, err);
+    p->value = mel_alloc(BATCH * cells, sizeof *p->value);
+    p->gain = mel_alloc(BATCH * cells, sizeof *p->gain);
+    p->tried = mel_alloc((size_t)MOST_PASSES * space->group_size, sizeof *p->tried);
+    const bool enough = p->value != NULL && p->gain != NULL && p->tried != NULL;
+    return status == MEL_OK && !enough ? mel_fail_memory(err, "directions") : status;
+}
+
+static double *direction_of(const prover *p, size_t tried)
+{
+    return p->tried + tried * p->set.space->group_size;
+}
+
+/* One pass: what a rule achieves joins the hull. */
+static mel_status measure_rule(prover *p, const double *gain, const mel_range *range, mel_error *err)
+{
+    const mel_group_set *set = &p->set;
+    mel_space_step_rule(set->statistics, set->space, set->group, gain, set->ws);
+    mel_hull_add(p->hull, set->ws->confusion);
+    p->passes++;
+    const double done = (double)p->passes / (double)MOST_PASSES;
+    return mel_halt_report(range->halt, range->from + done * (range->to - range->from), err);
+}
+
+/* How far the hull goes from the centre in a direction. */
+static double width_of(const prover *p, const double *direction)
+{
+    const size_t q = p->set.space->group_size;
+    mel_space_step(p->set.statistics, NULL, p->hull, 0, direction, p->in_hull);
+    mel_axpy(q, -1.0, p->set.centre, p->set.statistics);
+    return mel_dot(q, direction, p->set.statistics);
+}
+
+static void find_least(prover *p)
+{
+    p->least = INFINITY;
+    for (size_t i = 0; i < p->n_tried; i++) {
+        const double width = width_of(p, direction_of(p, i));
+        if (width < p->least) {
+            p->least = width;
+            p->thinnest = i;
+        }
+    }
+}
+
+/* A rule of the sample that gets further in a direction than the hull, whose width there is given: false when
+ * none was found. */
+static bool search_rule(const prover *p, size_t slot, const double *direction, double width)
+{
+    const double more = 1.05; /* than needed: all rows do not keep quite what the sample promises */
+    const size_t cells = p->set.space->n_classes * p->set.space->n_classes;
+    double *value = p->value + slot * cells, best = 0.0;
+    const double centre = mel_dot(p->set.space->group_size, direction, p->set.centre);
+    const double level = isinf(p->least) ? INFINITY : centre + more * p->least;
+    mel_space_step_gains(value, p->set.space, p->set.group, direction);
+    (void)mel_rule_search_run(p->search[slot], p->gain + slot * cells, value, centre + width, level, &best);
+    return best > centre + width;
+}
+
+/* By labels steps are not exact: where the directions from `first` on are thinner than the others, the sample
+ * may have better rules. */
+static mel_status try_harder(prover *p, size_t first, const mel_range *range, mel_error *err)
+{
+    const size_t n = p->n_tried - first, cells = p->set.space->n_classes * p->set.space->n_classes;
+    double width[BATCH];
+    bool found[BATCH] = { false };
+    for (size_t i = 0; i < n; i++)
+        width[i] = width_of(p, direction_of(p, first + i));
+#pragma omp parallel for schedule(dynamic) num_threads(p->set.space->threads)
+    for (size_t i = 0; i < n; i++)
+        found[i] = width[i] < p->least && search_rule(p, i, direction_of(p, first + i), width[i]);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n && status == MEL_OK && p->passes < MOST_PASSES; i++)
+        if (found[i])
+            status = measure_rule(p, p->gain + i * cells, range, err);
+    return status;
+}
+
+/* --- rounds ------------------------------------------------------------------------------------- */
+
+static bool was_tried(const prover *p, const double *direction)
+{
+    const double same = 1.0 - 1e-6;
+    const size_t q = p->set.space->group_size;
+    for (size_t i = 0; i < p->n_tried; i++)
+        if (mel_dot(q, direction_of(p, i), direction) > same)
+            return true;
+    return false;
+}
+
+static int by_width(const void *left, const void *right)
+{
+    const mel_shot *a = left, *b = right;
+    if (a->width != b->width)
+        return a->width < b->width ? -1 : 1;
+    return a->normal < b->normal ? -1 : a->normal > b->normal;
+}
+
+/* A pass for the normal of each of the thinnest shots that got less far than `below`; rays: along themselves.
+ */
+static mel_status try_shots(prover *p, mel_shots *shots, bool rays, double below, const mel_range *range,
+                            mel_error *err)
+{
+    const size_t first = p->n_tried;
+    mel_status status = MEL_OK;
+    qsort(shots->shot, shots->n, sizeof *shots->shot, by_width);
+    for (size_t i = 0; i < shots->n && p->n_tried < first + BATCH && p->passes < MOST_PASSES; i++) {
+        const mel_shot *shot = &shots->shot[i];
+        if (!((rays ? shot->sure : shot->width) < below) || !(shot->width > 0.0) ||
+            was_tried(p, shot->normal))
+            continue;
+        memcpy(direction_of(p, p->n_tried++), shot->normal, p->set.space->group_size * sizeof *shot->normal);
+        mel_space_step_gains(p->set.gain, p->set.space, p->set.group, shot->normal);
+        status = measure_rule(p, p->set.gain, range, err);
+        if (status != MEL_OK)
+            return status;
+    }
+    if (p->search[0] != NULL)
+        status = try_harder(p, first, range, err);
+    find_least(p);
+    return status;
+}
+
+/* What the hull says in a round. */
+typedef struct {
+    mel_radius search; /* descent, direction */
+    double rays;
+} findings;
+
+/* Descents (or axes) and rays in the hull, then passes where they end too early. */
+static mel_status play_round(prover *p, findings *found, const mel_range *whole,
+                             const mel_radius_options *opt, uint64_t *steps, mel_error *err)
+{
+    const bool thesis = opt->method == MEL_RADIUS_THESIS;
+    mel_range range = *whole;
+    range.space = p->hull;
+    range.group = 0;
+    range.from = range.to = whole->halt->share;
+    mel_shots shots = { 0 }, rays = { 0 };
+    mel_status status = mel_radius_search(&shots, &range, opt, err);
+    found->search.descent = found->rays = INFINITY;
+    if (status == MEL_OK) {
+        mel_radius_take(&found->search, &shots, &range, opt);
+        status = mel_radius_rays(&rays, &range, opt, thesis ? found->search.descent : p->least, err);
+    }
+    for (size_t i = 0; status == MEL_OK && i < rays.n; i++)
+        found->rays = fmin(found->rays, rays.shot[i].sure);
+    *steps += mel_shots_steps(&shots) + mel_shots_steps(&rays);
+    const double enough = (1.0 - precise) * (thesis ? found->search.descent : p->least);
+    if (status == MEL_OK)
+        status = try_shots(p, &shots, false, thesis ? INFINITY : enough, whole, err);
+    if (status == MEL_OK)
+        status = try_shots(p, &rays, true, enough, whole, err);
+    mel_shots_clear(&shots);
+    mel_shots_clear(&rays);
+    return status;
+}
+
+/* Rounds until the hull is as thick as the set in every direction that descents find, or passes run out. */
+static mel_status prove(prover *p, mel_radius *how, const mel_range *range, const mel_radius_options *opt,
+                        mel_error *err)
+{
+    const size_t q = range->space->group_size;
+    const bool thesis = opt->method == MEL_RADIUS_THESIS;
+    findings found = { .search.direction = mel_alloc(q, sizeof(double)) };
+    mel_status status = found.search.direction != NULL ? MEL_OK : mel_fail_memory(err, "a direction");
+    for (uint64_t before = UINT64_MAX; status == MEL_OK && p->passes != before;) {
+        before = p->passes;
+        status = play_round(p, &found, range, opt, &how->steps, err);
+    }
+    const double width = thesis ? found.search.descent : p->least;
+    if (status == MEL_OK && width < how->descent) {
+        how->descent = width;
+        how->group = range->group;
+        memcpy(how->direction, thesis ? found.search.direction : direction_of(p, p->thinnest),
+               q * sizeof *how->direction);
+    }
+    if (status == MEL_OK) {
+        how->rays = fmin(how->rays, found.rays);
+        how->inner = fmin(how->inner, found.search.descent);
+    }
+    free(found.search.direction);
+    return status;
+}
+
+mel_status mel_radius_by_sample(mel_radius *how, const mel_range *range, const mel_some_rows *some,
+                                const mel_radius_options *opt, mel_error *err)
+{
+    mel_range first = *range, second = *range;
+    first.space = some->space;
+    first.to = second.from = range->from + 0.3 * (range->to - range->from);
+    prover p;
+    mel_shots shots = { 0 };
+    mel_sure sure = { 0 };
+    mel_status status = prover_init(&p, range, some, err);
+    if (status == MEL_OK)
+        status = mel_sure_init(&sure, some->space, range->group, err);
+    first.sure = &sure;
+    if (status == MEL_OK)
+        status = mel_radius_search(&shots, &first, opt, err);
+    how->steps += mel_shots_steps(&shots);
+    if (status == MEL_OK)
+        status = try_shots(&p, &shots, false, INFINITY, &second, err);
+    if (status == MEL_OK)
+        status = prove(&p, how, &second, opt, err);
+    how->steps += p.passes;
+    how->passes = p.passes > how->passes ? p.passes : how->passes;
+    mel_shots_clear(&shots);
+    mel_sure_clear(&sure);
+    prover_clear(&p);
+    return status;
+}
