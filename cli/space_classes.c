@@ -266,8 +266,8 @@ static void print_radius(const cli_asked *asked)
     cli_print("\n");
     if (isfinite(how->inner))
         cli_print(
-            "  searched on a sample of the rows, proved on all with %llu passes: rules measured there have a "
-            "hull with smallest width %.6g\n",
+            "  the search used a sample of the rows; all were read %llu times, for rules whose hull is no "
+            "thinner than %.6g wherever it looked\n",
             (unsigned long long)how->passes, how->inner);
 }
 

@@ -18,7 +18,7 @@ enum {
     MOST_PASSES = 190, /* a few more are spent on checks and shares */
     BATCH = 12         /* of one round */
 };
-static const double precise = 1e-3; /* share by which the hull may be thinner than the set */
+static const double precise = 2e-3; /* share by which the hull may be thinner than the set */
 
 /* --- some rows ---------------------------------------------------------------------------------- */
 
@@ -267,42 +267,66 @@ static mel_status try_shots(prover *p, mel_shots *shots, bool rays, double below
     return status;
 }
 
-/* What the hull says in a round. */
+/* What the hull says about the radius. */
 typedef struct {
     mel_radius search; /* descent, direction */
     double rays;
 } findings;
 
-/* Descents (or axes) and rays in the hull, then passes where they end too early. */
-static mel_status play_round(prover *p, findings *found, const mel_range *whole,
-                             const mel_radius_options *opt, uint64_t *steps, mel_error *err)
+/* Descents (or axes) in the hull, then passes where it is thinner than the set may be. */
+static mel_status search_hull(prover *p, findings *found, const mel_range *in_hull, const mel_range *range,
+                              const mel_radius_options *opt, uint64_t *steps, mel_error *err)
 {
     const bool thesis = opt->method == MEL_RADIUS_THESIS;
-    mel_range range = *whole;
-    range.space = p->hull;
-    range.group = 0;
-    range.from = range.to = whole->halt->share;
-    mel_shots shots = { 0 }, rays = { 0 };
-    mel_status status = mel_radius_search(&shots, &range, opt, err);
-    found->search.descent = found->rays = INFINITY;
+    mel_shots shots = { 0 };
+    mel_status status = mel_radius_search(&shots, in_hull, opt, err);
+    found->search.descent = INFINITY;
     if (status == MEL_OK) {
-        mel_radius_take(&found->search, &shots, &range, opt);
-        status = mel_radius_rays(&rays, &range, opt, thesis ? found->search.descent : p->least, err);
+        mel_radius_take(&found->search, &shots, in_hull, opt);
+        status = try_shots(p, &shots, false, thesis ? INFINITY : (1.0 - precise) * p->least, range, err);
     }
+    *steps += mel_shots_steps(&shots);
+    mel_shots_clear(&shots);
+    return status;
+}
+
+/* The same with rays. */
+static mel_status check_hull(prover *p, findings *found, const mel_range *in_hull, const mel_range *range,
+                             const mel_radius_options *opt, uint64_t *steps, mel_error *err)
+{
+    const double wanted = opt->method == MEL_RADIUS_THESIS ? found->search.descent : p->least;
+    mel_shots rays = { 0 };
+    found->rays = INFINITY;
+    if (opt->rays == 0)
+        return MEL_OK;
+    mel_status status = mel_radius_rays(&rays, in_hull, opt, wanted, err);
     for (size_t i = 0; status == MEL_OK && i < rays.n; i++)
         found->rays = fmin(found->rays, rays.shot[i].sure);
-    *steps += mel_shots_steps(&shots) + mel_shots_steps(&rays);
-    const double enough = (1.0 - precise) * (thesis ? found->search.descent : p->least);
     if (status == MEL_OK)
-        status = try_shots(p, &shots, false, thesis ? INFINITY : enough, whole, err);
-    if (status == MEL_OK)
-        status = try_shots(p, &rays, true, enough, whole, err);
-    mel_shots_clear(&shots);
+        status = try_shots(p, &rays, true, (1.0 - precise) * wanted, range, err);
+    *steps += mel_shots_steps(&rays);
     mel_shots_clear(&rays);
     return status;
 }
 
-/* Rounds until the hull is as thick as the set in every direction that descents find, or passes run out. */
+/* Rounds until descents and then rays find the hull as thick as the set, or passes run out. */
+static mel_status thicken_hull(prover *p, findings *found, const mel_range *range,
+                               const mel_radius_options *opt, uint64_t *steps, mel_error *err)
+{
+    mel_range in_hull = *range;
+    in_hull.space = p->hull;
+    in_hull.group = 0;
+    mel_status status = MEL_OK;
+    for (uint64_t before = UINT64_MAX; status == MEL_OK && p->passes != before;) {
+        before = p->passes;
+        in_hull.from = in_hull.to = range->halt->share;
+        status = search_hull(p, found, &in_hull, range, opt, steps, err);
+        if (status == MEL_OK && p->passes == before)
+            status = check_hull(p, found, &in_hull, range, opt, steps, err);
+    }
+    return status;
+}
+
 static mel_status prove(prover *p, mel_radius *how, const mel_range *range, const mel_radius_options *opt,
                         mel_error *err)
 {
@@ -310,10 +334,8 @@ static mel_status prove(prover *p, mel_radius *how, const mel_range *range, cons
     const bool thesis = opt->method == MEL_RADIUS_THESIS;
     findings found = { .search.direction = mel_alloc(q, sizeof(double)) };
     mel_status status = found.search.direction != NULL ? MEL_OK : mel_fail_memory(err, "a direction");
-    for (uint64_t before = UINT64_MAX; status == MEL_OK && p->passes != before;) {
-        before = p->passes;
-        status = play_round(p, &found, range, opt, &how->steps, err);
-    }
+    if (status == MEL_OK)
+        status = thicken_hull(p, &found, range, opt, &how->steps, err);
     const double width = thesis ? found.search.descent : p->least;
     if (status == MEL_OK && width < how->descent) {
         how->descent = width;

@@ -217,6 +217,14 @@ static void test_rare_class(void **state)
     check_inside(space, ball, &how, 8);
     mel_ball_free(ball);
     mel_radius_clear(&how);
+    mel_radius_options no_rays;
+    mel_radius_options_init(&no_rays);
+    no_rays.rays = 0;
+    no_rays.sample_rows = 100;
+    assert_ok(mel_ball_of_space(&ball, &how, space, &no_rays, NULL), NULL);
+    assert_true(isinf(how.rays) && how.radius == fmin(how.descent, how.inner));
+    mel_ball_free(ball);
+    mel_radius_clear(&how);
     mel_space_free(space);
     test_classes_clear(&classes);
 }
