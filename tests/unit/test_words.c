@@ -87,8 +87,18 @@ static void test_binary_linear(void **state)
           "One false alarm counts as much as 3 missed cancer cases; 95% at least 2." },
         { "cancer", 1, 0, { 0 }, { 0 }, "Only missed cancer cases matter; false alarms do not." },
         { "cancer", 0, 1, { 0 }, { 0 }, "Only false alarms matter; missed cancer cases do not." },
-        { "cancer", -1, 0, { 0 }, { 0 }, "This metric rewards missed cancer cases; false alarms do not matter." },
-        { "cancer", 0, -1, { 0 }, { 0 }, "This metric rewards false alarms; missed cancer cases do not matter." },
+        { "cancer",
+          -1,
+          0,
+          { 0 },
+          { 0 },
+          "This metric rewards missed cancer cases; false alarms do not matter." },
+        { "cancer",
+          0,
+          -1,
+          { 0 },
+          { 0 },
+          "This metric rewards false alarms; missed cancer cases do not matter." },
         { "cancer",
           1,
           -1,
@@ -102,7 +112,8 @@ static void test_binary_linear(void **state)
           1,
           { 0 },
           { 0 },
-          "This metric punishes false alarms and rewards missed cancer cases: predicting the positive class never "
+          "This metric punishes false alarms and rewards missed cancer cases: predicting the positive class "
+          "never "
           "is best." },
         { "cancer",
           -4,
@@ -159,7 +170,8 @@ static void test_binary_fractional(void **state)
           0,
           { 0.5, -0.5 },
           0.5,
-          "How much a missed cancer case counts depends on how good the classifier is: as much as 9 false alarms "
+          "How much a missed cancer case counts depends on how good the classifier is: as much as 9 false "
+          "alarms "
           "where "
           "the metric is 0.2, 3 where it is 0.5, 1.5 where it is 0.8. Classifiers of equal worth lie on a "
           "line "
@@ -169,7 +181,8 @@ static void test_binary_fractional(void **state)
           0,
           { 1, -1 },
           0.7,
-          "How much a missed cancer case counts depends on how good the classifier is: as much as 4 false alarms "
+          "How much a missed cancer case counts depends on how good the classifier is: as much as 4 false "
+          "alarms "
           "where "
           "the metric is 0.2, 1 where it is 0.5, 0.25 where it is 0.8. Classifiers of equal worth lie on a "
           "line "
@@ -179,7 +192,8 @@ static void test_binary_fractional(void **state)
           0,
           { 0.1, 0.2 },
           1,
-          "How much a missed cancer case counts depends on how good the classifier is. Classifiers of equal worth "
+          "How much a missed cancer case counts depends on how good the classifier is. Classifiers of equal "
+          "worth "
           "lie "
           "on a line through the pivot TP = -3.333, TN = -3.333." },
         { "parallel: orders like a linear metric",
