@@ -11,7 +11,7 @@ GOOD_Y = list("abc") * 4
 @pytest.mark.parametrize("p, y, g, says", [
     ([[0.5, 0.3, 0.3], *GOOD_P[1:]], GOOD_Y, None, ["p.csv", "row 2"]),
     ([[1.5, -0.3, -0.2], *GOOD_P[1:]], GOOD_Y, None, ["p.csv", "row 2"]),
-    ([["nan", 0.3, 0.2], *GOOD_P[1:]], GOOD_Y, None, ["p.csv", "row 2", "nan"]),
+    ([["nan", 0.3, 0.2], *GOOD_P[1:]], GOOD_Y, None, ["p.csv", "row 2", "no number"]),
     (GOOD_P, list("ab") * 6, None, ["p.csv", "3", "y.csv", "2"]),
     (GOOD_P, ["a"] * 12, None, ["y.csv", "one class"]),
     (GOOD_P, list("abcd") * 3, None, ["y.csv", "4"]),
