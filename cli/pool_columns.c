@@ -68,30 +68,31 @@ static bool find_word(cli_column *out, const char *text, const cli_pool_about *a
     return strcasecmp(text, "n") == 0;
 }
 
-/* "group:" in front, where there are groups; what follows, or NULL. */
-static const char *skip_group(size_t *group, const char *text, const cli_pool_about *about)
+/* Takes "group:" off the front, where there are groups; false when none is named. */
+static bool skip_group(size_t *group, const char **rest, const char *text, const cli_pool_about *about)
 {
     const size_t m = about->layout.n_groups > 1 ? about->layout.n_groups : 0;
     *group = 0;
-    if (m == 0)
-        return text;
+    *rest = text;
     for (size_t any_case = 0; any_case < 2; any_case++)
         for (size_t g = 0; g < m; g++) {
             const size_t length = strlen(about->group_name[g]);
             if ((any_case ? strncasecmp : strncmp)(about->group_name[g], text, length) == 0 &&
                 text[length] == ':') {
                 *group = g;
-                return text + length + 1;
+                *rest = text + length + 1;
+                return true;
             }
         }
-    return NULL;
+    return m == 0;
 }
 
 static bool understand(cli_column *out, const char *name, const cli_pool_about *about)
 {
     *out = (cli_column){ .kind = CLI_COLUMN_ENTRY };
-    const char *text = skip_group(&out->group, name, about);
-    if (text == NULL) { /* of everybody: nothing but their number, where shares are of them */
+    const char *text = name;
+    if (!skip_group(&out->group, &text, name,
+                    about)) { /* of everybody: nothing but their number, where shares are of them */
         out->kind = CLI_COLUMN_TOTAL;
         return about->layout.kind == MEL_CONFUSION && strcasecmp(name, "n") == 0;
     }

@@ -18,7 +18,13 @@ static size_t coordinate(const mel_layout *layout, size_t truth, size_t said)
                                                : truth * (layout->n_classes - 1) + said - (said > truth);
 }
 
-static void find_places(places *out, const mel_metric *metric, const size_t *class_place,
+/* Without groups there is one, in its place. */
+static size_t old_group(const size_t *group_place, size_t g)
+{
+    return group_place != NULL ? group_place[g] : g;
+}
+
+static void find_places(const places *out, const mel_metric *metric, const size_t *class_place,
                         const size_t *group_place)
 {
     const mel_layout *layout = &metric->layout;
@@ -27,8 +33,9 @@ static void find_places(places *out, const mel_metric *metric, const size_t *cla
         for (size_t j = 0; j < k; j++)
             if ((i == j) != (layout->coordinates == MEL_OFFDIAGONAL))
                 out->within[coordinate(layout, i, j)] = coordinate(layout, class_place[i], class_place[j]);
-    for (size_t c = 0; c < metric->size; c++)
-        out->all[c] = (group_place != NULL ? group_place[c / q] : 0) * q + out->within[c % q];
+    for (size_t g = 0; g < metric->size / q; g++)
+        for (size_t c = 0; c < q; c++)
+            out->all[g * q + c] = old_group(group_place, g) * q + out->within[c];
 }
 
 /* side^rank numbers; each index goes its own way. */
@@ -37,7 +44,7 @@ static void reorder_tensor(double *out, const double *in, size_t side, uint32_t 
     const size_t n = mel_tensor_size(side, rank);
     for (size_t at = 0; at < n; at++) {
         size_t from = 0, step = 1, left = at;
-        for (uint32_t d = 0; d < rank; d++) {
+        for (uint32_t d = 0; d < rank && side > 0; d++) {
             from += place[left % side] * step;
             left /= side;
             step *= side;
@@ -57,7 +64,7 @@ static void reorder_field(double *out, const double *in, const mel_field *field,
         reorder_tensor(out + field->first, in + field->first, field->side, field->rank, place);
     for (size_t v = 1; field->rank > 0 && v < field->groups; v++)
         for (size_t u = 0; u < v; u++) { /* what pairs weigh does not depend on their order */
-            const size_t a = group_place[u], b = group_place[v];
+            const size_t a = old_group(group_place, u), b = old_group(group_place, v);
             const size_t from = mel_group_pair(field->groups, a < b ? a : b, a < b ? b : a);
             reorder_tensor(out + field->first + mel_group_pair(field->groups, u, v) * block,
                            in + field->first + from * block, field->side, field->rank, to->within);
@@ -76,18 +83,15 @@ static void reorder_all(double *out, const double *in, const mel_metric *metric,
 static mel_status reorder_intervals(mel_metric *out, const mel_metric *in, const places *to,
                                     const size_t *group_place, mel_error *err)
 {
-    if (in->low == NULL)
-        return MEL_OK;
     const size_t n = in->n_coefficients;
-    double *low = mel_alloc(n, sizeof *low), *high = mel_alloc(n, sizeof *high);
-    mel_status status = low != NULL && high != NULL ? MEL_OK : mel_fail_memory(err, "a metric");
-    if (status == MEL_OK) {
-        reorder_all(low, in->low, in, to, group_place);
-        reorder_all(high, in->high, in, to, group_place);
-        status = mel_metric_set_intervals(out, low, high, err);
-    }
+    double *low = mel_alloc(2 * n, sizeof *low);
+    if (low == NULL)
+        return mel_fail_memory(err, "the intervals of a metric");
+    double *high = low + n;
+    reorder_all(low, in->low, in, to, group_place);
+    reorder_all(high, in->high, in, to, group_place);
+    const mel_status status = mel_metric_set_intervals(out, low, high, err);
     free(low);
-    free(high);
     return status;
 }
 
@@ -95,19 +99,17 @@ static mel_status reorder_numbers(mel_metric *out, const mel_metric *in, const s
                                   const size_t *group_place, mel_error *err)
 {
     const size_t k = in->layout.n_classes;
-    places to = { mel_alloc(in->per_group, sizeof *to.within), mel_alloc(in->size, sizeof *to.all) };
-    mel_status status =
-        to.within != NULL && to.all != NULL ? MEL_OK : mel_fail_memory(err, "the order of a metric");
-    if (status == MEL_OK) {
-        find_places(&to, in, class_place, group_place);
-        reorder_all(out->coefficient, in->coefficient, in, &to, group_place);
-        for (size_t g = 0; in->prevalence != NULL && g < in->layout.n_groups; g++)
-            for (size_t i = 0; i < k; i++)
-                out->prevalence[g * k + i] = in->prevalence[group_place[g] * k + class_place[i]];
-        status = reorder_intervals(out, in, &to, group_place, err);
-    }
-    free(to.within);
-    free(to.all);
+    size_t *memory = mel_alloc(in->per_group + in->size, sizeof *memory);
+    if (memory == NULL)
+        return mel_fail_memory(err, "the order of a metric");
+    const places to = { memory, memory + in->per_group };
+    find_places(&to, in, class_place, group_place);
+    reorder_all(out->coefficient, in->coefficient, in, &to, group_place);
+    for (size_t g = 0; in->prevalence != NULL && g < in->layout.n_groups; g++)
+        for (size_t i = 0; i < k; i++)
+            out->prevalence[g * k + i] = in->prevalence[old_group(group_place, g) * k + class_place[i]];
+    const mel_status status = in->low != NULL ? reorder_intervals(out, in, &to, group_place, err) : MEL_OK;
+    free(memory);
     return status == MEL_OK ? mel_metric_set_elicited(out, &in->elicited, err) : status;
 }
 
