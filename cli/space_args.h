@@ -17,6 +17,7 @@ typedef struct {
     double found_radius; /* of a session that goes on: not searched for again; 0: none */
     int kind, evidence, radius_method;
     bool smooth;
+    bool told; /* what names became of the labels was said before: when the session was started */
 } cli_space_args;
 extern const cli_option cli_space_options[];
 #define CLI_SPACE_DEFAULTS                                                                                   \

@@ -136,6 +136,7 @@ mel_status cli_space_args_from_json(cli_space_args *out, const char ***held, con
 {
     static const cli_space_args defaults = CLI_SPACE_DEFAULTS;
     *out = defaults;
+    out->told = true;
     *held = NULL;
     if (!json_is_object(description))
         return cli_fail(err, MEL_EDATA, "the session does not say what space it is about");

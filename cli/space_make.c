@@ -366,7 +366,7 @@ mel_status cli_space_make(cli_space *out, const cli_space_args *args, const cli_
     else
         out->domain.face = out->face;
     out->description = cli_space_describe(args, out);
-    char *renamed = out->n_rows > 0 ? cli_classes_renamed(&out->classes) : NULL;
+    char *renamed = out->n_rows > 0 && !args->told ? cli_classes_renamed(&out->classes) : NULL;
     if (renamed != NULL)
         cli_note(run, "%s", renamed);
     free(renamed);
