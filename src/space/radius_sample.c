@@ -333,9 +333,9 @@ static mel_status prove(prover *p, mel_radius *how, const mel_range *range, cons
     const size_t q = range->space->group_size;
     const bool thesis = opt->method == MEL_RADIUS_THESIS;
     findings found = { .search.direction = mel_alloc(q, sizeof(double)) };
-    mel_status status = found.search.direction != NULL ? MEL_OK : mel_fail_memory(err, "a direction");
-    if (status == MEL_OK)
-        status = thicken_hull(p, &found, range, opt, &how->steps, err);
+    if (found.search.direction == NULL)
+        return mel_fail_memory(err, "a direction");
+    const mel_status status = thicken_hull(p, &found, range, opt, &how->steps, err);
     const double width = thesis ? found.search.descent : p->least;
     if (status == MEL_OK && width < how->descent) {
         how->descent = width;

@@ -117,12 +117,11 @@ static void test_against_all_rows(void **state)
     }
 }
 
-/* As many rows as the default takes a sample of, labels that the probabilities are wrong about: too sure of
- * themselves, and of the last class least. */
-static void test_by_default(void **state)
+/* Labels that the probabilities are wrong about: too sure of themselves, and of the last class least. */
+static void test_wrong_probabilities(void **state)
 {
     (void)state;
-    enum { N = 40004, K = 3 };
+    enum { N = 20004, K = 3 };
     test_classes classes;
     mel_rng rng;
     mel_rng_seed(&rng, 21);
@@ -136,11 +135,9 @@ static void test_by_default(void **state)
     }
     const mel_space_options opt = test_space_options(MEL_RATES, MEL_OFFDIAGONAL, MEL_BY_LABELS, 0);
     mel_space *space = test_classes_space(&classes, &opt);
-    mel_radius_options usual;
-    mel_radius_options_init(&usual);
     mel_radius all, some;
     mel_ball_free(find(&all, space, MEL_RADIUS_INSCRIBED, 0));
-    mel_ball *ball = find(&some, space, MEL_RADIUS_INSCRIBED, usual.sample_rows);
+    mel_ball *ball = find(&some, space, MEL_RADIUS_INSCRIBED, N / 4 - 1);
     print_message("  radius %.6g of all rows, %.6g of some (%.4f)\n", all.radius, some.radius,
                   some.radius / all.radius);
     assert_true(some.passes <= MOST_PASSES && all.passes > MOST_PASSES);
@@ -150,6 +147,32 @@ static void test_by_default(void **state)
     mel_radius_clear(&all);
     mel_radius_clear(&some);
     mel_space_free(space);
+    test_classes_clear(&classes);
+}
+
+/* By default all of 40,000 rows are searched, and a sample of more. */
+static void test_default(void **state)
+{
+    (void)state;
+    test_classes classes;
+    mel_rng rng;
+    mel_rng_seed(&rng, 23);
+    test_classes_make(&classes, &rng, 40004, 2, 0, 2, 0);
+    for (size_t n = 40000; n <= 40004; n += 4) {
+        const mel_space_options opt = test_space_options(MEL_RATES, MEL_OFFDIAGONAL, MEL_BY_MODEL, 1);
+        classes.sample.n_rows = n;
+        mel_space *space = test_classes_space(&classes, &opt);
+        mel_radius_options quick;
+        mel_radius_options_init(&quick);
+        quick.restarts = quick.rays = 1;
+        mel_ball *ball = NULL;
+        mel_radius how;
+        assert_ok(mel_ball_of_space(&ball, &how, space, &quick, NULL), NULL);
+        assert_true(isinf(how.inner) == (n == 40000));
+        mel_ball_free(ball);
+        mel_radius_clear(&how);
+        mel_space_free(space);
+    }
     test_classes_clear(&classes);
 }
 
@@ -229,6 +252,75 @@ static void test_rare_class(void **state)
     test_classes_clear(&classes);
 }
 
+/* Probabilities that say nothing: a flat set is refused on a sample as it is on all rows. */
+static void test_flat(void **state)
+{
+    (void)state;
+    test_classes classes;
+    mel_rng rng;
+    mel_rng_seed(&rng, 6);
+    test_classes_make(&classes, &rng, 1000, 3, 0, 2, 0);
+    for (size_t r = 0; r < 1000; r++)
+        for (size_t i = 0; i < 3; i++)
+            classes.probability[r * 3 + i] = 0.25 + 0.25 * (i == 1);
+    for (int evidence = 0; evidence < 2; evidence++) {
+        const mel_space_options opt =
+            test_space_options(MEL_RATES, MEL_OFFDIAGONAL, (mel_evidence)evidence, 1);
+        mel_space *space = test_classes_space(&classes, &opt);
+        mel_radius_options few;
+        mel_radius_options_init(&few);
+        few.sample_rows = 100;
+        mel_ball *ball = NULL;
+        mel_error err;
+        assert_int_equal(mel_ball_of_space(&ball, NULL, space, &few, &err), MEL_EDATA);
+        assert_null(ball);
+        mel_space_free(space);
+    }
+    test_classes_clear(&classes);
+}
+
+typedef struct {
+    int calls, stop_at;
+    double share;
+} listener;
+
+static int listen(void *user, const char *what, double share)
+{
+    listener *l = user;
+    assert_true(what != NULL && share >= l->share && share <= 1);
+    l->share = share;
+    return ++l->calls >= l->stop_at;
+}
+
+/* Progress only grows, to 1; the search stops wherever it is told to. */
+static void test_progress(void **state)
+{
+    (void)state;
+    test_classes classes;
+    mel_rng rng;
+    mel_rng_seed(&rng, 31);
+    mel_space *space = test_setting_open(&classes, &settings[6], &rng);
+    mel_radius_options few;
+    mel_radius_options_init(&few);
+    few.sample_rows = 200;
+    listener all = { .stop_at = 1 << 30 };
+    few.progress = (mel_progress){ listen, &all };
+    mel_ball *ball = NULL;
+    mel_radius how;
+    assert_ok(mel_ball_of_space(&ball, &how, space, &few, NULL), NULL);
+    assert_true(all.share == 1 && (uint64_t)all.calls > how.passes);
+    mel_ball_free(ball);
+    mel_radius_clear(&how);
+    for (int i = 1; i < 8; i++) {
+        listener some = { .stop_at = 1 + all.calls * i / 8 };
+        few.progress = (mel_progress){ listen, &some };
+        assert_int_equal(mel_ball_of_space(&ball, &how, space, &few, NULL), MEL_ESTOPPED);
+        assert_true(ball == NULL && how.direction == NULL && some.calls == some.stop_at);
+    }
+    mel_space_free(space);
+    test_classes_clear(&classes);
+}
+
 /* --- the hull ------------------------------------------------------------------------------------- */
 
 /* The largest sum of gain x confusion over all exchanges of four predictions, one by one. */
@@ -295,9 +387,15 @@ static void test_hull(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_all_rows), cmocka_unit_test(test_by_default),
-        cmocka_unit_test(test_thesis),           cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_rare_class),       cmocka_unit_test(test_hull),
+        cmocka_unit_test(test_against_all_rows),
+        cmocka_unit_test(test_wrong_probabilities),
+        cmocka_unit_test(test_default),
+        cmocka_unit_test(test_thesis),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_rare_class),
+        cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_hull),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
