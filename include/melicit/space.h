@@ -154,7 +154,8 @@ typedef struct {
     uint64_t seed;
     mel_progress progress;
     size_t sample_rows; /* more than four times as many rows: the search takes so many of them, what it finds
-                         * is proved, or made smaller, on all. 0: always all; 10,000 */
+                         * is proved, or made smaller, on all. 0: always all, as beyond 120
+                         * coordinates; 10,000 */
 } mel_radius_options;
 MEL_API void mel_radius_options_init(mel_radius_options *opt);
 /* How a radius was found and what speaks for it. The direction has one number per coordinate of a group. */

@@ -145,14 +145,10 @@ static size_t most_promising(scratch *s, size_t n, size_t k)
     return best;
 }
 
-static void hull_confusion(double *confusion, const mel_space *space, size_t first, size_t n,
-                           const double *gain, void *own)
+/* The best exchange of all rules: which rule; rows are in s->row_of. */
+static size_t exchange_all(scratch *s, const hull *h, size_t k, const double *gain)
 {
-    (void)first; /* there is one group */
-    (void)n;
-    const hull *h = space->self;
-    const size_t k = space->n_classes, cells = k * k;
-    scratch *s = own;
+    const size_t cells = k * k;
     mel_gemm(false, false, h->n * k, k, k, 1.0, h->rule, k, gain, k, 0.0, s->worth, k);
     const size_t start = most_promising(s, h->n, k);
     size_t best = start;
@@ -168,9 +164,57 @@ static void hull_confusion(double *confusion, const mel_space *space, size_t fir
             memcpy(s->row_of, s->best.row_of, k * sizeof *s->row_of);
         }
     }
+    return best;
+}
+
+/* Whether gains differ within their rows in one column only. */
+static bool is_column(size_t k, const double *gain, size_t column)
+{
+    const size_t other = column == 0 ? 1 : 0;
     for (size_t i = 0; i < k; i++)
         for (size_t l = 0; l < k; l++)
-            confusion[i * k + l] = h->rule[best * cells + s->row_of[l] * k + i];
+            if (l != column && gain[i * k + l] != gain[i * k + other])
+                return false;
+    return true;
+}
+
+/* The same for such gains: what matters is which prediction becomes that of the column. */
+static size_t exchange_one(scratch *s, const hull *h, size_t k, const double *gain, size_t column)
+{
+    const size_t other = column == 0 ? 1 : 0;
+    double most = -INFINITY;
+    size_t best = 0;
+    for (size_t i = 0; i < k; i++)
+        s->worth[i] = gain[i * k + column] - gain[i * k + other];
+    for (size_t at = 0; at < h->n * k; at++) {
+        const double worth = mel_dot(k, h->rule + at * k, s->worth);
+        if (worth > most) {
+            most = worth;
+            best = at;
+        }
+    }
+    for (size_t l = 0; l < k; l++)
+        s->row_of[l] = l;
+    s->row_of[best % k] = column;
+    s->row_of[column] = best % k;
+    return best / k;
+}
+
+static void hull_confusion(double *confusion, const mel_space *space, size_t first, size_t n,
+                           const double *gain, void *own)
+{
+    (void)first; /* there is one group */
+    (void)n;
+    const hull *h = space->self;
+    const size_t k = space->n_classes;
+    scratch *s = own;
+    size_t column = 0;
+    while (column < k && !is_column(k, gain, column))
+        column++;
+    const size_t best = column < k ? exchange_one(s, h, k, gain, column) : exchange_all(s, h, k, gain);
+    for (size_t i = 0; i < k; i++)
+        for (size_t l = 0; l < k; l++)
+            confusion[i * k + l] = h->rule[best * k * k + s->row_of[l] * k + i];
 }
 
 static const mel_space_ops hull_ops = { free_hull, new_scratch, hull_confusion };

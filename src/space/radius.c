@@ -254,7 +254,9 @@ static mel_status measure(mel_radius *how, const mel_space *space, const mel_rad
         return mel_fail_memory(err, "a radius");
     how->descent = how->rays = how->certified = how->inner = INFINITY;
     how->group = SIZE_MAX;
-    if (opt->sample_rows > 0 && space->n_rows / WORTH > opt->sample_rows)
+    /* In more coordinates steps in the hull cost too much. */
+    if (opt->sample_rows > 0 && space->n_rows / WORTH > opt->sample_rows &&
+        space->group_size <= MOST_COORDINATES)
         status = mel_some_rows_take(&some, space, opt->sample_rows, opt->seed, err);
     mel_halt halt = { .progress = &opt->progress,
                       .what = "measuring a radius",
