@@ -79,7 +79,7 @@ static mel_status create(desk *d, mel_error *err)
     mel_status status = read_study(&text, d->what, err);
     if (text == NULL)
         return status;
-    status = mel_manage_create(id, d->app.store, d->app.live, text, err);
+    status = mel_manage_create(id, d->app.store, d->app.cache, text, err);
     free(text);
     if (status != MEL_OK)
         return cli_fail_in(err, status, d->what);
@@ -103,7 +103,7 @@ static mel_status check(desk *d, mel_error *err)
     free(text);
     const size_t phases = study != NULL ? study->n_phases : 0;
     if (status == MEL_OK)
-        status = mel_manage_check(d->app.live, study, err);
+        status = mel_manage_check(d->app.cache, study, err);
     if (status != MEL_OK)
         return cli_fail_in(err, status, d->what);
     cli_put(d->run->result, "phases", cli_json_count(phases));
@@ -231,7 +231,7 @@ static mel_status show(desk *d, mel_error *err)
     if (status != MEL_OK)
         return status;
     json_t *seen = NULL;
-    status = mel_manage_monitor(&seen, d->app.store, d->app.live, d->what, INFINITY, err);
+    status = mel_manage_monitor(&seen, d->app.store, d->app.cache, d->what, INFINITY, err);
     json_t *file = json_loads(row.file, 0, NULL);
     if (status == MEL_OK) {
         cli_put(d->run->result, "id", cli_json_text(row.id));
@@ -381,7 +381,7 @@ static mel_status rehearse(desk *d, mel_error *err)
                                 .noise = d->args->noise,
                                 .seed = d->run->seed };
     if (status == MEL_OK)
-        status = mel_manage_rehearse(&done, d->app.store, d->app.live, d->what, &how, err);
+        status = mel_manage_rehearse(&done, d->app.store, d->app.cache, d->what, &how, err);
     json_decref(metric);
     if (status != MEL_OK)
         return status;

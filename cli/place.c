@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 typedef struct {
-    mel_place place; /* first: a place is its room */
+    mel_problem place; /* first: a place is its room */
     cli_space space;
 } room;
 
@@ -137,7 +137,7 @@ static void hide_folder(mel_error *err, const char *folder)
 
 /* --- the place ---------------------------------------------------------------------------------- */
 
-static void room_free(mel_place *place)
+static void room_free(mel_problem *place)
 {
     room *r = (room *)place;
     cli_space_clear(&r->space);
@@ -227,7 +227,7 @@ static mel_status make_room(void *user, mel_error *err)
 {
     making *m = user;
     cli_space *space = &m->room->space;
-    mel_place *place = &m->room->place;
+    mel_problem *place = &m->room->place;
     mel_status status = read_wanted(&m->wanted, m->given, m->store, err);
     if (status == MEL_OK)
         status = make_space(space, &m->wanted, m->family, m->seed, err);
@@ -246,8 +246,8 @@ static mel_status make_room(void *user, mel_error *err)
     return MEL_OK;
 }
 
-mel_status cli_make_place(mel_place **out, void *user, const json_t *space, mel_family family, uint64_t seed,
-                          mel_error *err)
+mel_status cli_make_place(mel_problem **out, void *user, const json_t *space, mel_family family,
+                          uint64_t seed, mel_error *err)
 {
     *out = NULL;
     mel_error ignored;

@@ -2,7 +2,7 @@
 #ifndef MEL_CLI_PLACE_H
 #define MEL_CLI_PLACE_H
 
-#include "server/place.h"
+#include "server/problem.h"
 #include "server/store.h"
 #include "space_args.h"
 
@@ -10,9 +10,9 @@
 typedef struct {
     mel_store *store;
 } cli_places;
-/* A mel_place_maker; user is a cli_places. May run in several threads at once; prints nothing. */
-mel_status cli_make_place(mel_place **out, void *user, const json_t *space, mel_family family, uint64_t seed,
-                          mel_error *err);
+/* A mel_problem_maker; user is a cli_places. May run in several threads at once; prints nothing. */
+mel_status cli_make_place(mel_problem **out, void *user, const json_t *space, mel_family family,
+                          uint64_t seed, mel_error *err);
 
 /* The bundled data sets that are there: [{"name", "title", "rows", "classes", "source"}]. */
 json_t *cli_datasets(void);

@@ -3,7 +3,7 @@
 
 #include "export.h"
 #include "manage.h"
-#include "read.h"
+#include "stored_json.h"
 
 #include "base/internal.h"
 
@@ -249,7 +249,7 @@ static json_t *study_line(const mel_study_row *row, mel_store *store)
 {
     mel_study_counts counts = { 0 };
     (void)mel_store_counts(&counts, store, row->id, NULL);
-    json_t *file = mel_read_json(row->file);
+    json_t *file = mel_stored_json(row->file);
     json_t *line =
         json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title", text_of(file, "title"), "state",
                   row->state, "created", (json_int_t)row->created, "participants", counts_json(&counts));
@@ -301,7 +301,7 @@ void mel_admin_create(mel_call *call)
     mel_error err = { 0 };
     const mel_status status =
         mel_space_is_harmless(json_object_get(body, "space"), call->app->datasets)
-            ? mel_manage_create(id, call->app->store, call->app->live, text, &err)
+            ? mel_manage_create(id, call->app->store, call->app->cache, text, &err)
             : mel_fail(&err, MEL_EINVAL,
                        "space: over the web choose bundled data, an upload, a population or a ball; `melicit "
                        "study create` takes files");
@@ -320,12 +320,12 @@ void mel_admin_study(mel_call *call)
     json_t *out = NULL;
     mel_error err = { 0 };
     const mel_status status =
-        mel_manage_monitor(&out, call->app->store, call->app->live, row.id, monitor_seconds, &err);
+        mel_manage_monitor(&out, call->app->store, call->app->cache, row.id, monitor_seconds, &err);
     if (status == MEL_OK) {
-        (void)json_object_update_new(out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", csrf_json(call),
-                                                    "id", row.id, "state", row.state, "created",
-                                                    (json_int_t)row.created, "file", mel_read_json(row.file),
-                                                    "links", links_of(call, row.id)));
+        (void)json_object_update_new(
+            out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", csrf_json(call), "id", row.id, "state",
+                           row.state, "created", (json_int_t)row.created, "file", mel_stored_json(row.file),
+                           "links", links_of(call, row.id)));
         mel_call_json(call, out);
     } else {
         mel_call_failed(call, status, &err);
@@ -403,8 +403,8 @@ void mel_admin_delete(mel_call *call)
         mel_call_failed(call, status, &err);
         return;
     }
-    mel_live_forget(call->app->live, call->rest[1]);
-    mel_live_forget(call->app->live, call->rest[0]); /* what was found out about all together */
+    mel_cache_forget(call->app->cache, call->rest[1]);
+    mel_cache_forget(call->app->cache, call->rest[0]); /* what was found out about all together */
     mel_call_json(call, json_object());
 }
 
@@ -422,7 +422,7 @@ void mel_admin_rehearse(mel_call *call)
     uint32_t done = 0;
     mel_error err = { 0 };
     const mel_status status =
-        mel_manage_rehearse(&done, call->app->store, call->app->live, call->rest[0], &how, &err);
+        mel_manage_rehearse(&done, call->app->store, call->app->cache, call->rest[0], &how, &err);
     if (status == MEL_OK)
         mel_call_json(call, json_pack("{s:I}", "participants", (json_int_t)done));
     else

@@ -2,8 +2,8 @@
 #include "app.h"
 
 #include "manage.h"
-#include "read.h"
 #include "result.h"
+#include "stored_json.h"
 
 #include "base/buffer.h"
 #include "base/internal.h"
@@ -32,18 +32,19 @@ static const char *text_of(const json_t *object, const char *key)
 
 /* --- pages -------------------------------------------------------------------------------------- */
 
-/* {"page": PAGE} of a seat; NULL with err. */
-static json_t *page_of(mel_call *call, mel_seat *seat, const char *token, mel_error *err)
+/* {"page": PAGE} of a participant; NULL with err. */
+static json_t *page_of(mel_call *call, mel_participant *participant, const char *token, mel_error *err)
 {
     json_t *page = NULL;
-    mel_status status = mel_flow_page(&page, seat->flow, err);
+    mel_status status = mel_flow_page(&page, participant->flow, err);
     const char *kind = text_of(page, "kind");
     if (status == MEL_OK && kind != NULL && strcmp(kind, "result") == 0) {
         json_t *result = NULL;
-        status = mel_result_json(&result, seat->flow, seat->hall->study, seat->hall->place, err);
+        status = mel_result_json(&result, participant->flow, participant->open_study->study,
+                                 participant->open_study->problem, err);
         if (status == MEL_OK &&
             (json_object_set_new(page, "result", result) != 0 ||
-             json_object_set_new(page, "more", json_boolean(mel_flow_can_ask_more(seat->flow))) != 0))
+             json_object_set_new(page, "more", json_boolean(mel_flow_can_ask_more(participant->flow))) != 0))
             status = mel_fail_memory(err, "a page");
     }
     if (status != MEL_OK) {
@@ -53,11 +54,12 @@ static json_t *page_of(mel_call *call, mel_seat *seat, const char *token, mel_er
     char csrf[MEL_CSRF_TEXT];
     mel_csrf_of(csrf, token, call->app);
     const bool good =
-        json_object_set_new(page, "seq", json_integer((json_int_t)seat->seq + 1)) == 0 &&
+        json_object_set_new(page, "seq", json_integer((json_int_t)participant->seq + 1)) == 0 &&
         json_object_set_new(page, "csrf", json_string(csrf)) == 0 &&
-        json_object_set_new(page, "study",
-                            json_pack("{s:s, s:s?}", "title", seat->hall->study->title, "id",
-                                      strcmp(seat->row.study, MEL_ALONE) != 0 ? seat->row.study : NULL)) == 0;
+        json_object_set_new(
+            page, "study",
+            json_pack("{s:s, s:s?}", "title", participant->open_study->study->title, "id",
+                      strcmp(participant->row.study, MEL_ALONE) != 0 ? participant->row.study : NULL)) == 0;
     json_t *out = good ? json_pack("{s:O}", "page", page) : NULL;
     json_decref(page);
     if (out == NULL)
@@ -68,16 +70,16 @@ static json_t *page_of(mel_call *call, mel_seat *seat, const char *token, mel_er
 /* Answers with the page of a participant. */
 static void give_page(mel_call *call, const char *id, const char *token)
 {
-    mel_seat *seat = NULL;
+    mel_participant *participant = NULL;
     mel_error err = { 0 };
-    const mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
-    json_t *page = status == MEL_OK ? page_of(call, seat, token, &err) : NULL;
+    const mel_status status = mel_participant_take(&participant, call->app->cache, id, call->seen, &err);
+    json_t *page = status == MEL_OK ? page_of(call, participant, token, &err) : NULL;
     const bool made = page != NULL;
-    if (made) /* written out before others have the seat: a page holds parts of the study */
+    if (made) /* written out before others have the participant: a page holds parts of the study */
         mel_call_json(call, page);
     else
         mel_call_failed(call, err.code, &err);
-    mel_seat_release(call->app->live, seat, made);
+    mel_participant_release(call->app->cache, participant, made);
 }
 
 void mel_api_page(mel_call *call)
@@ -90,7 +92,7 @@ void mel_api_page(mel_call *call)
 /* --- coming ------------------------------------------------------------------------------------- */
 
 /* A new participant, known by a new cookie. about is taken over. */
-static void seat_new(mel_call *call, const char *study, const char *label, json_t *about)
+static void join_as_new(mel_call *call, const char *study, const char *label, json_t *about)
 {
     mel_participant_row row = { .created = mel_now(), .seed = mel_new_seed(), .state = "active" };
     char token[MEL_TOKEN_TEXT];
@@ -114,8 +116,8 @@ static void seat_new(mel_call *call, const char *study, const char *label, json_
     mel_participant_row_clear(&row);
 }
 
-/* Somebody who was here before gets a new cookie for the same place. */
-static void seat_again(mel_call *call, const char *id)
+/* Somebody who was here before gets a new cookie for the same session. */
+static void join_again(mel_call *call, const char *id)
 {
     char token[MEL_TOKEN_TEXT];
     unsigned char hash[MEL_HASH_BYTES];
@@ -136,10 +138,10 @@ typedef struct {
     const json_t *prolific; /* or NULL */
     bool linked;            /* the label is not only claimed: its link says so */
     bool named;             /* the label is the id that Prolific gave */
-} comer;
+} joiner;
 
 /* Who the cookie says this is, in this study; MEL_EINVAL: nobody. */
-static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const comer *who, mel_error *err)
+static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const joiner *who, mel_error *err)
 {
     const char *token = mel_request_cookie(call->request, "melicit");
     unsigned char hash[MEL_HASH_BYTES];
@@ -158,7 +160,7 @@ static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const
 /* Whether the one who has the label came from Prolific as well: its ids are no key to other labels. */
 static bool came_from_prolific(const mel_participant_row *row)
 {
-    json_t *about = mel_read_json(row->about);
+    json_t *about = mel_stored_json(row->about);
     const char *id = text_of(json_object_get(about, "prolific"), "PROLIFIC_PID");
     const bool same = id != NULL && row->label != NULL && strcmp(id, row->label) == 0;
     json_decref(about);
@@ -167,7 +169,7 @@ static bool came_from_prolific(const mel_participant_row *row)
 
 /* Who this is; MEL_EINVAL: nobody yet, MEL_ECONFLICT: the label is somebody else's, as far as one can tell.
  */
-static mel_status find_earlier(mel_participant_row *out, mel_call *call, const comer *who, mel_error *err)
+static mel_status find_earlier(mel_participant_row *out, mel_call *call, const joiner *who, mel_error *err)
 {
     mel_status status = find_by_cookie(out, call, who, err);
     if (status != MEL_EINVAL || who->label == NULL)
@@ -180,52 +182,53 @@ static mel_status find_earlier(mel_participant_row *out, mel_call *call, const c
 }
 
 /* Somebody new, if the study takes more, and takes them without a link. */
-static void newcomer(mel_call *call, const mel_hall *hall, const comer *who, const char *after)
+static void admit(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
 {
     mel_study_counts counts = { 0 };
     bool linkless = false;
     mel_error err = { 0 };
     mel_status status =
-        hall->study->quota > 0 ? mel_store_counts(&counts, call->app->store, who->study, &err) : MEL_OK;
+        open_study->study->quota > 0 ? mel_store_counts(&counts, call->app->store, who->study, &err) : MEL_OK;
     if (status == MEL_OK && who->label != NULL && !who->linked)
         status = mel_links_wanted(&linkless, call->app, who->study, who->label, who->named, &err);
-    if (strcmp(hall->state, "open") != 0)
+    if (strcmp(open_study->state, "open") != 0)
         mel_call_error(call, 409, "closed", "this study is closed", NULL);
     else if (status != MEL_OK)
         mel_call_failed(call, status, &err);
     else if (linkless)
         mel_call_wrong(call, "wrong-link", "this study is for those who have a personal link; use all of it");
-    else if (hall->study->quota > 0 && counts.complete - counts.simulated >= hall->study->quota)
+    else if (open_study->study->quota > 0 && counts.complete - counts.simulated >= open_study->study->quota)
         mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
     else
-        seat_new(call, who->study, who->label,
-                 json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific));
+        join_as_new(call, who->study, who->label,
+                    json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific));
 }
 
 /* Somebody comes back: as the study says. Who has sent nothing yet has not been here: the first answer may
  * have been lost on its way. */
-static void rejoin(mel_call *call, const mel_hall *hall, const comer *who, const mel_participant_row *earlier)
+static void rejoin(mel_call *call, const mel_open_study *open_study, const joiner *who,
+                   const mel_participant_row *earlier)
 {
-    const bool fresh = (double)(mel_now() - earlier->seen) < 3.6e6 * hall->study->resume_hours;
+    const bool fresh = (double)(mel_now() - earlier->seen) < 3.6e6 * open_study->study->resume_hours;
     const bool over = strcmp(earlier->state, "active") != 0, begun = earlier->seen != earlier->created;
-    if (!begun || (hall->study->resume == MEL_RESUME && (fresh || over)))
-        seat_again(call, earlier->id);
-    else if (hall->study->resume == MEL_RESTART && who->label == NULL)
-        newcomer(call, hall, who, earlier->id);
+    if (!begun || (open_study->study->resume == MEL_RESUME && (fresh || over)))
+        join_again(call, earlier->id);
+    else if (open_study->study->resume == MEL_RESTART && who->label == NULL)
+        admit(call, open_study, who, earlier->id);
     else
         mel_call_error(call, 409, "taken", "you have taken part in this study already", NULL);
 }
 
-static void join(mel_call *call, const mel_hall *hall, const comer *who)
+static void join(mel_call *call, const mel_open_study *open_study, const joiner *who)
 {
     mel_participant_row earlier = { .label = NULL };
     mel_error err = { 0 };
     const mel_status status = find_earlier(&earlier, call, who, &err);
     if (status == MEL_OK) {
-        rejoin(call, hall, who, &earlier);
+        rejoin(call, open_study, who, &earlier);
         mel_participant_row_clear(&earlier);
     } else if (status == MEL_EINVAL) {
-        newcomer(call, hall, who, NULL);
+        admit(call, open_study, who, NULL);
     } else if (status == MEL_ECONFLICT) {
         mel_call_error(call, 409, "taken", "somebody has taken part under this name already", NULL);
     } else {
@@ -234,12 +237,12 @@ static void join(mel_call *call, const mel_hall *hall, const comer *who)
 }
 
 /* Label and proof; false with the answer set. */
-static bool read_comer(comer *out, mel_call *call, const json_t *body)
+static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
 {
     const json_t *prolific = json_object_get(body, "prolific");
     const char *link = text_of(body, "link");
     char right[MEL_LINK_TEXT];
-    *out = (comer){ .study = text_of(body, "study"), .label = text_of(body, "label"), .prolific = prolific };
+    *out = (joiner){ .study = text_of(body, "study"), .label = text_of(body, "label"), .prolific = prolific };
     if (out->label == NULL && text_of(prolific, "PROLIFIC_PID") != NULL) {
         out->label = text_of(prolific, "PROLIFIC_PID");
         out->named = true;
@@ -264,20 +267,20 @@ void mel_api_join(mel_call *call)
     if (!mel_call_is_own(call, NULL))
         return;
     json_t *body = mel_call_body(call);
-    comer who;
-    if (body != NULL && read_comer(&who, call, body)) {
-        mel_hall *hall = NULL;
+    joiner who;
+    if (body != NULL && read_joiner(&who, call, body)) {
+        mel_open_study *open_study = NULL;
         mel_error err = { 0 };
         const mel_status status = strcmp(who.study, MEL_ALONE) != 0
-                                      ? mel_hall_of_study(&hall, call->app->live, who.study, &err)
+                                      ? mel_open_study_by_id(&open_study, call->app->cache, who.study, &err)
                                       : MEL_EINVAL;
         if (status == MEL_EINVAL)
             mel_call_error(call, 404, "no-study", "there is no such study", NULL);
         else if (status != MEL_OK)
             mel_call_failed(call, status, &err);
         else
-            join(call, hall, &who);
-        mel_hall_release(call->app->live, hall);
+            join(call, open_study, &who);
+        mel_open_study_release(call->app->cache, open_study);
     }
     json_decref(body);
 }
@@ -292,25 +295,25 @@ void mel_api_start(mel_call *call)
     if (body == NULL)
         return;
     mel_study *study = NULL;
-    mel_hall *hall = NULL;
+    mel_open_study *open_study = NULL;
     mel_error err = { 0 };
     mel_status status =
         mel_space_is_harmless(json_object_get(body, "space"), call->app->datasets)
             ? mel_study_alone(&study, body, &err)
             : mel_fail(&err, MEL_EINVAL, "space: choose bundled data, an upload, a population or a ball");
     if (status == MEL_OK)
-        status = mel_hall_of(&hall, call->app->live, study, &err);
+        status = mel_open_study_of(&open_study, call->app->cache, study, &err);
     mel_flow *flow = NULL;
     if (status == MEL_OK) /* whether the options go together */
-        status = mel_flow_new(&flow, hall->study, hall->place, 1, &err);
+        status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, &err);
     mel_flow_free(flow);
     if (status == MEL_OK)
         status = mel_space_keep(call->app->store, json_object_get(body, "space"), &err);
     if (status == MEL_OK)
-        seat_new(call, MEL_ALONE, NULL, json_pack("{s:O}", "start", body));
+        join_as_new(call, MEL_ALONE, NULL, json_pack("{s:O}", "start", body));
     else
         mel_call_failed(call, status, &err);
-    mel_hall_release(call->app->live, hall);
+    mel_open_study_release(call->app->cache, open_study);
     json_decref(body);
 }
 
@@ -324,32 +327,33 @@ void mel_api_datasets(mel_call *call)
 /* 409 with the page that is current. */
 static void give_conflict(mel_call *call, const char *id, const char *token, const char *message)
 {
-    mel_seat *seat = NULL;
+    mel_participant *participant = NULL;
     mel_error err = { 0 };
-    json_t *page = mel_seat_take(&seat, call->app->live, id, call->seen, &err) == MEL_OK
-                       ? page_of(call, seat, token, &err)
+    json_t *page = mel_participant_take(&participant, call->app->cache, id, call->seen, &err) == MEL_OK
+                       ? page_of(call, participant, token, &err)
                        : NULL;
     const bool made = page != NULL;
     mel_call_error(call, 409, "conflict", message, page);
-    mel_seat_release(call->app->live, seat, made);
+    mel_participant_release(call->app->cache, participant, made);
 }
 
-/* What the log will say, and the answer to it. Changes the flow: on any failure the seat must be forgotten.
+/* What the log will say, and the answer to it. Changes the flow: on any failure the participant must be
+ * forgotten.
  */
-static mel_status take_value(mel_event_row *event, mel_call *call, mel_seat *seat, const json_t *value,
-                             double seconds, const char *token, mel_error *err)
+static mel_status take_value(mel_event_row *event, mel_call *call, mel_participant *participant,
+                             const json_t *value, double seconds, const char *token, mel_error *err)
 {
-    json_t *line = mel_flow_event(seat->flow, value, seconds);
+    json_t *line = mel_flow_event(participant->flow, value, seconds);
     event->body =
         line != NULL ? mel_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
     json_decref(line);
     if (event->body == NULL)
         return mel_fail_memory(err, "an answer");
-    const mel_status status = mel_flow_tell(seat->flow, value, seconds, err);
+    const mel_status status = mel_flow_tell(participant->flow, value, seconds, err);
     if (status != MEL_OK)
         return status;
-    seat->seq++;
-    json_t *reply = page_of(call, seat, token, err);
+    participant->seq++;
+    json_t *reply = page_of(call, participant, token, err);
     if (reply == NULL)
         return err->code;
     const bool said = json_object_set_new(reply, "saved", json_integer((json_int_t)event->seq)) == 0;
@@ -385,7 +389,7 @@ static bool is_replay(mel_call *call, const char *id, const char *token, const c
     for (size_t i = 0; i < n && !found; i++) {
         if (strcmp(event[i].key, key) != 0)
             continue;
-        json_t *line = mel_read_json(event[i].body);
+        json_t *line = mel_stored_json(event[i].body);
         if (json_equal(json_object_get(line, "value"), value) != 0)
             answer_with(call, event[i].reply);
         else
@@ -398,20 +402,20 @@ static bool is_replay(mel_call *call, const char *id, const char *token, const c
     return found;
 }
 
-static void append(mel_call *call, mel_seat *seat, mel_event_row *event, double seconds, const char *id,
-                   const char *token)
+static void append(mel_call *call, mel_participant *participant, mel_event_row *event, double seconds,
+                   const char *id, const char *token)
 {
     mel_append outcome = MEL_STALE;
     mel_event_row stored = { .seq = 0 };
     mel_error err = { 0 };
-    const mel_status status =
-        mel_store_append(&outcome, &stored, call->app->store, id, event, mel_flow_state(seat->flow), &err);
+    const mel_status status = mel_store_append(&outcome, &stored, call->app->store, id, event,
+                                               mel_flow_state(participant->flow), &err);
     const bool appended = status == MEL_OK && outcome == MEL_APPENDED;
     if (appended) {
-        seat->row.seen = event->time;
-        seat->seconds += isfinite(seconds) ? seconds : 0.0;
+        participant->row.seen = event->time;
+        participant->seconds += isfinite(seconds) ? seconds : 0.0;
     }
-    mel_seat_release(call->app->live, seat, appended);
+    mel_participant_release(call->app->cache, participant, appended);
     if (status != MEL_OK)
         mel_call_failed(call, status, &err);
     else if (outcome == MEL_APPENDED)
@@ -436,35 +440,36 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
                        "seq (a whole number), key (8 to 63 characters) and value are wanted", NULL);
         return;
     }
-    mel_seat *seat = NULL;
+    mel_participant *participant = NULL;
     mel_error err = { 0 };
-    mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
+    mel_status status = mel_participant_take(&participant, call->app->cache, id, call->seen, &err);
     if (status != MEL_OK) {
         mel_call_failed(call, status, &err);
         return;
     }
-    if (json_integer_value(seq) != (json_int_t)seat->seq + 1) {
-        mel_seat_release(call->app->live, seat, true);
+    if (json_integer_value(seq) != (json_int_t)participant->seq + 1) {
+        mel_participant_release(call->app->cache, participant, true);
         if (!is_replay(call, id, token, key, value))
             give_conflict(call, id, token, "this page was answered elsewhere; here is the current one");
         return;
     }
-    if (seat->seq >= MOST_EVENTS) {
-        mel_seat_release(call->app->live, seat, true);
+    if (participant->seq >= MOST_EVENTS) {
+        mel_participant_release(call->app->cache, participant, true);
         mel_call_error(call, 400, "too-many", "this is more than anybody can have to say here", NULL);
         return;
     }
-    mel_event_row event = { .seq = seat->seq + 1, .time = mel_now() };
+    mel_event_row event = { .seq = participant->seq + 1, .time = mel_now() };
     (void)snprintf(event.key, sizeof event.key, "%s", key);
     const double taken = json_number_value(seconds);
     const bool timed = json_is_number(seconds) && taken >= 0.0 && taken <= MOST_SECONDS;
     const double spent = timed ? taken : (double)NAN;
-    status = take_value(&event, call, seat, value, spent, token, &err);
+    status = take_value(&event, call, participant, value, spent, token, &err);
     if (status == MEL_OK) {
-        append(call, seat, &event, spent, id, token);
+        append(call, participant, &event, spent, id, token);
     } else {
         /* An answer that the page does not take has changed nothing. */
-        mel_seat_release(call->app->live, seat, status == MEL_EINVAL && seat->seq + 1 == event.seq);
+        mel_participant_release(call->app->cache, participant,
+                                status == MEL_EINVAL && participant->seq + 1 == event.seq);
         mel_call_failed(call, status, &err);
     }
     mel_event_row_clear(&event);
@@ -506,32 +511,33 @@ void mel_api_result(mel_call *call)
     char id[MEL_ID_TEXT];
     if (!mel_call_participant(call, id))
         return;
-    mel_seat *seat = NULL;
+    mel_participant *participant = NULL;
     json_t *result = NULL;
     mel_error err = { 0 };
-    mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
+    mel_status status = mel_participant_take(&participant, call->app->cache, id, call->seen, &err);
     if (status == MEL_OK)
-        status = mel_result_json(&result, seat->flow, seat->hall->study, seat->hall->place, &err);
+        status = mel_result_json(&result, participant->flow, participant->open_study->study,
+                                 participant->open_study->problem, &err);
     if (status == MEL_OK)
         mel_call_json(call, json_pack("{s:o}", "result", result));
     else
         mel_call_failed(call, status, &err);
-    mel_seat_release(call->app->live, seat, true);
+    mel_participant_release(call->app->cache, participant, true);
 }
 
 /* The first line of a session's file. */
-static mel_status session_header(json_t **out, mel_seat *seat, mel_error *err)
+static mel_status session_header(json_t **out, mel_participant *participant, mel_error *err)
 {
-    const mel_session *session = mel_flow_session(seat->flow);
-    const mel_place *place = seat->hall->place;
-    char *space = place->description != NULL
-                      ? mel_json_text(place->description, JSON_COMPACT | JSON_REAL_PRECISION(17))
+    const mel_session *session = mel_flow_session(participant->flow);
+    const mel_problem *problem = participant->open_study->problem;
+    char *space = problem->description != NULL
+                      ? mel_json_text(problem->description, JSON_COMPACT | JSON_REAL_PRECISION(17))
                       : NULL;
     const mel_identity identity = { .space_json = space,
-                                    .digest = place->digest[0] != '\0' ? place->digest : NULL };
+                                    .digest = problem->digest[0] != '\0' ? problem->digest : NULL };
     const mel_status status =
         mel_header_make(out, mel_session_get_options(session),
-                        place->domain.face == NULL ? mel_session_layout(session) : NULL, &identity, err);
+                        problem->domain.face == NULL ? mel_session_layout(session) : NULL, &identity, err);
     mel_json_free_text(space);
     return status;
 }
@@ -557,12 +563,12 @@ static void add_line(mel_buffer *text, json_t *line)
 }
 
 /* The session's file: its header and a line for each answer. */
-static mel_status session_text(char **out, mel_seat *seat, mel_error *err)
+static mel_status session_text(char **out, mel_participant *participant, mel_error *err)
 {
-    const mel_session *session = mel_flow_session(seat->flow);
+    const mel_session *session = mel_flow_session(participant->flow);
     const size_t size = mel_layout_size(mel_session_layout(session));
     json_t *header = NULL;
-    const mel_status status = session_header(&header, seat, err);
+    const mel_status status = session_header(&header, participant, err);
     if (status != MEL_OK)
         return status;
     mel_buffer text;
@@ -585,35 +591,35 @@ static mel_status session_text(char **out, mel_seat *seat, mel_error *err)
     return mel_fail_memory(err, "the session's file");
 }
 
-static mel_status metric_text(char **out, mel_seat *seat, mel_error *err)
+static mel_status metric_text(char **out, mel_participant *participant, mel_error *err)
 {
     mel_metric *metric = NULL;
     mel_summary summary;
-    mel_status status = mel_session_result(&metric, &summary, mel_flow_session(seat->flow), err);
+    mel_status status = mel_session_result(&metric, &summary, mel_flow_session(participant->flow), err);
     if (status == MEL_OK)
         status = mel_metric_to_json(out, metric, err);
     mel_metric_free(metric);
     return status;
 }
 
-static mel_status report_text(char **out, mel_seat *seat, mel_error *err)
+static mel_status report_text(char **out, mel_participant *participant, mel_error *err)
 {
     mel_report_options opt;
     mel_report_options_init(&opt);
-    const json_t *mistakes = json_object_get(seat->hall->study->words, "mistakes");
+    const json_t *mistakes = json_object_get(participant->open_study->study->words, "mistakes");
     opt.missed = text_of(mistakes, "missed");
     opt.false_alarm = text_of(mistakes, "false_alarm");
-    opt.people = text_of(seat->hall->study->words, "people");
-    opt.rows = seat->hall->place->rows;
-    opt.space_options = seat->hall->place->typed;
-    return mel_report_session(out, mel_flow_session(seat->flow), &opt, err);
+    opt.people = text_of(participant->open_study->study->words, "people");
+    opt.rows = participant->open_study->problem->rows;
+    opt.space_options = participant->open_study->problem->typed;
+    return mel_report_session(out, mel_flow_session(participant->flow), &opt, err);
 }
 
 void mel_api_download(mel_call *call)
 {
     static const struct {
         const char *what, *name, *type;
-        mel_status (*make)(char **out, mel_seat *seat, mel_error *err);
+        mel_status (*make)(char **out, mel_participant *participant, mel_error *err);
     } kinds[] = {
         { "metric", "metric.json", "application/json", metric_text },
         { "session", "session.jsonl", "application/x-ndjson", session_text },
@@ -629,13 +635,13 @@ void mel_api_download(mel_call *call)
     }
     if (!mel_call_participant(call, id))
         return;
-    mel_seat *seat = NULL;
+    mel_participant *participant = NULL;
     char *text = NULL;
     mel_error err = { 0 };
-    mel_status status = mel_seat_take(&seat, call->app->live, id, call->seen, &err);
+    mel_status status = mel_participant_take(&participant, call->app->cache, id, call->seen, &err);
     if (status == MEL_OK)
-        status = kinds[i].make(&text, seat, &err);
-    mel_seat_release(call->app->live, seat, true);
+        status = kinds[i].make(&text, participant, &err);
+    mel_participant_release(call->app->cache, participant, true);
     if (status != MEL_OK) {
         mel_call_failed(call, status, &err);
         return;

@@ -2,8 +2,8 @@
 #ifndef MEL_SERVER_APP_H
 #define MEL_SERVER_APP_H
 
+#include "cache.h"
 #include "http.h"
-#include "live.h"
 
 #include <pthread.h>
 
@@ -11,7 +11,7 @@ enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES 
 
 typedef struct {
     mel_store *store;
-    mel_live *live;
+    mel_cache *cache;
     unsigned char key[MEL_HASH_BYTES]; /* of all hashes, kept in the store */
     const char *public_url;            /* "https://study.example.org"; NULL: as the request says */
     int64_t upload_room;               /* bytes that uploads may take in the store */

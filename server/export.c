@@ -2,7 +2,7 @@
  * trial_type, rt and time_elapsed in milliseconds, response), JSON Lines one object per event. */
 #include "export.h"
 
-#include "read.h"
+#include "stored_json.h"
 
 #include "base/buffer.h"
 #include "base/internal.h"
@@ -83,7 +83,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text != NULL ? text : "";
 }
 
-/* What was answered, where it is one thing. */
+/* What was answered, where it is a single value. */
 static void add_response(mel_buffer *out, const json_t *value)
 {
     const json_t *answer = json_object_get(value, "answer");
@@ -185,7 +185,7 @@ static mel_status begin(writer *w, const mel_participant_row *participant, mel_e
     free(w->label);
     json_decref(w->about);
     w->label = participant->label != NULL ? mel_strdup(participant->label) : NULL;
-    w->about = mel_read_json(participant->about);
+    w->about = mel_stored_json(participant->about);
     w->created = participant->created;
     (void)snprintf(w->id, sizeof w->id, "%s", participant->id);
     return participant->label != NULL && w->label == NULL ? mel_fail_memory(err, "the export") : status;

@@ -1,6 +1,6 @@
 #include "flow.h"
 
-#include "show.h"
+#include "question_json.h"
 
 #include "base/internal.h"
 
@@ -22,7 +22,7 @@ enum { STREAM_SIDES = 1, STREAM_EVALUATION = 2, STREAM_CODE = 3, STREAM_TRAINING
 
 struct mel_flow {
     const mel_study *study;
-    const mel_place *place;
+    const mel_problem *problem;
     uint64_t seed;
     size_t phase, item; /* where: item of a training, question of an evaluation */
     uint32_t wrong;     /* tries at this training item */
@@ -47,19 +47,20 @@ static mel_status make_session(mel_session **out, const mel_flow *flow, mel_erro
 {
     mel_session_options opt = flow->study->options;
     opt.max_questions = flow->budget;
-    opt.class_names = flow->place->class_name;
-    opt.group_names = flow->place->n_groups > 1 ? flow->place->group_name : NULL;
-    if (flow->place->domain.face != NULL)
+    opt.class_names = flow->problem->class_name;
+    opt.group_names = flow->problem->n_groups > 1 ? flow->problem->group_name : NULL;
+    if (flow->problem->domain.face != NULL)
         opt.simple_questions = false;
-    return mel_session_new(out, &flow->place->domain, &opt, err);
+    return mel_session_new(out, &flow->problem->domain, &opt, err);
 }
 
 /* A point of the ball around the middle of what is feasible; of a face only where it is. */
 static bool draw_point(double *point, const mel_flow *flow, double radius, mel_rng *rng)
 {
-    const mel_face *face = flow->place->domain.face;
-    const mel_ball *ball = flow->place->domain.ball;
-    const size_t q = face != NULL ? 2 : flow->size / (flow->place->n_groups > 1 ? flow->place->n_groups : 1);
+    const mel_face *face = flow->problem->domain.face;
+    const mel_ball *ball = flow->problem->domain.ball;
+    const size_t q =
+        face != NULL ? 2 : flow->size / (flow->problem->n_groups > 1 ? flow->problem->n_groups : 1);
     for (size_t start = 0; start < flow->size; start += q) {
         mel_rng_sphere(rng, q, point + start);
         const double length = radius * pow(mel_rng_uniform(rng), 1.0 / (double)q);
@@ -77,14 +78,14 @@ static mel_status draw_evaluation(mel_flow *flow, const json_t *phase, mel_error
     const json_t *n = json_object_get(phase, "questions"), *r = json_object_get(phase, "radius");
     const double wanted = n != NULL ? json_number_value(n) : 15.0;
     double radius = r != NULL ? json_number_value(r) : 0.1;
-    if (flow->place->domain.space != NULL)
+    if (flow->problem->domain.space != NULL)
         return mel_fail(err, MEL_EDATA,
                         "evaluation: pairs can be drawn for two classes or on a ball, not for this family");
     if (!(wanted >= 1.0 && wanted <= MOST_EVALUATION) || !(radius > 0.0))
         return mel_fail(err, MEL_EDATA, "evaluation: 1 to %d questions and a radius above 0 are wanted",
                         MOST_EVALUATION);
-    if (flow->place->domain.ball != NULL)
-        radius = fmin(radius, mel_ball_radius(flow->place->domain.ball));
+    if (flow->problem->domain.ball != NULL)
+        radius = fmin(radius, mel_ball_radius(flow->problem->domain.ball));
     flow->n_evaluation = (uint32_t)wanted;
     const size_t n_points = 2 * (size_t)flow->n_evaluation;
     flow->pair = mel_alloc(n_points * flow->size, sizeof *flow->pair);
@@ -103,7 +104,7 @@ static mel_status draw_evaluation(mel_flow *flow, const json_t *phase, mel_error
     return MEL_OK;
 }
 
-mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_place *place, uint64_t seed,
+mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,
                         mel_error *err)
 {
     *out = NULL;
@@ -111,7 +112,7 @@ mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_place 
     if (flow == NULL)
         return mel_fail_memory(err, "a participant");
     flow->study = study;
-    flow->place = place;
+    flow->problem = problem;
     flow->seed = seed;
     flow->guess = NAN;
     flow->budget = study->options.max_questions;
@@ -177,11 +178,11 @@ static mel_status current_question(mel_question *out, bool *done, mel_flow *flow
         .number = (uint32_t)flow->item + 1,
         .expected = flow->n_evaluation,
         .layout = mel_session_layout(flow->session),
-        .class_names = flow->place->class_name,
-        .group_names = flow->place->n_groups > 1 ? flow->place->group_name : NULL,
+        .class_names = flow->problem->class_name,
+        .group_names = flow->problem->n_groups > 1 ? flow->problem->group_name : NULL,
         .a = pair,
         .b = pair + flow->size,
-        .class_share = flow->place->class_share,
+        .class_share = flow->problem->class_share,
     };
     return MEL_OK;
 }
@@ -211,7 +212,7 @@ static bool is_b_better(const mel_flow *flow)
  * in all. */
 static mel_status training_pair(double *a, double *b, const mel_flow *flow, bool definite, mel_error *err)
 {
-    const mel_face *face = flow->place->domain.face;
+    const mel_face *face = flow->problem->domain.face;
     if (face != NULL) {
         mel_point first, second;
         mel_status status = mel_face_support(&first, face, 0.45, 0.9, err);
@@ -227,11 +228,11 @@ static mel_status training_pair(double *a, double *b, const mel_flow *flow, bool
         memcpy(b, (double[]){ second.tp, second.tn }, 2 * sizeof *b);
         return MEL_OK;
     }
-    const mel_ball *ball = flow->place->domain.ball;
+    const mel_ball *ball = flow->problem->domain.ball;
     if (ball == NULL)
         return mel_fail(err, MEL_EDATA,
                         "training: pictures can be made for two classes or on a ball, not for this family");
-    const size_t q = flow->size / (flow->place->n_groups > 1 ? flow->place->n_groups : 1);
+    const size_t q = flow->size / (flow->problem->n_groups > 1 ? flow->problem->n_groups : 1);
     const double right = mel_session_layout(flow->session)->coordinates == MEL_OFFDIAGONAL ? -1.0 : 1.0;
     const double far = mel_ball_radius(ball) / sqrt((double)q);
     for (size_t i = 0; i < flow->size; i++) {
@@ -256,10 +257,10 @@ static mel_status training_views(json_t **out, const mel_flow *flow, bool defini
             .layout = mel_session_layout(flow->session),
             .a = turn ? room + flow->size : room,
             .b = turn ? room : room + flow->size,
-            .class_share = flow->place->class_share,
+            .class_share = flow->problem->class_share,
         };
         const uint32_t people = shown_people(flow);
-        *out = mel_show_views(&question, flow->place, people != 0 ? people : 100, err);
+        *out = mel_views_to_json(&question, flow->problem, people != 0 ? people : 100, err);
         status = *out != NULL ? MEL_OK : MEL_ENOMEM;
     }
     free(room);
@@ -356,8 +357,8 @@ static mel_status question_page(json_t *page, mel_flow *flow, mel_error *err)
     const mel_status status = current_question(&question, &done, flow, err);
     if (status != MEL_OK || done)
         return status != MEL_OK ? status : mel_fail(err, MEL_ESTATE, "there is no further question");
-    json_t *shown = mel_show_question(&question, flow->place, flow->study->words, shown_people(flow),
-                                      is_swapped(flow, question.number), err);
+    json_t *shown = mel_question_to_json(&question, flow->problem, flow->study->words, shown_people(flow),
+                                         is_swapped(flow, question.number), err);
     return shown == NULL                  ? MEL_ENOMEM
            : put(page, "question", shown) ? MEL_OK
                                           : mel_fail_memory(err, "a page");
@@ -389,8 +390,8 @@ static mel_status training_page(json_t *page, mel_flow *flow, mel_error *err)
 
 static mel_status guess_page(json_t *page, const mel_flow *flow, mel_error *err)
 {
-    char *missed = mel_show_mistake(flow->place, flow->study->words, 1, 0, false);
-    char *alarm = mel_show_mistake(flow->place, flow->study->words, 0, 1, true);
+    char *missed = mel_mistake_name(flow->problem, flow->study->words, 1, 0, false);
+    char *alarm = mel_mistake_name(flow->problem, flow->study->words, 0, 1, true);
     const bool good = missed != NULL && alarm != NULL &&
                       put(page, "labels", json_pack("{s:s, s:s}", "missed", missed, "false_alarms", alarm));
     free(missed);
@@ -950,15 +951,15 @@ static bool agrees(double difference, mel_answer answer)
 
 static double f1_of(const mel_flow *flow, const double *point)
 {
-    const double positives = mel_face_positives(flow->place->domain.face);
-    const double false_alarms = mel_face_negatives(flow->place->domain.face) - point[1];
+    const double positives = mel_face_positives(flow->problem->domain.face);
+    const double false_alarms = mel_face_negatives(flow->problem->domain.face) - point[1];
     const double whole = point[0] + positives + false_alarms;
     return whole > 0.0 ? 2.0 * point[0] / whole : 0.0;
 }
 
 mel_status mel_flow_agreed(mel_agreed *out, mel_flow *flow, mel_error *err)
 {
-    *out = (mel_agreed){ .planar = flow->place->domain.face != NULL };
+    *out = (mel_agreed){ .planar = flow->problem->domain.face != NULL };
     if (flow->n_evaluation == 0)
         return MEL_OK;
     mel_metric *metric = NULL;

@@ -2,13 +2,13 @@
 #ifndef MEL_SERVER_FLOW_H
 #define MEL_SERVER_FLOW_H
 
-#include "place.h"
+#include "problem.h"
 #include "study.h"
 
 typedef struct mel_flow mel_flow;
 
-/* study and place are lent and must outlive the flow. */
-mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_place *place, uint64_t seed,
+/* study and problem are lent and must outlive the flow. */
+mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,
                         mel_error *err);
 void mel_flow_free(mel_flow *flow);
 
@@ -29,7 +29,7 @@ json_t *mel_flow_simulated(mel_flow *flow, mel_oracle *oracle, double guess, mel
 
 const char *mel_flow_state(const mel_flow *flow); /* "active", "complete", "left" */
 const char *mel_flow_where(const mel_flow *flow); /* the kind of the current phase, or "left" */
-size_t mel_flow_phase(const mel_flow *flow);      /* its place in the study, also of somebody who left */
+size_t mel_flow_phase(const mel_flow *flow);      /* its position in the study, also of somebody who left */
 /* "question 7 of elicitation". */
 void mel_flow_describe(char *text, size_t n, const mel_flow *flow);
 /* On a page with the result: whether further questions may be asked, and would tell more. */

@@ -76,7 +76,7 @@ static mel_status match_names(mel_metric **metric, const mel_place *place, mel_e
 }
 
 static mel_status read_metric(mel_metric **out, const json_t *json, const mel_layout *layout,
-                              const mel_place *place, mel_error *err)
+                              const mel_problem *problem, mel_error *err)
 {
     *out = NULL;
     if (json_is_number(json)) {
@@ -85,7 +85,7 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
             return mel_fail(
                 err, MEL_EINVAL,
                 "metric: a number above 0 says how many false alarms a miss is worth, of two classes");
-        return mel_metric_linear(out, MEL_FAMILY_LINEAR, layout, place->class_name, MEL_UTILITY,
+        return mel_metric_linear(out, MEL_FAMILY_LINEAR, layout, problem->class_name, MEL_UTILITY,
                                  (double[]){ ratio / (1.0 + ratio), 1.0 / (1.0 + ratio) }, err);
     }
     char *text = json_is_object(json) ? mel_json_text(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
@@ -106,7 +106,7 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
 
 /* The oracle, and the ratio that it would guess (NaN: none). */
 static mel_status make_oracle(mel_oracle **out, double *guess, const mel_rehearsal *how, const mel_flow *flow,
-                              const mel_place *place, uint64_t seed, mel_error *err)
+                              const mel_problem *problem, uint64_t seed, mel_error *err)
 {
     *guess = NAN;
     if (how->metric == NULL || json_is_null(how->metric))
@@ -118,7 +118,7 @@ static mel_status make_oracle(mel_oracle **out, double *guess, const mel_rehears
     mel_status status = mel_noise_parse(&opt.noise, how->noise != NULL ? how->noise : "none", err);
     if (status == MEL_OK)
         status = read_metric(&metric, how->metric, mel_session_layout(mel_flow_session((mel_flow *)flow)),
-                             place, err);
+                             problem, err);
     mel_cost_ratio ratio;
     if (status == MEL_OK && mel_metric_cost_ratio(&ratio, metric, NULL) == MEL_OK)
         *guess = ratio.ratio;
@@ -149,28 +149,28 @@ static mel_status walk(mel_flow *flow, mel_error *err)
     return status;
 }
 
-mel_status mel_manage_check(mel_live *live, mel_study *study, mel_error *err)
+mel_status mel_manage_check(mel_cache *cache, mel_study *study, mel_error *err)
 {
-    mel_hall *hall = NULL;
+    mel_open_study *open_study = NULL;
     mel_flow *flow = NULL;
-    mel_status status = mel_hall_of(&hall, live, study, err);
+    mel_status status = mel_open_study_of(&open_study, cache, study, err);
     if (status == MEL_OK)
-        status = mel_flow_new(&flow, hall->study, hall->place, 1, err);
+        status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, err);
     if (status == MEL_OK)
         status = walk(flow, err);
     mel_flow_free(flow);
-    mel_hall_release(live, hall);
+    mel_open_study_release(cache, open_study);
     return status;
 }
 
-mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_live *live, const char *text,
+mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *cache, const char *text,
                              mel_error *err)
 {
     mel_study *study = NULL;
     mel_status status = mel_study_parse(&study, text, strlen(text), err);
     json_t *space = study != NULL ? json_incref((json_t *)study->space) : NULL;
     if (status == MEL_OK)
-        status = mel_manage_check(live, study, err);
+        status = mel_manage_check(cache, study, err);
     if (status == MEL_OK)
         status = mel_space_keep(store, space, err);
     json_decref(space);
@@ -208,7 +208,7 @@ static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel
     return status;
 }
 
-static mel_status rehearse_one(mel_store *store, const mel_hall *hall, const char *study,
+static mel_status rehearse_one(mel_store *store, const mel_open_study *open_study, const char *study,
                                const mel_rehearsal *how, uint64_t seed, mel_error *err)
 {
     mel_participant_row row = { .created = mel_now(), .seed = seed, .state = "active" };
@@ -222,10 +222,11 @@ static mel_status rehearse_one(mel_store *store, const mel_hall *hall, const cha
     mel_flow *flow = NULL;
     mel_oracle *oracle = NULL;
     double guess = NAN;
-    mel_status status = row.about != NULL ? mel_flow_new(&flow, hall->study, hall->place, row.seed, err)
-                                          : mel_fail_memory(err, "a participant");
+    mel_status status = row.about != NULL
+                            ? mel_flow_new(&flow, open_study->study, open_study->problem, row.seed, err)
+                            : mel_fail_memory(err, "a participant");
     if (status == MEL_OK)
-        status = make_oracle(&oracle, &guess, how, flow, hall->place, row.seed, err);
+        status = make_oracle(&oracle, &guess, how, flow, open_study->problem, row.seed, err);
     if (status == MEL_OK)
         status = mel_store_add_participant(store, &row, err);
     for (uint32_t seq = 1; status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0; seq++)
@@ -245,7 +246,7 @@ static uint64_t seed_of(const mel_rehearsal *how, size_t number)
     return mel_rng_next(&rng) >> 1; /* as mel_new_seed */
 }
 
-mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_live *live, const char *study,
+mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,
                                const mel_rehearsal *how, mel_error *err)
 {
     uint32_t walked = 0;
@@ -256,16 +257,16 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_live *live,
     if (how->noise != NULL && (how->metric == NULL || json_is_null(how->metric)) &&
         strcmp(how->noise, "none") != 0)
         return mel_fail(err, MEL_EINVAL, "noise: it needs a metric that answers err about");
-    mel_hall *hall = NULL;
-    mel_status status = mel_hall_of_study(&hall, live, study, err);
+    mel_open_study *open_study = NULL;
+    mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
     mel_study_counts before = { 0 };
     if (status == MEL_OK)
         status = mel_store_counts(&before, store, study, err);
     for (; walked < how->participants && status == MEL_OK; walked++) {
         const size_t number = before.active + before.complete + before.left + walked;
-        status = rehearse_one(store, hall, study, how, seed_of(how, number), err);
+        status = rehearse_one(store, open_study, study, how, seed_of(how, number), err);
     }
-    mel_hall_release(live, hall);
+    mel_open_study_release(cache, open_study);
     if (done != NULL)
         *done = status == MEL_OK ? walked : walked > 0 ? walked - 1 : 0;
     return status;

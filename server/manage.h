@@ -2,7 +2,7 @@
 #ifndef MEL_SERVER_MANAGE_H
 #define MEL_SERVER_MANAGE_H
 
-#include "live.h"
+#include "cache.h"
 
 /* Sessions without a study belong to this one, which is no study and never listed. */
 #define MEL_ALONE "alone"
@@ -10,9 +10,9 @@ mel_status mel_manage_prepare(mel_store *store, mel_error *err);
 
 /* Whether a study file is right: what it is about can be made, and somebody who agrees to everything gets
  * through to the end. The study is taken over, on failure too. */
-mel_status mel_manage_check(mel_live *live, mel_study *study, mel_error *err);
+mel_status mel_manage_check(mel_cache *cache, mel_study *study, mel_error *err);
 /* Checks and stores a study, open for participants; id receives its id. text ends with a NUL. */
-mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_live *live, const char *text,
+mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *cache, const char *text,
                              mel_error *err);
 
 /* How simulated participants answer. metric: a metric file, or a number: how many false alarms a miss is
@@ -26,14 +26,14 @@ typedef struct {
 } mel_rehearsal;
 enum { MEL_MOST_REHEARSED = 1000 };
 /* They walk through the study and are stored, marked as simulated. *done (may be NULL): how many did. */
-mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_live *live, const char *study,
+mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,
                                const mel_rehearsal *how, mel_error *err);
 
 /* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md. What was
  * found out about people is remembered until they say more. Replaying others ends after so many seconds, or
  * when the server has no room for work that takes long; those that are left have no metric then, and complete
  * is false: asking again goes on. */
-mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_live *live, const char *study,
+mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, const char *study,
                               double seconds, mel_error *err);
 
 #endif

@@ -2,8 +2,8 @@
 #include "manage.h"
 
 #include "app.h"
-#include "read.h"
 #include "result.h"
+#include "stored_json.h"
 
 #include "base/internal.h"
 #include "base/json.h"
@@ -21,11 +21,11 @@ static const double SHORT_POOLING = 1.0; /* seconds */
 typedef struct {
     mel_participant_row *row;
     size_t n;
-} crowd;
+} people_of_study;
 
 static bool is_simulated(const mel_participant_row *row)
 {
-    json_t *about = mel_read_json(row->about);
+    json_t *about = mel_stored_json(row->about);
     const bool simulated = json_is_true(json_object_get(about, "simulated"));
     json_decref(about);
     return simulated;
@@ -64,14 +64,15 @@ static bool put_times(json_t *out, const mel_session *session)
 }
 
 /* What was found so far, without what only the own result page shows. */
-static bool put_findings(json_t *out, mel_seat *seat)
+static bool put_findings(json_t *out, mel_participant *participant)
 {
     static const char *const kept[] = { "questions", "ratio",     "weights",     "lambda",
                                         "words",     "agreement", "consistency", "threshold" };
-    if (mel_session_answers(mel_flow_session(seat->flow)) == 0)
+    if (mel_session_answers(mel_flow_session(participant->flow)) == 0)
         return true;
     json_t *result = NULL;
-    if (mel_result_json(&result, seat->flow, seat->hall->study, seat->hall->place, NULL) != MEL_OK)
+    if (mel_result_json(&result, participant->flow, participant->open_study->study,
+                        participant->open_study->problem, NULL) != MEL_OK)
         return true; /* nothing can be said yet */
     bool good = true;
     for (size_t i = 0; i < sizeof kept / sizeof *kept && good; i++)
@@ -89,17 +90,18 @@ static json_t *describe_plain(const mel_participant_row *row)
 }
 
 /* {"phase": where, "about": {..}}: what only a replay tells; NULL without memory. */
-static json_t *describe_seat(mel_seat *seat)
+static json_t *describe_participant(mel_participant *participant)
 {
     char page[MOST_PAGE_TEXT];
-    mel_flow_describe(page, sizeof page, seat->flow);
-    json_t *about = json_pack("{s:s, s:I, s:f}", "page", page, "answers", (json_int_t)seat->seq, "seconds",
-                              seat->seconds);
-    if (about == NULL || !put_times(about, mel_flow_session(seat->flow)) || !put_findings(about, seat)) {
+    mel_flow_describe(page, sizeof page, participant->flow);
+    json_t *about = json_pack("{s:s, s:I, s:f}", "page", page, "answers", (json_int_t)participant->seq,
+                              "seconds", participant->seconds);
+    if (about == NULL || !put_times(about, mel_flow_session(participant->flow)) ||
+        !put_findings(about, participant)) {
         json_decref(about);
         return NULL;
     }
-    return json_pack("{s:I, s:o}", "phase", (json_int_t)mel_flow_phase(seat->flow), "about", about);
+    return json_pack("{s:I, s:o}", "phase", (json_int_t)mel_flow_phase(participant->flow), "about", about);
 }
 
 /* Every event sets the time, and the last one the state. */
@@ -109,25 +111,26 @@ static void mark_of(char mark[MEL_MEMO_TEXT], const mel_participant_row *row)
 }
 
 /* Found out now, and remembered until the person says more. */
-static mel_status find_out(json_t **found, const mel_participant_row *row, mel_live *live)
+static mel_status find_out(json_t **found, const mel_participant_row *row, mel_cache *cache)
 {
     char mark[MEL_MEMO_TEXT];
-    mel_seat *seat = NULL;
-    mel_status status = mel_live_begin(live, NULL);
+    mel_participant *participant = NULL;
+    mel_status status = mel_cache_begin_work(cache, NULL);
     if (status != MEL_OK)
         return status;
-    status = mel_seat_look(&seat, live, row->id, row->seen, NULL);
+    status = mel_participant_look(&participant, cache, row->id, row->seen, NULL);
     if (status == MEL_OK) {
-        *found = describe_seat(seat);
-        (void)snprintf(seat->row.state, sizeof seat->row.state, "%s", mel_flow_state(seat->flow));
-        mark_of(mark, &seat->row);
+        *found = describe_participant(participant);
+        (void)snprintf(participant->row.state, sizeof participant->row.state, "%s",
+                       mel_flow_state(participant->flow));
+        mark_of(mark, &participant->row);
         if (*found != NULL)
-            mel_live_remember(live, row->id, mark, *found);
+            mel_cache_remember(cache, row->id, mark, *found);
         else
             status = MEL_ENOMEM;
-        mel_seat_release(live, seat, !seat->fresh);
+        mel_participant_release(cache, participant, !participant->fresh);
     }
-    mel_live_end(live);
+    mel_cache_end_work(cache);
     return status;
 }
 
@@ -193,10 +196,10 @@ static json_t *disagreement(const mel_pooled *pooled)
                      text);
 }
 
-static json_t *pooled_json(const mel_pooled *pooled, size_t through, const mel_hall *hall)
+static json_t *pooled_json(const mel_pooled *pooled, size_t through, const mel_open_study *open_study)
 {
     json_t *out = NULL;
-    if (mel_result_of_metric(&out, pooled->joint, hall->study, hall->place, NULL) != MEL_OK)
+    if (mel_result_of_metric(&out, pooled->joint, open_study->study, open_study->problem, NULL) != MEL_OK)
         return NULL;
     (void)json_object_set_new(out, "participants", json_integer((json_int_t)pooled->n));
     (void)json_object_set_new(out, "of", json_integer((json_int_t)through));
@@ -206,9 +209,9 @@ static json_t *pooled_json(const mel_pooled *pooled, size_t through, const mel_h
 
 /* The metric of those who are through, of the first MOST_POOLED where there are more. Nobody waits for a
  * participant who is: holding them holds up nobody. *whole: all of them could be had. */
-static json_t *pool(bool *whole, const crowd *c, const mel_hall *hall, mel_live *live)
+static json_t *pool(bool *whole, const people_of_study *c, const mel_open_study *open_study, mel_cache *cache)
 {
-    mel_seat *seat[MOST_POOLED];
+    mel_participant *participant[MOST_POOLED];
     mel_session *session[MOST_POOLED];
     size_t n = 0, through = 0;
     bool real = false;
@@ -220,25 +223,25 @@ static json_t *pool(bool *whole, const crowd *c, const mel_hall *hall, mel_live 
         through++;
         if (n == MOST_POOLED)
             continue;
-        if (mel_seat_look(&seat[n], live, c->row[i].id, c->row[i].seen, NULL) != MEL_OK) {
+        if (mel_participant_look(&participant[n], cache, c->row[i].id, c->row[i].seen, NULL) != MEL_OK) {
             *whole = false;
             continue;
         }
-        session[n] = mel_flow_session(seat[n]->flow);
+        session[n] = mel_flow_session(participant[n]->flow);
         n++;
     }
     mel_pooled *pooled = NULL;
     json_t *out = NULL;
     if (n >= LEAST_POOLED && mel_sessions_pool(&pooled, n, session, NULL) == MEL_OK)
-        out = pooled_json(pooled, through, hall);
+        out = pooled_json(pooled, through, open_study);
     mel_pooled_free(pooled);
     for (; n > 0; n--)
-        mel_seat_release(live, seat[n - 1], !seat[n - 1]->fresh);
+        mel_participant_release(cache, participant[n - 1], !participant[n - 1]->fresh);
     return out != NULL ? out : json_null();
 }
 
 /* Who is through, in short. */
-static void mark_all(char mark[MEL_MEMO_TEXT], const crowd *c)
+static void mark_all(char mark[MEL_MEMO_TEXT], const people_of_study *c)
 {
     uint64_t through = 0, last = 0;
     for (size_t i = 0; i < c->n; i++)
@@ -267,23 +270,24 @@ static bool is_due(const json_t *known)
 
 /* Pooling takes a while: what was found is kept until somebody else is through, and for longer where it takes
  * long or (anew is false) there are other things to do first. */
-static json_t *pool_once(const crowd *c, const mel_hall *hall, mel_live *live, const char *study, bool anew)
+static json_t *pool_once(const people_of_study *c, const mel_open_study *open_study, mel_cache *cache,
+                         const char *study, bool anew)
 {
     char mark[MEL_MEMO_TEXT];
     mark_all(mark, c);
-    json_t *known = mel_live_recall(live, study, mark);
+    json_t *known = mel_cache_recall(cache, study, mark);
     if (known == NULL) {
-        known = mel_live_recall(live, study, NULL);
-        if (anew && (known == NULL || is_due(known)) && mel_live_begin(live, NULL) == MEL_OK) {
+        known = mel_cache_recall(cache, study, NULL);
+        if (anew && (known == NULL || is_due(known)) && mel_cache_begin_work(cache, NULL) == MEL_OK) {
             const double begun = work_done();
             bool whole = true;
-            json_t *pooled = pool(&whole, c, hall, live);
-            mel_live_end(live);
+            json_t *pooled = pool(&whole, c, open_study, cache);
+            mel_cache_end_work(cache);
             json_decref(known);
             known = json_pack("{s:o, s:f, s:I}", "pooled", pooled, "took", work_done() - begun, "at",
                               (json_int_t)mel_now());
             if (known != NULL)
-                mel_live_remember(live, study, whole ? mark : "", known);
+                mel_cache_remember(cache, study, whole ? mark : "", known);
         }
     }
     json_t *pooled = json_object_get(known, "pooled");
@@ -308,14 +312,14 @@ typedef struct {
 } shift;
 
 static json_t *describe(shift *work, drop_out *d, const mel_participant_row *row, const mel_study *study,
-                        mel_live *live)
+                        mel_cache *cache)
 {
     char mark[MEL_MEMO_TEXT];
     mark_of(mark, row);
-    json_t *one = describe_plain(row), *found = mel_live_recall(live, row->id, mark);
+    json_t *one = describe_plain(row), *found = mel_cache_recall(cache, row->id, mark);
     mel_status status = found != NULL ? MEL_OK : MEL_BUSY;
     if (found == NULL && !work->busy && clock_now() <= work->end)
-        status = find_out(&found, row, live);
+        status = find_out(&found, row, cache);
     work->busy = work->busy || status == MEL_BUSY;
     /* Who cannot be replayed at all is left out, and not waited for. */
     work->left = work->left || status == MEL_BUSY || status == MEL_EIO || status == MEL_ENOMEM;
@@ -332,14 +336,14 @@ static json_t *describe(shift *work, drop_out *d, const mel_participant_row *row
 }
 
 /* Everybody, in the order in which they came; *complete: nothing was left for another time. */
-static json_t *list_people(bool *complete, drop_out *d, const crowd *c, const mel_study *study,
-                           mel_live *live, double seconds)
+static json_t *list_people(bool *complete, drop_out *d, const people_of_study *c, const mel_study *study,
+                           mel_cache *cache, double seconds)
 {
     shift work = { .end = clock_now() + seconds };
     json_t *list = json_array();
     bool good = list != NULL;
     for (size_t i = 0; i < c->n && good; i++)
-        good = json_array_append_new(list, describe(&work, d, &c->row[i], study, live)) == 0;
+        good = json_array_append_new(list, describe(&work, d, &c->row[i], study, cache)) == 0;
     *complete = !work.left;
     if (good)
         return list;
@@ -347,34 +351,35 @@ static json_t *list_people(bool *complete, drop_out *d, const crowd *c, const me
     return NULL;
 }
 
-static mel_status monitor(json_t **out, const crowd *c, const mel_hall *hall, mel_live *live,
-                          const char *study, double seconds, mel_error *err)
+static mel_status monitor(json_t **out, const people_of_study *c, const mel_open_study *open_study,
+                          mel_cache *cache, const char *study, double seconds, mel_error *err)
 {
-    drop_out d = { mel_alloc_zero(hall->study->n_phases, sizeof *d.here),
-                   mel_alloc_zero(hall->study->n_phases, sizeof *d.left) };
+    drop_out d = { mel_alloc_zero(open_study->study->n_phases, sizeof *d.here),
+                   mel_alloc_zero(open_study->study->n_phases, sizeof *d.left) };
     bool complete = false;
-    json_t *people =
-        d.here != NULL && d.left != NULL ? list_people(&complete, &d, c, hall->study, live, seconds) : NULL;
+    json_t *people = d.here != NULL && d.left != NULL
+                         ? list_people(&complete, &d, c, open_study->study, cache, seconds)
+                         : NULL;
     if (people != NULL)
-        *out = json_pack("{s:o, s:o, s:o, s:b}", "live", people, "pages", list_pages(hall->study, &d),
-                         "pooled", pool_once(c, hall, live, study, complete), "complete", complete);
+        *out = json_pack("{s:o, s:o, s:o, s:b}", "live", people, "pages", list_pages(open_study->study, &d),
+                         "pooled", pool_once(c, open_study, cache, study, complete), "complete", complete);
     free(d.here);
     free(d.left);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "the participants");
 }
 
-mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_live *live, const char *study,
+mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, const char *study,
                               double seconds, mel_error *err)
 {
     *out = NULL;
-    crowd c = { 0 };
-    mel_hall *hall = NULL;
-    mel_status status = mel_hall_of_study(&hall, live, study, err);
+    people_of_study c = { 0 };
+    mel_open_study *open_study = NULL;
+    mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
     if (status == MEL_OK)
         status = mel_store_participants(&c.row, &c.n, store, study, err);
     if (status == MEL_OK)
-        status = monitor(out, &c, hall, live, study, seconds, err);
-    mel_hall_release(live, hall);
+        status = monitor(out, &c, open_study, cache, study, seconds, err);
+    mel_open_study_release(cache, open_study);
     mel_participant_rows_free(c.row, c.n);
     return status;
 }

@@ -15,7 +15,7 @@ typedef struct {
     enum { MEL_POSTGRES_NO_TROUBLE, MEL_POSTGRES_CONFLICT, MEL_POSTGRES_AWAY } trouble;
 } mel_postgres;
 
-/* Makes sure that there is a live connection. */
+/* Makes sure that the connection works. */
 mel_status mel_postgres_connect(mel_postgres *connection, const char *url, mel_error *err);
 void mel_postgres_disconnect(mel_postgres *connection);
 /* Statements without results. */

@@ -1,19 +1,19 @@
-/* The store in a PostgreSQL database: a pool of connections, which all threads share. */
+/* The store in a PostgreSQL database: connections that all threads share. */
 #include "postgres.h"
-#include "store_pool.h"
+#include "store_connections.h"
 
 #include <stdlib.h>
 
 enum {
-    CONNECTIONS = MEL_POOL_MOST,
+    CONNECTIONS = MEL_MOST_CONNECTIONS,
     TRIES = 8 /* of a transaction that others or a lost connection ended */
 };
 
 typedef struct {
     mel_store store; /* first: what callers hold */
     char *url;
-    mel_pool pool;
-    mel_postgres connections[CONNECTIONS]; /* made when first used */
+    mel_connections connections;
+    mel_postgres links[CONNECTIONS]; /* made when first used */
 } postgres_store;
 
 /* One try. *again: it came to nothing for a reason that another try may not meet. A server that goes away
@@ -45,8 +45,8 @@ static mel_status transact(mel_store *store, const char *begin, mel_sql_work wor
                            mel_error *err)
 {
     postgres_store *s = (postgres_store *)store;
-    const size_t number = mel_pool_take(&s->pool);
-    mel_postgres *c = &s->connections[number];
+    const size_t number = mel_connections_take(&s->connections);
+    mel_postgres *c = &s->links[number];
     mel_status status = MEL_OK;
     bool again = true;
     for (int n = 0; n < TRIES && again; n++) {
@@ -55,7 +55,7 @@ static mel_status transact(mel_store *store, const char *begin, mel_sql_work wor
         if (status == MEL_OK)
             status = run_transaction(&again, c, begin, work, context, err);
     }
-    mel_pool_return(&s->pool, number);
+    mel_connections_return(&s->connections, number);
     return status;
 }
 
@@ -84,8 +84,8 @@ static void close_store(mel_store *store)
 {
     postgres_store *s = (postgres_store *)store;
     for (size_t i = 0; i < CONNECTIONS; i++)
-        mel_postgres_disconnect(&s->connections[i]);
-    mel_pool_clear(&s->pool);
+        mel_postgres_disconnect(&s->links[i]);
+    mel_connections_clear(&s->connections);
     free(s->url);
     free(s);
 }
@@ -139,7 +139,7 @@ mel_status mel_postgres_store_open(mel_store **out, const char *url, mel_error *
     if (s == NULL)
         return mel_fail_memory(err, "the store");
     s->store = (mel_store){ NULL, read_snapshot, write_durably, verify, close_store };
-    mel_pool_init(&s->pool, CONNECTIONS);
+    mel_connections_init(&s->connections, CONNECTIONS);
     s->url = mel_strdup(url);
     const mel_status status = s->url != NULL ? write_durably(&s->store, upgrade, NULL, false, err)
                                              : mel_fail_memory(err, "the store's name");

@@ -1,8 +1,8 @@
 #include "result.h"
 
-#include "read.h"
+#include "stored_json.h"
 
-#include "show.h"
+#include "question_json.h"
 
 #include "base/buffer.h"
 #include "base/internal.h"
@@ -18,7 +18,7 @@ typedef struct {
     json_t *out;
     mel_flow *flow;
     const mel_study *study;
-    const mel_place *place;
+    const mel_problem *problem;
     mel_session *session;
     mel_metric *metric;
     mel_summary summary;
@@ -110,7 +110,7 @@ static mel_status put_metric(finding *f, mel_error *err)
     const mel_status status = mel_metric_to_json(&text, f->metric, err);
     if (status != MEL_OK)
         return status;
-    json_t *metric = mel_read_json(text);
+    json_t *metric = mel_stored_json(text);
     free(text);
     return put(f->out, "metric", metric, err);
 }
@@ -122,12 +122,12 @@ static char *coordinate_name(const finding *f, size_t i)
     const size_t k = layout->n_classes;
     if (layout->coordinates == MEL_OFFDIAGONAL) {
         const size_t truth = i / (k - 1), rest = i % (k - 1);
-        return mel_show_mistake(f->place, f->study->words, truth, rest < truth ? rest : rest + 1, false);
+        return mel_mistake_name(f->problem, f->study->words, truth, rest < truth ? rest : rest + 1, false);
     }
     const size_t class_code = layout->coordinates == MEL_BINARY ? 1 - i : i;
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
-    mel_buffer_printf(&text, "%s predicted rightly", f->place->class_name[class_code]);
+    mel_buffer_printf(&text, "%s predicted rightly", f->problem->class_name[class_code]);
     if (text.status == MEL_OK)
         return text.data;
     mel_buffer_free(&text);
@@ -173,8 +173,8 @@ static mel_status put_ratio(finding *f, mel_error *err)
     mel_cost_ratio ratio;
     if (mel_metric_cost_ratio(&ratio, f->metric, NULL) != MEL_OK)
         return MEL_OK; /* not a linear metric */
-    char *missed = mel_show_mistake(f->place, f->study->words, 1, 0, false);
-    char *alarms = mel_show_mistake(f->place, f->study->words, 0, 1, true);
+    char *missed = mel_mistake_name(f->problem, f->study->words, 1, 0, false);
+    char *alarms = mel_mistake_name(f->problem, f->study->words, 0, 1, true);
     json_t *object = interval(ratio.ratio, ratio.low, ratio.high);
     const bool good = missed != NULL && alarms != NULL &&
                       json_object_set_new(object, "missed", json_string(missed)) == 0 &&
@@ -190,7 +190,7 @@ static mel_status put_ratio(finding *f, mel_error *err)
     if (status == MEL_OK && mel_metric_threshold(&threshold, f->metric, NULL) == MEL_OK) {
         /* The threshold falls as the ratio grows: 1/(1 + ratio). */
         object = interval(threshold, 1.0 / (1.0 + ratio.high), 1.0 / (1.0 + ratio.low));
-        if (json_object_set_new(object, "positive", json_string(f->place->class_name[1])) != 0) {
+        if (json_object_set_new(object, "positive", json_string(f->problem->class_name[1])) != 0) {
             json_decref(object);
             return mel_fail_memory(err, "the result");
         }
@@ -207,7 +207,7 @@ static json_t *pair_json(mel_point point)
 /* What holds for the data at hand is read off the face as it was measured, not off the smoothed one. */
 static const mel_face *measured_face(const finding *f)
 {
-    return f->place->measured != NULL ? f->place->measured : f->place->domain.face;
+    return f->problem->measured != NULL ? f->problem->measured : f->problem->domain.face;
 }
 
 static mel_status best_vertex(mel_point *out, const finding *f, mel_error *err)
@@ -249,8 +249,8 @@ static mel_status add_effect(json_t *list, const finding *f, const char *name, m
                              mel_error *err)
 {
     uint32_t people = 0;
-    json_t *counts = mel_show_counts((double[]){ point.tp, point.tn }, mel_metric_layout(f->metric), f->place,
-                                     &people, err);
+    json_t *counts = mel_counts_to_json((double[]){ point.tp, point.tn }, mel_metric_layout(f->metric),
+                                        f->problem, &people, err);
     if (counts == NULL)
         return MEL_ENOMEM;
     double value = NAN;
@@ -284,14 +284,14 @@ static mel_status put_neighbours(finding *f, mel_error *err)
     mel_rng rng;
     mel_rng_seed(&rng, 1);
     for (size_t i = 0; i < 2 * (size_t)PAIRS; i++) {
-        const mel_point point = mel_face_random(f->place->domain.face, &rng);
+        const mel_point point = mel_face_random(f->problem->domain.face, &rng);
         a[2 * i] = point.tp;
         a[2 * i + 1] = point.tn;
     }
     mel_neighbour near[NEIGHBOURS];
     size_t n = 0;
     const mel_status status = mel_metric_neighbours(
-        near, NEIGHBOURS, &n, f->metric, mel_face_positives(f->place->domain.face), PAIRS, a, b, err);
+        near, NEIGHBOURS, &n, f->metric, mel_face_positives(f->problem->domain.face), PAIRS, a, b, err);
     free(a);
     if (status != MEL_OK)
         return status;
@@ -379,7 +379,7 @@ static mel_status put_use(finding *f, mel_error *err)
         (void)snprintf(
             text, sizeof text,
             "# probabilities of \"%s\" from any model\ndecision = model.predict_proba(X)[:, 1] >= %.4g\n",
-            f->place->class_name[1], json_number_value(threshold));
+            f->problem->class_name[1], json_number_value(threshold));
     else
         (void)snprintf(text, sizeof text,
                        "# with the metric file that you can download here\n"
@@ -388,11 +388,11 @@ static mel_status put_use(finding *f, mel_error *err)
     return put(f->out, "python", json_string(text), err);
 }
 
-mel_status mel_result_json(json_t **out, mel_flow *flow, const mel_study *study, const mel_place *place,
+mel_status mel_result_json(json_t **out, mel_flow *flow, const mel_study *study, const mel_problem *problem,
                            mel_error *err)
 {
     *out = NULL;
-    finding f = { .flow = flow, .study = study, .place = place, .session = mel_flow_session(flow) };
+    finding f = { .flow = flow, .study = study, .problem = problem, .session = mel_flow_session(flow) };
     mel_status status = mel_session_result(&f.metric, &f.summary, f.session, err);
     f.out = json_object();
     if (status == MEL_OK)
@@ -405,7 +405,7 @@ mel_status mel_result_json(json_t **out, mel_flow *flow, const mel_study *study,
         status = put_metric(&f, err);
     if (status == MEL_OK)
         status = put_weights(&f, err);
-    if (status == MEL_OK && place->domain.face != NULL)
+    if (status == MEL_OK && problem->domain.face != NULL)
         status = put_planar(&f, err);
     if (status == MEL_OK)
         status = put_sure(&f, err);
@@ -420,14 +420,14 @@ mel_status mel_result_json(json_t **out, mel_flow *flow, const mel_study *study,
 }
 
 mel_status mel_result_of_metric(json_t **out, mel_metric *metric, const mel_study *study,
-                                const mel_place *place, mel_error *err)
+                                const mel_problem *problem, mel_error *err)
 {
     *out = NULL;
-    finding f = { .out = json_object(), .study = study, .place = place, .metric = metric };
+    finding f = { .out = json_object(), .study = study, .problem = problem, .metric = metric };
     mel_status status = put_words(&f, err);
     if (status == MEL_OK)
         status = put_weights(&f, err);
-    if (status == MEL_OK && place->domain.face != NULL)
+    if (status == MEL_OK && problem->domain.face != NULL)
         status = put_ratio(&f, err);
     if (status == MEL_OK)
         *out = f.out;

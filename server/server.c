@@ -41,7 +41,7 @@ static mel_status find_key(mel_app *app, mel_error *err)
     return status;
 }
 
-mel_status mel_app_init(mel_app *app, mel_store *store, mel_place_maker maker, void *user, mel_error *err)
+mel_status mel_app_init(mel_app *app, mel_store *store, mel_problem_maker maker, void *user, mel_error *err)
 {
     *app = (mel_app){ .store = store };
     pthread_mutex_init(&app->lock, NULL);
@@ -50,15 +50,15 @@ mel_status mel_app_init(mel_app *app, mel_store *store, mel_place_maker maker, v
     mel_status status = find_key(app, err);
     if (status == MEL_OK)
         status = mel_manage_prepare(store, err);
-    return status == MEL_OK ? mel_live_new(&app->live, store, maker, user, err) : status;
+    return status == MEL_OK ? mel_cache_new(&app->cache, store, maker, user, err) : status;
 }
 
 void mel_app_clear(mel_app *app)
 {
-    mel_live_free(app->live);
+    mel_cache_free(app->cache);
     pthread_mutex_destroy(&app->lock);
     sodium_memzero(app->key, sizeof app->key);
-    app->live = NULL;
+    app->cache = NULL;
 }
 
 /* --- what has to be done now and then ----------------------------------------------------------- */
@@ -119,7 +119,7 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
     server->app.datasets = opt->datasets;
     server->app.upload_room = opt->upload_room;
     if (status == MEL_OK)
-        mel_live_limit(server->app.live, opt->http.workers);
+        mel_cache_limit(server->app.cache, opt->http.workers);
     bool mine = false;
     if (status == MEL_OK)
         status = mel_admin_token_new(server->token, &mine, false, &server->app, err);

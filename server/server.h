@@ -9,7 +9,7 @@ typedef struct {
     mel_http_options http;
     const char *public_url; /* what browsers see, "https://study.example.org"; NULL: as requests say */
     mel_store *store;       /* lent; must outlive the server */
-    mel_place_maker maker;
+    mel_problem_maker maker;
     void *user;             /* the maker's */
     const json_t *datasets; /* lent: what /api/datasets lists */
     int64_t upload_room;    /* bytes that uploads may take in the store; 2 GiB */
@@ -18,7 +18,7 @@ void mel_server_options_init(mel_server_options *opt);
 
 /* Everything about a store but HTTP: its hash key and what is in memory. Cleared with mel_app_clear, on
  * failure too. */
-mel_status mel_app_init(mel_app *app, mel_store *store, mel_place_maker maker, void *user, mel_error *err);
+mel_status mel_app_init(mel_app *app, mel_store *store, mel_problem_maker maker, void *user, mel_error *err);
 void mel_app_clear(mel_app *app);
 
 typedef struct mel_server mel_server;

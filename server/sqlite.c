@@ -62,19 +62,19 @@ static mel_status fail(const mel_sqlite *c, int code, mel_error *err)
     return mel_fail(err, status_of(code), "%s: %s", c->path, text);
 }
 
-static int bind(sqlite3_stmt *statement, int place, const mel_sql_value *value)
+static int bind(sqlite3_stmt *statement, int position, const mel_sql_value *value)
 {
     switch (value->kind) {
     case MEL_SQL_INTEGER:
-        return sqlite3_bind_int64(statement, place, value->integer);
+        return sqlite3_bind_int64(statement, position, value->integer);
     case MEL_SQL_TEXT:
-        return sqlite3_bind_text64(statement, place, value->data, value->n, SQLITE_STATIC, SQLITE_UTF8);
+        return sqlite3_bind_text64(statement, position, value->data, value->n, SQLITE_STATIC, SQLITE_UTF8);
     case MEL_SQL_BYTES: /* no pointer would be NULL, which no bytes are not */
-        return sqlite3_bind_blob64(statement, place, value->n > 0 ? value->data : "", value->n,
+        return sqlite3_bind_blob64(statement, position, value->n > 0 ? value->data : "", value->n,
                                    SQLITE_STATIC);
     case MEL_SQL_NULL:
     default:
-        return sqlite3_bind_null(statement, place);
+        return sqlite3_bind_null(statement, position);
     }
 }
 
@@ -255,7 +255,7 @@ mel_status mel_sqlite_begin(mel_sqlite *c, bool write, mel_error *err)
     if (write)
         return mel_sqlite_execute(c, "BEGIN IMMEDIATE", err);
     mel_status status = mel_sqlite_execute(c, "BEGIN", err);
-    if (status == MEL_OK) /* the snapshot begins with the first thing read */
+    if (status == MEL_OK) /* the snapshot begins with the first row read */
         status = mel_sqlite_execute(c, "SELECT 1 FROM study LIMIT 1", err);
     if (status != MEL_OK)
         mel_sqlite_rollback(c);

@@ -1,6 +1,6 @@
 /* The store in an SQLite file: one thread writes (sqlite_writer.c), readers have connections of their own. */
 #include "sqlite.h"
-#include "store_pool.h"
+#include "store_connections.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@ typedef struct {
     mel_store store; /* first: what callers hold */
     char *path;
     mel_writer *writer;
-    mel_pool pool;
+    mel_connections connections;
     mel_sqlite *readers[READERS]; /* opened when first used */
 } sqlite_store;
 
@@ -35,7 +35,7 @@ static mel_status open_reader(mel_sqlite **out, const char *path, mel_error *err
 static mel_status read_snapshot(mel_store *store, mel_sql_work work, void *context, mel_error *err)
 {
     sqlite_store *s = (sqlite_store *)store;
-    const size_t number = mel_pool_take(&s->pool);
+    const size_t number = mel_connections_take(&s->connections);
     mel_sqlite **reader = &s->readers[number];
     mel_status status = open_reader(reader, s->path, err);
     if (status == MEL_OK)
@@ -44,7 +44,7 @@ static mel_status read_snapshot(mel_store *store, mel_sql_work work, void *conte
         status = work(&(*reader)->sql, context, err);
     if (*reader != NULL)
         mel_sqlite_rollback(*reader);
-    mel_pool_return(&s->pool, number);
+    mel_connections_return(&s->connections, number);
     return status;
 }
 
@@ -81,7 +81,7 @@ static void close_store(mel_store *store)
     for (size_t i = 0; i < READERS; i++)
         mel_sqlite_close(s->readers[i]);
     mel_writer_stop(s->writer); /* the last connection to go copies the log into the file */
-    mel_pool_clear(&s->pool);
+    mel_connections_clear(&s->connections);
     free(s->path);
     free(s);
 }
@@ -145,7 +145,7 @@ mel_status mel_sqlite_store_open(mel_store **out, const char *path, mel_error *e
     if (s == NULL)
         return mel_fail_memory(err, "the store");
     s->store = (mel_store){ NULL, read_snapshot, write_durably, verify, close_store };
-    mel_pool_init(&s->pool, READERS);
+    mel_connections_init(&s->connections, READERS);
     const mel_status status = open_store(s, path, err);
     if (status != MEL_OK) {
         close_store(&s->store);

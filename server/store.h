@@ -6,7 +6,7 @@
  * MEL_EIO: the store cannot read or write now (disk full, read-only, server away): nothing was stored, and
  * the same call works again once the cause is gone. (When a PostgreSQL server goes away in the middle of a
  * commit, it may have been stored; an append sent again with its key is then MEL_REPLAYED.)
- * MEL_EINVAL: there is no such study, participant or thing. MEL_ECONFLICT: it is there already. */
+ * MEL_EINVAL: there is no such study, participant or blob. MEL_ECONFLICT: it is there already. */
 #ifndef MEL_SERVER_STORE_H
 #define MEL_SERVER_STORE_H
 
@@ -127,7 +127,7 @@ mel_status mel_store_visit(mel_store *store, const char *study, mel_visit visit,
 mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err);
 /* Whether writing works now (a disk may be full): one row written and removed. */
 mel_status mel_store_check(mel_store *store, mel_error *err);
-/* Reads everything: MEL_EDATA names the first thing that is damaged (pages, references, gaps in a log). */
+/* Reads everything: MEL_EDATA names the first damage (pages, references, gaps in a log). */
 mel_status mel_store_verify(mel_store *store, mel_error *err);
 
 #endif

@@ -14,7 +14,7 @@ enum {
     MOST_TEXT = 20000,
     MOST_CODE = 999,
     MOST_QUESTIONS = 1000,
-    PLACE_TEXT = 96
+    WHERE_TEXT = 96
 };
 
 /* --- what an object may hold -------------------------------------------------------------------- */
@@ -61,23 +61,23 @@ static const field *find_field(const field *fields, const char *name)
 }
 
 /* Every member is known and of its kind; the required ones are there. */
-static mel_status check_object(const json_t *object, const char *place, const field *fields, mel_error *err)
+static mel_status check_object(const json_t *object, const char *where, const field *fields, mel_error *err)
 {
     if (!json_is_object(object))
-        return mel_fail(err, MEL_EDATA, "%s: an object is wanted here", place);
+        return mel_fail(err, MEL_EDATA, "%s: an object is wanted here", where);
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)object, name, value)
     {
         const field *known = find_field(fields, name);
         if (known == NULL)
-            return mel_fail(err, MEL_EDATA, "%s.%.40s: there is no such field", place, name);
+            return mel_fail(err, MEL_EDATA, "%s.%.40s: there is no such field", where, name);
         if (!is_kind(value, known->kind))
-            return mel_fail(err, MEL_EDATA, "%s.%s: %s is wanted here", place, name, kind_name(known->kind));
+            return mel_fail(err, MEL_EDATA, "%s.%s: %s is wanted here", where, name, kind_name(known->kind));
     }
     for (; fields->name != NULL; fields++)
         if (fields->required && json_object_get(object, fields->name) == NULL)
-            return mel_fail(err, MEL_EDATA, "%s.%s: this field is missing", place, fields->name);
+            return mel_fail(err, MEL_EDATA, "%s.%s: this field is missing", where, fields->name);
     return MEL_OK;
 }
 
@@ -134,24 +134,24 @@ static const field input_fields[] = { { "name", TEXT, true },         { "label",
                                       { "required", BOOLEAN, false }, { "low", NUMBER, false },
                                       { "high", NUMBER, false },      { 0 } };
 
-static mel_status check_choices(const json_t *choices, const char *place, mel_error *err)
+static mel_status check_choices(const json_t *choices, const char *where, mel_error *err)
 {
     const size_t n = json_array_size(choices);
     if (n < 2 || n > MOST_FIELDS)
-        return mel_fail(err, MEL_EDATA, "%s.choices: 2 to %d texts are wanted", place, MOST_FIELDS);
+        return mel_fail(err, MEL_EDATA, "%s.choices: 2 to %d texts are wanted", where, MOST_FIELDS);
     for (size_t i = 0; i < n; i++)
         if (!json_is_string(json_array_get(choices, i)))
-            return mel_fail(err, MEL_EDATA, "%s.choices[%zu]: a text is wanted here", place, i);
+            return mel_fail(err, MEL_EDATA, "%s.choices[%zu]: a text is wanted here", where, i);
     return MEL_OK;
 }
 
-static mel_status check_inputs(const json_t *inputs, const char *place, mel_error *err)
+static mel_status check_inputs(const json_t *inputs, const char *where, mel_error *err)
 {
     if (json_array_size(inputs) > MOST_FIELDS)
-        return mel_fail(err, MEL_EDATA, "%s.fields: at most %d are allowed", place, MOST_FIELDS);
+        return mel_fail(err, MEL_EDATA, "%s.fields: at most %d are allowed", where, MOST_FIELDS);
     for (size_t i = 0; i < json_array_size(inputs); i++) {
-        char at[PLACE_TEXT];
-        (void)snprintf(at, sizeof at, "%.40s.fields[%zu]", place, i);
+        char at[WHERE_TEXT];
+        (void)snprintf(at, sizeof at, "%.40s.fields[%zu]", where, i);
         const json_t *input = json_array_get(inputs, i);
         const mel_status status = check_object(input, at, input_fields, err);
         if (status != MEL_OK)
@@ -186,7 +186,7 @@ static const field of_fields[] = { { "system", TEXT, false },      { "true", NUM
 
 /* What `of` means: a number that is counted, or the definite question. Classes and groups are numbers from 0;
  * whether they are there, the space says. */
-static mel_status check_of(const json_t *of, const char *place, mel_error *err)
+static mel_status check_of(const json_t *of, const char *where, mel_error *err)
 {
     static const char *const numbers[] = { "true", "predicted", "class", "group" };
     const char *system = text_of(of, "system"), *total = text_of(of, "total");
@@ -194,35 +194,35 @@ static mel_status check_of(const json_t *of, const char *place, mel_error *err)
         const json_t *value = json_object_get(of, numbers[i]);
         const double number = json_number_value(value);
         if (value != NULL && (!(number >= 0.0 && number <= MOST_CODE) || number != floor(number)))
-            return mel_fail(err, MEL_EDATA, "%s.%s: a whole number from 0 is wanted", place, numbers[i]);
+            return mel_fail(err, MEL_EDATA, "%s.%s: a whole number from 0 is wanted", where, numbers[i]);
     }
     if (json_object_get(of, "system") != NULL && strcmp(system, "A") != 0 && strcmp(system, "B") != 0)
-        return mel_fail(err, MEL_EDATA, "%s.system: '%.40s' is neither A nor B", place, system);
+        return mel_fail(err, MEL_EDATA, "%s.system: '%.40s' is neither A nor B", where, system);
     if (json_is_true(json_object_get(of, "definite")))
         return MEL_OK;
     if (json_object_get(of, "total") == NULL)
         return json_object_get(of, "true") != NULL && json_object_get(of, "predicted") != NULL
                    ? MEL_OK
                    : mel_fail(err, MEL_EDATA,
-                              "%s: true and predicted, total and class, or definite is wanted", place);
+                              "%s: true and predicted, total and class, or definite is wanted", where);
     if (strcmp(total, "predicted") != 0 && strcmp(total, "true") != 0)
-        return mel_fail(err, MEL_EDATA, "%s.total: '%.40s' is neither predicted nor true", place, total);
+        return mel_fail(err, MEL_EDATA, "%s.total: '%.40s' is neither predicted nor true", where, total);
     return json_object_get(of, "class") != NULL
                ? MEL_OK
-               : mel_fail(err, MEL_EDATA, "%s.class: the class of the total is wanted", place);
+               : mel_fail(err, MEL_EDATA, "%s.class: the class of the total is wanted", where);
 }
 
-static mel_status check_items(const json_t *items, const char *place, mel_error *err)
+static mel_status check_items(const json_t *items, const char *where, mel_error *err)
 {
     if (json_array_size(items) == 0 || json_array_size(items) > MOST_FIELDS)
-        return mel_fail(err, MEL_EDATA, "%s.items: 1 to %d are wanted", place, MOST_FIELDS);
+        return mel_fail(err, MEL_EDATA, "%s.items: 1 to %d are wanted", where, MOST_FIELDS);
     for (size_t i = 0; i < json_array_size(items); i++) {
-        char at[PLACE_TEXT];
-        (void)snprintf(at, sizeof at, "%.40s.items[%zu]", place, i);
+        char at[WHERE_TEXT];
+        (void)snprintf(at, sizeof at, "%.40s.items[%zu]", where, i);
         const json_t *item = json_array_get(items, i);
         mel_status status = check_object(item, at, item_fields, err);
         if (status == MEL_OK) {
-            char of[PLACE_TEXT + 8];
+            char of[WHERE_TEXT + 8];
             (void)snprintf(of, sizeof of, "%.90s.of", at);
             status = check_object(json_object_get(item, "of"), of, of_fields, err);
             if (status == MEL_OK)
@@ -236,8 +236,8 @@ static mel_status check_items(const json_t *items, const char *place, mel_error 
 
 static mel_status read_phase(mel_phase *out, const json_t *json, size_t index, mel_error *err)
 {
-    char place[PLACE_TEXT];
-    (void)snprintf(place, sizeof place, "phases[%zu]", index);
+    char where[WHERE_TEXT];
+    (void)snprintf(where, sizeof where, "phases[%zu]", index);
     const char *name = text_of(json, "kind");
     size_t kind = 0;
     while (kind < sizeof kinds / sizeof *kinds && strcmp(kinds[kind].name, name) != 0)
@@ -247,14 +247,14 @@ static mel_status read_phase(mel_phase *out, const json_t *json, size_t index, m
             err, MEL_EDATA,
             "%s.kind: '%.40s' is none of consent, form, text, training, guess, elicitation, evaluation, "
             "result, done",
-            place, name);
+            where, name);
     *out = (mel_phase){ .kind = (mel_phase_kind)kind, .json = json };
-    const mel_status status = check_object(json, place, kinds[kind].fields, err);
+    const mel_status status = check_object(json, where, kinds[kind].fields, err);
     if (status != MEL_OK)
         return status;
     if (out->kind == MEL_PHASE_FORM)
-        return check_inputs(json_object_get(json, "fields"), place, err);
-    return out->kind == MEL_PHASE_TRAINING ? check_items(json_object_get(json, "items"), place, err) : MEL_OK;
+        return check_inputs(json_object_get(json, "fields"), where, err);
+    return out->kind == MEL_PHASE_TRAINING ? check_items(json_object_get(json, "items"), where, err) : MEL_OK;
 }
 
 /* Elicitation comes once; what needs its answers after it; done comes last. */

@@ -134,13 +134,13 @@ void mel_api_upload(mel_call *call)
     if (!mel_call_is_own(call, NULL))
         return;
     mel_error err = { 0 };
-    const mel_status status = mel_live_begin(call->app->live, &err);
+    const mel_status status = mel_cache_begin_work(call->app->cache, &err);
     if (status != MEL_OK) {
         mel_call_failed(call, status, &err);
         return;
     }
     upload(call);
-    mel_live_end(call->app->live);
+    mel_cache_end_work(call->app->cache);
 }
 
 /* --- spaces that strangers may name ------------------------------------------------------------- */

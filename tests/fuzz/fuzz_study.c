@@ -1,7 +1,7 @@
 /* Study files, and what a browser may send for their pages. The input is a study file; behind a NUL byte
  * follow values of events, one per line. */
 #include "server/flow.h"
-#include "support/server/place.h"
+#include "support/server/problem.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,22 +28,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *text = (const char *)data, *end = size > 0 ? memchr(text, '\0', size) : NULL;
     const size_t n = end != NULL ? (size_t)(end - text) : size;
     mel_study *study = NULL;
-    mel_place *place = NULL;
+    mel_problem *problem = NULL;
     mel_flow *flow = NULL;
     mel_error err;
     if (mel_study_parse(&study, text, n, &err) != MEL_OK)
         return 0;
     study->options.max_questions = study->options.max_questions < 8 ? study->options.max_questions : 8;
-    if (test_make_place(&place, NULL, study->space, study->options.family, 1, &err) == MEL_OK &&
-        mel_flow_new(&flow, study, place, 1, &err) == MEL_OK)
+    if (test_make_problem(&problem, NULL, study->space, study->options.family, 1, &err) == MEL_OK &&
+        mel_flow_new(&flow, study, problem, 1, &err) == MEL_OK)
         for (size_t sent = 0; end != NULL && sent < MOST_VALUES && end < text + size; sent++) {
             const char *line = end + 1, *next = memchr(line, '\n', (size_t)(text + size - line));
             end = next;
             send(flow, line, next != NULL ? (size_t)(next - line) : (size_t)(text + size - line));
         }
     mel_flow_free(flow);
-    if (place != NULL)
-        place->free(place);
+    if (problem != NULL)
+        problem->free(problem);
     mel_study_free(study);
     return 0;
 }

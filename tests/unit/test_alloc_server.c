@@ -1,6 +1,6 @@
 /* Each allocation of a study file, of a participant's way, of the result and of links fails
  * once. */
-#include "support/server/place.h"
+#include "support/server/problem.h"
 #include "support/server/store.h"
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 #include "server/manage.h"
 #include "server/result.h"
 #include "server/server.h"
-#include "server/show.h"
+#include "server/question_json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static mel_status parse_study(void *context)
 
 typedef struct {
     mel_study *study;
-    mel_place *place;
+    mel_problem *problem;
 } world;
 
 /* Whoever is asked says A; pages are made on the way. */
@@ -38,7 +38,7 @@ static mel_status walk(void *context)
                                           "{\"answer\": \"B\"}" };
     mel_flow *flow = NULL;
     mel_error err;
-    mel_status status = mel_flow_new(&flow, w->study, w->place, 1, &err);
+    mel_status status = mel_flow_new(&flow, w->study, w->problem, 1, &err);
     for (size_t i = 0; i < COUNT(values) && status == MEL_OK; i++) {
         json_t *value = json_loads(values[i], 0, NULL), *page = NULL;
         status = mel_flow_page(&page, flow, &err);
@@ -57,11 +57,11 @@ static mel_status find_result(void *context)
     mel_flow *flow = NULL;
     json_t *answer = json_pack("{s:s}", "answer", "A"), *result = NULL;
     mel_error err;
-    mel_status status = mel_flow_new(&flow, w->study, w->place, 1, &err);
+    mel_status status = mel_flow_new(&flow, w->study, w->problem, 1, &err);
     for (int i = 0; i < 2 && status == MEL_OK; i++)
         status = mel_flow_tell(flow, answer, 1.0, &err);
     if (status == MEL_OK)
-        status = mel_result_json(&result, flow, w->study, w->place, &err);
+        status = mel_result_json(&result, flow, w->study, w->problem, &err);
     json_decref(result);
     json_decref(answer);
     mel_flow_free(flow);
@@ -82,9 +82,9 @@ static void run_on(const char *text, const char *what, mel_status (*work)(void *
     world w = { 0 };
     mel_error err;
     assert_ok(mel_study_parse(&w.study, text, strlen(text), &err), &err);
-    assert_ok(test_make_place(&w.place, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
+    assert_ok(test_make_problem(&w.problem, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
     test_each_allocation(what, work, &w);
-    w.place->free(w.place);
+    w.problem->free(w.problem);
     mel_study_free(w.study);
 }
 
@@ -134,18 +134,18 @@ typedef struct {
     mel_app app;
     char study[MEL_ID_TEXT];
     json_t *labels;
-} hall;
+} open_study;
 
-static void open_hall(hall *h)
+static void set_up_study(open_study *h)
 {
     mel_error err;
     mel_store *store = test_store_open(test_store_file("alloc.db"));
     h->labels = json_pack("[s, s]", "p01", "p02");
-    assert_ok(mel_app_init(&h->app, store, test_make_place, NULL, &err), &err);
-    assert_ok(mel_manage_create(h->study, store, h->app.live, short_study, &err), &err);
+    assert_ok(mel_app_init(&h->app, store, test_make_problem, NULL, &err), &err);
+    assert_ok(mel_manage_create(h->study, store, h->app.cache, short_study, &err), &err);
 }
 
-static void close_hall(hall *h)
+static void tear_down_study(open_study *h)
 {
     mel_store *store = h->app.store;
     json_decref(h->labels);
@@ -156,7 +156,7 @@ static void close_hall(hall *h)
 
 static mel_status make_links(void *context)
 {
-    const hall *h = context;
+    const open_study *h = context;
     bool wanted = false;
     mel_status status = mel_links_note(&h->app, h->study, h->labels, NULL);
     if (status == MEL_OK)
@@ -172,13 +172,13 @@ static mel_status make_links(void *context)
 static void test_links(void **state)
 {
     (void)state;
-    hall h;
-    open_hall(&h);
+    open_study h;
+    set_up_study(&h);
     assert_int_equal(make_links(&h),
                      MEL_OK); /* the store's connections and statements are there from now on */
     test_each_allocation("links", make_links, &h);
     assert_int_equal(make_links(&h), MEL_OK);
-    close_hall(&h);
+    tear_down_study(&h);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* A store that fails at any one of its calls while the server answers: 503 with a sentence and nothing half
  * done; the same request works once the store does. Over real HTTP. */
-#include "support/server/place.h"
+#include "support/server/problem.h"
 #include "support/server/store.h"
 
 #include "server/manage.h"
@@ -89,7 +89,7 @@ static void start(world *w)
     opt.http.port = 0;
     opt.http.workers = 4;
     opt.store = &w->store.base;
-    opt.maker = test_make_place;
+    opt.maker = test_make_problem;
     opt.datasets = w->datasets;
     w->store.owner = pthread_self();
     w->store.tidied = false;
@@ -107,8 +107,8 @@ static int set_up(void **state)
     w = (world){ .datasets = json_array() };
     w.store.real = test_store_open(test_fresh_url());
     w.store.base = (mel_store){ .read = shaky_read, .write = shaky_write };
-    assert_ok(mel_app_init(&app, w.store.real, test_make_place, NULL, &err), &err);
-    assert_ok(mel_manage_create(w.study, w.store.real, app.live, test_study_text, &err), &err);
+    assert_ok(mel_app_init(&app, w.store.real, test_make_problem, NULL, &err), &err);
+    assert_ok(mel_manage_create(w.study, w.store.real, app.cache, test_study_text, &err), &err);
     mel_app_clear(&app);
     start(&w);
     *state = &w;
@@ -316,13 +316,13 @@ static void test_monitoring(void **state)
     mel_error err;
     join(&b[0]);
     join(&b[1]);
-    assert_ok(mel_app_init(&app, &w->store.base, test_make_place, NULL, &err), &err);
+    assert_ok(mel_app_init(&app, &w->store.base, test_make_problem, NULL, &err), &err);
     size_t partly = 0;
     bool failed = true;
     for (long n = 0; failed; n++) {
         json_t *seen = NULL;
         arm(&w->store, n);
-        const mel_status status = mel_manage_monitor(&seen, &w->store.base, app.live, w->study, 600.0, &err);
+        const mel_status status = mel_manage_monitor(&seen, &w->store.base, app.cache, w->study, 600.0, &err);
         failed = heal(&w->store);
         assert_true(status == MEL_OK || (failed && status == MEL_EIO));
         if (status == MEL_OK) {

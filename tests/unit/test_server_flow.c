@@ -1,5 +1,5 @@
 /* One participant's way: pages, answers, refusals that change nothing, undo, replay, agreement. */
-#include "support/server/place.h"
+#include "support/server/problem.h"
 #include "support/test.h"
 
 #include "server/flow.h"
@@ -11,7 +11,7 @@
 
 typedef struct {
     mel_study *study;
-    mel_place *place;
+    mel_problem *problem;
     mel_flow *flow;
     mel_oracle *oracle;
 } world;
@@ -46,8 +46,8 @@ static world make(const char *text, uint64_t seed)
 {
     world w = { .study = parse(text) };
     mel_error err;
-    assert_ok(test_make_place(&w.place, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
-    assert_ok(mel_flow_new(&w.flow, w.study, w.place, seed, &err), &err);
+    assert_ok(test_make_problem(&w.problem, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, seed, &err), &err);
     w.oracle = doctor(w.flow);
     return w;
 }
@@ -56,7 +56,7 @@ static void clear(world *w)
 {
     mel_oracle_free(w->oracle);
     mel_flow_free(w->flow);
-    w->place->free(w->place);
+    w->problem->free(w->problem);
     mel_study_free(w->study);
 }
 
@@ -123,7 +123,7 @@ static void test_replay_gives_the_same_pages(void **state)
         assert_true(n > 30);
         mel_flow *again = NULL;
         mel_error err;
-        assert_ok(mel_flow_new(&again, w.study, w.place, seed, &err), &err);
+        assert_ok(mel_flow_new(&again, w.study, w.problem, seed, &err), &err);
         for (size_t i = 0; i <= n; i++) {
             json_t *now = page_of(again);
             assert_true(json_equal(now, page[i]));
@@ -437,7 +437,7 @@ static void test_evaluation_pairs(void **state)
             for (size_t s = 0; s < 2; s++) {
                 const mel_point point = { json_number_value(json_array_get(sides[s], 0)),
                                           json_number_value(json_array_get(sides[s], 1)) };
-                assert_true(mel_face_contains(w.place->domain.face, point, 1e-12));
+                assert_true(mel_face_contains(w.problem->domain.face, point, 1e-12));
             }
             if (i == 0)
                 first[seed - 1] = json_number_value(json_array_get(sides[0], 0));
@@ -458,8 +458,8 @@ static void test_more_questions(void **state)
     mel_error err;
     assert_ok(mel_study_alone(&w.study, start, &err), &err);
     json_decref(start);
-    assert_ok(test_make_place(&w.place, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
-    assert_ok(mel_flow_new(&w.flow, w.study, w.place, 1, &err), &err);
+    assert_ok(test_make_problem(&w.problem, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, 1, &err), &err);
     w.oracle = doctor(w.flow);
     go_to(&w, "result");
     assert_int_equal(mel_session_answers(mel_flow_session(w.flow)), 3);
@@ -517,7 +517,7 @@ static void test_result(void **state)
     go_to(&w, "result");
     json_t *result = NULL;
     mel_error err;
-    assert_ok(mel_result_json(&result, w.flow, w.study, w.place, &err), &err);
+    assert_ok(mel_result_json(&result, w.flow, w.study, w.problem, &err), &err);
     const double ratio = json_number_value(json_object_get(json_object_get(result, "ratio"), "value"));
     assert_true(ratio > 3.0 && ratio < 14.0);
     const json_t *threshold = json_object_get(result, "threshold");
@@ -546,7 +546,7 @@ static void test_consistency_text(void **state)
         mel_metric *metric = NULL;
         mel_summary summary;
         mel_error err;
-        assert_ok(mel_result_json(&result, w.flow, w.study, w.place, &err), &err);
+        assert_ok(mel_result_json(&result, w.flow, w.study, w.problem, &err), &err);
         assert_ok(mel_session_result(&metric, &summary, mel_flow_session(w.flow), &err), &err);
         assert_true(isfinite(summary.evidence));
         const char *text = json_string_value(json_object_get(json_object_get(result, "consistency"), "text"));

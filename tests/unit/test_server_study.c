@@ -1,5 +1,5 @@
-/* Study files: what is read, and the place that every refusal names. */
-#include "support/server/place.h"
+/* Study files: what is read, and the field that every refusal names. */
+#include "support/server/problem.h"
 #include "support/test.h"
 
 #include "server/study.h"
@@ -44,7 +44,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     static const struct {
-        const char *from, *to, *place;
+        const char *from, *to, *problem;
     } rows[] = {
         { "melicit-study", "melicit-metric", "format" },
         { "\"version\": 1, \"title\"", "\"version\": 2, \"title\"", "version" },
@@ -100,10 +100,10 @@ static void test_refusals(void **state)
         mel_study *study = NULL;
         mel_error err = { 0 };
         assert_int_not_equal(mel_study_parse(&study, text, strlen(text), &err), MEL_OK);
-        if (strstr(err.text, rows[i].place) == NULL)
+        if (strstr(err.text, rows[i].problem) == NULL)
             print_error("%s -> %s: \"%s\" does not name %s\n", rows[i].from, rows[i].to, err.text,
-                        rows[i].place);
-        assert_non_null(strstr(err.text, rows[i].place));
+                        rows[i].problem);
+        assert_non_null(strstr(err.text, rows[i].problem));
         assert_null(study);
         free(text);
     }

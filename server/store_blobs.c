@@ -20,11 +20,11 @@ typedef struct {
     int64_t time; /* when it expires, or now */
     void *bytes;  /* found */
     size_t n_stored;
-} thing;
+} blob;
 
 static mel_status copy_bytes(void *context, const mel_sql_value *row, mel_error *err)
 {
-    thing *t = context;
+    blob *t = context;
     t->bytes = mel_alloc(row->n, 1);
     if (t->bytes == NULL)
         return mel_fail_memory(err, "a stored thing");
@@ -34,24 +34,24 @@ static mel_status copy_bytes(void *context, const mel_sql_value *row, mel_error 
     return MEL_OK;
 }
 
-static void forget(thing *t)
+static void forget(blob *t)
 {
     free(t->bytes);
     t->bytes = NULL;
     t->n_stored = 0;
 }
 
-static mel_status get_thing(mel_sql *sql, void *context, mel_error *err)
+static mel_status get_blob(mel_sql *sql, void *context, mel_error *err)
 {
-    thing *t = context;
+    blob *t = context;
     forget(t);
     const mel_sql_value p[] = { mel_sql_text(t->name), mel_sql_integer(t->time) };
     return sql->run(sql, MEL_SQL_GET, p, 2, copy_bytes, t, err);
 }
 
-static mel_status put_thing(mel_sql *sql, void *context, mel_error *err)
+static mel_status put_blob(mel_sql *sql, void *context, mel_error *err)
 {
-    const thing *t = context;
+    const blob *t = context;
     const mel_sql_value p[] = { mel_sql_text(t->name), mel_sql_bytes(t->mine, t->n),
                                 mel_sql_integer(t->time) };
     return sql->run(sql, MEL_SQL_PUT, p, 3, NULL, NULL, err);
@@ -59,49 +59,49 @@ static mel_status put_thing(mel_sql *sql, void *context, mel_error *err)
 
 static mel_status put_once(mel_sql *sql, void *context, mel_error *err)
 {
-    const thing *t = context;
+    const blob *t = context;
     const mel_sql_value p[] = { mel_sql_text(t->name), mel_sql_bytes(t->mine, t->n),
                                 mel_sql_integer(t->time) };
     const mel_status status = sql->run(sql, MEL_SQL_PUT_ONCE, p, 3, NULL, NULL, err);
-    return status == MEL_OK ? get_thing(sql, context, err) : status;
+    return status == MEL_OK ? get_blob(sql, context, err) : status;
 }
 
 static mel_status note_bytes(void *context, const mel_sql_value *row, mel_error *err)
 {
     (void)err;
-    ((thing *)context)->time = row->integer;
+    ((blob *)context)->time = row->integer;
     return MEL_OK;
 }
 
 static mel_status sum_bytes(mel_sql *sql, void *context, mel_error *err)
 {
-    const mel_sql_value p = mel_sql_text(((const thing *)context)->name);
+    const mel_sql_value p = mel_sql_text(((const blob *)context)->name);
     return sql->run(sql, MEL_SQL_BYTES_OF, &p, 1, note_bytes, context, err);
 }
 
-static mel_status remove_thing(mel_sql *sql, void *context, mel_error *err)
+static mel_status remove_blob(mel_sql *sql, void *context, mel_error *err)
 {
-    const mel_sql_value p = mel_sql_text(((const thing *)context)->name);
+    const mel_sql_value p = mel_sql_text(((const blob *)context)->name);
     return sql->run(sql, MEL_SQL_REMOVE, &p, 1, NULL, NULL, err);
 }
 
-static mel_status expire_things(mel_sql *sql, void *context, mel_error *err)
+static mel_status expire_blobs(mel_sql *sql, void *context, mel_error *err)
 {
-    const mel_sql_value p = mel_sql_integer(((const thing *)context)->time);
+    const mel_sql_value p = mel_sql_integer(((const blob *)context)->time);
     return sql->run(sql, MEL_SQL_EXPIRE, &p, 1, NULL, NULL, err);
 }
 
 static mel_status put_and_remove(mel_sql *sql, void *context, mel_error *err)
 {
-    const mel_status status = put_thing(sql, context, err);
-    return status == MEL_OK ? remove_thing(sql, context, err) : status;
+    const mel_status status = put_blob(sql, context, err);
+    return status == MEL_OK ? remove_blob(sql, context, err) : status;
 }
 
 mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
                          mel_error *err)
 {
-    thing t = { .name = name, .mine = bytes, .n = n, .time = expires };
-    return store->write(store, put_thing, &t, false, err);
+    blob t = { .name = name, .mine = bytes, .n = n, .time = expires };
+    return store->write(store, put_blob, &t, false, err);
 }
 
 typedef struct {
@@ -114,8 +114,8 @@ static mel_status put_names(mel_sql *sql, void *context, mel_error *err)
     const names *all = context;
     mel_status status = MEL_OK;
     for (size_t i = 0; i < all->n && status == MEL_OK; i++) {
-        thing t = { .name = all->name[i].text, .mine = "1", .n = 1 };
-        status = put_thing(sql, &t, err);
+        blob t = { .name = all->name[i].text, .mine = "1", .n = 1 };
+        status = put_blob(sql, &t, err);
     }
     return status;
 }
@@ -127,7 +127,7 @@ mel_status mel_store_put_names(mel_store *store, const mel_name *name, size_t n,
 }
 
 /* Hands the found bytes to the caller. */
-static mel_status found(void **bytes, size_t *n, thing *t, mel_status status, mel_error *err)
+static mel_status found(void **bytes, size_t *n, blob *t, mel_status status, mel_error *err)
 {
     *bytes = NULL;
     *n = 0;
@@ -144,14 +144,14 @@ static mel_status found(void **bytes, size_t *n, thing *t, mel_status status, me
 
 mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *name, mel_error *err)
 {
-    thing t = { .name = name, .time = now_ms() };
-    return found(bytes, n, &t, store->read(store, get_thing, &t, err), err);
+    blob t = { .name = name, .time = now_ms() };
+    return found(bytes, n, &t, store->read(store, get_blob, &t, err), err);
 }
 
 mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,
                               const void *mine, size_t n, mel_error *err)
 {
-    thing t = { .name = name, .mine = mine, .n = n, .time = now_ms() };
+    blob t = { .name = name, .mine = mine, .n = n, .time = now_ms() };
     return found(bytes, n_stored, &t, store->write(store, put_once, &t, false, err), err);
 }
 
@@ -162,7 +162,7 @@ mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, m
     if (strlen(prefix) + 2 > sizeof pattern)
         return mel_fail(err, MEL_EINVAL, "the beginning of a name is at most %zu bytes", sizeof pattern - 2);
     (void)snprintf(pattern, sizeof pattern, "%s%%", prefix);
-    thing t = { .name = pattern };
+    blob t = { .name = pattern };
     const mel_status status = store->read(store, sum_bytes, &t, err);
     if (status == MEL_OK)
         *out = t.time;
@@ -171,18 +171,18 @@ mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, m
 
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err)
 {
-    thing t = { .name = name };
-    return store->write(store, remove_thing, &t, false, err);
+    blob t = { .name = name };
+    return store->write(store, remove_blob, &t, false, err);
 }
 
 mel_status mel_store_expire(mel_store *store, int64_t now, mel_error *err)
 {
-    thing t = { .time = now };
-    return store->write(store, expire_things, &t, false, err);
+    blob t = { .time = now };
+    return store->write(store, expire_blobs, &t, false, err);
 }
 
 mel_status mel_store_check(mel_store *store, mel_error *err)
 {
-    thing t = { .name = "check", .mine = "", .n = 0, .time = 0 };
+    blob t = { .name = "check", .mine = "", .n = 0, .time = 0 };
     return store->write(store, put_and_remove, &t, false, err);
 }

@@ -1,4 +1,4 @@
-#include "show.h"
+#include "question_json.h"
 
 #include "base/buffer.h"
 #include "base/internal.h"
@@ -26,21 +26,21 @@ static bool put(json_t *object, const char *key, json_t *value)
     return json_object_set_new(object, key, value) == 0;
 }
 
-static const char *class_name(const mel_place *place, size_t class_code)
+static const char *class_name(const mel_problem *problem, size_t class_code)
 {
-    return place->class_name[class_code];
+    return problem->class_name[class_code];
 }
 
 /* --- words -------------------------------------------------------------------------------------- */
 
-char *mel_show_mistake(const mel_place *place, const json_t *words, size_t truth, size_t predicted,
+char *mel_mistake_name(const mel_problem *problem, const json_t *words, size_t truth, size_t predicted,
                        bool plural)
 {
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
     const json_t *mistakes = json_object_get(words, "mistakes");
     const char *key = truth == 1 ? "missed" : "false_alarm";
-    const char *own = place->n_classes == 2 ? json_string_value(json_object_get(mistakes, key)) : NULL;
+    const char *own = problem->n_classes == 2 ? json_string_value(json_object_get(mistakes, key)) : NULL;
     char plural_key[24];
     (void)snprintf(plural_key, sizeof plural_key, "%s_plural", key);
     const char *many = plural ? json_string_value(json_object_get(mistakes, plural_key)) : NULL;
@@ -51,18 +51,18 @@ char *mel_show_mistake(const mel_place *place, const json_t *words, size_t truth
     else if (own != NULL)
         mel_buffer_puts(&text, own);
     else
-        mel_buffer_printf(&text, "%s predicted as %s", class_name(place, truth),
-                          class_name(place, predicted));
+        mel_buffer_printf(&text, "%s predicted as %s", class_name(problem, truth),
+                          class_name(problem, predicted));
     return taken(&text);
 }
 
 /* "12 fewer missed cancer cases": what changes from left to right. */
-static json_t *difference(const mel_place *place, const json_t *words, size_t group, size_t truth,
+static json_t *difference(const mel_problem *problem, const json_t *words, size_t group, size_t truth,
                           size_t predicted, int64_t left, int64_t right)
 {
     const int64_t change = right - left;
     const int64_t size = change < 0 ? -change : change;
-    char *name = mel_show_mistake(place, words, truth, predicted, size != 1);
+    char *name = mel_mistake_name(problem, words, truth, predicted, size != 1);
     const bool mistake = truth != predicted;
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
@@ -70,9 +70,9 @@ static json_t *difference(const mel_place *place, const json_t *words, size_t gr
     if (mistake)
         mel_buffer_puts(&text, name != NULL ? name : "");
     else
-        mel_buffer_printf(&text, "%s predicted rightly", class_name(place, truth));
-    if (place->n_groups > 1)
-        mel_buffer_printf(&text, " (%s)", place->group_name[group]);
+        mel_buffer_printf(&text, "%s predicted rightly", class_name(problem, truth));
+    if (problem->n_groups > 1)
+        mel_buffer_printf(&text, " (%s)", problem->group_name[group]);
     char *words_out = taken(&text);
     json_t *one = words_out == NULL || name == NULL
                       ? NULL
@@ -86,7 +86,8 @@ static json_t *difference(const mel_place *place, const json_t *words, size_t gr
 }
 
 /* Mistakes first; right decisions only where nothing else is known (diagonal statistics). */
-static json_t *differences(const mel_counted *c, const mel_place *place, const json_t *words, bool swapped)
+static json_t *differences(const mel_counted *c, const mel_problem *problem, const json_t *words,
+                           bool swapped)
 {
     json_t *list = json_array();
     bool good = list != NULL;
@@ -98,8 +99,8 @@ static json_t *differences(const mel_counted *c, const mel_place *place, const j
             const int64_t left = swapped ? c->b[i] : c->a[i], other = swapped ? c->a[i] : c->b[i];
             if ((truth == predicted) != (right == 1) || left == other || left < 0 || other < 0)
                 continue;
-            good = json_array_append_new(
-                       list, difference(place, words, i / (c->k * c->k), truth, predicted, left, other)) == 0;
+            good = json_array_append_new(list, difference(problem, words, i / (c->k * c->k), truth, predicted,
+                                                          left, other)) == 0;
         }
     }
     if (good)
@@ -145,27 +146,27 @@ static json_t *counts(const mel_counted *c, const int64_t *side)
     return NULL;
 }
 
-static json_t *classes(const mel_place *place)
+static json_t *classes(const mel_problem *problem)
 {
     json_t *list = json_array();
     bool good = list != NULL;
-    for (size_t i = 0; i < place->n_classes && good; i++)
-        good = json_array_append_new(list,
-                                     json_pack("{s:s, s:o}", "name", class_name(place, i), "share",
-                                               place->class_share != NULL ? json_real(place->class_share[i])
-                                                                          : json_null())) == 0;
+    for (size_t i = 0; i < problem->n_classes && good; i++)
+        good = json_array_append_new(list, json_pack("{s:s, s:o}", "name", class_name(problem, i), "share",
+                                                     problem->class_share != NULL
+                                                         ? json_real(problem->class_share[i])
+                                                         : json_null())) == 0;
     if (good)
         return list;
     json_decref(list);
     return NULL;
 }
 
-static json_t *groups(const mel_place *place)
+static json_t *groups(const mel_problem *problem)
 {
     json_t *list = json_array();
     bool good = list != NULL;
-    for (size_t i = 0; place->n_groups > 1 && i < place->n_groups && good; i++)
-        good = json_array_append_new(list, json_string(place->group_name[i])) == 0;
+    for (size_t i = 0; problem->n_groups > 1 && i < problem->n_groups && good; i++)
+        good = json_array_append_new(list, json_string(problem->group_name[i])) == 0;
     if (good)
         return list;
     json_decref(list);
@@ -173,31 +174,31 @@ static json_t *groups(const mel_place *place)
 }
 
 /* What every picture needs. */
-static json_t *frame(const mel_counted *c, const mel_place *place)
+static json_t *frame(const mel_counted *c, const mel_problem *problem)
 {
     json_t *out = json_object();
     const bool good = out != NULL && put(out, "people", json_integer((json_int_t)c->people)) &&
                       put(out, "of_each_class", json_boolean(c->of_each_class)) &&
-                      put(out, "classes", classes(place)) && put(out, "groups", groups(place)) &&
-                      (place->n_classes != 2 || put(out, "positive", json_integer(1)));
+                      put(out, "classes", classes(problem)) && put(out, "groups", groups(problem)) &&
+                      (problem->n_classes != 2 || put(out, "positive", json_integer(1)));
     if (good)
         return out;
     json_decref(out);
     return NULL;
 }
 
-json_t *mel_show_question(const mel_question *question, const mel_place *place, const json_t *words,
-                          uint32_t people, bool swapped, mel_error *err)
+json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem, const json_t *words,
+                             uint32_t people, bool swapped, mel_error *err)
 {
     mel_counted c;
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
-    json_t *out = frame(&c, place);
+    json_t *out = frame(&c, problem);
     const bool good = out != NULL && put(out, "number", json_integer((json_int_t)question->number)) &&
                       put(out, "expected", json_integer((json_int_t)question->expected)) &&
                       put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
                       put(out, "b", counts(&c, swapped ? c.a : c.b)) &&
-                      put(out, "differences", differences(&c, place, words, swapped)) &&
+                      put(out, "differences", differences(&c, problem, words, swapped)) &&
                       put(out, "swapped", json_boolean(swapped)) &&
                       (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
     mel_counted_clear(&c);
@@ -208,12 +209,13 @@ json_t *mel_show_question(const mel_question *question, const mel_place *place, 
     return NULL;
 }
 
-json_t *mel_show_views(const mel_question *question, const mel_place *place, uint32_t people, mel_error *err)
+json_t *mel_views_to_json(const mel_question *question, const mel_problem *problem, uint32_t people,
+                          mel_error *err)
 {
     mel_counted c;
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
-    json_t *a = frame(&c, place), *b = frame(&c, place);
+    json_t *a = frame(&c, problem), *b = frame(&c, problem);
     const bool good =
         a != NULL && b != NULL && put(a, "counts", counts(&c, c.a)) && put(b, "counts", counts(&c, c.b));
     mel_counted_clear(&c);
@@ -225,11 +227,11 @@ json_t *mel_show_views(const mel_question *question, const mel_place *place, uin
     return out;
 }
 
-json_t *mel_show_counts(const double *statistics, const mel_layout *layout, const mel_place *place,
-                        uint32_t *people, mel_error *err)
+json_t *mel_counts_to_json(const double *statistics, const mel_layout *layout, const mel_problem *problem,
+                           uint32_t *people, mel_error *err)
 {
     const mel_question alone = {
-        .layout = layout, .a = statistics, .b = statistics, .class_share = place->class_share
+        .layout = layout, .a = statistics, .b = statistics, .class_share = problem->class_share
     };
     mel_counted c;
     if (mel_counted_make(&c, &alone, 1000, err) != MEL_OK)

@@ -1,5 +1,6 @@
-/* What is in memory is what is stored: seats, places, researchers' work and exports, on a real store. */
-#include "support/server/place.h"
+/* What is in memory is what is stored: participants, problems, researchers' work and exports, on a real
+ * store. */
+#include "support/server/problem.h"
 #include "support/server/store.h"
 
 #include "server/export.h"
@@ -15,7 +16,7 @@
 typedef struct {
     mel_store *store;
     mel_app app;
-    size_t made; /* places */
+    size_t made; /* problems */
     char study[MEL_ID_TEXT];
 } world;
 
@@ -24,8 +25,8 @@ static int set_up(void **state)
     static world w;
     mel_error err;
     w = (world){ .store = test_store_open(test_fresh_url()) };
-    assert_ok(mel_app_init(&w.app, w.store, test_make_place, &w.made, &err), &err);
-    assert_ok(mel_manage_create(w.study, w.store, w.app.live, test_study_text, &err), &err);
+    assert_ok(mel_app_init(&w.app, w.store, test_make_problem, &w.made, &err), &err);
+    assert_ok(mel_manage_create(w.study, w.store, w.app.cache, test_study_text, &err), &err);
     *state = &w;
     return 0;
 }
@@ -71,55 +72,56 @@ static void append(const world *w, const char *id, mel_flow *flow, uint32_t seq,
 static const char consent[] = "{\"agreed\": true, \"version\": \"1\"}",
                   form[] = "{\"age\": 30, \"more\": \"=HYPERLINK(\\\"x\\\")\"}";
 
-static void test_seats_follow_the_store(void **state)
+static void test_participants_follow_the_store(void **state)
 {
     world *w = *state;
     char id[MEL_ID_TEXT];
     mel_error err;
-    mel_seat *seat = NULL;
+    mel_participant *participant = NULL;
     add_person(w, id, NULL);
-    assert_ok(mel_seat_take(&seat, w->app.live, id, 1000, &err), &err);
-    assert_string_equal(mel_flow_where(seat->flow), "consent");
-    assert_int_equal(seat->seq, 0);
-    mel_seat_release(w->app.live, seat, true);
+    assert_ok(mel_participant_take(&participant, w->app.cache, id, 1000, &err), &err);
+    assert_string_equal(mel_flow_where(participant->flow), "consent");
+    assert_int_equal(participant->seq, 0);
+    mel_participant_release(w->app.cache, participant, true);
 
-    mel_hall *hall = NULL;
+    mel_open_study *open_study = NULL;
     mel_flow *other = NULL;
-    assert_ok(mel_hall_of_study(&hall, w->app.live, w->study, &err), &err);
-    assert_ok(mel_flow_new(&other, hall->study, hall->place, 7, &err), &err);
+    assert_ok(mel_open_study_by_id(&open_study, w->app.cache, w->study, &err), &err);
+    assert_ok(mel_flow_new(&other, open_study->study, open_study->problem, 7, &err), &err);
     append(w, id, other, 1, consent);
     /* Whoever does not know better gets what is in memory; who has seen the store, what is stored. */
-    assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
-    assert_int_equal(seat->seq, 0);
-    mel_seat_release(w->app.live, seat, true);
-    assert_ok(mel_seat_take(&seat, w->app.live, id, 1001, &err), &err);
-    assert_int_equal(seat->seq, 1);
-    assert_string_equal(mel_flow_where(seat->flow), "form");
-    mel_seat_release(w->app.live, seat, false);
+    assert_ok(mel_participant_take(&participant, w->app.cache, id, 0, &err), &err);
+    assert_int_equal(participant->seq, 0);
+    mel_participant_release(w->app.cache, participant, true);
+    assert_ok(mel_participant_take(&participant, w->app.cache, id, 1001, &err), &err);
+    assert_int_equal(participant->seq, 1);
+    assert_string_equal(mel_flow_where(participant->flow), "form");
+    mel_participant_release(w->app.cache, participant, false);
     append(w, id, other, 2, form);
-    assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
-    assert_string_equal(mel_flow_where(seat->flow), "text");
-    mel_seat_release(w->app.live, seat, true);
+    assert_ok(mel_participant_take(&participant, w->app.cache, id, 0, &err), &err);
+    assert_string_equal(mel_flow_where(participant->flow), "text");
+    mel_participant_release(w->app.cache, participant, true);
     /* Who only looks, with an older list, leaves what is in memory; a newer list does not. */
     static const struct {
         int64_t seen;
         bool fresh;
     } looks[] = { { 1001, false }, { 1002, false }, { 1003, true } };
     for (size_t i = 0; i < COUNT(looks); i++) {
-        assert_ok(mel_seat_look(&seat, w->app.live, id, looks[i].seen, &err), &err);
-        assert_int_equal(seat->fresh, looks[i].fresh);
-        assert_int_equal(seat->seq, 2);
-        mel_seat_release(w->app.live, seat, true);
+        assert_ok(mel_participant_look(&participant, w->app.cache, id, looks[i].seen, &err), &err);
+        assert_int_equal(participant->fresh, looks[i].fresh);
+        assert_int_equal(participant->seq, 2);
+        mel_participant_release(w->app.cache, participant, true);
     }
-    assert_ok(mel_seat_take(&seat, w->app.live, id, 1001, &err), &err);
-    assert_true(seat->fresh);
-    mel_seat_release(w->app.live, seat, true);
+    assert_ok(mel_participant_take(&participant, w->app.cache, id, 1001, &err), &err);
+    assert_true(participant->fresh);
+    mel_participant_release(w->app.cache, participant, true);
     mel_flow_free(other);
-    mel_hall_release(w->app.live, hall);
-    assert_int_equal(mel_seat_take(&seat, w->app.live, "nobody", 0, &err), MEL_EINVAL);
-    assert_int_equal(mel_seat_take(&seat, w->app.live, "a name that is far too long for an id", 0, &err),
-                     MEL_EINVAL);
-    assert_int_equal(w->made, 1); /* one place for the check, the hall and all seats */
+    mel_open_study_release(w->app.cache, open_study);
+    assert_int_equal(mel_participant_take(&participant, w->app.cache, "nobody", 0, &err), MEL_EINVAL);
+    assert_int_equal(
+        mel_participant_take(&participant, w->app.cache, "a name that is far too long for an id", 0, &err),
+        MEL_EINVAL);
+    assert_int_equal(w->made, 1); /* one problem for the check, the open study and all participants */
 }
 
 typedef struct {
@@ -133,13 +135,14 @@ static void *race(void *user)
 {
     racer *r = user;
     for (int i = 0; i < 300; i++) {
-        mel_seat *seat = NULL;
-        if (mel_seat_take(&seat, r->w->app.live, r->id, 0, NULL) != MEL_OK)
+        mel_participant *participant = NULL;
+        if (mel_participant_take(&participant, r->w->app.cache, r->id, 0, NULL) != MEL_OK)
             continue;
-        r->crowded = r->crowded || *r->inside != 0; /* a plain number: it is the seat that protects it */
+        r->crowded =
+            r->crowded || *r->inside != 0; /* a plain number: it is the participant that protects it */
         ++*r->inside;
         --*r->inside;
-        mel_seat_release(r->w->app.live, seat, i % 3 != 0);
+        mel_participant_release(r->w->app.cache, participant, i % 3 != 0);
     }
     return NULL;
 }
@@ -185,15 +188,15 @@ static void test_refused_studies_are_not_stored(void **state)
     mel_error err;
     static const char *const wrong[] = { "{}", "{\"format\": \"melicit-study\"}" };
     for (size_t i = 0; i < COUNT(wrong); i++)
-        assert_int_equal(mel_manage_create(id, w->store, w->app.live, wrong[i], &err), MEL_EDATA);
+        assert_int_equal(mel_manage_create(id, w->store, w->app.cache, wrong[i], &err), MEL_EDATA);
     char *elsewhere = copied();
     overwrite(strstr(elsewhere, "made up"), "unknown");
-    assert_int_equal(mel_manage_create(id, w->store, w->app.live, elsewhere, &err), MEL_EDATA);
+    assert_int_equal(mel_manage_create(id, w->store, w->app.cache, elsewhere, &err), MEL_EDATA);
     assert_non_null(strstr(err.text, "space.population"));
     free(elsewhere);
     char *far = copied();
     overwrite(strstr(far, "\"radius\": 0.1"), "\"radius\": 9.9");
-    assert_int_equal(mel_manage_create(id, w->store, w->app.live, far, &err), MEL_EDATA);
+    assert_int_equal(mel_manage_create(id, w->store, w->app.cache, far, &err), MEL_EDATA);
     assert_non_null(strstr(err.text, "radius"));
     free(far);
     json_t *studies = mel_studies_json(w->store, &err);
@@ -209,13 +212,13 @@ static void test_rehearsal_and_monitor(void **state)
     json_t *ratio = json_real(7.0), *seen = NULL;
     const mel_rehearsal how = { .participants = 3, .metric = ratio, .noise = "flip:0.05" };
     uint32_t done = 0;
-    assert_ok(mel_manage_rehearse(&done, w->store, w->app.live, w->study, &how, &err), &err);
+    assert_ok(mel_manage_rehearse(&done, w->store, w->app.cache, w->study, &how, &err), &err);
     assert_int_equal(done, 3);
-    assert_ok(mel_manage_monitor(&seen, w->store, w->app.live, w->study, 60.0, &err), &err);
-    const json_t *live = json_object_get(seen, "live"), *pooled = json_object_get(seen, "pooled");
-    assert_int_equal(json_array_size(live), 3);
+    assert_ok(mel_manage_monitor(&seen, w->store, w->app.cache, w->study, 60.0, &err), &err);
+    const json_t *cache = json_object_get(seen, "live"), *pooled = json_object_get(seen, "pooled");
+    assert_int_equal(json_array_size(cache), 3);
     for (size_t i = 0; i < 3; i++) {
-        const json_t *one = json_array_get(live, i);
+        const json_t *one = json_array_get(cache, i);
         assert_true(json_is_true(json_object_get(one, "simulated")));
         assert_string_equal(json_string_value(json_object_get(one, "state")), "complete");
         assert_non_null(json_object_get(one, "ratio"));
@@ -229,7 +232,7 @@ static void test_rehearsal_and_monitor(void **state)
     assert_int_equal(json_array_size(pages), 9);
     assert_int_equal(json_integer_value(json_object_get(json_array_get(pages, 8), "here")), 3);
     json_t *again = NULL; /* what was pooled is remembered, and the same */
-    assert_ok(mel_manage_monitor(&again, w->store, w->app.live, w->study, 60.0, &err), &err);
+    assert_ok(mel_manage_monitor(&again, w->store, w->app.cache, w->study, 60.0, &err), &err);
     json_t *text = json_object_get(again, "pooled");
     assert_close(json_number_value(json_object_get(json_object_get(text, "ratio"), "value")), together, 1e-9);
     json_decref(again);
@@ -246,8 +249,8 @@ static void test_people_who_differ(void **state)
     for (size_t i = 0; i < COUNT(wanted); i++) {
         json_t *ratio = json_real(wanted[i]), *seen = NULL;
         const mel_rehearsal how = { .participants = 2, .metric = ratio };
-        assert_ok(mel_manage_rehearse(NULL, w->store, w->app.live, w->study, &how, &err), &err);
-        assert_ok(mel_manage_monitor(&seen, w->store, w->app.live, w->study, 60.0, &err), &err);
+        assert_ok(mel_manage_rehearse(NULL, w->store, w->app.cache, w->study, &how, &err), &err);
+        assert_ok(mel_manage_monitor(&seen, w->store, w->app.cache, w->study, 60.0, &err), &err);
         const json_t *apart = json_object_get(json_object_get(seen, "pooled"), "disagreement");
         const json_int_t against = json_integer_value(json_object_get(apart, "against"));
         const char *text = json_string_value(json_object_get(apart, "text"));
@@ -275,7 +278,7 @@ static void test_rehearsals_that_are_refused(void **state)
         { { .participants = 1, .noise = "flip:0.1" }, "noise" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_int_equal(mel_manage_rehearse(NULL, w->store, w->app.live, w->study, &rows[i].how, &err),
+        assert_int_equal(mel_manage_rehearse(NULL, w->store, w->app.cache, w->study, &rows[i].how, &err),
                          MEL_EINVAL);
         assert_non_null(strstr(err.text, rows[i].names));
     }
@@ -317,11 +320,11 @@ static void test_export(void **state)
     char id[MEL_ID_TEXT], *text = NULL;
     size_t n = 0;
     mel_error err;
-    mel_hall *hall = NULL;
+    mel_open_study *open_study = NULL;
     mel_flow *flow = NULL;
     add_person(w, id, "=1+1");
-    assert_ok(mel_hall_of_study(&hall, w->app.live, w->study, &err), &err);
-    assert_ok(mel_flow_new(&flow, hall->study, hall->place, 7, &err), &err);
+    assert_ok(mel_open_study_by_id(&open_study, w->app.cache, w->study, &err), &err);
+    assert_ok(mel_flow_new(&flow, open_study->study, open_study->problem, 7, &err), &err);
     static const char *const values[] = { consent,
                                           form,
                                           "{}",
@@ -344,7 +347,7 @@ static void test_export(void **state)
             append(w, id, flow, ++seq, values[i]);
     assert_string_equal(mel_flow_where(flow), "elicitation");
     mel_flow_free(flow);
-    mel_hall_release(w->app.live, hall);
+    mel_open_study_release(w->app.cache, open_study);
 
     assert_ok(mel_export(&text, &n, w->store, w->study, MEL_EXPORT_CSV, &err), &err);
     size_t rows = 0, undone = 0;
@@ -426,40 +429,40 @@ static void test_tokens(void **state)
 static void test_heavy_work_is_bounded(void **state)
 {
     world *w = *state;
-    mel_live *live = w->app.live;
-    mel_hall *hall = NULL;
+    mel_cache *cache = w->app.cache;
+    mel_open_study *open_study = NULL;
     mel_study *other = NULL;
     mel_error err;
     char *text = copied();
     overwrite(strstr(text, "\"seed\": 1"), "\"seed\": 2");
-    mel_live_limit(live, 4);
-    assert_ok(mel_live_begin(live, &err), &err);
-    assert_int_equal(mel_live_begin(live, &err), MEL_BUSY);
+    mel_cache_limit(cache, 4);
+    assert_ok(mel_cache_begin_work(cache, &err), &err);
+    assert_int_equal(mel_cache_begin_work(cache, &err), MEL_BUSY);
     assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
-    assert_int_equal(mel_hall_of(&hall, live, other, &err), MEL_BUSY);
-    assert_null(hall);
-    assert_ok(mel_hall_of_study(&hall, live, w->study, &err), &err);
-    mel_hall_release(live, hall);
-    mel_live_end(live);
+    assert_int_equal(mel_open_study_of(&open_study, cache, other, &err), MEL_BUSY);
+    assert_null(open_study);
+    assert_ok(mel_open_study_by_id(&open_study, cache, w->study, &err), &err);
+    mel_open_study_release(cache, open_study);
+    mel_cache_end_work(cache);
     assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
-    assert_ok(mel_hall_of(&hall, live, other, &err), &err);
-    mel_hall_release(live, hall);
+    assert_ok(mel_open_study_of(&open_study, cache, other, &err), &err);
+    mel_open_study_release(cache, open_study);
     free(text);
 }
 
-/* The hall of the test's study with another seed: a place of its own. */
-static mel_hall *hall_with_seed(const world *w, unsigned seed)
+/* The open study of the test's study with another seed: a problem of its own. */
+static mel_open_study *hall_with_seed(const world *w, unsigned seed)
 {
     char *text = copied(), with[16];
     mel_study *study = NULL;
-    mel_hall *hall = NULL;
+    mel_open_study *open_study = NULL;
     mel_error err;
     (void)snprintf(with, sizeof with, "\"seed\":%02u", seed); /* as long as what was there */
     overwrite(strstr(text, "\"seed\": 1"), with);
     assert_ok(mel_study_parse(&study, text, strlen(text), &err), &err);
-    assert_ok(mel_hall_of(&hall, w->app.live, study, &err), &err);
+    assert_ok(mel_open_study_of(&open_study, w->app.cache, study, &err), &err);
     free(text);
-    return hall;
+    return open_study;
 }
 
 /* Places that nobody uses are kept for a while, the newest eight; those in use always. */
@@ -467,21 +470,21 @@ static void test_idle_places_are_forgotten(void **state)
 {
     const world *w = *state;
     enum { KEPT = 8 };
-    mel_hall *held = hall_with_seed(w, 10);
+    mel_open_study *held = hall_with_seed(w, 10);
     for (unsigned i = 0; i < KEPT + 4; i++)
-        mel_hall_release(w->app.live, hall_with_seed(w, 11 + i));
+        mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
     const size_t made = w->made;
     for (unsigned i = 4; i < KEPT + 4; i++)
-        mel_hall_release(w->app.live, hall_with_seed(w, 11 + i));
-    mel_hall_release(w->app.live, hall_with_seed(w, 10));
+        mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
+    mel_open_study_release(w->app.cache, hall_with_seed(w, 10));
     assert_int_equal(w->made, made);
     for (unsigned i = 0; i < 4; i++)
-        mel_hall_release(w->app.live, hall_with_seed(w, 11 + i));
+        mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
     assert_int_equal(w->made, made + 4);
-    mel_hall_release(w->app.live, held);
+    mel_open_study_release(w->app.cache, held);
 }
 
-/* A session of somebody's own, about a place of its own. */
+/* A session of somebody's own, about a problem of its own. */
 static void add_alone(const world *w, char id[MEL_ID_TEXT], unsigned seed)
 {
     char about[256];
@@ -501,15 +504,16 @@ static void add_alone(const world *w, char id[MEL_ID_TEXT], unsigned seed)
 
 static void visit(const world *w, const char *id)
 {
-    mel_seat *seat = NULL;
+    mel_participant *participant = NULL;
     mel_error err;
-    assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
-    assert_int_equal(seat->seq, 0);
-    mel_seat_release(w->app.live, seat, true);
+    assert_ok(mel_participant_take(&participant, w->app.cache, id, 0, &err), &err);
+    assert_int_equal(participant->seq, 0);
+    mel_participant_release(w->app.cache, participant, true);
 }
 
-/* Seats hold places: beyond forty the seat that was idle for longest goes, and comes back from the store. */
-static void test_seats_give_up_places(void **state)
+/* Participants hold problems: beyond forty the participant that was idle for longest goes, and comes back from the
+ * store. */
+static void test_participants_give_up_problems(void **state)
 {
     const world *w = *state;
     enum { MOST = 40, EXTRA = 12 };
@@ -532,7 +536,7 @@ static bool monitor_is_complete(json_t **out, const world *w, double seconds)
 {
     mel_error err;
     json_decref(*out);
-    assert_ok(mel_manage_monitor(out, w->store, w->app.live, w->study, seconds, &err), &err);
+    assert_ok(mel_manage_monitor(out, w->store, w->app.cache, w->study, seconds, &err), &err);
     return json_is_true(json_object_get(*out, "complete"));
 }
 
@@ -545,7 +549,7 @@ static void test_monitor_remembers(void **state)
     const mel_rehearsal how = { .participants = 3 };
     json_t *seen = NULL, *again = NULL;
     char id[MEL_ID_TEXT];
-    assert_ok(mel_manage_rehearse(NULL, w->store, w->app.live, w->study, &how, &err), &err);
+    assert_ok(mel_manage_rehearse(NULL, w->store, w->app.cache, w->study, &how, &err), &err);
     assert_false(monitor_is_complete(&seen, w, none));
     assert_int_equal(json_array_size(json_object_get(seen, "live")), 3);
     assert_null(json_object_get(json_array_get(json_object_get(seen, "live"), 0), "answers"));
@@ -553,11 +557,11 @@ static void test_monitor_remembers(void **state)
     assert_true(monitor_is_complete(&again, w, none));
     assert_true(json_equal(seen, again));
 
-    mel_hall *hall = NULL;
+    mel_open_study *open_study = NULL;
     mel_flow *flow = NULL;
     add_person(w, id, NULL);
-    assert_ok(mel_hall_of_study(&hall, w->app.live, w->study, &err), &err);
-    assert_ok(mel_flow_new(&flow, hall->study, hall->place, 7, &err), &err);
+    assert_ok(mel_open_study_by_id(&open_study, w->app.cache, w->study, &err), &err);
+    assert_ok(mel_flow_new(&flow, open_study->study, open_study->problem, 7, &err), &err);
     assert_true(monitor_is_complete(&seen, w, plenty));
     append(w, id, flow, 1, consent);
     assert_false(monitor_is_complete(&seen, w, none));
@@ -569,12 +573,12 @@ static void test_monitor_remembers(void **state)
 
     /* Deleted people are not remembered. */
     assert_ok(mel_store_delete_participant(w->store, id, &err), &err);
-    mel_live_forget(w->app.live, id);
-    assert_null(mel_live_recall(w->app.live, id, NULL));
+    mel_cache_forget(w->app.cache, id);
+    assert_null(mel_cache_recall(w->app.cache, id, NULL));
     assert_true(monitor_is_complete(&seen, w, none));
     assert_true(json_equal(json_object_get(seen, "live"), json_object_get(again, "live")));
     mel_flow_free(flow);
-    mel_hall_release(w->app.live, hall);
+    mel_open_study_release(w->app.cache, open_study);
     json_decref(again);
     json_decref(seen);
 }
@@ -586,31 +590,31 @@ static void test_monitor_waits_its_turn(void **state)
     mel_error err;
     const mel_rehearsal how = { .participants = 2 };
     json_t *seen = NULL;
-    assert_ok(mel_manage_rehearse(NULL, w->store, w->app.live, w->study, &how, &err), &err);
-    mel_live_limit(w->app.live, 4);
-    assert_ok(mel_live_begin(w->app.live, &err), &err);
+    assert_ok(mel_manage_rehearse(NULL, w->store, w->app.cache, w->study, &how, &err), &err);
+    mel_cache_limit(w->app.cache, 4);
+    assert_ok(mel_cache_begin_work(w->app.cache, &err), &err);
     assert_false(monitor_is_complete(&seen, w, 60.0));
     assert_int_equal(json_array_size(json_object_get(seen, "live")), 2);
-    mel_live_end(w->app.live);
+    mel_cache_end_work(w->app.cache);
     assert_true(monitor_is_complete(&seen, w, 60.0));
     assert_int_equal(json_integer_value(json_object_get(json_object_get(seen, "pooled"), "participants")), 2);
     json_decref(seen);
 }
 
 typedef struct {
-    mel_live *live;
+    mel_cache *cache;
     const char *id;
     pthread_mutex_t lock;
     size_t refused;
 } press;
 
-static void *take_seat(void *user)
+static void *take_participant(void *user)
 {
     press *p = user;
-    mel_seat *seat = NULL;
-    const mel_status status = mel_seat_take(&seat, p->live, p->id, 0, NULL);
+    mel_participant *participant = NULL;
+    const mel_status status = mel_participant_take(&participant, p->cache, p->id, 0, NULL);
     if (status == MEL_OK) {
-        mel_seat_release(p->live, seat, true);
+        mel_participant_release(p->cache, participant, true);
     } else {
         pthread_mutex_lock(&p->lock);
         p->refused += status == MEL_BUSY;
@@ -625,22 +629,22 @@ static void test_one_person_cannot_have_all_workers(void **state)
     world *w = *state;
     char id[MEL_ID_TEXT];
     mel_error err;
-    mel_seat *seat = NULL;
+    mel_participant *participant = NULL;
     pthread_t thread[7];
     add_person(w, id, NULL);
-    mel_live_limit(w->app.live, 8);
-    press p = { .live = w->app.live, .id = id };
+    mel_cache_limit(w->app.cache, 8);
+    press p = { .cache = w->app.cache, .id = id };
     pthread_mutex_init(&p.lock, NULL);
-    assert_ok(mel_seat_take(&seat, w->app.live, id, 0, &err), &err);
+    assert_ok(mel_participant_take(&participant, w->app.cache, id, 0, &err), &err);
     for (size_t i = 0; i < 7; i++)
-        assert_int_equal(pthread_create(&thread[i], NULL, take_seat, &p), 0);
+        assert_int_equal(pthread_create(&thread[i], NULL, take_participant, &p), 0);
     size_t refused = 0;
-    while (refused < 3) { /* the other four wait until the seat is free */
+    while (refused < 3) { /* the other four wait until the participant is free */
         pthread_mutex_lock(&p.lock);
         refused = p.refused;
         pthread_mutex_unlock(&p.lock);
     }
-    mel_seat_release(w->app.live, seat, true);
+    mel_participant_release(w->app.cache, participant, true);
     for (size_t i = 0; i < 7; i++)
         pthread_join(thread[i], NULL);
     assert_int_equal(p.refused, 3);
@@ -657,10 +661,10 @@ static void test_memos_of_many(void **state)
     size_t found = 0;
     for (size_t i = 0; i < MANY; i++) {
         mel_new_id(id[i]);
-        mel_live_remember(w->app.live, id[i], "now", value);
+        mel_cache_remember(w->app.cache, id[i], "now", value);
     }
     for (size_t i = 0; i < MANY; i++) {
-        json_t *known = mel_live_recall(w->app.live, id[i], "now");
+        json_t *known = mel_cache_recall(w->app.cache, id[i], "now");
         found += json_equal(known, value) != 0;
         json_decref(known);
     }
@@ -684,7 +688,7 @@ static void test_sums_of_the_store(void **state)
     assert_ok(mel_store_bytes(&bytes, w->store, MEL_UPLOAD, &err), &err);
     assert_int_equal(bytes, 8);
     const mel_rehearsal how = { .participants = 2 };
-    assert_ok(mel_manage_rehearse(&done, w->store, w->app.live, w->study, &how, &err), &err);
+    assert_ok(mel_manage_rehearse(&done, w->store, w->app.cache, w->study, &how, &err), &err);
     assert_ok(mel_store_counts(&counts, w->store, w->study, &err), &err);
     assert_int_equal(counts.complete, 2);
     assert_int_equal(counts.simulated, 2);
@@ -693,14 +697,14 @@ static void test_sums_of_the_store(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_seats_follow_the_store, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_participants_follow_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_caller_at_a_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_heavy_work_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memos_of_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_idle_places_are_forgotten, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_seats_give_up_places, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_participants_give_up_problems, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_monitor_remembers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_monitor_waits_its_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused_studies_are_not_stored, set_up, tear_down),

@@ -1,4 +1,4 @@
-#include "support/server/place.h"
+#include "support/server/problem.h"
 
 #include "base/internal.h"
 
@@ -35,16 +35,16 @@ const char test_study_text[] =
     "{\"kind\": \"done\", \"title\": \"Thanks\", \"code\": true}]}";
 
 typedef struct {
-    mel_place place; /* first: a place is its room */
+    mel_problem problem; /* first: a problem is its owner */
     mel_face *face;
 } room;
 
-static void room_free(mel_place *place)
+static void room_free(mel_problem *problem)
 {
-    room *r = (room *)place;
+    room *r = (room *)problem;
     mel_face_free(r->face);
-    free(place->class_share);
-    free(place->typed);
+    free(problem->class_share);
+    free(problem->typed);
     free(r);
 }
 
@@ -54,21 +54,21 @@ static mel_status fill(room *r, mel_error *err)
     const mel_status status = mel_face_from_logistic(&r->face, 5.0, 0.7, err);
     if (status != MEL_OK)
         return status;
-    r->place.domain.face = r->face;
-    r->place.n_classes = 2;
-    r->place.class_name = names;
-    r->place.digest = "";
-    r->place.typed = mel_strdup("--population logistic:a=5,b=0.7");
-    r->place.class_share = mel_alloc(2, sizeof *r->place.class_share);
-    if (r->place.class_share == NULL || r->place.typed == NULL)
-        return mel_fail_memory(err, "a place");
-    r->place.class_share[0] = mel_face_negatives(r->face);
-    r->place.class_share[1] = mel_face_positives(r->face);
+    r->problem.domain.face = r->face;
+    r->problem.n_classes = 2;
+    r->problem.class_name = names;
+    r->problem.digest = "";
+    r->problem.typed = mel_strdup("--population logistic:a=5,b=0.7");
+    r->problem.class_share = mel_alloc(2, sizeof *r->problem.class_share);
+    if (r->problem.class_share == NULL || r->problem.typed == NULL)
+        return mel_fail_memory(err, "a problem");
+    r->problem.class_share[0] = mel_face_negatives(r->face);
+    r->problem.class_share[1] = mel_face_positives(r->face);
     return MEL_OK;
 }
 
-mel_status test_make_place(mel_place **out, void *user, const json_t *space, mel_family family, uint64_t seed,
-                           mel_error *err)
+mel_status test_make_problem(mel_problem **out, void *user, const json_t *space, mel_family family,
+                             uint64_t seed, mel_error *err)
 {
     (void)family;
     (void)seed;
@@ -78,15 +78,15 @@ mel_status test_make_place(mel_place **out, void *user, const json_t *space, mel
         return mel_fail(err, MEL_EDATA, "space.population: this one is not known here");
     room *r = mel_alloc_zero(1, sizeof *r);
     if (r == NULL)
-        return mel_fail_memory(err, "a place");
-    r->place.free = room_free;
+        return mel_fail_memory(err, "a problem");
+    r->problem.free = room_free;
     const mel_status status = fill(r, err);
     if (status != MEL_OK) {
-        room_free(&r->place);
+        room_free(&r->problem);
         return status;
     }
     if (user != NULL)
         ++*(size_t *)user;
-    *out = &r->place;
+    *out = &r->problem;
     return MEL_OK;
 }
