@@ -1,9 +1,9 @@
-/* What researchers ask for. */
+/* What researchers ask for over HTTP. */
 #include "app.h"
 
 #include "export.h"
+#include "json_helpers.h"
 #include "manage.h"
-#include "stored_json.h"
 
 #include "base/internal.h"
 
@@ -15,11 +15,6 @@
 
 enum { ADMIN_HOURS = 12, MOST_LABELS = 1000, MOST_LABEL = 120, MOST_URL = MEL_MOST_URL };
 static const double monitor_seconds = 2.0;
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    return json_string_value(json_object_get(object, key));
-}
 
 /* --- coming and going --------------------------------------------------------------------------- */
 
@@ -63,17 +58,16 @@ static void admin_name(char name[MEL_ADMIN_NAME], const char *token, const mel_a
     sodium_bin2hex(name + 6, MEL_ADMIN_NAME - 6, hash, sizeof hash);
 }
 
-static void let_in(mel_call *call)
+static void log_in(mel_call *call)
 {
     char token[MEL_TOKEN_TEXT], name[MEL_ADMIN_NAME], csrf[MEL_CSRF_TEXT];
     unsigned char hash[MEL_HASH_BYTES];
-    mel_error err = { 0 };
     mel_token_new(token, hash, call->app);
     admin_name(name, token, call->app);
     const mel_status status =
-        mel_store_put(call->app->store, name, "1", 1, mel_now() + (int64_t)ADMIN_HOURS * 3600000, &err);
+        mel_store_put(call->app->store, name, "1", 1, mel_now() + (int64_t)ADMIN_HOURS * 3600000, &call->err);
     if (status != MEL_OK) {
-        mel_call_failed(call, status, &err);
+        mel_call_finish(call, status, NULL);
         return;
     }
     mel_csrf_of(csrf, token, call->app);
@@ -83,21 +77,18 @@ static void let_in(mel_call *call)
 
 void mel_admin_login(mel_call *call)
 {
-    if (!mel_call_is_own(call, NULL))
-        return;
-    json_t *body = mel_call_body(call);
+    json_t *body = mel_call_is_own(call, NULL) ? mel_call_body(call) : NULL;
     if (body == NULL)
         return;
-    const char *token = text_of(body, "token");
+    const char *token = mel_json_string(body, "token");
     bool right = false;
-    mel_error err = { 0 };
-    const mel_status status = token != NULL ? is_token(&right, call, token, &err) : MEL_OK;
+    const mel_status status = token != NULL ? is_token(&right, call, token, &call->err) : MEL_OK;
     if (token == NULL)
-        mel_call_error(call, 400, "bad-request", "token: a text is wanted", NULL);
+        mel_call_error(call, 400, "bad-request", "token: expected a text", NULL);
     else if (status != MEL_OK)
-        mel_call_failed(call, status, &err);
+        mel_call_finish(call, status, NULL);
     else if (right)
-        let_in(call);
+        log_in(call);
     else
         mel_call_wrong(call, "wrong-token", "this is not the researcher's token");
     json_decref(body);
@@ -110,11 +101,10 @@ void mel_admin_logout(mel_call *call)
         return;
     if (token != NULL) {
         char name[MEL_ADMIN_NAME];
-        mel_error err = { 0 };
         admin_name(name, token, call->app);
-        const mel_status status = mel_store_remove(call->app->store, name, &err);
+        const mel_status status = mel_store_remove(call->app->store, name, &call->err);
         if (status != MEL_OK) {
-            mel_call_failed(call, status, &err);
+            mel_call_finish(call, status, NULL);
             return;
         }
     }
@@ -132,16 +122,15 @@ bool mel_call_admin(mel_call *call)
     char name[MEL_ADMIN_NAME];
     void *bytes = NULL;
     size_t n = 0;
-    mel_error err = { 0 };
     admin_name(name, token, call->app);
-    const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &err);
+    const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
     free(bytes);
     if (status == MEL_OK)
         return true;
     if (status == MEL_EINVAL)
         mel_call_wrong(call, "not-logged-in", "log in with the researcher's token first");
     else
-        mel_call_failed(call, status, &err);
+        mel_call_finish(call, status, NULL);
     return false;
 }
 
@@ -154,14 +143,13 @@ static bool may_write(mel_call *call)
 /* 404 for what is no study. */
 static bool find_study(mel_study_row *row, mel_call *call)
 {
-    mel_error err = { 0 };
     const char *id = call->rest[0];
     const mel_status status =
-        strcmp(id, MEL_ALONE) != 0 ? mel_store_study(row, call->app->store, id, &err) : MEL_EINVAL;
+        strcmp(id, MEL_ALONE) != 0 ? mel_store_study(row, call->app->store, id, &call->err) : MEL_EINVAL;
     if (status == MEL_EINVAL)
         mel_call_error(call, 404, "no-study", "there is no such study", NULL);
     else if (status != MEL_OK)
-        mel_call_failed(call, status, &err);
+        mel_call_finish(call, status, NULL);
     return status == MEL_OK;
 }
 
@@ -216,8 +204,7 @@ void mel_admin_links(mel_call *call)
         right = json_is_string(json_array_get(labels, i)) &&
                 json_string_length(json_array_get(labels, i)) >= 1 &&
                 json_string_length(json_array_get(labels, i)) <= MOST_LABEL;
-    mel_error err = { 0 };
-    const mel_status status = right ? mel_links_note(call->app, call->rest[0], labels, &err) : MEL_OK;
+    const mel_status status = right ? mel_links_note(call->app, call->rest[0], labels, &call->err) : MEL_OK;
     json_t *list = right && status == MEL_OK ? json_array() : NULL;
     for (size_t i = 0; i < n && list != NULL; i++) {
         const char *label = json_string_value(json_array_get(labels, i));
@@ -228,12 +215,10 @@ void mel_admin_links(mel_call *call)
         free(query);
     }
     if (!right)
-        mel_call_error(call, 400, "bad-request", "labels: 1 to 1,000 texts of at most 120 bytes are wanted",
+        mel_call_error(call, 400, "bad-request", "labels: expected 1 to 1,000 texts of at most 120 bytes",
                        NULL);
-    else if (status != MEL_OK)
-        mel_call_failed(call, status, &err);
     else
-        mel_call_json(call, json_pack("{s:o}", "links", list));
+        mel_call_finish(call, status, status == MEL_OK ? json_pack("{s:o}", "links", list) : NULL);
     json_decref(body);
 }
 
@@ -250,9 +235,9 @@ static json_t *study_line(const mel_study_row *row, mel_store *store)
     mel_study_counts counts = { 0 };
     (void)mel_store_counts(&counts, store, row->id, NULL);
     json_t *file = mel_stored_json(row->file);
-    json_t *line =
-        json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title", text_of(file, "title"), "state",
-                  row->state, "created", (json_int_t)row->created, "participants", counts_json(&counts));
+    json_t *line = json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title",
+                             mel_json_string(file, "title"), "state", row->state, "created",
+                             (json_int_t)row->created, "participants", counts_json(&counts));
     json_decref(file);
     return line;
 }
@@ -267,48 +252,38 @@ json_t *mel_studies_json(mel_store *store, mel_error *err)
     bool good = list != NULL;
     for (size_t i = 0; i < n && good; i++)
         if (strcmp(row[i].id, MEL_ALONE) != 0)
-            good = json_array_append_new(list, study_line(&row[i], store)) == 0;
+            good = mel_json_add(list, study_line(&row[i], store));
     mel_study_rows_free(row, n);
-    if (good)
-        return list;
-    json_decref(list);
-    (void)mel_fail_memory(err, "the studies");
-    return NULL;
+    if (!good)
+        (void)mel_fail_memory(err, "the studies");
+    return mel_json_if(good, list);
 }
 
 void mel_admin_studies(mel_call *call)
 {
     if (!mel_call_admin(call))
         return;
-    mel_error err = { 0 };
-    json_t *list = mel_studies_json(call->app->store, &err);
-    if (list == NULL)
-        mel_call_failed(call, err.code, &err);
-    else
-        mel_call_json(call, json_pack("{s:o, s:o}", "csrf", csrf_json(call), "studies", list));
+    json_t *list = mel_studies_json(call->app->store, &call->err);
+    mel_call_finish(call, list != NULL ? MEL_OK : call->err.code,
+                    list != NULL ? json_pack("{s:o, s:o}", "csrf", csrf_json(call), "studies", list) : NULL);
 }
 
 void mel_admin_create(mel_call *call)
 {
-    if (!may_write(call))
-        return;
-    json_t *body = mel_call_body(call);
+    json_t *body = may_write(call) ? mel_call_body(call) : NULL;
     if (body == NULL)
         return;
     size_t n = 0;
     const char *text = mel_request_body(call->request, &n);
     char id[MEL_ID_TEXT];
-    mel_error err = { 0 };
     const mel_status status =
         mel_space_is_harmless(json_object_get(body, "space"), call->app->datasets)
-            ? mel_manage_create(id, call->app->store, call->app->cache, text, &err)
-            : mel_fail(&err, MEL_EINVAL,
+            ? mel_manage_create(id, call->app->store, call->app->cache, text, &call->err)
+            : mel_fail(&call->err, MEL_EINVAL,
                        "space: over the web choose bundled data, an upload, a population or a ball; `melicit "
                        "study create` takes files");
-    if (status == MEL_OK)
-        mel_call_json(call, json_pack("{s:s, s:o}", "id", id, "links", links_of(call, id)));
-    else
-        mel_call_failed(call, status, &err);
+    mel_call_finish(call, status,
+                    status == MEL_OK ? json_pack("{s:s, s:o}", "id", id, "links", links_of(call, id)) : NULL);
     json_decref(body);
 }
 
@@ -318,18 +293,14 @@ void mel_admin_study(mel_call *call)
     if (!mel_call_admin(call) || !find_study(&row, call))
         return;
     json_t *out = NULL;
-    mel_error err = { 0 };
     const mel_status status =
-        mel_manage_monitor(&out, call->app->store, call->app->cache, row.id, monitor_seconds, &err);
-    if (status == MEL_OK) {
+        mel_manage_monitor(&out, call->app->store, call->app->cache, row.id, monitor_seconds, &call->err);
+    if (status == MEL_OK)
         (void)json_object_update_new(
             out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", csrf_json(call), "id", row.id, "state",
                            row.state, "created", (json_int_t)row.created, "file", mel_stored_json(row.file),
                            "links", links_of(call, row.id)));
-        mel_call_json(call, out);
-    } else {
-        mel_call_failed(call, status, &err);
-    }
+    mel_call_finish(call, status, out);
     mel_study_row_clear(&row);
 }
 
@@ -338,16 +309,12 @@ void mel_admin_state(mel_call *call)
     json_t *body = body_about_study(call);
     if (body == NULL)
         return;
-    const char *state = text_of(body, "state");
-    mel_error err = { 0 };
+    const char *state = mel_json_string(body, "state");
     if (state == NULL || (strcmp(state, "open") != 0 && strcmp(state, "closed") != 0)) {
-        mel_call_error(call, 400, "bad-request", "state: open or closed is wanted", NULL);
+        mel_call_error(call, 400, "bad-request", "state: expected open or closed", NULL);
     } else {
-        const mel_status status = mel_store_set_state(call->app->store, call->rest[0], state, &err);
-        if (status == MEL_OK)
-            mel_call_json(call, json_pack("{s:s}", "state", state));
-        else
-            mel_call_failed(call, status, &err);
+        const mel_status status = mel_store_set_state(call->app->store, call->rest[0], state, &call->err);
+        mel_call_finish(call, status, json_pack("{s:s}", "state", state));
     }
     json_decref(body);
 }
@@ -368,15 +335,14 @@ void mel_admin_export(mel_call *call)
     }
     if (!find_study(&row, call))
         return;
-    mel_error err = { 0 };
     const mel_status status =
-        mel_export(&call->response->body, &call->response->n, call->app->store, row.id, format, &err);
+        mel_export(&call->response->body, &call->response->n, call->app->store, row.id, format, &call->err);
     if (status == MEL_OK) {
         call->response->type = types[format];
         (void)snprintf(call->response->name, sizeof call->response->name, "%s%s", row.id,
                        call->rest[1] + sizeof prefix - 2);
     } else {
-        mel_call_failed(call, status, &err);
+        mel_call_finish(call, status, NULL);
     }
     mel_study_row_clear(&row);
 }
@@ -388,8 +354,7 @@ void mel_admin_delete(mel_call *call)
     if (!may_write(call))
         return;
     mel_participant_row row;
-    mel_error err = { 0 };
-    mel_status status = mel_store_participant(&row, call->app->store, call->rest[1], &err);
+    mel_status status = mel_store_participant(&row, call->app->store, call->rest[1], &call->err);
     const bool of_study = status == MEL_OK && strcmp(row.study, call->rest[0]) == 0;
     if (status == MEL_OK)
         mel_participant_row_clear(&row);
@@ -398,14 +363,12 @@ void mel_admin_delete(mel_call *call)
         return;
     }
     if (status == MEL_OK)
-        status = mel_store_delete_participant(call->app->store, call->rest[1], &err);
-    if (status != MEL_OK) {
-        mel_call_failed(call, status, &err);
-        return;
+        status = mel_store_delete_participant(call->app->store, call->rest[1], &call->err);
+    if (status == MEL_OK) {
+        mel_cache_forget(call->app->cache, call->rest[1]);
+        mel_cache_forget(call->app->cache, call->rest[0]); /* what was found out about all together */
     }
-    mel_cache_forget(call->app->cache, call->rest[1]);
-    mel_cache_forget(call->app->cache, call->rest[0]); /* what was found out about all together */
-    mel_call_json(call, json_object());
+    mel_call_finish(call, status, json_object());
 }
 
 void mel_admin_rehearse(mel_call *call)
@@ -417,15 +380,11 @@ void mel_admin_rehearse(mel_call *call)
     const mel_rehearsal how = {
         .participants = wanted >= 1.0 && wanted <= MEL_MOST_REHEARSED ? (uint32_t)wanted : 0,
         .metric = json_object_get(body, "metric"),
-        .noise = text_of(body, "noise"),
+        .noise = mel_json_string(body, "noise"),
     };
     uint32_t done = 0;
-    mel_error err = { 0 };
     const mel_status status =
-        mel_manage_rehearse(&done, call->app->store, call->app->cache, call->rest[0], &how, &err);
-    if (status == MEL_OK)
-        mel_call_json(call, json_pack("{s:I}", "participants", (json_int_t)done));
-    else
-        mel_call_failed(call, status, &err);
+        mel_manage_rehearse(&done, call->app->store, call->app->cache, call->rest[0], &how, &call->err);
+    mel_call_finish(call, status, json_pack("{s:I}", "participants", (json_int_t)done));
     json_decref(body);
 }

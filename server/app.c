@@ -1,9 +1,10 @@
+/* What handlers share: answers, tokens, cookies, who asks; and which handler answers which path. */
 #include "app.h"
 
 #include "assets.h"
+#include "json_helpers.h"
 
 #include "base/internal.h"
-#include "base/json.h"
 
 #include <omp.h>
 #include <sodium.h>
@@ -36,12 +37,25 @@ uint64_t mel_new_seed(void)
     return seed >> 1; /* fits a signed column */
 }
 
+mel_status mel_new_participant(mel_participant_row *out, const char *study, const char *label, uint64_t seed,
+                               json_t *about, mel_error *err)
+{
+    *out = (mel_participant_row){ .created = mel_now(), .seed = seed, .state = "active" };
+    out->seen = out->created;
+    mel_new_id(out->id);
+    (void)snprintf(out->study, sizeof out->study, "%s", study);
+    out->label = label != NULL ? mel_strdup(label) : NULL;
+    out->about = about != NULL ? mel_json_text(about, JSON_COMPACT) : NULL;
+    json_decref(about);
+    return out->about != NULL && (label == NULL || out->label != NULL)
+               ? MEL_OK
+               : mel_fail_memory(err, "a participant");
+}
+
 /* --- answers ------------------------------------------------------------------------------------ */
 
-void mel_call_json(mel_call *call, json_t *value)
+void mel_call_text(mel_call *call, char *text)
 {
-    char *text = value != NULL ? mel_json_text(value, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(value);
     if (text == NULL) {
         static const char busy[] =
             "{\"error\": {\"code\": \"memory\", \"message\": \"the server is short of memory; "
@@ -56,6 +70,13 @@ void mel_call_json(mel_call *call, json_t *value)
     call->response->n = strlen(text);
 }
 
+void mel_call_json(mel_call *call, json_t *value)
+{
+    char *text = value != NULL ? mel_json_text(value, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(value);
+    mel_call_text(call, text);
+}
+
 void mel_call_error(mel_call *call, unsigned status, const char *code, const char *message, json_t *more)
 {
     json_t *answer = json_pack("{s:{s:s, s:s}}", "error", "code", code, "message", message);
@@ -68,7 +89,7 @@ void mel_call_error(mel_call *call, unsigned status, const char *code, const cha
     mel_call_json(call, answer);
 }
 
-/* What the sentence is about, when it begins with a name: "age: a number is wanted". */
+/* What the sentence is about, when it begins with a name: "age: expected a number". */
 static void refuse_field(mel_call *call, const char *text)
 {
     const size_t n = strcspn(text, ": ");
@@ -79,32 +100,30 @@ static void refuse_field(mel_call *call, const char *text)
     mel_call_json(call, json_pack("{s:o}", "error", error));
 }
 
-void mel_call_failed(mel_call *call, mel_status status, const mel_error *err)
+void mel_call_finish(mel_call *call, mel_status status, json_t *value)
 {
-    switch (status) {
-    case MEL_EINVAL:
-    case MEL_EDATA:
-        refuse_field(call, err->text);
+    static const struct {
+        mel_status status;
+        unsigned http;
+        const char *code;
+    } failures[] = { { MEL_ECONFLICT, 409, "conflict" },
+                     { MEL_ELIMIT, 413, "too-large" },
+                     { MEL_EIO, 503, "storage" },
+                     { MEL_BUSY, 503, "busy" },
+                     { MEL_OK, 503, "unavailable" } };
+    if (status == MEL_OK) {
+        mel_call_json(call, value);
         return;
-    case MEL_ECONFLICT:
-        mel_call_error(call, 409, "conflict", err->text, NULL);
-        return;
-    case MEL_ELIMIT:
-        mel_call_error(call, 413, "too-large", err->text, NULL);
-        return;
-    case MEL_EIO:
-        mel_call_error(call, 503, "storage", err->text, NULL);
-        return;
-    case MEL_BUSY:
-        mel_call_error(call, 503, "busy", err->text, NULL);
-        return;
-    case MEL_OK:
-    case MEL_ENOMEM:
-    case MEL_ESTATE:
-    case MEL_ENUMERIC:
-        break;
     }
-    mel_call_error(call, 503, "unavailable", err->text, NULL);
+    json_decref(value);
+    if (status == MEL_EINVAL || status == MEL_EDATA) {
+        refuse_field(call, call->err.text);
+        return;
+    }
+    size_t i = 0;
+    while (failures[i].status != MEL_OK && failures[i].status != status)
+        i++;
+    mel_call_error(call, failures[i].http, failures[i].code, call->err.text, NULL);
 }
 
 /* --- tokens ------------------------------------------------------------------------------------- */
@@ -184,9 +203,7 @@ void mel_call_wrong(mel_call *call, const char *code, const char *message)
 {
     mel_app *app = call->app;
     const int64_t minute = mel_now() / 60000;
-    size_t hash = 5381;
-    for (const char *c = mel_request_client(call->request); *c != '\0'; c++)
-        hash = hash * 33 + (unsigned char)*c;
+    const size_t hash = mel_text_hash(mel_request_client(call->request));
     pthread_mutex_lock(&app->lock);
     if (app->minute != minute) {
         app->minute = minute;
@@ -205,42 +222,42 @@ json_t *mel_call_body(mel_call *call)
     size_t n = 0;
     const char *bytes = mel_request_body(call->request, &n);
     json_t *body = NULL;
-    mel_error err = { 0 };
-    mel_status status = mel_json_parse(&body, bytes, n, &err);
-    if (status == MEL_OK && !json_is_object(body)) {
-        json_decref(body);
-        body = NULL;
-        status = mel_fail(&err, MEL_EDATA, "a JSON object is wanted");
-    }
+    mel_status status = mel_json_parse(&body, bytes, n, &call->err);
+    if (status == MEL_OK && !json_is_object(body))
+        status = mel_fail(&call->err, MEL_EDATA, "expected a JSON object");
     if (status != MEL_OK)
-        mel_call_failed(call, status, &err);
-    return body;
+        mel_call_finish(call, status, NULL);
+    return mel_json_if(status == MEL_OK, body);
 }
 
-bool mel_call_participant(mel_call *call, char id[MEL_ID_TEXT])
+bool mel_call_participant(mel_call *call)
 {
-    const char *token = mel_request_cookie(call->request, "melicit");
-    if (token == NULL) {
-        mel_call_error(call, 403, "no-session", "no study or session is open in this browser", NULL);
+    static const char nobody[] = "no study or session is open in this browser";
+    call->token = mel_request_cookie(call->request, "melicit");
+    if (call->token == NULL) {
+        mel_call_error(call, 403, "no-session", nobody, NULL);
         return false;
     }
     unsigned char hash[MEL_HASH_BYTES];
-    mel_token_hash(hash, token, call->app);
+    mel_token_hash(hash, call->token, call->app);
     mel_participant_row row;
-    mel_error err = { 0 };
-    const mel_status status = mel_store_participant_by_token(&row, call->app->store, hash, &err);
-    if (status == MEL_EINVAL) {
-        mel_call_wrong(call, "no-session", "no study or session is open in this browser");
-        return false;
-    }
-    if (status != MEL_OK) {
-        mel_call_failed(call, status, &err);
-        return false;
-    }
-    (void)snprintf(id, MEL_ID_TEXT, "%s", row.id);
+    const mel_status status = mel_store_participant_by_token(&row, call->app->store, hash, &call->err);
+    if (status == MEL_EINVAL)
+        mel_call_wrong(call, "no-session", nobody);
+    else if (status != MEL_OK)
+        mel_call_finish(call, status, NULL);
+    memcpy(call->participant, row.id, sizeof row.id);
     call->seen = row.seen;
     mel_participant_row_clear(&row);
-    return true;
+    return status == MEL_OK;
+}
+
+mel_participant *mel_call_take(mel_call *call)
+{
+    mel_participant *out = NULL;
+    const mel_status status =
+        mel_participant_take(&out, call->app->cache, call->participant, call->seen, &call->err);
+    return status == MEL_OK ? out : NULL;
 }
 
 /* --- routes ------------------------------------------------------------------------------------- */

@@ -26,7 +26,11 @@ typedef struct {
     const mel_request *request;
     mel_app *app;
     char rest[4][MEL_ID_TEXT + 40]; /* what stood for the stars of the route */
-    int64_t seen;                   /* when the participant was last, as the store says; 0: not asked yet */
+    mel_error err;                  /* of whatever the handler called */
+    /* The participant: id, token of the cookie, and when the store saw them last (0: not asked yet). */
+    char participant[MEL_ID_TEXT];
+    const char *token;
+    int64_t seen;
 } mel_call;
 
 /* --- answers -------------------------------------------------------------------------------------- */
@@ -35,8 +39,10 @@ typedef struct {
 void mel_call_json(mel_call *call, json_t *value);
 /* {"error": {"code", "message"}} with what is in `more` (taken over, or NULL) beside it. */
 void mel_call_error(mel_call *call, unsigned status, const char *code, const char *message, json_t *more);
-/* By the status of the library: 400, 404, 409, 503, ... */
-void mel_call_failed(mel_call *call, mel_status status, const mel_error *err);
+/* Takes the value over and answers with it or, when the status is a failure, with that and the call's err. */
+void mel_call_finish(mel_call *call, mel_status status, json_t *value);
+/* Text as it is; NULL becomes 503. Taken over. */
+void mel_call_text(mel_call *call, char *text);
 
 /* --- who asks ------------------------------------------------------------------------------------- */
 
@@ -56,14 +62,20 @@ void mel_call_wrong(mel_call *call, const char *code, const char *message);
 
 /* The body as a JSON object; NULL with the answer set. */
 json_t *mel_call_body(mel_call *call);
-/* The id of the participant behind the cookie; false with 403 as the answer. */
-bool mel_call_participant(mel_call *call, char id[MEL_ID_TEXT]);
+/* Whether there is a participant behind the cookie; false with 403 as the answer. */
+bool mel_call_participant(mel_call *call);
+/* That participant, for the caller to release; NULL with the call's err. */
+mel_participant *mel_call_take(mel_call *call);
 /* Whether a researcher is logged in; false with 403 as the answer. */
 bool mel_call_admin(mel_call *call);
 
 int64_t mel_now(void); /* milliseconds since 1970 */
 void mel_new_id(char id[MEL_ID_TEXT]);
 uint64_t mel_new_seed(void);
+/* The row of somebody who comes now, for the caller to clear, on failure too. label may be NULL; about is
+ * taken over. */
+mel_status mel_new_participant(mel_participant_row *out, const char *study, const char *label, uint64_t seed,
+                               json_t *about, mel_error *err);
 
 /* The researcher's token: a new one replaces the old one or, unless `replace`, is only made where there is
  * none yet; *mine says whether it was. */
@@ -81,7 +93,7 @@ char *mel_link_query(const char *study, const char *label, const mel_app *app);
 mel_status mel_links_note(const mel_app *app, const char *study, const json_t *labels, mel_error *err);
 /* Whether somebody new needs a link for this label: all do once there are links; Prolific's ids only where
  * one was made for the same text. */
-mel_status mel_links_wanted(bool *out, const mel_app *app, const char *study, const char *label,
+mel_status mel_links_needed(bool *out, const mel_app *app, const char *study, const char *label,
                             bool from_prolific, mel_error *err);
 /* [{"id", "title", "state", "created", "participants"}]; NULL with err. */
 json_t *mel_studies_json(mel_store *store, mel_error *err);
@@ -99,6 +111,8 @@ mel_status mel_space_keep(mel_store *store, const json_t *space, mel_error *err)
 
 void mel_handle(mel_response *response, const mel_request *request, void *app);
 
+/* Answers with the page of the call's participant. */
+void mel_api_give_page(mel_call *call);
 void mel_api_join(mel_call *call);
 void mel_api_start(mel_call *call);
 void mel_api_upload(mel_call *call);

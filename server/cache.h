@@ -5,6 +5,8 @@
 #include "flow.h"
 #include "store.h"
 
+size_t mel_text_hash(const char *text);
+
 typedef struct mel_cache mel_cache;
 /* store and the maker's user are lent. */
 mel_status mel_cache_new(mel_cache **out, mel_store *store, mel_problem_maker maker, void *user,

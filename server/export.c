@@ -1,12 +1,12 @@
-/* CSV has one row per event with the column names of jsPsych where it has such a column (trial_index,
- * trial_type, rt and time_elapsed in milliseconds, response), JSON Lines one object per event. */
+/* Exports of a study. CSV has one row per event with the column names of jsPsych where it has such a column
+ * (trial_index, trial_type, rt and time_elapsed in milliseconds, response), JSON Lines one object per event.
+ */
 #include "export.h"
 
-#include "stored_json.h"
+#include "json_helpers.h"
 
 #include "base/buffer.h"
 #include "base/internal.h"
-#include "base/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,10 +55,7 @@ static void add_cell(mel_buffer *out, const char *text, bool last)
 
 static void add_json_cell(mel_buffer *out, const json_t *value, bool last)
 {
-    char *text =
-        value != NULL
-            ? mel_json_text(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS)
-            : NULL;
+    char *text = mel_json_exact(value);
     add_cell(out, text != NULL ? text : "", last);
     mel_json_free_text(text);
 }
@@ -73,21 +70,19 @@ static void add_number_cell(mel_buffer *out, double value)
 
 static double number_of(const json_t *object, const char *key)
 {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+    return mel_json_number(object, key, (double)NAN);
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static void add_boolean_cell(mel_buffer *out, const json_t *object, const char *key)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
+    mel_buffer_puts(out, mel_json_is_true(object, key) ? "true," : "false,");
 }
 
 /* What was answered, where it is a single value. */
 static void add_response(mel_buffer *out, const json_t *value)
 {
     const json_t *answer = json_object_get(value, "answer");
-    if (json_is_true(json_object_get(value, "undo")))
+    if (mel_json_is_true(value, "undo"))
         add_cell(out, "undo", false);
     else if (json_is_string(answer))
         add_cell(out,
@@ -114,9 +109,10 @@ static void add_csv(writer *w, const json_t *line)
     mel_buffer *out = &w->text;
     add_cell(out, w->id, false);
     add_cell(out, w->label != NULL ? w->label : "", false);
-    mel_buffer_puts(out, json_is_true(json_object_get(w->about, "simulated")) ? "true," : "false,");
+    add_boolean_cell(out, w->about, "simulated");
     add_number_cell(out, number_of(line, "seq"));
-    add_cell(out, text_of(line, "page"), false);
+    const char *page = mel_json_string(line, "page");
+    add_cell(out, page != NULL ? page : "", false);
     add_number_cell(out, number_of(line, "phase"));
     add_number_cell(out, number_of(line, "item"));
     add_number_cell(out, number_of(line, "number"));
@@ -124,8 +120,8 @@ static void add_csv(writer *w, const json_t *line)
     add_number_cell(out, round(1000.0 * seconds));
     add_number_cell(out, time - (double)w->created);
     mel_buffer_printf(out, "%.0f,", time);
-    mel_buffer_puts(out, json_is_true(json_object_get(line, "swapped")) ? "true," : "false,");
-    mel_buffer_puts(out, json_is_true(json_object_get(line, "undone")) ? "true," : "false,");
+    add_boolean_cell(out, line, "swapped");
+    add_boolean_cell(out, line, "undone");
     add_json_cell(out, json_object_get(line, "a"), false);
     add_json_cell(out, json_object_get(line, "b"), false);
     add_json_cell(out, value, false);
@@ -135,7 +131,7 @@ static void add_csv(writer *w, const json_t *line)
 static mel_status add_jsonl(writer *w, json_t *line, mel_error *err)
 {
     json_t *all = json_pack("{s:s, s:s?, s:b}", "participant", w->id, "label", w->label, "simulated",
-                            json_is_true(json_object_get(w->about, "simulated")));
+                            mel_json_is_true(w->about, "simulated"));
     char *text = all != NULL && json_object_update(all, line) == 0
                      ? mel_json_text(all, JSON_COMPACT | JSON_REAL_PRECISION(17))
                      : NULL;
@@ -169,8 +165,8 @@ static void mark_undone(const writer *w, const json_t *undo)
 {
     for (size_t i = json_array_size(w->lines); i-- > 0;) {
         json_t *line = json_array_get(w->lines, i);
-        const bool other = json_is_true(json_object_get(line, "undone")) ||
-                           json_is_true(json_object_get(json_object_get(line, "value"), "undo"));
+        const bool other =
+            mel_json_is_true(line, "undone") || mel_json_is_true(json_object_get(line, "value"), "undo");
         if (other)
             continue;
         if (number_of(line, "phase") == number_of(undo, "phase"))
@@ -201,13 +197,11 @@ static mel_status visit(void *user, const mel_participant_row *participant, cons
     const mel_status status = mel_json_parse(&line, event->body, strlen(event->body), err);
     if (status != MEL_OK)
         return status;
-    if (json_is_true(json_object_get(json_object_get(line, "value"), "undo")))
+    if (mel_json_is_true(json_object_get(line, "value"), "undo"))
         mark_undone(w, line);
-    const bool good = json_object_set_new(line, "seq", json_integer((json_int_t)event->seq)) == 0 &&
-                      json_object_set_new(line, "time", json_integer((json_int_t)event->time)) == 0;
-    if (json_array_append_new(w->lines, line) == 0 && good)
-        return MEL_OK;
-    return mel_fail_memory(err, "the export");
+    const bool good = mel_json_put(line, "seq", json_integer((json_int_t)event->seq)) &&
+                      mel_json_put(line, "time", json_integer((json_int_t)event->time));
+    return mel_json_add(w->lines, line) && good ? MEL_OK : mel_fail_memory(err, "the export");
 }
 
 /* The store reads a study anew when it has to begin again; nothing was handed out before the end. */
@@ -216,10 +210,7 @@ static mel_status export_text(char **out, size_t *n, mel_store *store, const cha
 {
     writer w = { .format = format, .lines = json_array() };
     mel_buffer_init(&w.text, MOST_BYTES);
-    if (format == MEL_EXPORT_CSV)
-        mel_buffer_puts(&w.text, csv_header);
-    else
-        mel_buffer_puts(&w.text, "");
+    mel_buffer_puts(&w.text, format == MEL_EXPORT_CSV ? csv_header : "");
     mel_status status =
         w.lines != NULL ? mel_store_visit(store, study, visit, &w, err) : mel_fail_memory(err, "the export");
     if (status == MEL_OK)

@@ -20,6 +20,8 @@ mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, me
 /* The line of the log for a value that will be told next: the value with what it was an answer to; a new
  * reference, NULL without memory. */
 json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds);
+/* The same as the text that the log keeps; freed by the caller. */
+char *mel_flow_event_text(mel_flow *flow, const json_t *value, double seconds);
 /* From a line of the log. */
 mel_status mel_flow_replay(mel_flow *flow, const json_t *event, mel_error *err);
 
@@ -34,6 +36,9 @@ size_t mel_flow_phase(const mel_flow *flow);      /* its position in the study, 
 void mel_flow_describe(char *text, size_t n, const mel_flow *flow);
 /* On a page with the result: whether further questions may be asked, and would tell more. */
 bool mel_flow_can_ask_more(mel_flow *flow);
+/* What the flow was made with. */
+const mel_study *mel_flow_study(const mel_flow *flow);
+const mel_problem *mel_flow_problem(const mel_flow *flow);
 /* The elicitation's session; lent. */
 mel_session *mel_flow_session(mel_flow *flow);
 double mel_flow_guess(const mel_flow *flow); /* cost ratio; NaN: not asked */

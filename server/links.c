@@ -81,7 +81,7 @@ mel_status mel_links_note(const mel_app *app, const char *study, const json_t *l
     return status;
 }
 
-mel_status mel_links_wanted(bool *out, const mel_app *app, const char *study, const char *label,
+mel_status mel_links_needed(bool *out, const mel_app *app, const char *study, const char *label,
                             bool from_prolific, mel_error *err)
 {
     mel_name name;

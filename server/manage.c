@@ -1,9 +1,10 @@
+/* What researchers do with studies: check and store them, and rehearse them with simulated participants. */
 #include "manage.h"
 
 #include "app.h"
+#include "json_helpers.h"
 
 #include "base/internal.h"
-#include "base/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,7 +91,7 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
     }
     char *text = json_is_object(json) ? mel_json_text(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (text == NULL)
-        return mel_fail(err, MEL_EINVAL, "metric: a metric file or a number is wanted");
+        return mel_fail(err, MEL_EINVAL, "metric: expected a metric file or a number");
     mel_status status = mel_metric_load_memory(out, text, strlen(text), "metric", err);
     mel_json_free_text(text);
     if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(*out), layout))
@@ -191,9 +192,7 @@ static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel
     mel_event_row event = { .seq = seq, .time = mel_now() };
     (void)snprintf(event.key, sizeof event.key, "simulated-%u", (unsigned)seq);
     json_t *value = mel_flow_simulated(flow, oracle, guess, err);
-    json_t *line = value != NULL ? mel_flow_event(flow, value, (double)NAN) : NULL;
-    event.body =
-        line != NULL ? mel_json_text(line, JSON_COMPACT | JSON_REAL_PRECISION(17) | JSON_SORT_KEYS) : NULL;
+    event.body = value != NULL ? mel_flow_event_text(flow, value, (double)NAN) : NULL;
     mel_status status = event.body != NULL ? mel_flow_tell(flow, value, (double)NAN, err)
                         : value == NULL    ? MEL_ENOMEM
                                            : mel_fail_memory(err, "an answer");
@@ -202,8 +201,7 @@ static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel
         status = mel_store_append(&outcome, NULL, store, id, &event, mel_flow_state(flow), err);
     if (status == MEL_OK && outcome != MEL_APPENDED)
         status = mel_fail(err, MEL_ECONFLICT, "a simulated participant answered twice");
-    mel_json_free_text(event.body);
-    json_decref(line);
+    mel_event_row_clear(&event);
     json_decref(value);
     return status;
 }
@@ -211,20 +209,15 @@ static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel
 static mel_status rehearse_one(mel_store *store, const mel_open_study *open_study, const char *study,
                                const mel_rehearsal *how, uint64_t seed, mel_error *err)
 {
-    mel_participant_row row = { .created = mel_now(), .seed = seed, .state = "active" };
-    mel_new_id(row.id);
-    row.seen = row.created;
-    (void)snprintf(row.study, sizeof row.study, "%s", study);
     json_t *about =
         json_pack("{s:b, s:O?, s:s?}", "simulated", 1, "metric", (json_t *)how->metric, "noise", how->noise);
-    row.about = about != NULL ? mel_json_text(about, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
-    json_decref(about);
+    mel_participant_row row;
     mel_flow *flow = NULL;
     mel_oracle *oracle = NULL;
     double guess = NAN;
-    mel_status status = row.about != NULL
-                            ? mel_flow_new(&flow, open_study->study, open_study->problem, row.seed, err)
-                            : mel_fail_memory(err, "a participant");
+    mel_status status = mel_new_participant(&row, study, NULL, seed, about, err);
+    if (status == MEL_OK)
+        status = mel_flow_new(&flow, open_study->study, open_study->problem, row.seed, err);
     if (status == MEL_OK)
         status = make_oracle(&oracle, &guess, how, flow, open_study->problem, row.seed, err);
     if (status == MEL_OK)
@@ -233,7 +226,7 @@ static mel_status rehearse_one(mel_store *store, const mel_open_study *open_stud
         status = one_step(flow, oracle, guess, store, row.id, seq, err);
     mel_oracle_free(oracle);
     mel_flow_free(flow);
-    mel_json_free_text(row.about);
+    mel_participant_row_clear(&row);
     return status;
 }
 
@@ -253,7 +246,7 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cach
     if (done != NULL)
         *done = 0;
     if (how->participants < 1 || how->participants > MEL_MOST_REHEARSED)
-        return mel_fail(err, MEL_EINVAL, "participants: 1 to %d are wanted", MEL_MOST_REHEARSED);
+        return mel_fail(err, MEL_EINVAL, "participants: expected 1 to %d", MEL_MOST_REHEARSED);
     if (how->noise != NULL && (how->metric == NULL || json_is_null(how->metric)) &&
         strcmp(how->noise, "none") != 0)
         return mel_fail(err, MEL_EINVAL, "noise: it needs a metric that answers err about");

@@ -2,11 +2,10 @@
 #include "manage.h"
 
 #include "app.h"
+#include "json_helpers.h"
 #include "result.h"
-#include "stored_json.h"
 
 #include "base/internal.h"
-#include "base/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,15 +51,15 @@ static bool put_times(json_t *out, const mel_session *session)
         if (!isfinite(taken))
             continue;
         seconds[known++] = taken;
-        good = json_array_append_new(times, json_real(taken)) == 0;
+        good = mel_json_add(times, json_real(taken));
     }
     if (good && known > 0) {
         qsort(seconds, known, sizeof *seconds, by_size);
         const double middle = 0.5 * (seconds[(known - 1) / 2] + seconds[known / 2]);
-        good = json_object_set_new(out, "median_seconds", json_real(middle)) == 0;
+        good = mel_json_put(out, "median_seconds", json_real(middle));
     }
     free(seconds);
-    return json_object_set_new(out, "times", times) == 0 && good;
+    return mel_json_put(out, "times", times) && good;
 }
 
 /* What was found so far, without what only the own result page shows. */
@@ -71,13 +70,9 @@ static bool put_findings(json_t *out, mel_participant *participant)
     if (mel_session_answers(mel_flow_session(participant->flow)) == 0)
         return true;
     json_t *result = NULL;
-    if (mel_result_json(&result, participant->flow, participant->open_study->study,
-                        participant->open_study->problem, NULL) != MEL_OK)
+    if (mel_result_json(&result, participant->flow, NULL) != MEL_OK)
         return true; /* nothing can be said yet */
-    bool good = true;
-    for (size_t i = 0; i < sizeof kept / sizeof *kept && good; i++)
-        if (json_object_get(result, kept[i]) != NULL)
-            good = json_object_set(out, kept[i], json_object_get(result, kept[i])) == 0;
+    const bool good = mel_json_copy(out, result, kept, sizeof kept / sizeof *kept);
     json_decref(result);
     return good;
 }
@@ -151,10 +146,7 @@ static json_t *list_pages(const mel_study *study, const drop_out *d)
                                      json_pack("{s:s, s:s?, s:I, s:I}", "name", kind, "title", title, "here",
                                                (json_int_t)d->here[i], "left", (json_int_t)d->left[i])) == 0;
     }
-    if (good)
-        return list;
-    json_decref(list);
-    return NULL;
+    return mel_json_if(good, list);
 }
 
 static void count_page(drop_out *d, const mel_study *study, size_t phase, const mel_participant_row *row)
@@ -329,10 +321,7 @@ static json_t *describe(shift *work, drop_out *d, const mel_participant_row *row
         good = good && json_object_update(one, json_object_get(found, "about")) == 0;
     }
     json_decref(found);
-    if (good)
-        return one;
-    json_decref(one);
-    return NULL;
+    return mel_json_if(good, one);
 }
 
 /* Everybody, in the order in which they came; *complete: nothing was left for another time. */
@@ -343,12 +332,9 @@ static json_t *list_people(bool *complete, drop_out *d, const people_of_study *c
     json_t *list = json_array();
     bool good = list != NULL;
     for (size_t i = 0; i < c->n && good; i++)
-        good = json_array_append_new(list, describe(&work, d, &c->row[i], study, cache)) == 0;
+        good = mel_json_add(list, describe(&work, d, &c->row[i], study, cache));
     *complete = !work.left;
-    if (good)
-        return list;
-    json_decref(list);
-    return NULL;
+    return mel_json_if(good, list);
 }
 
 static mel_status monitor(json_t **out, const people_of_study *c, const mel_open_study *open_study,

@@ -1,13 +1,12 @@
+/* Questions as the browser gets them: whole numbers of people, and what differs in words. */
 #include "question_json.h"
 
+#include "json_helpers.h"
+
 #include "base/buffer.h"
-#include "base/internal.h"
-#include "metric/text.h"
-#include "oracle/counts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_TEXT = 100000 };
 
@@ -20,18 +19,14 @@ static char *taken(mel_buffer *text)
     return NULL;
 }
 
-/* Takes the value over. */
-static bool put(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) == 0;
-}
-
-static const char *class_name(const mel_problem *problem, size_t class_code)
-{
-    return problem->class_name[class_code];
-}
-
 /* --- words -------------------------------------------------------------------------------------- */
+
+static void add_plural(mel_buffer *text, const char *noun)
+{
+    char *many = mel_plural_of(noun);
+    mel_buffer_puts(text, many != NULL ? many : noun);
+    free(many);
+}
 
 char *mel_mistake_name(const mel_problem *problem, const json_t *words, size_t truth, size_t predicted,
                        bool plural)
@@ -47,12 +42,12 @@ char *mel_mistake_name(const mel_problem *problem, const json_t *words, size_t t
     if (own != NULL && many != NULL)
         mel_buffer_puts(&text, many);
     else if (own != NULL && plural)
-        mel_text_add_plural(&text, own);
+        add_plural(&text, own);
     else if (own != NULL)
         mel_buffer_puts(&text, own);
     else
-        mel_buffer_printf(&text, "%s predicted as %s", class_name(problem, truth),
-                          class_name(problem, predicted));
+        mel_buffer_printf(&text, "%s predicted as %s", problem->class_name[truth],
+                          problem->class_name[predicted]);
     return taken(&text);
 }
 
@@ -70,7 +65,7 @@ static json_t *difference(const mel_problem *problem, const json_t *words, size_
     if (mistake)
         mel_buffer_puts(&text, name != NULL ? name : "");
     else
-        mel_buffer_printf(&text, "%s predicted rightly", class_name(problem, truth));
+        mel_buffer_printf(&text, "%s predicted rightly", problem->class_name[truth]);
     if (problem->n_groups > 1)
         mel_buffer_printf(&text, " (%s)", problem->group_name[group]);
     char *words_out = taken(&text);
@@ -103,10 +98,7 @@ static json_t *differences(const mel_counted *c, const mel_problem *problem, con
                                                           left, other)) == 0;
         }
     }
-    if (good)
-        return list;
-    json_decref(list);
-    return NULL;
+    return mel_json_if(good, list);
 }
 
 /* --- numbers ------------------------------------------------------------------------------------ */
@@ -125,10 +117,7 @@ static json_t *matrix(size_t k, const int64_t *count)
         if (row != NULL)
             good = json_array_append_new(rows, row) == 0 && good;
     }
-    if (good)
-        return rows;
-    json_decref(rows);
-    return NULL;
+    return mel_json_if(good, rows);
 }
 
 /* A matrix, or one for each group. */
@@ -139,11 +128,8 @@ static json_t *counts(const mel_counted *c, const int64_t *side)
     json_t *groups = json_array();
     bool good = groups != NULL;
     for (size_t g = 0; g < c->n_groups && good; g++)
-        good = json_array_append_new(groups, matrix(c->k, side + g * c->k * c->k)) == 0;
-    if (good)
-        return groups;
-    json_decref(groups);
-    return NULL;
+        good = mel_json_add(groups, matrix(c->k, side + g * c->k * c->k));
+    return mel_json_if(good, groups);
 }
 
 static json_t *classes(const mel_problem *problem)
@@ -151,14 +137,11 @@ static json_t *classes(const mel_problem *problem)
     json_t *list = json_array();
     bool good = list != NULL;
     for (size_t i = 0; i < problem->n_classes && good; i++)
-        good = json_array_append_new(list, json_pack("{s:s, s:o}", "name", class_name(problem, i), "share",
+        good = json_array_append_new(list, json_pack("{s:s, s:o}", "name", problem->class_name[i], "share",
                                                      problem->class_share != NULL
                                                          ? json_real(problem->class_share[i])
                                                          : json_null())) == 0;
-    if (good)
-        return list;
-    json_decref(list);
-    return NULL;
+    return mel_json_if(good, list);
 }
 
 static json_t *groups(const mel_problem *problem)
@@ -166,25 +149,20 @@ static json_t *groups(const mel_problem *problem)
     json_t *list = json_array();
     bool good = list != NULL;
     for (size_t i = 0; problem->n_groups > 1 && i < problem->n_groups && good; i++)
-        good = json_array_append_new(list, json_string(problem->group_name[i])) == 0;
-    if (good)
-        return list;
-    json_decref(list);
-    return NULL;
+        good = mel_json_add(list, json_string(problem->group_name[i]));
+    return mel_json_if(good, list);
 }
 
 /* What every picture needs. */
 static json_t *frame(const mel_counted *c, const mel_problem *problem)
 {
     json_t *out = json_object();
-    const bool good = out != NULL && put(out, "people", json_integer((json_int_t)c->people)) &&
-                      put(out, "of_each_class", json_boolean(c->of_each_class)) &&
-                      put(out, "classes", classes(problem)) && put(out, "groups", groups(problem)) &&
-                      (problem->n_classes != 2 || put(out, "positive", json_integer(1)));
-    if (good)
-        return out;
-    json_decref(out);
-    return NULL;
+    const bool good = out != NULL && mel_json_put(out, "people", json_integer((json_int_t)c->people)) &&
+                      mel_json_put(out, "of_each_class", json_boolean(c->of_each_class)) &&
+                      mel_json_put(out, "classes", classes(problem)) &&
+                      mel_json_put(out, "groups", groups(problem)) &&
+                      (problem->n_classes != 2 || mel_json_put(out, "positive", json_integer(1)));
+    return mel_json_if(good, out);
 }
 
 json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem, const json_t *words,
@@ -194,12 +172,13 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
     json_t *out = frame(&c, problem);
-    const bool good = out != NULL && put(out, "number", json_integer((json_int_t)question->number)) &&
-                      put(out, "expected", json_integer((json_int_t)question->expected)) &&
-                      put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
-                      put(out, "b", counts(&c, swapped ? c.a : c.b)) &&
-                      put(out, "differences", differences(&c, problem, words, swapped)) &&
-                      put(out, "swapped", json_boolean(swapped)) &&
+    const bool good = out != NULL &&
+                      mel_json_put(out, "number", json_integer((json_int_t)question->number)) &&
+                      mel_json_put(out, "expected", json_integer((json_int_t)question->expected)) &&
+                      mel_json_put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
+                      mel_json_put(out, "b", counts(&c, swapped ? c.a : c.b)) &&
+                      mel_json_put(out, "differences", differences(&c, problem, words, swapped)) &&
+                      mel_json_put(out, "swapped", json_boolean(swapped)) &&
                       (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
     mel_counted_clear(&c);
     if (good)
@@ -216,8 +195,8 @@ json_t *mel_views_to_json(const mel_question *question, const mel_problem *probl
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
     json_t *a = frame(&c, problem), *b = frame(&c, problem);
-    const bool good =
-        a != NULL && b != NULL && put(a, "counts", counts(&c, c.a)) && put(b, "counts", counts(&c, c.b));
+    const bool good = a != NULL && b != NULL && mel_json_put(a, "counts", counts(&c, c.a)) &&
+                      mel_json_put(b, "counts", counts(&c, c.b));
     mel_counted_clear(&c);
     json_t *out = good ? json_pack("[O, O]", a, b) : NULL;
     json_decref(a);

@@ -1,32 +1,38 @@
+/* What an elicitation found, as the browser shows it. */
 #include "result.h"
 
-#include "stored_json.h"
-
+#include "json_helpers.h"
 #include "question_json.h"
 
 #include "base/buffer.h"
-#include "base/internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NEIGHBOURS = 3, PAIRS = 2000, MOST_WEIGHTS = 200, MOST_HULL = 400, MOST_TEXT = 20000 };
 
 typedef struct {
     json_t *out;
-    mel_flow *flow;
+    bool incomplete; /* memory ran out for a part of it */
+    mel_flow *flow;  /* NULL: there is only a metric */
     const mel_study *study;
     const mel_problem *problem;
-    mel_session *session;
     mel_metric *metric;
     mel_summary summary;
 } finding;
+typedef mel_status (*step)(finding *f, mel_error *err);
 
-static mel_status put(json_t *object, const char *key, json_t *value, mel_error *err)
+/* Takes the value over; NULL: memory ran out while it was made. */
+static mel_status put(finding *f, const char *key, json_t *value)
 {
-    return json_object_set_new(object, key, value) == 0 ? MEL_OK : mel_fail_memory(err, "the result");
+    f->incomplete = !mel_json_put(f->out, key, value) || f->incomplete;
+    return MEL_OK;
+}
+
+static void add(finding *f, json_t *list, json_t *value)
+{
+    f->incomplete = !mel_json_add(list, value) || f->incomplete;
 }
 
 /* null where a number is not known. */
@@ -42,20 +48,6 @@ static json_t *interval(double value, double low, double high)
 
 /* --- words and weights -------------------------------------------------------------------------- */
 
-/* Takes the list over, and puts it in unless something is missing from it. */
-static mel_status put_list(finding *f, const char *key, json_t *list, bool whole, mel_error *err)
-{
-    if (whole)
-        return put(f->out, key, list, err);
-    json_decref(list);
-    return mel_fail_memory(err, "the result");
-}
-
-static bool say(json_t *list, const char *sentence)
-{
-    return json_array_append_new(list, json_string(sentence)) == 0;
-}
-
 static mel_status put_words(finding *f, mel_error *err)
 {
     char *words = NULL;
@@ -63,11 +55,11 @@ static mel_status put_words(finding *f, mel_error *err)
     if (status != MEL_OK)
         return status;
     json_t *list = json_array();
-    bool whole = say(list, words);
+    add(f, list, json_string(words));
     if (f->summary.finding != MEL_FINDING_NONE)
-        whole = say(list, mel_finding_text(f->summary.finding)) && whole;
+        add(f, list, json_string(mel_finding_text(f->summary.finding)));
     free(words);
-    return put_list(f, "words", list, whole, err);
+    return put(f, "words", list);
 }
 
 static bool is_open(double low, double high)
@@ -78,8 +70,9 @@ static bool is_open(double low, double high)
 /* What is not known, in sentences. */
 static mel_status put_open(finding *f, mel_error *err)
 {
+    (void)err;
+    const double tolerance = f->study->options.tolerance;
     json_t *list = json_array();
-    bool whole = list != NULL;
     char text[320];
     mel_cost_ratio ratio;
     if (mel_metric_cost_ratio(&ratio, f->metric, NULL) == MEL_OK && is_open(ratio.low, ratio.high)) {
@@ -87,21 +80,20 @@ static mel_status put_open(finding *f, mel_error *err)
                        "How the two mistakes compare is known only roughly: anything from %.2g to %.2g fits "
                        "your answers.",
                        ratio.low, ratio.high);
-        whole = say(list, text) && whole;
+        add(f, list, json_string(text));
     }
-    if (f->summary.end == MEL_END_BUDGET && f->summary.radius > f->study->options.tolerance) {
+    if (f->summary.end == MEL_END_BUDGET && f->summary.radius > tolerance) {
         (void)snprintf(text, sizeof text,
-                       "The questions ended before every number was as sure as wanted: each is known to "
-                       "about %.2g, and %.2g "
-                       "was asked for.",
-                       f->summary.radius, f->study->options.tolerance);
-        whole = say(list, text) && whole;
+                       "The questions ended before every number was as precise as asked for: each is known "
+                       "to about %.2g, not to %.2g.",
+                       f->summary.radius, tolerance);
+        add(f, list, json_string(text));
     }
     if (f->summary.end == MEL_END_NOISE)
-        whole =
-            say(list, "More questions would not help: answers to pairs this close are a matter of chance.") &&
-            whole;
-    return put_list(f, "open", list, whole, err);
+        add(f, list,
+            json_string(
+                "More questions would not help: answers to pairs this close are a matter of chance."));
+    return put(f, "open", list);
 }
 
 static mel_status put_metric(finding *f, mel_error *err)
@@ -112,10 +104,10 @@ static mel_status put_metric(finding *f, mel_error *err)
         return status;
     json_t *metric = mel_stored_json(text);
     free(text);
-    return put(f->out, "metric", metric, err);
+    return put(f, "metric", metric);
 }
 
-/* The name of a coordinate of one group: a mistake, or a right decision. */
+/* The name of a coordinate of one group, a mistake or a right decision; NULL without memory. */
 static char *coordinate_name(const finding *f, size_t i)
 {
     const mel_layout *layout = mel_metric_layout(f->metric);
@@ -134,69 +126,58 @@ static char *coordinate_name(const finding *f, size_t i)
     return NULL;
 }
 
+static json_t *weight_json(const finding *f, size_t i, double value)
+{
+    double low = NAN, high = NAN;
+    (void)mel_metric_interval(f->metric, i, &low, &high);
+    return interval(value, low, high);
+}
+
 /* The weights of everybody's mistakes or right decisions. */
 static mel_status put_weights(finding *f, mel_error *err)
 {
+    (void)err;
     mel_layout one = *mel_metric_layout(f->metric);
     one.n_groups = 0;
     const size_t n = mel_layout_size(&one);
     const double *a = mel_metric_numerator(f->metric, NULL);
     json_t *list = json_array();
-    bool good = list != NULL;
-    for (size_t i = 0; i < n && n <= MOST_WEIGHTS && a != NULL && good; i++) {
-        double low = NAN, high = NAN;
-        (void)mel_metric_interval(f->metric, i, &low, &high);
+    for (size_t i = 0; i < n && n <= MOST_WEIGHTS && a != NULL; i++) {
         char *name = coordinate_name(f, i);
-        good = name != NULL && json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o}", "name", name,
-                                                                     "value", number(a[i]), "low",
-                                                                     number(low), "high", number(high))) == 0;
+        json_t *weight = weight_json(f, i, a[i]);
+        add(f, list, mel_json_if(name != NULL && mel_json_put(weight, "name", json_string(name)), weight));
         free(name);
     }
-    if (!good) {
-        json_decref(list);
-        return mel_fail_memory(err, "the result");
-    }
+    (void)put(f, "weights", list);
     const double lambda = mel_metric_lambda(f->metric);
-    mel_status status = put(f->out, "weights", list, err);
-    if (status == MEL_OK && isfinite(lambda)) {
-        double low = NAN, high = NAN;
-        (void)mel_metric_interval(f->metric, mel_metric_coefficients(f->metric) - 1, &low, &high);
-        status = put(f->out, "lambda", interval(lambda, low, high), err);
-    }
-    return status;
+    return isfinite(lambda) ? put(f, "lambda", weight_json(f, mel_metric_coefficients(f->metric) - 1, lambda))
+                            : MEL_OK;
 }
 
 /* --- two classes -------------------------------------------------------------------------------- */
 
+/* Only of a linear metric. The threshold 1/(1 + ratio) falls as the ratio grows. */
 static mel_status put_ratio(finding *f, mel_error *err)
 {
+    (void)err;
     mel_cost_ratio ratio;
-    if (mel_metric_cost_ratio(&ratio, f->metric, NULL) != MEL_OK)
-        return MEL_OK; /* not a linear metric */
+    if (f->problem->domain.face == NULL || mel_metric_cost_ratio(&ratio, f->metric, NULL) != MEL_OK)
+        return MEL_OK;
     char *missed = mel_mistake_name(f->problem, f->study->words, 1, 0, false);
     char *alarms = mel_mistake_name(f->problem, f->study->words, 0, 1, true);
     json_t *object = interval(ratio.ratio, ratio.low, ratio.high);
-    const bool good = missed != NULL && alarms != NULL &&
-                      json_object_set_new(object, "missed", json_string(missed)) == 0 &&
-                      json_object_set_new(object, "false_alarms", json_string(alarms)) == 0;
+    const bool named = missed != NULL && alarms != NULL &&
+                       mel_json_put(object, "missed", json_string(missed)) &&
+                       mel_json_put(object, "false_alarms", json_string(alarms));
     free(missed);
     free(alarms);
-    if (!good) {
-        json_decref(object);
-        return mel_fail_memory(err, "the result");
-    }
-    mel_status status = put(f->out, "ratio", object, err);
+    (void)put(f, "ratio", mel_json_if(named, object));
     double threshold = NAN;
-    if (status == MEL_OK && mel_metric_threshold(&threshold, f->metric, NULL) == MEL_OK) {
-        /* The threshold falls as the ratio grows: 1/(1 + ratio). */
-        object = interval(threshold, 1.0 / (1.0 + ratio.high), 1.0 / (1.0 + ratio.low));
-        if (json_object_set_new(object, "positive", json_string(f->problem->class_name[1])) != 0) {
-            json_decref(object);
-            return mel_fail_memory(err, "the result");
-        }
-        status = put(f->out, "threshold", object, err);
-    }
-    return status;
+    if (mel_metric_threshold(&threshold, f->metric, NULL) != MEL_OK)
+        return MEL_OK;
+    object = interval(threshold, 1.0 / (1.0 + ratio.high), 1.0 / (1.0 + ratio.low));
+    const bool whole = mel_json_put(object, "positive", json_string(f->problem->class_name[1]));
+    return put(f, "threshold", mel_json_if(whole, object));
 }
 
 static json_t *pair_json(mel_point point)
@@ -227,26 +208,19 @@ static mel_status best_vertex(mel_point *out, const finding *f, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status put_face(finding *f, mel_point best, mel_error *err)
+static void put_face(finding *f, mel_point best)
 {
     const mel_face *face = measured_face(f);
-    const size_t n = mel_face_vertices(face), step = n > MOST_HULL ? n / MOST_HULL + 1 : 1;
+    const size_t n = mel_face_vertices(face), stride = n > MOST_HULL ? n / MOST_HULL + 1 : 1;
     json_t *hull = json_array();
-    bool good = hull != NULL;
-    for (size_t i = 0; i < n && good; i += step)
-        good = json_array_append_new(hull, pair_json(mel_face_vertex(face, i))) == 0;
-    if (!good) {
-        json_decref(hull);
-        return mel_fail_memory(err, "the result");
-    }
-    return put(f->out, "face",
-               json_pack("{s:o, s:o, s:f, s:f}", "hull", hull, "best", pair_json(best), "positives",
-                         mel_face_positives(face), "negatives", mel_face_negatives(face)),
-               err);
+    for (size_t i = 0; i < n; i += stride)
+        add(f, hull, pair_json(mel_face_vertex(face, i)));
+    (void)put(f, "face",
+              json_pack("{s:o, s:o, s:f, s:f}", "hull", hull, "best", pair_json(best), "positives",
+                        mel_face_positives(face), "negatives", mel_face_negatives(face)));
 }
 
-static mel_status add_effect(json_t *list, const finding *f, const char *name, mel_point point,
-                             mel_error *err)
+static mel_status add_effect(json_t *list, finding *f, const char *name, mel_point point, mel_error *err)
 {
     uint32_t people = 0;
     json_t *counts = mel_counts_to_json((double[]){ point.tp, point.tn }, mel_metric_layout(f->metric),
@@ -255,64 +229,58 @@ static mel_status add_effect(json_t *list, const finding *f, const char *name, m
         return MEL_ENOMEM;
     double value = NAN;
     (void)mel_metric_value(&value, f->metric, (double[]){ point.tp, point.tn }, NULL);
-    return json_array_append_new(list, json_pack("{s:s, s:o, s:I, s:o}", "name", name, "counts", counts,
-                                                 "people", (json_int_t)people, "value", number(value))) == 0
-               ? MEL_OK
-               : mel_fail_memory(err, "the result");
+    add(f, list,
+        json_pack("{s:s, s:o, s:I, s:o}", "name", name, "counts", counts, "people", (json_int_t)people,
+                  "value", number(value)));
+    return MEL_OK;
 }
 
 static mel_status put_effect(finding *f, mel_point best, mel_error *err)
 {
     json_t *list = json_array();
     const mel_point half = mel_face_rule(measured_face(f), (mel_rule){ .threshold = 0.5 });
-    mel_status status = list != NULL ? add_effect(list, f, "best for your metric", best, err) : MEL_ENOMEM;
+    mel_status status = add_effect(list, f, "best for your metric", best, err);
     if (status == MEL_OK)
         status = add_effect(list, f, "threshold 0.5", half, err);
-    if (status != MEL_OK) {
-        json_decref(list);
-        return status;
-    }
-    return put(f->out, "effect", list, err);
+    (void)put(f, "effect", list);
+    return status;
 }
 
 static mel_status put_neighbours(finding *f, mel_error *err)
 {
+    const mel_face *face = f->problem->domain.face;
     double *a = mel_alloc(4 * (size_t)PAIRS, sizeof *a);
     if (a == NULL)
         return mel_fail_memory(err, "the result");
-    double *b = a + 2 * (size_t)PAIRS;
     mel_rng rng;
     mel_rng_seed(&rng, 1);
     for (size_t i = 0; i < 2 * (size_t)PAIRS; i++) {
-        const mel_point point = mel_face_random(f->problem->domain.face, &rng);
+        const mel_point point = mel_face_random(face, &rng);
         a[2 * i] = point.tp;
         a[2 * i + 1] = point.tn;
     }
     mel_neighbour near[NEIGHBOURS];
     size_t n = 0;
-    const mel_status status = mel_metric_neighbours(
-        near, NEIGHBOURS, &n, f->metric, mel_face_positives(f->problem->domain.face), PAIRS, a, b, err);
+    const mel_status status = mel_metric_neighbours(near, NEIGHBOURS, &n, f->metric, mel_face_positives(face),
+                                                    PAIRS, a, a + 2 * (size_t)PAIRS, err);
     free(a);
-    if (status != MEL_OK)
-        return status;
     json_t *list = json_array();
-    bool whole = list != NULL;
-    for (size_t i = 0; i < n && whole; i++)
-        whole = json_array_append_new(
-                    list, json_pack("{s:s, s:f}", "name", near[i].name, "agreement", near[i].agreement)) == 0;
-    return put_list(f, "neighbours", list, whole, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        add(f, list, json_pack("{s:s, s:f}", "name", near[i].name, "agreement", near[i].agreement));
+    (void)put(f, "neighbours", list);
+    return status;
 }
 
 static mel_status put_planar(finding *f, mel_error *err)
 {
     mel_point best = { 0 };
-    mel_status status = put_ratio(f, err);
-    if (status == MEL_OK)
-        status = best_vertex(&best, f, err);
-    if (status == MEL_OK)
-        status = put_face(f, best, err);
-    if (status == MEL_OK)
-        status = put_effect(f, best, err);
+    if (f->problem->domain.face == NULL)
+        return MEL_OK;
+    mel_status status = best_vertex(&best, f, err);
+    if (status != MEL_OK)
+        return status;
+    put_face(f, best);
+    status = put_effect(f, best, err);
     return status == MEL_OK ? put_neighbours(f, err) : status;
 }
 
@@ -321,117 +289,106 @@ static mel_status put_planar(finding *f, mel_error *err)
 /* Where answers may be flipped, by the evidence against coin tosses. */
 static const char *flipped_text(const mel_summary *s)
 {
-    if (!isfinite(s->consistency))
-        return "not known";
     if (s->consistency < 0.05)
-        return "your answers do not hang together: coin tosses would explain them better than a metric of "
-               "this "
-               "kind with some wrong answers";
+        return "your answers are not consistent: coin tosses would explain them better than a metric of "
+               "this kind with some wrong answers";
     if (fabs(s->evidence) < 1.0)
         return s->repeats_agreed < s->repeats
                    ? "there is not enough yet to tell whether your answers are consistent"
                    : "too few questions came back to rule out chance";
-    return s->evidence > 0.0 ? "your answers hang together: a metric of this kind explains them better than "
+    return s->evidence > 0.0 ? "your answers are consistent: a metric of this kind explains them better than "
                                "coin tosses would"
-                             : "it is doubtful whether your answers hang together: coin tosses would explain "
-                               "them better than a metric of this kind";
+                             : "it is doubtful whether your answers are consistent: coin tosses would "
+                               "explain them better than a metric of this kind";
 }
 
-static const char *contradictions_text(const mel_summary *s)
+static const char *consistency_text(const mel_summary *s)
 {
-    return !isfinite(s->consistency) ? "not known"
-           : s->consistency >= 0.2   ? "your answers hang together well"
-           : s->consistency >= 0.05  ? "some answers contradict each other"
-                                     : "your answers contradict each other more often than was allowed for";
+    if (!isfinite(s->consistency))
+        return "not known";
+    if (isfinite(s->evidence))
+        return flipped_text(s);
+    return s->consistency >= 0.2    ? "your answers are consistent"
+           : s->consistency >= 0.05 ? "some answers contradict each other"
+                                    : "your answers contradict each other more often than was allowed for";
 }
 
-static mel_status put_sure(finding *f, mel_error *err)
+static mel_status put_consistency(finding *f, mel_error *err)
 {
+    (void)err;
     const mel_summary *s = &f->summary;
-    const char *text = isfinite(s->evidence) ? flipped_text(s) : contradictions_text(s);
-    mel_status status =
-        put(f->out, "consistency",
-            json_pack("{s:o, s:s, s:I, s:I, s:I}", "p", number(s->consistency), "text", text, "contradicted",
-                      (json_int_t)s->disagreements, "repeats", (json_int_t)s->repeats, "repeats_agreed",
-                      (json_int_t)s->repeats_agreed),
-            err);
+    return put(f, "consistency",
+               json_pack("{s:o, s:s, s:I, s:I, s:I}", "p", number(s->consistency), "text",
+                         consistency_text(s), "contradicted", (json_int_t)s->disagreements, "repeats",
+                         (json_int_t)s->repeats, "repeats_agreed", (json_int_t)s->repeats_agreed));
+}
+
+static mel_status put_agreement(finding *f, mel_error *err)
+{
     mel_agreed agreed;
-    if (status == MEL_OK)
-        status = mel_flow_agreed(&agreed, f->flow, err);
+    const mel_status status = mel_flow_agreed(&agreed, f->flow, err);
     if (status != MEL_OK || agreed.n == 0)
         return status;
     json_t *object =
         json_pack("{s:I, s:I}", "of", (json_int_t)agreed.n, "elicited", (json_int_t)agreed.elicited);
     bool whole = true;
     if (agreed.planar)
-        whole = json_object_set_new(object, "accuracy", json_integer((json_int_t)agreed.accuracy)) == 0 &&
-                json_object_set_new(object, "f1", json_integer((json_int_t)agreed.f1)) == 0;
+        whole = mel_json_put(object, "accuracy", json_integer((json_int_t)agreed.accuracy)) &&
+                mel_json_put(object, "f1", json_integer((json_int_t)agreed.f1));
     if (agreed.planar && isfinite(mel_flow_guess(f->flow)))
-        whole = whole && json_object_set_new(object, "guess", json_integer((json_int_t)agreed.guess)) == 0;
-    return put_list(f, "agreement", object, whole, err);
+        whole = whole && mel_json_put(object, "guess", json_integer((json_int_t)agreed.guess));
+    return put(f, "agreement", mel_json_if(whole, object));
 }
 
 static mel_status put_use(finding *f, mel_error *err)
 {
-    const json_t *threshold = json_object_get(json_object_get(f->out, "threshold"), "value");
+    (void)err;
+    const double threshold = mel_json_number(json_object_get(f->out, "threshold"), "value", (double)NAN);
     char text[600];
-    if (json_is_number(threshold))
+    if (isfinite(threshold))
         (void)snprintf(
             text, sizeof text,
             "# probabilities of \"%s\" from any model\ndecision = model.predict_proba(X)[:, 1] >= %.4g\n",
-            f->problem->class_name[1], json_number_value(threshold));
+            f->problem->class_name[1], threshold);
     else
         (void)snprintf(text, sizeof text,
                        "# with the metric file that you can download here\n"
                        "import subprocess\nsubprocess.run([\"melicit\", \"rank\", \"--metric\", "
                        "\"metric.json\", \"--pool\", \"classifiers.csv\"])\n");
-    return put(f->out, "python", json_string(text), err);
+    return put(f, "python", json_string(text));
 }
 
-mel_status mel_result_json(json_t **out, mel_flow *flow, const mel_study *study, const mel_problem *problem,
-                           mel_error *err)
+/* Gives what was found, by these steps, or nothing. */
+static mel_status find(json_t **out, finding *f, const step *steps, size_t n, mel_error *err)
 {
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = steps[i](f, err);
+    if (status == MEL_OK && f->incomplete)
+        status = mel_fail_memory(err, "the result");
+    *out = mel_json_if(status == MEL_OK, f->out);
+    return status;
+}
+
+mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err)
+{
+    static const step steps[] = { put_words,  put_open,        put_metric,    put_weights, put_ratio,
+                                  put_planar, put_consistency, put_agreement, put_use };
     *out = NULL;
-    finding f = { .flow = flow, .study = study, .problem = problem, .session = mel_flow_session(flow) };
-    mel_status status = mel_session_result(&f.metric, &f.summary, f.session, err);
-    f.out = json_object();
-    if (status == MEL_OK)
-        status = put(f.out, "questions", json_integer((json_int_t)f.summary.questions), err);
-    if (status == MEL_OK)
-        status = put_words(&f, err);
-    if (status == MEL_OK)
-        status = put_open(&f, err);
-    if (status == MEL_OK)
-        status = put_metric(&f, err);
-    if (status == MEL_OK)
-        status = put_weights(&f, err);
-    if (status == MEL_OK && problem->domain.face != NULL)
-        status = put_planar(&f, err);
-    if (status == MEL_OK)
-        status = put_sure(&f, err);
-    if (status == MEL_OK)
-        status = put_use(&f, err);
+    finding f = { .flow = flow, .study = mel_flow_study(flow), .problem = mel_flow_problem(flow) };
+    mel_status status = mel_session_result(&f.metric, &f.summary, mel_flow_session(flow), err);
+    if (status != MEL_OK)
+        return status;
+    f.out = json_pack("{s:I}", "questions", (json_int_t)f.summary.questions);
+    status = find(out, &f, steps, sizeof steps / sizeof *steps, err);
     mel_metric_free(f.metric);
-    if (status == MEL_OK)
-        *out = f.out;
-    else
-        json_decref(f.out);
     return status;
 }
 
 mel_status mel_result_of_metric(json_t **out, mel_metric *metric, const mel_study *study,
                                 const mel_problem *problem, mel_error *err)
 {
-    *out = NULL;
+    static const step steps[] = { put_words, put_weights, put_ratio };
     finding f = { .out = json_object(), .study = study, .problem = problem, .metric = metric };
-    mel_status status = put_words(&f, err);
-    if (status == MEL_OK)
-        status = put_weights(&f, err);
-    if (status == MEL_OK && problem->domain.face != NULL)
-        status = put_ratio(&f, err);
-    if (status == MEL_OK)
-        *out = f.out;
-    else
-        json_decref(f.out);
-    return status;
+    return find(out, &f, steps, sizeof steps / sizeof *steps, err);
 }

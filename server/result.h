@@ -5,8 +5,7 @@
 #include "flow.h"
 
 /* A RESULT of docs/http-api.md; a new reference. */
-mel_status mel_result_json(json_t **out, mel_flow *flow, const mel_study *study, const mel_problem *problem,
-                           mel_error *err);
+mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err);
 
 /* Of a metric alone: {"words", "weights", "lambda"?, "ratio"?, "threshold"?}. */
 mel_status mel_result_of_metric(json_t **out, mel_metric *metric, const mel_study *study,

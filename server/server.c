@@ -1,3 +1,4 @@
+/* The web app as a whole: starting and stopping it, the hourly clean-up. */
 #include "server.h"
 
 #include "manage.h"
@@ -16,10 +17,10 @@ struct mel_server {
     mel_http *http;
     char *public_url;
     char token[MEL_TOKEN_TEXT]; /* "": was made earlier */
-    pthread_t keeper;
+    pthread_t cleaner;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool keeping, stopping;
+    bool cleaning, stopping;
 };
 
 /* --- the application ---------------------------------------------------------------------------- */
@@ -61,9 +62,9 @@ void mel_app_clear(mel_app *app)
     app->cache = NULL;
 }
 
-/* --- what has to be done now and then ----------------------------------------------------------- */
+/* --- hourly clean-up ---------------------------------------------------------------------------- */
 
-static void *keep(void *user)
+static void *clean(void *user)
 {
     mel_server *server = user;
     pthread_mutex_lock(&server->lock);
@@ -102,7 +103,7 @@ static mel_status check_url(char **out, const char *url, mel_error *err)
     size_t n = host != NULL ? strcspn(host, "/?#") : 0;
     if (n == 0 || (host[n] != '\0' && strcmp(host + n, "/") != 0))
         return mel_fail(err, MEL_EINVAL,
-                        "the public URL '%.80s': https://HOST or http://HOST is wanted, without a path", url);
+                        "the public URL '%.80s': expected https://HOST or http://HOST, without a path", url);
     *out = mel_strdup(url);
     if (*out == NULL)
         return mel_fail_memory(err, "the public URL");
@@ -129,8 +130,8 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = mel_http_start(&server->http, &opt->http, mel_handle, &server->app, err);
     if (status != MEL_OK)
         return status;
-    server->keeping = pthread_create(&server->keeper, NULL, keep, server) == 0;
-    return server->keeping ? MEL_OK : mel_fail(err, MEL_ENOMEM, "cannot start the server's keeper");
+    server->cleaning = pthread_create(&server->cleaner, NULL, clean, server) == 0;
+    return server->cleaning ? MEL_OK : mel_fail(err, MEL_ENOMEM, "cannot start the server's hourly clean-up");
 }
 
 mel_status mel_server_start(mel_server **out, const mel_server_options *opt, mel_error *err)
@@ -169,8 +170,8 @@ void mel_server_stop(mel_server *server)
     server->stopping = true;
     pthread_cond_signal(&server->wake);
     pthread_mutex_unlock(&server->lock);
-    if (server->keeping)
-        pthread_join(server->keeper, NULL);
+    if (server->cleaning)
+        pthread_join(server->cleaner, NULL);
     mel_app_clear(&server->app);
     mel_blas_release();
     pthread_cond_destroy(&server->wake);

@@ -17,11 +17,13 @@ typedef enum {
     MEL_PHASE_RESULT,
     MEL_PHASE_DONE
 } mel_phase_kind;
+const char *mel_phase_name(mel_phase_kind kind); /* as in study files: "consent" */
 typedef struct {
     mel_phase_kind kind;
     const json_t *json; /* lent by the study */
 } mel_phase;
 
+enum { MEL_MOST_QUESTIONS = 1000 }; /* of an elicitation */
 typedef enum { MEL_RESUME = 0, MEL_RESTART = 1, MEL_BLOCK = 2 } mel_resume;
 
 typedef struct {
@@ -42,6 +44,8 @@ mel_status mel_study_parse(mel_study **out, const char *text, size_t n, mel_erro
 /* The same from an object, whose reference is taken over, on failure too. */
 mel_status mel_study_take(mel_study **out, json_t *file, mel_error *err);
 void mel_study_free(mel_study *study);
+/* Reads the list of phases into a study that has none yet (study_phases.c). */
+mel_status mel_study_read_phases(mel_study *study, const json_t *phases, mel_error *err);
 
 /* The wrapper of a session without a study: elicitation, then the result. {"space", "words", "family",
  * "options"}. */

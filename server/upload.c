@@ -1,6 +1,8 @@
 /* Tables that somebody sends: kept for a day, or for ever once a session or a study uses them. */
 #include "app.h"
 
+#include "json_helpers.h"
+
 #include "base/internal.h"
 #include "melicit/data.h"
 
@@ -10,11 +12,6 @@
 #include <string.h>
 
 enum { UPLOAD_HOURS = 24, MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500 };
-
-static bool add(json_t *list, json_t *value)
-{
-    return json_array_append_new(list, value) == 0;
-}
 
 /* The different numbers of a column, in the order in which they come; *n is MOST_VALUES + 1 when there are
  * more. */
@@ -41,18 +38,15 @@ static json_t *few_values(const mel_table *table, size_t column)
     if (mel_table_column_type(table, column) == MEL_COLUMN_TEXT) {
         const size_t n = mel_table_categories(table, column);
         for (size_t i = 0; i < n && n <= MOST_VALUES && good; i++)
-            good = add(list, json_string(mel_table_category(table, column, (uint32_t)i)));
+            good = mel_json_add(list, json_string(mel_table_category(table, column, (uint32_t)i)));
     } else if (mel_table_numbers(table, column) != NULL) {
         double value[MOST_VALUES];
         size_t n = 0;
         different(value, &n, mel_table_numbers(table, column), mel_table_rows(table));
         for (size_t i = 0; i < n && n <= MOST_VALUES && good; i++)
-            good = add(list, json_real(value[i]));
+            good = mel_json_add(list, json_real(value[i]));
     }
-    if (good)
-        return list;
-    json_decref(list);
-    return NULL;
+    return mel_json_if(good, list);
 }
 
 /* What the columns look like, for the page that asks which one is the label. */
@@ -62,13 +56,11 @@ static json_t *describe(const mel_table *table)
     bool good = columns != NULL;
     for (size_t i = 0; i < mel_table_columns(table) && good; i++) {
         const bool text = mel_table_column_type(table, i) == MEL_COLUMN_TEXT;
-        good = add(columns, json_pack("{s:s, s:s, s:o}", "name", mel_table_column_name(table, i), "kind",
+        good = mel_json_add(columns,
+                            json_pack("{s:s, s:s, s:o}", "name", mel_table_column_name(table, i), "kind",
                                       text ? "text" : "number", "values", few_values(table, i)));
     }
-    if (good)
-        return columns;
-    json_decref(columns);
-    return NULL;
+    return mel_json_if(good, columns);
 }
 
 static json_t *list_warnings(const mel_table *table)
@@ -107,25 +99,24 @@ static void upload(mel_call *call)
     const char *bytes = mel_request_body(call->request, &n);
     mel_table *table = NULL;
     json_t *columns = NULL;
-    mel_error err = { 0 };
     char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
     mel_new_id(id);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
-    mel_status status = check_room(call->app, n, &err);
+    mel_status status = check_room(call->app, n, &call->err);
     if (status == MEL_OK)
-        status = read_table(&table, bytes, n, &err);
+        status = read_table(&table, bytes, n, &call->err);
     if (status == MEL_OK && (columns = describe(table)) == NULL)
-        status = mel_fail_memory(&err, "a table");
+        status = mel_fail_memory(&call->err, "a table");
     if (status == MEL_OK)
         status = mel_store_put(call->app->store, name, bytes, n, mel_now() + (int64_t)UPLOAD_HOURS * 3600000,
-                               &err);
+                               &call->err);
+    json_t *found = NULL;
     if (status == MEL_OK)
-        mel_call_json(call, json_pack("{s:s, s:I, s:O, s:s, s:o}", "upload", id, "rows",
-                                      (json_int_t)mel_table_rows(table), "columns", columns, "how",
-                                      mel_table_how(table), "warnings", list_warnings(table)));
-    else
-        mel_call_failed(call, status, &err);
+        found = json_pack("{s:s, s:I, s:O, s:s, s:o}", "upload", id, "rows",
+                          (json_int_t)mel_table_rows(table), "columns", columns, "how", mel_table_how(table),
+                          "warnings", list_warnings(table));
     json_decref(columns);
+    mel_call_finish(call, status, found);
     mel_table_free(table);
 }
 
@@ -133,10 +124,9 @@ void mel_api_upload(mel_call *call)
 {
     if (!mel_call_is_own(call, NULL))
         return;
-    mel_error err = { 0 };
-    const mel_status status = mel_cache_begin_work(call->app->cache, &err);
+    const mel_status status = mel_cache_begin_work(call->app->cache, &call->err);
     if (status != MEL_OK) {
-        mel_call_failed(call, status, &err);
+        mel_call_finish(call, status, NULL);
         return;
     }
     upload(call);

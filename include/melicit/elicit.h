@@ -178,6 +178,14 @@ typedef struct {
     bool repeated;  /* asked before, with its sides swapped */
 } mel_record;
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
+/* What a session file with these answers holds, without their times, for the caller to free(). identity may
+ * be NULL. */
+MEL_API mel_status mel_session_to_text(char **out, const mel_session *session, const mel_identity *identity,
+                                       mel_error *err);
+/* Whether a recorded pair is the one that is asked about now, up to rounding: MEL_ECONFLICT names the first
+ * number that differs. */
+MEL_API mel_status mel_question_check_pair(const mel_question *question, const double *a, const double *b,
+                                           mel_error *err);
 MEL_API const mel_session_options *mel_session_get_options(const mel_session *session);
 MEL_API const mel_domain *mel_session_domain(const mel_session *session);
 /* What the points of its questions are. */

@@ -238,6 +238,9 @@ MEL_API mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric
  * threshold, which mel_plug_in_rule gives. */
 MEL_API mel_status mel_metric_threshold(double *out, const mel_metric *metric, mel_error *err);
 
+/* Several of what somebody called "bad loan": "bad loan cases", for the caller to free(); NULL without
+ * memory. Plurals are never guessed by adding an s to a name. */
+MEL_API char *mel_plural_of(const char *noun);
 /* The metric as a sentence or a few ("One missed cancer case counts as much as 6.1 false alarms; 95%
  * between 5.2 and 7.4."), for the caller to free(). */
 MEL_API mel_status mel_metric_words(char **out, const mel_metric *metric, mel_error *err);

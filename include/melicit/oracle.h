@@ -107,6 +107,21 @@ typedef void (*mel_release_fn)(void *user);
 MEL_API mel_status mel_oracle_callback(mel_oracle **out, mel_oracle_fn answer, void *user,
                                        mel_release_fn release, mel_error *err);
 
+/* The two sides of a question as whole people: confusion matrices that add up. */
+enum { MEL_UNKNOWN_COUNT = -1 };
+typedef struct {
+    size_t k, n_groups; /* n_groups at least 1 */
+    int64_t people;     /* counts are out of this many, of each class if of_each_class */
+    bool of_each_class; /* rates */
+    int64_t *a, *b;     /* n_groups matrices, k x k, true classes in rows; MEL_UNKNOWN_COUNT where unknown */
+    int64_t *size;      /* n_groups x k: people of each true class, the same for both sides */
+} mel_counted;
+/* people 0: the first of 100, 1,000, 10,000 in which every difference that matters is at least five people.
+ */
+MEL_API mel_status mel_counted_make(mel_counted *out, const mel_question *question, uint32_t people,
+                                    mel_error *err);
+MEL_API void mel_counted_clear(mel_counted *counted);
+
 /* How a question is shown as text. */
 typedef struct {
     size_t struct_size;

@@ -350,27 +350,35 @@ static json_t *point_array(size_t n, const double *point)
     return array;
 }
 
-static json_t *answer_object(const mel_log_line *line)
+/* Takes the value over. */
+static bool put(json_t *object, const char *key, json_t *value)
 {
-    char when[32];
-    print_time(when);
-    json_t *object = json_pack("{s:I, s:s, s:s, s:o, s:o}", "question", (json_int_t)line->question, "answer",
-                               mel_answer_name(line->answer), "time", when, "a",
-                               point_array(line->size, line->a), "b", point_array(line->size, line->b));
-    if (object != NULL && isfinite(line->seconds) &&
-        json_object_set_new(object, "seconds", json_real(round(line->seconds * 1000.0) / 1000.0)) != 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return json_object_set_new(object, key, value) == 0;
+}
+
+json_t *mel_log_line_json(const mel_log_line *line, const char *when)
+{
+    if (line->undo)
+        return json_pack("{s:I}", "undo", (json_int_t)line->question);
+    json_t *object = json_pack("{s:I, s:s}", "question", (json_int_t)line->question, "answer",
+                               mel_answer_name(line->answer));
+    const double seconds = round(line->seconds * 1000.0) / 1000.0;
+    if ((when == NULL || put(object, "time", json_string(when))) &&
+        put(object, "a", point_array(line->size, line->a)) &&
+        put(object, "b", point_array(line->size, line->b)) &&
+        (!isfinite(seconds) || put(object, "seconds", json_real(seconds))))
+        return object;
+    json_decref(object);
+    return NULL;
 }
 
 mel_status mel_log_append(mel_log *log, const mel_log_line *line, mel_error *err)
 {
     if (log->read_only)
         return mel_fail(err, MEL_ESTATE, "%s: this session was opened for reading", log->path);
-    json_t *object =
-        line->undo ? json_pack("{s:I}", "undo", (json_int_t)line->question) : answer_object(line);
+    char when[32];
+    print_time(when);
+    json_t *object = mel_log_line_json(line, when);
     if (object == NULL)
         return mel_fail_memory(err, "a line of the session file");
     const mel_status status = write_json(log, object, err);

@@ -30,6 +30,8 @@ mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const j
                         const char *const *unread, size_t size, mel_log_reader reader, void *user,
                         mel_error *err);
 mel_status mel_log_append(mel_log *log, const mel_log_line *line, mel_error *err);
+/* The object that a line is; when: the time of an answer as text, or NULL. NULL without memory. */
+json_t *mel_log_line_json(const mel_log_line *line, const char *when);
 bool mel_log_repaired(const mel_log *log);
 void mel_log_close(mel_log *log);
 

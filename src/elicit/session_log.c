@@ -1,24 +1,35 @@
-/* A session with a file: its lines are replayed into it. */
+/* A session and its file: the lines of a file are replayed into it, and it is written as the text of one. */
+#include "base/buffer.h"
+#include "base/json.h"
 #include "elicit/header.h"
 #include "elicit/session.h"
 
 #include <math.h>
 
+enum { MOST_TEXT = 1 << 26 };
+
 /* Points in a log are compared with the questions that the replay gives: far above rounding, far below
  * what anybody could see. */
 static const double same_point = 1e-6;
 
-/* MEL_ECONFLICT with the first coordinate in which a recorded point differs from the one asked about now. */
-static mel_status compare_point(const mel_log_line *line, const char *side, const double *before,
+static mel_status compare_point(const mel_question *question, const char *side, const double *before,
                                 const double *now, mel_error *err)
 {
-    for (size_t i = 0; i < line->size; i++)
+    const size_t n = mel_layout_size(question->layout);
+    for (size_t i = 0; i < n; i++)
         if (!(fabs(before[i] - now[i]) <= same_point))
             return mel_fail(err, MEL_ECONFLICT,
                             "question %u was about another pair: %s[%zu] was %.6g, now it would be %.6g: the "
                             "data, the model or the version have changed",
-                            line->question, side, i, before[i], now[i]);
+                            question->number, side, i, before[i], now[i]);
     return MEL_OK;
+}
+
+mel_status mel_question_check_pair(const mel_question *question, const double *a, const double *b,
+                                   mel_error *err)
+{
+    const mel_status status = compare_point(question, "a", a, question->a, err);
+    return status == MEL_OK ? compare_point(question, "b", b, question->b, err) : status;
 }
 
 static mel_status replay_answer(mel_session *session, const mel_log_line *line, mel_error *err)
@@ -36,13 +47,13 @@ static mel_status replay_answer(mel_session *session, const mel_log_line *line, 
     if (!session->asked)
         return mel_fail(err, MEL_EDATA, "answers question %u, but the session was complete before it",
                         line->question);
-    if (line->a != NULL) {
-        status = compare_point(line, "a", line->a, session->pending.a, err);
-        if (status == MEL_OK)
-            status = compare_point(line, "b", line->b, session->pending.b, err);
-        if (status != MEL_OK)
-            return status;
-    }
+    const mel_question now = {
+        .number = line->question, .layout = &session->layout, .a = session->pending.a, .b = session->pending.b
+    };
+    if (line->a != NULL)
+        status = mel_question_check_pair(&now, line->a, line->b, err);
+    if (status != MEL_OK)
+        return status;
     return mel_session_accept(session, line->answer, line->seconds, err);
 }
 
@@ -88,4 +99,47 @@ mel_status mel_session_open(mel_session **out, const mel_domain *domain, const m
 bool mel_session_repaired(const mel_session *session)
 {
     return session->log != NULL && mel_log_repaired(session->log);
+}
+
+/* Takes the object over; without memory the buffer fails. */
+static void add_line(mel_buffer *text, json_t *object)
+{
+    char *line = object != NULL ? mel_json_text(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    if (line != NULL)
+        mel_buffer_printf(text, "%s\n", line);
+    else
+        text->status = MEL_ENOMEM;
+    mel_json_free_text(line);
+}
+
+mel_status mel_session_to_text(char **out, const mel_session *session, const mel_identity *identity,
+                               mel_error *err)
+{
+    *out = NULL;
+    json_t *header = NULL;
+    const mel_status status =
+        mel_header_make(&header, mel_session_get_options(session),
+                        session->domain.face != NULL ? NULL : &session->layout, identity, err);
+    if (status != MEL_OK)
+        return status;
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    add_line(&text, header);
+    for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+        const mel_record record = mel_session_record(session, i);
+        const mel_log_line line = { .question = i + 1,
+                                    .answer = record.answer,
+                                    .seconds = record.seconds,
+                                    .size = session->size,
+                                    .a = record.a,
+                                    .b = record.b };
+        add_line(&text, mel_log_line_json(&line, NULL));
+    }
+    if (text.status == MEL_OK) {
+        *out = text.data;
+        return MEL_OK;
+    }
+    mel_buffer_free(&text);
+    return mel_fail_memory(err, "the session's file");
 }

@@ -185,6 +185,17 @@ void mel_text_add_plural(mel_buffer *out, const char *noun)
     mel_buffer_puts(out, has_end(noun, ours, sizeof ours / sizeof *ours) ? "s" : " cases");
 }
 
+char *mel_plural_of(const char *noun)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, SIZE_MAX);
+    mel_text_add_plural(&text, noun);
+    if (text.status == MEL_OK)
+        return text.data;
+    mel_buffer_free(&text);
+    return NULL;
+}
+
 void mel_text_add_missed(mel_buffer *out, const char *positive_class, bool plural)
 {
     const size_t n = strlen(positive_class);

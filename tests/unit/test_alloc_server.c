@@ -61,7 +61,7 @@ static mel_status find_result(void *context)
     for (int i = 0; i < 2 && status == MEL_OK; i++)
         status = mel_flow_tell(flow, answer, 1.0, &err);
     if (status == MEL_OK)
-        status = mel_result_json(&result, flow, w->study, w->problem, &err);
+        status = mel_result_json(&result, flow, &err);
     json_decref(result);
     json_decref(answer);
     mel_flow_free(flow);
@@ -160,7 +160,7 @@ static mel_status make_links(void *context)
     bool wanted = false;
     mel_status status = mel_links_note(&h->app, h->study, h->labels, NULL);
     if (status == MEL_OK)
-        status = mel_links_wanted(&wanted, &h->app, h->study, "p03", false, NULL);
+        status = mel_links_needed(&wanted, &h->app, h->study, "p03", false, NULL);
     char *query = status == MEL_OK ? mel_link_query(h->study, "p 01", &h->app) : NULL;
     if (status == MEL_OK && query == NULL)
         status = MEL_ENOMEM;

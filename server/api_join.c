@@ -1,0 +1,240 @@
+/* How participants come: they join a study, come back to it, or start a session of their own. */
+#include "app.h"
+
+#include "json_helpers.h"
+#include "manage.h"
+
+#include "base/internal.h"
+
+#include <sodium.h>
+#include <stdio.h>
+
+enum { COOKIE_DAYS = 30, MOST_LABEL = 120 };
+
+/* --- with a new cookie -------------------------------------------------------------------------- */
+
+static void let_in(mel_call *call, const char *id, const char *token)
+{
+    (void)snprintf(call->participant, sizeof call->participant, "%s", id);
+    call->token = token;
+    mel_call_cookie(call, "melicit", token, (int64_t)COOKIE_DAYS * 86400);
+    mel_api_give_page(call);
+}
+
+/* A new participant; about is taken over. */
+static void join_as_new(mel_call *call, const char *study, const char *label, json_t *about)
+{
+    mel_participant_row row;
+    char token[MEL_TOKEN_TEXT];
+    mel_status status = mel_new_participant(&row, study, label, mel_new_seed(), about, &call->err);
+    mel_token_new(token, row.token, call->app);
+    if (status == MEL_OK)
+        status = mel_store_add_participant(call->app->store, &row, &call->err);
+    if (status == MEL_OK)
+        let_in(call, row.id, token);
+    else
+        mel_call_finish(call, status, NULL);
+    mel_participant_row_clear(&row);
+}
+
+/* Somebody who was here before. */
+static void join_again(mel_call *call, const char *id)
+{
+    char token[MEL_TOKEN_TEXT];
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_token_new(token, hash, call->app);
+    const mel_status status = mel_store_set_token(call->app->store, id, hash, &call->err);
+    if (status == MEL_OK)
+        let_in(call, id, token);
+    else
+        mel_call_finish(call, status, NULL);
+}
+
+/* --- studies ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const char *study, *label;
+    const json_t *prolific; /* or NULL */
+    bool linked;            /* the label is not only claimed: its link says so */
+    bool named;             /* the label is the id that Prolific gave */
+} joiner;
+
+/* Who the cookie says this is, in this study; MEL_EINVAL: nobody. */
+static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const joiner *who)
+{
+    const char *token = mel_request_cookie(call->request, "melicit");
+    unsigned char hash[MEL_HASH_BYTES];
+    if (token == NULL)
+        return MEL_EINVAL;
+    mel_token_hash(hash, token, call->app);
+    const mel_status status = mel_store_participant_by_token(out, call->app->store, hash, &call->err);
+    if (status != MEL_OK ||
+        (strcmp(out->study, who->study) == 0 &&
+         (who->label == NULL || (out->label != NULL && strcmp(out->label, who->label) == 0))))
+        return status;
+    mel_participant_row_clear(out);
+    return MEL_EINVAL;
+}
+
+/* Whether the one who has the label came from Prolific as well: its ids are no key to other labels. */
+static bool came_from_prolific(const mel_participant_row *row)
+{
+    json_t *about = mel_stored_json(row->about);
+    const char *id = mel_json_string(json_object_get(about, "prolific"), "PROLIFIC_PID");
+    const bool same = id != NULL && row->label != NULL && strcmp(id, row->label) == 0;
+    json_decref(about);
+    return same;
+}
+
+/* Who this is; MEL_EINVAL: nobody yet, MEL_ECONFLICT: the label is somebody else's, as far as one can tell.
+ */
+static mel_status find_earlier(mel_participant_row *out, mel_call *call, const joiner *who)
+{
+    mel_status status = find_by_cookie(out, call, who);
+    if (status != MEL_EINVAL || who->label == NULL)
+        return status;
+    status = mel_store_participant_by_label(out, call->app->store, who->study, who->label, &call->err);
+    if (status != MEL_OK || who->linked || (who->named && came_from_prolific(out)))
+        return status;
+    mel_participant_row_clear(out);
+    return MEL_ECONFLICT;
+}
+
+/* Somebody new, if the study takes more, and takes them without a link. */
+static void admit(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
+{
+    const uint32_t quota = open_study->study->quota;
+    mel_study_counts counts = { 0 };
+    bool linkless = false;
+    mel_status status =
+        quota > 0 ? mel_store_counts(&counts, call->app->store, who->study, &call->err) : MEL_OK;
+    if (status == MEL_OK && who->label != NULL && !who->linked)
+        status = mel_links_needed(&linkless, call->app, who->study, who->label, who->named, &call->err);
+    if (strcmp(open_study->state, "open") != 0)
+        mel_call_error(call, 409, "closed", "this study is closed", NULL);
+    else if (status != MEL_OK)
+        mel_call_finish(call, status, NULL);
+    else if (linkless)
+        mel_call_wrong(call, "wrong-link", "this study is for those who have a personal link; use all of it");
+    else if (quota > 0 && counts.complete - counts.simulated >= quota)
+        mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
+    else
+        join_as_new(call, who->study, who->label,
+                    json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific));
+}
+
+/* Somebody comes back: as the study says. No events yet: treat as new, as the first answer may have been lost
+ * on its way. */
+static void rejoin(mel_call *call, const mel_open_study *open_study, const joiner *who,
+                   const mel_participant_row *earlier)
+{
+    const mel_study *study = open_study->study;
+    const bool fresh = (double)(mel_now() - earlier->seen) < 3.6e6 * study->resume_hours;
+    const bool over = strcmp(earlier->state, "active") != 0, begun = earlier->seen != earlier->created;
+    if (!begun || (study->resume == MEL_RESUME && (fresh || over)))
+        join_again(call, earlier->id);
+    else if (study->resume == MEL_RESTART && who->label == NULL)
+        admit(call, open_study, who, earlier->id);
+    else
+        mel_call_error(call, 409, "taken", "you have taken part in this study already", NULL);
+}
+
+static void join(mel_call *call, const mel_open_study *open_study, const joiner *who)
+{
+    mel_participant_row earlier = { .label = NULL };
+    const mel_status status = find_earlier(&earlier, call, who);
+    if (status == MEL_OK)
+        rejoin(call, open_study, who, &earlier);
+    else if (status == MEL_EINVAL)
+        admit(call, open_study, who, NULL);
+    else if (status == MEL_ECONFLICT)
+        mel_call_error(call, 409, "taken", "somebody has taken part under this name already", NULL);
+    else
+        mel_call_finish(call, status, NULL);
+    mel_participant_row_clear(&earlier);
+}
+
+/* Label and proof; false with the answer set. */
+static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
+{
+    const json_t *prolific = json_object_get(body, "prolific");
+    const char *id = mel_json_string(prolific, "PROLIFIC_PID"), *link = mel_json_string(body, "link");
+    *out = (joiner){ .study = mel_json_string(body, "study"),
+                     .label = mel_json_string(body, "label"),
+                     .prolific = prolific };
+    out->named = out->label == NULL && id != NULL;
+    if (out->named)
+        out->label = id;
+    if (out->study == NULL || strlen(out->study) >= MEL_ID_TEXT ||
+        (out->label != NULL && (strlen(out->label) > MOST_LABEL || out->label[0] == '\0')) ||
+        (prolific != NULL && (!json_is_object(prolific) || json_object_size(prolific) > 5))) {
+        mel_call_error(call, 400, "bad-request", "study: expected the id of a study", NULL);
+        return false;
+    }
+    if (out->label == NULL || link == NULL)
+        return true;
+    char right[MEL_LINK_TEXT];
+    mel_link_of(right, out->study, out->label, call->app);
+    out->linked = strlen(link) == strlen(right) && sodium_memcmp(link, right, strlen(right)) == 0;
+    if (!out->linked)
+        mel_call_wrong(call, "wrong-link", "this link is not one of the study's");
+    return out->linked;
+}
+
+void mel_api_join(mel_call *call)
+{
+    json_t *body = mel_call_is_own(call, NULL) ? mel_call_body(call) : NULL;
+    joiner who;
+    if (body != NULL && read_joiner(&who, call, body)) {
+        mel_open_study *open_study = NULL;
+        const mel_status status =
+            strcmp(who.study, MEL_ALONE) != 0
+                ? mel_open_study_by_id(&open_study, call->app->cache, who.study, &call->err)
+                : MEL_EINVAL;
+        if (status == MEL_EINVAL)
+            mel_call_error(call, 404, "no-study", "there is no such study", NULL);
+        else if (status != MEL_OK)
+            mel_call_finish(call, status, NULL);
+        else
+            join(call, open_study, &who);
+        mel_open_study_release(call->app->cache, open_study);
+    }
+    json_decref(body);
+}
+
+/* --- a session of one's own --------------------------------------------------------------------- */
+
+/* Whether what is asked for can be done: the space may be used and made, and the options go together. */
+static mel_status check_start(mel_call *call, const json_t *body)
+{
+    const json_t *space = json_object_get(body, "space");
+    mel_study *study = NULL;
+    mel_open_study *open_study = NULL;
+    mel_flow *flow = NULL;
+    mel_status status = mel_space_is_harmless(space, call->app->datasets)
+                            ? mel_study_alone(&study, body, &call->err)
+                            : mel_fail(&call->err, MEL_EINVAL,
+                                       "space: choose bundled data, an upload, a population or a ball");
+    if (status == MEL_OK)
+        status = mel_open_study_of(&open_study, call->app->cache, study, &call->err);
+    if (status == MEL_OK)
+        status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, &call->err);
+    mel_flow_free(flow);
+    if (status == MEL_OK)
+        status = mel_space_keep(call->app->store, space, &call->err);
+    mel_open_study_release(call->app->cache, open_study);
+    return status;
+}
+
+void mel_api_start(mel_call *call)
+{
+    json_t *body = mel_call_is_own(call, NULL) ? mel_call_body(call) : NULL;
+    if (body == NULL)
+        return;
+    const mel_status status = check_start(call, body);
+    if (status == MEL_OK)
+        join_as_new(call, MEL_ALONE, NULL, json_pack("{s:O}", "start", body));
+    else
+        mel_call_finish(call, status, NULL);
+    json_decref(body);
+}

@@ -1,0 +1,74 @@
+/* What the files of the cache share. */
+#ifndef MEL_SERVER_CACHE_INTERNAL_H
+#define MEL_SERVER_CACHE_INTERNAL_H
+
+#include "cache.h"
+
+#include "base/internal.h"
+
+#include <pthread.h>
+
+enum {
+    MEL_MOST_PROBLEMS = 40,
+    MEL_PARTICIPANT_BUCKETS = 1024,
+    MEL_MEMO_BUCKETS = 4096,
+    MEL_BUCKET_MEMOS = 16
+};
+
+typedef struct mel_problem_entry mel_problem_entry;
+struct mel_problem_entry {
+    mel_problem_entry *next;
+    char *key;
+    mel_problem *problem;
+    size_t users;
+    bool making;
+    uint64_t used; /* on the cache's clock */
+};
+
+typedef struct mel_participant_entry mel_participant_entry;
+struct mel_participant_entry {
+    mel_participant participant; /* first: a participant is its entry */
+    mel_participant_entry *next;
+    mel_participant_entry *newer, *older; /* of those that nobody has */
+    char id[MEL_ID_TEXT];
+    bool taken, known; /* known: participant is filled */
+    size_t waiting;
+};
+
+typedef struct {
+    char subject[MEL_ID_TEXT], mark[MEL_MEMO_TEXT];
+    char *text; /* JSON; NULL: free */
+} mel_memo;
+
+struct mel_cache {
+    mel_store *store;
+    mel_problem_maker maker;
+    void *user;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    mel_problem_entry *problems;
+    mel_participant_entry *bucket[MEL_PARTICIPANT_BUCKETS];
+    mel_participant_entry *newest, *oldest;
+    size_t n_idle, n_problems;
+    size_t workers;           /* 0: nobody else is kept waiting, there are no limits */
+    size_t n_making, n_stuck; /* callers who do heavy work; who do it or wait for it */
+    uint64_t clock;           /* ticks when a problem is used */
+    /* By a hash of the subject; in each bucket the newest first. */
+    mel_memo memos[MEL_MEMO_BUCKETS][MEL_BUCKET_MEMOS];
+};
+
+/* --- cache.c: the lock is held in all of these ----------------------------------------------------- */
+
+/* Whether one more may begin what takes long, or wait for its end. */
+bool mel_cache_may_begin(const mel_cache *cache);
+bool mel_cache_may_wait(const mel_cache *cache);
+mel_status mel_cache_too_busy(mel_error *err); /* MEL_BUSY */
+
+/* --- the other files -------------------------------------------------------------------------------- */
+
+/* Data that are gone or a file that is not understood any more are no fault of the request: MEL_ESTATE. */
+mel_status mel_cache_unavailable(mel_status status, mel_error *err);
+void mel_cache_free_problems(mel_cache *cache);
+void mel_cache_free_participants(mel_cache *cache);
+
+#endif

@@ -1,0 +1,246 @@
+/* Participants in memory: replayed from the store, lent to one caller at a time, forgotten when long idle. */
+#include "cache_internal.h"
+
+#include "json_helpers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_PARTICIPANTS = 1000 };
+
+static size_t bucket_of(const char *id)
+{
+    return mel_text_hash(id) % MEL_PARTICIPANT_BUCKETS;
+}
+
+static void participant_clear(mel_cache *cache, mel_participant *participant)
+{
+    mel_flow_free(participant->flow);
+    mel_open_study_release(cache, participant->open_study);
+    mel_participant_row_clear(&participant->row);
+    *participant = (mel_participant){ .seq = 0 };
+}
+
+static mel_participant_entry *find_participant(const mel_cache *cache, const char *id)
+{
+    mel_participant_entry *entry = cache->bucket[bucket_of(id)];
+    while (entry != NULL && strcmp(entry->id, id) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+static void unlink_idle(mel_cache *cache, mel_participant_entry *entry)
+{
+    if (entry->newer != NULL)
+        entry->newer->older = entry->older;
+    else
+        cache->newest = entry->older;
+    if (entry->older != NULL)
+        entry->older->newer = entry->newer;
+    else
+        cache->oldest = entry->newer;
+    entry->newer = entry->older = NULL;
+    cache->n_idle--;
+}
+
+static void remove_participant(mel_cache *cache, mel_participant_entry *entry)
+{
+    mel_participant_entry **at = &cache->bucket[bucket_of(entry->id)];
+    while (*at != entry)
+        at = &(*at)->next;
+    *at = entry->next;
+}
+
+/* The open study that a participant is in: the study's or, for a session of one's own, that of `about`. */
+static mel_status find_open_study(mel_open_study **out, mel_cache *cache, const mel_participant_row *row,
+                                  mel_error *err)
+{
+    json_t *about = NULL;
+    mel_status status = mel_json_parse(&about, row->about, strlen(row->about), err);
+    if (status != MEL_OK)
+        return status;
+    const json_t *start = json_object_get(about, "start");
+    if (start != NULL) {
+        mel_study *study = NULL;
+        status = mel_study_alone(&study, start, err);
+        if (status == MEL_OK)
+            status = mel_open_study_of(out, cache, study, err);
+    } else {
+        status = mel_open_study_by_id(out, cache, row->study, err);
+    }
+    json_decref(about);
+    return status;
+}
+
+static mel_status replay(mel_participant *participant, mel_cache *cache, mel_error *err)
+{
+    mel_event_row *event = NULL;
+    size_t n = 0;
+    mel_status status = mel_store_events(&event, &n, cache->store, participant->row.id, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        json_t *line = NULL;
+        status = mel_json_parse(&line, event[i].body, strlen(event[i].body), err);
+        if (status == MEL_OK)
+            status = mel_flow_replay(participant->flow, line, err);
+        const double seconds = json_number_value(json_object_get(line, "seconds"));
+        participant->seconds += seconds > 0.0 ? seconds : 0.0;
+        json_decref(line);
+        participant->seq = event[i].seq;
+    }
+    mel_event_rows_free(event, n);
+    return status;
+}
+
+static mel_status fill_participant(mel_participant *participant, mel_cache *cache, const char *id,
+                                   mel_error *err)
+{
+    mel_status status = mel_store_participant(&participant->row, cache->store, id, err);
+    if (status != MEL_OK)
+        return status;
+    status = find_open_study(&participant->open_study, cache, &participant->row, err);
+    if (status == MEL_OK)
+        status = mel_flow_new(&participant->flow, participant->open_study->study,
+                              participant->open_study->problem, participant->row.seed, err);
+    if (status == MEL_OK)
+        status = replay(participant, cache, err);
+    return mel_cache_unavailable(status, err);
+}
+
+/* The entry, taken for this caller; the lock is held. NULL without memory, or when as many as may wait for
+ * it already: a person has one browser, and the others need the workers. */
+static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error *err)
+{
+    mel_participant_entry *entry = find_participant(cache, id);
+    if (entry != NULL && entry->taken && cache->workers > 0 &&
+        (entry->waiting >= cache->workers / 2 || !mel_cache_may_wait(cache))) {
+        (void)mel_cache_too_busy(err);
+        return NULL;
+    }
+    if (entry == NULL) {
+        entry = mel_alloc_zero(1, sizeof *entry);
+        if (entry == NULL) {
+            (void)mel_fail_memory(err, "a participant");
+            return NULL;
+        }
+        (void)snprintf(entry->id, sizeof entry->id, "%s", id);
+        const size_t at = bucket_of(entry->id);
+        entry->next = cache->bucket[at];
+        cache->bucket[at] = entry;
+        entry->taken = true;
+        return entry;
+    }
+    if (!entry->taken && entry->waiting == 0) /* else it is for the one who waits, and on no list */
+        unlink_idle(cache, entry);
+    entry->waiting++;
+    cache->n_stuck++;
+    while (entry->taken)
+        pthread_cond_wait(&cache->changed, &cache->lock);
+    cache->n_stuck--;
+    entry->waiting--;
+    entry->taken = true;
+    return entry;
+}
+
+/* What is in memory will do when the store saw the participant then between these two times. */
+static mel_status take(mel_participant **out, mel_cache *cache, const char *id, int64_t least, int64_t most,
+                       mel_error *err)
+{
+    *out = NULL;
+    if (strlen(id) >= MEL_ID_TEXT)
+        return mel_fail(err, MEL_EINVAL, "there is no such participant");
+    mel_error own = { .code = MEL_OK };
+    err = err != NULL ? err : &own; /* it tells what claim() failed of */
+    pthread_mutex_lock(&cache->lock);
+    mel_participant_entry *entry = claim(cache, id, err);
+    pthread_mutex_unlock(&cache->lock);
+    if (entry == NULL)
+        return err->code;
+    if (entry->known && (entry->participant.row.seen < least || entry->participant.row.seen > most)) {
+        participant_clear(cache, &entry->participant);
+        entry->known = false;
+    }
+    entry->participant.fresh = !entry->known;
+    if (!entry->known) {
+        const mel_status status = fill_participant(&entry->participant, cache, id, err);
+        if (status != MEL_OK) {
+            mel_participant_release(cache, &entry->participant, false);
+            return status;
+        }
+        entry->known = true;
+    }
+    *out = &entry->participant;
+    return MEL_OK;
+}
+
+mel_status mel_participant_take(mel_participant **out, mel_cache *cache, const char *id, int64_t seen,
+                                mel_error *err)
+{
+    return seen == 0 ? take(out, cache, id, INT64_MIN, INT64_MAX, err)
+                     : take(out, cache, id, seen, seen, err);
+}
+
+mel_status mel_participant_look(mel_participant **out, mel_cache *cache, const char *id, int64_t seen,
+                                mel_error *err)
+{
+    return take(out, cache, id, seen, INT64_MAX, err);
+}
+
+/* The participant that has been idle for longest, when there are too many participants or problems; the
+ * caller clears and frees it. */
+static mel_participant_entry *oldest_beyond(mel_cache *cache)
+{
+    mel_participant_entry *gone =
+        cache->n_idle > MOST_PARTICIPANTS || cache->n_problems > MEL_MOST_PROBLEMS ? cache->oldest : NULL;
+    if (gone != NULL) {
+        unlink_idle(cache, gone);
+        remove_participant(cache, gone);
+    }
+    return gone;
+}
+
+static void discard(mel_cache *cache, mel_participant_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    participant_clear(cache, &entry->participant);
+    free(entry);
+}
+
+void mel_participant_release(mel_cache *cache, mel_participant *participant, bool keep)
+{
+    if (participant == NULL)
+        return;
+    mel_participant_entry *entry = (mel_participant_entry *)participant, *gone = NULL;
+    if (!keep) {
+        participant_clear(cache, participant);
+        entry->known = false;
+    }
+    pthread_mutex_lock(&cache->lock);
+    entry->taken = false;
+    if (!entry->known && entry->waiting == 0) {
+        remove_participant(cache, entry);
+        gone = entry;
+    } else if (entry->waiting == 0) {
+        entry->older = cache->newest;
+        if (cache->newest != NULL)
+            cache->newest->newer = entry;
+        else
+            cache->oldest = entry;
+        cache->newest = entry;
+        cache->n_idle++;
+        gone = oldest_beyond(cache);
+    }
+    pthread_cond_broadcast(&cache->changed);
+    pthread_mutex_unlock(&cache->lock);
+    discard(cache, gone);
+}
+
+void mel_cache_free_participants(mel_cache *cache)
+{
+    for (size_t i = 0; i < MEL_PARTICIPANT_BUCKETS; i++)
+        while (cache->bucket[i] != NULL) {
+            mel_participant_entry *entry = cache->bucket[i];
+            cache->bucket[i] = entry->next;
+            discard(cache, entry);
+        }
+}

@@ -1,0 +1,193 @@
+/* Problems in memory, shared by all sessions about the same data, and the studies that are about them. */
+#include "cache_internal.h"
+
+#include "base/json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_IDLE_PROBLEMS = 8 };
+
+/* --- problems ----------------------------------------------------------------------------------- */
+
+static void drop_problem(mel_cache *cache, mel_problem_entry *gone)
+{
+    mel_problem_entry **at = &cache->problems;
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    cache->n_problems--;
+    if (gone->problem != NULL)
+        gone->problem->free(gone->problem);
+    free(gone->key);
+    free(gone);
+}
+
+/* Drops the problem that has been idle for longest, when there are too many. */
+static void forget_problems(mel_cache *cache)
+{
+    mel_problem_entry *oldest = NULL;
+    size_t idle = 0;
+    for (mel_problem_entry *entry = cache->problems; entry != NULL; entry = entry->next)
+        if (entry->users == 0 && !entry->making) {
+            idle++;
+            if (oldest == NULL || entry->used < oldest->used)
+                oldest = entry;
+        }
+    if (idle > MOST_IDLE_PROBLEMS)
+        drop_problem(cache, oldest);
+}
+
+static char *problem_key(const mel_study *study)
+{
+    char *space = mel_json_text(study->space, JSON_COMPACT | JSON_SORT_KEYS);
+    if (space == NULL)
+        return NULL;
+    const size_t n = strlen(space) + 64;
+    char *key = mel_alloc(n, 1);
+    if (key != NULL)
+        (void)snprintf(key, n, "%d %llu %s", (int)study->options.family,
+                       (unsigned long long)study->options.seed, space);
+    mel_json_free_text(space);
+    return key;
+}
+
+static mel_problem_entry *find_problem(const mel_cache *cache, const char *key)
+{
+    mel_problem_entry *entry = cache->problems;
+    while (entry != NULL && strcmp(entry->key, key) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+/* A new entry, made without the lock, which is held before and after. Takes the key over. */
+static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
+                               mel_error *err)
+{
+    mel_problem_entry *entry = mel_alloc_zero(1, sizeof *entry);
+    if (entry == NULL) {
+        free(key);
+        return mel_fail_memory(err, "a study");
+    }
+    *entry = (mel_problem_entry){ .next = cache->problems, .key = key, .making = true };
+    cache->problems = entry;
+    cache->n_problems++;
+    cache->n_making++;
+    cache->n_stuck++;
+    pthread_mutex_unlock(&cache->lock);
+    const mel_status status = cache->maker(&entry->problem, cache->user, study->space, study->options.family,
+                                           study->options.seed, err);
+    pthread_mutex_lock(&cache->lock);
+    cache->n_making--;
+    cache->n_stuck--;
+    entry->making = false;
+    pthread_cond_broadcast(&cache->changed);
+    if (status == MEL_OK)
+        *out = entry;
+    else
+        drop_problem(cache, entry);
+    return status;
+}
+
+/* Takes the key over. The lock is held before and after, not while the problem is made. */
+static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
+                              mel_error *err)
+{
+    mel_problem_entry *entry = find_problem(cache, key);
+    while (entry != NULL && entry->making && mel_cache_may_wait(cache)) {
+        cache->n_stuck++;
+        pthread_cond_wait(&cache->changed, &cache->lock);
+        cache->n_stuck--;
+        entry = find_problem(cache, key);
+    }
+    if (entry == NULL && mel_cache_may_begin(cache) && mel_cache_may_wait(cache)) {
+        const mel_status status = make_problem(&entry, cache, key, study, err);
+        if (status != MEL_OK)
+            return status;
+    } else {
+        free(key);
+        if (entry == NULL || entry->making)
+            return mel_cache_too_busy(err);
+    }
+    entry->users++;
+    entry->used = ++cache->clock;
+    *out = entry;
+    return MEL_OK;
+}
+
+/* --- open studies ------------------------------------------------------------------------------- */
+
+mel_status mel_cache_unavailable(mel_status status, mel_error *err)
+{
+    if (status != MEL_EINVAL && status != MEL_EDATA)
+        return status;
+    if (err != NULL)
+        err->code = MEL_ESTATE;
+    return MEL_ESTATE;
+}
+
+mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err)
+{
+    *out = NULL;
+    mel_open_study *open_study = mel_alloc_zero(1, sizeof *open_study);
+    char *key = problem_key(study);
+    if (open_study == NULL || key == NULL) {
+        free(open_study);
+        free(key);
+        mel_study_free(study);
+        return mel_fail_memory(err, "a study");
+    }
+    mel_problem_entry *entry = NULL;
+    pthread_mutex_lock(&cache->lock);
+    const mel_status status = use_problem(&entry, cache, key, study, err);
+    pthread_mutex_unlock(&cache->lock);
+    if (status != MEL_OK) {
+        mel_study_free(study);
+        free(open_study);
+        return status;
+    }
+    *open_study =
+        (mel_open_study){ .study = study, .problem = entry->problem, .own = entry, .state = "open" };
+    *out = open_study;
+    return MEL_OK;
+}
+
+mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const char *id, mel_error *err)
+{
+    *out = NULL;
+    mel_study_row row;
+    mel_status status = mel_store_study(&row, cache->store, id, err);
+    if (status != MEL_OK)
+        return status;
+    mel_study *study = NULL;
+    status = mel_study_parse(&study, row.file, strlen(row.file), err);
+    if (status == MEL_OK)
+        status = mel_open_study_of(out, cache, study, err);
+    status = mel_cache_unavailable(status, err);
+    if (status == MEL_OK) /* stored studies may name options that nothing reads */
+        mel_session_options_settle(&study->options, &(*out)->problem->domain);
+    if (status == MEL_OK)
+        (void)snprintf((*out)->state, sizeof(*out)->state, "%s", row.state);
+    mel_study_row_clear(&row);
+    return status;
+}
+
+void mel_open_study_release(mel_cache *cache, mel_open_study *open_study)
+{
+    if (open_study == NULL)
+        return;
+    mel_problem_entry *entry = open_study->own;
+    pthread_mutex_lock(&cache->lock);
+    entry->users--;
+    forget_problems(cache);
+    pthread_mutex_unlock(&cache->lock);
+    mel_study_free(open_study->study);
+    free(open_study);
+}
+
+void mel_cache_free_problems(mel_cache *cache)
+{
+    while (cache->problems != NULL)
+        drop_problem(cache, cache->problems);
+}

@@ -1,0 +1,114 @@
+/* The evaluation: pairs drawn for it before anything is asked, and how often metrics agree with the answers.
+ */
+#include "flow_internal.h"
+
+#include "json_helpers.h"
+
+#include <math.h>
+
+enum { MOST_EVALUATION = 200, MOST_DRAWS = 2000 };
+
+size_t mel_flow_group_size(const mel_flow *flow)
+{
+    return flow->size / (flow->problem->n_groups > 1 ? flow->problem->n_groups : 1);
+}
+
+/* A point of the ball around the middle of what is feasible; false when it lies outside the face. */
+static bool draw_point(double *point, const mel_flow *flow, double radius, mel_rng *rng)
+{
+    const mel_face *face = flow->problem->domain.face;
+    const mel_ball *ball = flow->problem->domain.ball;
+    const size_t q = face != NULL ? 2 : mel_flow_group_size(flow);
+    for (size_t start = 0; start < flow->size; start += q) {
+        mel_rng_sphere(rng, q, point + start);
+        const double length = radius * pow(mel_rng_uniform(rng), 1.0 / (double)q);
+        const mel_point middle = face != NULL ? mel_face_centre(face) : (mel_point){ 0 };
+        for (size_t i = 0; i < q; i++) {
+            const double centre = face == NULL ? mel_ball_centre(ball)[i] : i == 0 ? middle.tp : middle.tn;
+            point[start + i] = centre + length * point[start + i];
+        }
+    }
+    return face == NULL || mel_face_contains(face, (mel_point){ point[0], point[1] }, 0.0);
+}
+
+static mel_status draw_pairs(mel_flow *flow, double radius, mel_error *err)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, flow->seed, MEL_STREAM_EVALUATION);
+    for (size_t i = 0; i < 2 * (size_t)flow->n_evaluation; i++) {
+        size_t tries = 0;
+        while (!draw_point(flow->pair + i * flow->size, flow, radius, &rng) && ++tries < MOST_DRAWS)
+            ;
+        if (tries == MOST_DRAWS)
+            return mel_fail(err, MEL_EDATA,
+                            "evaluation: radius %g reaches beyond what classifiers can achieve here", radius);
+    }
+    return MEL_OK;
+}
+
+mel_status mel_flow_draw_evaluation(mel_flow *flow, const json_t *phase, mel_error *err)
+{
+    const mel_domain *domain = &flow->problem->domain;
+    const double questions = mel_json_number(phase, "questions", 15.0);
+    const double radius = mel_json_number(phase, "radius", 0.1);
+    if (domain->space != NULL)
+        return mel_fail(err, MEL_EDATA,
+                        "evaluation: pairs can be drawn for two classes or on a ball, not for this family");
+    if (!(questions >= 1.0 && questions <= MOST_EVALUATION) || !(radius > 0.0))
+        return mel_fail(err, MEL_EDATA, "evaluation: expected 1 to %d questions and a radius above 0",
+                        MOST_EVALUATION);
+    flow->n_evaluation = (uint32_t)questions;
+    flow->pair = mel_alloc(2 * (size_t)flow->n_evaluation * flow->size, sizeof *flow->pair);
+    flow->answer = mel_alloc_zero(flow->n_evaluation, sizeof *flow->answer);
+    if (flow->pair == NULL || flow->answer == NULL)
+        return mel_fail_memory(err, "the evaluation");
+    return draw_pairs(flow, domain->ball != NULL ? fmin(radius, mel_ball_radius(domain->ball)) : radius, err);
+}
+
+/* --- how often metrics agree -------------------------------------------------------------------- */
+
+/* difference: the metric's value of A, less that of B. */
+static bool agrees(double difference, mel_answer answer)
+{
+    return answer == MEL_ANSWER_A ? difference > 0.0 : difference < 0.0;
+}
+
+static double f1_of(const mel_face *face, const double *point)
+{
+    const double false_alarms = mel_face_negatives(face) - point[1];
+    const double whole = point[0] + mel_face_positives(face) + false_alarms;
+    return whole > 0.0 ? 2.0 * point[0] / whole : 0.0;
+}
+
+/* Accuracy, F1 and the guess, by which one miss counts as much as `guess` false alarms. */
+static void count_planar(mel_agreed *out, const mel_flow *flow, const double *a, const double *b,
+                         mel_answer answer)
+{
+    const mel_face *face = flow->problem->domain.face;
+    out->accuracy += agrees(a[0] + a[1] - b[0] - b[1], answer);
+    out->f1 += agrees(f1_of(face, a) - f1_of(face, b), answer);
+    out->guess += isfinite(flow->guess) && agrees(flow->guess * (a[0] - b[0]) + (a[1] - b[1]), answer);
+}
+
+mel_status mel_flow_agreed(mel_agreed *out, mel_flow *flow, mel_error *err)
+{
+    *out = (mel_agreed){ .planar = flow->problem->domain.face != NULL };
+    if (flow->n_evaluation == 0)
+        return MEL_OK;
+    mel_metric *metric = NULL;
+    mel_summary summary;
+    mel_status status = mel_session_result(&metric, &summary, flow->session, err);
+    for (uint32_t i = 0; i < flow->n_evaluation && status == MEL_OK; i++) {
+        const double *a = flow->pair + 2 * flow->size * i, *b = a + flow->size;
+        if (flow->answer[i] != MEL_ANSWER_A && flow->answer[i] != MEL_ANSWER_B)
+            continue;
+        double difference = 0.0;
+        status = mel_metric_compare(&difference, metric, a, b, err);
+        out->n++;
+        out->elicited += agrees(difference, flow->answer[i]);
+        if (out->planar)
+            count_planar(out, flow, a, b, flow->answer[i]);
+    }
+    mel_metric_free(metric);
+    return status;
+}

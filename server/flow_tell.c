@@ -1,0 +1,187 @@
+/* What participants send for the current page: checked, taken, taken back. */
+#include "flow_internal.h"
+
+#include "json_helpers.h"
+
+#include <math.h>
+
+enum { MOST_WRONG = 3, MOST_VALUE = 5000 };
+
+static mel_status tell_consent(mel_flow *flow, const json_t *value, mel_error *err)
+{
+    const json_t *agreed = json_object_get(value, "agreed");
+    const char *version = mel_json_string(value, "version");
+    const char *own = mel_json_string(mel_flow_current(flow)->json, "version");
+    if (!json_is_boolean(agreed))
+        return mel_fail(err, MEL_EINVAL, "agreed: expected true or false");
+    if (json_is_false(agreed)) {
+        flow->left = true;
+        return MEL_OK;
+    }
+    if (version == NULL || own == NULL || strcmp(version, own) != 0)
+        return mel_fail(err, MEL_EINVAL, "version: the text that was agreed to is not the current one");
+    return mel_flow_next_phase(flow, err);
+}
+
+/* Whether the number is within the object's "low" and "high", where it has them. */
+static bool is_within(const json_t *limits, double number)
+{
+    return !(number < mel_json_number(limits, "low", number)) &&
+           !(number > mel_json_number(limits, "high", number));
+}
+
+static mel_status check_input(const json_t *input, const json_t *value, mel_error *err)
+{
+    const char *name = mel_json_string(input, "name"), *type = mel_json_string(input, "type");
+    if (value == NULL || json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0))
+        return mel_json_is_true(input, "required")
+                   ? mel_fail(err, MEL_EINVAL, "%.40s: please answer this one", name)
+                   : MEL_OK;
+    if (strcmp(type, "number") == 0)
+        return json_is_number(value) && is_within(input, json_number_value(value))
+                   ? MEL_OK
+                   : mel_fail(err, MEL_EINVAL, "%.40s: expected a number in the range", name);
+    if (!json_is_string(value) || json_string_length(value) > MOST_VALUE)
+        return mel_fail(err, MEL_EINVAL, "%.40s: expected a text of at most %d bytes", name, MOST_VALUE);
+    const json_t *choices = json_object_get(input, "choices");
+    bool known = strcmp(type, "choice") != 0;
+    for (size_t i = 0; i < json_array_size(choices) && !known; i++)
+        known = json_equal(json_array_get(choices, i), value) != 0;
+    return known ? MEL_OK : mel_fail(err, MEL_EINVAL, "%.40s: this is none of the choices", name);
+}
+
+static mel_status tell_form(mel_flow *flow, const json_t *value, mel_error *err)
+{
+    const json_t *inputs = json_object_get(mel_flow_current(flow)->json, "fields");
+    for (size_t i = 0; i < json_array_size(inputs); i++) {
+        const json_t *input = json_array_get(inputs, i);
+        const mel_status status =
+            check_input(input, json_object_get(value, mel_json_string(input, "name")), err);
+        if (status != MEL_OK)
+            return status;
+    }
+    if (json_object_size(value) > json_array_size(inputs))
+        return mel_fail(err, MEL_EINVAL, "there are answers to fields that the form does not have");
+    return mel_flow_next_phase(flow, err);
+}
+
+static mel_status tell_training(mel_flow *flow, const json_t *value, mel_error *err)
+{
+    const json_t *answer = json_object_get(value, "answer"), *item = mel_training_item(flow);
+    if (!json_is_number(answer) && !json_is_string(answer))
+        return mel_fail(err, MEL_EINVAL, "answer: expected a number, or A, B or =");
+    json_t *views = NULL;
+    const mel_status status = mel_training_views(&views, flow, mel_training_is_definite(item), err);
+    if (status != MEL_OK)
+        return status;
+    const bool right = mel_training_is_right(flow, item, views, answer);
+    json_decref(views);
+    if (!right && ++flow->wrong < MOST_WRONG)
+        return MEL_OK;
+    flow->wrong = 0;
+    flow->item++;
+    const size_t n = json_array_size(json_object_get(mel_flow_current(flow)->json, "items"));
+    return flow->item < n ? MEL_OK : mel_flow_next_phase(flow, err);
+}
+
+/* null: "I cannot say". */
+static mel_status tell_guess(mel_flow *flow, const json_t *value, mel_error *err)
+{
+    const json_t *ratio = json_object_get(value, "ratio");
+    const double number = json_number_value(ratio);
+    if (json_is_null(ratio))
+        return mel_flow_next_phase(flow, err);
+    if (!json_is_number(ratio) || !(number > 0.0) || !isfinite(number))
+        return mel_fail(err, MEL_EINVAL, "ratio: expected a number above 0");
+    if (!is_within(mel_flow_current(flow)->json, number))
+        return mel_fail(err, MEL_EINVAL, "ratio: expected a number in the range");
+    flow->guess = number;
+    return mel_flow_next_phase(flow, err);
+}
+
+static mel_status tell_question(mel_flow *flow, const json_t *value, double seconds, mel_error *err)
+{
+    const char *text = mel_json_string(value, "answer");
+    mel_answer answer = MEL_ANSWER_SAME;
+    mel_question question;
+    bool done = false;
+    mel_status status = mel_answer_parse(&answer, text != NULL ? text : "", err);
+    if (status == MEL_OK)
+        status = mel_flow_question(&question, &done, flow, err);
+    if (status != MEL_OK || done)
+        return status != MEL_OK ? status : mel_fail(err, MEL_ESTATE, "there is no further question");
+    if (mel_flow_is_swapped(flow, question.number))
+        answer = mel_answer_swapped(answer);
+    if (mel_flow_current(flow)->kind == MEL_PHASE_EVALUATION) {
+        flow->answer[flow->item++] = answer;
+        return flow->item < flow->n_evaluation ? MEL_OK : mel_flow_next_phase(flow, err);
+    }
+    status = mel_session_tell(flow->session, question.number, answer, seconds, err);
+    return status == MEL_OK ? mel_flow_skip_finished(flow, err) : status;
+}
+
+static mel_status undo(mel_flow *flow, mel_error *err)
+{
+    if (!mel_flow_can_undo(flow))
+        return mel_fail(err, MEL_EINVAL, "there is no answer that could be taken back");
+    if (mel_flow_current(flow)->kind == MEL_PHASE_ELICITATION)
+        return mel_session_undo(flow->session, err);
+    flow->answer[--flow->item] = MEL_ANSWER_SKIP; /* counts for nothing until it is given again */
+    return MEL_OK;
+}
+
+/* A larger budget: a new session that hears the same answers. */
+static mel_status ask_more(mel_flow *flow, mel_error *err)
+{
+    mel_session *longer = NULL;
+    if (!mel_flow_can_ask_more(flow))
+        return mel_fail(err, MEL_EINVAL, "more: further questions would tell nothing here");
+    flow->budget += MEL_MORE_QUESTIONS;
+    mel_status status = mel_flow_make_session(&longer, flow, err);
+    for (uint32_t i = 0; i < mel_session_answers(flow->session) && status == MEL_OK; i++) {
+        const mel_record record = mel_session_record(flow->session, i);
+        const mel_question *question = NULL;
+        bool done = false;
+        status = mel_session_ask(&question, &done, longer, err);
+        if (status == MEL_OK && !done)
+            status = mel_session_tell(longer, question->number, record.answer, record.seconds, err);
+    }
+    if (status != MEL_OK) {
+        flow->budget -= MEL_MORE_QUESTIONS;
+        mel_session_free(longer);
+        return status;
+    }
+    mel_session_free(flow->session);
+    flow->session = longer;
+    flow->phase--;
+    return mel_flow_skip_finished(flow, err);
+}
+
+mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, mel_error *err)
+{
+    if (!json_is_object(value))
+        return mel_fail(err, MEL_EINVAL, "value: expected an object");
+    if (flow->left || flow->complete)
+        return mel_fail(err, MEL_EINVAL, "this study is over");
+    if (mel_json_is_true(value, "undo"))
+        return undo(flow, err);
+    switch (mel_flow_current(flow)->kind) {
+    case MEL_PHASE_CONSENT:
+        return tell_consent(flow, value, err);
+    case MEL_PHASE_FORM:
+        return tell_form(flow, value, err);
+    case MEL_PHASE_TRAINING:
+        return tell_training(flow, value, err);
+    case MEL_PHASE_GUESS:
+        return tell_guess(flow, value, err);
+    case MEL_PHASE_ELICITATION:
+    case MEL_PHASE_EVALUATION:
+        return tell_question(flow, value, seconds, err);
+    case MEL_PHASE_RESULT:
+        return mel_json_is_true(value, "more") ? ask_more(flow, err) : mel_flow_next_phase(flow, err);
+    case MEL_PHASE_TEXT:
+    case MEL_PHASE_DONE:
+        break;
+    }
+    return mel_flow_next_phase(flow, err);
+}

@@ -1,0 +1,170 @@
+/* Training: two pictures, a question about them, and whether an answer is right. */
+#include "flow_internal.h"
+
+#include "json_helpers.h"
+#include "question_json.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const json_t *mel_training_item(const mel_flow *flow)
+{
+    return json_array_get(json_object_get(mel_flow_current(flow)->json, "items"), flow->item);
+}
+
+bool mel_training_is_definite(const json_t *item)
+{
+    return mel_json_is_true(json_object_get(item, "of"), "definite");
+}
+
+/* Whether B is the better one of a definite question: a coin of the participant's, so that nobody learns to
+ * prefer a side. */
+static bool is_b_better(const mel_flow *flow)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, flow->seed, (uint64_t)MEL_STREAM_TRAINING << 32 | flow->item);
+    return mel_rng_next(&rng) >> 63 != 0;
+}
+
+/* --- pictures ----------------------------------------------------------------------------------- */
+
+static mel_status pair_on_face(double *a, double *b, const mel_face *face, bool definite, mel_error *err)
+{
+    mel_point first, second;
+    mel_status status = mel_face_support(&first, face, 0.45, 0.9, err);
+    if (status == MEL_OK)
+        status = mel_face_support(&second, face, 0.95, 0.3, err);
+    if (status != MEL_OK)
+        return status;
+    const mel_point middle = mel_face_centre(face);
+    if (definite)
+        second =
+            (mel_point){ first.tp + 0.4 * (middle.tp - first.tp), first.tn + 0.4 * (middle.tn - first.tn) };
+    a[0] = first.tp;
+    a[1] = first.tn;
+    b[0] = second.tp;
+    b[1] = second.tn;
+    return MEL_OK;
+}
+
+/* Every second group gets shorter steps, so that the groups differ in the picture. */
+static void pair_on_ball(double *a, double *b, const mel_flow *flow, const mel_ball *ball, bool definite)
+{
+    const size_t q = mel_flow_group_size(flow);
+    const double right = mel_session_layout(flow->session)->coordinates == MEL_OFFDIAGONAL ? -1.0 : 1.0;
+    const double far = mel_ball_radius(ball) / sqrt((double)q);
+    for (size_t i = 0; i < flow->size; i++) {
+        const double centre = mel_ball_centre(ball)[i % q];
+        const double step = i / q % 2 == 0 ? far : 0.6 * far;
+        a[i] = centre + right * step * (definite || i % 2 == 0 ? 1.0 : -0.6);
+        b[i] = centre + right * step * (definite ? 0.1 : i % 2 == 0 ? -0.6 : 1.0);
+    }
+}
+
+/* Two systems that trade one mistake for the other or, for a definite question, of which the second is worse
+ * in every respect. */
+static mel_status make_pair(double *a, double *b, const mel_flow *flow, bool definite, mel_error *err)
+{
+    const mel_domain *domain = &flow->problem->domain;
+    if (domain->face != NULL)
+        return pair_on_face(a, b, domain->face, definite, err);
+    if (domain->ball == NULL)
+        return mel_fail(err, MEL_EDATA,
+                        "training: pictures can be made for two classes or on a ball, not for this family");
+    pair_on_ball(a, b, flow, domain->ball, definite);
+    return MEL_OK;
+}
+
+mel_status mel_training_views(json_t **out, const mel_flow *flow, bool definite, mel_error *err)
+{
+    *out = NULL;
+    double *better = mel_alloc(2 * flow->size, sizeof *better), *worse = better + flow->size;
+    if (better == NULL)
+        return mel_fail_memory(err, "two pictures");
+    const bool swapped = definite && is_b_better(flow);
+    mel_status status = make_pair(better, worse, flow, definite, err);
+    if (status == MEL_OK) {
+        const mel_question question = {
+            .layout = mel_session_layout(flow->session),
+            .a = swapped ? worse : better,
+            .b = swapped ? better : worse,
+            .class_share = flow->problem->class_share,
+        };
+        const uint32_t people = mel_flow_shown_people(flow);
+        *out = mel_views_to_json(&question, flow->problem, people != 0 ? people : 100, err);
+        status = *out != NULL ? MEL_OK : MEL_ENOMEM;
+    }
+    free(better);
+    return status;
+}
+
+/* --- what they show ----------------------------------------------------------------------------- */
+
+static size_t index_of(const json_t *of, const char *name)
+{
+    return (size_t)mel_json_number(of, name, 0.0);
+}
+
+/* NaN where nothing is shown. */
+static double shown_count(const json_t *counts, size_t truth, size_t predicted)
+{
+    const json_t *cell = json_array_get(json_array_get(counts, truth), predicted);
+    return json_is_number(cell) ? json_number_value(cell) : (double)NAN;
+}
+
+/* A cell, a total or a share of one system, in people or percent; NaN: there is no such number. */
+static double number_in(const json_t *view, const json_t *of)
+{
+    const json_t *counts = json_object_get(view, "counts");
+    if (json_object_get(of, "group") != NULL)
+        counts = json_array_get(counts, index_of(of, "group"));
+    const size_t n = json_array_size(counts);
+    const char *total = mel_json_string(of, "total");
+    const bool of_column = total != NULL && strcmp(total, "predicted") == 0;
+    const size_t class_code = index_of(of, "class"), truth = index_of(of, "true");
+    double sum = 0.0, row = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        sum += of_column ? shown_count(counts, i, class_code) : shown_count(counts, class_code, i);
+        row += shown_count(counts, truth, i);
+    }
+    if (total != NULL)
+        return n > 0 ? sum : (double)NAN;
+    const double cell = shown_count(counts, truth, index_of(of, "predicted"));
+    return !mel_json_is_true(of, "rate") ? cell : row > 0.0 ? 100.0 * cell / row : (double)NAN;
+}
+
+static double number_of_side(const json_t *item, const json_t *views, size_t side)
+{
+    return number_in(json_array_get(views, side), json_object_get(item, "of"));
+}
+
+double mel_training_number(const json_t *item, const json_t *views)
+{
+    const char *system = mel_json_string(json_object_get(item, "of"), "system");
+    return number_of_side(item, views, system != NULL && strcmp(system, "B") == 0 ? 1 : 0);
+}
+
+mel_status mel_training_check(const json_t *item, const json_t *views, const mel_flow *flow, mel_error *err)
+{
+    if (mel_training_is_definite(item) ||
+        (isfinite(number_of_side(item, views, 0)) && isfinite(number_of_side(item, views, 1))))
+        return MEL_OK;
+    return mel_fail(err, MEL_EDATA,
+                    "phases[%zu].items[%zu].of: the picture has no such number (classes and, where there are "
+                    "some, groups are counted from 0)",
+                    flow->phase, flow->item);
+}
+
+bool mel_training_is_right(const mel_flow *flow, const json_t *item, const json_t *views,
+                           const json_t *answer)
+{
+    const char *letter = json_string_value(answer);
+    if (mel_training_is_definite(item))
+        return letter != NULL && strcmp(letter, is_b_better(flow) ? "B" : "A") == 0;
+    if (json_object_get(item, "compare") != NULL) {
+        const double a = number_of_side(item, views, 0), b = number_of_side(item, views, 1);
+        return letter != NULL && strcmp(letter, a == b ? "=" : a > b ? "A" : "B") == 0;
+    }
+    return json_is_number(answer) &&
+           fabs(json_number_value(answer) - mel_training_number(item, views)) <= 0.5 + 1e-9;
+}

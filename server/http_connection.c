@@ -1,0 +1,101 @@
+/* Connections and their deadlines: the library's own timeout starts anew with every byte. */
+#include "http_internal.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum { SLOWEST = 65536 }; /* bytes a second that buy more time */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void mel_http_mark(mel_http *http, mel_http_connection *connection, size_t bytes)
+{
+    if (connection == NULL)
+        return;
+    pthread_mutex_lock(&http->lock);
+    connection->busy = false;
+    connection->since = now() + (double)bytes / SLOWEST;
+    pthread_mutex_unlock(&http->lock);
+}
+
+void mel_http_extend(mel_http *http, mel_http_connection *connection, size_t bytes)
+{
+    if (connection == NULL)
+        return;
+    pthread_mutex_lock(&http->lock);
+    connection->since += (double)bytes / SLOWEST;
+    pthread_mutex_unlock(&http->lock);
+}
+
+mel_http_connection *mel_http_connection_of(struct MHD_Connection *link)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(link, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+/* Without memory the library's own timeout must do. */
+static mel_http_connection *begin(mel_http *http, struct MHD_Connection *link)
+{
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(link, MHD_CONNECTION_INFO_CONNECTION_FD);
+    mel_http_connection *entry = info != NULL ? mel_alloc_zero(1, sizeof *entry) : NULL;
+    if (entry == NULL)
+        return NULL;
+    pthread_mutex_lock(&http->lock);
+    *entry = (mel_http_connection){ .socket = info->connect_fd, .since = now(), .next = http->connections };
+    if (http->connections != NULL)
+        http->connections->previous = entry;
+    http->connections = entry;
+    pthread_mutex_unlock(&http->lock);
+    return entry;
+}
+
+static void end(mel_http *http, mel_http_connection *entry)
+{
+    pthread_mutex_lock(&http->lock);
+    if (entry->previous != NULL)
+        entry->previous->next = entry->next;
+    else
+        http->connections = entry->next;
+    if (entry->next != NULL)
+        entry->next->previous = entry->previous;
+    pthread_mutex_unlock(&http->lock);
+    free(entry);
+}
+
+void mel_http_on_connection(void *http, struct MHD_Connection *link, void **context,
+                            enum MHD_ConnectionNotificationCode what)
+{
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        *context = begin(http, link);
+    } else if (*context != NULL) {
+        end(http, *context);
+        *context = NULL;
+    }
+}
+
+/* shutdown() makes the library see the end of the connection; it closes the socket itself. */
+void *mel_http_sweep(void *user)
+{
+    mel_http *http = user;
+    pthread_mutex_lock(&http->lock);
+    while (!http->stopping) {
+        struct timespec soon;
+        clock_gettime(CLOCK_REALTIME, &soon);
+        soon.tv_sec += 1;
+        (void)pthread_cond_timedwait(&http->sweep, &http->lock, &soon);
+        const double oldest = now() - http->opt.deadline;
+        for (mel_http_connection *entry = http->connections; entry != NULL; entry = entry->next)
+            if (!entry->busy && entry->since < oldest) {
+                (void)shutdown(entry->socket, SHUT_RDWR);
+                entry->since = now();
+            }
+    }
+    pthread_mutex_unlock(&http->lock);
+    return NULL;
+}

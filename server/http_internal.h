@@ -1,0 +1,89 @@
+/* What the files of the HTTP side share. */
+#ifndef MEL_SERVER_HTTP_INTERNAL_H
+#define MEL_SERVER_HTTP_INTERNAL_H
+
+#include "http.h"
+
+#include "base/internal.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <pthread.h>
+
+/* A connection: when its current request or answer began. On a list that the sweeper walks. */
+typedef struct mel_http_connection mel_http_connection;
+struct mel_http_connection {
+    mel_http_connection *previous, *next;
+    MHD_socket socket;
+    double since;
+    bool busy; /* with a worker: not to be cut off */
+};
+
+struct mel_request {
+    mel_request *next; /* in the queue */
+    mel_http *http;
+    struct MHD_Connection *link;
+    mel_http_connection *connection; /* NULL when there was no memory for it */
+    char *method, *path;
+    char client[INET6_ADDRSTRLEN];
+    char *body;
+    size_t n, capacity, limit;
+    unsigned refused; /* status of a request that no handler answers */
+    mel_response response;
+    bool answered;
+};
+
+struct mel_http {
+    struct MHD_Daemon *daemon;
+    mel_http_options opt;
+    char proxy[INET6_ADDRSTRLEN]; /* opt.proxy, spelt as clients' addresses are */
+    mel_handler handler;
+    void *user;
+    pthread_mutex_t lock; /* of everything below */
+    pthread_cond_t work, sweep;
+    mel_request *first, *last;
+    mel_http_connection *connections;
+    size_t held;    /* bytes of bodies in memory */
+    size_t pending; /* requests that are about to be queued */
+    bool stopping;
+    pthread_t *worker, sweeper;
+    unsigned n_workers;
+    bool sweeping;
+    uint16_t port;
+};
+
+/* --- http_request.c ------------------------------------------------------------------------------- */
+
+/* One spelling for each address; false: it is none. */
+bool mel_http_spell_address(char out[INET6_ADDRSTRLEN], const char *text);
+/* NULL without memory. */
+mel_request *mel_request_new(mel_http *http, struct MHD_Connection *link, const char *path,
+                             const char *method);
+void mel_request_free(mel_request *request);
+/* 0, or the status with which the head of a request is refused. */
+unsigned mel_request_check_head(struct MHD_Connection *link, const char *version, size_t limit);
+/* A piece of the body; false when there is no room for it. */
+bool mel_request_append(mel_request *request, const char *bytes, size_t n);
+
+/* --- http_connection.c ---------------------------------------------------------------------------- */
+
+/* Called by the library when a connection begins and ends. */
+void mel_http_on_connection(void *http, struct MHD_Connection *link, void **context,
+                            enum MHD_ConnectionNotificationCode what);
+mel_http_connection *mel_http_connection_of(struct MHD_Connection *link);
+/* Something begins: a request, or an answer of so many bytes, which take their time on a slow line. */
+void mel_http_mark(mel_http *http, mel_http_connection *connection, size_t bytes);
+/* So many bytes have come: who sends at a fair rate is not cut off. */
+void mel_http_extend(mel_http *http, mel_http_connection *connection, size_t bytes);
+/* The thread that cuts slow connections off. */
+void *mel_http_sweep(void *http);
+
+/* --- http_response.c ------------------------------------------------------------------------------ */
+
+void mel_response_init(mel_response *response);
+/* last: the connection is closed afterwards. */
+enum MHD_Result mel_response_send(struct MHD_Connection *link, mel_response *response, bool last);
+/* Answers without a handler, and closes the connection. */
+enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status);
+
+#endif

@@ -1,0 +1,227 @@
+/* Requests as they come in: who sent them, whether their head is sound, and their body. */
+#include "http_internal.h"
+
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+enum { MOST_HEADERS = 100 };
+
+/* --- requests ----------------------------------------------------------------------------------- */
+
+const char *mel_request_method(const mel_request *request)
+{
+    return request->method;
+}
+
+const char *mel_request_path(const mel_request *request)
+{
+    return request->path;
+}
+
+const char *mel_request_client(const mel_request *request)
+{
+    return request->client;
+}
+
+const char *mel_request_header(const mel_request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->link, MHD_HEADER_KIND, name);
+}
+
+const char *mel_request_cookie(const mel_request *request, const char *name)
+{
+    return MHD_lookup_connection_value(request->link, MHD_COOKIE_KIND, name);
+}
+
+const char *mel_request_body(const mel_request *request, size_t *n)
+{
+    *n = request->n;
+    return request->body != NULL ? request->body : "";
+}
+
+void mel_request_free(mel_request *request)
+{
+    if (request == NULL)
+        return;
+    if (request->capacity > 0) {
+        pthread_mutex_lock(&request->http->lock);
+        request->http->held -= request->capacity;
+        pthread_mutex_unlock(&request->http->lock);
+    }
+    free(request->method);
+    free(request->path);
+    free(request->body);
+    free(request->response.body);
+    free(request);
+}
+
+/* One address has many spellings, and here one; false: it is none. */
+bool mel_http_spell_address(char out[INET6_ADDRSTRLEN], const char *text)
+{
+    static const int families[] = { AF_INET, AF_INET6 };
+    struct in6_addr address; /* the larger one */
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (inet_pton(families[i], text, &address) == 1)
+            return inet_ntop(families[i], &address, out, INET6_ADDRSTRLEN) != NULL;
+    return false;
+}
+
+static enum MHD_Result keep_last(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    if (strcasecmp(name, "X-Forwarded-For") == 0 && value != NULL)
+        *(const char **)user = value;
+    return MHD_YES;
+}
+
+/* The proxy's own client is the last one of the list: what stands before it anybody may have written. */
+static void read_forwarded(mel_request *request)
+{
+    const char *list = NULL;
+    (void)MHD_get_connection_values(request->link, MHD_HEADER_KIND, keep_last, &list);
+    if (list == NULL)
+        return;
+    const char *last = strrchr(list, ',');
+    last = last != NULL ? last + 1 : list;
+    last += strspn(last, " \t");
+    const size_t n = strcspn(last, " \t");
+    char text[INET6_ADDRSTRLEN];
+    if (n == 0 || n >= sizeof text || last[n + strspn(last + n, " \t")] != '\0')
+        return;
+    memcpy(text, last, n);
+    text[n] = '\0';
+    (void)mel_http_spell_address(request->client, text); /* or it stays the proxy's own */
+}
+
+static void read_client(mel_request *request)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (info == NULL || info->client_addr == NULL ||
+        getnameinfo(info->client_addr,
+                    info->client_addr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+                                                             : sizeof(struct sockaddr_in),
+                    request->client, sizeof request->client, NULL, 0, NI_NUMERICHOST) != 0)
+        (void)snprintf(request->client, sizeof request->client, "?");
+    if (request->http->opt.proxy != NULL && strcmp(request->client, request->http->proxy) == 0)
+        read_forwarded(request);
+}
+
+/* --- framing ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    unsigned n, lengths, hosts, encodings;
+    bool malformed;
+    unsigned long long length;
+} framing;
+
+/* Lines must end in CR LF. The library takes LF alone, too, and tells by nothing but this: what it hands out
+ * lies in its buffer, where it has put a NUL in place of every CR and LF. tests/server checks that it still
+ * does. */
+static bool ends_in_crlf(const char *text)
+{
+    return text[strlen(text) + 1] == '\0';
+}
+
+static bool is_token(const char *name)
+{
+    return name[0] != '\0' && name[strspn(name, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+                                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '\0';
+}
+
+static enum MHD_Result look_at(void *user, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    framing *f = user;
+    f->n++;
+    f->malformed = f->malformed || !is_token(name) || (value != NULL && !ends_in_crlf(value));
+    if (strcasecmp(name, "Host") == 0)
+        f->hosts++;
+    if (strcasecmp(name, "Transfer-Encoding") == 0)
+        f->encodings++;
+    if (strcasecmp(name, "Content-Length") != 0)
+        return MHD_YES;
+    f->lengths++;
+    const size_t digits = value != NULL ? strspn(value, "0123456789") : 0;
+    const bool number = digits > 0 && digits < 19 && value[digits] == '\0';
+    f->malformed = f->malformed || !number;
+    f->length = number ? strtoull(value, NULL, 10) : 0;
+    return MHD_YES;
+}
+
+/* 0, or the status with which the head of a request is refused. Bodies in chunks, which browsers do not send,
+ * are. */
+unsigned mel_request_check_head(struct MHD_Connection *link, const char *version, size_t limit)
+{
+    framing f = { 0 };
+    (void)MHD_get_connection_values(link, MHD_HEADER_KIND, look_at, &f);
+    if (f.n > MOST_HEADERS)
+        return 431;
+    if (f.malformed || f.hosts > 1 || f.lengths > 1 || (f.lengths > 0 && f.encodings > 0) ||
+        !ends_in_crlf(version))
+        return 400;
+    return f.encodings > 0 ? 411 : f.length > limit ? 413 : 0;
+}
+
+/* --- making, and the body ------------------------------------------------------------------------ */
+
+mel_request *mel_request_new(mel_http *http, struct MHD_Connection *link, const char *path,
+                             const char *method)
+{
+    mel_request *request = mel_alloc_zero(1, sizeof *request);
+    if (request == NULL)
+        return NULL;
+    request->http = http;
+    request->link = link;
+    request->connection = mel_http_connection_of(link);
+    request->method = mel_strdup(method);
+    request->path = mel_strdup(path);
+    mel_response_init(&request->response);
+    if (request->method == NULL || request->path == NULL) {
+        mel_request_free(request);
+        return NULL;
+    }
+    read_client(request);
+    const bool upload = http->opt.upload_path != NULL && strcmp(path, http->opt.upload_path) == 0;
+    request->limit = upload ? http->opt.upload_limit : http->opt.body_limit;
+    return request;
+}
+
+/* Room for bodies is given up to a limit for all of them: many who send much at once cannot exhaust the
+ * memory. */
+static bool hold(mel_http *http, size_t bytes)
+{
+    pthread_mutex_lock(&http->lock);
+    const bool fits = bytes <= http->opt.body_memory && http->held <= http->opt.body_memory - bytes;
+    if (fits)
+        http->held += bytes;
+    pthread_mutex_unlock(&http->lock);
+    return fits;
+}
+
+bool mel_request_append(mel_request *request, const char *bytes, size_t n)
+{
+    if (request->n + n + 1 > request->capacity) {
+        size_t capacity = request->capacity == 0 ? 1024 : request->capacity;
+        while (capacity < request->n + n + 1)
+            capacity *= 2;
+        if (capacity > request->limit + 1 && request->n + n <= request->limit)
+            capacity = request->limit + 1;
+        const size_t more = capacity - request->capacity;
+        void *block = request->body;
+        if (!hold(request->http, more))
+            return false;
+        request->capacity = capacity; /* given back with the request, grown or not */
+        if (!mel_grow(&block, capacity, 1))
+            return false;
+        request->body = block;
+    }
+    memcpy(request->body + request->n, bytes, n);
+    request->n += n;
+    request->body[request->n] = '\0';
+    return true;
+}

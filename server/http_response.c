@@ -1,0 +1,84 @@
+/* Responses on their way out: headers, bodies, and refusals that need no handler. */
+#include "http_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *value;
+} always[] = {
+    { "X-Content-Type-Options", "nosniff" },
+    { "X-Frame-Options", "DENY" },
+    { "Referrer-Policy", "no-referrer" },
+    { "Cross-Origin-Opener-Policy", "same-origin" },
+    { "Content-Security-Policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+      "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+};
+
+static bool add_headers(struct MHD_Response *out, const mel_response *r)
+{
+    bool good = true;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        good = good && MHD_add_response_header(out, always[i].name, always[i].value) == MHD_YES;
+    good = good && MHD_add_response_header(out, "Content-Type", r->type) == MHD_YES;
+    good = good && MHD_add_response_header(out, "Cache-Control", r->cache) == MHD_YES;
+    if (r->gzipped)
+        good = good && MHD_add_response_header(out, "Content-Encoding", "gzip") == MHD_YES;
+    if (r->cookie[0] != '\0')
+        good = good && MHD_add_response_header(out, "Set-Cookie", r->cookie) == MHD_YES;
+    char text[160];
+    if (r->name[0] != '\0') {
+        (void)snprintf(text, sizeof text, "attachment; filename=\"%s\"", r->name);
+        good = good && MHD_add_response_header(out, "Content-Disposition", text) == MHD_YES;
+    }
+    if (r->retry > 0) {
+        (void)snprintf(text, sizeof text, "%u", r->retry);
+        good = good && MHD_add_response_header(out, "Retry-After", text) == MHD_YES;
+    }
+    return good;
+}
+
+enum MHD_Result mel_response_send(struct MHD_Connection *link, mel_response *r, bool last)
+{
+    const bool own = r->lent == NULL && r->body != NULL;
+    static char empty[1];
+    void *bytes = r->lent != NULL ? (void *)r->lent : own ? r->body : empty;
+    struct MHD_Response *out =
+        MHD_create_response_from_buffer(r->n, bytes, own ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (out == NULL)
+        return MHD_NO;
+    r->body = NULL; /* the response's now */
+    bool good = add_headers(out, r);
+    if (last)
+        good = good && MHD_add_response_header(out, "Connection", "close") == MHD_YES;
+    const enum MHD_Result sent = good ? MHD_queue_response(link, r->status, out) : MHD_NO;
+    MHD_destroy_response(out);
+    return sent;
+}
+
+void mel_response_init(mel_response *r)
+{
+    *r = (mel_response){ .status = 200, .type = "application/json", .cache = "no-store" };
+}
+
+enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status)
+{
+    static const char too_large[] =
+        "{\"error\": {\"code\": \"too-large\", \"message\": \"this is more than the "
+        "server takes\"}}";
+    static const char bad[] =
+        "{\"error\": {\"code\": \"bad-request\", \"message\": \"this is not a request that "
+        "the server understands\"}}";
+    static const char busy[] =
+        "{\"error\": {\"code\": \"busy\", \"message\": \"the server has no room for this now; try "
+        "again in a moment\"}}";
+    const char *text = status == 413 || status == 431 ? too_large : status == 503 ? busy : bad;
+    mel_response r;
+    mel_response_init(&r);
+    r.status = status;
+    r.lent = text;
+    r.n = strlen(text);
+    r.retry = status == 503 ? 1 : 0;
+    return mel_response_send(link, &r, true);
+}
