@@ -1,3 +1,4 @@
+/* The files of the front end, found by path. */
 #include "assets.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* One connection to a PostgreSQL server. */
 #include "postgres.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* One connection to an SQLite file. */
 #include "sqlite.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* The thread that writes to an SQLite file: whatever is queued goes into one transaction. */
 #include "sqlite.h"
 
 #include <pthread.h>
@@ -47,22 +48,20 @@ static void run_job(mel_sqlite *c, job *j)
         mel_sqlite_rollback(c);
 }
 
-static void fail_all(job *jobs, const job *last, mel_status status, const mel_error *why)
+static void fail_all(job *jobs, mel_status status, const mel_error *why)
 {
-    for (job *j = jobs;; j = j->next) {
+    for (job *j = jobs; j != NULL; j = j->next) {
         j->status = status;
         if (j->err != NULL)
             *j->err = *why;
-        if (j == last)
-            return;
     }
 }
 
-/* The jobs from first to last in one transaction. False: it came to nothing, why says why; no job is done,
- * whatever its status. */
-static bool run_transaction(mel_sqlite *c, job *first, const job *last, mel_error *why)
+/* The jobs in one transaction. False: it came to nothing, why says why; no job is done, whatever its status.
+ */
+static bool run_transaction(mel_sqlite *c, job *jobs, mel_error *why)
 {
-    for (job *j = first;; j = j->next) {
+    for (job *j = jobs; j != NULL; j = j->next) {
         run_job(c, j);
         if (sqlite3_get_autocommit(c->db) != 0) {
             *why = (mel_error){ .code = j->status };
@@ -70,45 +69,40 @@ static bool run_transaction(mel_sqlite *c, job *first, const job *last, mel_erro
                 *why = *j->err;
             return false;
         }
-        if (j == last)
-            break;
     }
     const bool stored = mel_sqlite_execute(c, "COMMIT", why) == MEL_OK;
     mel_sqlite_rollback(c);
     return stored;
 }
 
-static void run_alone(mel_sqlite *c, job *j)
+/* False: a job spoilt the transaction, and none is done. */
+static bool run_together(mel_sqlite *c, job *jobs, mel_error *why)
 {
-    mel_error why = { 0 };
-    const mel_status status = mel_sqlite_begin(c, true, &why);
+    *why = (mel_error){ 0 };
+    const mel_status status = mel_sqlite_begin(c, true, why);
     if (status != MEL_OK)
-        fail_all(j, j, status, &why);
-    else if (!run_transaction(c, j, j, &why))
-        fail_all(j, j, why.code != MEL_OK ? why.code : MEL_EIO, &why);
+        fail_all(jobs, status, why);
+    return status != MEL_OK || run_transaction(c, jobs, why);
 }
 
 /* All in one transaction; if one of them spoils it, each in its own, so that it harms no other. */
-static void run_batch(mel_sqlite *c, job *first, const job *last)
+static void run_batch(mel_sqlite *c, job *jobs)
 {
-    mel_error why = { 0 };
-    const mel_status status = mel_sqlite_begin(c, true, &why);
-    if (status != MEL_OK)
-        fail_all(first, last, status, &why);
-    else if (!run_transaction(c, first, last, &why)) {
-        if (first == last)
-            fail_all(first, last, why.code != MEL_OK ? why.code : MEL_EIO, &why);
-        else
-            for (job *j = first;; j = j->next) {
-                run_alone(c, j);
-                if (j == last)
-                    return;
-            }
+    mel_error why;
+    bool done = run_together(c, jobs, &why);
+    const bool alone = jobs->next == NULL;
+    for (job *j = done ? NULL : jobs, *next; j != NULL; j = next) {
+        next = j->next;
+        j->next = NULL;
+        done = !alone && run_together(c, j, &why);
+        if (!done)
+            fail_all(j, why.code != MEL_OK ? why.code : MEL_EIO, &why);
+        j->next = next;
     }
 }
 
 /* Waits for jobs; with traces left not longer than a second. NULL: none. */
-static job *take_batch(mel_writer *w, job **last)
+static job *take_batch(mel_writer *w)
 {
     while (w->first == NULL && !w->stopping && !w->traces)
         (void)pthread_cond_wait(&w->woken, &w->lock);
@@ -118,38 +112,33 @@ static job *take_batch(mel_writer *w, job **last)
         soon.tv_sec++;
         (void)pthread_cond_timedwait(&w->woken, &w->lock, &soon);
     }
-    job *first = w->first;
+    job *first = w->first, *last = first;
     if (first == NULL)
         return NULL;
-    *last = first;
-    for (int n = 1; n < BATCH && (*last)->next != NULL; n++)
-        *last = (*last)->next;
-    w->first = (*last)->next;
+    for (int n = 1; n < BATCH && last->next != NULL; n++)
+        last = last->next;
+    w->first = last->next;
+    last->next = NULL;
     if (w->first == NULL)
         w->end = &w->first;
     return first;
 }
 
-static bool erases(const job *first, const job *last)
+static bool erases(const job *jobs)
 {
-    for (const job *j = first;; j = j->next) {
-        if (j->erases && j->status == MEL_OK)
-            return true;
-        if (j == last)
-            return false;
-    }
+    while (jobs != NULL && !(jobs->erases && jobs->status == MEL_OK))
+        jobs = jobs->next;
+    return jobs != NULL;
 }
 
 /* A caller's job is gone as soon as its done is seen. */
-static void finish(job *first, const job *last)
+static void finish(job *jobs)
 {
-    for (job *j = first, *next;; j = next) {
-        const bool end = j == last;
-        next = j->next;
-        j->done = true;
-        (void)pthread_cond_signal(&j->finished);
-        if (end)
-            return;
+    while (jobs != NULL) {
+        job *next = jobs->next;
+        jobs->done = true;
+        (void)pthread_cond_signal(&jobs->finished);
+        jobs = next;
     }
 }
 
@@ -158,19 +147,17 @@ static void *write_on(void *context)
     mel_writer *w = context;
     (void)pthread_mutex_lock(&w->lock);
     for (;;) {
-        job *last = NULL, *first = take_batch(w, &last);
-        if (first == NULL && w->stopping)
+        job *jobs = take_batch(w);
+        if (jobs == NULL && w->stopping)
             break;
         (void)pthread_mutex_unlock(&w->lock);
-        if (first != NULL) {
-            run_batch(w->connection, first, last);
-            w->traces |= erases(first, last);
-        }
+        if (jobs != NULL)
+            run_batch(w->connection, jobs);
+        w->traces |= erases(jobs);
         if (w->traces)
             w->traces = !mel_sqlite_truncate_log(w->connection);
         (void)pthread_mutex_lock(&w->lock);
-        if (first != NULL)
-            finish(first, last);
+        finish(jobs);
     }
     (void)pthread_mutex_unlock(&w->lock);
     return NULL;

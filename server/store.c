@@ -1,3 +1,4 @@
+/* Opening, closing and verifying a store, whichever it is. */
 #include "store_sql.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Which thread has which connection of a store. */
 #include "store_connections.h"
 
 #include <stdbool.h>

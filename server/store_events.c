@@ -1,47 +1,41 @@
-/* A participant's log, and reading everything in one go. */
-#include "store_sql.h"
+/* A participant's log in the store, and reading everything in one go. */
+#include "store_requests.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+static mel_status read_event(void *row, const mel_sql_value *columns, mel_error *err)
+{
+    mel_event_row *out = row;
+    if (columns[0].integer < 1 || columns[0].integer > UINT32_MAX)
+        return mel_fail(err, MEL_EDATA, "the store holds an event with number %lld",
+                        (long long)columns[0].integer);
+    out->seq = (uint32_t)columns[0].integer;
+    out->time = columns[4].integer;
+    mel_status status = mel_sql_fixed(out->key, sizeof out->key, &columns[1], err);
+    if (status == MEL_OK)
+        status = mel_sql_copied(&out->body, &columns[2], err);
+    return status == MEL_OK ? mel_sql_copied(&out->reply, &columns[3], err) : status;
+}
+
+static void clear_event(void *row)
+{
+    mel_event_row *event = row;
+    free(event->body);
+    free(event->reply);
+    *event = (mel_event_row){ 0 };
+}
+
+const mel_row_kind mel_event_kind = { "event", sizeof(mel_event_row), read_event, clear_event };
+
 void mel_event_row_clear(mel_event_row *row)
 {
-    free(row->body);
-    free(row->reply);
-    *row = (mel_event_row){ 0 };
+    clear_event(row);
 }
 
 void mel_event_rows_free(mel_event_row *rows, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        mel_event_row_clear(&rows[i]);
-    free(rows);
-}
-
-static mel_status read_event(mel_event_row *out, const mel_sql_value *row, mel_error *err)
-{
-    if (row[0].integer < 1 || row[0].integer > UINT32_MAX)
-        return mel_fail(err, MEL_EDATA, "the store holds an event with number %lld",
-                        (long long)row[0].integer);
-    out->seq = (uint32_t)row[0].integer;
-    out->time = row[4].integer;
-    mel_status status = mel_sql_fixed(out->key, sizeof out->key, &row[1], err);
-    if (status == MEL_OK)
-        status = mel_sql_copied(&out->body, &row[2], err);
-    if (status == MEL_OK)
-        status = mel_sql_copied(&out->reply, &row[3], err);
-    return status;
-}
-
-mel_status mel_event_list_add(void *context, const mel_sql_value *row, mel_error *err)
-{
-    mel_row_list *list = context;
-    mel_event_row *next = mel_row_list_next(list, sizeof *next);
-    if (next == NULL)
-        return mel_fail_memory(err, "events");
-    const mel_status status = read_event(next, row, err);
-    list->n++;
-    return status;
+    mel_rows_free(&mel_event_kind, rows, n);
 }
 
 mel_status mel_sql_add_event(mel_sql *sql, const char *participant, const mel_event_row *row, mel_error *err)
@@ -52,24 +46,14 @@ mel_status mel_sql_add_event(mel_sql *sql, const char *participant, const mel_ev
     return sql->run(sql, MEL_SQL_ADD_EVENT, p, 6, NULL, NULL, err);
 }
 
+/* --- appending ---------------------------------------------------------------------------------- */
+
 typedef struct {
     const char *participant, *state;
     const mel_event_row *event;
     mel_append outcome;
     mel_event_row stored;
 } append;
-
-static mel_status read_stored(void *context, const mel_sql_value *row, mel_error *err)
-{
-    return read_event(context, row, err);
-}
-
-static mel_status read_number(void *context, const mel_sql_value *row, mel_error *err)
-{
-    (void)err;
-    *(int64_t *)context = row[0].integer;
-    return MEL_OK;
-}
 
 /* Waits for others who append to the same participant. */
 static mel_status lock_participant(mel_sql *sql, const mel_sql_value *participant, mel_error *err)
@@ -99,7 +83,7 @@ static mel_status append_event(mel_sql *sql, void *context, mel_error *err)
     const mel_sql_value p[] = { mel_sql_text(a->participant), mel_sql_text(a->event->key) };
     mel_status status = lock_participant(sql, p, err);
     if (status == MEL_OK)
-        status = sql->run(sql, MEL_SQL_EVENT_BY_KEY, p, 2, read_stored, &a->stored, err);
+        status = sql->run(sql, MEL_SQL_EVENT_BY_KEY, p, 2, read_event, &a->stored, err);
     if (status != MEL_OK)
         return status;
     if (a->stored.seq != 0) {
@@ -107,7 +91,7 @@ static mel_status append_event(mel_sql *sql, void *context, mel_error *err)
         return MEL_OK;
     }
     int64_t last = 0;
-    status = sql->run(sql, MEL_SQL_LAST_SEQ, p, 1, read_number, &last, err);
+    status = sql->run(sql, MEL_SQL_LAST_SEQ, p, 1, mel_sql_read_number, &last, err);
     if (status != MEL_OK)
         return status;
     a->outcome = MEL_STALE;
@@ -136,38 +120,17 @@ mel_status mel_store_append(mel_append *outcome, mel_event_row *stored, mel_stor
     return status;
 }
 
-static mel_status list_events(mel_row_list *out, mel_sql *sql, const char *participant, mel_error *err)
-{
-    const mel_sql_value p = mel_sql_text(participant);
-    return sql->run(sql, MEL_SQL_EVENTS, &p, 1, mel_event_list_add, out, err);
-}
-
-typedef struct {
-    const char *participant;
-    mel_row_list list;
-} events_of;
-
-static mel_status read_events(mel_sql *sql, void *context, mel_error *err)
-{
-    events_of *e = context;
-    mel_event_rows_free(e->list.rows, e->list.n);
-    e->list = (mel_row_list){ 0 };
-    return list_events(&e->list, sql, e->participant, err);
-}
-
 mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, const char *participant,
                             mel_error *err)
 {
-    events_of e = { .participant = participant };
-    const mel_status status = store->read(store, read_events, &e, err);
-    if (status != MEL_OK) {
-        mel_event_rows_free(e.list.rows, e.list.n);
-        e.list = (mel_row_list){ 0 };
-    }
-    *out = e.list.rows;
-    *n = e.list.n;
+    const mel_sql_value p = mel_sql_text(participant);
+    void *rows = NULL;
+    const mel_status status = mel_store_list(&rows, n, store, &mel_event_kind, MEL_SQL_EVENTS, &p, 1, err);
+    *out = rows;
     return status;
 }
+
+/* --- everything --------------------------------------------------------------------------------- */
 
 typedef struct {
     mel_sql *sql;
@@ -177,42 +140,41 @@ typedef struct {
 
 static mel_status walk_events(const walk *w, const mel_participant_row *participant, mel_error *err)
 {
-    mel_row_list events = { 0 };
-    mel_status status = list_events(&events, w->sql, participant->id, err);
+    const mel_sql_value p = mel_sql_text(participant->id);
+    mel_row_list events = { .kind = &mel_event_kind };
+    mel_status status = w->sql->run(w->sql, MEL_SQL_EVENTS, &p, 1, mel_row_list_add, &events, err);
     const mel_event_row *rows = events.rows;
     for (size_t i = 0; i < events.n && status == MEL_OK; i++)
         status = w->walker->participant(w->walker->user, participant, &rows[i], err);
-    mel_event_rows_free(events.rows, events.n);
+    mel_row_list_clear(&events);
     return status;
 }
 
-static mel_status walk_participant(void *context, const mel_sql_value *row, mel_error *err)
+static mel_status walk_participant(void *context, const mel_sql_value *columns, mel_error *err)
 {
     const walk *w = context;
-    mel_row_list one = { 0 };
-    mel_status status = mel_participant_list_add(&one, row, err);
+    mel_participant_row row = { 0 };
+    mel_status status = mel_participant_kind.read(&row, columns, err);
     if (status == MEL_OK)
-        status = w->walker->participant(w->walker->user, one.rows, NULL, err);
+        status = w->walker->participant(w->walker->user, &row, NULL, err);
     if (status == MEL_OK)
-        status = walk_events(w, one.rows, err);
-    mel_participant_rows_free(one.rows, one.n);
+        status = walk_events(w, &row, err);
+    mel_participant_row_clear(&row);
     return status;
 }
 
-static mel_status walk_study(void *context, const mel_sql_value *row, mel_error *err)
+static mel_status walk_study(void *context, const mel_sql_value *columns, mel_error *err)
 {
     walk *w = context;
     w->n_studies++;
-    mel_row_list one = { 0 };
-    mel_status status = mel_study_list_add(&one, row, err);
-    const mel_study_row *study = one.rows;
+    mel_study_row row = { 0 };
+    mel_status status = mel_study_kind.read(&row, columns, err);
     if (status == MEL_OK && w->walker->study != NULL)
-        status = w->walker->study(w->walker->user, study, err);
-    if (status == MEL_OK && w->walker->participant != NULL) {
-        const mel_sql_value p = mel_sql_text(study->id);
+        status = w->walker->study(w->walker->user, &row, err);
+    const mel_sql_value p = mel_sql_text(row.id);
+    if (status == MEL_OK && w->walker->participant != NULL)
         status = w->sql->run(w->sql, MEL_SQL_PARTICIPANTS, &p, 1, walk_participant, context, err);
-    }
-    mel_study_rows_free(one.rows, one.n);
+    mel_study_row_clear(&row);
     return status;
 }
 

@@ -1,3 +1,4 @@
+/* The schema and the statements of both stores. */
 #include "store_sql.h"
 
 #include <stdlib.h>
@@ -131,15 +132,9 @@ mel_status mel_sql_count(void *context, const mel_sql_value *row, mel_error *err
     return MEL_OK;
 }
 
-void *mel_row_list_next(mel_row_list *list, size_t size)
+mel_status mel_sql_read_number(void *context, const mel_sql_value *row, mel_error *err)
 {
-    if (list->n == list->capacity) {
-        const size_t capacity = list->capacity < 8 ? 8 : 2 * list->capacity;
-        if (!mel_grow(&list->rows, capacity, size))
-            return NULL;
-        list->capacity = capacity;
-    }
-    void *item = (char *)list->rows + list->n * size;
-    memset(item, 0, size);
-    return item;
+    (void)err;
+    *(int64_t *)context = row[0].integer;
+    return MEL_OK;
 }

@@ -1,6 +1,6 @@
 /* What the two stores have in common: the schema, the statements, and how work on rows reaches a database.
  * A driver (sqlite_store.c, postgres_store.c) knows connections and transactions; what is done inside a
- * transaction (store_rows.c, store_events.c, store_things.c) is written once. */
+ * transaction (store_rows.c, store_events.c, store_blobs.c) is written once. */
 #ifndef MEL_SERVER_STORE_SQL_H
 #define MEL_SERVER_STORE_SQL_H
 
@@ -77,6 +77,8 @@ struct mel_sql {
 };
 /* Counts the rows of a result: context is a size_t. */
 mel_status mel_sql_count(void *context, const mel_sql_value *row, mel_error *err);
+/* Keeps the first column: context is an int64_t. */
+mel_status mel_sql_read_number(void *context, const mel_sql_value *row, mel_error *err);
 
 /* What is done in a transaction. It may be called again after a transaction that came to nothing, so it
  * begins by forgetting what it found before; it may run on another thread, while the caller waits. */
@@ -108,16 +110,5 @@ mel_status mel_sql_add_study(mel_sql *sql, const mel_study_row *row, mel_error *
 mel_status mel_sql_add_participant(mel_sql *sql, const mel_participant_row *row, mel_error *err);
 mel_status mel_sql_add_event(mel_sql *sql, const char *participant, const mel_event_row *row, mel_error *err);
 mel_status mel_check_participant_state(const char *state, mel_error *err);
-
-/* Rows of a result: context of the three functions below. */
-typedef struct {
-    void *rows; /* for mel_study_rows_free and the like */
-    size_t n, capacity;
-} mel_row_list;
-mel_status mel_participant_list_add(void *context, const mel_sql_value *row, mel_error *err);
-mel_status mel_event_list_add(void *context, const mel_sql_value *row, mel_error *err);
-mel_status mel_study_list_add(void *context, const mel_sql_value *row, mel_error *err);
-/* A zeroed item of the given size at the end; NULL without memory. Counted once its maker adds 1 to n. */
-void *mel_row_list_next(mel_row_list *list, size_t size);
 
 #endif
