@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ADMIN_HOURS = 12, MOST_LABELS = 1000, MOST_LABEL = 120, MOST_URL = MEL_MOST_URL };
+enum { ADMIN_HOURS = 12, MOST_LABELS = 1000 };
 static const double monitor_seconds = 2.0;
 
-/* --- coming and going --------------------------------------------------------------------------- */
+/* --- logging in and out ------------------------------------------------------------------------- */
 
 mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool replace, const mel_app *app,
                                mel_error *err)
@@ -66,18 +66,15 @@ static void log_in(mel_call *call)
     admin_name(name, token, call->app);
     const mel_status status =
         mel_store_put(call->app->store, name, "1", 1, mel_now() + (int64_t)ADMIN_HOURS * 3600000, &call->err);
-    if (status != MEL_OK) {
-        mel_call_finish(call, status, NULL);
-        return;
-    }
     mel_csrf_of(csrf, token, call->app);
-    mel_call_cookie(call, "melicit_admin", token, (int64_t)ADMIN_HOURS * 3600);
-    mel_call_json(call, json_pack("{s:s}", "csrf", csrf));
+    if (status == MEL_OK)
+        mel_call_cookie(call, "melicit_admin", token, (int64_t)ADMIN_HOURS * 3600);
+    mel_call_finish(call, status, json_pack("{s:s}", "csrf", csrf));
 }
 
 void mel_admin_login(mel_call *call)
 {
-    json_t *body = mel_call_is_own(call, NULL) ? mel_call_body(call) : NULL;
+    json_t *body = mel_call_own_body(call, NULL);
     if (body == NULL)
         return;
     const char *token = mel_json_string(body, "token");
@@ -99,24 +96,23 @@ void mel_admin_logout(mel_call *call)
     const char *token = mel_request_cookie(call->request, "melicit_admin");
     if (!mel_call_is_own(call, "melicit_admin"))
         return;
+    mel_status status = MEL_OK;
     if (token != NULL) {
         char name[MEL_ADMIN_NAME];
         admin_name(name, token, call->app);
-        const mel_status status = mel_store_remove(call->app->store, name, &call->err);
-        if (status != MEL_OK) {
-            mel_call_finish(call, status, NULL);
-            return;
-        }
+        status = mel_store_remove(call->app->store, name, &call->err);
     }
-    mel_call_cookie(call, "melicit_admin", NULL, 0);
-    mel_call_json(call, json_object());
+    if (status == MEL_OK)
+        mel_call_cookie(call, "melicit_admin", NULL, 0);
+    mel_call_finish(call, status, json_object());
 }
 
 bool mel_call_admin(mel_call *call)
 {
+    static const char first[] = "log in with the researcher's token first";
     const char *token = mel_request_cookie(call->request, "melicit_admin");
     if (token == NULL) {
-        mel_call_error(call, 403, "not-logged-in", "log in with the researcher's token first", NULL);
+        mel_call_error(call, 403, "not-logged-in", first, NULL);
         return false;
     }
     char name[MEL_ADMIN_NAME];
@@ -125,13 +121,11 @@ bool mel_call_admin(mel_call *call)
     admin_name(name, token, call->app);
     const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
     free(bytes);
-    if (status == MEL_OK)
-        return true;
     if (status == MEL_EINVAL)
-        mel_call_wrong(call, "not-logged-in", "log in with the researcher's token first");
-    else
+        mel_call_wrong(call, "not-logged-in", first);
+    else if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
-    return false;
+    return status == MEL_OK;
 }
 
 /* A request that writes. */
@@ -140,7 +134,7 @@ static bool may_write(mel_call *call)
     return mel_call_is_own(call, "melicit_admin") && mel_call_admin(call);
 }
 
-/* 404 for what is no study. */
+/* 404 when there is no such study. */
 static bool find_study(mel_study_row *row, mel_call *call)
 {
     const char *id = call->rest[0];
@@ -165,12 +159,13 @@ static json_t *csrf_json(const mel_call *call)
 /* "https://study.example.org/s/ID", then the query; NULL without memory. */
 static json_t *link_to(const mel_call *call, const char *study, const char *query)
 {
-    const char *host = mel_request_header(call->request, "Host");
-    char url[MOST_URL];
-    if (call->app->public_url != NULL)
-        (void)snprintf(url, sizeof url, "%s/s/%s%s", call->app->public_url, study, query);
-    else
-        (void)snprintf(url, sizeof url, "http://%s/s/%s%s", host != NULL ? host : "localhost", study, query);
+    const char *base = call->app->public_url, *host = mel_request_header(call->request, "Host");
+    char url[MEL_MOST_URL];
+    (void)snprintf(url, sizeof url, "%s%s/s/%s%s", base != NULL ? "" : "http://",
+                   base != NULL   ? base
+                   : host != NULL ? host
+                                  : "localhost",
+                   study, query);
     return json_string(url);
 }
 
@@ -182,7 +177,7 @@ static json_t *links_of(const mel_call *call, const char *study)
                 "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"));
 }
 
-/* What was sent about a study that there is, by somebody who may write; NULL with the answer set. */
+/* The body of a request that changes an existing study; NULL with the answer set. */
 static json_t *body_about_study(mel_call *call)
 {
     mel_study_row row;
@@ -201,17 +196,15 @@ void mel_admin_links(mel_call *call)
     const size_t n = json_array_size(labels);
     bool right = n >= 1 && n <= MOST_LABELS;
     for (size_t i = 0; i < n && right; i++)
-        right = json_is_string(json_array_get(labels, i)) &&
-                json_string_length(json_array_get(labels, i)) >= 1 &&
-                json_string_length(json_array_get(labels, i)) <= MOST_LABEL;
+        right = json_string_length(json_array_get(labels, i)) >= 1 &&
+                json_string_length(json_array_get(labels, i)) <= MEL_MOST_LABEL;
     const mel_status status = right ? mel_links_note(call->app, call->rest[0], labels, &call->err) : MEL_OK;
     json_t *list = right && status == MEL_OK ? json_array() : NULL;
     for (size_t i = 0; i < n && list != NULL; i++) {
         const char *label = json_string_value(json_array_get(labels, i));
         char *query = mel_link_query(call->rest[0], label, call->app);
-        (void)json_array_append_new(list,
-                                    json_pack("{s:s, s:o}", "label", label, "url",
-                                              query != NULL ? link_to(call, call->rest[0], query) : NULL));
+        (void)mel_json_add(list, json_pack("{s:s, s:o}", "label", label, "url",
+                                           query != NULL ? link_to(call, call->rest[0], query) : NULL));
         free(query);
     }
     if (!right)
@@ -273,12 +266,10 @@ void mel_admin_create(mel_call *call)
     json_t *body = may_write(call) ? mel_call_body(call) : NULL;
     if (body == NULL)
         return;
-    size_t n = 0;
-    const char *text = mel_request_body(call->request, &n);
     char id[MEL_ID_TEXT];
     const mel_status status =
         mel_space_is_harmless(json_object_get(body, "space"), call->app->datasets)
-            ? mel_manage_create(id, call->app->store, call->app->cache, text, &call->err)
+            ? mel_manage_create(id, call->app->store, call->app->cache, call->request->body, &call->err)
             : mel_fail(&call->err, MEL_EINVAL,
                        "space: over the web choose bundled data, an upload, a population or a ball; `melicit "
                        "study create` takes files");
@@ -366,7 +357,7 @@ void mel_admin_delete(mel_call *call)
         status = mel_store_delete_participant(call->app->store, call->rest[1], &call->err);
     if (status == MEL_OK) {
         mel_cache_forget(call->app->cache, call->rest[1]);
-        mel_cache_forget(call->app->cache, call->rest[0]); /* what was found out about all together */
+        mel_cache_forget(call->app->cache, call->rest[0]); /* the findings about all participants together */
     }
     mel_call_finish(call, status, json_object());
 }

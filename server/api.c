@@ -12,7 +12,7 @@
 
 enum {
     MOST_SECONDS = 7 * 86400,
-    MOST_EVENTS = 5000 /* of one person: far more than any study has pages */
+    MOST_EVENTS = 5000 /* of one person: far more than the pages of any study */
 };
 static const char answered_elsewhere[] = "this page was answered elsewhere; here is the current one";
 
@@ -56,8 +56,8 @@ static json_t *page_of(mel_call *call, mel_participant *participant)
     return out;
 }
 
-/* Answers with the current page or, where a conflict is told, with that and the page. It is written out
- * before others can take the participant: a page holds parts of the study. */
+/* Answers with the current page; conflict (or NULL): with this refusal and the page. The page is written out
+ * before others can take the participant, because it holds parts of the study. */
 static void give_page(mel_call *call, const char *conflict)
 {
     mel_participant *participant = mel_call_take(call);
@@ -88,7 +88,7 @@ void mel_api_datasets(mel_call *call)
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
-/* What the log will say, and the answer to it. Changes the flow: on any failure the participant must be
+/* Fills in the line of the log and the reply. Changes the flow: after a failure the participant must be
  * forgotten. */
 static mel_status take_value(mel_event_row *event, mel_call *call, mel_participant *participant,
                              const json_t *value, double seconds)
@@ -109,8 +109,8 @@ static mel_status take_value(mel_event_row *event, mel_call *call, mel_participa
     return event->reply != NULL ? MEL_OK : mel_fail_memory(&call->err, "an answer");
 }
 
-/* The same request again: the log knows its key. The body must say the same value. False: nothing was
- * answered. */
+/* Answers a request that was sent before: the log has its key, and the value must be the same. False: the key
+ * is new, and nothing was answered. */
 static bool is_replay(mel_call *call, const char *key, const json_t *value)
 {
     mel_event_row *event = NULL;
@@ -155,7 +155,7 @@ static void append(mel_call *call, mel_participant *participant, mel_event_row *
     mel_event_row_clear(&stored);
 }
 
-/* An answer to the page that is current. A value that the page does not take has changed nothing. */
+/* Takes an answer to the current page. A value that the page refuses changes nothing. */
 static void tell_next(mel_call *call, mel_participant *participant, const char *key, const json_t *value,
                       double seconds)
 {
@@ -202,7 +202,7 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
 
 void mel_api_event(mel_call *call)
 {
-    json_t *body = mel_call_is_own(call, "melicit") ? mel_call_body(call) : NULL;
+    json_t *body = mel_call_own_body(call, "melicit");
     if (body != NULL)
         tell(call, body, json_object_get(body, "value"));
     json_decref(body);
@@ -210,7 +210,7 @@ void mel_api_event(mel_call *call)
 
 void mel_api_undo(mel_call *call)
 {
-    json_t *body = mel_call_is_own(call, "melicit") ? mel_call_body(call) : NULL;
+    json_t *body = mel_call_own_body(call, "melicit");
     json_t *value = json_pack("{s:b}", "undo", 1);
     if (body != NULL)
         tell(call, body, value);

@@ -9,7 +9,7 @@
 #include <sodium.h>
 #include <stdio.h>
 
-enum { COOKIE_DAYS = 30, MOST_LABEL = 120 };
+enum { COOKIE_DAYS = 30 };
 
 /* --- with a new cookie -------------------------------------------------------------------------- */
 
@@ -55,11 +55,11 @@ static void join_again(mel_call *call, const char *id)
 typedef struct {
     const char *study, *label;
     const json_t *prolific; /* or NULL */
-    bool linked;            /* the label is not only claimed: its link says so */
-    bool named;             /* the label is the id that Prolific gave */
+    bool linked;            /* a valid link proves the label */
+    bool named;             /* the label is Prolific's id of the person */
 } joiner;
 
-/* Who the cookie says this is, in this study; MEL_EINVAL: nobody. */
+/* The participant of this study whom the cookie names; MEL_EINVAL: nobody. */
 static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const joiner *who)
 {
     const char *token = mel_request_cookie(call->request, "melicit");
@@ -76,7 +76,8 @@ static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const
     return MEL_EINVAL;
 }
 
-/* Whether the one who has the label came from Prolific as well: its ids are no key to other labels. */
+/* Whether the holder of the label came from Prolific too: a Prolific id must not open labels made elsewhere.
+ */
 static bool came_from_prolific(const mel_participant_row *row)
 {
     json_t *about = mel_stored_json(row->about);
@@ -86,8 +87,8 @@ static bool came_from_prolific(const mel_participant_row *row)
     return same;
 }
 
-/* Who this is; MEL_EINVAL: nobody yet, MEL_ECONFLICT: the label is somebody else's, as far as one can tell.
- */
+/* The participant who comes back; MEL_EINVAL: somebody new, MEL_ECONFLICT: nothing proves that the label is
+ * theirs. */
 static mel_status find_earlier(mel_participant_row *out, mel_call *call, const joiner *who)
 {
     mel_status status = find_by_cookie(out, call, who);
@@ -100,7 +101,7 @@ static mel_status find_earlier(mel_participant_row *out, mel_call *call, const j
     return MEL_ECONFLICT;
 }
 
-/* Somebody new, if the study takes more, and takes them without a link. */
+/* Admits somebody new if the study is open, not full, and needs no link from them. */
 static void admit(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
 {
     const uint32_t quota = open_study->study->quota;
@@ -123,8 +124,8 @@ static void admit(mel_call *call, const mel_open_study *open_study, const joiner
                     json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific));
 }
 
-/* Somebody comes back: as the study says. No events yet: treat as new, as the first answer may have been lost
- * on its way. */
+/* Admits somebody who comes back, as the study says. No events yet: treat as new, because the first reply may
+ * have been lost. */
 static void rejoin(mel_call *call, const mel_open_study *open_study, const joiner *who,
                    const mel_participant_row *earlier)
 {
@@ -166,7 +167,7 @@ static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
     if (out->named)
         out->label = id;
     if (out->study == NULL || strlen(out->study) >= MEL_ID_TEXT ||
-        (out->label != NULL && (strlen(out->label) > MOST_LABEL || out->label[0] == '\0')) ||
+        (out->label != NULL && (strlen(out->label) > MEL_MOST_LABEL || out->label[0] == '\0')) ||
         (prolific != NULL && (!json_is_object(prolific) || json_object_size(prolific) > 5))) {
         mel_call_error(call, 400, "bad-request", "study: expected the id of a study", NULL);
         return false;
@@ -183,7 +184,7 @@ static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
 
 void mel_api_join(mel_call *call)
 {
-    json_t *body = mel_call_is_own(call, NULL) ? mel_call_body(call) : NULL;
+    json_t *body = mel_call_own_body(call, NULL);
     joiner who;
     if (body != NULL && read_joiner(&who, call, body)) {
         mel_open_study *open_study = NULL;
@@ -204,7 +205,7 @@ void mel_api_join(mel_call *call)
 
 /* --- a session of one's own --------------------------------------------------------------------- */
 
-/* Whether what is asked for can be done: the space may be used and made, and the options go together. */
+/* Checks that strangers may use the space, that it can be made, and that the options fit together. */
 static mel_status check_start(mel_call *call, const json_t *body)
 {
     const json_t *space = json_object_get(body, "space");
@@ -228,7 +229,7 @@ static mel_status check_start(mel_call *call, const json_t *body)
 
 void mel_api_start(mel_call *call)
 {
-    json_t *body = mel_call_is_own(call, NULL) ? mel_call_body(call) : NULL;
+    json_t *body = mel_call_own_body(call, NULL);
     if (body == NULL)
         return;
     const mel_status status = check_start(call, body);

@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "assets.h"
+#include "clock.h"
 #include "json_helpers.h"
 
 #include "base/internal.h"
@@ -11,15 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* --- small things ------------------------------------------------------------------------------- */
 
 int64_t mel_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return mel_clock_ms(CLOCK_REALTIME);
 }
 
 void mel_new_id(char id[MEL_ID_TEXT])
@@ -163,7 +161,7 @@ void mel_call_cookie(mel_call *call, const char *name, const char *token, int64_
                    secure ? "; Secure" : "");
 }
 
-/* Scheme and host of what the browser says it is on. */
+/* Compares the Origin header with the server's own scheme and host. */
 static bool same_origin(const mel_call *call, const char *origin)
 {
     const char *url = call->app->public_url, *host = mel_request_header(call->request, "Host");
@@ -181,13 +179,12 @@ bool mel_call_is_own(mel_call *call, const char *cookie)
     const char *sent = mel_request_header(call->request, "X-Melicit-CSRF");
     char csrf[MEL_CSRF_TEXT];
     bool own = origin == NULL || same_origin(call, origin);
-    size_t n = 0;
-    (void)mel_request_body(call->request, &n);
-    /* A form of another page cannot send these types without being asked about. */
+    const size_t n = call->request->n;
+    /* Browsers send these types from another site only after asking the server. */
     own = own && (n == 0 || (type != NULL && (strncmp(type, "application/json", 16) == 0 ||
                                               strncmp(type, "text/csv", 8) == 0)));
     if (cookie == NULL)
-        own = own && sent != NULL && sent[0] != '\0'; /* no form of another page can send it */
+        own = own && sent != NULL && sent[0] != '\0'; /* a form on another site cannot send it */
     if (cookie != NULL && token != NULL) {
         mel_csrf_of(csrf, token, call->app);
         own = own && sent != NULL && strlen(sent) == sizeof csrf - 1 &&
@@ -203,7 +200,7 @@ void mel_call_wrong(mel_call *call, const char *code, const char *message)
 {
     mel_app *app = call->app;
     const int64_t minute = mel_now() / 60000;
-    const size_t hash = mel_text_hash(mel_request_client(call->request));
+    const size_t hash = mel_text_hash(call->request->client);
     pthread_mutex_lock(&app->lock);
     if (app->minute != minute) {
         app->minute = minute;
@@ -219,15 +216,18 @@ void mel_call_wrong(mel_call *call, const char *code, const char *message)
 
 json_t *mel_call_body(mel_call *call)
 {
-    size_t n = 0;
-    const char *bytes = mel_request_body(call->request, &n);
     json_t *body = NULL;
-    mel_status status = mel_json_parse(&body, bytes, n, &call->err);
+    mel_status status = mel_json_parse(&body, call->request->body, call->request->n, &call->err);
     if (status == MEL_OK && !json_is_object(body))
         status = mel_fail(&call->err, MEL_EDATA, "expected a JSON object");
     if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
     return mel_json_if(status == MEL_OK, body);
+}
+
+json_t *mel_call_own_body(mel_call *call, const char *cookie)
+{
+    return mel_call_is_own(call, cookie) ? mel_call_body(call) : NULL;
 }
 
 bool mel_call_participant(mel_call *call)
@@ -317,12 +317,21 @@ static bool matches(mel_call *call, const char *pattern, const char *path)
     return *path == '\0';
 }
 
+/* NULL when there is none of this path. */
+static const mel_asset *find_asset(const char *path)
+{
+    for (size_t i = 0; i < mel_n_assets; i++)
+        if (strcmp(mel_assets[i].path, path) == 0)
+            return &mel_assets[i];
+    return NULL;
+}
+
 static void serve_asset(mel_call *call, const char *path)
 {
-    const mel_asset *asset = mel_asset_find(path);
+    const mel_asset *asset = find_asset(path);
     const bool page = asset == NULL && strchr(path, '.') == NULL && strchr(path, '%') == NULL;
     if (page)
-        asset = mel_asset_find("/index.html");
+        asset = find_asset("/index.html");
     if (asset == NULL) {
         mel_call_error(call, 404, "not-found", "there is nothing here", NULL);
         return;
@@ -337,8 +346,8 @@ static void serve_asset(mel_call *call, const char *path)
 void mel_handle(mel_response *response, const mel_request *request, void *app)
 {
     mel_call call = { .response = response, .request = request, .app = app };
-    omp_set_num_threads(1); /* of this worker: others are busy with other requests */
-    const char *method = mel_request_method(request), *path = mel_request_path(request);
+    omp_set_num_threads(1); /* for this worker: the other cores serve other requests */
+    const char *method = request->method, *path = request->path;
     bool known = false;
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (!matches(&call, routes[i].path, path))

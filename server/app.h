@@ -12,21 +12,21 @@ enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES 
 typedef struct {
     mel_store *store;
     mel_cache *cache;
-    unsigned char key[MEL_HASH_BYTES]; /* of all hashes, kept in the store */
+    unsigned char key[MEL_HASH_BYTES]; /* of all hashes; kept in the store */
     const char *public_url;            /* "https://study.example.org"; NULL: as the request says */
     int64_t upload_room;               /* bytes that uploads may take in the store */
-    const json_t *datasets;            /* what /api/datasets lists; lent */
+    const json_t *datasets;            /* what /api/datasets lists; borrowed */
     pthread_mutex_t lock;              /* of the following */
     int64_t minute;                    /* in which ... */
-    unsigned tries[MEL_ADDRESSES];     /* ... so many wrong tokens came, by a hash of the client's address */
+    unsigned tries[MEL_ADDRESSES]; /* ... this many wrong tokens came, by a hash of the client's address */
 } mel_app;
 
 typedef struct {
     mel_response *response;
     const mel_request *request;
     mel_app *app;
-    char rest[4][MEL_ID_TEXT + 40]; /* what stood for the stars of the route */
-    mel_error err;                  /* of whatever the handler called */
+    char rest[4][MEL_ID_TEXT + 40]; /* the parts of the path that match the stars of the route */
+    mel_error err;                  /* why the last call failed */
     /* The participant: id, token of the cookie, and when the store saw them last (0: not asked yet). */
     char participant[MEL_ID_TEXT];
     const char *token;
@@ -39,9 +39,9 @@ typedef struct {
 void mel_call_json(mel_call *call, json_t *value);
 /* {"error": {"code", "message"}} with what is in `more` (taken over, or NULL) beside it. */
 void mel_call_error(mel_call *call, unsigned status, const char *code, const char *message, json_t *more);
-/* Takes the value over and answers with it or, when the status is a failure, with that and the call's err. */
+/* Answers with the value (taken over) or, when the status is a failure, with the call's err. */
 void mel_call_finish(mel_call *call, mel_status status, json_t *value);
-/* Text as it is; NULL becomes 503. Taken over. */
+/* Answers with a text (taken over); NULL becomes 503. */
 void mel_call_text(mel_call *call, char *text);
 
 /* --- who asks ------------------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ void mel_call_text(mel_call *call, char *text);
 /* A new token and its keyed hash. */
 void mel_token_new(char text[MEL_TOKEN_TEXT], unsigned char hash[MEL_HASH_BYTES], const mel_app *app);
 void mel_token_hash(unsigned char hash[MEL_HASH_BYTES], const char *text, const mel_app *app);
-/* What must come back with every request that writes: a hash of the cookie. */
+/* A hash of the cookie, which every request that writes must send back. */
 void mel_csrf_of(char csrf[MEL_CSRF_TEXT], const char *token, const mel_app *app);
 /* Set-Cookie for a token; NULL: forget it. */
 void mel_call_cookie(mel_call *call, const char *name, const char *token, int64_t seconds);
@@ -60,8 +60,9 @@ bool mel_call_is_own(mel_call *call, const char *cookie);
  * never held up. */
 void mel_call_wrong(mel_call *call, const char *code, const char *message);
 
-/* The body as a JSON object; NULL with the answer set. */
+/* The body as a JSON object; NULL with the answer set. mel_call_own_body checks mel_call_is_own first. */
 json_t *mel_call_body(mel_call *call);
+json_t *mel_call_own_body(mel_call *call, const char *cookie);
 /* Whether there is a participant behind the cookie; false with 403 as the answer. */
 bool mel_call_participant(mel_call *call);
 /* That participant, for the caller to release; NULL with the call's err. */
@@ -72,15 +73,20 @@ bool mel_call_admin(mel_call *call);
 int64_t mel_now(void); /* milliseconds since 1970 */
 void mel_new_id(char id[MEL_ID_TEXT]);
 uint64_t mel_new_seed(void);
-/* The row of somebody who comes now, for the caller to clear, on failure too. label may be NULL; about is
- * taken over. */
+/* The row of a new participant, for the caller to clear, on failure too. label may be NULL; about is taken
+ * over. */
 mel_status mel_new_participant(mel_participant_row *out, const char *study, const char *label, uint64_t seed,
                                json_t *about, mel_error *err);
 
 /* The researcher's token: a new one replaces the old one or, unless `replace`, is only made where there is
  * none yet; *mine says whether it was. */
-#define MEL_ADMIN_TOKEN "researcher" /* its name in the store, which has a hash */
-enum { MEL_ADMIN_NAME = 6 + 2 * MEL_HASH_BYTES + 1, MEL_LINK_TEXT = 23, MEL_MOST_URL = 2000 };
+#define MEL_ADMIN_TOKEN "researcher" /* the name of its hash in the store */
+enum {
+    MEL_ADMIN_NAME = 6 + 2 * MEL_HASH_BYTES + 1,
+    MEL_LINK_TEXT = 23,
+    MEL_MOST_LABEL = 120,
+    MEL_MOST_URL = 2000
+};
 mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool replace, const mel_app *app,
                                mel_error *err);
 /* What a label's link carries, so that nobody can take part under a label by guessing it. */
@@ -91,8 +97,8 @@ char *mel_link_query(const char *study, const char *label, const mel_app *app);
 /* Links were made for these labels (texts): from now on a study takes nobody new under a label without its
  * link. */
 mel_status mel_links_note(const mel_app *app, const char *study, const json_t *labels, mel_error *err);
-/* Whether somebody new needs a link for this label: all do once there are links; Prolific's ids only where
- * one was made for the same text. */
+/* Whether somebody new needs a link for this label: everybody does once the study has links; Prolific's ids
+ * only where a link was made for the same text. */
 mel_status mel_links_needed(bool *out, const mel_app *app, const char *study, const char *label,
                             bool from_prolific, mel_error *err);
 /* [{"id", "title", "state", "created", "participants"}]; NULL with err. */
@@ -100,11 +106,11 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 
 /* --- uploads -------------------------------------------------------------------------------------- */
 
-#define MEL_UPLOAD "upload:" /* before the id of one, in a space and in the store */
+#define MEL_UPLOAD "upload:" /* precedes the id of an upload, in a space and in the store */
 bool mel_is_upload(const char *text);
-/* Strangers choose among what is bundled, uploaded or a model; never files of the server. */
+/* Whether strangers may use this space: bundled data, uploads and models, never files of the server. */
 bool mel_space_is_harmless(const json_t *space, const json_t *datasets);
-/* The uploads that a space names do not expire any more. */
+/* Keeps the uploads that a space names for ever. */
 mel_status mel_space_keep(mel_store *store, const json_t *space, mel_error *err);
 
 /* --- routes --------------------------------------------------------------------------------------- */

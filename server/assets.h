@@ -1,4 +1,4 @@
-/* The files of the front end, in the program itself. */
+/* The files of the front end, embedded in the program. */
 #ifndef MEL_SERVER_ASSETS_H
 #define MEL_SERVER_ASSETS_H
 
@@ -16,7 +16,5 @@ typedef struct {
 /* Made from web/dist when the program is built. */
 extern const mel_asset mel_assets[];
 extern const size_t mel_n_assets;
-/* NULL when there is none of this path. */
-const mel_asset *mel_asset_find(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
-/* What is in memory of studies and participants: making and freeing it, who may do heavy work, and findings.
- * Problems are shared by all sessions about the same data, participants are kept for those who answered last.
- * One that is being made is marked as such, and only those who need the same one wait. */
+/* The cache: making and freeing it, who may do heavy work, and findings to remember. Problems are shared by
+ * all sessions about the same data; the participants who answered last are kept. An entry that is being made
+ * is marked as such, and only callers who need the same one wait. */
 #include "cache_internal.h"
 
 #include "json_helpers.h"
@@ -43,7 +43,7 @@ mel_status mel_cache_too_busy(mel_error *err)
     return mel_fail(err, MEL_BUSY, "the server is busy with other people's data; try again in a moment");
 }
 
-/* A quarter of the workers do what takes long at a time, and a quarter are never kept from answers. */
+/* At most a quarter of the workers do heavy work at a time, and a quarter always stay free for answers. */
 bool mel_cache_may_begin(const mel_cache *cache)
 {
     const size_t most = cache->workers / 4;

@@ -29,7 +29,7 @@ typedef struct mel_participant_entry mel_participant_entry;
 struct mel_participant_entry {
     mel_participant participant; /* first: a participant is its entry */
     mel_participant_entry *next;
-    mel_participant_entry *newer, *older; /* of those that nobody has */
+    mel_participant_entry *newer, *older; /* in the list of entries that nobody has taken */
     char id[MEL_ID_TEXT];
     bool taken, known; /* known: participant is filled */
     size_t waiting;
@@ -50,7 +50,7 @@ struct mel_cache {
     mel_participant_entry *bucket[MEL_PARTICIPANT_BUCKETS];
     mel_participant_entry *newest, *oldest;
     size_t n_idle, n_problems;
-    size_t workers;           /* 0: nobody else is kept waiting, there are no limits */
+    size_t workers;           /* 0: no limits */
     size_t n_making, n_stuck; /* callers who do heavy work; who do it or wait for it */
     uint64_t clock;           /* ticks when a problem is used */
     /* By a hash of the subject; in each bucket the newest first. */
@@ -59,14 +59,15 @@ struct mel_cache {
 
 /* --- cache.c: the lock is held in all of these ----------------------------------------------------- */
 
-/* Whether one more may begin what takes long, or wait for its end. */
+/* Whether one more caller may begin heavy work, or wait for it. */
 bool mel_cache_may_begin(const mel_cache *cache);
 bool mel_cache_may_wait(const mel_cache *cache);
 mel_status mel_cache_too_busy(mel_error *err); /* MEL_BUSY */
 
 /* --- the other files -------------------------------------------------------------------------------- */
 
-/* Data that are gone or a file that is not understood any more are no fault of the request: MEL_ESTATE. */
+/* Turns failures that are no fault of the request (data are gone, a file is not understood any more) into
+ * MEL_ESTATE. */
 mel_status mel_cache_unavailable(mel_status status, mel_error *err);
 void mel_cache_free_problems(mel_cache *cache);
 void mel_cache_free_participants(mel_cache *cache);

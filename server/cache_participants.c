@@ -51,7 +51,7 @@ static void remove_participant(mel_cache *cache, mel_participant_entry *entry)
     *at = entry->next;
 }
 
-/* The open study that a participant is in: the study's or, for a session of one's own, that of `about`. */
+/* The study that a participant is in: a stored one or, for a session of their own, the one in `about`. */
 static mel_status find_open_study(mel_open_study **out, mel_cache *cache, const mel_participant_row *row,
                                   mel_error *err)
 {
@@ -106,8 +106,8 @@ static mel_status fill_participant(mel_participant *participant, mel_cache *cach
     return mel_cache_unavailable(status, err);
 }
 
-/* The entry, taken for this caller; the lock is held. NULL without memory, or when as many as may wait for
- * it already: a person has one browser, and the others need the workers. */
+/* The entry, taken for this caller; the lock is held. NULL without memory, or when too many wait for it
+ * already: one person's requests must not keep all workers busy. */
 static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error *err)
 {
     mel_participant_entry *entry = find_participant(cache, id);
@@ -129,7 +129,7 @@ static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error 
         entry->taken = true;
         return entry;
     }
-    if (!entry->taken && entry->waiting == 0) /* else it is for the one who waits, and on no list */
+    if (!entry->taken && entry->waiting == 0) /* otherwise a waiting caller gets it, and it is on no list */
         unlink_idle(cache, entry);
     entry->waiting++;
     cache->n_stuck++;
@@ -141,7 +141,7 @@ static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error 
     return entry;
 }
 
-/* What is in memory will do when the store saw the participant then between these two times. */
+/* Memory is good enough when it says that the participant was last seen between these two times. */
 static mel_status take(mel_participant **out, mel_cache *cache, const char *id, int64_t least, int64_t most,
                        mel_error *err)
 {
@@ -149,7 +149,7 @@ static mel_status take(mel_participant **out, mel_cache *cache, const char *id, 
     if (strlen(id) >= MEL_ID_TEXT)
         return mel_fail(err, MEL_EINVAL, "there is no such participant");
     mel_error own = { .code = MEL_OK };
-    err = err != NULL ? err : &own; /* it tells what claim() failed of */
+    err = err != NULL ? err : &own; /* claim() reports its failure here */
     pthread_mutex_lock(&cache->lock);
     mel_participant_entry *entry = claim(cache, id, err);
     pthread_mutex_unlock(&cache->lock);

@@ -61,7 +61,7 @@ static mel_problem_entry *find_problem(const mel_cache *cache, const char *key)
     return entry;
 }
 
-/* A new entry, made without the lock, which is held before and after. Takes the key over. */
+/* Makes a new entry; the lock is held before and after, not meanwhile. Takes the key over. */
 static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
                                mel_error *err)
 {
@@ -90,7 +90,8 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     return status;
 }
 
-/* Takes the key over. The lock is held before and after, not while the problem is made. */
+/* Finds or makes an entry; the lock is held before and after, not while the problem is made. Takes the key
+ * over. */
 static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
                               mel_error *err)
 {

@@ -29,7 +29,8 @@ mel_status mel_export_parse(mel_export_format *out, const char *name, mel_error 
 
 /* --- rows --------------------------------------------------------------------------------------- */
 
-/* One participant's events are collected first: whether an answer was taken back, a later one says. */
+/* One participant's events are collected before they are written: only a later event says whether an answer
+ * was taken back. */
 typedef struct {
     mel_buffer text;
     mel_export_format format;
@@ -160,7 +161,7 @@ static mel_status flush(writer *w, mel_error *err)
     return status;
 }
 
-/* The last answer of the same phase that still counts. */
+/* Marks the last answer of the same phase that still counts. */
 static void mark_undone(const writer *w, const json_t *undo)
 {
     for (size_t i = json_array_size(w->lines); i-- > 0;) {
@@ -204,7 +205,7 @@ static mel_status visit(void *user, const mel_participant_row *participant, cons
     return mel_json_add(w->lines, line) && good ? MEL_OK : mel_fail_memory(err, "the export");
 }
 
-/* The store reads a study anew when it has to begin again; nothing was handed out before the end. */
+/* Nothing is handed out before the end, because the store may have to begin reading again. */
 static mel_status export_text(char **out, size_t *n, mel_store *store, const char *study,
                               mel_export_format format, mel_error *err)
 {

@@ -7,22 +7,22 @@
 
 typedef struct mel_flow mel_flow;
 
-/* study and problem are lent and must outlive the flow. */
+/* study and problem must outlive the flow. */
 mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,
                         mel_error *err);
 void mel_flow_free(mel_flow *flow);
 
-/* What is to be shown now, without seq and csrf; a new reference. */
+/* The page to show now, without seq and csrf; a new reference. */
 mel_status mel_flow_page(json_t **page, mel_flow *flow, mel_error *err);
-/* Takes what was sent for the page: a value, or {"undo": true}. MEL_EINVAL with a sentence when it is no
- * answer to the page; nothing has changed then. */
+/* Takes what was sent for the page: a value, or {"undo": true}. MEL_EINVAL when it is no answer to the page;
+ * nothing has changed then. */
 mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, mel_error *err);
-/* The line of the log for a value that will be told next: the value with what it was an answer to; a new
- * reference, NULL without memory. */
+/* The line of the log for a value that will be told next: the value and what it answers; a new reference,
+ * NULL without memory. */
 json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds);
 /* The same as the text that the log keeps; freed by the caller. */
 char *mel_flow_event_text(mel_flow *flow, const json_t *value, double seconds);
-/* From a line of the log. */
+/* Takes a line of the log again; MEL_ESTATE when it answers another question than is asked now. */
 mel_status mel_flow_replay(mel_flow *flow, const json_t *event, mel_error *err);
 
 /* What a simulated participant sends for the current page: agrees, fills forms with what is allowed, answers
@@ -39,7 +39,7 @@ bool mel_flow_can_ask_more(mel_flow *flow);
 /* What the flow was made with. */
 const mel_study *mel_flow_study(const mel_flow *flow);
 const mel_problem *mel_flow_problem(const mel_flow *flow);
-/* The elicitation's session; lent. */
+/* The elicitation's session, borrowed. */
 mel_session *mel_flow_session(mel_flow *flow);
 double mel_flow_guess(const mel_flow *flow); /* cost ratio; NaN: not asked */
 /* Of the evaluation questions that were answered A or B: how many, and on how many of them each metric

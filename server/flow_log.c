@@ -40,7 +40,7 @@ char *mel_flow_event_text(mel_flow *flow, const json_t *value, double seconds)
     return text;
 }
 
-/* A number that is missing equals nothing. */
+/* A missing number becomes NaN, which equals nothing. */
 static void read_point(double *out, size_t n, const json_t *recorded)
 {
     for (size_t i = 0; i < n; i++) {

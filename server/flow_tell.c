@@ -126,7 +126,8 @@ static mel_status undo(mel_flow *flow, mel_error *err)
         return mel_fail(err, MEL_EINVAL, "there is no answer that could be taken back");
     if (mel_flow_current(flow)->kind == MEL_PHASE_ELICITATION)
         return mel_session_undo(flow->session, err);
-    flow->answer[--flow->item] = MEL_ANSWER_SKIP; /* counts for nothing until it is given again */
+    flow->answer[--flow->item] =
+        MEL_ANSWER_SKIP; /* counts for nothing until the question is answered again */
     return MEL_OK;
 }
 

@@ -17,8 +17,8 @@ bool mel_training_is_definite(const json_t *item)
     return mel_json_is_true(json_object_get(item, "of"), "definite");
 }
 
-/* Whether B is the better one of a definite question: a coin of the participant's, so that nobody learns to
- * prefer a side. */
+/* Whether B is the better one of a definite question: decided by a coin toss per participant, so that nobody
+ * learns to prefer a side. */
 static bool is_b_better(const mel_flow *flow)
 {
     mel_rng rng;

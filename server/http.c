@@ -23,7 +23,8 @@ enum { HEADER_MEMORY = 24 * 1024, SPARE_FILES = 48 };
 
 /* --- the queue ---------------------------------------------------------------------------------- */
 
-/* Workers wait for what was announced; false once they are told to stop: then nobody would answer. */
+/* Tells the workers that a request will be queued; false when they are stopping and nobody would answer it.
+ */
 static bool announce(mel_http *http)
 {
     pthread_mutex_lock(&http->lock);
@@ -33,7 +34,7 @@ static bool announce(mel_http *http)
     return working;
 }
 
-static void enqueue(mel_http *http, mel_request *request)
+static void enqueue(mel_http *http, mel_http_request *request)
 {
     pthread_mutex_lock(&http->lock);
     http->pending--;
@@ -46,7 +47,7 @@ static void enqueue(mel_http *http, mel_request *request)
         http->first = request;
     http->last = request;
     if (http->stopping)
-        pthread_cond_broadcast(&http->work); /* those who waited for this one may go now */
+        pthread_cond_broadcast(&http->work); /* workers that waited for this one may end now */
     else
         pthread_cond_signal(&http->work);
     pthread_mutex_unlock(&http->lock);
@@ -59,13 +60,13 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
                                   void **state)
 {
     mel_http *http = user;
-    mel_request *request = *state;
+    mel_http_request *request = *state;
     if (request == NULL) {
-        request = mel_request_new(http, link, path, method);
+        request = mel_http_request_new(http, link, path, method);
         if (request == NULL)
             return mel_response_refuse(link, 503);
         *state = request;
-        request->refused = mel_request_check_head(link, version, request->limit);
+        request->refused = mel_http_check_head(link, version, request->limit);
         return request->refused != 0 ? mel_response_refuse(link, request->refused) : MHD_YES;
     }
     if (request->answered) {
@@ -74,7 +75,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
     }
     if (*n > 0) {
         mel_http_extend(http, request->connection, *n);
-        if (request->refused == 0 && !mel_request_append(request, bytes, *n))
+        if (request->refused == 0 && !mel_http_request_append(request, bytes, *n))
             request->refused = 503;
         *n = 0;
         return MHD_YES;
@@ -93,18 +94,18 @@ static void on_completed(void *user, struct MHD_Connection *link, void **state,
 {
     (void)how;
     mel_http_mark(user, mel_http_connection_of(link), 0);
-    mel_request_free(*state);
+    mel_http_request_free(*state);
     *state = NULL;
 }
 
 /* --- workers ------------------------------------------------------------------------------------ */
 
-static mel_request *take(mel_http *http)
+static mel_http_request *take(mel_http *http)
 {
     pthread_mutex_lock(&http->lock);
     while (http->first == NULL && (!http->stopping || http->pending > 0))
         pthread_cond_wait(&http->work, &http->lock);
-    mel_request *request = http->first;
+    mel_http_request *request = http->first;
     if (request != NULL) {
         http->first = request->next;
         if (http->first == NULL)
@@ -117,8 +118,13 @@ static mel_request *take(mel_http *http)
 static void *work(void *user)
 {
     mel_http *http = user;
-    for (mel_request *request = take(http); request != NULL; request = take(http)) {
-        http->handler(&request->response, request, http->user);
+    for (mel_http_request *request = take(http); request != NULL; request = take(http)) {
+        request->seen = (mel_request){ .method = request->method,
+                                       .path = request->path,
+                                       .client = request->client,
+                                       .body = request->body != NULL ? request->body : "",
+                                       .n = request->n };
+        http->handler(&request->response, &request->seen, http->user);
         request->answered = true;
         MHD_resume_connection(request->link);
     }
@@ -240,10 +246,9 @@ uint16_t mel_http_port(const mel_http *http)
     return http->port;
 }
 
-/* Suspended connections must be resumed before the daemon is stopped, which would abort otherwise: workers
- * empty the queue first, and no request is queued any more but told to come again. (MHD_quiesce_daemon, which
- * would refuse connections, aborts when a thread of the library takes the socket out of its set at the same
- * moment.) */
+/* Suspended connections must be resumed before the daemon is stopped, or it aborts: workers empty the queue
+ * first, and new requests are told to try again. (MHD_quiesce_daemon, which would refuse connections, aborts
+ * when a thread of the library takes the socket out of its set at the same moment.) */
 void mel_http_stop(mel_http *http)
 {
     if (http == NULL)

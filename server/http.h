@@ -6,19 +6,21 @@
 
 #include "melicit/base.h"
 
-typedef struct mel_request mel_request;
-/* Lent until the handler returns. */
-const char *mel_request_method(const mel_request *request);
-const char *mel_request_path(const mel_request *request);   /* as sent, without the query, not unescaped */
-const char *mel_request_client(const mel_request *request); /* numeric address; of the proxy's client */
-/* NULL when it was not sent; the name in any case. */
+/* Borrowed until the handler returns. */
+typedef struct {
+    const char *method;
+    const char *path;   /* as sent, without the query, not unescaped */
+    const char *client; /* numeric address; of the proxy's client */
+    const char *body;   /* n bytes, followed by a NUL */
+    size_t n;
+} mel_request;
+/* NULL when it was not sent; the case of the name does not matter. */
 const char *mel_request_header(const mel_request *request, const char *name);
 const char *mel_request_cookie(const mel_request *request, const char *name);
-const char *mel_request_body(const mel_request *request, size_t *n); /* followed by a NUL */
 
 typedef struct {
     unsigned status;   /* 200 */
-    const char *type;  /* "application/json"; lent for ever */
+    const char *type;  /* "application/json"; a constant */
     char *body;        /* taken over, free()d; NULL: empty */
     const void *lent;  /* or bytes that live as long as the server */
     size_t n;          /* of either */
@@ -41,9 +43,9 @@ typedef struct {
     unsigned per_address; /* connections of one client; 512 */
     size_t body_limit;    /* bytes; 65,536 */
     size_t upload_limit;  /* of requests to upload_path; 32 MiB */
-    size_t body_memory;   /* of all requests at a time; 256 MiB: more are told to come again */
+    size_t body_memory;   /* of all requests at a time; 256 MiB: beyond it requests are told to try again */
     const char *upload_path;
-    const char *proxy; /* the address of a proxy that says for whom it asks; NULL: none is believed */
+    const char *proxy; /* the address of a proxy whose X-Forwarded-For is believed; NULL: none */
     double deadline;   /* seconds from the first byte of a request, or of its answer, to the last; 10 */
 } mel_http_options;
 void mel_http_options_init(mel_http_options *opt);
@@ -52,7 +54,7 @@ typedef struct mel_http mel_http;
 mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handler handler, void *user,
                           mel_error *err);
 uint16_t mel_http_port(const mel_http *http);
-/* Takes no new requests, ends those under way, and returns when all threads have. */
+/* Takes no new requests, finishes those under way, and returns when all threads have ended. */
 void mel_http_stop(mel_http *http);
 
 #endif

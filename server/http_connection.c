@@ -1,17 +1,15 @@
 /* Connections and their deadlines: the library's own timeout starts anew with every byte. */
+#include "clock.h"
 #include "http_internal.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 
 enum { SLOWEST = 65536 }; /* bytes a second that buy more time */
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return mel_clock_seconds(CLOCK_MONOTONIC);
 }
 
 void mel_http_mark(mel_http *http, mel_http_connection *connection, size_t bytes)
@@ -39,7 +37,7 @@ mel_http_connection *mel_http_connection_of(struct MHD_Connection *link)
     return info != NULL ? info->socket_context : NULL;
 }
 
-/* Without memory the library's own timeout must do. */
+/* Without memory only the library's own timeout applies. */
 static mel_http_connection *begin(mel_http *http, struct MHD_Connection *link)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(link, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -85,10 +83,7 @@ void *mel_http_sweep(void *user)
     mel_http *http = user;
     pthread_mutex_lock(&http->lock);
     while (!http->stopping) {
-        struct timespec soon;
-        clock_gettime(CLOCK_REALTIME, &soon);
-        soon.tv_sec += 1;
-        (void)pthread_cond_timedwait(&http->sweep, &http->lock, &soon);
+        mel_wait(&http->sweep, &http->lock, 1);
         const double oldest = now() - http->opt.deadline;
         for (mel_http_connection *entry = http->connections; entry != NULL; entry = entry->next)
             if (!entry->busy && entry->since < oldest) {

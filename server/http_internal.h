@@ -19,8 +19,10 @@ struct mel_http_connection {
     bool busy; /* with a worker: not to be cut off */
 };
 
-struct mel_request {
-    mel_request *next; /* in the queue */
+typedef struct mel_http_request mel_http_request;
+struct mel_http_request {
+    mel_request seen;       /* first: what handlers see */
+    mel_http_request *next; /* in the queue */
     mel_http *http;
     struct MHD_Connection *link;
     mel_http_connection *connection; /* NULL when there was no memory for it */
@@ -41,7 +43,7 @@ struct mel_http {
     void *user;
     pthread_mutex_t lock; /* of everything below */
     pthread_cond_t work, sweep;
-    mel_request *first, *last;
+    mel_http_request *first, *last;
     mel_http_connection *connections;
     size_t held;    /* bytes of bodies in memory */
     size_t pending; /* requests that are about to be queued */
@@ -54,16 +56,16 @@ struct mel_http {
 
 /* --- http_request.c ------------------------------------------------------------------------------- */
 
-/* One spelling for each address; false: it is none. */
+/* The same spelling for the same address; false: it is none. */
 bool mel_http_spell_address(char out[INET6_ADDRSTRLEN], const char *text);
 /* NULL without memory. */
-mel_request *mel_request_new(mel_http *http, struct MHD_Connection *link, const char *path,
-                             const char *method);
-void mel_request_free(mel_request *request);
+mel_http_request *mel_http_request_new(mel_http *http, struct MHD_Connection *link, const char *path,
+                                       const char *method);
+void mel_http_request_free(mel_http_request *request);
 /* 0, or the status with which the head of a request is refused. */
-unsigned mel_request_check_head(struct MHD_Connection *link, const char *version, size_t limit);
+unsigned mel_http_check_head(struct MHD_Connection *link, const char *version, size_t limit);
 /* A piece of the body; false when there is no room for it. */
-bool mel_request_append(mel_request *request, const char *bytes, size_t n);
+bool mel_http_request_append(mel_http_request *request, const char *bytes, size_t n);
 
 /* --- http_connection.c ---------------------------------------------------------------------------- */
 
@@ -71,9 +73,9 @@ bool mel_request_append(mel_request *request, const char *bytes, size_t n);
 void mel_http_on_connection(void *http, struct MHD_Connection *link, void **context,
                             enum MHD_ConnectionNotificationCode what);
 mel_http_connection *mel_http_connection_of(struct MHD_Connection *link);
-/* Something begins: a request, or an answer of so many bytes, which take their time on a slow line. */
+/* A request begins, or an answer of so many bytes, which extend the deadline. */
 void mel_http_mark(mel_http *http, mel_http_connection *connection, size_t bytes);
-/* So many bytes have come: who sends at a fair rate is not cut off. */
+/* So many bytes have come: a client that sends at a fair rate is not cut off. */
 void mel_http_extend(mel_http *http, mel_http_connection *connection, size_t bytes);
 /* The thread that cuts slow connections off. */
 void *mel_http_sweep(void *http);

@@ -12,38 +12,17 @@ enum { MOST_HEADERS = 100 };
 
 /* --- requests ----------------------------------------------------------------------------------- */
 
-const char *mel_request_method(const mel_request *request)
-{
-    return request->method;
-}
-
-const char *mel_request_path(const mel_request *request)
-{
-    return request->path;
-}
-
-const char *mel_request_client(const mel_request *request)
-{
-    return request->client;
-}
-
 const char *mel_request_header(const mel_request *request, const char *name)
 {
-    return MHD_lookup_connection_value(request->link, MHD_HEADER_KIND, name);
+    return MHD_lookup_connection_value(((const mel_http_request *)request)->link, MHD_HEADER_KIND, name);
 }
 
 const char *mel_request_cookie(const mel_request *request, const char *name)
 {
-    return MHD_lookup_connection_value(request->link, MHD_COOKIE_KIND, name);
+    return MHD_lookup_connection_value(((const mel_http_request *)request)->link, MHD_COOKIE_KIND, name);
 }
 
-const char *mel_request_body(const mel_request *request, size_t *n)
-{
-    *n = request->n;
-    return request->body != NULL ? request->body : "";
-}
-
-void mel_request_free(mel_request *request)
+void mel_http_request_free(mel_http_request *request)
 {
     if (request == NULL)
         return;
@@ -59,7 +38,7 @@ void mel_request_free(mel_request *request)
     free(request);
 }
 
-/* One address has many spellings, and here one; false: it is none. */
+/* An address can be spelt in many ways; this gives one of them. False: it is no address. */
 bool mel_http_spell_address(char out[INET6_ADDRSTRLEN], const char *text)
 {
     static const int families[] = { AF_INET, AF_INET6 };
@@ -78,8 +57,8 @@ static enum MHD_Result keep_last(void *user, enum MHD_ValueKind kind, const char
     return MHD_YES;
 }
 
-/* The proxy's own client is the last one of the list: what stands before it anybody may have written. */
-static void read_forwarded(mel_request *request)
+/* The proxy's own client is the last of the list: anybody may have written what comes before it. */
+static void read_forwarded(mel_http_request *request)
 {
     const char *list = NULL;
     (void)MHD_get_connection_values(request->link, MHD_HEADER_KIND, keep_last, &list);
@@ -94,10 +73,10 @@ static void read_forwarded(mel_request *request)
         return;
     memcpy(text, last, n);
     text[n] = '\0';
-    (void)mel_http_spell_address(request->client, text); /* or it stays the proxy's own */
+    (void)mel_http_spell_address(request->client, text); /* otherwise the proxy's own address stays */
 }
 
-static void read_client(mel_request *request)
+static void read_client(mel_http_request *request)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(request->link, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -119,9 +98,8 @@ typedef struct {
     unsigned long long length;
 } framing;
 
-/* Lines must end in CR LF. The library takes LF alone, too, and tells by nothing but this: what it hands out
- * lies in its buffer, where it has put a NUL in place of every CR and LF. tests/server checks that it still
- * does. */
+/* Lines must end in CR LF, but the library accepts LF alone. The only trace is in its buffer, where it
+ * replaces every CR and LF by a NUL. The system tests check that it still does. */
 static bool ends_in_crlf(const char *text)
 {
     return text[strlen(text) + 1] == '\0';
@@ -153,9 +131,8 @@ static enum MHD_Result look_at(void *user, enum MHD_ValueKind kind, const char *
     return MHD_YES;
 }
 
-/* 0, or the status with which the head of a request is refused. Bodies in chunks, which browsers do not send,
- * are. */
-unsigned mel_request_check_head(struct MHD_Connection *link, const char *version, size_t limit)
+/* Chunked bodies are refused: browsers do not send them. */
+unsigned mel_http_check_head(struct MHD_Connection *link, const char *version, size_t limit)
 {
     framing f = { 0 };
     (void)MHD_get_connection_values(link, MHD_HEADER_KIND, look_at, &f);
@@ -169,10 +146,10 @@ unsigned mel_request_check_head(struct MHD_Connection *link, const char *version
 
 /* --- making, and the body ------------------------------------------------------------------------ */
 
-mel_request *mel_request_new(mel_http *http, struct MHD_Connection *link, const char *path,
-                             const char *method)
+mel_http_request *mel_http_request_new(mel_http *http, struct MHD_Connection *link, const char *path,
+                                       const char *method)
 {
-    mel_request *request = mel_alloc_zero(1, sizeof *request);
+    mel_http_request *request = mel_alloc_zero(1, sizeof *request);
     if (request == NULL)
         return NULL;
     request->http = http;
@@ -182,7 +159,7 @@ mel_request *mel_request_new(mel_http *http, struct MHD_Connection *link, const 
     request->path = mel_strdup(path);
     mel_response_init(&request->response);
     if (request->method == NULL || request->path == NULL) {
-        mel_request_free(request);
+        mel_http_request_free(request);
         return NULL;
     }
     read_client(request);
@@ -191,8 +168,7 @@ mel_request *mel_request_new(mel_http *http, struct MHD_Connection *link, const 
     return request;
 }
 
-/* Room for bodies is given up to a limit for all of them: many who send much at once cannot exhaust the
- * memory. */
+/* All bodies together have a limit, so that many large requests cannot exhaust the memory. */
 static bool hold(mel_http *http, size_t bytes)
 {
     pthread_mutex_lock(&http->lock);
@@ -203,7 +179,7 @@ static bool hold(mel_http *http, size_t bytes)
     return fits;
 }
 
-bool mel_request_append(mel_request *request, const char *bytes, size_t n)
+bool mel_http_request_append(mel_http_request *request, const char *bytes, size_t n)
 {
     if (request->n + n + 1 > request->capacity) {
         size_t capacity = request->capacity == 0 ? 1024 : request->capacity;

@@ -1,4 +1,4 @@
-/* Personal links: who has a label's link is the one with that label. */
+/* Personal links: the link of a label proves that its holder may use the label. */
 #include "app.h"
 
 #include "base/buffer.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { PROOF_BYTES = 16 };
-#define LINKS "links:" /* before the id of a study, alone or with the proof of a link behind */
+#define LINKS "links:" /* precedes the id of a study, which the proof of a link may follow */
 
 void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app)
 {
@@ -66,7 +66,7 @@ static void name_note(mel_name *name, const mel_app *app, const char *study, con
     (void)snprintf(name->text, sizeof name->text, LINKS "%s%s%s", study, label != NULL ? ":" : "", proof);
 }
 
-/* Every link has a note of its own: what others make at the same time is not lost. */
+/* Every link has a note of its own, so that links made at the same time are not lost. */
 mel_status mel_links_note(const mel_app *app, const char *study, const json_t *labels, mel_error *err)
 {
     const size_t n = json_array_size(labels);

@@ -4,12 +4,12 @@
 
 #include "cache.h"
 
-/* Sessions without a study belong to this one, which is no study and never listed. */
+/* Sessions without a study belong to this row, which is never listed. */
 #define MEL_ALONE "alone"
 mel_status mel_manage_prepare(mel_store *store, mel_error *err);
 
-/* Whether a study file is right: what it is about can be made, and somebody who agrees to everything gets
- * through to the end. The study is taken over, on failure too. */
+/* Checks a study file: its problem can be made, and somebody who agrees to everything reaches the end. The
+ * study is taken over, on failure too. */
 mel_status mel_manage_check(mel_cache *cache, mel_study *study, mel_error *err);
 /* Checks and stores a study, open for participants; id receives its id. text ends with a NUL. */
 mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *cache, const char *text,
@@ -25,14 +25,15 @@ typedef struct {
     uint64_t seed; /* what they answer depends on it and on how many participants came before; 0: on chance */
 } mel_rehearsal;
 enum { MEL_MOST_REHEARSED = 1000 };
-/* They walk through the study and are stored, marked as simulated. *done (may be NULL): how many did. */
+/* Simulated participants go through the study and are stored, marked as simulated. *done (may be NULL): how
+ * many did. */
 mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,
                                const mel_rehearsal *how, mel_error *err);
 
-/* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md. What was
- * found out about people is remembered until they say more. Replaying others ends after so many seconds, or
- * when the server has no room for work that takes long; those that are left have no metric then, and complete
- * is false: asking again goes on. */
+/* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md. Findings
+ * about people are remembered until they say more. Replaying the others ends after so many seconds, or when
+ * the server has no room for heavy work; the rest have no metric then, and complete is false: the next call
+ * goes on. */
 mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, const char *study,
                               double seconds, mel_error *err);
 

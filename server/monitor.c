@@ -2,50 +2,56 @@
 #include "manage.h"
 
 #include "app.h"
+#include "clock.h"
 #include "json_helpers.h"
 #include "result.h"
 
 #include "base/internal.h"
+#include "base/stat.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 enum { LEAST_POOLED = 2, MOST_POOLED = 100, MOST_PAGE_TEXT = 80, MOST_VERDICT = 240 };
-static const double SHORT_POOLING = 1.0; /* seconds */
+static const double short_pooling = 1.0; /* seconds */
 
-/* Everybody in a study, as the store tells. */
+/* A look at everybody in a study. */
 typedef struct {
-    mel_participant_row *row;
+    mel_cache *cache;
+    const char *id; /* of the study */
+    mel_open_study *open_study;
+    mel_participant_row *row; /* n, as the store has them */
     size_t n;
-} people_of_study;
+    uint32_t *here, *left; /* people per phase */
+    double end;            /* on the monotonic clock: nobody is replayed any more */
+    bool busy;             /* the server has no room for work that takes long */
+    bool incomplete;       /* somebody is left for the next call */
+} survey;
 
 static bool is_simulated(const mel_participant_row *row)
 {
     json_t *about = mel_stored_json(row->about);
-    const bool simulated = json_is_true(json_object_get(about, "simulated"));
+    const bool simulated = mel_json_is_true(about, "simulated");
     json_decref(about);
     return simulated;
 }
 
-/* --- one of them -------------------------------------------------------------------------------- */
-
-static int by_size(const void *a, const void *b)
+static bool is_complete(const mel_participant_row *row)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return strcmp(row->state, "complete") == 0;
 }
 
-/* How long every question took, and the median; null when nothing was recorded. */
+/* --- one of them -------------------------------------------------------------------------------- */
+
+/* How long every question took, and the median where a time was recorded. */
 static bool put_times(json_t *out, const mel_session *session)
 {
     const uint32_t n = mel_session_answers(session);
     double *seconds = mel_alloc(n, sizeof *seconds);
     json_t *times = json_array();
     uint32_t known = 0;
-    bool good = seconds != NULL && times != NULL;
+    bool good = seconds != NULL;
     for (uint32_t i = 0; i < n && good; i++) {
         const double taken = mel_session_record(session, i).seconds;
         if (!isfinite(taken))
@@ -53,50 +59,36 @@ static bool put_times(json_t *out, const mel_session *session)
         seconds[known++] = taken;
         good = mel_json_add(times, json_real(taken));
     }
-    if (good && known > 0) {
-        qsort(seconds, known, sizeof *seconds, by_size);
-        const double middle = 0.5 * (seconds[(known - 1) / 2] + seconds[known / 2]);
-        good = mel_json_put(out, "median_seconds", json_real(middle));
-    }
+    if (good && known > 0)
+        good = mel_json_put(out, "median_seconds", json_real(mel_quantile_sort(known, seconds, 0.5)));
     free(seconds);
     return mel_json_put(out, "times", times) && good;
 }
 
-/* What was found so far, without what only the own result page shows. */
-static bool put_findings(json_t *out, mel_participant *participant)
+/* What was found so far, without what only the participant's own page shows. */
+static bool put_findings(json_t *out, mel_flow *flow)
 {
     static const char *const kept[] = { "questions", "ratio",     "weights",     "lambda",
                                         "words",     "agreement", "consistency", "threshold" };
-    if (mel_session_answers(mel_flow_session(participant->flow)) == 0)
-        return true;
     json_t *result = NULL;
-    if (mel_result_json(&result, participant->flow, NULL) != MEL_OK)
+    if (mel_session_answers(mel_flow_session(flow)) == 0 || mel_result_json(&result, flow, NULL) != MEL_OK)
         return true; /* nothing can be said yet */
     const bool good = mel_json_copy(out, result, kept, sizeof kept / sizeof *kept);
     json_decref(result);
     return good;
 }
 
-static json_t *describe_plain(const mel_participant_row *row)
-{
-    return json_pack("{s:s, s:s?, s:b, s:s, s:I, s:I}", "id", row->id, "label", row->label, "simulated",
-                     is_simulated(row), "state", row->state, "seen", (json_int_t)row->seen, "created",
-                     (json_int_t)row->created);
-}
-
 /* {"phase": where, "about": {..}}: what only a replay tells; NULL without memory. */
-static json_t *describe_participant(mel_participant *participant)
+static json_t *describe_replayed(mel_participant *participant)
 {
+    mel_flow *flow = participant->flow;
     char page[MOST_PAGE_TEXT];
-    mel_flow_describe(page, sizeof page, participant->flow);
+    mel_flow_describe(page, sizeof page, flow);
     json_t *about = json_pack("{s:s, s:I, s:f}", "page", page, "answers", (json_int_t)participant->seq,
                               "seconds", participant->seconds);
-    if (about == NULL || !put_times(about, mel_flow_session(participant->flow)) ||
-        !put_findings(about, participant)) {
-        json_decref(about);
-        return NULL;
-    }
-    return json_pack("{s:I, s:o}", "phase", (json_int_t)mel_flow_phase(participant->flow), "about", about);
+    const bool good = put_times(about, mel_flow_session(flow)) && put_findings(about, flow);
+    return json_pack("{s:I, s:o}", "phase", (json_int_t)mel_flow_phase(flow), "about",
+                     mel_json_if(good, about));
 }
 
 /* Every event sets the time, and the last one the state. */
@@ -105,8 +97,8 @@ static void mark_of(char mark[MEL_MEMO_TEXT], const mel_participant_row *row)
     (void)snprintf(mark, MEL_MEMO_TEXT, "%lld %s", (long long)row->seen, row->state);
 }
 
-/* Found out now, and remembered until the person says more. */
-static mel_status find_out(json_t **found, const mel_participant_row *row, mel_cache *cache)
+/* Replays a participant; what is found is remembered until the person says more. */
+static mel_status replay(json_t **found, const mel_participant_row *row, mel_cache *cache)
 {
     char mark[MEL_MEMO_TEXT];
     mel_participant *participant = NULL;
@@ -115,7 +107,7 @@ static mel_status find_out(json_t **found, const mel_participant_row *row, mel_c
         return status;
     status = mel_participant_look(&participant, cache, row->id, row->seen, NULL);
     if (status == MEL_OK) {
-        *found = describe_participant(participant);
+        *found = describe_replayed(participant);
         (void)snprintf(participant->row.state, sizeof participant->row.state, "%s",
                        mel_flow_state(participant->flow));
         mark_of(mark, &participant->row);
@@ -129,33 +121,60 @@ static mel_status find_out(json_t **found, const mel_participant_row *row, mel_c
     return status;
 }
 
-/* --- pages -------------------------------------------------------------------------------------- */
-
-typedef struct {
-    uint32_t *here, *left; /* per phase */
-} drop_out;
-
-static json_t *list_pages(const mel_study *study, const drop_out *d)
+static void count_page(survey *s, size_t phase, const mel_participant_row *row)
 {
-    json_t *list = json_array();
-    bool good = list != NULL;
-    for (size_t i = 0; i < study->n_phases && good; i++) {
-        const char *kind = json_string_value(json_object_get(study->phase[i].json, "kind"));
-        const char *title = json_string_value(json_object_get(study->phase[i].json, "title"));
-        good = json_array_append_new(list,
-                                     json_pack("{s:s, s:s?, s:I, s:I}", "name", kind, "title", title, "here",
-                                               (json_int_t)d->here[i], "left", (json_int_t)d->left[i])) == 0;
-    }
-    return mel_json_if(good, list);
-}
-
-static void count_page(drop_out *d, const mel_study *study, size_t phase, const mel_participant_row *row)
-{
+    const mel_study *study = s->open_study->study;
     const double idle = (double)(mel_now() - row->seen) / 3.6e6;
     const bool gone =
         strcmp(row->state, "left") == 0 || (strcmp(row->state, "active") == 0 && idle > study->resume_hours);
     if (phase < study->n_phases)
-        ++*(gone ? &d->left[phase] : &d->here[phase]);
+        ++*(gone ? &s->left[phase] : &s->here[phase]);
+}
+
+/* Somebody who cannot be replayed at all does not make the survey incomplete. */
+static json_t *describe(survey *s, const mel_participant_row *row)
+{
+    char mark[MEL_MEMO_TEXT];
+    mark_of(mark, row);
+    json_t *found = mel_cache_recall(s->cache, row->id, mark);
+    mel_status status = found != NULL ? MEL_OK : MEL_BUSY;
+    if (found == NULL && !s->busy && mel_clock_seconds(CLOCK_MONOTONIC) <= s->end)
+        status = replay(&found, row, s->cache);
+    s->busy = s->busy || status == MEL_BUSY;
+    s->incomplete = s->incomplete || status == MEL_BUSY || status == MEL_EIO || status == MEL_ENOMEM;
+    json_t *out = json_pack("{s:s, s:s?, s:b, s:s, s:I, s:I}", "id", row->id, "label", row->label,
+                            "simulated", is_simulated(row), "state", row->state, "seen",
+                            (json_int_t)row->seen, "created", (json_int_t)row->created);
+    bool good = true;
+    if (found != NULL) {
+        count_page(s, (size_t)mel_json_number(found, "phase", 0.0), row);
+        good = json_object_update(out, json_object_get(found, "about")) == 0;
+    }
+    json_decref(found);
+    return mel_json_if(good, out);
+}
+
+/* Everybody, in the order in which they joined. */
+static json_t *list_people(survey *s)
+{
+    json_t *list = json_array();
+    bool good = true;
+    for (size_t i = 0; i < s->n && good; i++)
+        good = mel_json_add(list, describe(s, &s->row[i]));
+    return mel_json_if(good, list);
+}
+
+static json_t *list_pages(const survey *s)
+{
+    json_t *list = json_array();
+    bool good = true;
+    for (size_t i = 0; i < s->open_study->study->n_phases && good; i++) {
+        const mel_phase *phase = &s->open_study->study->phase[i];
+        good = mel_json_add(list, json_pack("{s:s, s:s?, s:I, s:I}", "name", mel_phase_name(phase->kind),
+                                            "title", mel_json_string(phase->json, "title"), "here",
+                                            (json_int_t)s->here[i], "left", (json_int_t)s->left[i]));
+    }
+    return mel_json_if(good, list);
 }
 
 /* --- all together ------------------------------------------------------------------------------- */
@@ -193,164 +212,113 @@ static json_t *pooled_json(const mel_pooled *pooled, size_t through, const mel_o
     json_t *out = NULL;
     if (mel_result_of_metric(&out, pooled->joint, open_study->study, open_study->problem, NULL) != MEL_OK)
         return NULL;
-    (void)json_object_set_new(out, "participants", json_integer((json_int_t)pooled->n));
-    (void)json_object_set_new(out, "of", json_integer((json_int_t)through));
-    (void)json_object_set_new(out, "disagreement", disagreement(pooled));
+    (void)mel_json_put(out, "participants", json_integer((json_int_t)pooled->n));
+    (void)mel_json_put(out, "of", json_integer((json_int_t)through));
+    (void)mel_json_put(out, "disagreement", disagreement(pooled));
     return out;
 }
 
-/* The metric of those who are through, of the first MOST_POOLED where there are more. Nobody waits for a
- * participant who is: holding them holds up nobody. *whole: all of them could be had. */
-static json_t *pool(bool *whole, const people_of_study *c, const mel_open_study *open_study, mel_cache *cache)
+/* The metric of those who are through, of the first MOST_POOLED where there are more; simulated ones only
+ * when there is nobody else. Holding participants who are through delays nobody. *whole: all of them were
+ * available. */
+static json_t *pool_respondents(bool *whole, const survey *s)
 {
     mel_participant *participant[MOST_POOLED];
     mel_session *session[MOST_POOLED];
     size_t n = 0, through = 0;
     bool real = false;
-    for (size_t i = 0; i < c->n; i++)
-        real = real || (strcmp(c->row[i].state, "complete") == 0 && !is_simulated(&c->row[i]));
-    for (size_t i = 0; i < c->n; i++) {
-        if (strcmp(c->row[i].state, "complete") != 0 || (real && is_simulated(&c->row[i])))
+    for (size_t i = 0; i < s->n; i++)
+        real = real || (is_complete(&s->row[i]) && !is_simulated(&s->row[i]));
+    for (size_t i = 0; i < s->n; i++) {
+        const mel_participant_row *row = &s->row[i];
+        if (!is_complete(row) || (real && is_simulated(row)))
             continue;
         through++;
         if (n == MOST_POOLED)
             continue;
-        if (mel_participant_look(&participant[n], cache, c->row[i].id, c->row[i].seen, NULL) != MEL_OK) {
+        if (mel_participant_look(&participant[n], s->cache, row->id, row->seen, NULL) == MEL_OK) {
+            session[n] = mel_flow_session(participant[n]->flow);
+            n++;
+        } else {
             *whole = false;
-            continue;
         }
-        session[n] = mel_flow_session(participant[n]->flow);
-        n++;
     }
     mel_pooled *pooled = NULL;
     json_t *out = NULL;
     if (n >= LEAST_POOLED && mel_sessions_pool(&pooled, n, session, NULL) == MEL_OK)
-        out = pooled_json(pooled, through, open_study);
+        out = pooled_json(pooled, through, s->open_study);
     mel_pooled_free(pooled);
     for (; n > 0; n--)
-        mel_participant_release(cache, participant[n - 1], !participant[n - 1]->fresh);
+        mel_participant_release(s->cache, participant[n - 1], !participant[n - 1]->fresh);
     return out != NULL ? out : json_null();
 }
 
-/* Who is through, in short. */
-static void mark_all(char mark[MEL_MEMO_TEXT], const people_of_study *c)
+/* A short text that changes with who is through. */
+static void mark_all(char mark[MEL_MEMO_TEXT], const survey *s)
 {
     uint64_t through = 0, last = 0;
-    for (size_t i = 0; i < c->n; i++)
-        if (strcmp(c->row[i].state, "complete") == 0) {
+    for (size_t i = 0; i < s->n; i++)
+        if (is_complete(&s->row[i])) {
             through++;
-            last ^= (uint64_t)c->row[i].seen * 0x9e3779b97f4a7c15u + c->row[i].seed;
+            last ^= (uint64_t)s->row[i].seen * 0x9e3779b97f4a7c15u + s->row[i].seed;
         }
     (void)snprintf(mark, MEL_MEMO_TEXT, "%llu %llx", (unsigned long long)through, (unsigned long long)last);
-}
-
-/* Of a clock that only the own work moves. */
-static double work_done(void)
-{
-    struct timespec t;
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec
-                                                           : 0.0;
 }
 
 /* Whether it is time to pool anew: what takes seconds is done for a tenth of the time at most. */
 static bool is_due(const json_t *known)
 {
-    const double took = json_number_value(json_object_get(known, "took"));
+    const double took = mel_json_number(known, "took", 0.0);
     const int64_t since = mel_now() - (int64_t)json_integer_value(json_object_get(known, "at"));
-    return took < SHORT_POOLING || since < 0 || (double)since > 1e4 * took;
+    return took < short_pooling || since < 0 || (double)since > 1e4 * took;
 }
 
-/* Pooling takes a while: what was found is kept until somebody else is through, and for longer where it takes
- * long or (anew is false) there are other things to do first. */
-static json_t *pool_once(const people_of_study *c, const mel_open_study *open_study, mel_cache *cache,
-                         const char *study, bool anew)
+static json_t *pool_anew(const survey *s, const char *mark)
+{
+    const double begun = mel_clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+    bool whole = true;
+    json_t *pooled = pool_respondents(&whole, s);
+    json_t *known =
+        json_pack("{s:o, s:f, s:I}", "pooled", pooled, "took",
+                  mel_clock_seconds(CLOCK_THREAD_CPUTIME_ID) - begun, "at", (json_int_t)mel_now());
+    if (known != NULL)
+        mel_cache_remember(s->cache, s->id, whole ? mark : "", known);
+    return known;
+}
+
+/* Pooling takes a while: the result is kept until somebody else is through, and for longer where it takes
+ * long or people are still to be replayed. */
+static json_t *pool(const survey *s)
 {
     char mark[MEL_MEMO_TEXT];
-    mark_all(mark, c);
-    json_t *known = mel_cache_recall(cache, study, mark);
-    if (known == NULL) {
-        known = mel_cache_recall(cache, study, NULL);
-        if (anew && (known == NULL || is_due(known)) && mel_cache_begin_work(cache, NULL) == MEL_OK) {
-            const double begun = work_done();
-            bool whole = true;
-            json_t *pooled = pool(&whole, c, open_study, cache);
-            mel_cache_end_work(cache);
-            json_decref(known);
-            known = json_pack("{s:o, s:f, s:I}", "pooled", pooled, "took", work_done() - begun, "at",
-                              (json_int_t)mel_now());
-            if (known != NULL)
-                mel_cache_remember(cache, study, whole ? mark : "", known);
-        }
+    mark_all(mark, s);
+    json_t *known = mel_cache_recall(s->cache, s->id, mark);
+    const bool current = known != NULL;
+    if (!current)
+        known = mel_cache_recall(s->cache, s->id, NULL);
+    if (!current && !s->incomplete && (known == NULL || is_due(known)) &&
+        mel_cache_begin_work(s->cache, NULL) == MEL_OK) {
+        json_decref(known);
+        known = pool_anew(s, mark);
+        mel_cache_end_work(s->cache);
     }
-    json_t *pooled = json_object_get(known, "pooled");
-    json_incref(pooled);
+    json_t *pooled = json_incref(json_object_get(known, "pooled"));
     json_decref(known);
     return pooled != NULL ? pooled : json_null();
 }
 
 /* --- the whole ---------------------------------------------------------------------------------- */
 
-static double clock_now(void)
+static mel_status report(json_t **out, survey *s, mel_error *err)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Work on a list of people: until when, and whether something of it is left for another time. */
-typedef struct {
-    double end;
-    bool busy, left;
-} shift;
-
-static json_t *describe(shift *work, drop_out *d, const mel_participant_row *row, const mel_study *study,
-                        mel_cache *cache)
-{
-    char mark[MEL_MEMO_TEXT];
-    mark_of(mark, row);
-    json_t *one = describe_plain(row), *found = mel_cache_recall(cache, row->id, mark);
-    mel_status status = found != NULL ? MEL_OK : MEL_BUSY;
-    if (found == NULL && !work->busy && clock_now() <= work->end)
-        status = find_out(&found, row, cache);
-    work->busy = work->busy || status == MEL_BUSY;
-    /* Who cannot be replayed at all is left out, and not waited for. */
-    work->left = work->left || status == MEL_BUSY || status == MEL_EIO || status == MEL_ENOMEM;
-    bool good = one != NULL;
-    if (found != NULL) {
-        count_page(d, study, (size_t)json_integer_value(json_object_get(found, "phase")), row);
-        good = good && json_object_update(one, json_object_get(found, "about")) == 0;
-    }
-    json_decref(found);
-    return mel_json_if(good, one);
-}
-
-/* Everybody, in the order in which they came; *complete: nothing was left for another time. */
-static json_t *list_people(bool *complete, drop_out *d, const people_of_study *c, const mel_study *study,
-                           mel_cache *cache, double seconds)
-{
-    shift work = { .end = clock_now() + seconds };
-    json_t *list = json_array();
-    bool good = list != NULL;
-    for (size_t i = 0; i < c->n && good; i++)
-        good = mel_json_add(list, describe(&work, d, &c->row[i], study, cache));
-    *complete = !work.left;
-    return mel_json_if(good, list);
-}
-
-static mel_status monitor(json_t **out, const people_of_study *c, const mel_open_study *open_study,
-                          mel_cache *cache, const char *study, double seconds, mel_error *err)
-{
-    drop_out d = { mel_alloc_zero(open_study->study->n_phases, sizeof *d.here),
-                   mel_alloc_zero(open_study->study->n_phases, sizeof *d.left) };
-    bool complete = false;
-    json_t *people = d.here != NULL && d.left != NULL
-                         ? list_people(&complete, &d, c, open_study->study, cache, seconds)
-                         : NULL;
+    s->here = mel_alloc_zero(s->open_study->study->n_phases, sizeof *s->here);
+    s->left = mel_alloc_zero(s->open_study->study->n_phases, sizeof *s->left);
+    json_t *people = s->here != NULL && s->left != NULL ? list_people(s) : NULL;
     if (people != NULL)
-        *out = json_pack("{s:o, s:o, s:o, s:b}", "live", people, "pages", list_pages(open_study->study, &d),
-                         "pooled", pool_once(c, open_study, cache, study, complete), "complete", complete);
-    free(d.here);
-    free(d.left);
+        *out = json_pack("{s:o, s:o, s:o, s:b}", "live", people, "pages", list_pages(s), "pooled", pool(s),
+                         "complete", !s->incomplete);
+    free(s->here);
+    free(s->left);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "the participants");
 }
 
@@ -358,14 +326,14 @@ mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, 
                               double seconds, mel_error *err)
 {
     *out = NULL;
-    people_of_study c = { 0 };
-    mel_open_study *open_study = NULL;
-    mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
+    survey s = { .cache = cache, .id = study };
+    mel_status status = mel_open_study_by_id(&s.open_study, cache, study, err);
     if (status == MEL_OK)
-        status = mel_store_participants(&c.row, &c.n, store, study, err);
+        status = mel_store_participants(&s.row, &s.n, store, study, err);
+    s.end = mel_clock_seconds(CLOCK_MONOTONIC) + seconds;
     if (status == MEL_OK)
-        status = monitor(out, &c, open_study, cache, study, seconds, err);
-    mel_open_study_release(cache, open_study);
-    mel_participant_rows_free(c.row, c.n);
+        status = report(out, &s, err);
+    mel_open_study_release(cache, s.open_study);
+    mel_participant_rows_free(s.row, s.n);
     return status;
 }

@@ -14,7 +14,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Of the five characters that the standard and PostgreSQL give errors. */
+/* From SQLSTATE, the five characters of an error. */
 static mel_status status_of(const char *state)
 {
     if (begins(state, "23505"))
@@ -177,15 +177,15 @@ void mel_postgres_disconnect(mel_postgres *c)
     *c = (mel_postgres){ 0 };
 }
 
-/* libpq prints what the server says unasked, unless told otherwise. */
+/* Without this libpq prints the notices of the server. */
 static void be_silent(void *context, const char *text)
 {
     (void)context;
     (void)text;
 }
 
-/* Whatever the server's settings are: an answered commit is on disk, no lock is waited for without end, and
- * names mean our tables. */
+/* Overrides the server's settings: an answered commit is on disk, waiting for a lock ends, and names mean our
+ * tables. */
 static mel_status set_up(mel_postgres *c, mel_error *err)
 {
     return mel_postgres_execute(
@@ -202,7 +202,7 @@ mel_status mel_postgres_connect(mel_postgres *c, const char *url, mel_error *err
         return MEL_OK;
     mel_postgres_disconnect(c);
     c->sql.run = run;
-    /* What the URL says comes later and wins. */
+    /* The URL comes last and wins. */
     static const char *const keys[] = { "connect_timeout", "tcp_user_timeout", "fallback_application_name",
                                         "dbname", NULL };
     const char *const values[] = { "10", "30000", "melicit", url, NULL };

@@ -16,8 +16,8 @@ typedef struct {
     mel_postgres links[CONNECTIONS]; /* made when first used */
 } postgres_store;
 
-/* One try. *again: it came to nothing for a reason that another try may not meet. A server that goes away
- * before the commit is sent took everything with it; afterwards nobody knows, and the caller is told so. */
+/* One try. *again: it failed for a reason that another try may not meet. If the server goes away before the
+ * commit is sent, nothing was stored; afterwards that is unknown, and the caller is told so. */
 static mel_status run_transaction(bool *again, mel_postgres *c, const char *begin, mel_sql_work work,
                                   void *context, mel_error *err)
 {
@@ -68,7 +68,7 @@ static mel_status read_snapshot(mel_store *store, mel_sql_work work, void *conte
 static mel_status write_durably(mel_store *store, mel_sql_work work, void *context, bool erases,
                                 mel_error *err)
 {
-    (void)erases; /* when pages are overwritten is the server's business */
+    (void)erases; /* the server decides when pages are overwritten */
     return transact(store, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", work, context, err);
 }
 
@@ -106,7 +106,7 @@ static mel_status make_tables(mel_postgres *c, int64_t version, mel_error *err)
     return status;
 }
 
-/* One process at a time, by a lock that has nothing to do with tables. The number is ours by choice. */
+/* One process at a time, by an advisory lock with an arbitrary number of our own. */
 static mel_status upgrade(mel_sql *sql, void *context, mel_error *err)
 {
     (void)context;

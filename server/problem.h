@@ -1,4 +1,4 @@
-/* What a session is about, made by the program from the `space` of a study file. Shared by all participants
+/* What questions are about, made by the program from the `space` of a study file. Shared by all participants
  * of a study; nothing in it changes. */
 #ifndef MEL_SERVER_PROBLEM_H
 #define MEL_SERVER_PROBLEM_H
@@ -15,7 +15,7 @@ struct mel_problem {
     const char *const *class_name; /* n_classes; of two the second is positive */
     const char *const *group_name; /* n_groups; NULL without groups */
     double *class_share;           /* n_classes; NULL: unknown */
-    uint64_t rows;                 /* measured on so many; 0: a model population */
+    uint64_t rows;                 /* number of rows that it was measured on; 0: a model population */
     const char *digest;            /* of the data; "" where there is none */
     char *typed;                   /* the options as one would type them, for reports */
     json_t *description;           /* for the header of a session file; may be NULL */

@@ -185,7 +185,7 @@ static json_t *pair_json(mel_point point)
     return json_pack("[f, f]", point.tp, point.tn);
 }
 
-/* What holds for the data at hand is read off the face as it was measured, not off the smoothed one. */
+/* Statements about the data at hand come from the face as it was measured, not from the smoothed one. */
 static const mel_face *measured_face(const finding *f)
 {
     return f->problem->measured != NULL ? f->problem->measured : f->problem->domain.face;
@@ -358,7 +358,7 @@ static mel_status put_use(finding *f, mel_error *err)
     return put(f, "python", json_string(text));
 }
 
-/* Gives what was found, by these steps, or nothing. */
+/* Runs the steps; gives all of the result or nothing. */
 static mel_status find(json_t **out, finding *f, const step *steps, size_t n, mel_error *err)
 {
     mel_status status = MEL_OK;

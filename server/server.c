@@ -1,6 +1,7 @@
 /* The web app as a whole: starting and stopping it, the hourly clean-up. */
 #include "server.h"
 
+#include "clock.h"
 #include "manage.h"
 
 #include "base/internal.h"
@@ -8,7 +9,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { EXPIRE_SECONDS = 3600 };
 
@@ -69,14 +69,11 @@ static void *clean(void *user)
     mel_server *server = user;
     pthread_mutex_lock(&server->lock);
     while (!server->stopping) {
-        struct timespec later;
-        clock_gettime(CLOCK_REALTIME, &later);
-        later.tv_sec += EXPIRE_SECONDS;
         pthread_mutex_unlock(&server->lock);
-        (void)mel_store_expire(server->app.store, mel_now(), NULL); /* what fails is done an hour later */
+        (void)mel_store_expire(server->app.store, mel_now(), NULL); /* a failure is retried an hour later */
         pthread_mutex_lock(&server->lock);
         if (!server->stopping)
-            (void)pthread_cond_timedwait(&server->wake, &server->lock, &later);
+            mel_wait(&server->wake, &server->lock, EXPIRE_SECONDS);
     }
     pthread_mutex_unlock(&server->lock);
     return NULL;
@@ -91,7 +88,7 @@ void mel_server_options_init(mel_server_options *opt)
     opt->http.upload_path = "/api/upload";
 }
 
-/* Scheme and host, without a slash behind. */
+/* Scheme and host, without a trailing slash. */
 static mel_status check_url(char **out, const char *url, mel_error *err)
 {
     *out = NULL;
@@ -142,7 +139,7 @@ mel_status mel_server_start(mel_server **out, const mel_server_options *opt, mel
         return mel_fail_memory(err, "the server");
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->wake, NULL);
-    mel_blas_hold(); /* requests are many: each runs on its own thread only */
+    mel_blas_hold(); /* each request runs on its own thread only: there are many requests */
     const mel_status status = start(server, opt, err);
     if (status == MEL_OK)
         *out = server;

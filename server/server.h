@@ -1,4 +1,4 @@
-/* The web app as a whole: HTTP, the application behind it, and what has to be done now and then. */
+/* The web app as a whole: HTTP, the application behind it, and an hourly clean-up. */
 #ifndef MEL_SERVER_SERVER_H
 #define MEL_SERVER_SERVER_H
 
@@ -8,15 +8,15 @@ typedef struct {
     size_t struct_size;
     mel_http_options http;
     const char *public_url; /* what browsers see, "https://study.example.org"; NULL: as requests say */
-    mel_store *store;       /* lent; must outlive the server */
+    mel_store *store;       /* must outlive the server */
     mel_problem_maker maker;
     void *user;             /* the maker's */
-    const json_t *datasets; /* lent: what /api/datasets lists */
+    const json_t *datasets; /* what /api/datasets lists; must outlive the server */
     int64_t upload_room;    /* bytes that uploads may take in the store; 2 GiB */
 } mel_server_options;
 void mel_server_options_init(mel_server_options *opt);
 
-/* Everything about a store but HTTP: its hash key and what is in memory. Cleared with mel_app_clear, on
+/* The application without HTTP: the hash key of the store and the cache. Cleared with mel_app_clear, on
  * failure too. */
 mel_status mel_app_init(mel_app *app, mel_store *store, mel_problem_maker maker, void *user, mel_error *err);
 void mel_app_clear(mel_app *app);

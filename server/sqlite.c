@@ -1,9 +1,10 @@
 /* One connection to an SQLite file. */
 #include "sqlite.h"
 
+#include "clock.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     PATIENCE = 60000,         /* milliseconds */
@@ -14,18 +15,11 @@ enum {
     TRUNCATE_EVERY = 500    /* milliseconds: writers wait for it */
 };
 
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Called when another connection is in the way; n: how many times before. */
+/* Called when another connection holds a lock; n: how many times before. */
 static int wait_a_little(void *context, int n)
 {
     mel_sqlite *c = context;
-    const int64_t now = clock_ms();
+    const int64_t now = mel_clock_ms(CLOCK_MONOTONIC);
     if (n == 0)
         c->waits_till = now + c->patience;
     if (now >= c->waits_till)
@@ -70,7 +64,7 @@ static int bind(sqlite3_stmt *statement, int position, const mel_sql_value *valu
         return sqlite3_bind_int64(statement, position, value->integer);
     case MEL_SQL_TEXT:
         return sqlite3_bind_text64(statement, position, value->data, value->n, SQLITE_STATIC, SQLITE_UTF8);
-    case MEL_SQL_BYTES: /* no pointer would be NULL, which no bytes are not */
+    case MEL_SQL_BYTES: /* a NULL pointer would bind NULL instead of no bytes */
         return sqlite3_bind_blob64(statement, position, value->n > 0 ? value->data : "", value->n,
                                    SQLITE_STATIC);
     case MEL_SQL_NULL:
@@ -145,7 +139,7 @@ static mel_status run(mel_sql *sql, mel_sql_statement which, const mel_sql_value
     }
     if (status == MEL_OK && code != SQLITE_DONE)
         status = fail(c, code, err);
-    (void)sqlite3_reset(statement); /* says again what step said */
+    (void)sqlite3_reset(statement); /* repeats the result of the last step */
     (void)sqlite3_clear_bindings(statement);
     return status;
 }
@@ -154,9 +148,9 @@ static mel_status run(mel_sql *sql, mel_sql_statement which, const mel_sql_value
 static int after_commit(void *context, sqlite3 *db, const char *name, int pages)
 {
     mel_sqlite *c = context;
-    if (pages >= LONG_LOG_PAGES && clock_ms() >= c->truncates_at) {
+    if (pages >= LONG_LOG_PAGES && mel_clock_ms(CLOCK_MONOTONIC) >= c->truncates_at) {
         (void)mel_sqlite_truncate_log(c);
-        c->truncates_at = clock_ms() + TRUNCATE_EVERY;
+        c->truncates_at = mel_clock_ms(CLOCK_MONOTONIC) + TRUNCATE_EVERY;
     } else if (pages >= CHECKPOINT_PAGES)
         (void)sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return SQLITE_OK; /* the commit itself is done */
@@ -181,6 +175,14 @@ void mel_sqlite_close(mel_sqlite *c)
     free(c);
 }
 
+mel_status mel_sqlite_cannot(const char *path, const char *what, int reason, mel_error *err)
+{
+    char text[128];
+    if (strerror_r(reason, text, sizeof text) != 0)
+        (void)sqlite3_snprintf(sizeof text, text, "error %d", reason);
+    return mel_fail(err, MEL_EIO, "%s: cannot %s: %s", path, what, text);
+}
+
 mel_status mel_sqlite_check_name(const char *path, mel_error *err)
 {
     if (strncmp(path, "file:", strlen("file:")) == 0)
@@ -196,7 +198,7 @@ static mel_status open_database(mel_sqlite *c, mel_error *err)
     (void)sqlite3_extended_result_codes(c->db, 1);
     (void)sqlite3_busy_handler(c->db, wait_a_little, c);
     (void)sqlite3_wal_hook(c->db, after_commit, c);
-    /* Nothing beside the file and its log: a full disk elsewhere cannot be in the way. */
+    /* No temporary files: a full disk elsewhere must not matter. */
     return mel_sqlite_execute(
         c,
         "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY;"
@@ -223,17 +225,17 @@ mel_status mel_sqlite_open(mel_sqlite **out, const char *path, mel_error *err)
     return MEL_OK;
 }
 
-/* Some ways of being in each other's way do not reach the busy handler; the whole is then tried again. */
+/* Some conflicts between connections do not reach the busy handler; the statement is then tried again. */
 static int execute(mel_sqlite *c, const char *text)
 {
-    const int64_t till = clock_ms() + c->patience;
+    const int64_t till = mel_clock_ms(CLOCK_MONOTONIC) + c->patience;
     int code = SQLITE_BUSY;
     for (int n = 0; (code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_PROTOCOL; n++) {
         const struct timespec pause = { 0, 1000000 };
         if (n > 0)
             (void)nanosleep(&pause, NULL);
         code = sqlite3_exec(c->db, text, NULL, NULL, NULL);
-        if (clock_ms() >= till)
+        if (mel_clock_ms(CLOCK_MONOTONIC) >= till)
             break;
     }
     return code;

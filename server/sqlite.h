@@ -16,9 +16,11 @@ typedef struct {
     int64_t truncates_at; /* when a long log may next be emptied, on the same clock */
 } mel_sqlite;
 
+/* MEL_EIO: "PATH: cannot be created: no space left", with the text of an errno. */
+mel_status mel_sqlite_cannot(const char *path, const char *what, int reason, mel_error *err);
 /* Debian's SQLite would take options from names that begin with file: */
 mel_status mel_sqlite_check_name(const char *path, mel_error *err);
-/* Of a file that is there. */
+/* Opens an existing file. */
 mel_status mel_sqlite_open(mel_sqlite **out, const char *path, mel_error *err);
 void mel_sqlite_close(mel_sqlite *connection);
 /* Statements without results. */

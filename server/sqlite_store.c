@@ -95,13 +95,7 @@ static mel_status create_file(const char *path, mel_error *err)
         (void)close(file);
         return MEL_OK;
     }
-    const int reason = errno;
-    char text[128];
-    if (reason == EEXIST)
-        return MEL_OK;
-    if (strerror_r(reason, text, sizeof text) != 0)
-        (void)sqlite3_snprintf(sizeof text, text, "error %d", reason);
-    return mel_fail(err, MEL_EIO, "%s: cannot be created: %s", path, text);
+    return errno == EEXIST ? MEL_OK : mel_sqlite_cannot(path, "be created", errno, err);
 }
 
 static mel_status prepare_file(mel_sqlite *c, mel_error *err)

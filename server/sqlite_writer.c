@@ -1,10 +1,9 @@
 /* The thread that writes to an SQLite file: whatever is queued goes into one transaction. */
+#include "clock.h"
 #include "sqlite.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Most jobs in one transaction: bounds how long the first of them waits. */
 enum { BATCH = 256 };
@@ -44,7 +43,7 @@ static void run_job(mel_sqlite *c, job *j)
     const mel_status ended = mel_sqlite_execute(c, end, j->status == MEL_OK ? j->err : &ignored);
     if (j->status == MEL_OK)
         j->status = ended;
-    if (ended != MEL_OK) /* how much of the job is there is unknown: nothing of the batch may stay */
+    if (ended != MEL_OK) /* part of the job may be there: nothing of the batch may stay */
         mel_sqlite_rollback(c);
 }
 
@@ -106,12 +105,8 @@ static job *take_batch(mel_writer *w)
 {
     while (w->first == NULL && !w->stopping && !w->traces)
         (void)pthread_cond_wait(&w->woken, &w->lock);
-    if (w->first == NULL && !w->stopping) {
-        struct timespec soon;
-        (void)clock_gettime(CLOCK_REALTIME, &soon);
-        soon.tv_sec++;
-        (void)pthread_cond_timedwait(&w->woken, &w->lock, &soon);
-    }
+    if (w->first == NULL && !w->stopping)
+        mel_wait(&w->woken, &w->lock, 1);
     job *first = w->first, *last = first;
     if (first == NULL)
         return NULL;
@@ -131,7 +126,7 @@ static bool erases(const job *jobs)
     return jobs != NULL;
 }
 
-/* A caller's job is gone as soon as its done is seen. */
+/* A job is gone as soon as its caller sees that it is done. */
 static void finish(job *jobs)
 {
     while (jobs != NULL) {

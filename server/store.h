@@ -51,9 +51,9 @@ mel_status mel_store_counts(mel_study_counts *out, mel_store *store, const char 
 typedef struct {
     char id[MEL_ID_TEXT]; /* public, no secret */
     char study[MEL_ID_TEXT];
-    unsigned char token[MEL_HASH_BYTES]; /* keyed hash of the cookie's, unique; all zero: none */
+    unsigned char token[MEL_HASH_BYTES]; /* keyed hash of the token in the cookie, unique; all zero: none */
     char *label;                         /* NULL: anonymous; unique within a study */
-    char *about;    /* JSON: link, Prolific parameters, space of an own session, simulated */
+    char *about;    /* JSON: Prolific parameters, the start of a session without a study, simulated */
     char state[12]; /* "active", "complete", "left" */
     int64_t created, seen;
     uint64_t seed;
@@ -96,11 +96,11 @@ mel_status mel_store_append(mel_append *outcome, mel_event_row *stored, mel_stor
 mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, const char *participant,
                             mel_error *err);
 
-/* Small things by name: the server's hash key, admin tokens' hashes with their end, uploads. What has the
- * name is replaced. expires: milliseconds since 1970, after which it is not found any more; 0: never. */
+/* Blobs by name: the server's hash key, hashes of researchers' tokens, uploads. A blob with the same name is
+ * replaced. expires: milliseconds since 1970, after which it is not found any more; 0: never. */
 mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
                          mel_error *err);
-/* Things of one byte that say no more than that they are there, for ever: all of them or none. */
+/* Stores blobs of one byte, which only say that they exist, for ever: all of them or none. */
 typedef struct {
     char text[80];
 } mel_name;
@@ -109,21 +109,21 @@ mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *
 /* The stored bytes, which never expire: what another process put first wins. */
 mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,
                               const void *mine, size_t n, mel_error *err);
-/* The bytes of all things whose name begins so; no '%' or '_' in it. */
+/* The bytes of all blobs whose name begins with prefix, which has no '%' or '_'. */
 mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err);
-/* Not being there is no failure. */
+/* Removing nothing is no failure. */
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err);
 /* Removes what expired at `now` or before. */
 mel_status mel_store_expire(mel_store *store, int64_t now, mel_error *err);
 
 /* All rows of a study in one consistent snapshot, while writers go on: visit is called for each participant
- * with event NULL, then for each of their events. Rows are lent for the call. A failure of visit ends it. It
- * must not call the store. */
+ * with event NULL, then for each of their events. Rows are borrowed for the call. A failure of visit ends the
+ * reading. visit must not call the store. */
 typedef mel_status (*mel_visit)(void *user, const mel_participant_row *participant,
                                 const mel_event_row *event, mel_error *err);
 mel_status mel_store_visit(mel_store *store, const char *study, mel_visit visit, void *user, mel_error *err);
-/* An SQLite file with one study (NULL: all), readable by any tool and as a store; tokens' hashes and things
- * are left out. A file that is there is replaced in one step. */
+/* An SQLite file with one study (NULL: all), readable by any tool and as a store; tokens' hashes and blobs
+ * are left out. An existing file is replaced in one step. */
 mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err);
 /* Whether writing works now (a disk may be full): one row written and removed. */
 mel_status mel_store_check(mel_store *store, mel_error *err);

@@ -1,17 +1,10 @@
 /* Blobs in the store: bytes by name, which may expire. */
+#include "clock.h"
 #include "store_requests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 typedef struct {
     void *bytes;
@@ -71,7 +64,7 @@ mel_status mel_store_put_names(mel_store *store, const mel_name *name, size_t n,
 mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, const char *name,
                               const void *mine, size_t n, mel_error *err)
 {
-    const int64_t now = now_ms();
+    const int64_t now = mel_clock_ms(CLOCK_REALTIME);
     const mel_sql_value put[] = { mel_sql_text(name), mel_sql_bytes(mine, n), mel_sql_integer(now) };
     const mel_sql_value get[] = { mel_sql_text(name), mel_sql_integer(now) };
     blob found = { 0 };
@@ -107,7 +100,7 @@ mel_status mel_store_check(mel_store *store, mel_error *err)
 
 mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *name, mel_error *err)
 {
-    const mel_sql_value p[] = { mel_sql_text(name), mel_sql_integer(now_ms()) };
+    const mel_sql_value p[] = { mel_sql_text(name), mel_sql_integer(mel_clock_ms(CLOCK_REALTIME)) };
     blob found = { 0 };
     const mel_sql_request request = { MEL_SQL_GET, p, 2, copy_bytes, &found, forget_blob };
     const mel_status status = mel_store_read(store, &request, err);

@@ -11,14 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static mel_status cannot(const char *path, const char *what, int reason, mel_error *err)
-{
-    char text[128];
-    if (strerror_r(reason, text, sizeof text) != 0)
-        (void)snprintf(text, sizeof text, "error %d", reason);
-    return mel_fail(err, MEL_EIO, "%s: cannot %s: %s", path, what, text);
-}
-
 /* context: the new file's connection. */
 static mel_status copy_study(void *user, const mel_study_row *row, mel_error *err)
 {
@@ -56,8 +48,7 @@ static mel_status fill(const char *path, mel_store *store, const char *study, me
 {
     copying c = { .study = study };
     mel_status status = mel_sqlite_open(&c.copy, path, err);
-    if (status ==
-        MEL_OK) /* it gets its name only once it is complete and synced; until then it is one file */
+    if (status == MEL_OK) /* it gets its name only once it is complete and synced */
         status = mel_sqlite_execute(c.copy, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", err);
     if (status == MEL_OK)
         status = mel_sqlite_upgrade(c.copy, err);
@@ -75,7 +66,7 @@ static mel_status sync_file(const char *path, mel_error *err)
     const int reason = file < 0 || fsync(file) != 0 ? errno : 0;
     if (file >= 0)
         (void)close(file);
-    return reason == 0 ? MEL_OK : cannot(path, "be synced", reason, err);
+    return reason == 0 ? MEL_OK : mel_sqlite_cannot(path, "be synced", reason, err);
 }
 
 static bool same_file(const char *path, const char *other)
@@ -90,13 +81,13 @@ static mel_status copy_to(char *unfinished, mel_store *store, const char *study,
 {
     const int file = mkstemp(unfinished);
     if (file < 0)
-        return cannot(unfinished, "be created", errno, err);
+        return mel_sqlite_cannot(unfinished, "be created", errno, err);
     (void)close(file);
     mel_status status = fill(unfinished, store, study, err);
     if (status == MEL_OK)
         status = sync_file(unfinished, err);
     if (status == MEL_OK && rename(unfinished, path) != 0)
-        status = cannot(path, "be replaced", errno, err);
+        status = mel_sqlite_cannot(path, "be replaced", errno, err);
     if (status == MEL_OK)
         mel_file_sync_folder(path);
     else

@@ -199,7 +199,7 @@ typedef struct {
 static mel_status visit_rows(mel_sql *sql, void *context, mel_error *err)
 {
     visit_of *v = context;
-    if (v->begun) /* rows that were given cannot be taken back */
+    if (v->begun) /* rows that were handed out cannot be taken back */
         return mel_fail(err, MEL_EIO, "the connection to the store was lost in the middle of reading");
     v->begun = true;
     return mel_sql_walk(sql, v->study, &v->walker, err);

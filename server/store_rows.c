@@ -52,7 +52,7 @@ static mel_status add_study(mel_sql *sql, void *context, mel_error *err)
     return mel_sql_add_study(sql, context, err);
 }
 
-/* A shallow copy is what the work on the row gets: it only reads. */
+/* The work gets a shallow copy, because it takes no const pointer; it only reads. */
 mel_status mel_store_add_study(mel_store *store, const mel_study_row *study, mel_error *err)
 {
     mel_study_row row = *study;

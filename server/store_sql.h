@@ -55,7 +55,7 @@ typedef enum { MEL_SQL_NULL, MEL_SQL_INTEGER, MEL_SQL_TEXT, MEL_SQL_BYTES } mel_
 typedef struct {
     mel_sql_kind kind;
     int64_t integer;
-    const void *data; /* of texts (with a NUL at the end) and bytes; lent */
+    const void *data; /* of texts (with a NUL at the end) and bytes; borrowed */
     size_t n;         /* bytes, without the NUL */
 } mel_sql_value;
 
@@ -85,7 +85,7 @@ mel_status mel_sql_read_number(void *context, const mel_sql_value *row, mel_erro
 typedef mel_status (*mel_sql_work)(mel_sql *sql, void *context, mel_error *err);
 
 struct mel_store {
-    const char *path; /* of the one file it is in; NULL: none */
+    const char *path; /* of its file; NULL: it has none */
     /* In one snapshot. */
     mel_status (*read)(mel_store *store, mel_sql_work work, void *context, mel_error *err);
     /* In one transaction that is on disk afterwards; erases: no trace of deleted rows may be left. */

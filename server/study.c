@@ -1,4 +1,4 @@
-/* Study files: the whole of them, their options, and the study that a session without a file gets. */
+/* Study files as a whole, their options, and the study made for a session without one. */
 #include "study.h"
 #include "study_fields.h"
 

@@ -38,8 +38,7 @@ typedef struct {
     mel_phase *phase;
 } mel_study;
 
-/* A study of its own for a file; MEL_EDATA names the place of what is wrong ("phases[2].fields[0].type:
- * ..."). */
+/* Reads a file; MEL_EDATA names the field that is wrong ("phases[2].fields[0].type: ..."). */
 mel_status mel_study_parse(mel_study **out, const char *text, size_t n, mel_error *err);
 /* The same from an object, whose reference is taken over, on failure too. */
 mel_status mel_study_take(mel_study **out, json_t *file, mel_error *err);
@@ -47,7 +46,7 @@ void mel_study_free(mel_study *study);
 /* Reads the list of phases into a study that has none yet (study_phases.c). */
 mel_status mel_study_read_phases(mel_study *study, const json_t *phases, mel_error *err);
 
-/* The wrapper of a session without a study: elicitation, then the result. {"space", "words", "family",
+/* A study for a session without one: elicitation, then the result. start: {"space", "words", "family",
  * "options"}. */
 mel_status mel_study_alone(mel_study **out, const json_t *start, mel_error *err);
 

@@ -112,7 +112,7 @@ static mel_status check_item(const json_t *items, size_t i, const char *where, m
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-/* Every entry of the list under `key`, by its name ("phases[2].fields[0]"). */
+/* Checks every entry of the list under `key`, which refusals name ("phases[2].fields[0]"). */
 static mel_status check_list(const json_t *json, const char *key, size_t least, const char *where,
                              mel_status (*check)(const json_t *list, size_t i, const char *where,
                                                  mel_error *err),

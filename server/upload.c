@@ -1,4 +1,4 @@
-/* Tables that somebody sends: kept for a day, or for ever once a session or a study uses them. */
+/* Uploaded tables: kept for a day, or for ever once a session or a study uses them. */
 #include "app.h"
 
 #include "json_helpers.h"
@@ -83,7 +83,7 @@ static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_e
     return mel_table_read_memory(out, bytes, n, "the file", &opt, err);
 }
 
-/* A stranger cannot fill the disk. */
+/* Uploads have a limit, so that strangers cannot fill the disk. */
 static mel_status check_room(const mel_app *app, size_t n, mel_error *err)
 {
     int64_t stored = 0;
@@ -95,8 +95,8 @@ static mel_status check_room(const mel_app *app, size_t n, mel_error *err)
 
 static void upload(mel_call *call)
 {
-    size_t n = 0;
-    const char *bytes = mel_request_body(call->request, &n);
+    const char *bytes = call->request->body;
+    const size_t n = call->request->n;
     mel_table *table = NULL;
     json_t *columns = NULL;
     char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];

@@ -1,0 +1,33 @@
+/* Clocks, and waiting for a while. */
+#ifndef MEL_SERVER_CLOCK_H
+#define MEL_SERVER_CLOCK_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+/* CLOCK_REALTIME: since 1970, UTC. */
+static inline int64_t mel_clock_ms(clockid_t clock)
+{
+    struct timespec t = { 0 };
+    (void)clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static inline double mel_clock_seconds(clockid_t clock)
+{
+    struct timespec t = { 0 };
+    (void)clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Until the condition is signalled, or so many seconds have passed; the lock is held. */
+static inline void mel_wait(pthread_cond_t *condition, pthread_mutex_t *lock, time_t seconds)
+{
+    struct timespec end;
+    (void)clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += seconds;
+    (void)pthread_cond_timedwait(condition, lock, &end);
+}
+
+#endif
