@@ -38,9 +38,9 @@ void mel_cache_limit(mel_cache *cache, size_t workers)
     cache->workers = workers;
 }
 
-mel_status mel_cache_too_busy(mel_error *err)
+void mel_cache_too_busy(mel_error *err)
 {
-    return mel_fail(err, MEL_BUSY, "the server is busy with other people's data; try again in a moment");
+    (void)mel_fail(err, MEL_BUSY, "the server is busy with other people's data; try again in a moment");
 }
 
 /* At most a quarter of the workers do heavy work at a time, and a quarter always stay free for answers. */
@@ -62,7 +62,9 @@ mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err)
     cache->n_making += may;
     cache->n_stuck += may;
     pthread_mutex_unlock(&cache->lock);
-    return may ? MEL_OK : mel_cache_too_busy(err);
+    if (!may)
+        mel_cache_too_busy(err);
+    return may ? MEL_OK : MEL_BUSY;
 }
 
 void mel_cache_end_work(mel_cache *cache)

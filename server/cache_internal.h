@@ -62,7 +62,7 @@ struct mel_cache {
 /* Whether one more caller may begin heavy work, or wait for it. */
 bool mel_cache_may_begin(const mel_cache *cache);
 bool mel_cache_may_wait(const mel_cache *cache);
-mel_status mel_cache_too_busy(mel_error *err); /* MEL_BUSY */
+void mel_cache_too_busy(mel_error *err); /* says why MEL_BUSY is returned */
 
 /* --- the other files -------------------------------------------------------------------------------- */
 

@@ -113,7 +113,7 @@ static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error 
     mel_participant_entry *entry = find_participant(cache, id);
     if (entry != NULL && entry->taken && cache->workers > 0 &&
         (entry->waiting >= cache->workers / 2 || !mel_cache_may_wait(cache))) {
-        (void)mel_cache_too_busy(err);
+        mel_cache_too_busy(err);
         return NULL;
     }
     if (entry == NULL) {

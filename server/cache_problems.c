@@ -68,7 +68,8 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     mel_problem_entry *entry = mel_alloc_zero(1, sizeof *entry);
     if (entry == NULL) {
         free(key);
-        return mel_fail_memory(err, "a study");
+        (void)mel_fail_memory(err, "a study");
+        return MEL_ENOMEM;
     }
     *entry = (mel_problem_entry){ .next = cache->problems, .key = key, .making = true };
     cache->problems = entry;
@@ -108,8 +109,10 @@ static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *k
             return status;
     } else {
         free(key);
-        if (entry == NULL || entry->making)
-            return mel_cache_too_busy(err);
+        if (entry == NULL || entry->making) {
+            mel_cache_too_busy(err);
+            return MEL_BUSY;
+        }
     }
     entry->users++;
     entry->used = ++cache->clock;
@@ -137,7 +140,8 @@ mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *
         free(open_study);
         free(key);
         mel_study_free(study);
-        return mel_fail_memory(err, "a study");
+        (void)mel_fail_memory(err, "a study");
+        return MEL_ENOMEM;
     }
     mel_problem_entry *entry = NULL;
     pthread_mutex_lock(&cache->lock);

@@ -56,7 +56,7 @@ static mel_status fill_training(json_t *page, mel_flow *flow, mel_error *err)
                  err);
 }
 
-static mel_status fill_guess(json_t *page, const mel_flow *flow, mel_error *err)
+static mel_status fill_guess(json_t *page, mel_flow *flow, mel_error *err)
 {
     char *missed = mel_mistake_name(flow->problem, flow->study->words, 1, 0, false);
     char *alarm = mel_mistake_name(flow->problem, flow->study->words, 0, 1, true);
@@ -79,7 +79,7 @@ static void completion_code(char code[9], uint64_t seed)
     code[8] = '\0';
 }
 
-static mel_status fill_done(json_t *page, const mel_flow *flow, mel_error *err)
+static mel_status fill_done(json_t *page, mel_flow *flow, mel_error *err)
 {
     char code[9];
     completion_code(code, flow->seed);
@@ -90,7 +90,7 @@ static mel_status fill_done(json_t *page, const mel_flow *flow, mel_error *err)
                  err);
 }
 
-static mel_status fill_text(json_t *page, const mel_flow *flow, mel_error *err)
+static mel_status fill_text(json_t *page, mel_flow *flow, mel_error *err)
 {
     if (!mel_json_is_true(mel_flow_current(flow)->json, "view"))
         return MEL_OK;
@@ -99,27 +99,12 @@ static mel_status fill_text(json_t *page, const mel_flow *flow, mel_error *err)
     return status == MEL_OK ? whole(mel_json_put(page, "view", views), err) : status;
 }
 
-static mel_status fill(json_t *page, mel_flow *flow, mel_error *err)
-{
-    switch (mel_flow_current(flow)->kind) {
-    case MEL_PHASE_ELICITATION:
-    case MEL_PHASE_EVALUATION:
-        return fill_question(page, flow, err);
-    case MEL_PHASE_TRAINING:
-        return fill_training(page, flow, err);
-    case MEL_PHASE_GUESS:
-        return fill_guess(page, flow, err);
-    case MEL_PHASE_DONE:
-        return fill_done(page, flow, err);
-    case MEL_PHASE_TEXT:
-        return fill_text(page, flow, err);
-    case MEL_PHASE_CONSENT:
-    case MEL_PHASE_FORM:
-    case MEL_PHASE_RESULT:
-        break;
-    }
-    return MEL_OK;
-}
+/* By mel_phase_kind; NULL: the texts of the phase are all. */
+static mel_status (*const fill[])(json_t *page, mel_flow *flow, mel_error *err) = {
+    [MEL_PHASE_TEXT] = fill_text,           [MEL_PHASE_TRAINING] = fill_training,
+    [MEL_PHASE_GUESS] = fill_guess,         [MEL_PHASE_ELICITATION] = fill_question,
+    [MEL_PHASE_EVALUATION] = fill_question, [MEL_PHASE_DONE] = fill_done,
+};
 
 /* --- the whole page ----------------------------------------------------------------------------- */
 
@@ -172,8 +157,8 @@ mel_status mel_flow_page(json_t **page, mel_flow *flow, mel_error *err)
                                   mel_json_put(out, "progress", progress(flow)) &&
                                   mel_json_copy(out, flow->study->file, settings, 2),
                               err);
-    if (status == MEL_OK)
-        status = fill(out, flow, err);
+    if (status == MEL_OK && fill[phase->kind] != NULL)
+        status = fill[phase->kind](out, flow, err);
     *page = mel_json_if(status == MEL_OK, out);
     return status;
 }

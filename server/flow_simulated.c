@@ -57,22 +57,15 @@ static json_t *ask_oracle(mel_flow *flow, mel_oracle *oracle, mel_error *err)
 json_t *mel_flow_simulated(mel_flow *flow, mel_oracle *oracle, double guess, mel_error *err)
 {
     const mel_phase *phase = mel_flow_current(flow);
-    switch (phase->kind) {
-    case MEL_PHASE_CONSENT:
-        return json_pack("{s:b, s:O}", "agreed", 1, "version", json_object_get(phase->json, "version"));
-    case MEL_PHASE_FORM:
-        return fill_form(json_object_get(phase->json, "fields"));
-    case MEL_PHASE_TRAINING:
-        return solve_training(flow, err);
-    case MEL_PHASE_GUESS:
-        return json_pack("{s:o}", "ratio", isfinite(guess) ? json_real(guess) : json_null());
-    case MEL_PHASE_ELICITATION:
-    case MEL_PHASE_EVALUATION:
+    if (mel_flow_asks(flow))
         return ask_oracle(flow, oracle, err);
-    case MEL_PHASE_TEXT:
-    case MEL_PHASE_RESULT:
-    case MEL_PHASE_DONE:
-        break;
-    }
+    if (phase->kind == MEL_PHASE_CONSENT)
+        return json_pack("{s:b, s:O}", "agreed", 1, "version", json_object_get(phase->json, "version"));
+    if (phase->kind == MEL_PHASE_FORM)
+        return fill_form(json_object_get(phase->json, "fields"));
+    if (phase->kind == MEL_PHASE_TRAINING)
+        return solve_training(flow, err);
+    if (phase->kind == MEL_PHASE_GUESS)
+        return json_pack("{s:o}", "ratio", isfinite(guess) ? json_real(guess) : json_null());
     return json_object();
 }

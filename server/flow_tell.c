@@ -158,31 +158,27 @@ static mel_status ask_more(mel_flow *flow, mel_error *err)
     return mel_flow_skip_finished(flow, err);
 }
 
+static mel_status tell_result(mel_flow *flow, const json_t *value, mel_error *err)
+{
+    return mel_json_is_true(value, "more") ? ask_more(flow, err) : mel_flow_next_phase(flow, err);
+}
+
 mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, mel_error *err)
 {
+    /* By mel_phase_kind; NULL: any value leads to the next phase. */
+    static mel_status (*const tell[])(mel_flow * flow, const json_t *value, mel_error *err) = {
+        [MEL_PHASE_CONSENT] = tell_consent,   [MEL_PHASE_FORM] = tell_form,
+        [MEL_PHASE_TRAINING] = tell_training, [MEL_PHASE_GUESS] = tell_guess,
+        [MEL_PHASE_RESULT] = tell_result,     [MEL_PHASE_DONE] = NULL,
+    };
     if (!json_is_object(value))
         return mel_fail(err, MEL_EINVAL, "value: expected an object");
     if (flow->left || flow->complete)
         return mel_fail(err, MEL_EINVAL, "this study is over");
     if (mel_json_is_true(value, "undo"))
         return undo(flow, err);
-    switch (mel_flow_current(flow)->kind) {
-    case MEL_PHASE_CONSENT:
-        return tell_consent(flow, value, err);
-    case MEL_PHASE_FORM:
-        return tell_form(flow, value, err);
-    case MEL_PHASE_TRAINING:
-        return tell_training(flow, value, err);
-    case MEL_PHASE_GUESS:
-        return tell_guess(flow, value, err);
-    case MEL_PHASE_ELICITATION:
-    case MEL_PHASE_EVALUATION:
+    if (mel_flow_asks(flow))
         return tell_question(flow, value, seconds, err);
-    case MEL_PHASE_RESULT:
-        return mel_json_is_true(value, "more") ? ask_more(flow, err) : mel_flow_next_phase(flow, err);
-    case MEL_PHASE_TEXT:
-    case MEL_PHASE_DONE:
-        break;
-    }
-    return mel_flow_next_phase(flow, err);
+    const mel_phase_kind kind = mel_flow_current(flow)->kind;
+    return tell[kind] != NULL ? tell[kind](flow, value, err) : mel_flow_next_phase(flow, err);
 }

@@ -342,6 +342,56 @@ static void test_damage(void **state)
     free(header);
 }
 
+/* What a session would write: the same lines as its file but for their times, and a session again when read.
+ */
+static void test_to_text(void **state)
+{
+    (void)state;
+    const mel_session_options opt = options();
+    mel_session *session = open_session(test_path("written.jsonl"), &opt), *again = NULL;
+    answer_some(session, 3);
+    char *text = NULL, *at = NULL;
+    mel_error err;
+    assert_ok(mel_session_to_text(&text, session, &identity, &err), &err);
+    size_t n = 0;
+    char *file = read_text(test_path("written.jsonl"), &n);
+    while ((at = strstr(file, "\"time\":\"")) != NULL) {
+        char *end = strchr(at + strlen("\"time\":\""), '"') + strlen("\",");
+        memmove(at, end, strlen(end) + 1);
+    }
+    assert_string_equal(text, file);
+    again = open_session(test_file("copied.jsonl", text, strlen(text)), &opt);
+    assert_int_equal(mel_session_answers(again), 3);
+    assert_close(mel_session_record(again, 2).seconds, 1.5, 0.0);
+    free(file);
+    free(text);
+    mel_session_free(again);
+    mel_session_free(session);
+}
+
+/* A recorded pair is compared with the question number by number; NaN equals nothing. */
+static void test_check_pair(void **state)
+{
+    (void)state;
+    const mel_session_options opt = options();
+    mel_session *session = open_session(test_path("pairs.jsonl"), &opt);
+    const mel_question *question = ask(session);
+    const double *a = question->a, *b = question->b;
+    const struct {
+        double b1;
+        mel_status want;
+    } rows[] = {
+        { b[1], MEL_OK }, { b[1] + 1e-7, MEL_OK }, { b[1] + 1e-5, MEL_ECONFLICT }, { NAN, MEL_ECONFLICT }
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_error err = { .text = "b[1] was" };
+        assert_int_equal(mel_question_check_pair(question, a, (double[]){ b[0], rows[i].b1 }, &err),
+                         rows[i].want);
+        assert_non_null(strstr(err.text, "b[1] was"));
+    }
+    mel_session_free(session);
+}
+
 /* A log is not continued under other settings or on other data; only its budget may change. */
 static void test_changed_header(void **state)
 {
@@ -550,6 +600,8 @@ int main(void)
         cmocka_unit_test(test_changed_header),
         cmocka_unit_test(test_one_process_at_a_time),
         cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_to_text),
+        cmocka_unit_test(test_check_pair),
         cmocka_unit_test(test_posterior),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_old_files),
