@@ -87,7 +87,7 @@ void mel_admin_login(mel_call *call)
     else if (right)
         log_in(call);
     else
-        mel_call_wrong(call, "wrong-token", "this is not the researcher's token");
+        mel_call_wrong_token(call, "wrong-token", "this is not the researcher's token");
     json_decref(body);
 }
 
@@ -122,7 +122,7 @@ bool mel_call_admin(mel_call *call)
     const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
     free(bytes);
     if (status == MEL_EINVAL)
-        mel_call_wrong(call, "not-logged-in", first);
+        mel_call_wrong_token(call, "not-logged-in", first);
     else if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
     return status == MEL_OK;
@@ -139,7 +139,7 @@ static bool find_study(mel_study_row *row, mel_call *call)
 {
     const char *id = call->rest[0];
     const mel_status status =
-        strcmp(id, MEL_ALONE) != 0 ? mel_store_study(row, call->app->store, id, &call->err) : MEL_EINVAL;
+        strcmp(id, MEL_NO_STUDY) != 0 ? mel_store_study(row, call->app->store, id, &call->err) : MEL_EINVAL;
     if (status == MEL_EINVAL)
         mel_call_error(call, 404, "no-study", "there is no such study", NULL);
     else if (status != MEL_OK)
@@ -244,7 +244,7 @@ json_t *mel_studies_json(mel_store *store, mel_error *err)
     json_t *list = json_array();
     bool good = list != NULL;
     for (size_t i = 0; i < n && good; i++)
-        if (strcmp(row[i].id, MEL_ALONE) != 0)
+        if (strcmp(row[i].id, MEL_NO_STUDY) != 0)
             good = mel_json_add(list, study_line(&row[i], store));
     mel_study_rows_free(row, n);
     if (!good)
@@ -268,7 +268,7 @@ void mel_admin_create(mel_call *call)
         return;
     char id[MEL_ID_TEXT];
     const mel_status status =
-        mel_space_is_harmless(json_object_get(body, "space"), call->app->datasets)
+        mel_space_is_allowed(json_object_get(body, "space"), call->app->datasets)
             ? mel_manage_create(id, call->app->store, call->app->cache, call->request->body, &call->err)
             : mel_fail(&call->err, MEL_EINVAL,
                        "space: over the web choose bundled data, an upload, a population or a ball; `melicit "

@@ -48,7 +48,7 @@ static json_t *page_of(mel_call *call, mel_participant *participant)
                       mel_json_put(page, "csrf", json_string(csrf)) &&
                       mel_json_put(page, "study",
                                    json_pack("{s:s, s:s?}", "title", participant->open_study->study->title,
-                                             "id", strcmp(study, MEL_ALONE) != 0 ? study : NULL));
+                                             "id", strcmp(study, MEL_NO_STUDY) != 0 ? study : NULL));
     json_t *out = good ? json_pack("{s:O}", "page", page) : NULL;
     json_decref(page);
     if (out == NULL)

@@ -116,7 +116,8 @@ static void admit(mel_call *call, const mel_open_study *open_study, const joiner
     else if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
     else if (linkless)
-        mel_call_wrong(call, "wrong-link", "this study is for those who have a personal link; use all of it");
+        mel_call_wrong_token(call, "wrong-link",
+                             "this study is for those who have a personal link; use all of it");
     else if (quota > 0 && counts.complete - counts.simulated >= quota)
         mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
     else
@@ -178,7 +179,7 @@ static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
     mel_link_of(right, out->study, out->label, call->app);
     out->linked = strlen(link) == strlen(right) && sodium_memcmp(link, right, strlen(right)) == 0;
     if (!out->linked)
-        mel_call_wrong(call, "wrong-link", "this link is not one of the study's");
+        mel_call_wrong_token(call, "wrong-link", "this link is not one of the study's");
     return out->linked;
 }
 
@@ -189,7 +190,7 @@ void mel_api_join(mel_call *call)
     if (body != NULL && read_joiner(&who, call, body)) {
         mel_open_study *open_study = NULL;
         const mel_status status =
-            strcmp(who.study, MEL_ALONE) != 0
+            strcmp(who.study, MEL_NO_STUDY) != 0
                 ? mel_open_study_by_id(&open_study, call->app->cache, who.study, &call->err)
                 : MEL_EINVAL;
         if (status == MEL_EINVAL)
@@ -212,8 +213,8 @@ static mel_status check_start(mel_call *call, const json_t *body)
     mel_study *study = NULL;
     mel_open_study *open_study = NULL;
     mel_flow *flow = NULL;
-    mel_status status = mel_space_is_harmless(space, call->app->datasets)
-                            ? mel_study_alone(&study, body, &call->err)
+    mel_status status = mel_space_is_allowed(space, call->app->datasets)
+                            ? mel_study_for_session(&study, body, &call->err)
                             : mel_fail(&call->err, MEL_EINVAL,
                                        "space: choose bundled data, an upload, a population or a ball");
     if (status == MEL_OK)
@@ -234,7 +235,7 @@ void mel_api_start(mel_call *call)
         return;
     const mel_status status = check_start(call, body);
     if (status == MEL_OK)
-        join_as_new(call, MEL_ALONE, NULL, json_pack("{s:O}", "start", body));
+        join_as_new(call, MEL_NO_STUDY, NULL, json_pack("{s:O}", "start", body));
     else
         mel_call_finish(call, status, NULL);
     json_decref(body);

@@ -196,7 +196,7 @@ bool mel_call_is_own(mel_call *call, const char *cookie)
     return own;
 }
 
-void mel_call_wrong(mel_call *call, const char *code, const char *message)
+void mel_call_wrong_token(mel_call *call, const char *code, const char *message)
 {
     mel_app *app = call->app;
     const int64_t minute = mel_now() / 60000;
@@ -243,7 +243,7 @@ bool mel_call_participant(mel_call *call)
     mel_participant_row row;
     const mel_status status = mel_store_participant_by_token(&row, call->app->store, hash, &call->err);
     if (status == MEL_EINVAL)
-        mel_call_wrong(call, "no-session", nobody);
+        mel_call_wrong_token(call, "no-session", nobody);
     else if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
     memcpy(call->participant, row.id, sizeof row.id);

@@ -58,7 +58,7 @@ void mel_call_cookie(mel_call *call, const char *name, const char *token, int64_
 bool mel_call_is_own(mel_call *call, const char *cookie);
 /* The answer to a wrong token: 403 or, after too many of one client within a minute, 429. Right ones are
  * never held up. */
-void mel_call_wrong(mel_call *call, const char *code, const char *message);
+void mel_call_wrong_token(mel_call *call, const char *code, const char *message);
 
 /* The body as a JSON object; NULL with the answer set. mel_call_own_body checks mel_call_is_own first. */
 json_t *mel_call_body(mel_call *call);
@@ -109,7 +109,7 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 #define MEL_UPLOAD "upload:" /* precedes the id of an upload, in a space and in the store */
 bool mel_is_upload(const char *text);
 /* Whether strangers may use this space: bundled data, uploads and models, never files of the server. */
-bool mel_space_is_harmless(const json_t *space, const json_t *datasets);
+bool mel_space_is_allowed(const json_t *space, const json_t *datasets);
 /* Keeps the uploads that a space names for ever. */
 mel_status mel_space_keep(mel_store *store, const json_t *space, mel_error *err);
 

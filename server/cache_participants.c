@@ -62,7 +62,7 @@ static mel_status find_open_study(mel_open_study **out, mel_cache *cache, const 
     const json_t *start = json_object_get(about, "start");
     if (start != NULL) {
         mel_study *study = NULL;
-        status = mel_study_alone(&study, start, err);
+        status = mel_study_for_session(&study, start, err);
         if (status == MEL_OK)
             status = mel_open_study_of(out, cache, study, err);
     } else {

@@ -47,7 +47,7 @@ double mel_flow_guess(const mel_flow *flow); /* cost ratio; NaN: not asked */
 typedef struct {
     uint32_t n, elicited, guess, accuracy, f1;
     bool planar; /* guess, accuracy and F1 are known */
-} mel_agreed;
-mel_status mel_flow_agreed(mel_agreed *out, mel_flow *flow, mel_error *err);
+} mel_flow_agreements;
+mel_status mel_flow_agreement(mel_flow_agreements *out, mel_flow *flow, mel_error *err);
 
 #endif

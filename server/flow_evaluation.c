@@ -81,7 +81,7 @@ static double f1_of(const mel_face *face, const double *point)
 }
 
 /* Accuracy, F1 and the guess, by which one miss counts as much as `guess` false alarms. */
-static void count_planar(mel_agreed *out, const mel_flow *flow, const double *a, const double *b,
+static void count_planar(mel_flow_agreements *out, const mel_flow *flow, const double *a, const double *b,
                          mel_answer answer)
 {
     const mel_face *face = flow->problem->domain.face;
@@ -90,9 +90,9 @@ static void count_planar(mel_agreed *out, const mel_flow *flow, const double *a,
     out->guess += isfinite(flow->guess) && agrees(flow->guess * (a[0] - b[0]) + (a[1] - b[1]), answer);
 }
 
-mel_status mel_flow_agreed(mel_agreed *out, mel_flow *flow, mel_error *err)
+mel_status mel_flow_agreement(mel_flow_agreements *out, mel_flow *flow, mel_error *err)
 {
-    *out = (mel_agreed){ .planar = flow->problem->domain.face != NULL };
+    *out = (mel_flow_agreements){ .planar = flow->problem->domain.face != NULL };
     if (flow->n_evaluation == 0)
         return MEL_OK;
     mel_metric *metric = NULL;

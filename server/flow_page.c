@@ -135,7 +135,7 @@ static json_t *progress(mel_flow *flow)
                      sure);
 }
 
-static mel_status bye_page(json_t **page, mel_error *err)
+static mel_status refusal_page(json_t **page, mel_error *err)
 {
     *page = json_pack("{s:s, s:s, s:s}", "kind", "bye", "title", "Thank you for your time", "text",
                       "You did not agree to take part. Nothing further is asked or kept.");
@@ -149,7 +149,7 @@ mel_status mel_flow_page(json_t **page, mel_flow *flow, mel_error *err)
     static const char *const settings[] = { "show", "words" };
     *page = NULL;
     if (flow->left)
-        return bye_page(page, err);
+        return refusal_page(page, err);
     const mel_phase *phase = mel_flow_current(flow);
     json_t *out =
         json_pack("{s:s, s:b}", "kind", mel_flow_page_name(flow), "can_undo", mel_flow_can_undo(flow));

@@ -38,10 +38,7 @@ char *mel_link_query(const char *study, const char *label, const mel_app *app)
         else
             mel_buffer_printf(&text, "%%%02X", (unsigned)(unsigned char)*at);
     mel_buffer_printf(&text, "&link=%s", link);
-    if (text.status == MEL_OK)
-        return text.data;
-    mel_buffer_free(&text);
-    return NULL;
+    return mel_buffer_take(&text);
 }
 
 /* --- what was made ------------------------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 mel_status mel_manage_prepare(mel_store *store, mel_error *err)
 {
     static char none[] = "{}";
-    const mel_study_row row = { .id = MEL_ALONE, .file = none, .state = "closed", .created = mel_now() };
+    const mel_study_row row = { .id = MEL_NO_STUDY, .file = none, .state = "closed", .created = mel_now() };
     const mel_status status = mel_store_add_study(store, &row, err);
     return status == MEL_ECONFLICT ? MEL_OK : status;
 }

@@ -5,7 +5,7 @@
 #include "cache.h"
 
 /* Sessions without a study belong to this row, which is never listed. */
-#define MEL_ALONE "alone"
+#define MEL_NO_STUDY "alone"
 mel_status mel_manage_prepare(mel_store *store, mel_error *err);
 
 /* Checks a study file: its problem can be made, and somebody who agrees to everything reaches the end. The

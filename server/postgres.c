@@ -178,7 +178,7 @@ void mel_postgres_disconnect(mel_postgres *c)
 }
 
 /* Without this libpq prints the notices of the server. */
-static void be_silent(void *context, const char *text)
+static void ignore_notice(void *context, const char *text)
 {
     (void)context;
     (void)text;
@@ -215,7 +215,7 @@ mel_status mel_postgres_connect(mel_postgres *c, const char *url, mel_error *err
         mel_postgres_disconnect(c);
         return status;
     }
-    (void)PQsetNoticeProcessor(c->link, be_silent, NULL);
+    (void)PQsetNoticeProcessor(c->link, ignore_notice, NULL);
     const mel_status status = set_up(c, err);
     if (status != MEL_OK)
         mel_postgres_disconnect(c);

@@ -10,15 +10,6 @@
 
 enum { MOST_TEXT = 100000 };
 
-/* The text, for the caller to free; NULL without memory. */
-static char *taken(mel_buffer *text)
-{
-    if (text->status == MEL_OK && text->data != NULL)
-        return text->data;
-    mel_buffer_free(text);
-    return NULL;
-}
-
 /* --- words -------------------------------------------------------------------------------------- */
 
 static void add_plural(mel_buffer *text, const char *noun)
@@ -35,10 +26,10 @@ char *mel_mistake_name(const mel_problem *problem, const json_t *words, size_t t
     mel_buffer_init(&text, MOST_TEXT);
     const json_t *mistakes = json_object_get(words, "mistakes");
     const char *key = truth == 1 ? "missed" : "false_alarm";
-    const char *own = problem->n_classes == 2 ? json_string_value(json_object_get(mistakes, key)) : NULL;
+    const char *own = problem->n_classes == 2 ? mel_json_string(mistakes, key) : NULL;
     char plural_key[24];
     (void)snprintf(plural_key, sizeof plural_key, "%s_plural", key);
-    const char *many = plural ? json_string_value(json_object_get(mistakes, plural_key)) : NULL;
+    const char *many = plural ? mel_json_string(mistakes, plural_key) : NULL;
     if (own != NULL && many != NULL)
         mel_buffer_puts(&text, many);
     else if (own != NULL && plural)
@@ -48,7 +39,7 @@ char *mel_mistake_name(const mel_problem *problem, const json_t *words, size_t t
     else
         mel_buffer_printf(&text, "%s predicted as %s", problem->class_name[truth],
                           problem->class_name[predicted]);
-    return taken(&text);
+    return mel_buffer_take(&text);
 }
 
 /* "12 fewer missed cancer cases": what changes from left to right. */
@@ -68,7 +59,7 @@ static json_t *difference(const mel_problem *problem, const json_t *words, size_
         mel_buffer_printf(&text, "%s predicted rightly", problem->class_name[truth]);
     if (problem->n_groups > 1)
         mel_buffer_printf(&text, " (%s)", problem->group_name[group]);
-    char *words_out = taken(&text);
+    char *words_out = mel_buffer_take(&text);
     json_t *one = words_out == NULL || name == NULL
                       ? NULL
                       : json_pack("{s:s, s:s, s:I, s:I, s:s, s:I, s:I, s:I}", "text", words_out, "name", name,
@@ -85,7 +76,7 @@ static json_t *differences(const mel_counted *c, const mel_problem *problem, con
                            bool swapped)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
+    bool good = true;
     for (int right = 0; right < 2 && good; right++) {
         if (right == 1 && json_array_size(list) > 0)
             break;
@@ -94,8 +85,8 @@ static json_t *differences(const mel_counted *c, const mel_problem *problem, con
             const int64_t left = swapped ? c->b[i] : c->a[i], other = swapped ? c->a[i] : c->b[i];
             if ((truth == predicted) != (right == 1) || left == other || left < 0 || other < 0)
                 continue;
-            good = json_array_append_new(list, difference(problem, words, i / (c->k * c->k), truth, predicted,
-                                                          left, other)) == 0;
+            good = mel_json_add(list,
+                                difference(problem, words, i / (c->k * c->k), truth, predicted, left, other));
         }
     }
     return mel_json_if(good, list);
@@ -103,20 +94,22 @@ static json_t *differences(const mel_counted *c, const mel_problem *problem, con
 
 /* --- numbers ------------------------------------------------------------------------------------ */
 
+/* null where a count is unknown. */
+static json_t *count_row(size_t k, const int64_t *count)
+{
+    json_t *row = json_array();
+    bool good = true;
+    for (size_t i = 0; i < k && good; i++)
+        good = mel_json_add(row, count[i] < 0 ? json_null() : json_integer((json_int_t)count[i]));
+    return mel_json_if(good, row);
+}
+
 static json_t *matrix(size_t k, const int64_t *count)
 {
     json_t *rows = json_array();
-    bool good = rows != NULL;
-    for (size_t i = 0; i < k && good; i++) {
-        json_t *row = json_array();
-        good = row != NULL;
-        for (size_t j = 0; j < k && good; j++)
-            good = json_array_append_new(row, count[i * k + j] < 0
-                                                  ? json_null()
-                                                  : json_integer((json_int_t)count[i * k + j])) == 0;
-        if (row != NULL)
-            good = json_array_append_new(rows, row) == 0 && good;
-    }
+    bool good = true;
+    for (size_t i = 0; i < k && good; i++)
+        good = mel_json_add(rows, count_row(k, count + i * k));
     return mel_json_if(good, rows);
 }
 
@@ -126,7 +119,7 @@ static json_t *counts(const mel_counted *c, const int64_t *side)
     if (c->n_groups == 1)
         return matrix(c->k, side);
     json_t *groups = json_array();
-    bool good = groups != NULL;
+    bool good = true;
     for (size_t g = 0; g < c->n_groups && good; g++)
         good = mel_json_add(groups, matrix(c->k, side + g * c->k * c->k));
     return mel_json_if(good, groups);
@@ -134,20 +127,19 @@ static json_t *counts(const mel_counted *c, const int64_t *side)
 
 static json_t *classes(const mel_problem *problem)
 {
+    const double *share = problem->class_share;
     json_t *list = json_array();
-    bool good = list != NULL;
+    bool good = true;
     for (size_t i = 0; i < problem->n_classes && good; i++)
-        good = json_array_append_new(list, json_pack("{s:s, s:o}", "name", problem->class_name[i], "share",
-                                                     problem->class_share != NULL
-                                                         ? json_real(problem->class_share[i])
-                                                         : json_null())) == 0;
+        good = mel_json_add(list, json_pack("{s:s, s:o}", "name", problem->class_name[i], "share",
+                                            share != NULL ? json_real(share[i]) : json_null()));
     return mel_json_if(good, list);
 }
 
 static json_t *groups(const mel_problem *problem)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
+    bool good = true;
     for (size_t i = 0; problem->n_groups > 1 && i < problem->n_groups && good; i++)
         good = mel_json_add(list, json_string(problem->group_name[i]));
     return mel_json_if(good, list);
@@ -157,7 +149,7 @@ static json_t *groups(const mel_problem *problem)
 static json_t *frame(const mel_counted *c, const mel_problem *problem)
 {
     json_t *out = json_object();
-    const bool good = out != NULL && mel_json_put(out, "people", json_integer((json_int_t)c->people)) &&
+    const bool good = mel_json_put(out, "people", json_integer((json_int_t)c->people)) &&
                       mel_json_put(out, "of_each_class", json_boolean(c->of_each_class)) &&
                       mel_json_put(out, "classes", classes(problem)) &&
                       mel_json_put(out, "groups", groups(problem)) &&
@@ -172,8 +164,7 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
     json_t *out = frame(&c, problem);
-    const bool good = out != NULL &&
-                      mel_json_put(out, "number", json_integer((json_int_t)question->number)) &&
+    const bool good = mel_json_put(out, "number", json_integer((json_int_t)question->number)) &&
                       mel_json_put(out, "expected", json_integer((json_int_t)question->expected)) &&
                       mel_json_put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
                       mel_json_put(out, "b", counts(&c, swapped ? c.a : c.b)) &&
@@ -181,11 +172,9 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
                       mel_json_put(out, "swapped", json_boolean(swapped)) &&
                       (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
     mel_counted_clear(&c);
-    if (good)
-        return out;
-    json_decref(out);
-    (void)mel_fail_memory(err, "a question");
-    return NULL;
+    if (!good)
+        (void)mel_fail_memory(err, "a question");
+    return mel_json_if(good, out);
 }
 
 json_t *mel_views_to_json(const mel_question *question, const mel_problem *problem, uint32_t people,

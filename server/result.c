@@ -120,10 +120,7 @@ static char *coordinate_name(const finding *f, size_t i)
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
     mel_buffer_printf(&text, "%s predicted rightly", f->problem->class_name[class_code]);
-    if (text.status == MEL_OK)
-        return text.data;
-    mel_buffer_free(&text);
-    return NULL;
+    return mel_buffer_take(&text);
 }
 
 static json_t *weight_json(const finding *f, size_t i, double value)
@@ -325,8 +322,8 @@ static mel_status put_consistency(finding *f, mel_error *err)
 
 static mel_status put_agreement(finding *f, mel_error *err)
 {
-    mel_agreed agreed;
-    const mel_status status = mel_flow_agreed(&agreed, f->flow, err);
+    mel_flow_agreements agreed;
+    const mel_status status = mel_flow_agreement(&agreed, f->flow, err);
     if (status != MEL_OK || agreed.n == 0)
         return status;
     json_t *object =

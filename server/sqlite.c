@@ -16,7 +16,7 @@ enum {
 };
 
 /* Called when another connection holds a lock; n: how many times before. */
-static int wait_a_little(void *context, int n)
+static int wait_for_lock(void *context, int n)
 {
     mel_sqlite *c = context;
     const int64_t now = mel_clock_ms(CLOCK_MONOTONIC);
@@ -196,7 +196,7 @@ static mel_status open_database(mel_sqlite *c, mel_error *err)
     if (code != SQLITE_OK)
         return fail(c, code, err);
     (void)sqlite3_extended_result_codes(c->db, 1);
-    (void)sqlite3_busy_handler(c->db, wait_a_little, c);
+    (void)sqlite3_busy_handler(c->db, wait_for_lock, c);
     (void)sqlite3_wal_hook(c->db, after_commit, c);
     /* No temporary files: a full disk elsewhere must not matter. */
     return mel_sqlite_execute(

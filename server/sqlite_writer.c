@@ -137,7 +137,7 @@ static void finish(job *jobs)
     }
 }
 
-static void *write_on(void *context)
+static void *run_writer(void *context)
 {
     mel_writer *w = context;
     (void)pthread_mutex_lock(&w->lock);
@@ -196,7 +196,7 @@ mel_status mel_writer_start(mel_writer **out, mel_sqlite *connection, mel_error 
     sigset_t all, before; /* signals are for the program's other threads */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int failed = pthread_create(&w->thread, NULL, write_on, w);
+    const int failed = pthread_create(&w->thread, NULL, run_writer, w);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed != 0) {
         writer_free(w);

@@ -176,7 +176,7 @@ void mel_study_free(mel_study *study)
     free(study);
 }
 
-mel_status mel_study_alone(mel_study **out, const json_t *start, mel_error *err)
+mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error *err)
 {
     *out = NULL;
     static const char *const also[] = { "words", "show" };

@@ -48,6 +48,6 @@ mel_status mel_study_read_phases(mel_study *study, const json_t *phases, mel_err
 
 /* A study for a session without one: elicitation, then the result. start: {"space", "words", "family",
  * "options"}. */
-mel_status mel_study_alone(mel_study **out, const json_t *start, mel_error *err);
+mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error *err);
 
 #endif

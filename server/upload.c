@@ -34,7 +34,7 @@ static void different(double out[MOST_VALUES], size_t *n, const double *number, 
 static json_t *few_values(const mel_table *table, size_t column)
 {
     json_t *list = json_array();
-    bool good = list != NULL;
+    bool good = true;
     if (mel_table_column_type(table, column) == MEL_COLUMN_TEXT) {
         const size_t n = mel_table_categories(table, column);
         for (size_t i = 0; i < n && n <= MOST_VALUES && good; i++)
@@ -53,7 +53,7 @@ static json_t *few_values(const mel_table *table, size_t column)
 static json_t *describe(const mel_table *table)
 {
     json_t *columns = json_array();
-    bool good = columns != NULL;
+    bool good = true;
     for (size_t i = 0; i < mel_table_columns(table) && good; i++) {
         const bool text = mel_table_column_type(table, i) == MEL_COLUMN_TEXT;
         good = mel_json_add(columns,
@@ -143,7 +143,7 @@ bool mel_is_upload(const char *text)
 
 static const char *const files[] = { "data", "probs", "labels", "groups" };
 
-bool mel_space_is_harmless(const json_t *space, const json_t *datasets)
+bool mel_space_is_allowed(const json_t *space, const json_t *datasets)
 {
     static const char *const never[] = { "prevalence", "table" };
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)

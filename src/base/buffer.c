@@ -15,6 +15,15 @@ void mel_buffer_free(mel_buffer *buf)
     mel_buffer_init(buf, buf->cap);
 }
 
+char *mel_buffer_take(mel_buffer *buf)
+{
+    char *text = buf->status == MEL_OK ? buf->data : NULL;
+    if (text != NULL)
+        buf->data = NULL;
+    mel_buffer_free(buf);
+    return text;
+}
+
 void mel_buffer_reset(mel_buffer *buf)
 {
     buf->size = 0;

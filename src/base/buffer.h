@@ -13,6 +13,8 @@ typedef struct {
 
 void mel_buffer_init(mel_buffer *buf, size_t cap);
 void mel_buffer_free(mel_buffer *buf);
+/* The text, for the caller to free(), or NULL after a failure. The buffer is empty afterwards. */
+char *mel_buffer_take(mel_buffer *buf);
 /* Forgets the contents, keeps the memory and clears a failure. */
 void mel_buffer_reset(mel_buffer *buf);
 void mel_buffer_add(mel_buffer *buf, const void *bytes, size_t n);

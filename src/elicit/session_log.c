@@ -136,10 +136,6 @@ mel_status mel_session_to_text(char **out, const mel_session *session, const mel
                                     .b = record.b };
         add_line(&text, mel_log_line_json(&line, NULL));
     }
-    if (text.status == MEL_OK) {
-        *out = text.data;
-        return MEL_OK;
-    }
-    mel_buffer_free(&text);
-    return mel_fail_memory(err, "the session's file");
+    *out = mel_buffer_take(&text);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the session's file");
 }

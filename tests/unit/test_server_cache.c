@@ -495,7 +495,7 @@ static void add_alone(const world *w, char id[MEL_ID_TEXT], unsigned seed)
         "{\"seed\": %u}}}",
         seed);
     mel_new_id(row.id);
-    (void)snprintf(row.study, sizeof row.study, "%s", MEL_ALONE);
+    (void)snprintf(row.study, sizeof row.study, "%s", MEL_NO_STUDY);
     randombytes_buf(row.token, sizeof row.token);
     mel_error err;
     assert_ok(mel_store_add_participant(w->store, &row, &err), &err);
@@ -511,8 +511,8 @@ static void visit(const world *w, const char *id)
     mel_participant_release(w->app.cache, participant, true);
 }
 
-/* Participants hold problems: beyond forty the participant that was idle for longest goes, and comes back from the
- * store. */
+/* Participants hold problems: beyond forty the participant that was idle for longest goes, and comes back
+ * from the store. */
 static void test_participants_give_up_problems(void **state)
 {
     const world *w = *state;

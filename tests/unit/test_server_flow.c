@@ -386,15 +386,15 @@ static void test_undone_evaluation_does_not_count(void **state)
 {
     (void)state;
     world w = make(test_study_text, 1);
-    mel_agreed agreed;
+    mel_flow_agreements agreed;
     mel_error err;
     go_to(&w, "evaluation");
     json_decref(step(&w));
     json_decref(step(&w));
-    assert_ok(mel_flow_agreed(&agreed, w.flow, &err), &err);
+    assert_ok(mel_flow_agreement(&agreed, w.flow, &err), &err);
     assert_int_equal(agreed.n, 2);
     assert_ok(tell(w.flow, "{\"undo\": true}", &err), &err);
-    assert_ok(mel_flow_agreed(&agreed, w.flow, &err), &err);
+    assert_ok(mel_flow_agreement(&agreed, w.flow, &err), &err);
     assert_int_equal(agreed.n, 1);
     clear(&w);
 }
@@ -407,9 +407,9 @@ static void test_agreement(void **state)
     for (uint64_t seed = 1; seed <= 10; seed++) {
         world w = make(test_study_text, seed);
         go_to(&w, "done");
-        mel_agreed agreed;
+        mel_flow_agreements agreed;
         mel_error err;
-        assert_ok(mel_flow_agreed(&agreed, w.flow, &err), &err);
+        assert_ok(mel_flow_agreement(&agreed, w.flow, &err), &err);
         assert_int_equal(agreed.n, 15);
         assert_true(agreed.planar);
         n += agreed.n;
@@ -456,7 +456,7 @@ static void test_more_questions(void **state)
         "{\"space\": {\"population\": \"made up\"}, \"options\": {\"max_questions\": 3}}", 0, NULL);
     world w = { 0 };
     mel_error err;
-    assert_ok(mel_study_alone(&w.study, start, &err), &err);
+    assert_ok(mel_study_for_session(&w.study, start, &err), &err);
     json_decref(start);
     assert_ok(test_make_problem(&w.problem, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
     assert_ok(mel_flow_new(&w.flow, w.study, w.problem, 1, &err), &err);

@@ -138,7 +138,7 @@ static void test_alone(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         json_t *start = json_loads(rows[i].text, 0, NULL);
         mel_study *study = NULL;
-        assert_int_equal(mel_study_alone(&study, start, NULL), rows[i].want);
+        assert_int_equal(mel_study_for_session(&study, start, NULL), rows[i].want);
         assert_true((study != NULL) == (rows[i].want == MEL_OK));
         if (study != NULL)
             assert_int_equal(study->n_phases, 3);
