@@ -48,8 +48,8 @@ static bool find_names(size_t *place, size_t n, const char *const *name, const m
     return true;
 }
 
-/* The metric in the order of the place's classes and groups, which must have the same names. */
-static mel_status match_names(mel_metric **metric, const mel_place *place, mel_error *err)
+/* The metric in the order of the problem's classes and groups, which must have the same names. */
+static mel_status match_names(mel_metric **metric, const mel_problem *problem, mel_error *err)
 {
     const mel_layout *layout = mel_metric_layout(*metric);
     const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 0;
@@ -57,14 +57,14 @@ static mel_status match_names(mel_metric **metric, const mel_place *place, mel_e
     if (at == NULL)
         return mel_fail(err, MEL_ENOMEM, "not enough memory for a metric");
     mel_status status = MEL_OK;
-    if (!find_names(at, k, place->class_name, *metric, mel_metric_class_name))
+    if (!find_names(at, k, problem->class_name, *metric, mel_metric_class_name))
         status =
             mel_fail(err, MEL_EINVAL, "metric: its classes are not called as the study's, \"%s\", \"%s\"%s",
-                     place->class_name[0], place->class_name[1], k > 2 ? ", ..." : "");
-    else if (m > 0 && !find_names(at + k, m, place->group_name, *metric, mel_metric_group_name))
+                     problem->class_name[0], problem->class_name[1], k > 2 ? ", ..." : "");
+    else if (m > 0 && !find_names(at + k, m, problem->group_name, *metric, mel_metric_group_name))
         status =
             mel_fail(err, MEL_EINVAL, "metric: its groups are not called as the study's, \"%s\", \"%s\"%s",
-                     place->group_name[0], place->group_name[1], m > 2 ? ", ..." : "");
+                     problem->group_name[0], problem->group_name[1], m > 2 ? ", ..." : "");
     mel_metric *moved = NULL;
     if (status == MEL_OK)
         status = mel_metric_reorder(&moved, *metric, at, m > 0 ? at + k : NULL, err);
@@ -97,7 +97,7 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
     if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(*out), layout))
         status = mel_fail(err, MEL_EINVAL, "metric: it is about other statistics than the study's questions");
     if (status == MEL_OK)
-        status = match_names(out, place, err);
+        status = match_names(out, problem, err);
     if (status != MEL_OK) {
         mel_metric_free(*out);
         *out = NULL;

@@ -112,9 +112,9 @@ static void upload(mel_call *call)
                                &call->err);
     json_t *found = NULL;
     if (status == MEL_OK)
-        found = json_pack("{s:s, s:I, s:O, s:s, s:o}", "upload", id, "rows",
-                          (json_int_t)mel_table_rows(table), "columns", columns, "how", mel_table_how(table),
-                          "warnings", list_warnings(table));
+        found =
+            json_pack("{s:s, s:I, s:O, s:s, s:o}", "upload", id, "rows", (json_int_t)mel_table_rows(table),
+                      "columns", columns, "how", mel_table_how(table), "warnings", list_warnings(table));
     json_decref(columns);
     mel_call_finish(call, status, found);
     mel_table_free(table);

@@ -8,10 +8,10 @@
 
 enum { LONGEST = 400 };
 
-mel_counted mel_count_text(size_t n)
+mel_count_words mel_count_text(size_t n)
 {
     char digits[24];
-    mel_counted out;
+    mel_count_words out;
     const int length = snprintf(digits, sizeof digits, "%zu", n);
     size_t at = 0;
     for (int i = 0; i < length; i++) {

@@ -33,8 +33,8 @@ void mel_notes_say(const mel_notes *notes, const char *file, const mel_notice *n
 /* "4,000" */
 typedef struct {
     char text[32];
-} mel_counted;
-mel_counted mel_count_text(size_t n);
+} mel_count_words;
+mel_count_words mel_count_text(size_t n);
 
 /* Features of a LIBSVM file, compressed rows. */
 typedef struct {

@@ -1,7 +1,9 @@
+/* Text for people and for JSON: UTF-8, column widths, short numbers, names of mistakes. */
 #include "metric/text.h"
 
 #include "data/number.h"
 #include "data/utf8.h"
+#include "melicit/metric.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,10 +192,7 @@ char *mel_plural_of(const char *noun)
     mel_buffer text;
     mel_buffer_init(&text, SIZE_MAX);
     mel_text_add_plural(&text, noun);
-    if (text.status == MEL_OK)
-        return text.data;
-    mel_buffer_free(&text);
-    return NULL;
+    return mel_buffer_take(&text);
 }
 
 void mel_text_add_missed(mel_buffer *out, const char *positive_class, bool plural)
