@@ -62,8 +62,8 @@ typedef struct {
     size_t n_rows;
     mel_labels labels;
     cli_classes classes; /* what the labels are called, in the same order */
-    mel_labels groups; /* n_classes 0: no groups */
-    double *weight;    /* NULL: every row counts 1 */
+    mel_labels groups;   /* n_classes 0: no groups */
+    double *weight;      /* NULL: every row counts 1 */
 } cli_dataset;
 mel_status cli_dataset_read(cli_dataset *out, const cli_dataset_args *args, const cli_run *run,
                             mel_error *err);

@@ -29,8 +29,8 @@ static void sort_keyed(keyed *key, size_t n)
 {
     bool numbers = true;
     for (size_t i = 0; i < n; i++)
-        numbers = numbers &&
-                  mel_number_parse(key[i].text, strlen(key[i].text), &key[i].value) == MEL_NUMBER_FINITE;
+        numbers =
+            numbers && mel_number_parse(key[i].text, strlen(key[i].text), &key[i].value) == MEL_NUMBER_FINITE;
     for (size_t i = 0; i < n && !numbers; i++)
         key[i].value = 0.0;
     qsort(key, n, sizeof *key, compare_keyed);
