@@ -253,7 +253,7 @@ static void test_coverage(void **state)
     mel_rng_seed(&rng, 44);
     for (size_t r = 0; r < COUNT(rows); r++) {
         const bool slow = rows[r].assume.kind == MEL_NOISE_LOGISTIC || rows[r].assume.kind == MEL_NOISE_BAND;
-        const size_t n = slow ? test_repeats(400, 400, 10) : test_repeats(1000, 400, 40);
+        const size_t n = slow ? test_repeats(400, 120, 10) : test_repeats(1000, 400, 40);
         size_t covered = 0;
         for (size_t i = 0; i < n; i++) {
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);
@@ -270,10 +270,10 @@ static void test_coverage(void **state)
         const double share = (double)covered / (double)n;
         print_message("  %s: %.3f of %zu covered after %u questions\n", rows[r].name, share, n,
                       rows[r].questions);
-        if (n < 400)
-            continue;
-        assert_true(share >= 0.92);
-        assert_true(share <= 0.98);
+        const double off =
+            n >= 400 ? 0.03 : 3.0 * sqrt(0.95 * 0.05 / (double)n); /* few runs: three deviations */
+        assert_true(share >= 0.95 - off);
+        assert_true(share <= 0.95 + off);
     }
     mel_face_free(face);
 }
@@ -341,7 +341,8 @@ static void test_same_answers(void **state)
     mel_rng rng;
     mel_rng_seed(&rng, 45);
     double error[RUNS];
-    for (size_t i = 0; i < RUNS; i++) {
+    const size_t n = test_repeats(RUNS, RUNS, 20);
+    for (size_t i = 0; i < n; i++) {
         const double truth = 0.5 * pi * (0.05 + 0.9 * mel_rng_uniform(&rng));
         const double a[2] = { cos(truth), sin(truth) };
         const mel_layout layout = { .kind = MEL_CONFUSION, .coordinates = MEL_BINARY, .n_classes = 2 };
@@ -363,7 +364,7 @@ static void test_same_answers(void **state)
         mel_oracle_free(oracle);
         mel_metric_free(metric);
     }
-    const double p95 = mel_quantile_sort(RUNS, error, 0.95);
+    const double p95 = mel_quantile_sort(n, error, 0.95);
     print_message("  with ties within 0.03: p95 error %.4f rad after 12 questions\n", p95);
     assert_true(p95 <= 0.05);
     mel_face_free(face);

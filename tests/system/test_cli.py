@@ -17,7 +17,7 @@ import time
 import numpy
 import pytest
 
-from conftest import DATA, PROGRAM, SOURCE, environment
+from conftest import DATA, PROGRAM, SOURCE, environment, some
 
 CANCER = "breast_cancer_original"
 
@@ -261,7 +261,7 @@ def test_bad_numbers(melicit, verb, option):
         bad.append("0" if option["low"] >= 1 else "-1")
     if option["high"] < 1e15:
         bad.append(str(int(option["high"]) + 1))
-    for value in bad:
+    for value in some(bad, option["name"]):
         got = melicit(verb, *required_words(verb), f"--{option['name']}={value}")
         got.refused(2, f"--{option['name']}")
         if value:
