@@ -19,9 +19,9 @@ PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("
 SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"
 SYMBOLS = ROOT / "tools" / "symbols.txt"
-# States that clang's analyzer follows in a function: make soak follows as many as clang allows, ten times as slow.
+# States that clang's analyzer follows in a function: make soak follows as many as clang allows, six times as slow.
 ANALYZER = [] if os.environ.get("MELICIT_SOAK") else [
-    f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=10000")]
+    f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000")]
 
 
 def tracked(*patterns):
