@@ -12,9 +12,15 @@ enum {
     REFILL = 1 << 20
 };
 
+/* The number of the first row that is not a line "sep=;". */
+static size_t first_number(const mel_csv *csv)
+{
+    return csv->said ? 2 : 1;
+}
+
 static size_t row_number(const mel_csv *csv, size_t row)
 {
-    return row + (csv->dialect.header ? 2 : 1);
+    return row + first_number(csv) + csv->dialect.header;
 }
 
 /* Room for n bytes from begin on, with what may be read behind them. */
@@ -67,24 +73,42 @@ static mel_status fail_long_row(size_t row, mel_error *err)
                     MEL_CSV_ROW_CAP);
 }
 
-/* The length of the first row in the file, without a byte order mark. */
-static mel_status find_first_row(mel_csv *csv, size_t *length, mel_error *err)
+/* The length of the row with which the window starts, which grows until it holds it; the rest of the file
+ * when a quote is left open. */
+static mel_status find_row(mel_csv *csv, size_t *length, mel_error *err)
 {
-    size_t mark = 0;
     for (size_t n = MEL_CSV_PIECE;; n *= 2) {
-        const mel_status status = n <= MEL_CSV_ROW_CAP ? fill(csv, n, err) : fail_long_row(1, err);
+        const mel_status status =
+            n <= MEL_CSV_ROW_CAP ? fill(csv, n, err) : fail_long_row(first_number(csv), err);
         if (status != MEL_OK)
             return status;
-        csv->marked = csv->size >= 3 && memcmp(csv->data, "\xEF\xBB\xBF", 3) == 0;
-        mark = csv->marked ? 3 : 0;
-        *length = mel_csv_first_row(csv->data + mark, csv->size - mark);
+        *length = mel_csv_first_row(csv->data + csv->begin, csv->size - csv->begin);
         if (*length != 0 || csv->at_end)
             break;
     }
-    csv->begin = mark;
     if (*length == 0)
-        *length = csv->size - mark; /* an open quote, or nothing */
-    if (*length == 0 || (csv->size - mark == 1 && csv->data[mark] == '\n'))
+        *length = csv->size - csv->begin;
+    return MEL_OK;
+}
+
+/* The length of the first row in the file, behind a byte order mark and what separates the cells. */
+static mel_status find_first_row(mel_csv *csv, size_t *length, mel_error *err)
+{
+    mel_status status = fill(csv, MEL_CSV_PIECE, err);
+    if (status != MEL_OK)
+        return status;
+    csv->marked = csv->size >= 3 && memcmp(csv->data, "\xEF\xBB\xBF", 3) == 0;
+    csv->begin = csv->marked ? 3 : 0;
+    status = find_row(csv, length, err);
+    if (status == MEL_OK &&
+        (csv->said || mel_delimiter_said(&csv->dialect.delimiter, csv->data + csv->begin, *length))) {
+        csv->said = true;
+        csv->begin += *length;
+        status = find_row(csv, length, err);
+    }
+    if (status != MEL_OK)
+        return status;
+    if (*length == 0 || (csv->size - csv->begin == 1 && csv->data[csv->begin] == '\n'))
         return mel_fail(err, MEL_EDATA, "the file is empty");
     return MEL_OK;
 }
@@ -96,6 +120,28 @@ static mel_status start_again(mel_csv *csv, mel_error *err)
     csv->bytes_done = 0;
     csv->at_end = false;
     return mel_text_rewind(&csv->text, err);
+}
+
+/* Do carriage returns end lines, and line feeds none? The last line feed is put there by fill. */
+static bool returns_end_lines(const mel_csv *csv)
+{
+    bool inside = false, returns = false;
+    for (const char *p = csv->data, *end = p + csv->size; p < end; p++) {
+        inside ^= *p == '"';
+        if (!inside && *p == '\n' && !(csv->at_end && p + 1 == end))
+            return false;
+        returns |= !inside && *p == '\r' && p + 1 < end && p[1] != '\n';
+    }
+    return returns;
+}
+
+static mel_status find_line_ends(mel_csv *csv, mel_error *err)
+{
+    const mel_status status = fill(csv, MEL_CSV_PIECE, err);
+    if (status != MEL_OK || !returns_end_lines(csv))
+        return status;
+    csv->text.returns_end_lines = true;
+    return start_again(csv, err);
 }
 
 static mel_status find_encoding(mel_csv *csv, mel_error *err)
@@ -123,7 +169,7 @@ static mel_status take_sample(mel_csv *csv, mel_csv_sample *sample, mel_error *e
     for (size_t n = length + MEL_CSV_PIECE; status == MEL_OK; n *= 2) {
         status = fill(csv, n, err);
         const size_t have = csv->size - csv->begin;
-        mel_csv_sample_take(sample, csv->data + csv->begin, have < n ? have : n);
+        mel_csv_sample_take(sample, csv->data + csv->begin, have < n ? have : n, first_number(csv));
         if (sample->n >= 2 || csv->at_end || n >= MEL_CSV_ROW_CAP)
             break;
     }
@@ -152,8 +198,8 @@ static mel_status number_columns(mel_csv *csv, const char *text, size_t length, 
 {
     csv->n_columns = mel_csv_count_cells(text, text + length, csv->delimiter);
     if (csv->n_columns > csv->opt.max_columns)
-        return mel_fail(err, MEL_ELIMIT, "row 1: %zu columns, more than the limit of %zu", csv->n_columns,
-                        csv->opt.max_columns);
+        return mel_fail(err, MEL_ELIMIT, "row %zu: %zu columns, more than the limit of %zu",
+                        first_number(csv), csv->n_columns, csv->opt.max_columns);
     csv->names = mel_column_numbers(csv->n_columns);
     return csv->names != NULL ? MEL_OK : mel_fail_memory(err, "column names");
 }
@@ -166,13 +212,15 @@ static mel_status read_names(mel_csv *csv, mel_error *err)
     const size_t length = in_rows != 0 ? in_rows : csv->size - csv->begin; /* an open quote */
     if (!csv->dialect.header)
         return number_columns(csv, text, length, err);
-    mel_csv_chunk header = { .begin = text, .end = text + length, .row_number = 1 };
+    mel_csv_chunk header = { .begin = text, .end = text + length, .row_number = first_number(csv) };
     mel_buffer_init(&header.scratch, MEL_CSV_ROW_CAP * 2);
     csv->names = mel_dict_new();
     if (csv->names == NULL)
         return mel_fail_memory(err, "column names");
-    const mel_status status =
-        mel_csv_parse_header(csv->names, &header, csv->delimiter, csv->dialect.index, csv->opt.max_columns);
+    const mel_csv_job job = { .delimiter = csv->delimiter,
+                              .names_rows = csv->dialect.index,
+                              .open_end = csv->dialect.open_end };
+    const mel_status status = mel_csv_parse_header(csv->names, &header, &job, csv->opt.max_columns);
     if (status != MEL_OK && err != NULL)
         *err = header.err;
     csv->not_utf8 |= header.not_utf8;
@@ -227,6 +275,7 @@ static mel_csv_job job_of(const mel_csv *csv)
                           .decimal = csv->decimal,
                           .n_columns = csv->n_columns,
                           .names_rows = names_rows(csv),
+                          .open_end = csv->dialect.open_end,
                           .frozen = csv->frozen,
                           .names = csv->names };
 }
@@ -256,6 +305,7 @@ static bool prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span, size
             mel_dict_reset(f->fresh);
         f->kind = kind;
         f->has_text = false;
+        f->has_quoted_word = false;
         f->declared = csv->column[j].declared == MEL_COLUMN_TEXT;
         f->numbers = stored && !text ? table->column[j].numbers + first : NULL;
         f->codes = stored && text ? table->column[j].codes + first : NULL;
@@ -344,10 +394,11 @@ static mel_status choose_types(mel_csv *csv, mel_error *err)
         status = mel_csv_again(csv, err);
     for (size_t j = 0; j < csv->n_columns && status == MEL_OK; j++) {
         mel_csv_column *column = &csv->column[j];
-        if (!due)
-            column->verdict = column->declared == MEL_COLUMN_TEXT     ? MEL_TALLY_TEXT
-                              : column->declared == MEL_COLUMN_NUMBER ? MEL_TALLY_PLAIN
-                                                                      : mel_tally_judge(&csv->tally[j], '.');
+        if (!due) {
+            column->has_number = mel_survey_has_numbers(&csv->tally[j]);
+            column->verdict =
+                column->declared == MEL_COLUMN_NUMBER ? MEL_TALLY_PLAIN : mel_survey_verdict(csv, j, '.');
+        }
         status = read_as(column, kind_of_verdict(column->verdict), err);
     }
     free(csv->tally);
@@ -365,6 +416,8 @@ static mel_status open_csv(mel_csv *csv, mel_source *source, const char *name, c
                       .decimal = '.',
                       .threads = mel_thread_count(opt->threads) };
     mel_status status = find_encoding(csv, err);
+    if (status == MEL_OK)
+        status = find_line_ends(csv, err);
     if (status == MEL_OK)
         status = find_dialect(csv, err);
     if (status == MEL_OK)
@@ -402,7 +455,7 @@ static mel_status set_blank_lines_aside(mel_csv *csv, size_t *skip, mel_error *e
 {
     *skip = 0;
     mel_csv_cut *cut = &csv->cut;
-    const size_t due = csv->n_columns + names_rows(csv);
+    const size_t due = csv->n_columns + names_rows(csv) + csv->dialect.open_end;
     if (due == 1)
         return MEL_OK;
     const char *text = csv->data + csv->begin;
@@ -583,6 +636,7 @@ static mel_status merge_findings(mel_csv *csv, mel_error *err)
         for (size_t i = 0; i < csv->cut.n_spans; i++) {
             const mel_csv_finding *f = &csv->chunk[i].finding[j];
             column->has_text |= f->has_text;
+            column->has_quoted_word |= f->has_quoted_word;
             if (column->huge_row == 0 && f->huge_row != 0) {
                 column->huge_row = f->huge_row;
                 column->huge = f->huge;
@@ -709,14 +763,17 @@ static mel_status read_changed(mel_csv *csv, mel_table *table, mel_error *err)
 static mel_status note_how(mel_csv *csv, mel_error *err)
 {
     const mel_dialect *d = &csv->dialect;
-    const bool separated = csv->n_columns > 1 || names_rows(csv);
+    const bool separated = csv->n_columns > 1 || names_rows(csv) || d->open_end;
     return mel_notes_how(
-        &csv->notes, err, "%s%s%s%s%s%s%s, %s row%s, %s column%s", mel_encoding_name(csv->text.encoding),
-        separated ? ", separator " : "", separated ? mel_delimiter_name(d->delimiter).text : "",
-        csv->has_quotes ? ", quoted cells" : "", csv->decimal == ',' ? ", decimal comma" : "",
-        d->header ? ", header in row 1" : ", no header", names_rows(csv) ? ", column 1 names the rows" : "",
-        mel_count_text(csv->rows_done).text, csv->rows_done == 1 ? "" : "s",
-        mel_count_text(csv->n_columns).text, csv->n_columns == 1 ? "" : "s");
+        &csv->notes, err, "%s%s%s%s%s%s%s%s%s, %s row%s, %s column%s", mel_encoding_name(csv->text.encoding),
+        csv->text.returns_end_lines ? ", lines end with CR" : "", separated ? ", separator " : "",
+        separated ? mel_delimiter_name(d->delimiter).text : "", csv->has_quotes ? ", quoted cells" : "",
+        csv->decimal == ',' ? ", decimal comma" : "", d->header ? ", header in row " : ", no header",
+        !d->header  ? ""
+        : csv->said ? "2"
+                    : "1",
+        names_rows(csv) ? ", column 1 names the rows" : "", mel_count_text(csv->rows_done).text,
+        csv->rows_done == 1 ? "" : "s", mel_count_text(csv->n_columns).text, csv->n_columns == 1 ? "" : "s");
 }
 
 /* After a pass over all rows: columns that are not what they seemed to be are read again. */

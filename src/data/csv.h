@@ -16,6 +16,8 @@
 typedef struct {
     mel_column_type declared; /* AUTO unless overridden */
     bool has_text;            /* not a column of plain numbers after all */
+    bool has_number;          /* in the first rows */
+    bool has_quoted_word;     /* read as missing */
     mel_csv_kind kind;        /* how this pass reads it */
     mel_tally_verdict verdict;
     mel_dict *dict;  /* of a column that is read as text */
@@ -46,6 +48,7 @@ typedef struct {
     mel_tally *tally; /* one per column while they are counted */
 
     bool marked;   /* starts with the mark of UTF-8 */
+    bool said;     /* then with the line "sep=;", which is row 1 */
     bool not_utf8; /* that is why it was refused */
     bool has_quotes;
     bool surveyed;       /* the tallies are those of the whole file */
@@ -73,11 +76,14 @@ mel_status mel_csv_finish_table(const mel_csv *csv, mel_table *table, mel_error 
 
 /* csv_survey.c: from tallies to types. */
 
+bool mel_survey_has_numbers(const mel_tally *tally);
 /* Could a column be numbers in some style, going by tallies of the first rows? Then all rows must be counted.
  */
 bool mel_survey_is_due(const mel_csv *csv);
 /* Could one that was read as text? */
 bool mel_survey_is_overdue(const mel_csv *csv);
+/* The type of a column with that tally, in a file where decimals follow `decimal`. */
+mel_tally_verdict mel_survey_verdict(const mel_csv *csv, size_t column, char decimal);
 /* Decides about the decimal mark and every column. Refuses a mark that could be either. */
 mel_status mel_survey_judge(mel_csv *csv, mel_error *err);
 /* Warns of columns that are numbers but for some cells. */

@@ -132,9 +132,9 @@ static cell trimmed(cell c)
 }
 
 /* May a cell that starts so be a word for missing? Most texts are told apart by their first byte. */
-static inline bool may_be_missing(cell c)
+static inline bool may_be_missing(char first)
 {
-    switch (c.text[0]) {
+    switch (first) {
     case '?':
     case 'N':
     case 'n':
@@ -145,23 +145,31 @@ static inline bool may_be_missing(cell c)
     case '1':
     case ' ':
     case '\t':
-        return !c.quoted; /* a quoted NA is the text NA */
+        return true;
     default:
         return false;
     }
 }
 
+/* Quoted or not: programs that quote every cell quote numbers, too. */
 static bool is_missing_number(cell c)
 {
+    if (c.n == 0)
+        return true;
     const cell t = trimmed(c);
-    return c.n == 0 || (may_be_missing(c) && mel_missing_number(t.text, t.n));
+    return may_be_missing(c.text[0]) && mel_missing_number(t.text, t.n);
+}
+
+static bool is_quoted_word(cell c)
+{
+    return c.quoted && c.n != 0;
 }
 
 static inline bool is_missing_text(cell c, bool declared)
 {
     if (c.n == 0)
         return true;
-    if (!may_be_missing(c))
+    if (c.quoted || !may_be_missing(c.text[0])) /* a quoted NA is the text NA */
         return false;
     const cell t = trimmed(c);
     return declared ? mel_missing_declared(t.text, t.n) : mel_missing_text(t.text, t.n);
@@ -193,8 +201,12 @@ static const char *other_number(mel_csv_chunk *chunk, const mel_csv_job *job, si
     cell c = { 0 };
     *value = NAN;
     const char *const after = read_cell(chunk, job, row, column, p, &c);
-    if (after == NULL || is_missing_number(c))
+    if (after == NULL)
+        return NULL;
+    if (is_missing_number(c)) {
+        chunk->finding[column].has_quoted_word |= is_quoted_word(c);
         return after;
+    }
     const cell t = trimmed(c);
     const mel_number_kind kind = chunk->finding[column].kind == MEL_CSV_STYLED
                                      ? mel_number_parse_styled(t.text, t.n, job->decimal, value)
@@ -226,7 +238,7 @@ static const char *survey_cell(mel_csv_chunk *chunk, const mel_csv_job *job, siz
     const cell t = trimmed(c);
     mel_tally *tally = &chunk->tally[column];
     if (is_missing_number(c))
-        tally->missing++;
+        tally->quoted_words += is_quoted_word(c);
     else
         mel_tally_add(tally, t.text, t.n, chunk->row_number + row);
     return after;
@@ -296,7 +308,7 @@ size_t mel_csv_count_cells(const char *p, const char *end, char delimiter)
 
 static size_t cells_due(const mel_csv_job *job)
 {
-    return job->n_columns + job->names_rows;
+    return job->n_columns + job->names_rows + job->open_end;
 }
 
 static const char *fail_ragged(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
@@ -307,6 +319,21 @@ static const char *fail_ragged(mel_csv_chunk *chunk, const mel_csv_job *job, siz
     const size_t n = mel_csv_count_cells(p, chunk->end, job->delimiter), due = cells_due(job);
     return fail_at(chunk, job, row, SIZE_MAX, "%zu cell%s where %zu %s due", n, n == 1 ? "" : "s", due,
                    due == 1 ? "is" : "are");
+}
+
+/* The cell that is no column, behind the last one. */
+static const char *read_open_end(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *start,
+                                 const char *p)
+{
+    cell c = { 0 };
+    p = read_cell(chunk, job, row, SIZE_MAX, p, &c);
+    if (p != NULL && *p == job->delimiter)
+        return fail_ragged(chunk, job, row, start);
+    if (p != NULL && trimmed(c).n != 0)
+        return fail_at(chunk, job, row, SIZE_MAX,
+                       "%s stands behind the last column, where the first rows have nothing but a separator",
+                       mel_show(c.text, c.n).text);
+    return p;
 }
 
 static const char *parse_row(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
@@ -320,6 +347,7 @@ static const char *parse_row(mel_csv_chunk *chunk, const mel_csv_job *job, size_
         if (*p++ != job->delimiter)
             return fail_ragged(chunk, job, row, start);
     }
+    const size_t n_followed = job->n_columns - !job->open_end; /* columns behind which there is a separator */
     for (size_t j = 0; j < job->n_columns; j++) {
         switch (chunk->finding[j].kind) {
         case MEL_CSV_NUMBER:
@@ -343,10 +371,12 @@ static const char *parse_row(mel_csv_chunk *chunk, const mel_csv_job *job, size_
         if (p == NULL)
             return NULL;
         const bool more = *p == job->delimiter;
-        if (more != (j + 1 < job->n_columns))
+        if (more != (j < n_followed))
             return fail_ragged(chunk, job, row, start);
         p += more;
     }
+    if (job->open_end && (p = read_open_end(chunk, job, row, start, p)) == NULL)
+        return NULL;
     return p + (*p == '\r') + 1;
 }
 
@@ -433,22 +463,25 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_
     return chunk->status;
 }
 
-mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, char delimiter, bool skip_first,
+mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_job *job,
                                 size_t max_columns)
 {
-    const mel_csv_job job = { .delimiter = delimiter, .names_rows = skip_first };
     chunk->status = MEL_OK;
-    const char *p = check_bytes(chunk, &job);
+    const char *p = check_bytes(chunk, job);
     for (size_t j = 0; p != NULL; j++) {
-        if (names->n == max_columns)
+        cell c = { 0 };
+        p = read_cell(chunk, job, 0, j, p, &c);
+        if (p == NULL)
+            break;
+        const bool last = *p != job->delimiter;
+        const bool is_name = !(job->names_rows && j == 0) && !(job->open_end && last && trimmed(c).n == 0);
+        if (is_name && names->n == max_columns)
             return chunk->status = mel_fail(
                        &chunk->err, MEL_ELIMIT,
                        "more than %zu columns; raise the limit on columns if that is intended", max_columns);
-        cell c = { 0 };
-        p = read_cell(chunk, &job, 0, j, p, &c);
-        if (p == NULL || (!(skip_first && j == 0) && add_name(names, chunk, &job, j, c) != MEL_OK))
-            return chunk->status;
-        p = *p == delimiter ? p + 1 : NULL;
+        if (is_name && add_name(names, chunk, job, j, c) != MEL_OK)
+            break;
+        p = last ? NULL : p + 1;
     }
     return chunk->status;
 }

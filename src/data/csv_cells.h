@@ -24,6 +24,7 @@ typedef struct {
     char decimal; /* of styled numbers */
     size_t n_columns;
     bool names_rows;       /* a cell with the row's name, which is no column, comes before the others */
+    bool open_end;         /* an empty cell, which is no column, comes behind the others */
     bool frozen;           /* types are settled: anything new means that the file changed */
     const mel_dict *names; /* for messages */
 } mel_csv_job;
@@ -33,8 +34,9 @@ typedef struct {
 typedef struct {
     mel_csv_kind kind; /* NUMBER becomes SKIP at the first text */
     bool has_text;
-    bool declared;   /* as text, by the caller */
-    double *numbers; /* of the chunk's first row, or NULL */
+    bool has_quoted_word; /* read as missing: see mel_tally */
+    bool declared;        /* as text, by the caller */
+    double *numbers;      /* of the chunk's first row, or NULL */
     uint32_t *codes;
     const mel_dict *known;
     mel_dict *fresh;
@@ -58,8 +60,9 @@ typedef struct {
 /* Reads chunk->begin .. end into the columns. Failures are left in the chunk. */
 void mel_csv_parse(mel_csv_chunk *chunk, const mel_csv_job *job);
 
-/* The names in a header row; refuses empty and doubled ones. skip_first: the first cell names no column. */
-mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, char delimiter, bool skip_first,
+/* The names in a header row; refuses empty and doubled ones. Where job->names_rows the first cell names no
+ * column, and where job->open_end an empty last one does not. */
+mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_job *job,
                                 size_t max_columns);
 /* Cells of the row that starts at p. */
 size_t mel_csv_count_cells(const char *p, const char *end, char delimiter);

@@ -9,7 +9,7 @@ static const char *shown_name(const mel_csv *csv, size_t column, mel_shown *room
     return room->text;
 }
 
-static bool looks_numeric(const mel_tally *tally)
+bool mel_survey_has_numbers(const mel_tally *tally)
 {
     for (int shape = MEL_SHAPE_OTHER + 1; shape < MEL_SHAPES; shape++)
         if (tally->count[shape] != 0)
@@ -23,7 +23,7 @@ bool mel_survey_is_due(const mel_csv *csv)
     if (csv->opt.decimal == ',' || (csv->opt.decimal == 0 && csv->dialect.delimiter == ';'))
         return true;
     for (size_t j = 0; j < csv->n_columns; j++)
-        if (csv->column[j].declared != MEL_COLUMN_TEXT && looks_numeric(&csv->tally[j]) &&
+        if (csv->column[j].declared != MEL_COLUMN_TEXT && mel_survey_has_numbers(&csv->tally[j]) &&
             mel_tally_judge(&csv->tally[j], '.') != MEL_TALLY_PLAIN)
             return true;
     return false;
@@ -48,13 +48,19 @@ static bool has_number(const mel_dict *dict)
     return false;
 }
 
+/* Quoted words for missing are names where no number is among them. */
+static bool may_be_words(const mel_csv_column *column)
+{
+    return column->has_quoted_word && !column->has_number && column->declared == MEL_COLUMN_AUTO;
+}
+
 bool mel_survey_is_overdue(const mel_csv *csv)
 {
     for (size_t j = 0; j < csv->n_columns; j++) {
         const mel_csv_column *column = &csv->column[j];
         if (column->declared == MEL_COLUMN_TEXT)
             continue;
-        if (column->dict != NULL ? has_number(column->dict) : column->has_text)
+        if (column->dict != NULL ? has_number(column->dict) : column->has_text || may_be_words(column))
             return true;
     }
     return false;
@@ -148,13 +154,22 @@ static mel_status refuse_text(const mel_csv *csv, size_t column, mel_error *err)
                     shown_name(csv, column, &name), odd.text.text);
 }
 
+mel_tally_verdict mel_survey_verdict(const mel_csv *csv, size_t column, char decimal)
+{
+    const mel_tally *tally = &csv->tally[column];
+    const mel_column_type declared = csv->column[column].declared;
+    const bool words = tally->quoted_words != 0 && !mel_survey_has_numbers(tally);
+    if (declared == MEL_COLUMN_TEXT || (declared == MEL_COLUMN_AUTO && words))
+        return MEL_TALLY_TEXT;
+    return mel_tally_judge(tally, decimal);
+}
+
 mel_status mel_survey_judge(mel_csv *csv, mel_error *err)
 {
     mel_status status = choose_decimal(csv, err);
     for (size_t j = 0; j < csv->n_columns && status == MEL_OK; j++) {
         mel_csv_column *column = &csv->column[j];
-        column->verdict = column->declared == MEL_COLUMN_TEXT ? MEL_TALLY_TEXT
-                                                              : mel_tally_judge(&csv->tally[j], csv->decimal);
+        column->verdict = mel_survey_verdict(csv, j, csv->decimal);
         if (column->declared == MEL_COLUMN_NUMBER && column->verdict == MEL_TALLY_TEXT)
             status = refuse_text(csv, j, err);
     }
@@ -171,11 +186,13 @@ mel_status mel_survey_warn(mel_csv *csv, mel_error *err)
             continue;
         mel_cell_place first;
         const size_t odd = mel_tally_odd(&first, tally, csv->decimal);
-        const bool percents = tally->percent != 0 && tally->count[MEL_SHAPE_OTHER] == 0;
+        const bool percents = tally->percent != 0 && tally->count[MEL_SHAPE_OTHER] == 0, one = odd == 1;
         status = mel_notes_warn(
             &csv->notes, err, "column %s: %s of %s cells %s, first %s in row %zu; treated as categories",
             mel_dict_text(csv->names, j), mel_count_text(odd).text, mel_count_text(csv->rows_done).text,
-            percents ? "differ in the percent sign" : "are not numbers", first.text.text, first.row);
+            percents ? (one ? "differs in the percent sign" : "differ in the percent sign")
+                     : (one ? "is not a number" : "are not numbers"),
+            first.text.text, first.row);
     }
     return status;
 }

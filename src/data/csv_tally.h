@@ -12,8 +12,8 @@ typedef struct {
 } mel_cell_place;
 
 typedef struct {
-    size_t missing;
-    size_t plain; /* numbers that need no style: 12, 12.5, 1.234 */
+    size_t quoted_words; /* missing cells with a word in quotes, which is a name in a column of texts */
+    size_t plain;        /* numbers that need no style: 12, 12.5, 1.234 */
     size_t percent;
     size_t count[MEL_SHAPES];
     mel_cell_place first[MEL_SHAPES], first_percent, first_without_percent;

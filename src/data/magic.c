@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define BYTES(text) (text), sizeof(text) - 1
+#define EXCEL "an Excel workbook; in Excel or LibreOffice use \"Save as\" and choose \"CSV UTF-8\""
 
 static const struct {
     const char *bytes;
@@ -35,30 +36,39 @@ static const struct {
     { BYTES("\x28\xB5\x2F\xFD"), "packed with zstd; unpack it with unzstd, or pack it with gzip" },
 };
 
+/* The first member of these archives says what they are. */
+static const struct {
+    const char *start; /* of its name, or of its name and content */
+    const char *what;
+} archives[] = {
+    { "[Content_Types].xml", EXCEL },
+    { "_rels/", EXCEL },
+    { "docProps/", EXCEL },
+    { "xl/", EXCEL },
+    { "mimetypeapplication/vnd.oasis.opendocument.",
+      "an OpenDocument file (.ods); in LibreOffice use \"Save as\" and choose \"Text CSV\"" },
+};
+
 bool mel_magic_is_zip(const char *bytes, size_t n)
 {
     return n >= 4 && memcmp(bytes, "PK\3\4", 4) == 0;
 }
 
-/* The name of the first member of an archive stands in its first bytes. */
-static bool names_part_of_excel(const char *bytes, size_t n)
+static const char *name_archive(const char *bytes, size_t n)
 {
-    static const char *const parts[] = { "[Content_Types].xml", "_rels/", "docProps/", "xl/" };
-    enum { NAME = 30 };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (n >= NAME + strlen(parts[i]) && memcmp(bytes + NAME, parts[i], strlen(parts[i])) == 0)
-            return true;
-    return false;
+    enum { NAME = 30 }; /* where the name of the first member stands */
+    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
+        const size_t length = strlen(archives[i].start);
+        if (n >= NAME + length && memcmp(bytes + NAME, archives[i].start, length) == 0)
+            return archives[i].what;
+    }
+    return "a zip archive; unpack it and give the table that is in it";
 }
 
 mel_status mel_magic_refuse(const char *bytes, size_t n, mel_error *err)
 {
     if (mel_magic_is_zip(bytes, n))
-        return mel_fail(
-            err, MEL_EDATA, "the file is %s",
-            names_part_of_excel(bytes, n)
-                ? "an Excel workbook; in Excel or LibreOffice use \"Save as\" and choose \"CSV UTF-8\""
-                : "a zip archive; unpack it and give the table that is in it");
+        return mel_fail(err, MEL_EDATA, "the file is %s", name_archive(bytes, n));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (n >= known[i].n && memcmp(bytes, known[i].bytes, known[i].n) == 0)
             return mel_fail(err, MEL_EDATA, "the file is %s", known[i].what);

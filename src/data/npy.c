@@ -88,10 +88,7 @@ static mel_status refuse(const mel_npy_header *h, size_t row, size_t column, dou
         return mel_fail(err, MEL_EDATA, "row %zu, column \"c%zu\": byte %.0f is not a bool", row + 1,
                         column + 1, value);
     return mel_fail(err, MEL_EDATA, "row %zu, column \"c%zu\": %s is not a finite number", row + 1,
-                    column + 1,
-                    isnan(value) ? "nan"
-                    : value < 0  ? "-inf"
-                                 : "inf");
+                    column + 1, value < 0 ? "-inf" : "inf");
 }
 
 static mel_status convert_all(mel_table *table, const mel_npy_header *h, const unsigned char *items,
@@ -104,7 +101,7 @@ static mel_status convert_all(mel_table *table, const mel_npy_header *h, const u
             double *numbers = table->column[j].numbers;
             for (size_t i = from; i < to; i++) {
                 numbers[i] = convert(h, items + (i * row_step + j * column_step) * h->width);
-                if (!isfinite(numbers[i]) || (h->kind == 'b' && numbers[i] > 1))
+                if (isinf(numbers[i]) || (h->kind == 'b' && numbers[i] > 1))
                     return refuse(h, i, j, numbers[i], err);
             }
         }

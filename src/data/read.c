@@ -21,10 +21,8 @@ void mel_read_options_init(mel_read_options *opt)
 
 static mel_status check_options(const mel_read_options *opt, mel_error *err)
 {
-    const unsigned char d = (unsigned char)opt->delimiter;
-    const bool part_of_cells = d >= 0x80 || isalnum(d) || strchr("\"+-._?", d) != NULL;
     mel_encoding encoding;
-    if (d != 0 && (part_of_cells || (iscntrl(d) && d != '\t')))
+    if (opt->delimiter != 0 && !mel_delimiter_is_possible(opt->delimiter))
         return mel_fail(err, MEL_EINVAL,
                         "%s cannot separate cells; a comma, semicolon, tab, bar or blank can",
                         mel_show(&opt->delimiter, 1).text);

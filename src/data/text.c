@@ -1,4 +1,5 @@
-/* Text in UTF-8 from sources in other encodings, and tabs for the blanks between cells. */
+/* Text in UTF-8 from sources in other encodings, with tabs for the blanks between cells and line feeds for
+ * carriage returns that end lines. */
 #include "data/text.h"
 
 #include "data/utf8.h"
@@ -152,7 +153,7 @@ static mel_status convert_block(mel_text *text, mel_error *err)
             wide ? decode_units(text, p, (size_t)(end - p), &used, &c, err) : decode_byte(text, p, &c, err);
         if (status != MEL_OK)
             return status;
-        text->line += c == '\n';
+        text->line += c == (text->returns_end_lines ? '\r' : '\n');
         text->ready_size += mel_utf8_put(text->ready + text->ready_size, c);
         p += used;
     }
@@ -168,26 +169,42 @@ static void copy_block(mel_text *text)
     text->stored_begin = text->stored_size;
 }
 
-/* Blanks of ready[from..) become tabs, written from its start. A tab can be due that belongs to blanks of the
- * block before, so the text stands one byte further on. */
-static void tabs_for_blanks(mel_text *text, size_t from)
+static mel_status fail_line_ends(mel_error *err)
+{
+    return mel_fail(
+        err, MEL_EDATA,
+        "some lines end with a carriage return without a line feed, others with a line feed; save "
+        "the file with one kind of line ends");
+}
+
+/* Blanks and line ends of ready[from..) become what they are to be, written from its start. A tab can be due
+ * that belongs to blanks of the block before, so the text stands one byte further on. */
+static mel_status rewrite(mel_text *text, size_t from, mel_error *err)
 {
     char *to = text->ready;
     for (const char *p = text->ready + from, *end = text->ready + text->ready_size; p < end; p++) {
-        const bool blank = !text->inside_quotes && (*p == ' ' || *p == '\t');
-        const bool ends_row = !text->inside_quotes && (*p == '\n' || *p == '\r');
-        if (blank) {
+        const bool outside = !text->inside_quotes;
+        const bool ends_row = outside && (*p == '\n' || *p == '\r');
+        if (outside && text->blanks_to_tabs && (*p == ' ' || *p == '\t')) {
             text->blank_before = text->in_row;
             continue;
         }
+        if (ends_row && *p == '\n' && text->returns_end_lines)
+            return fail_line_ends(err);
         if (text->blank_before && !ends_row)
             *to++ = '\t';
         text->blank_before = false;
         text->in_row = !ends_row;
         text->inside_quotes ^= *p == '"';
-        *to++ = *p;
+        *to++ = ends_row && text->returns_end_lines ? '\n' : *p;
     }
     text->ready_size = (size_t)(to - text->ready);
+    return MEL_OK;
+}
+
+static bool is_rewritten(const mel_text *text)
+{
+    return text->blanks_to_tabs || text->returns_end_lines;
 }
 
 static mel_status refill(mel_text *text, mel_error *err)
@@ -201,21 +218,19 @@ static mel_status refill(mel_text *text, mel_error *err)
     text->source_ended = got < BLOCK - kept;
     text->stored_begin = 0;
     text->stored_size = kept + got;
-    const size_t room_for_a_tab = text->blanks_to_tabs ? 1 : 0;
+    const size_t room_for_a_tab = is_rewritten(text) ? 1 : 0;
     text->ready_begin = 0;
     text->ready_size = room_for_a_tab;
     if (text->encoding == MEL_UTF_8)
         copy_block(text);
     else
         status = convert_block(text, err);
-    if (text->blanks_to_tabs)
-        tabs_for_blanks(text, room_for_a_tab);
-    return status;
+    return status == MEL_OK && is_rewritten(text) ? rewrite(text, room_for_a_tab, err) : status;
 }
 
 static bool is_plain(const mel_text *text)
 {
-    return text->encoding == MEL_UTF_8 && !text->blanks_to_tabs;
+    return text->encoding == MEL_UTF_8 && !is_rewritten(text);
 }
 
 static mel_status allocate(mel_text *text, mel_error *err)

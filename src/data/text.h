@@ -1,5 +1,6 @@
-/* A source as UTF-8 text: what is stored in another encoding is converted on the way, and blanks between
- * cells can be made into single tabs. Costs nothing where neither is needed. */
+/* A source as UTF-8 text: what is stored in another encoding is converted on the way, blanks between cells
+ * can be made into single tabs, and carriage returns that end lines into line feeds. Costs nothing where none
+ * of it is needed. */
 #ifndef MEL_DATA_TEXT_H
 #define MEL_DATA_TEXT_H
 
@@ -23,15 +24,16 @@ mel_encoding mel_encoding_of_start(const char *bytes, size_t n);
 
 typedef struct {
     mel_source *source;
-    mel_encoding encoding; /* set before the first byte is read; MEL_UTF_8: nothing is converted */
-    bool blanks_to_tabs;   /* runs of blanks outside quotes become one tab; those around a row go away */
+    mel_encoding encoding;  /* set before the first byte is read; MEL_UTF_8: nothing is converted */
+    bool blanks_to_tabs;    /* runs of blanks outside quotes become one tab; those around a row go away */
+    bool returns_end_lines; /* carriage returns outside quotes become line feeds, which must not be there */
 
     unsigned char *stored; /* bytes of the source: stored[stored_begin..stored_size) are to be converted */
     size_t stored_begin, stored_size;
     char *ready; /* text: ready[ready_begin..ready_size) is to be handed out */
     size_t ready_begin, ready_size;
     bool source_ended;
-    bool inside_quotes, in_row, blank_before; /* of blanks_to_tabs */
+    bool inside_quotes, in_row, blank_before; /* where rewriting is */
     size_t line;                              /* of the byte to be converted, from 1 */
     /* How much of it would be UTF-8: characters of several bytes, and bytes that are part of none. */
     size_t utf8_characters, other_bytes;

@@ -24,7 +24,23 @@ static const bad_input bad_inputs[] = {
     { "header and empty lines", "csv", BYTES("a,y\n\n\n"), "y", "no rows after the header" },
     { "row too short", "csv", BYTES("a,b,y\n1,2,0\n3,1\n"), "y", "row 3: 2 cells where 3 are due" },
     { "row too long", "csv", BYTES("a,y\n1,0\n2,1,5\n"), "y", "row 3: 3 cells where 2 are due" },
-    { "trailing delimiter", "csv", BYTES("a,y\n1,0,\n"), "y", "row 2: 3 cells where 2 are due" },
+    { "trailing delimiter in one row", "csv", BYTES("a,y\n1,0,\n2,1\n"), "y", "row 2: 3 cells where 2 are due" },
+    { "row too short, semicolons", "csv", BYTES("a;b;y\n1;2,5;0\n3;4,5;1\n5;6,5;1\n1;2,5\n"),
+      "y", "row 5: 2 cells where 3 are due" },
+    { "row too short, semicolons, no header", "csv", BYTES("1;2,5;p\n3;4,5;q\n5;6,5;p\n1;2,5\n"),
+      "y", "row 4: 2 cells where 3 are due" },
+    { "row too short, tabs", "csv", BYTES("a\tb\ty\n1\tx, y\t0\n3\tx, z\t1\n5\tu, v\t1\n1\t2,5\n"),
+      "y", "row 5: 2 cells where 3 are due" },
+    { "row too short, blanks", "csv", BYTES("1.5 2 3\n4 5 6\n7 8\n7 8 9\n"),
+      "y", "row 3: 2 cells where 3 are due" },
+    { "row too short, row names", "csv", BYTES("a\ty\nr\t1\t0\ns\t2\t1\nt\t3\n"),
+      "y", "row 4: 2 cells where 3 are due" },
+    { "a title above semicolons", "csv", BYTES("Survey\na;b;y\n1;2;0\n3;4;1\n"),
+      "y", "row 2: 3 cells where 1 is due" },
+    { "a comment above the header", "csv", BYTES("# by hand\na,y\n1,0\n2,1\n"),
+      "y", "row 1 starts with '#' and has 1 cell where row 2 has 2; delete lines of comments" },
+    { "two comments above rows between blanks", "csv", BYTES("# a b y\n# in cm\n1 2 0\n3 4 1\n"),
+      "y", "row 1 starts with '#' and has 4 cells where row 3 has 3; delete lines of comments" },
     { "cells where one is due", "csv", BYTES("y\n0\n1,2\n"), "y", "row 3: 2 cells where 1 is due" },
     { "empty line in the middle", "csv", BYTES("a,y\n1,0\n\n2,1\n"),
       "y", "row 3: the line is empty where 2 cells are due" },
@@ -84,8 +100,8 @@ static const bad_input bad_inputs[] = {
     { "half a pair of UTF-16", "csv", BYTES("\376\377\000a\000,\000y\000\n\330\000\000,\0000\000\n"),
       "y", "line 2: half of a UTF-16 pair stands alone" },
     { "UTF-32", "csv", BYTES("\377\376\000\000a\000\000\000"), "y", "the file is UTF-32; save it as UTF-8" },
-    { "line ends of one carriage return", "csv", BYTES("a,y\r1,0\r2,1\r"),
-      "y", "row 1, column \"c2\": \"y\\x0d1\" has a carriage return" },
+    { "carriage returns, then a line feed", "csv", BYTES("a,y\r1,0\r2,1\n3,0\r"),
+      "y", "row 1, column 2: \"y\\x0d1\" has a carriage return" },
     { "carriage return in a cell", "csv", BYTES("a,y\n1\r2,0\n"),
       "y", "row 2, column \"a\": \"1\\x0d2\" has a carriage return" },
     /* CSV: numbers */
@@ -141,6 +157,9 @@ static const bad_input bad_inputs[] = {
     { "Excel", "csv", BYTES("PK\003\004\024\000\006\000\010\000\000\000!\000\000\000\000\000\000\000\000\000\000\000\000"
                             "\000\023\000\000\000[Content_Types].xml"),
       "y", "the file is an Excel workbook; in Excel or LibreOffice use \"Save as\" and choose \"CSV UTF-8\"" },
+    { "OpenDocument", "ods", BYTES("PK\003\004\024\000\000\000\000\000\000\000!\000\000\000\000\000\000\000\000\000\000\000\000"
+      "\000\010\000\000\000mimetypeapplication/vnd.oasis.opendocument.spreadsheet"),
+      "y", "the file is an OpenDocument file (.ods); in LibreOffice use \"Save as\" and choose \"Text CSV\"" },
     { "zip", "csv", BYTES("PK\003\004\024\000\006\000\010\000\000\000!\000\000\000\000\000\000\000\000\000\000\000\000"
                           "\000\005\000\000\000a.csv"),
       "y", "the file is a zip archive; unpack it" },
@@ -253,7 +272,7 @@ static const bad_input bad_inputs[] = {
       BYTES("\223NUMPY\001\0009\000{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2)}\000\000\000"
             "\000\000\000\360?\000\000\000\000\000\000\000@\000\000\000\000\000\000\370\177\000\000\000\000"
             "\000\000\020@"),
-      "y", "row 2, column \"c1\": nan is not a finite number" },
+      "c1", "row 2, column \"c1\": the value is missing" },
     { "infinite", "npy",
       BYTES("\223NUMPY\001\0009\000{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2)}\000\000\000"
             "\000\000\000\360?\000\000\000\000\000\000\360\377\000\000\000\000\000\000\010@\000\000\000\000"

@@ -552,7 +552,7 @@ def test_how_a_file_was_read(melicit):
     rows = "".join(f"{i % 7},{i % 10};{'abc' if i == 15 else i * 13 % 40};{'yn'[i % 3 == 0]}\n" for i in range(40))
     melicit.write("t.csv", ("gr\u00f6\u00dfe;income;label\n" + rows).encode("cp1252"))
     how = "melicit: t.csv: Windows-1252, separator ';', decimal comma, header in row 1, 40 rows, 3 columns\n"
-    odd = 't.csv: column income: 1 of 40 cells are not numbers, first "abc" in row 17; treated as categories'
+    odd = 't.csv: column income: 1 of 40 cells is not a number, first "abc" in row 17; treated as categories'
     words = ["train", "--data", "t.csv"]
     for flag in ("-v", "--verbose"):
         assert melicit(*words, flag).done().err == how + f"melicit: warning: {odd}\n"

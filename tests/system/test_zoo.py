@@ -192,23 +192,27 @@ def test_verbose_says_how(zoo, melicit):
     """-v prints how the file was read in one line; without it nothing is said."""
     for name in ("Excel, German", "pandas, tab", "Excel, Unicode text", "no header, with texts", "R write.table"):
         row = next(row for row in ROWS if row.name == name)
-        words = ("train", "--data", zoo[0] / row.path, "--label", row.label, "--json", *row.options)
+        words = ("train", "--data", zoo[0] / row.path, "--label", row.label, *row.options)
         plain, told = melicit(*words).done(), melicit(*words, "-v").done()
-        assert told.json == plain.json
+        assert told.out == plain.out
         assert [line for line in told.err.splitlines() if zoo[1][name]["how"] in line], told.err
         assert zoo[1][name]["how"] not in plain.err
         assert melicit(*words, "--verbose").done().err == told.err
 
 
 def test_odd_cells_are_reported(zoo, melicit):
-    """The warning goes to standard error, also with --json; --quiet is quiet; --strict refuses; the column is categories."""
+    """The warning goes to standard error, with --json into the result; --quiet is quiet; --strict refuses; the column is
+    categories."""
     row = next(row for row in ROWS if row.name == "three cells of 4,000 are abc")
-    words = ("train", "--data", zoo[0] / row.path, "--json")
+    words = ("train", "--data", zoo[0] / row.path)
     told = melicit(*words).done()
     assert row.odd[0] in told.err and told.err.count("\n") == 1
+    assert melicit(*words, "--quiet").done().err == ""
+    words = (*words, "--json")
+    told = melicit(*words).done()
+    assert told.err == "" and len(told.json["warnings"]) == 1 and row.odd[0] in told.json["warnings"][0]
     texts = row.expect["income"].nunique() + row.expect["city"].nunique() + 1
     assert told.json["rows"] == 4000 and told.json["features"] <= texts
-    assert melicit(*words, "--quiet").done().err == ""
     refused = melicit(*words, "--strict")
     assert refused.code == 3
     contains(refused.json["error"]["message"], ["income", "3 of 4,000", '"abc"', "row 17"])
@@ -361,8 +365,9 @@ def test_probabilities(melicit, kind):
     assert numpy.isclose(got.json["classifier"]["value"], (chances * WEIGHTS).max(axis=1).mean(), rtol=1e-12)
     if kind in ("three decimals", "percents", "npy of float16"):
         assert off > 5
-        contains(got.err, ["sum"])
-        assert any(word.strip(",.:;").isdigit() and int(word.strip(",.:;")) >= off for word in got.err.split()), got.err
+        [said] = got.json["warnings"]
+        contains(said, ["sum"])
+        assert any(word.strip(",.:;").isdigit() and int(word.strip(",.:;")) >= off for word in said.split()), said
 
 
 @pytest.mark.parametrize("by, taken", [(5e-4, True), (-5e-4, True), (3e-3, False), (-3e-3, False), (0.5, False)])
@@ -375,7 +380,7 @@ def test_probabilities_that_do_not_add_up(melicit, by, taken):
     if taken:
         best = (chances / chances.sum(axis=1, keepdims=True) * WEIGHTS).max(axis=1).mean()
         assert numpy.isclose(got.done().json["classifier"]["value"], best, rtol=1e-12)
-        contains(got.err, ["1 "])
+        contains("\n".join(got.json["warnings"]), ["1 of 80 rows"])
     else:
         assert got.code == 3
         contains(got.json["error"]["message"], [f"row {row + 2}", f"{chances[row].sum():.3g}"])

@@ -141,6 +141,8 @@ def pandas_styles():
         written("pandas, whole numbers that may be missing", whole.astype({"age": float}), label="label"),
         Row("pandas, categories", "t.csv", csv_text(t.astype({"city": "category"})), t, label="label"),
         Row("pandas, CRLF", "t.csv", csv_text(t).replace("\n", "\r\n"), t, label="label"),
+        Row("CR alone, lines in cells", "t.csv", csv_text(texts, lineterminator="\r", quoting=csv.QUOTE_ALL), texts),
+        Row("CR and, late, LF", "t.csv", csv_text(t).replace("\n", "\r") + "1,2,Oslo,yes\n", Refused("carriage return")),
         Row("CR alone", "t.csv", csv_text(t).replace("\n", "\r"), t, label="label"),
         Row("no line end at the end", "t.csv", csv_text(t).rstrip("\n"), t, label="label"),
         Row("blank lines at the end", "t.csv", csv_text(t) + "\n\n\n", t, label="label"),
@@ -180,7 +182,7 @@ def numpy_arrays():
     return rows + [
         Row("npy in Fortran order", "t.npy", npy(numpy.asfortranarray(array)), as_frame(array)),
         Row("npy of float16 in Fortran order", "t.npy", npy(numpy.asfortranarray(halves)), as_frame(halves.astype(float))),
-        Row("npy with nan", "t.npy", npy(gaps), Refused("row 1", "c3", "nan")),
+        Row("npy with nan", "t.npy", npy(gaps), as_frame(gaps)),
         Row("npy of one dimension", "t.npy", npy(y), as_frame(y.astype(float))),
         Row("npy of one row", "t.npy", npy(array[:1]), as_frame(array[:1])),
         Row("npy under another name", "t.bin", npy(array), as_frame(array)),
@@ -382,7 +384,7 @@ def not_tables():
         Row("a workbook called .csv", "t.csv", workbook(), Refused("excel", "csv")),
         Row("an old workbook", "t.xls", OLD_EXCEL, Refused("excel", "csv")),
         Row("an old workbook called .csv", "t.csv", OLD_EXCEL, Refused("excel", "csv")),
-        Row("an OpenDocument sheet", "t.ods", open_document(), Refused("t.ods")),
+        Row("an OpenDocument sheet", "t.ods", open_document(), Refused("OpenDocument", "csv")),
         Row("Parquet", "t.parquet", PARQUET, Refused("parquet", "csv")),
         Row("Parquet called .csv", "t.csv", PARQUET, Refused("parquet", "csv")),
         Row("a CSV file in a zip", "t.zip", zipped_csv(t), Refused("zip")),
@@ -459,8 +461,10 @@ def headers():
     letters = pandas.DataFrame(generator("mushrooms").choice(list("pxsnt"), (40, 5)))
     letters.iloc[0] = list("pxpnt")
     spread = lines(["age", "label"], [[i, "ab"[i % 2]] for i in range(20)])
-    odd = 'column c1: 1 of 21 cells are not numbers, first "age" in row 1; treated as categories'
+    odd = odd_warning("c1", 1, 21, "age", 1)
     worded = pandas.DataFrame({"c1": ["age"] + [str(i) for i in range(20)], "c2": ["label"] + list("ab" * 10)})
+    both = spoilt(spoilt(t, "age", [4], "old"), "income", [39], "much")
+    strange = (odd_warning("c1", 1, 40, "old", 5), odd_warning("c2", 1, 40, "much", 40))
     gaps = "63.0,?,1.5,x\n" + "".join(f"{i}.5,{i},{i * 2},{'xy'[i % 2]}\n" for i in range(20))
     return [
         Row("no header, with texts", "t.csv", body, numbered(t), says=("no header",), label="c4"),
@@ -473,6 +477,7 @@ def headers():
         Row("no header, one column of numbers", "t.csv", saved_text(threes, fmt="%d"), as_frame(threes), says=("no header",)),
         written("a header over letters that come again", again, says=("--header no",)),
         Row("no header, letters alone, said", "t.csv", csv_text(letters, header=False), numbered(letters), no_header),
+        Row("no header, an odd cell in each column of numbers", "t.csv", csv_text(both, header=False), numbered(both), says=("no header",), odd=strange),
         Row("no header, letters alone with a name twice", "t.csv", csv_text(letters, header=False), Refused("--header no", '"p"')),
         Row("a header although none was said", "t.csv", spread, worded, no_header, odd=(odd,)),
         written("years as names", years, says=("row 1", "--header no")),
@@ -515,7 +520,8 @@ def spoilt(frame, column, places, cell):
 
 
 def odd_warning(column, n, of, cell, row):
-    return f'column {column}: {n} of {of:,} cells are not numbers, first "{cell}" in row {row}; treated as categories'
+    are_not = "is not a number" if n == 1 else "are not numbers"
+    return f'column {column}: {n} of {of:,} cells {are_not}, first "{cell}" in row {row}; treated as categories'
 
 
 ODD_CELLS = [
@@ -669,6 +675,7 @@ def shapes():
         Row("a long row early", "t.csv", text.replace("\n", "\n1,2,Oslo,yes,5\n", 1), Refused("row 2", "5", "4")),
         Row("a short row between semicolons", "t.csv", csv_text(t, sep=";", decimal=",") + "1;2,5\n", Refused("row 42", "2", "4")),
         Row("a short row between tabs, a comma in each", "t.txt", csv_text(places, sep="\t") + "1\t2,5\n", Refused("row 42", "2", "4")),
+        Row("a short row between semicolons, no header", "t.csv", csv_text(t, sep=";", decimal=",", header=False) + "1;2,5\n", Refused("row 41", "2", "4")),
         Row("a short row between blanks", "t.txt", saved_text(table[:20]) + b"1 2\n" + saved_text(table[20:]), Refused("row 21", "2", "3")),
         Row("an empty line in the middle", "t.csv", text.replace("\n", "\n\n", 3).replace("\n\n", "\n", 2), Refused("row 4")),
         Row("a quote never closed", "t.csv", text + '1,2,"Oslo,yes\n', Refused("row 42")),
@@ -737,6 +744,8 @@ def collections():
         Row("as auto-mpg.data", "auto-mpg.data", cars_text, cars, says=("blanks",)),
         Row("as winequality.csv", "winequality.csv", wine_text, wine, label="quality"),
         Row("a title above the header", "t.csv", "Survey of 2021\n" + text, Refused("row 2")),
+        Row("a title above the header, semicolons", "t.csv", "Survey of 2021\n" + text.replace(",", ";"), Refused("row 2")),
+        Row("a comment above two columns", "t.csv", "# made by hand\n" + csv_text(t[["age", "label"]]), Refused("row 1", "#")),
         Row("a comment above the header", "t.csv", "# made by hand\n" + text, Refused("row 2")),
         Row("line ends of two kinds", "t.csv", mixed, t, label="label"),
         written("characters that end lines elsewhere", strange, label="label"),

@@ -40,6 +40,46 @@ static const foreign files[] = {
       "c1:n=1.5,3.5 c2:n=2.5,4.25", "separator ';', decimal comma, no header", NULL },
     { "one column of decimal commas", BYTES("x\n1,5\n2,25\n"), "x:n=1.5,2.25", "decimal comma",
       "the commas are taken as decimal commas of the only column" },
+    { "blanks and a tab, as auto-mpg.data", BYTES("10.4   5  75.0\t\"ford a\"\n18.0  4   ?\t\"fiat b\"\n"),
+      "c1:n=10.4,18 c2:n=5,4 c3:n=75,_ c4:t=ford a,fiat b", "separator blanks, quoted cells, no header",
+      NULL },
+    { "words between tabs", BYTES("first name\tage\nJohn Smith\t5\nEva Moe\t6\n"),
+      "first name:t=John Smith,Eva Moe age:n=5,6", "separator tab", NULL },
+    { "amounts between tabs, no header", BYTES("12 months\t5\n3 months\t6\n"),
+      "c1:t=12 months,3 months c2:n=5,6", "separator tab", NULL },
+    { "decimal commas between blanks, no header", BYTES("1,5 2,5\n3,5 4,25\n"), "c1:n=1.5,3.5 c2:n=2.5,4.25",
+      "separator blanks, decimal comma", NULL },
+    { "sep=;", BYTES("sep=;\r\na;b\r\n1;x,y\r\n2;z\r\n"), "a:n=1,2 b:t=x,y,z",
+      "separator ';', header in row 2, 2 rows", NULL },
+    { "sep=, where semicolons would fit", BYTES("sep=,\na;b,c;d\n1;2,3;4\n"), "a;b:t=1;2 c;d:t=3;4",
+      "separator ','", NULL },
+    { "sep=| in quotes, behind a mark", BYTES("\xEF\xBB\xBF\"sep=|\"\n1|x\n2|y\n"), "c1:n=1,2 c2:t=x,y",
+      "separator '|', no header, 2 rows", NULL },
+    { "sep= and a blank", BYTES("sep= \na b\nx  y\n"), "a:t=x b:t=y", "separator blanks", NULL },
+    { "rows behind sep=; count it", BYTES("sep=;\na;b\n1;2\n3\n"), "!row 4: 1 cell where 2 are due", NULL,
+      NULL },
+    { "sep=; alone", BYTES("sep=;\n"), "!the file is empty", NULL, NULL },
+    /* Line ends */
+    { "carriage returns", BYTES("a,b\r1,x\r2,\"y\rz\nw\"\r"), "a:n=1,2 b:t=x,y\rz\nw",
+      "UTF-8, lines end with CR, separator ','", NULL },
+    { "carriage returns, none at the end", BYTES("a b\r1 2.5\r\"3\" 4"), "a:n=1,3 b:n=2.5,4",
+      "lines end with CR, separator blanks", NULL },
+    { "carriage returns in Windows-1252", BYTES("a\r\xFC\r"), "a:t=\xC3\xBC",
+      "Windows-1252, lines end with CR", NULL },
+    { "one line with CRLF", BYTES("1,2\r\n"), "c1:n=1 c2:n=2", "UTF-8, separator", NULL },
+    /* Separators that end rows */
+    { "a separator at the end of every row", BYTES("a,b,\n1,x,\n2,y,\n"), "a:n=1,2 b:t=x,y",
+      "2 rows, 2 columns", "a separator ends every row: the empty column behind it is left out" },
+    { "a separator at the end of every row but the header", BYTES("a;b\n1,5;x;\n2,5;\"y\";\n"),
+      "a:n=1.5,2.5 b:t=x,y", "separator ';', quoted cells, decimal comma", "a separator ends every row" },
+    { "a separator behind the only column", BYTES("a\n1,\n2,\n"), "a:n=1,2", "separator ',', header in row 1",
+      "a separator ends every row" },
+    { "a last column with a name and no cells", BYTES("a,b\n1,\n2,\n"), "a:n=1,2 b:n=_,_", "2 columns",
+      NULL },
+    { "a last column without header and cells", BYTES("1,2,\n3,4,\n"), "c1:n=1,3 c2:n=2,4 c3:n=_,_",
+      "3 columns", NULL },
+    { "no name over a last column with a cell", BYTES("a,b,\n1,2,\n3,4,5\n"),
+      "!row 1, column 3: the column has no name", NULL, NULL },
     /* Numbers */
     { "decimal commas", BYTES("a;b\n0,75;x\n-1.234,5;y\n12;z\n"), "a:n=0.75,-1234.5,12 b:t=x,y,z",
       "decimal comma", NULL },
@@ -69,7 +109,7 @@ static const foreign files[] = {
     { "percent", BYTES("a,b\n45%,1\n12.3 %,2\nNA,3\n-7%,4\n"),
       "a:n=0.45000000000000001,0.123,_,-0.070000000000000007 b:n=1,2,3,4", "header", NULL },
     { "percent in some cells", BYTES("a,b\n45%,1\n50%,2\n0.3,3\n"), "a:t=45%,50%,0.3 b:n=1,2,3", "header",
-      "column a: 1 of 3 cells differ in the percent sign, first \"0.3\" in row 4" },
+      "column a: 1 of 3 cells differs in the percent sign, first \"0.3\" in row 4" },
     { "odd cells", BYTES("income,b\n10,1\nabc,2\n30,3\n40,4\ndef,5\n"),
       "income:t=10,abc,30,40,def b:n=1,2,3,4,5", "header",
       "column income: 2 of 5 cells are not numbers, first \"abc\" in row 3; treated as categories" },
@@ -85,18 +125,29 @@ static const foreign files[] = {
       BYTES("a,b\n1,NULL\n2,None\n3,n/a\n4,#N/A\n5,-\n6,.\n7,null\n8,nan\n9,na\n0,x\n"),
       "a:n=1,2,3,4,5,6,7,8,9,0 b:t=_,None,_,_,-,.,_,_,na,x", "header", NULL },
     { "quoted words are texts", BYTES("a,b\n1,\"NULL\"\n2,x\n"), "a:n=1,2 b:t=NULL,x", "header", NULL },
+    { "quoted words among numbers",
+      BYTES("\"a\",\"b\"\n\"1\",\"NA\"\n\"nan\",\"?\"\n\"3\",\"7.5\"\n\" NULL \",\"-\"\n"),
+      "a:n=1,_,3,_ b:n=_,_,7.5,_", "quoted cells, header", NULL },
+    { "quoted words alone are texts", BYTES("a,b\n\"NA\",1\n,2\n\"nan\",3\n"), "a:t=NA,_,nan b:n=1,2,3",
+      "header", NULL },
+    { "quoted words in the first row", BYTES("\"NA\",\"x\"\n\"1.5\",\"y\"\n\"2\",\"x\"\n"),
+      "c1:n=_,1.5,2 c2:t=x,y,x", "no header", NULL },
     /* Headers */
     { "numbers over numbers are data", BYTES("5,1,x\n6,2,y\n"), "c1:n=5,6 c2:n=1,2 c3:t=x,y", "no header",
       NULL },
     { "one number over numbers is enough", BYTES("x,1.5\ny,2.5\n"), "c1:t=x,y c2:n=1.5,2.5", "no header",
       NULL },
     { "a missing cell over numbers is data", BYTES("NA,x\n1,y\n"), "c1:n=_,1 c2:t=x,y", "no header", NULL },
+    { "an odd cell below numbers, no header", BYTES("5,x\nold,y\n7,x\n"), "c1:t=5,old,7 c2:t=x,y,x",
+      "no header", "column c1: 1 of 3 cells is not a number, first \"old\" in row 2" },
     { "one row of numbers", BYTES("1,2\n"), "c1:n=1 c2:n=2", "no header, 1 row, 2 columns", NULL },
     { "texts over texts are a header", BYTES("a,b\nx,y\nz,w\n"), "a:t=x,z b:t=y,w", "header in row 1", NULL },
     { "texts that come again", BYTES("yes\nno\nyes\n"), "yes:t=no,yes", "header in row 1",
       "row 1 is taken as the header, though its texts are in the rows below" },
     { "default names of pandas", BYTES("0,1\n0.25,0.75\n"), "0:n=0.25 1:n=0.75", "header in row 1",
       "row 1 counts from 0 to 1 and is taken as the header" },
+    { "one default name of pandas", BYTES("0\n0.25\n0.75\n"), "0:n=0.25,0.75", "header in row 1",
+      "row 1 holds \"0\" and is taken as the header (--header no makes it data)" },
     { "years", BYTES("who,2019,2020\nx,1,2\n"), "who:t=x 2019:n=1 2020:n=2", "header in row 1",
       "row 1 counts from 2019 to 2020 and is taken as the header" },
     { "labels 0 and 1", BYTES("0\n1\n0\n"), "c1:n=0,1,0", "no header", NULL },
@@ -109,6 +160,14 @@ static const foreign files[] = {
       "the first column has no name and numbers the rows: it is skipped" },
     { "index of pandas, read and written again", BYTES("Unnamed: 0,a\nu,1\nv,2\n"), "a:n=1,2",
       "column 1 names the rows", "the first column has no name" },
+    { "series of pandas", BYTES(",0\n0,0\n1,1\n2,0\n"), "0:n=0,1,0",
+      "header in row 1, column 1 names the rows",
+      "the first column has no name and numbers the rows: it is skipped" },
+    { "a missing first cell is no index", BYTES(",5.1\n4.9,3.0\n4.7,3.2\n"),
+      "c1:n=_,4.9000000000000004,4.7000000000000002 c2:n=5.0999999999999996,3,3.2000000000000002",
+      "no header", NULL },
+    { "index of pandas with quoted words", BYTES("\"\",\"a\"\n\"NA\",\"1\"\n\"NO\",\"2\"\n"), "a:n=1,2",
+      "column 1 names the rows", "the first column has no name" },
     { "a column without a name that repeats itself", BYTES(",a\n0,1\n0,2\n"),
       "!row 1, column 1: the column has no name", NULL, NULL },
     { "row names of R", BYTES("\"a\" \"b\"\n\"1\" 1.5 \"x\"\n\"2\" 2.5 \"y\"\n"), "a:n=1.5,2.5 b:t=x,y",
@@ -116,8 +175,8 @@ static const foreign files[] = {
       "the rows have one cell more than the header" },
     { "row names of R, tabs", BYTES("a\tb\nr1\t1\tx\nr2\t2\ty\n"), "a:n=1,2 b:t=x,y",
       "column 1 names the rows", "the rows have one cell more than the header" },
-    { "a separator too many is no row name", BYTES("a,b\n1,2,\n3,4,\n"), "!row 2: 3 cells where 2 are due",
-      NULL, NULL },
+    { "a separator too many is no row name", BYTES("a,b\n1,2,\n3,4,\n"), "a:n=1,3 b:n=2,4", "2 columns",
+      "a separator ends every row" },
     { "ragged rows with names", BYTES("a\tb\nr1\t1\tx\nr2\t2\n"), "!row 2: 3 cells where 2 are due", NULL,
       NULL },
     /* Encodings */
@@ -274,7 +333,7 @@ static void test_late(void **state)
         const char *name, *late, *how, *warning;
         double value;
     } rows[] = {
-        { "odd", "abc", "UTF-8", "column a: 1 of 40,001 cells are not numbers, first \"abc\" in row 40002",
+        { "odd", "abc", "UTF-8", "column a: 1 of 40,001 cells is not a number, first \"abc\" in row 40002",
           NAN },
         { "thousands", "\"1,234,567.5\"", "UTF-8", NULL, 1234567.5 },
         { "missing", "None", "UTF-8", NULL, NAN },
@@ -308,6 +367,56 @@ static void test_late(void **state)
             mel_table_free(table);
             mel_buffer_free(&text);
         }
+}
+
+/* Refusals, and missing words, that the first rows give no hint of; both readers agree on them. */
+static void test_far_below(void **state)
+{
+    (void)state;
+    enum { ROWS = 200000 };
+    static const struct {
+        const char *name, *header, *row, *last;
+        const char *want; /* what the refusal says, or NULL */
+        mel_column_type type;
+    } rows[] = {
+        { "a line feed behind carriage returns", "a,b\r", "1,2\r", "1,2\n",
+          "save the file with one kind of line ends", 0 },
+        { "a cell behind the last separator", "a,b\n", "1,2,\n", "1,2,x\n",
+          "row 200002: \"x\" stands behind the last column", 0 },
+        { "no separator at the end", "a,b,\n", "1,2,\n", "1,2\n", "row 200002: 2 cells where 3 are due", 0 },
+        { "a quoted word among numbers", "a,b\n", "1,2\n", "\"NA\",2\n", NULL, MEL_COLUMN_NUMBER },
+        { "a quoted word among missing cells", "a,b\n", ",2\n", "\"NA\",2\n", NULL, MEL_COLUMN_TEXT },
+        { "a number among quoted words", "a,b\n", "\"NA\",2\n", "1,2\n", NULL, MEL_COLUMN_NUMBER },
+        { "a number between carriage returns", "a,b\r", ",2\r", "\"1\",2\r", NULL, MEL_COLUMN_NUMBER },
+    };
+    for (size_t k = 0; k < COUNT(rows); k++) {
+        mel_buffer text;
+        mel_buffer_init(&text, SIZE_MAX / 2);
+        mel_buffer_puts(&text, rows[k].header);
+        for (int i = 0; i < ROWS; i++)
+            mel_buffer_puts(&text, rows[k].row);
+        mel_buffer_puts(&text, rows[k].last);
+        const char *path = test_file("far.csv", text.data, text.size);
+        mel_table *table, *block = NULL;
+        mel_stream *stream;
+        mel_error err = { 0 }, streamed = { 0 };
+        print_message("  %s\n", rows[k].name);
+        const mel_status status = mel_table_read(&table, path, NULL, &err);
+        assert_int_equal(mel_stream_open(&stream, path, NULL, &streamed), status);
+        assert_int_equal(status, rows[k].want != NULL ? MEL_EDATA : MEL_OK);
+        assert_string_equal(err.text, streamed.text);
+        if (status == MEL_OK) {
+            assert_ok(mel_stream_next(&block, stream, SIZE_MAX, &err), &err);
+            assert_int_equal(mel_table_rows(block), ROWS + 1);
+            assert_int_equal(mel_table_column_type(table, 0), rows[k].type);
+            assert_int_equal(mel_table_column_type(block, 0), rows[k].type);
+        } else if (strstr(err.text, rows[k].want) == NULL)
+            fail_msg("%s", err.text);
+        mel_table_free(block);
+        mel_stream_free(stream);
+        mel_table_free(table);
+        mel_buffer_free(&text);
+    }
 }
 
 /* ---- arrays ---- */
@@ -349,6 +458,8 @@ static void test_arrays(void **state)
                 "yes"),
           "c1:t=yes,no,yes" },
         { "|b1", "(2,)", BYTES("\1\0"), "c1:n=1,0" },
+        { "<f4", "(2,)", BYTES("\0\0\xc0\x7f\0\0\x80\x3f"), "c1:n=_,1" },
+        { "<f2", "(2,)", BYTES("\x00\x7e\x00\x3c"), "c1:n=_,1" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_buffer file;
@@ -564,7 +675,7 @@ static void test_notices(void **state)
     assert_ok(mel_table_read_memory(&table, text, sizeof text - 1, "t.csv", &opt, &err), &err);
     assert_true(h.how == 1 && h.warnings == 1);
     assert_string_equal(h.last,
-                        "t.csv: column a: 1 of 3 cells are not numbers, first \"z\" in row 3; treated as "
+                        "t.csv: column a: 1 of 3 cells is not a number, first \"z\" in row 3; treated as "
                         "categories");
     mel_table_free(table);
     assert_ok(mel_stream_open(&stream, test_file("s.csv", text, sizeof text - 1), &opt, &err), &err);
@@ -635,10 +746,10 @@ static void test_nearest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_said),    cmocka_unit_test(test_late),
-        cmocka_unit_test(test_arrays),     cmocka_unit_test(test_npz),     cmocka_unit_test(test_damaged_npz),
-        cmocka_unit_test(test_zero_based), cmocka_unit_test(test_notices), cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_files),       cmocka_unit_test(test_said),       cmocka_unit_test(test_late),
+        cmocka_unit_test(test_far_below),   cmocka_unit_test(test_arrays),     cmocka_unit_test(test_npz),
+        cmocka_unit_test(test_damaged_npz), cmocka_unit_test(test_zero_based), cmocka_unit_test(test_notices),
+        cmocka_unit_test(test_labels),      cmocka_unit_test(test_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

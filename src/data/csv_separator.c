@@ -1,0 +1,357 @@
+/* What separates the cells of a file, found in its first rows. */
+#include "data/csv_dialect.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+mel_delimiter_text mel_delimiter_name(char delimiter)
+{
+    if (delimiter == '\t')
+        return (mel_delimiter_text){ "tab" };
+    if (delimiter == ' ')
+        return (mel_delimiter_text){ "blanks" };
+    return (mel_delimiter_text){ { '\'', delimiter, '\'' } };
+}
+
+bool mel_delimiter_is_possible(char delimiter)
+{
+    const unsigned char d = (unsigned char)delimiter;
+    const bool part_of_cells = d >= 0x80 || isalnum(d) || strchr("\"+-._?", d) != NULL;
+    return !part_of_cells && (!iscntrl(d) || d == '\t');
+}
+
+bool mel_delimiter_said(char *delimiter, const char *row, size_t n)
+{
+    static const char word[] = "sep=";
+    enum { WORD = sizeof word - 1 };
+    while (n != 0 && (row[n - 1] == '\n' || row[n - 1] == '\r'))
+        n--;
+    if (n >= 2 && row[0] == '"' && row[n - 1] == '"') {
+        row++;
+        n -= 2;
+    }
+    if (n != WORD + 1 || memcmp(row, word, WORD) != 0 || !mel_delimiter_is_possible(row[WORD]))
+        return false;
+    *delimiter = row[WORD];
+    return true;
+}
+
+/* ---- how well a separator fits ---- */
+
+/* How the rows below agree with the first one. */
+typedef struct {
+    size_t first; /* cells of the first row */
+    size_t same, one_more;
+    size_t open;   /* rows with one cell more, the last of them empty */
+    size_t second; /* cells of the row below the first */
+    size_t as_second;
+    size_t rows; /* below, but for empty ones */
+} agreement;
+
+static agreement agree(const mel_csv_sample *sample, char delimiter)
+{
+    mel_sample_cell last;
+    agreement out = { .first = mel_sample_count(sample, 0, delimiter, &last) };
+    for (size_t row = 1; row < sample->n; row++) {
+        if (mel_csv_sample_is_empty(sample, row))
+            continue;
+        const size_t n = mel_sample_count(sample, row, delimiter, &last);
+        if (out.rows++ == 0)
+            out.second = n;
+        out.same += n == out.first;
+        out.one_more += n == out.first + 1;
+        out.open += n == out.first + 1 && last.n == 0;
+        out.as_second += n == out.second;
+    }
+    return out;
+}
+
+/* All, or all but a few, which are mistakes: they must not change what separates the cells of the others. */
+static bool nearly_all(size_t n, size_t rows)
+{
+    return n == rows || (n >= 2 && rows - n <= 1 + rows / 10);
+}
+
+static bool is_open(const agreement *a)
+{
+    return a->rows != 0 && a->open == a->rows;
+}
+
+static bool agrees(const agreement *a)
+{
+    return (a->first >= 2 && a->same == a->rows) || is_open(a);
+}
+
+/* Rows that do not. */
+static size_t off(const agreement *a)
+{
+    return agrees(a) ? 0 : a->rows - a->same;
+}
+
+static bool nearly_agrees(const agreement *a)
+{
+    return agrees(a) || (a->first >= 2 && nearly_all(a->same, a->rows));
+}
+
+/* Row names need a name in every row; where the last cell of each is empty, a separator too many ends it. */
+static bool has_row_names(const mel_csv_sample *sample, char delimiter, const agreement *a)
+{
+    const bool fits = a->one_more == a->rows || (a->first >= 2 && nearly_all(a->one_more, a->rows));
+    if (mel_csv_sample_is_empty(sample, 0) || a->rows == 0 || !fits || is_open(a))
+        return false;
+    for (size_t row = 1; row < sample->n; row++) {
+        mel_sample_cells c = mel_sample_cells_of(sample, row, delimiter);
+        mel_sample_cell name;
+        if (mel_sample_next(&c, &name) && name.n == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Columns of numbers and of texts below the first row. */
+typedef struct {
+    size_t numbers, texts;
+} column_counts;
+
+static mel_status count_columns(column_counts *out, const mel_csv_sample *sample, char delimiter, size_t n,
+                                size_t before, mel_error *err)
+{
+    *out = (column_counts){ 0 };
+    mel_sample_column *columns = mel_sample_columns(sample, delimiter, n, before);
+    if (columns == NULL)
+        return mel_fail_memory(err, "the first rows of a table");
+    for (size_t j = 0; j < n; j++) {
+        const bool number = mel_sample_is_numeric(&columns[j]);
+        out->numbers += number;
+        out->texts += !number && columns[j].texts != 0;
+    }
+    free(columns);
+    return MEL_OK;
+}
+
+/* Are all commas of the sample inside numbers, as decimal commas are? */
+static bool commas_are_decimal(const mel_csv_sample *sample, char delimiter)
+{
+    for (size_t row = 0; row < sample->n; row++) {
+        mel_sample_cells c = mel_sample_cells_of(sample, row, delimiter);
+        mel_sample_cell one;
+        while (mel_sample_next(&c, &one))
+            if (memchr(one.text, ',', one.n) != NULL && !mel_sample_is_number(one))
+                return false;
+    }
+    return true;
+}
+
+/* Is every row below the first a single number? Then its comma separates no cells. */
+static bool rows_are_numbers(const mel_csv_sample *sample)
+{
+    size_t n = 0;
+    for (size_t row = 1; row < sample->n; row++) {
+        const mel_sample_cell whole = { sample->begin[row], (size_t)(sample->end[row] - sample->begin[row]),
+                                        false };
+        n += mel_sample_is_number(whole);
+    }
+    return sample->n > 1 && n == sample->n - 1;
+}
+
+/* ---- which one it is ---- */
+
+/* Candidates in the order in which they are preferred: a comma is more often part of a text or of a number,
+ * and blanks are part of most texts. */
+static const char candidates[] = { '\t', ';', '|', ',', ' ' };
+enum { CANDIDATES = sizeof candidates, COMMA = 3, BLANKS = 4, NONE = CANDIDATES };
+
+/* What there is to choose from. */
+typedef struct {
+    const mel_csv_sample *sample;
+    agreement of[CANDIDATES];
+} choice;
+
+/* The candidate on which most rows agree; one with more cells stays, as the file is to be refused for the
+ * rows that disagree and not to be read in another way for their sake. Blanks are another matter. */
+static size_t best_agreement(const choice *c)
+{
+    size_t best = NONE;
+    for (size_t i = 0; i < BLANKS; i++) {
+        const agreement *a = &c->of[i], *b = best != NONE ? &c->of[best] : NULL;
+        if (nearly_agrees(a) && (b == NULL || (off(a) < off(b) && a->first >= b->first)))
+            best = i;
+    }
+    return best;
+}
+
+/* Blanks separate cells only where that makes a column of numbers: words of a text are apart by blanks, too.
+ */
+static mel_status blanks_make_numbers(bool *good, const choice *c, size_t n, size_t before, mel_error *err)
+{
+    column_counts blanks;
+    const mel_status status = count_columns(&blanks, c->sample, ' ', n, before, err);
+    *good = status == MEL_OK && blanks.numbers != 0;
+    return status;
+}
+
+/* Do blanks take texts between tabs, or between commas that are decimal commas, further apart, into numbers?
+ */
+static mel_status blanks_are_better(bool *better, const choice *c, size_t than, mel_error *err)
+{
+    const agreement *a = &c->of[than], *b = &c->of[BLANKS];
+    *better = false;
+    if (!nearly_agrees(b) || (than != 0 && (than != COMMA || !commas_are_decimal(c->sample, ' '))))
+        return MEL_OK;
+    column_counts before, after;
+    mel_status status = count_columns(&before, c->sample, candidates[than], a->first, 0, err);
+    if (status == MEL_OK)
+        status = count_columns(&after, c->sample, ' ', b->first, 0, err);
+    *better = status == MEL_OK && after.texts < before.texts;
+    return status;
+}
+
+static mel_status warn_of_others(const choice *c, size_t best, mel_notes *notes, mel_error *err)
+{
+    for (size_t i = best + 1; agrees(&c->of[best]) && i < BLANKS; i++)
+        if (agrees(&c->of[i]) && (i != COMMA || !commas_are_decimal(c->sample, candidates[best])))
+            return mel_notes_warn(
+                notes, err,
+                "the cells could be separated by %s or by %s; taken to be %s (--delimiter says "
+                "which)",
+                mel_delimiter_name(candidates[best]).text, mel_delimiter_name(candidates[i]).text,
+                mel_delimiter_name(candidates[best]).text);
+    return MEL_OK;
+}
+
+/* A separator that gives the header as many cells as the rows, or leaves *delimiter as it is. */
+static mel_status choose_agreeing(char *delimiter, const choice *c, mel_notes *notes, mel_error *err)
+{
+    bool blanks = false;
+    const size_t best = best_agreement(c);
+    mel_status status = MEL_OK;
+    if (best != NONE)
+        status = blanks_are_better(&blanks, c, best, err);
+    else if (nearly_agrees(&c->of[BLANKS]))
+        status = blanks_make_numbers(&blanks, c, c->of[BLANKS].first, 0, err);
+    if (blanks)
+        *delimiter = ' ';
+    else if (best != NONE)
+        *delimiter = candidates[best];
+    return status == MEL_OK && best != NONE && !blanks ? warn_of_others(c, best, notes, err) : status;
+}
+
+/* R leaves out the header's cell over the row names. */
+static mel_status choose_with_row_names(mel_dialect *out, const choice *c, mel_notes *notes, mel_error *err)
+{
+    const mel_csv_sample *sample = c->sample;
+    for (size_t i = 0; i < COMMA && out->delimiter == 0; i++)
+        if (has_row_names(sample, candidates[i], &c->of[i]))
+            out->delimiter = candidates[i];
+    if (out->delimiter == 0 && has_row_names(sample, ' ', &c->of[BLANKS])) {
+        bool good;
+        const mel_status status = blanks_make_numbers(&good, c, c->of[BLANKS].first, 1, err);
+        if (status != MEL_OK)
+            return status;
+        out->delimiter = good ? ' ' : 0;
+    }
+    if (out->delimiter == 0 && has_row_names(sample, ',', &c->of[COMMA])) {
+        if (c->of[COMMA].first == 1 && rows_are_numbers(sample)) {
+            out->delimiter = ';'; /* separates nothing: the file has one column */
+            return mel_notes_warn(notes, err,
+                                  "the commas are taken as decimal commas of the only column (--delimiter , "
+                                  "separates cells by them)");
+        }
+        out->delimiter = ',';
+    }
+    out->row_names = out->delimiter != 0;
+    return MEL_OK;
+}
+
+/* Rows that agree with each other but not with the first one, a title perhaps: to be refused with their
+ * separator, and not to be read as one column of texts. */
+static mel_status choose_without_first(char *delimiter, const choice *c, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < CANDIDATES && *delimiter == 0 && status == MEL_OK; i++) {
+        const agreement *a = &c->of[i];
+        bool good = a->second >= 2 && a->rows >= 2 && a->as_second == a->rows;
+        if (good && i == BLANKS)
+            status = blanks_make_numbers(&good, c, a->second, 0, err);
+        if (good)
+            *delimiter = candidates[i];
+    }
+    return status;
+}
+
+static size_t most_alike(const choice *c)
+{
+    size_t best = COMMA;
+    for (size_t i = BLANKS; i-- > 0;)
+        if (c->of[i].first >= 2 && (c->of[best].first < 2 || c->of[i].same > c->of[best].same))
+            best = i;
+    return best;
+}
+
+static mel_status find_delimiter(mel_dialect *out, const mel_csv_sample *sample, mel_notes *notes,
+                                 mel_error *err)
+{
+    choice c = { .sample = sample };
+    for (size_t i = 0; i < CANDIDATES; i++)
+        c.of[i] = agree(sample, candidates[i]);
+    mel_status status = choose_agreeing(&out->delimiter, &c, notes, err);
+    if (status == MEL_OK && out->delimiter == 0)
+        status = choose_with_row_names(out, &c, notes, err);
+    if (status == MEL_OK && out->delimiter == 0)
+        status = choose_without_first(&out->delimiter, &c, err);
+    if (out->delimiter == 0)
+        out->delimiter = candidates[most_alike(&c)];
+    return status;
+}
+
+/* ---- lines of comments ---- */
+
+/* A first row that starts with '#' is a header as NumPy writes it if it has a cell per column, else a
+ * comment.
+ */
+static mel_status refuse_comment(const mel_csv_sample *sample, char delimiter, mel_error *err)
+{
+    size_t above = 0;
+    while (above < sample->n && sample->begin[above] < sample->end[above] && *sample->begin[above] == '#')
+        above++;
+    if (above == 0 || above == sample->n)
+        return MEL_OK;
+    mel_csv_sample below = { .n = sample->n - above };
+    memcpy(below.begin, sample->begin + above, below.n * sizeof *below.begin);
+    memcpy(below.end, sample->end + above, below.n * sizeof *below.end);
+    mel_dialect dialect = { .delimiter = delimiter };
+    mel_notes unsaid = { 0 };
+    const mel_status status = delimiter == 0 ? find_delimiter(&dialect, &below, &unsaid, err) : MEL_OK;
+    mel_notes_clear(&unsaid);
+    if (status != MEL_OK)
+        return status;
+    mel_sample_cell last;
+    const size_t here = mel_sample_count(sample, 0, dialect.delimiter, &last);
+    const size_t due = mel_sample_count(&below, 0, dialect.delimiter, &last);
+    return here == due
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA,
+                          "row %zu starts with '#' and has %zu cell%s where row %zu has %zu; delete "
+                          "lines of comments",
+                          sample->row_number, here, here == 1 ? "" : "s", sample->row_number + above, due);
+}
+
+mel_status mel_dialect_find_delimiter(mel_dialect *out, const mel_csv_sample *sample,
+                                      const mel_read_options *opt, mel_notes *notes, mel_error *err)
+{
+    if (opt->delimiter != 0)
+        out->delimiter = opt->delimiter;
+    if (sample->n == 0) {
+        out->delimiter = out->delimiter != 0 ? out->delimiter : ',';
+        return MEL_OK;
+    }
+    mel_status status = refuse_comment(sample, out->delimiter, err);
+    if (status != MEL_OK)
+        return status;
+    if (out->delimiter == 0)
+        return find_delimiter(out, sample, notes, err);
+    const agreement given = agree(sample, out->delimiter);
+    out->row_names = has_row_names(sample, out->delimiter, &given);
+    return MEL_OK;
+}
