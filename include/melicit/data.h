@@ -3,24 +3,27 @@
  * A table is a set of named columns of equal length, each of numbers or of text. Missing cells are
  * NaN in a column of numbers and MEL_MISSING in a column of text, and nothing else is ever NaN.
  *
- * CSV is RFC 4180. Separator, encoding, decimal mark and header are found unless the options say them, and
- * mel_table_how tells what was found. A column is numbers when each cell that is not missing is a number,
- * blanks around it aside: decimal, with thousands strictly in threes, or all of them with a percent sign; inf
- * and numbers beyond the range of double are refused there. Other columns are text, kept as it stands. A cell
- * without quotes that is empty or a known word (?, NA, NULL, nan, ...; among numbers also None, -, ...) is
- * missing, and so is a quoted cell that is empty. What may not be meant is a warning (mel_table_warning): a
- * column of which at least half of the cells are numbers, a first column that only numbers the rows and is
- * skipped, ... docs/formats.md has every rule. Empty lines may follow the last row; in a table of one column
- * they are rows with a missing cell. Anything else that is unclear (rows of another length, quotes inside a
- * cell without quotes, text behind a closing quote, a carriage return alone, NUL bytes, a damaged encoding, a
- * comma that may mark decimals or thousands, names that are empty or there twice, no rows) is refused.
+ * CSV is RFC 4180. Separator, line ends, encoding, decimal mark and header are found unless the options or a
+ * first line "sep=;" say them, and mel_table_how tells what was found. A column is numbers when each cell
+ * that is not missing is a number, blanks around it aside: decimal, with thousands strictly in threes, or all
+ * of them with a percent sign; inf and numbers beyond the range of double are refused there. Other columns
+ * are text, kept as it stands. A cell that is empty or a known word (?, NA, NULL, nan, ...; among numbers
+ * also None, -, ...) is missing; in a column of text a word in quotes is a text. What may not be meant is a
+ * warning (mel_table_warning): a column of which at least half of the cells are numbers, a first column that
+ * only numbers the rows and is skipped, an empty last one without a name that is left out, ...
+ * docs/formats.md has every rule. Empty lines may follow the last row; in a table of one column they are rows
+ * with a missing cell. Anything else that is unclear (rows of another length, quotes inside a cell without
+ * quotes, text behind a closing quote, a carriage return alone among other line ends, comments, NUL bytes, a
+ * damaged encoding, a comma that may mark decimals or thousands, names that are empty or there twice, no
+ * rows) is refused.
  *
  * NPY arrays have 1 or 2 dimensions of floats (16, 32, 64 bits), integers (8 to 64 bits), bools or texts, in
- * either byte order and either storage order; columns are called c1, c2, ... NPZ archives hold such arrays.
- * LIBSVM text has ascending indices from 1 (or 0), "#" starts a comment. Any of them may be packed with gzip.
+ * either byte order and either storage order; NaN is a missing cell; columns are called c1, c2, ... NPZ
+ * archives hold such arrays. LIBSVM text has ascending indices from 1 (or 0), "#" starts a comment. Any of
+ * them may be packed with gzip.
  *
- * Messages count rows from 1 with the header as row 1; a row with line ends inside quotes is one row. LIBSVM
- * messages count lines. */
+ * Messages count rows from 1 with the header as row 1 (row 2 behind a line "sep=;"); a row with
+ * line ends inside quotes is one row. LIBSVM messages count lines. */
 #ifndef MELICIT_DATA_H
 #define MELICIT_DATA_H
 

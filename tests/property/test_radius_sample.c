@@ -365,7 +365,7 @@ static void test_hull(void **state)
     }
     for (int trial = 0; trial < 200; trial++) {
         mel_rng_sphere(&rng, Q, direction);
-        const size_t column = (size_t)trial % (2 * K); /* every other time gains of one column */
+        const size_t column = (size_t)trial % (2 * (size_t)K); /* every other time gains of one column */
         for (size_t c = 0; column < K && c < Q; c++) {
             const size_t i = c / (K - 1), j = c % (K - 1) + (c % (K - 1) >= i);
             direction[c] = i == column ? direction[i * (K - 1)] : j == column ? direction[c] : 0;

@@ -58,12 +58,13 @@ class Outcome:
         return self
 
     def refused(self, code, *parts):
-        """Exit code, nothing on stdout, one line on stderr that contains the parts."""
+        """Exit code, nothing on stdout, one line on stderr, behind warnings about files if any, that contains the parts."""
         assert self.code == code, f"exit {self.code}, wanted {code}\n{self.out}\n{self.err}"
         assert self.out == ""
-        assert self.err.startswith("melicit") and self.err.endswith("\n") and self.err.count("\n") == 1, self.err
+        *warnings, line, end = self.err.split("\n")
+        assert line.startswith("melicit") and end == "" and all(w.startswith("melicit: warning: ") for w in warnings), self.err
         for part in parts:
-            assert part in self.err, f"{part!r} is not in {self.err!r}"
+            assert part in line, f"{part!r} is not in {self.err!r}"
         return self
 
 
