@@ -1,11 +1,11 @@
 #!/bin/sh
 # make run, then make test, on a Debian 12 that has git and make and nothing else, in a folder of its own made by
 # debootstrap: says how many packages each installs and how long that takes. Needs root and the network; where
-# debootstrap cannot run it says so and passes. MIRROR names the Debian archive.
+# debootstrap cannot run it says so and passes. MIRROR names the Debian archive; else it is the one that apt uses here.
 # usage: tools/bare_debian.sh [TARGET...]     (run test unless given)
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
-mirror=${MIRROR:-http://deb.debian.org/debian}
+mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}
 certificates=/etc/ssl/certs/ca-certificates.crt
 
 skip() {
@@ -13,6 +13,7 @@ skip() {
     exit 0
 }
 [ "$(id -u)" = 0 ] || skip "debootstrap needs root"
+[ -n "$mirror" ] || skip "apt knows no Debian archive (MIRROR names one)"
 command -v debootstrap >/dev/null 2>&1 || skip "debootstrap is not installed (apt-get install debootstrap)"
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/melicit-debian-XXXXXX")
