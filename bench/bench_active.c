@@ -12,7 +12,7 @@
  * five checkpoints, evenly up to LAST questions, how often the 95% radius holds and which share of the
  * coefficients is in its 95% interval; the questions of `search`, which is a session, and its error at the
  * end (null where there is none). One thread. */
-#include "elicit/active/question.h"
+#include "elicit/active/ask/pair.h"
 #include "elicit/active/select.h"
 #include "melicit/melicit.h"
 

@@ -9,7 +9,7 @@
  * answer; processor milliseconds of choosing a question and from an answer to the next question, for each
  * question. One thread. */
 #include "base/la.h"
-#include "elicit/active/from_pool.h"
+#include "elicit/active/ask/candidates.h"
 #include "melicit/melicit.h"
 
 #include "measure.h"
@@ -101,20 +101,20 @@ static void run(const study *s, size_t user)
 {
     const size_t d = s->pool.columns;
     const mel_sampler_options opt = {
-        .dimension = d, .samples = MEL_POOL_SAMPLES, .assume = s->assume, .seed = s->seed + user + 1
+        .dimension = d, .samples = MEL_CANDIDATE_SAMPLES, .assume = s->assume, .seed = s->seed + user + 1
     };
     mel_sampler *sampler = NULL;
-    mel_pool_chooser *chooser = NULL;
+    mel_candidates *chooser = NULL;
     must(mel_sampler_new(&sampler, &opt, &err));
     const mel_samples *samples = mel_sampler_samples(sampler);
-    must(mel_pool_chooser_new(&chooser, s->pool.rows, d, s->pool.value, samples->count, &err));
+    must(mel_candidates_new(&chooser, s->pool.rows, d, s->pool.value, samples->count, &err));
     double before = 0.0;
     for (size_t i = 0; i < s->questions; i++) {
         const size_t at = user * s->questions + i;
         size_t a = 0, b = 1;
         mel_outlook outlook;
         const double start = processor_seconds();
-        mel_pool_chooser_choose(&a, &b, &outlook, chooser, sampler);
+        mel_candidates_choose(&a, &b, &outlook, chooser, sampler);
         s->choose[at] = 1e3 * (processor_seconds() - start);
         s->whole[at] = before + s->choose[at];
         const double told = processor_seconds();
@@ -122,7 +122,7 @@ static void run(const study *s, size_t user)
         before = 1e3 * (processor_seconds() - told);
         measure(s, s->users.value + user * d, samples->centre, at);
     }
-    mel_pool_chooser_free(chooser);
+    mel_candidates_free(chooser);
     mel_sampler_free(sampler);
 }
 

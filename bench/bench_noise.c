@@ -14,8 +14,8 @@
  * after each answer (searches: at the end only); covered, how many of the 95% intervals hold at five
  * checkpoints (20, 40, ..., 100% of QUESTIONS); radius and consistency at these; then coefficients, and one
  * entry per metric of end and questions. A session that ends early keeps its last state. One thread. */
-#include "elicit/active/answers.h"
 #include "elicit/active/family.h"
+#include "elicit/active/posterior/answers.h"
 #include "melicit/melicit.h"
 
 #include "measure.h"

@@ -12,7 +12,7 @@
  * called poor, how many runs' answers were called contradictory, how many answers the band decided. */
 #include "base/la.h"
 #include "base/stat.h"
-#include "elicit/active/sampler.h"
+#include "elicit/active/posterior/sphere.h"
 #include "elicit/active/select.h"
 
 #include "measure.h"

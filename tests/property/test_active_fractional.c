@@ -4,7 +4,7 @@
 
 #include "base/la.h"
 #include "base/stat.h"
-#include "elicit/active/chords.h"
+#include "elicit/active/ask/chord.h"
 #include "elicit/face_pair.h"
 
 #include <math.h>

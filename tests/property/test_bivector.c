@@ -4,7 +4,7 @@
 #include "support/binary.h"
 #include "support/multiclass.h"
 
-#include "elicit/active/bivector_sampler.h"
+#include "elicit/active/posterior/bivector.h"
 
 #include <math.h>
 #include <stdlib.h>

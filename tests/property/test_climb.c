@@ -3,7 +3,7 @@
 #include "support/curved.h"
 
 #include "base/la.h"
-#include "elicit/active/climb.h"
+#include "elicit/active/ask/climb.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ typedef struct {
     mel_ball *ball;
     mel_basis *f;
     double covariance[MOST * MOST], mean[MOST], weight[MOST];
-    mel_view view;
+    mel_pair_gain pairs;
     mel_climb climb;
     mel_rng rng;
 } fixture;
@@ -40,14 +40,14 @@ static void set_up(fixture *x, mel_family family, size_t classes, size_t groups,
     }
     for (size_t i = 0; i < d; i++)
         x->weight[i] = 0.1 + mel_rng_uniform(&x->rng);
-    assert_ok(mel_view_new(&x->view, x->f, x->covariance, x->mean, &err), &err);
-    assert_ok(mel_climb_new(&x->climb, &x->view, x->weight, &err), &err);
+    assert_ok(mel_pair_gain_new(&x->pairs, x->f, x->covariance, x->mean, &err), &err);
+    assert_ok(mel_climb_new(&x->climb, &x->pairs, x->weight, &err), &err);
 }
 
 static void tear_down(fixture *x)
 {
     mel_climb_free(&x->climb);
-    mel_view_free(&x->view);
+    mel_pair_gain_free(&x->pairs);
     mel_basis_free(x->f);
     mel_ball_free(x->ball);
 }

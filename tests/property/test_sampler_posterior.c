@@ -4,8 +4,8 @@
 #include "support/test.h"
 
 #include "base/la.h"
-#include "elicit/active/interior.h"
-#include "elicit/active/sampler.h"
+#include "elicit/active/posterior/interior.h"
+#include "elicit/active/posterior/sphere.h"
 #include "elicit/active/select.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * nothing leaks, and an answer that was not taken in can be told again. */
 #include "support/multiclass.h"
 
-#include "elicit/active/chords.h"
+#include "elicit/active/ask/chord.h"
 
 #include <math.h>
 #include <string.h>

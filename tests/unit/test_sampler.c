@@ -5,7 +5,7 @@
 
 #include "base/la.h"
 #include "base/stat.h"
-#include "elicit/active/sampler.h"
+#include "elicit/active/posterior/sphere.h"
 #include "elicit/active/select.h"
 
 #include <math.h>

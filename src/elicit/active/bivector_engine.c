@@ -1,11 +1,11 @@
 /* Active elicitation of linear-fractional metrics on a ball and, of the diagonal, on two-class faces: the
- * posterior of the bivector that preferences see (bivector.h, bivector_sampler.h), the next line
- * (bivector_question.h).
+ * posterior of the bivector that preferences see (bivector.h, posterior/bivector.h), the next line
+ * (ask/line.h).
  *
  * The session is done when the radius that it reports (mel_lines_radius) is at most the tolerance: 95% of the
  * posterior (with flips 97.5%) have their level hyperplanes within it, in radians, of the
  * mean metric's. */
-#include "elicit/active/bivector_question.h"
+#include "elicit/active/ask/line.h"
 #include "elicit/active/ending.h"
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"

@@ -2,7 +2,7 @@
 #ifndef MEL_ACTIVE_ENDING_H
 #define MEL_ACTIVE_ENDING_H
 
-#include "elicit/active/question.h"
+#include "elicit/active/ask/pair.h"
 
 /* Whether the radius that will be reported is as small as asked for, and samples mix well enough for that to
  * be trusted. */

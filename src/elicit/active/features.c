@@ -1,6 +1,6 @@
 /* Active elicitation of every metric that is linear in known features: the posterior of its coefficient
- * vector by samples (sampler.h), the family's features, prior and domain (family.h), the next pair
- * (question.h).
+ * vector by samples (posterior/sphere.h), the family's features, prior and domain (family.h), the next pair
+ * (ask/pair.h).
  *
  * The session is done when the radius that it reports (mel_chooser_radius: 95% of the posterior is within it
  * of the mean in every coefficient, 97.5% with flips, and no 95% interval is wider than twice that) is at

@@ -1,12 +1,12 @@
 /* Active elicitation of a binary linear-fractional metric: the posterior of its pivot (pivot.h) by samples
- * (sampler.h), asked about chord by chord (chords.h).
+ * (posterior/sphere.h), asked about chord by chord (ask/chord.h).
  *
  * The tolerance is in radians of level lines: the session is done when 95% of the posterior's metrics
  * (97.5% with flips: mel_samples_radius_level) have all their level lines on the face within
  * it of the mean metric's, and the radius reported is that angle. (Preferences fix the level lines and
  * nothing else; how p and q are chosen among the metrics that share them is said in pivot.h.) A metric that
  * decreases is reported as a cost. */
-#include "elicit/active/chords.h"
+#include "elicit/active/ask/chord.h"
 #include "elicit/active/ending.h"
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"

@@ -7,8 +7,8 @@
  * at the posterior median, with the longest chord in that direction: the pair that is easiest to
  * tell apart. It passes through the centre of the face, by symmetry. */
 #include "base/stat.h"
-#include "elicit/active/answers.h"
 #include "elicit/active/history.h"
+#include "elicit/active/posterior/answers.h"
 #include "elicit/face_pair.h"
 
 #include <math.h>

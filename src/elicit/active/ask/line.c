@@ -1,0 +1,642 @@
+#include "elicit/active/ask/line.h"
+
+#include "base/la.h"
+#include "elicit/active/select.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POOL = 16,    /* candidates that are judged on the samples */
+    MIDDLES = 80, /* random points that lines go through */
+    REFINE = 60,  /* near the best one */
+    POWER = 6,    /* steps of the power method */
+    RIM = 6,      /* vertices of a face that are probes */
+    AIMED = 5     /* probes of a ball that depend on the mean */
+};
+/* How much smaller the steps of the refinement get. */
+static const double shrink = 0.95;
+/* How strongly a direction is kept in the cut through the mean, and flat directions apart. */
+static const double through_mean = 1e4, least_share = 1e-9;
+/* Lines stay this close to the ball's centre, in radii: at most, and when noise hides small differences. */
+static const double outermost = 0.97, outermost_blurred = 0.7;
+/* Lines that take away this share of what the best one does are as good; the longest is asked about. */
+static const double nearly_best = 0.95;
+/* Share of the samples that must agree which way a cut turns. */
+static const double agree = 0.97;
+/* Ends of chords stay this share inside the ball: sums of squares are rounded. */
+static const double inside = 1.0 - 1e-12;
+
+/* A line through c along delta, inside the region; on a face, of the classes i and j. */
+typedef struct {
+    double *c, *delta;
+    size_t i, j;
+    double score;
+} line;
+
+struct mel_lines {
+    const mel_region *region;
+    const mel_bivector_sampler *sampler;
+    size_t n, count;
+    const mel_space *space;
+    mel_face **face; /* of the classes i < j at i n + j; owned */
+    double *room;
+    double *probe; /* n_probes x n */
+    size_t n_probes;
+    /* Seen from one point */
+    double *jacobian, *through; /* n x 2n, 2n x n: covariance times jacobian' */
+    double *first, *second;     /* n x n: M1 (then its Cholesky factor), M2 */
+    double *slope;              /* n: of the mean */
+    size_t n_pool;
+    line pool[POOL];
+    double *value, *lever, *work;                 /* count */
+    double *c, *best, *delta, *other, *a, *b, *x; /* n; b and x: 2n */
+    size_t best_i, best_j;
+};
+
+void mel_lines_free(mel_lines *l)
+{
+    if (l == NULL)
+        return;
+    for (size_t i = 0; l->face != NULL && i < l->n * l->n; i++)
+        mel_face_free(l->face[i]);
+    free(l->face);
+    free(l->probe);
+    free(l->room);
+    free(l);
+}
+
+static double *take(double **at, size_t n)
+{
+    double *block = *at;
+    *at += n;
+    return block;
+}
+
+static mel_status make_room(mel_lines *l, mel_error *err)
+{
+    const size_t n = l->n;
+    double **sizes[] = { &l->slope, &l->c, &l->best, &l->delta, &l->other, &l->a, &l->b, &l->x };
+    double **counts[] = { &l->value, &l->lever, &l->work };
+    const size_t n_sizes = sizeof sizes / sizeof *sizes, n_counts = sizeof counts / sizeof *counts;
+    l->room = mel_alloc_zero(6 * n * n + n_sizes * 2 * n + n_counts * l->count + (size_t)POOL * 2 * n,
+                             sizeof(double));
+    if (l->room == NULL)
+        return mel_fail_memory(err, "the questions");
+    double *at = l->room;
+    l->jacobian = take(&at, 2 * n * n);
+    l->through = take(&at, 2 * n * n);
+    l->first = take(&at, n * n);
+    l->second = take(&at, n * n);
+    for (size_t i = 0; i < n_sizes; i++)
+        *sizes[i] = take(&at, 2 * n);
+    for (size_t i = 0; i < n_counts; i++)
+        *counts[i] = take(&at, l->count);
+    for (size_t i = 0; i < POOL; i++) {
+        l->pool[i].c = take(&at, n);
+        l->pool[i].delta = take(&at, n);
+    }
+    return MEL_OK;
+}
+
+double mel_lines_share(const mel_lines *l, size_t i)
+{
+    return mel_space_layout(l->space)->kind == MEL_RATES ? mel_space_class_share(l->space)[i] : 1.0;
+}
+
+/* A point of the face of classes i and j, inside the region. */
+static void inside_face(const mel_lines *l, size_t i, size_t j, mel_point point, double *x)
+{
+    for (size_t k = 0; k < l->n; k++)
+        x[k] = -1.0;
+    x[i] = point.tp / mel_lines_share(l, i) / l->region->unit[i] - 1.0;
+    x[j] = point.tn / mel_lines_share(l, j) / l->region->unit[j] - 1.0;
+}
+
+static mel_status make_faces(mel_lines *l, mel_error *err)
+{
+    const size_t n = l->n;
+    l->face = mel_alloc_zero(n * n, sizeof(mel_face *));
+    l->probe = mel_alloc_zero(n * (n - 1) / 2 * (RIM + 1) * n, sizeof(double));
+    if (l->face == NULL || l->probe == NULL)
+        return mel_fail_memory(err, "the faces");
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            mel_face **face = &l->face[i * n + j];
+            const mel_status status = mel_space_face(face, l->space, i, j, err);
+            if (status != MEL_OK)
+                return status;
+            inside_face(l, i, j, mel_face_centre(*face), l->probe + l->n_probes++ * n);
+            const size_t vertices = mel_face_vertices(*face);
+            for (size_t k = 0; k < RIM; k++)
+                inside_face(l, i, j, mel_face_vertex(*face, k * vertices / RIM),
+                            l->probe + l->n_probes++ * n);
+        }
+    return MEL_OK;
+}
+
+/* The centre, the best and the worst point of the mean metric, the points along +-s, and points all over the
+ * rim: the latter are filled in here, the others when the mean is known. */
+static mel_status make_probes(mel_lines *l, mel_error *err)
+{
+    const size_t n = l->n, rim = 4 * n;
+    l->probe = mel_alloc_zero((rim + AIMED) * n, sizeof(double));
+    if (l->probe == NULL)
+        return mel_fail_memory(err, "the questions");
+    l->n_probes = rim + AIMED;
+    mel_rng rng;
+    mel_rng_seed(&rng, 1);
+    for (size_t i = 0; i < rim; i += 2) {
+        double *probe = l->probe + i * n;
+        mel_rng_sphere(&rng, n, probe);
+        for (size_t j = 0; j < n; j++)
+            probe[n + j] = -probe[j];
+    }
+    return MEL_OK;
+}
+
+mel_status mel_lines_new(mel_lines **out, const mel_region *region, const mel_bivector_sampler *sampler,
+                         const mel_space *space, mel_error *err)
+{
+    *out = NULL;
+    mel_lines *l = mel_alloc_zero(1, sizeof *l);
+    if (l == NULL)
+        return mel_fail_memory(err, "the questions");
+    l->region = region;
+    l->sampler = sampler;
+    l->space = space;
+    l->n = region->n;
+    l->count = mel_bivector_sampler_samples(sampler)->count;
+    mel_status status = make_room(l, err);
+    if (status == MEL_OK)
+        status = space != NULL ? make_faces(l, err) : make_probes(l, err);
+    if (status != MEL_OK) {
+        mel_lines_free(l);
+        return status;
+    }
+    *out = l;
+    return MEL_OK;
+}
+
+/* --- how well it is known --------------------------------------------------------------------------- */
+
+static void aim_probes(mel_lines *l, const double *mean)
+{
+    const size_t n = l->n;
+    const double *s = mean, *t = mean + n;
+    const double height = sqrt(fmax(1.0 - mel_dot(n, t, t), 0.0));
+    double *probe = l->probe + 4 * n * n;
+    for (size_t i = 0; i < n; i++) {
+        probe[i] = s[i];
+        probe[n + i] = -s[i];
+        probe[2 * n + i] = height * s[i] - t[i];
+        probe[3 * n + i] = -height * s[i] - t[i];
+        probe[4 * n + i] = 0.0;
+    }
+}
+
+/* The slope at x in statistics, at unit length. */
+static void unit_slope(const mel_lines *l, const double *theta, const double *x, double *g)
+{
+    mel_bivector_slope(l->n, theta, x, g);
+    for (size_t i = 0; i < l->n; i++)
+        g[i] /= l->region->unit[i];
+    const double length = mel_norm2(l->n, g);
+    if (length > 0.0)
+        mel_scale(l->n, 1.0 / length, g);
+}
+
+double mel_lines_radius(mel_lines *l)
+{
+    const mel_samples *samples = mel_bivector_sampler_samples(l->sampler);
+    const size_t n = l->n;
+    if (l->space == NULL)
+        aim_probes(l, samples->mean);
+    memset(l->work, 0, l->count * sizeof(double));
+    for (size_t p = 0; p < l->n_probes; p++) {
+        const double *x = l->probe + p * n;
+        unit_slope(l, samples->mean, x, l->slope);
+        for (size_t i = 0; i < l->count; i++) {
+            unit_slope(l, samples->w + i * 2 * n, x, l->other);
+            double apart = 0.0;
+            for (size_t k = 0; k < n; k++)
+                apart += (l->other[k] - l->slope[k]) * (l->other[k] - l->slope[k]);
+            l->work[i] = fmax(l->work[i], apart);
+        }
+    }
+    const double apart = mel_quantile_select(l->count, l->work, mel_samples_radius_level(samples));
+    return 2.0 * asin(fmin(1.0, 0.5 * sqrt(apart)));
+}
+
+/* --- candidates ------------------------------------------------------------------------------------- */
+
+/* M1 = J C J' and M2 = J C C J' at the point c, and the slope of the mean there. */
+static void look_from(mel_lines *l, const double *c)
+{
+    const mel_samples *samples = mel_bivector_sampler_samples(l->sampler);
+    const size_t n = l->n, d = 2 * n;
+    mel_bivector_slope(n, samples->mean, c, l->slope);
+    mel_bivector_jacobian(n, samples->mean, c, l->jacobian);
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < n; i++)
+            l->through[k * n + i] = mel_dot(d, samples->covariance + k * d, l->jacobian + i * d);
+    memset(l->first, 0, n * n * sizeof(double));
+    memset(l->second, 0, n * n * sizeof(double));
+    for (size_t k = 0; k < d; k++)
+        for (size_t i = 0; i < n; i++) {
+            mel_axpy(n, l->jacobian[i * d + k], l->through + k * n, l->first + i * n);
+            mel_axpy(n, l->through[k * n + i], l->through + k * n, l->second + i * n);
+        }
+}
+
+/* M1 with a penalty on the mean's slope, as its Cholesky factor. */
+static void penalise(mel_lines *l)
+{
+    const size_t n = l->n;
+    double *a = l->first, trace = 0.0;
+    const double slope2 = mel_dot(n, l->slope, l->slope);
+    for (size_t i = 0; i < n; i++)
+        trace += a[i * n + i];
+    for (size_t i = 0; i < n; i++) {
+        a[i * n + i] += least_share * trace;
+        if (slope2 > 0.0)
+            mel_axpy(n, through_mean * trace * l->slope[i] / slope2, l->slope, a + i * n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double least = fmax(least_share * fabs(a[i * n + i]), 1e-280);
+        for (size_t j = 0; j < i; j++)
+            a[i * n + j] = (a[i * n + j] - mel_dot(j, a + i * n, a + j * n)) / a[j * n + j];
+        a[i * n + i] = sqrt(fmax(a[i * n + i] - mel_dot(i, a + i * n, a + i * n), least));
+    }
+}
+
+static void solve_lower(size_t n, const double *factor, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (x[i] - mel_dot(i, factor + i * n, x)) / factor[i * n + i];
+}
+
+static void solve_upper(size_t n, const double *factor, double *x)
+{
+    for (size_t i = n; i-- > 0;) {
+        x[i] /= factor[i * n + i];
+        mel_axpy(i, -x[i], factor + i * n, x);
+    }
+}
+
+/* Room for a candidate of this score, in place of the worst when the pool is full; NULL: not good enough. */
+static line *admit(mel_lines *l, double score)
+{
+    if (!(score > 0.0) || !isfinite(score))
+        return NULL;
+    size_t at = l->n_pool;
+    if (at < POOL) {
+        l->n_pool++;
+    } else {
+        at = 0;
+        for (size_t i = 1; i < POOL; i++)
+            if (l->pool[i].score < l->pool[at].score)
+                at = i;
+        if (l->pool[at].score >= score)
+            return NULL;
+    }
+    l->pool[at].score = score;
+    return &l->pool[at];
+}
+
+/* delta in the plane of coordinates i and j; its score. */
+static double try_plane(mel_lines *l, const double *c, size_t i, size_t j)
+{
+    const size_t n = l->n;
+    const double x = l->slope[j], y = -l->slope[i], *m = l->second, *v = l->first;
+    const double up = x * x * m[i * n + i] + y * y * m[j * n + j] + 2.0 * x * y * m[i * n + j];
+    const double down = x * x * v[i * n + i] + y * y * v[j * n + j] + 2.0 * x * y * v[i * n + j];
+    const double score = down > 0.0 ? up / down : 0.0;
+    line *k = admit(l, score);
+    if (k == NULL)
+        return score;
+    memcpy(k->c, c, n * sizeof(double));
+    memset(k->delta, 0, n * sizeof(double));
+    k->delta[i] = x;
+    k->delta[j] = y;
+    k->i = i;
+    k->j = j;
+    return score;
+}
+
+/* The delta whose cut takes away most of the variance: the leading eigenvector of M1^-1 M2. */
+static double try_any(mel_lines *l, const double *c)
+{
+    const size_t n = l->n;
+    double score = 0.0, *x = l->delta, *y = l->other;
+    penalise(l);
+    for (size_t i = 0; i < n; i++)
+        x[i] = 1.0 + 0.1 * (double)(i % 3) * ((i & 1) != 0 ? 1.0 : -1.0);
+    for (int step = 0; step < POWER; step++) {
+        solve_upper(n, l->first, x);
+        for (size_t i = 0; i < n; i++)
+            y[i] = mel_dot(n, l->second + i * n, x);
+        solve_lower(n, l->first, y);
+        score = mel_norm2(n, y);
+        if (!(score > 0.0) || !isfinite(score))
+            return 0.0;
+        for (size_t i = 0; i < n; i++)
+            x[i] = y[i] / score;
+    }
+    line *k = admit(l, score);
+    if (k == NULL)
+        return score;
+    solve_upper(n, l->first, x);
+    memcpy(k->c, c, n * sizeof(double));
+    memcpy(k->delta, x, n * sizeof(double));
+    return score;
+}
+
+static double try_point(mel_lines *l, const double *c, bool simple)
+{
+    look_from(l, c);
+    if (!simple)
+        return try_any(l, c);
+    double best = 0.0;
+    for (size_t i = 0; i < l->n; i++)
+        for (size_t j = i + 1; j < l->n; j++)
+            best = fmax(best, try_plane(l, c, i, j));
+    return best;
+}
+
+static double reach(const mel_lines *l)
+{
+    const mel_noise_kind kind = mel_bivector_sampler_assumes(l->sampler)->kind;
+    return kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND ? outermost_blurred : outermost;
+}
+
+/* A random point of the ball, more often near the rim and along +-s, where t shows most. */
+static void random_middle(mel_lines *l, mel_rng *rng, double *c)
+{
+    const size_t n = l->n;
+    const double *s = mel_bivector_sampler_samples(l->sampler)->mean;
+    const double out = reach(l) * pow(mel_rng_uniform(rng), 0.25);
+    const double pull = 4.0 * mel_rng_uniform(rng) - 2.0;
+    mel_rng_sphere(rng, n, c);
+    mel_axpy(n, pull, s, c);
+    const double length = mel_norm2(n, c);
+    if (length > 0.0)
+        mel_scale(n, out / length, c);
+}
+
+static void nudge(mel_lines *l, mel_rng *rng, double step, double *c)
+{
+    const size_t n = l->n;
+    for (size_t i = 0; i < n; i++)
+        c[i] = l->best[i] + step * mel_rng_normal(rng) / sqrt((double)n);
+    const double length = mel_norm2(n, c), most = reach(l);
+    if (length > most)
+        mel_scale(n, most / length, c);
+}
+
+static void collect_ball(mel_lines *l, bool simple, mel_rng *rng)
+{
+    double best = -1.0, step = 0.5;
+    for (int i = 0; i < MIDDLES + REFINE; i++) {
+        if (i < MIDDLES) {
+            random_middle(l, rng, l->c);
+        } else {
+            nudge(l, rng, step, l->c);
+            step *= shrink;
+        }
+        const double score = try_point(l, l->c, simple);
+        if (score > best) {
+            best = score;
+            memcpy(l->best, l->c, l->n * sizeof(double));
+        }
+    }
+}
+
+/* Random points of all faces, then points between the best one and others of its face. */
+static void collect_faces(mel_lines *l, mel_rng *rng)
+{
+    const size_t n = l->n, faces = n * (n - 1) / 2, rounds = (MIDDLES + REFINE) / faces + 1;
+    double best = -1.0, step = 0.5;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            for (size_t k = 0; k < rounds + 2; k++) {
+                inside_face(l, i, j, mel_face_random(l->face[i * n + j], rng), l->c);
+                look_from(l, l->c);
+                const double score = try_plane(l, l->c, i, j);
+                if (!(score > best))
+                    continue;
+                best = score;
+                memcpy(l->best, l->c, n * sizeof(double));
+                l->best_i = i;
+                l->best_j = j;
+            }
+    for (int k = 0; k < REFINE && best > 0.0; k++) {
+        const size_t i = l->best_i, j = l->best_j;
+        inside_face(l, i, j, mel_face_random(l->face[i * n + j], rng), l->c);
+        for (size_t m = 0; m < n; m++)
+            l->c[m] = l->best[m] + step * (l->c[m] - l->best[m]);
+        step *= shrink;
+        look_from(l, l->c);
+        const double score = try_plane(l, l->c, i, j);
+        if (score > best) {
+            best = score;
+            memcpy(l->best, l->c, n * sizeof(double));
+        }
+    }
+}
+
+/* --- judging on the samples ------------------------------------------------------------------------- */
+
+/* <g(c), delta> of every sample. */
+static void values_of(const mel_lines *l, const double *c, const double *delta, double *out)
+{
+    const mel_samples *samples = mel_bivector_sampler_samples(l->sampler);
+    const size_t n = l->n;
+    for (size_t i = 0; i < l->count; i++) {
+        const double *s = samples->w + i * 2 * n, *t = s + n;
+        out[i] = mel_dot(n, s, delta) * (1.0 + mel_dot(n, t, c)) - mel_dot(n, t, delta) * mel_dot(n, s, c);
+    }
+}
+
+/* Turns delta towards the mean's slope, by as much as makes half of the samples prefer A. */
+static void halve(mel_lines *l, line *k, bool simple)
+{
+    double *h = l->slope;
+    mel_bivector_slope(l->n, mel_bivector_sampler_samples(l->sampler)->mean, k->c, h);
+    for (size_t i = 0; i < l->n; i++)
+        if (simple && i != k->i && i != k->j)
+            h[i] = 0.0;
+    values_of(l, k->c, k->delta, l->value);
+    values_of(l, k->c, h, l->lever);
+    size_t ahead = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->lever[i] > 0.0)
+            l->work[ahead++] = l->value[i] / l->lever[i];
+    if ((double)ahead >= agree * (double)l->count)
+        mel_axpy(l->n, -mel_quantile_select(ahead, l->work, 0.5), h, k->delta);
+}
+
+/* The chord, in statistics, into a and b. */
+static bool ball_chord(mel_lines *l, const line *k)
+{
+    const size_t n = l->n;
+    const double length2 = mel_dot(n, k->delta, k->delta), back = mel_dot(n, k->c, k->delta) / length2;
+    if (!(length2 > 0.0) || !isfinite(back))
+        return false;
+    double out2 = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        l->x[i] = k->c[i] - back * k->delta[i];
+        out2 += l->x[i] * l->x[i];
+    }
+    const double half = sqrt(fmax(inside - out2, 0.0) / length2);
+    for (size_t i = 0; i < n; i++) {
+        l->a[i] = l->region->origin[i] + l->region->unit[i] * (l->x[i] + half * k->delta[i]);
+        l->b[i] = l->region->origin[i] + l->region->unit[i] * (l->x[i] - half * k->delta[i]);
+    }
+    return half > 0.0;
+}
+
+static bool face_chord(mel_lines *l, const line *k)
+{
+    const size_t n = l->n, i = k->i, j = k->j;
+    const double unit_i = l->region->unit[i] * mel_lines_share(l, i),
+                 unit_j = l->region->unit[j] * mel_lines_share(l, j);
+    const mel_point through = { (k->c[i] + 1.0) * unit_i, (k->c[j] + 1.0) * unit_j };
+    mel_point first, second;
+    if (!mel_face_chord_at(&first, &second, l->face[i * n + j], through, k->delta[i] * unit_i,
+                           k->delta[j] * unit_j))
+        return false;
+    memset(l->a, 0, n * sizeof(double));
+    memset(l->b, 0, n * sizeof(double));
+    l->a[i] = first.tp / mel_lines_share(l, i);
+    l->a[j] = first.tn / mel_lines_share(l, j);
+    l->b[i] = second.tp / mel_lines_share(l, i);
+    l->b[j] = second.tn / mel_lines_share(l, j);
+    return true;
+}
+
+static double entropy(double p)
+{
+    return p <= 0.0 || p >= 1.0 ? 0.0 : -(p * log2(p) + (1.0 - p) * log2(1.0 - p));
+}
+
+/* Expected share of the variance of theta that goes when the samples are split as likely = P(A). */
+static double reduction_of(mel_lines *l, const double *likely, double share)
+{
+    const mel_samples *samples = mel_bivector_sampler_samples(l->sampler);
+    const size_t d = 2 * l->n;
+    double variance = 0.0, *sum = l->x;
+    for (size_t j = 0; j < d; j++)
+        variance += samples->covariance[j * d + j];
+    if (!(share > 0.0 && share < 1.0) || !(variance > 0.0))
+        return 0.0;
+    memset(sum, 0, d * sizeof(double));
+    for (size_t i = 0; i < l->count; i++)
+        mel_axpy(d, likely[i] - share, samples->w + i * d, sum);
+    const double together = mel_dot(d, sum, sum) / ((double)l->count * (double)l->count);
+    return together / (share * (1.0 - share) * variance);
+}
+
+/* What the answer to the chord in a and b is expected to tell. */
+static mel_outlook outlook_of(mel_lines *l, double gain)
+{
+    const mel_samples *samples = mel_bivector_sampler_samples(l->sampler);
+    const size_t n = l->n, count = l->count;
+    double share = 0.0, known = 0.0, margin = 0.0;
+    mel_region_inside(l->region, l->a, l->c);
+    mel_region_inside(l->region, l->b, l->delta);
+    for (size_t i = 0; i < count; i++) {
+        const double value = gain * mel_bivector_margin(n, samples->w + i * 2 * n, l->c, l->delta);
+        margin += fabs(value) / (double)count;
+        l->work[i] = mel_bivector_sampler_predict(l->sampler, i, value);
+        share += l->work[i] / (double)count;
+        known += entropy(l->work[i]) / (double)count;
+    }
+    return (mel_outlook){
+        .information = fmax(0.0, entropy(share) - known),
+        .reduction = reduction_of(l, l->work, share),
+        .margin = margin,
+    };
+}
+
+void mel_lines_row(mel_lines *l, const double *a, const double *b, double *row)
+{
+    const size_t n = l->n, d = 2 * n;
+    for (size_t i = 0; i < n; i++)
+        l->x[i] = 0.5 * (a[i] + b[i]);
+    mel_bivector_jacobian(n, mel_bivector_sampler_samples(l->sampler)->mean, l->x, l->jacobian);
+    memset(row, 0, d * sizeof(double));
+    for (size_t i = 0; i < n; i++)
+        mel_axpy(d, a[i] - b[i], l->jacobian + i * d, row);
+}
+
+static bool is_avoided(mel_lines *l, const mel_avoided *avoided)
+{
+    if (avoided == NULL || avoided->n == 0)
+        return false;
+    mel_region_inside(l->region, l->a, l->c);
+    mel_region_inside(l->region, l->b, l->delta);
+    mel_lines_row(l, l->c, l->delta, l->other);
+    return mel_avoided_has(avoided, l->other);
+}
+
+static double length_of(const mel_lines *l)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < l->n; i++)
+        sum += (l->a[i] - l->b[i]) * (l->a[i] - l->b[i]);
+    return sqrt(sum);
+}
+
+static bool place(mel_lines *l, const line *k)
+{
+    return (l->space != NULL ? face_chord(l, k) : ball_chord(l, k)) && length_of(l) > 0.0;
+}
+
+void mel_lines_choose(double *a, double *b, mel_outlook *outlook, mel_lines *l, double gain, bool simple,
+                      const mel_avoided *avoided, mel_rng *rng)
+{
+    mel_outlook here[POOL];
+    double length[POOL], most = 0.0, longest = 0.0;
+    *outlook = (mel_outlook){ 0 };
+    simple = simple || l->space != NULL;
+    l->n_pool = 0;
+    if (l->space != NULL)
+        collect_faces(l, rng);
+    else
+        collect_ball(l, simple, rng);
+    for (size_t i = 0; i < l->n_pool; i++) {
+        here[i] = (mel_outlook){ 0 };
+        length[i] = 0.0;
+        halve(l, &l->pool[i], simple);
+        if (!place(l, &l->pool[i]) || is_avoided(l, avoided))
+            continue;
+        length[i] = length_of(l);
+        here[i] = outlook_of(l, gain);
+        most = fmax(most, here[i].reduction);
+    }
+    for (size_t i = 0; i < l->n_pool; i++) {
+        if (!(here[i].reduction >= nearly_best * most) || !(length[i] > longest) || !place(l, &l->pool[i]))
+            continue;
+        longest = length[i];
+        *outlook = here[i];
+        memcpy(a, l->a, l->n * sizeof(double));
+        memcpy(b, l->b, l->n * sizeof(double));
+    }
+}
+
+const mel_face *mel_lines_face(const mel_lines *l, const double *a, const double *b, size_t classes[2])
+{
+    const size_t n = l->n;
+    if (l->face == NULL)
+        return NULL;
+    size_t i = 0, j;
+    while (i + 2 < n && a[i] == 0.0 && b[i] == 0.0)
+        i++;
+    for (j = i + 1; j + 1 < n && a[j] == 0.0 && b[j] == 0.0; j++) {
+    }
+    classes[0] = i;
+    classes[1] = j;
+    return l->face[i * n + j];
+}

@@ -1,0 +1,43 @@
+/* The next question about a metric that is linear in known features (family.h).
+ *
+ * Candidates are symmetric pairs whose cut passes through the posterior's mean along a direction in which the
+ * posterior is long; each is shifted until its predicted answer is a coin toss, and judged, on the samples
+ * themselves, by how much of the posterior's spread the answer is expected to take away under the assumed
+ * noise. */
+#ifndef MEL_ACTIVE_PAIR_H
+#define MEL_ACTIVE_PAIR_H
+
+#include "elicit/active/ask/avoid.h"
+#include "elicit/active/family.h"
+#include "elicit/active/posterior/sphere.h"
+
+typedef struct mel_chooser mel_chooser;
+
+/* For samplers of so many samples. f is lent. */
+mel_status mel_chooser_new(mel_chooser **out, mel_basis *f, size_t samples, mel_error *err);
+void mel_chooser_free(mel_chooser *chooser);
+
+/* Reads the samples as they are now: to be called exactly once after every tell, as plans of cuts go on from
+ * the last look, before anything below. */
+void mel_chooser_look(mel_chooser *chooser, const mel_sampler *sampler);
+/* The samples at the norm at which coefficients are judged (count x D), and their mean at that norm. */
+const double *mel_chooser_samples(const mel_chooser *chooser);
+const double *mel_chooser_mean(const mel_chooser *chooser);
+/* What turns <x, w>, w of unit length, into units of the reported metric's value, at the mean. */
+double mel_chooser_gain(const mel_chooser *chooser);
+/* 95% of the posterior (with flips: 97.5%) is within this of the mean, in every coefficient, and no
+ * coefficient's 95% interval, widened to contain the mean where it does not, is wider than twice this. */
+double mel_chooser_radius(mel_chooser *chooser);
+
+typedef struct {
+    double information; /* expected, in bits */
+    double reduction;   /* expected share of the variance that the answer takes away */
+    double margin;      /* mean absolute difference of the pair's utilities over the samples */
+} mel_outlook;
+/* The question to ask, size numbers each; simple: A and B differ in two coordinates. *outlook is zero, and
+ * the points untouched, when no pair tells anything. Pairs to avoid (NULL: none) are left out. */
+mel_status mel_chooser_choose(double *a, double *b, mel_outlook *outlook, mel_chooser *chooser,
+                              const mel_sampler *sampler, bool simple, const mel_avoided *avoided,
+                              mel_rng *rng, mel_error *err);
+
+#endif

@@ -1,0 +1,685 @@
+#include "elicit/active/posterior/bivector.h"
+#include "elicit/active/history.h"
+
+#include "base/la.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHAINS = 4,
+    PER_DIMENSION = 30, /* samples per number of theta */
+    LEAST_SAMPLES = 400,
+    THIN = 2,           /* sweeps per sample */
+    BURN_IN = 8,        /* sweeps */
+    FIRST_BURN_IN = 60, /* from one point, in bad coordinates */
+    FIRST_ROUNDS = 3,
+    ROUNDS = 4,   /* runs, until they mix */
+    SHRINKS = 200 /* tries of a slice step; then the chain stays */
+};
+/* First bracket of a slice step, in standard deviations. */
+static const double bracket = 5.0;
+/* How far t may lean along s in a chain. */
+static const double lean = 0.3;
+/* Lengths of t above this are alike a priori; below it the density of t itself is flat. */
+static const double flat = 0.1;
+/* Smallest share of a coordinate's variance that a factor keeps. */
+static const double least_share = 1e-10;
+/* Steps of a learned logistic scale, of its logarithm. */
+static const double scale_step = 0.5;
+
+/* Products of a row's ends with s and t, or with the two halves of an axis. */
+typedef struct {
+    double sa, sb, ta, tb;
+} products;
+
+struct mel_bivector_sampler {
+    const mel_region *region;
+    mel_assumption assume;
+    uint64_t seed;
+    size_t n, d;
+    mel_samples samples;
+    double *theta, *fresh; /* count x d */
+    mel_noise_state *noise, *fresh_noise;
+    double *weight; /* count */
+    double *prior;  /* d, or NULL: the metric that is thought likely */
+    double strength;
+    double *mean, *covariance;
+    /* Answers: choices are turned so that A is the preferred one. */
+    size_t rows, n_same, capacity;
+    double *ends; /* rows x 2n: A, then B */
+    double *gain;
+    bool *same;
+    double *flip_weight; /* rows + 1: log-probability by number of wrong choices */
+    /* The chain */
+    mel_rng rng;
+    double *axis;       /* d x d: one per row */
+    products *along;    /* d x capacity */
+    products *here;     /* capacity */
+    double *at, *trial; /* d */
+    mel_noise_state state;
+    size_t suspect; /* the row that ruled out the last step: likely to rule out the next, so it is looked at
+                       first */
+    double *starts; /* CHAINS x d */
+    mel_noise_state start_noise[CHAINS];
+};
+
+void mel_bivector_sampler_free(mel_bivector_sampler *s)
+{
+    if (s == NULL)
+        return;
+    void *blocks[] = { s->theta,      s->fresh, s->noise, s->fresh_noise, s->weight,      s->mean,
+                       s->covariance, s->ends,  s->gain,  s->same,        s->flip_weight, s->axis,
+                       s->along,      s->here,  s->at,    s->trial,       s->starts,      s->prior };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        free(blocks[i]);
+    free(s);
+}
+
+const mel_samples *mel_bivector_sampler_samples(const mel_bivector_sampler *sampler)
+{
+    return &sampler->samples;
+}
+
+const mel_assumption *mel_bivector_sampler_assumes(const mel_bivector_sampler *sampler)
+{
+    return &sampler->assume;
+}
+
+void mel_bivector_sampler_set_gain(mel_bivector_sampler *sampler, size_t answer, double gain)
+{
+    sampler->gain[answer] = gain;
+}
+
+double mel_bivector_sampler_predict(const mel_bivector_sampler *s, size_t i, double margin)
+{
+    if (s->assume.kind != MEL_NOISE_FLIP)
+        return mel_choice_probability(&s->assume, s->noise[i].scale, margin);
+    const double rate = mel_flip_rate(&s->assume, s->noise[i].wrong, s->rows - s->n_same);
+    return margin > 0.0 ? 1.0 - rate : rate;
+}
+
+/* --- the target density --------------------------------------------------------------------------- */
+
+/* Log-density at (s, t), up to a constant; -infinity outside the prior. The point is settled in place. */
+static double log_prior(const mel_bivector_sampler *b, double *theta)
+{
+    const size_t n = b->n;
+    double *s = theta, *t = theta + n, ss = 0.0, st = 0.0, tt = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        ss += s[i] * s[i];
+        st += s[i] * t[i];
+        tt += t[i] * t[i];
+    }
+    const double inverse = 1.0 / sqrt(ss), leaning = st * inverse;
+    if (!(ss > 0.0) || !(fabs(leaning) <= lean))
+        return -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        s[i] *= inverse;
+        t[i] -= leaning * s[i];
+    }
+    if (!mel_region_allows(b->region, theta))
+        return -INFINITY;
+    const double size = -0.5 * (double)n * ss, t2 = tt - leaning * leaning;
+    if (b->prior == NULL)
+        return size - 0.5 * ((double)n - 2.0) * log(flat * flat + t2);
+    return size - 0.5 * ((double)n + 1.0) * log(1.0 + t2) +
+           b->strength * mel_bivector_cosine(n, theta, b->prior);
+}
+
+/* What one row says, apart from flips; margin at |s| = 1. */
+static double log_row(const mel_bivector_sampler *b, size_t row, double margin)
+{
+    if (b->same[row]) {
+        const double x = b->gain[row] * margin / mel_same_width[b->state.width];
+        return -0.5 * x * x;
+    }
+    return log(mel_choice_probability(&b->assume, b->state.scale, b->gain[row] * margin));
+}
+
+static double margin_at(const products *p, const products *u, double step)
+{
+    const double sa = p->sa + step * u->sa, sb = p->sb + step * u->sb;
+    const double ta = p->ta + step * u->ta, tb = p->tb + step * u->tb;
+    return sa * (1.0 + tb) - sb * (1.0 + ta);
+}
+
+/* Log-likelihood after a step along an axis; *wrong: choices that are contradicted. length: of s there. */
+static double log_likelihood(mel_bivector_sampler *b, const products *u, double step, double length,
+                             size_t *wrong)
+{
+    const mel_noise_kind kind = b->assume.kind;
+    double sum = 0.0;
+    *wrong = 0;
+    if (kind == MEL_NOISE_NONE && b->suspect < b->rows && !b->same[b->suspect] &&
+        !(margin_at(&b->here[b->suspect], &u[b->suspect], step) > 0.0))
+        return -INFINITY;
+    for (size_t i = 0; i < b->rows; i++) {
+        const double margin = margin_at(&b->here[i], &u[i], step);
+        if (b->same[i] || kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND) {
+            sum += log_row(b, i, margin / length);
+        } else if (!(margin > 0.0)) {
+            ++*wrong;
+            if (kind == MEL_NOISE_NONE) {
+                b->suspect = i;
+                return -INFINITY;
+            }
+        }
+    }
+    return kind == MEL_NOISE_FLIP ? sum + b->flip_weight[*wrong] : sum;
+}
+
+static double log_target(mel_bivector_sampler *b, size_t axis, double step, size_t *wrong)
+{
+    const double *direction = b->axis + axis * b->d;
+    for (size_t i = 0; i < b->d; i++)
+        b->trial[i] = b->at[i] + step * direction[i];
+    double length2 = 0.0;
+    for (size_t i = 0; i < b->n; i++)
+        length2 += b->trial[i] * b->trial[i];
+    const double likelihood = log_likelihood(b, b->along + axis * b->capacity, step, sqrt(length2), wrong);
+    return likelihood > -INFINITY ? likelihood + log_prior(b, b->trial) : likelihood;
+}
+
+/* --- the chain ------------------------------------------------------------------------------------ */
+
+static void multiply(const mel_bivector_sampler *b, const double *theta, products *out)
+{
+    const size_t n = b->n;
+    for (size_t i = 0; i < b->rows; i++) {
+        const double *first = b->ends + i * 2 * n, *second = first + n;
+        out[i] = (products){
+            .sa = mel_dot(n, theta, first),
+            .sb = mel_dot(n, theta, second),
+            .ta = mel_dot(n, theta + n, first),
+            .tb = mel_dot(n, theta + n, second),
+        };
+    }
+}
+
+/* Draws what preferences do not see: the length of s and how far t leans along s. at is settled. */
+static void draw_gauge(mel_bivector_sampler *b)
+{
+    const size_t n = b->n;
+    const double length = sqrt(2.0 * mel_rng_gamma(&b->rng, 0.5 * (double)n) / (double)n);
+    mel_axpy(n, lean * (2.0 * mel_rng_uniform(&b->rng) - 1.0), b->at, b->at + n);
+    mel_scale(n, length, b->at);
+    multiply(b, b->at, b->here);
+}
+
+static void step_along(mel_bivector_sampler *b, size_t axis)
+{
+    size_t wrong = 0;
+    const double level = log_target(b, axis, 0.0, &wrong) + log(1.0 - mel_rng_uniform(&b->rng));
+    double low = -bracket * mel_rng_uniform(&b->rng), high = low + bracket;
+    for (int i = 0; i < SHRINKS; i++) {
+        const double step = low + (high - low) * mel_rng_uniform(&b->rng);
+        if (log_target(b, axis, step, &wrong) >= level) {
+            const products *u = b->along + axis * b->capacity;
+            for (size_t r = 0; r < b->rows; r++) {
+                products *p = &b->here[r];
+                p->sa += step * u[r].sa;
+                p->sb += step * u[r].sb;
+                p->ta += step * u[r].ta;
+                p->tb += step * u[r].tb;
+            }
+            mel_axpy(b->d, step, b->axis + axis * b->d, b->at);
+            return;
+        }
+        *(step < 0.0 ? &low : &high) = step;
+    }
+}
+
+/* Log-likelihood of the choices by the logistic scale. */
+static double scale_likelihood(mel_bivector_sampler *b, double scale)
+{
+    const double length = mel_norm2(b->n, b->at), z = log(scale / MEL_SCALE_MEDIAN) / MEL_SCALE_SPREAD;
+    double sum = -0.5 * z * z;
+    const double held = b->state.scale;
+    b->state.scale = scale;
+    for (size_t i = 0; i < b->rows; i++)
+        if (!b->same[i])
+            sum += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
+    b->state.scale = held;
+    return sum;
+}
+
+static void draw_width(mel_bivector_sampler *b)
+{
+    const double length = mel_norm2(b->n, b->at);
+    double chance[MEL_WIDTHS], sum = 0.0, most = -INFINITY;
+    for (size_t k = 0; k < MEL_WIDTHS; k++) {
+        chance[k] = 0.0;
+        b->state.width = k;
+        for (size_t i = 0; i < b->rows; i++)
+            if (b->same[i])
+                chance[k] += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
+        most = fmax(most, chance[k]);
+    }
+    for (size_t k = 0; k < MEL_WIDTHS; k++)
+        sum += chance[k] = exp(chance[k] - most);
+    double left = sum * mel_rng_uniform(&b->rng);
+    b->state.width = 0;
+    while (b->state.width + 1 < MEL_WIDTHS && left >= chance[b->state.width])
+        left -= chance[b->state.width++];
+}
+
+static void draw_noise(mel_bivector_sampler *b)
+{
+    if (b->n_same > 0)
+        draw_width(b);
+    if (b->assume.kind != MEL_NOISE_LOGISTIC || b->assume.size > 0.0)
+        return;
+    const double scale = b->state.scale * exp(scale_step * mel_rng_normal(&b->rng));
+    const double change = scale_likelihood(b, scale) - scale_likelihood(b, b->state.scale);
+    if (log(1.0 - mel_rng_uniform(&b->rng)) < change)
+        b->state.scale = scale;
+}
+
+static void sweep(mel_bivector_sampler *b)
+{
+    mel_bivector_settle(b->n, b->at);
+    draw_gauge(b);
+    for (size_t axis = 0; axis < b->d; axis++)
+        step_along(b, axis);
+    draw_noise(b);
+}
+
+/* --- samples -------------------------------------------------------------------------------------- */
+
+/* Moments of the samples under their weights (sum > 0). */
+static void find_moments(mel_bivector_sampler *b, const double *theta)
+{
+    const size_t n = b->samples.count, d = b->d;
+    double sum = 0.0;
+    memset(b->mean, 0, d * sizeof(double));
+    memset(b->covariance, 0, d * d * sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+        sum += b->weight[i];
+        mel_axpy(d, b->weight[i], theta + i * d, b->mean);
+    }
+    mel_scale(d, 1.0 / sum, b->mean);
+    for (size_t i = 0; i < n; i++) {
+        if (b->weight[i] == 0.0)
+            continue;
+        for (size_t j = 0; j < d; j++)
+            b->trial[j] = theta[i * d + j] - b->mean[j];
+        for (size_t j = 0; j < d; j++)
+            mel_axpy(j + 1, b->weight[i] / sum * b->trial[j], b->trial, b->covariance + j * d);
+    }
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; k < j; k++)
+            b->covariance[k * d + j] = b->covariance[j * d + k];
+}
+
+/* The axes are the columns of the covariance's Cholesky factor. */
+static void find_axes(mel_bivector_sampler *b)
+{
+    const size_t d = b->d;
+    double trace = 0.0, *factor = b->axis; /* row by row; turned over in the end */
+    for (size_t j = 0; j < d; j++)
+        trace += b->covariance[j * d + j];
+    memcpy(factor, b->covariance, d * d * sizeof(double));
+    for (size_t i = 0; i < d; i++) {
+        const double least = least_share * (factor[i * d + i] + trace / (double)d) + 1e-280;
+        for (size_t j = 0; j < i; j++)
+            factor[i * d + j] =
+                (factor[i * d + j] - mel_dot(j, factor + i * d, factor + j * d)) / factor[j * d + j];
+        factor[i * d + i] = sqrt(fmax(factor[i * d + i] - mel_dot(i, factor + i * d, factor + i * d), least));
+        for (size_t j = i + 1; j < d; j++)
+            factor[i * d + j] = 0.0;
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < i; j++) {
+            factor[j * d + i] = factor[i * d + j];
+            factor[i * d + j] = 0.0;
+        }
+    for (size_t axis = 0; axis < d; axis++)
+        multiply(b, factor + axis * d, b->along + axis * b->capacity);
+}
+
+/* Worst scale reduction over the numbers of theta, and the samples' worth. */
+static void judge_mixing(mel_bivector_sampler *b)
+{
+    const size_t length = b->samples.count / CHAINS, d = b->d;
+    double worst = 1.0, between_sum = 0.0, within_sum = 0.0;
+    for (size_t j = 0; j < d; j++) {
+        double within = 0.0, means[CHAINS], mean = 0.0, between = 0.0;
+        for (size_t c = 0; c < CHAINS; c++) {
+            const double *x = b->fresh + c * length * d + j;
+            means[c] = 0.0;
+            for (size_t i = 0; i < length; i++)
+                means[c] += x[i * d] / (double)length;
+            for (size_t i = 0; i < length; i++)
+                within += (x[i * d] - means[c]) * (x[i * d] - means[c]) / (double)(CHAINS * (length - 1));
+            mean += means[c] / CHAINS;
+        }
+        for (size_t c = 0; c < CHAINS; c++)
+            between += (means[c] - mean) * (means[c] - mean) / (CHAINS - 1);
+        between_sum += between;
+        within_sum += within;
+        if (within > 0.0)
+            worst = fmax(worst, sqrt(1.0 - 1.0 / (double)length + between / within));
+    }
+    b->samples.scale_reduction = worst;
+    b->samples.effective = (double)b->samples.count;
+    if (between_sum > 0.0)
+        b->samples.effective = fmin(b->samples.effective, CHAINS * within_sum / between_sum);
+}
+
+/* Runs every chain from its start and leaves its samples in fresh, its end as the next start. */
+static void run(mel_bivector_sampler *b, size_t burn_in)
+{
+    const size_t length = b->samples.count / CHAINS, d = b->d;
+    find_axes(b);
+    for (size_t c = 0; c < CHAINS; c++) {
+        memcpy(b->at, b->starts + c * d, d * sizeof(double));
+        b->state = b->start_noise[c];
+        for (size_t i = 0; i < burn_in; i++)
+            sweep(b);
+        for (size_t i = 0; i < length; i++) {
+            for (size_t k = 0; k < THIN; k++)
+                sweep(b);
+            double *out = b->fresh + (c * length + i) * d;
+            memcpy(out, b->at, d * sizeof(double));
+            mel_bivector_settle(b->n, out);
+            (void)log_likelihood(b, b->here, 0.0, mel_norm2(b->n, b->at), &b->state.wrong);
+            b->fresh_noise[c * length + i] = b->state;
+        }
+        memcpy(b->starts + c * d, b->at, d * sizeof(double));
+        mel_bivector_settle(b->n, b->starts + c * d);
+        b->start_noise[c] = b->state;
+    }
+    judge_mixing(b);
+}
+
+static void weigh_alike(mel_bivector_sampler *b)
+{
+    for (size_t i = 0; i < b->samples.count; i++)
+        b->weight[i] = 1.0;
+}
+
+/* Of the last MEL_LATELY answers, those that the band decided at the mean. */
+static size_t lately_in_band(const mel_bivector_sampler *b)
+{
+    size_t inside = 0;
+    for (size_t i = b->rows > MEL_LATELY ? b->rows - MEL_LATELY : 0; i < b->rows; i++) {
+        const double *ends = b->ends + i * 2 * b->n;
+        const double margin = b->gain[i] * mel_bivector_margin(b->n, b->mean, ends, ends + b->n);
+        inside += !b->same[i] && fabs(margin) <= b->assume.size;
+    }
+    return inside;
+}
+
+/* Fresh samples become the samples. */
+static void finish(mel_bivector_sampler *b)
+{
+    double *theta = b->theta;
+    mel_noise_state *noise = b->noise;
+    b->theta = b->fresh;
+    b->noise = b->fresh_noise;
+    b->fresh = theta;
+    b->fresh_noise = noise;
+    weigh_alike(b);
+    find_moments(b, b->theta);
+    b->samples.w = b->theta;
+    b->samples.resultant = mel_norm2(b->n, b->mean);
+    mel_bivector_settle(b->n, b->mean);
+    b->samples.noise = b->assume.kind;
+    b->samples.lately_in_band = b->assume.kind == MEL_NOISE_BAND ? lately_in_band(b) : 0;
+    b->samples.error_rate = (double)NAN;
+    if (b->assume.kind != MEL_NOISE_FLIP)
+        return;
+    b->samples.error_rate = 0.0;
+    for (size_t i = 0; i < b->samples.count; i++)
+        b->samples.error_rate +=
+            mel_flip_rate(&b->assume, b->noise[i].wrong, b->rows - b->n_same) / (double)b->samples.count;
+}
+
+/* Runs with the covariance as it is, and again with the new one as long as the chains disagree. */
+static void run_until_mixed(mel_bivector_sampler *b, size_t burn_in, int least_rounds)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round > 0) {
+            weigh_alike(b);
+            find_moments(b, b->fresh);
+        }
+        run(b, burn_in);
+        if (round + 1 >= least_rounds && b->samples.scale_reduction <= MEL_POOR_MIXING)
+            break;
+    }
+    finish(b);
+}
+
+static void start_stream(mel_bivector_sampler *b)
+{
+    mel_rng_seed_stream(&b->rng, b->seed, UINT64_C(1) << 63 | b->rows);
+}
+
+/* Where a chain starts: at the prior metric, or where the signs hold. */
+static void start_at(mel_bivector_sampler *b, double *s)
+{
+    const size_t n = b->n;
+    if (b->prior != NULL && mel_region_allows(b->region, b->prior)) {
+        memcpy(s, b->prior, b->d * sizeof(double));
+        return;
+    }
+    mel_rng_sphere(&b->rng, n, s);
+    for (size_t i = 0; i < n; i++)
+        if (b->region->sign[i] != 0)
+            s[i] = (double)b->region->sign[i] * (fabs(s[i]) + 0.1);
+    mel_bivector_settle(n, s);
+}
+
+static void sample_prior(mel_bivector_sampler *b)
+{
+    const size_t n = b->n, d = b->d;
+    const mel_noise_state noise = {
+        .scale = b->assume.size > 0.0 ? b->assume.size : MEL_SCALE_MEDIAN,
+        .width = MEL_WIDTHS / 2,
+    };
+    start_stream(b);
+    memset(b->starts, 0, CHAINS * d * sizeof(double));
+    for (size_t c = 0; c < CHAINS; c++) {
+        start_at(b, b->starts + c * d);
+        b->start_noise[c] = noise;
+    }
+    for (size_t j = 0; j < d; j++) {
+        b->covariance[j * d + j] = (j < n ? 0.3 : 0.1) / (double)n;
+        if (b->prior != NULL)
+            b->covariance[j * d + j] = fmin(b->covariance[j * d + j], 1.0 / b->strength);
+    }
+    run_until_mixed(b, FIRST_BURN_IN, FIRST_ROUNDS);
+}
+
+/* --- making one ----------------------------------------------------------------------------------- */
+
+static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
+{
+    if (rows <= b->capacity)
+        return MEL_OK;
+    const size_t capacity = rows < 32 ? 64 : 2 * rows;
+    void *same = b->same, *along = b->along, *here = b->here;
+    bool all = mel_grow_doubles(&b->ends, capacity * 2 * b->n) && mel_grow_doubles(&b->gain, capacity) &&
+               mel_grow_doubles(&b->flip_weight, capacity + 1);
+    all = all && mel_grow(&same, capacity, sizeof *b->same);
+    b->same = same;
+    all = all && mel_grow(&here, capacity, sizeof *b->here);
+    b->here = here;
+    all = all && mel_grow(&along, capacity * b->d, sizeof *b->along);
+    b->along = along;
+    if (!all)
+        return mel_fail_memory(err, "the answers");
+    b->capacity = capacity;
+    return MEL_OK;
+}
+
+static mel_status allocate(mel_bivector_sampler *b, mel_error *err)
+{
+    const size_t count = b->samples.count, d = b->d;
+    b->theta = mel_alloc_zero(count * d, sizeof(double));
+    b->fresh = mel_alloc_zero(count * d, sizeof(double));
+    b->noise = mel_alloc_zero(count, sizeof *b->noise);
+    b->fresh_noise = mel_alloc_zero(count, sizeof *b->fresh_noise);
+    b->weight = mel_alloc_zero(count, sizeof(double));
+    b->mean = mel_alloc_zero(d, sizeof(double));
+    b->covariance = mel_alloc_zero(d * d, sizeof(double));
+    b->axis = mel_alloc_zero(d * d, sizeof(double));
+    b->at = mel_alloc_zero(d, sizeof(double));
+    b->trial = mel_alloc_zero(d, sizeof(double));
+    b->starts = mel_alloc_zero(CHAINS * d, sizeof(double));
+    if (b->theta == NULL || b->fresh == NULL || b->noise == NULL || b->fresh_noise == NULL ||
+        b->weight == NULL || b->mean == NULL || b->covariance == NULL || b->axis == NULL || b->at == NULL ||
+        b->trial == NULL || b->starts == NULL)
+        return mel_fail_memory(err, "samples of the posterior");
+    return reserve(b, 1, err);
+}
+
+static mel_status keep_prior(mel_bivector_sampler *b, const mel_bivector_options *opt, mel_error *err)
+{
+    if (opt->prior == NULL)
+        return MEL_OK;
+    b->prior = mel_alloc(b->d, sizeof(double));
+    if (b->prior == NULL)
+        return mel_fail_memory(err, "the prior metric");
+    memcpy(b->prior, opt->prior, b->d * sizeof(double));
+    b->strength = opt->prior_strength;
+    return MEL_OK;
+}
+
+mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivector_options *opt,
+                                    mel_error *err)
+{
+    *out = NULL;
+    mel_bivector_sampler *b = mel_alloc_zero(1, sizeof *b);
+    if (b == NULL)
+        return mel_fail_memory(err, "the posterior");
+    b->region = opt->region;
+    b->assume = opt->assume;
+    if (b->assume.kind == MEL_NOISE_BAND && b->assume.size == 0.0)
+        b->assume.kind = MEL_NOISE_NONE;
+    b->seed = opt->seed;
+    b->n = b->region->n;
+    b->d = 2 * b->n;
+    const size_t wanted = PER_DIMENSION * b->d;
+    b->samples.count = ((wanted > LEAST_SAMPLES ? wanted : LEAST_SAMPLES) + CHAINS - 1) / CHAINS * CHAINS;
+    b->samples.dimension = b->d;
+    mel_status status = allocate(b, err);
+    if (status == MEL_OK)
+        status = keep_prior(b, opt, err);
+    if (status != MEL_OK) {
+        mel_bivector_sampler_free(b);
+        return status;
+    }
+    b->samples.mean = b->mean;
+    b->samples.covariance = b->covariance;
+    b->flip_weight[0] = 0.0;
+    sample_prior(b);
+    *out = b;
+    return MEL_OK;
+}
+
+/* --- answers -------------------------------------------------------------------------------------- */
+
+/* How the newest answer changes the probability of sample i. */
+static double new_weight(const mel_bivector_sampler *b, size_t i)
+{
+    const size_t newest = b->rows - 1, n = b->n, choices = b->rows - b->n_same;
+    const double *ends = b->ends + newest * 2 * n;
+    const double margin = mel_bivector_margin(n, b->theta + i * b->d, ends, ends + n);
+    if (b->same[newest]) {
+        double sum = 0.0; /* over the widths: this may be the first of its kind */
+        for (size_t k = 0; k < MEL_WIDTHS; k++) {
+            const double x = b->gain[newest] * margin / mel_same_width[k];
+            sum += exp(-0.5 * x * x);
+        }
+        return sum;
+    }
+    if (b->assume.kind != MEL_NOISE_FLIP)
+        return mel_choice_probability(&b->assume, b->noise[i].scale,
+                                      b->assume.kind == MEL_NOISE_NONE ? margin : b->gain[newest] * margin);
+    const size_t wrong = b->noise[i].wrong;
+    return exp(mel_flip_log_weight(&b->assume, wrong + (margin > 0.0 ? 0 : 1), choices) -
+               mel_flip_log_weight(&b->assume, wrong, choices - 1));
+}
+
+/* Sum of the weights; *worth: how many samples they stand for. */
+static double weigh(mel_bivector_sampler *b, double *worth)
+{
+    double sum = 0.0, squares = 0.0;
+    for (size_t i = 0; i < b->samples.count; i++) {
+        b->weight[i] = new_weight(b, i);
+        sum += b->weight[i];
+        squares += b->weight[i] * b->weight[i];
+    }
+    *worth = squares > 0.0 ? sum * sum / squares : 0.0;
+    return sum;
+}
+
+/* Evenly spread over the weights. */
+static void pick_starts(mel_bivector_sampler *b, double sum)
+{
+    double passed = 0.0;
+    size_t chain = 0;
+    const double first = mel_rng_uniform(&b->rng);
+    for (size_t i = 0; i < b->samples.count; i++) {
+        passed += b->weight[i];
+        while (chain < CHAINS &&
+               (passed > ((double)chain + first) * sum / CHAINS || i + 1 == b->samples.count)) {
+            const size_t from = b->weight[i] > 0.0 || chain == 0 ? i : b->samples.count;
+            if (from < b->samples.count) {
+                memcpy(b->starts + chain * b->d, b->theta + i * b->d, b->d * sizeof(double));
+                b->start_noise[chain] = b->noise[i];
+            } else { /* rounding left the last ones over */
+                memcpy(b->starts + chain * b->d, b->starts + (chain - 1) * b->d, b->d * sizeof(double));
+                b->start_noise[chain] = b->start_noise[chain - 1];
+            }
+            chain++;
+        }
+    }
+}
+
+static void add_row(mel_bivector_sampler *b, const double *first, const double *second, double gain,
+                    mel_answer answer)
+{
+    const size_t n = b->n;
+    double *ends = b->ends + b->rows * 2 * n;
+    const bool turn = answer == MEL_ANSWER_B;
+    memcpy(ends, turn ? second : first, n * sizeof(double));
+    memcpy(ends + n, turn ? first : second, n * sizeof(double));
+    b->gain[b->rows] = gain;
+    b->same[b->rows] = answer == MEL_ANSWER_SAME;
+    b->n_same += answer == MEL_ANSWER_SAME;
+    b->rows++;
+}
+
+static void weigh_flips(mel_bivector_sampler *b)
+{
+    const size_t choices = b->rows - b->n_same;
+    for (size_t k = 0; k <= choices; k++)
+        b->flip_weight[k] = mel_flip_log_weight(&b->assume, k, choices);
+}
+
+mel_status mel_bivector_sampler_tell(mel_bivector_sampler *b, const double *first, const double *second,
+                                     double gain, mel_answer answer, mel_error *err)
+{
+    const mel_status status = reserve(b, b->rows + 1, err);
+    if (status != MEL_OK)
+        return status;
+    add_row(b, first, second, gain, answer);
+    start_stream(b);
+    double worth = 0.0, sum = weigh(b, &worth);
+    if (!(sum > 0.0)) { /* answers assumed right contradict each other: flips are learned instead */
+        b->assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+        b->samples.contradicted = true;
+        sum = weigh(b, &worth);
+    }
+    weigh_flips(b);
+    pick_starts(b, sum);
+    if (worth < 2.0 * (double)b->d)
+        weigh_alike(b);
+    find_moments(b, b->theta);
+    run_until_mixed(b, BURN_IN, 1);
+    return MEL_OK;
+}

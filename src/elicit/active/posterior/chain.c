@@ -1,0 +1,717 @@
+#include "elicit/active/posterior/chain.h"
+
+#include "base/la.h"
+#include "base/wide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Width, in standard deviations, of the window in which noisy answers are looked at. */
+static const double window = 6.0;
+/* Share of the steps that look farther. */
+static const double wide_share = 0.2;
+/* The same for the logarithm of a learned logistic scale. */
+static const double scale_window = 2.0;
+/* Hard rows farther than this many standard deviations from the mean are left out, then checked. */
+static const double prune_deviations = 7.0;
+/* Rows below which leaving some out is not worth the check. */
+enum { PRUNE_FROM = 64 };
+/* Sweeps after which products are computed anew instead of updated. */
+enum { RESYNC = 16 };
+/* Axes from which on bouncing paths pay. */
+enum { BOUNCE_FROM = 3 };
+/* Bouncing paths per sweep along the axes, which helps out where paths get caught. */
+enum { SWEEP_EVERY = 8 };
+/* Least probability of any answer: contradictions must not empty the posterior. */
+static const double impossible = 1e-12, log_impossible = -27.631021115928547;
+/* A hard row's value never falls below this, so that quotients stay defined. */
+static const double least_value = 1e-280;
+static const double log_half = -0.69314718055994531;
+/* Partial products of a likelihood: enough to fill the vector units, the same on every machine. */
+enum { LANES = 8 };
+
+mel_status mel_chain_new(mel_chain *chain, const mel_frame *frame, const mel_answers *answers, mel_error *err)
+{
+    const size_t d = frame->dimension;
+    *chain = (mel_chain){ .frame = frame, .answers = answers, .prune = true };
+    chain->norm2 = mel_alloc_zero(d, sizeof(double));
+    chain->offset = mel_alloc_zero(d, sizeof(double));
+    chain->z = mel_alloc_zero(d, sizeof(double));
+    if (chain->norm2 == NULL || chain->offset == NULL || chain->z == NULL) {
+        mel_chain_free(chain);
+        return mel_fail_memory(err, "a chain");
+    }
+    return mel_bounce_new(&chain->bounce, d, err);
+}
+
+void mel_chain_free(mel_chain *chain)
+{
+    mel_bounce_free(&chain->bounce);
+    free(chain->row);
+    free(chain->row_gain);
+    free(chain->flip_weight);
+    free(chain->pruned);
+    free(chain->gain);
+    free(chain->base);
+    free(chain->slope);
+    free(chain->norm2);
+    free(chain->crossing);
+    free(chain->value);
+    free(chain->offset);
+    free(chain->z);
+    *chain = (mel_chain){ 0 };
+}
+
+mel_status mel_chain_reserve(mel_chain *chain, size_t n_rows, mel_error *err)
+{
+    if (n_rows <= chain->capacity)
+        return MEL_OK;
+    const size_t d = chain->frame->dimension;
+    const size_t capacity = n_rows < 32 ? 64 : 2 * n_rows;
+    void *pruned = chain->pruned, *crossing = chain->crossing;
+    bool grown = mel_grow(&pruned, capacity, sizeof *chain->pruned);
+    chain->pruned = pruned;
+    grown = grown && mel_grow(&crossing, capacity, sizeof *chain->crossing);
+    chain->crossing = crossing;
+    if (!grown || !mel_grow_doubles(&chain->row, capacity * d) ||
+        !mel_grow_doubles(&chain->row_gain, capacity) ||
+        !mel_grow_doubles(&chain->flip_weight, capacity + 1) || !mel_grow_doubles(&chain->gain, capacity) ||
+        !mel_grow_doubles(&chain->base, capacity) || !mel_grow_doubles(&chain->slope, capacity * d) ||
+        !mel_grow_doubles(&chain->value, capacity))
+        return mel_fail_memory(err, "a chain's products");
+    const mel_status status = mel_bounce_reserve(&chain->bounce, capacity, d, err);
+    if (status == MEL_OK)
+        chain->capacity = capacity;
+    return status;
+}
+
+static void load_row(mel_chain *chain, const double *row, double gain)
+{
+    const size_t d = chain->frame->dimension;
+    memcpy(chain->row + chain->n_rows * d, row, d * sizeof(double));
+    chain->row_gain[chain->n_rows++] = gain;
+}
+
+void mel_chain_load(mel_chain *chain, size_t n_cone, const double *cone)
+{
+    const mel_answers *answers = chain->answers;
+    const size_t d = answers->dimension;
+    chain->n_rows = 0;
+    for (size_t i = 0; i < n_cone; i++)
+        load_row(chain, cone + i * d, 0.0);
+    for (size_t i = 0; i < answers->count; i++)
+        if (!answers->same[i])
+            load_row(chain, answers->row + i * d, answers->gain[i]);
+    chain->n_cone = n_cone;
+    chain->n_choices = chain->n_rows - n_cone;
+    for (size_t i = 0; i < answers->count; i++)
+        if (answers->same[i])
+            load_row(chain, answers->row + i * d, answers->gain[i]);
+    chain->n_hard = n_cone + (answers->assume.kind == MEL_NOISE_NONE ? chain->n_choices : 0);
+    if (answers->assume.kind != MEL_NOISE_FLIP)
+        return;
+    for (size_t k = 0; k <= chain->n_choices; k++) {
+        const double log_weight = mel_flip_log_weight(&answers->assume, k, chain->n_choices) -
+                                  mel_flip_log_weight(&answers->assume, 0, chain->n_choices);
+        chain->flip_weight[k] = fmax(exp(log_weight), least_value);
+    }
+}
+
+void mel_chain_tilt(mel_chain *chain, const double *u, double level)
+{
+    const size_t d = chain->frame->dimension;
+    mel_axpy(d, -level, u, chain->row + (chain->n_hard - 1) * d);
+}
+
+/* Adds row i to those that matter, or to those left out. */
+static void keep_row(mel_chain *chain, size_t i, bool may_prune)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension, stride = chain->n_rows;
+    const double *row = chain->row + i * d;
+    const double base = mel_dot(d, row, frame->centre);
+    double variance = 0.0;
+    for (size_t j = 0; j < frame->axes; j++) {
+        const double slope = mel_dot(d, row, frame->axis + j * d);
+        chain->slope[j * stride + chain->kept] = slope;
+        variance += slope * slope;
+    }
+    if (may_prune && base > prune_deviations * sqrt(variance)) {
+        chain->pruned[chain->n_pruned++] = i;
+        return;
+    }
+    chain->base[chain->kept] = base;
+    chain->gain[chain->kept] = chain->row_gain[i];
+    chain->kept++;
+}
+
+void mel_chain_look(mel_chain *chain)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension;
+    const bool may_prune =
+        chain->prune && frame->chart && chain->n_rows >= PRUNE_FROM && chain->answers->n_same == 0;
+    chain->kept = chain->n_pruned = chain->hard = chain->choices_from = 0;
+    for (size_t i = 0; i < chain->n_rows; i++) {
+        keep_row(chain, i, may_prune && i < chain->n_hard);
+        if (i < chain->n_cone)
+            chain->choices_from = chain->kept;
+        if (i < chain->n_hard)
+            chain->hard = chain->kept;
+    }
+    chain->choices_to = chain->kept - (chain->n_rows - chain->n_cone - chain->n_choices);
+    for (size_t j = 0; j < frame->axes; j++)
+        chain->norm2[j] = mel_dot(d, frame->axis + j * d, frame->axis + j * d);
+    mel_bounce_look(&chain->bounce, chain);
+}
+
+/* --- kernels ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    double least, most; /* of 0 and slope/value over the hard rows */
+} rates;
+
+/* Hard rows after a step t along `slope`, and how fast they change along `next`. */
+MEL_WIDE static rates advance_hard(size_t n, double t, const double *restrict slope,
+                                   const double *restrict next, double *restrict value)
+{
+    double least = 0.0, most = 0.0;
+#pragma omp simd reduction(min : least) reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        const double moved = value[i] + t * slope[i];
+        value[i] = moved > least_value ? moved : least_value;
+        const double rate = next[i] / value[i];
+        least = rate < least ? rate : least;
+        most = rate > most ? rate : most;
+    }
+    return (rates){ least, most };
+}
+
+MEL_WIDE static void advance(size_t n, double t, const double *restrict slope, double *restrict value)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        value[i] += t * slope[i];
+}
+
+/* y += t x, then <y, next>. */
+MEL_WIDE static double advance_along(size_t n, double t, const double *restrict x,
+                                     const double *restrict next, double *restrict y)
+{
+    double part[LANES] = { 0.0 };
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) {
+            y[i + j] += t * x[i + j];
+            part[j] += y[i + j] * next[i + j];
+        }
+    for (size_t j = 0; i + j < n; j++) {
+        y[i + j] += t * x[i + j];
+        part[j] += y[i + j] * next[i + j];
+    }
+    return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
+}
+
+MEL_WIDE static size_t count_negative(size_t n, const double *restrict value)
+{
+    double count = 0.0;
+#pragma omp simd reduction(+ : count)
+    for (size_t i = 0; i < n; i++)
+        count += value[i] < 0.0 ? 1.0 : 0.0;
+    return (size_t)count;
+}
+
+/* --- state --------------------------------------------------------------------------------------- */
+
+/* The chain moves by t along axis j; what the step along axis `next` needs is known afterwards. */
+static void shift(mel_chain *chain, size_t j, size_t next, double t)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension, stride = chain->n_rows, hard = chain->hard;
+    const double *slope = chain->slope + j * stride;
+    chain->along = advance_along(d, t, frame->axis + j * d, frame->axis + next * d, chain->offset);
+    const rates r = advance_hard(hard, t, slope, chain->slope + next * stride, chain->value);
+    chain->least = r.least;
+    chain->most = r.most;
+    advance(chain->kept - hard, t, slope + hard, chain->value + hard);
+}
+
+/* Products from z, free of the rounding of many small updates. */
+static void synchronise(mel_chain *chain)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension, stride = chain->n_rows;
+    if (frame->chart)
+        memset(chain->offset, 0, d * sizeof(double));
+    else
+        memcpy(chain->offset, frame->centre, d * sizeof(double));
+    memcpy(chain->value, chain->base, chain->kept * sizeof(double));
+    for (size_t j = 0; j < frame->axes; j++) {
+        mel_axpy(d, chain->z[j], frame->axis + j * d, chain->offset);
+        advance(chain->kept, chain->z[j], chain->slope + j * stride, chain->value);
+    }
+    shift(chain, 0, 0, 0.0);
+    chain->since = 0;
+}
+
+static void count_wrong(mel_chain *chain)
+{
+    chain->noise.wrong =
+        count_negative(chain->choices_to - chain->choices_from, chain->value + chain->choices_from);
+}
+
+void mel_chain_place(mel_chain *chain, const double *w, const mel_noise_state *noise)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension;
+    double *y = chain->offset;
+    memcpy(y, w, d * sizeof(double));
+    if (frame->chart)
+        mel_scale(d, 1.0 / mel_dot(d, w, frame->centre), y);
+    else
+        mel_scale(d, pow(1.0 - mel_rng_uniform(&chain->rng), 1.0 / (double)d), y);
+    mel_frame_coordinates(frame, y, chain->z);
+    chain->noise = *noise;
+    synchronise(chain);
+    count_wrong(chain);
+}
+
+void mel_chain_get(const mel_chain *chain, double *w)
+{
+    const mel_frame *frame = chain->frame;
+    memcpy(w, chain->offset, frame->dimension * sizeof(double));
+    if (frame->chart)
+        mel_axpy(frame->dimension, 1.0, frame->centre, w);
+    mel_scale(frame->dimension, 1.0 / mel_norm2(frame->dimension, w), w);
+}
+
+bool mel_chain_check(const mel_chain *chain, const double *w)
+{
+    const size_t d = chain->frame->dimension;
+    for (size_t i = 0; i < chain->n_pruned; i++)
+        if (!(mel_dot(d, chain->row + chain->pruned[i] * d, w) > 0.0))
+            return false;
+    return true;
+}
+
+/* --- one step ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t axis;
+    const double *slope;       /* of the rows along this axis */
+    double along;              /* <offset, axis> */
+    double prior, prior_along; /* <y, prior> and <axis, prior> */
+    double low, high;          /* the interval, around 0 */
+} step;
+
+/* Where offset + t axis stays within reach. */
+static void ball_interval(const mel_chain *chain, step *s)
+{
+    const double a = chain->norm2[s->axis], b = s->along;
+    const double c = fmin(chain->offset2 - chain->reach2, 0.0);
+    const double root = sqrt(b * b - a * c);
+    const double q = b >= 0.0 ? -(b + root) : root - b; /* no cancellation */
+    const double first = q / a, second = q == 0.0 ? 0.0 : c / q;
+    s->low = fmin(first, second);
+    s->high = fmax(first, second);
+}
+
+/* Where every hard row stays positive: value + t slope > 0, that is t (-slope/value) < 1. */
+static void hard_interval(const mel_chain *chain, step *s)
+{
+    if (chain->most > 0.0)
+        s->low = fmax(s->low, -1.0 / chain->most);
+    if (chain->least < 0.0)
+        s->high = fmin(s->high, -1.0 / chain->least);
+}
+
+static bool is_smooth(const mel_chain *chain)
+{
+    const mel_noise_kind kind = chain->answers->assume.kind;
+    return kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND || chain->answers->n_same > 0 ||
+           chain->prior != NULL;
+}
+
+/* exp(x), |x| cut at 40, to a relative error of 3e-10: 2^k times the Taylor series on |r| <= ln(2)/2. Inlined
+ * into the loop that most of the time goes into, and the same on every machine. */
+static inline double fast_exp(double x)
+{
+    const double magic = 6755399441055744.0; /* 1.5 * 2^52: the integer part moves to the low bits */
+    x = x < -40.0 ? -40.0 : x > 40.0 ? 40.0 : x;
+    const double shifted = x * 1.4426950408889634 + magic;
+    const double k = shifted - magic;
+    const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    double y = 1.0 / 40320.0;
+    y = 1.0 / 5040.0 + r * y;
+    y = 1.0 / 720.0 + r * y;
+    y = 1.0 / 120.0 + r * y;
+    y = 1.0 / 24.0 + r * y;
+    y = 1.0 / 6.0 + r * y;
+    y = 1.0 + r * (1.0 + r * (0.5 + r * y));
+    uint64_t bits, exponent;
+    memcpy(&bits, &y, sizeof bits);
+    memcpy(&exponent, &shifted, sizeof exponent);
+    bits += exponent << 52;
+    memcpy(&y, &bits, sizeof bits);
+    return y;
+}
+
+/* Factors that a product takes before its logarithm must be taken: of `impossible` or more, and of 1 + e^40.
+ */
+enum { PRODUCT = 16, LOGISTIC_BLOCK = LANES * PRODUCT };
+
+/* Log of the product over n <= LOGISTIC_BLOCK choices of P(right) under logistic noise. With
+ * e = exp(-scale * margin), P(right) = (1 - lapse/2 + lapse/2 e)/(1 + e). */
+MEL_WIDE static double logistic_block(size_t n, const double *restrict gain, const double *restrict value,
+                                      const double *restrict slope, double t, double scale)
+{
+    double above[LANES], below[LANES], sum = 0.0;
+    for (size_t j = 0; j < LANES; j++)
+        above[j] = below[j] = 1.0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) {
+            const double e = fast_exp(-scale * gain[i + j] * (value[i + j] + t * slope[i + j]));
+            above[j] *= 1.0 - 0.5 * MEL_LAPSE + 0.5 * MEL_LAPSE * e;
+            below[j] *= 1.0 + e;
+        }
+    for (size_t j = 0; i + j < n; j++) {
+        const double e = fast_exp(-scale * gain[i + j] * (value[i + j] + t * slope[i + j]));
+        above[j] *= 1.0 - 0.5 * MEL_LAPSE + 0.5 * MEL_LAPSE * e;
+        below[j] *= 1.0 + e;
+    }
+    for (size_t j = 0; j < LANES; j++)
+        sum += log(above[j] / below[j]);
+    return sum;
+}
+
+/* Log-likelihood of the choices under logistic noise at y + t axis; scale includes 1/|y| there. */
+static double logistic_log(const mel_chain *chain, const double *slope, double t, double scale)
+{
+    double sum = 0.0;
+    for (size_t i = chain->choices_from; i < chain->choices_to; i += LOGISTIC_BLOCK) {
+        const size_t left = chain->choices_to - i;
+        sum += logistic_block(left < LOGISTIC_BLOCK ? left : LOGISTIC_BLOCK, chain->gain + i,
+                              chain->value + i, slope + i, t, scale);
+    }
+    return sum;
+}
+
+/* The same under band noise: one half inside of the band. Beyond it a slope leads back. */
+MEL_WIDE static double band_log(size_t n, const double *restrict gain, const double *restrict value,
+                                const double *restrict slope, double t, double shrink, double size)
+{
+    double inside = 0.0, beyond = 0.0, farthest = 0.0;
+#pragma omp simd reduction(+ : inside, beyond) reduction(max : farthest)
+    for (size_t i = 0; i < n; i++) {
+        const double margin = shrink * gain[i] * (value[i] + t * slope[i]);
+        const double past = -margin - size;
+        inside += margin <= size ? 1.0 : 0.0;
+        beyond += past > 0.0 ? 1.0 : 0.0;
+        farthest = past > farthest ? past : farthest;
+    }
+    return inside * log_half + beyond * log_impossible - farthest / size;
+}
+
+static double choices_log(const mel_chain *chain, const double *slope, double t, double shrink, double scale)
+{
+    if (chain->answers->assume.kind == MEL_NOISE_BAND)
+        return band_log(chain->choices_to - chain->choices_from, chain->gain + chain->choices_from,
+                        chain->value + chain->choices_from, slope + chain->choices_from, t, shrink,
+                        chain->answers->assume.size);
+    return logistic_log(chain, slope, t, scale * shrink);
+}
+
+/* Log-likelihood of who was called about the same and who was not. */
+static double sameness_log(const mel_chain *chain, const double *slope, double t, double shrink, double width)
+{
+    double sum = 0.0, squares = 0.0;
+    const double factor = shrink / width;
+    for (size_t i = chain->choices_to; i < chain->kept; i++) {
+        const double ratio = factor * chain->gain[i] * (chain->value[i] + t * slope[i]);
+        squares += ratio * ratio;
+    }
+    size_t i = chain->choices_from;
+    while (i < chain->choices_to) {
+        const size_t left = chain->choices_to - i, end = i + (left < PRODUCT ? left : PRODUCT);
+        double product = 1.0;
+        for (; i < end; i++) {
+            const double ratio = factor * chain->gain[i] * (chain->value[i] + t * slope[i]);
+            const double apart = -expm1(-0.5 * ratio * ratio);
+            product *= apart > impossible ? apart : impossible;
+        }
+        sum += log(product);
+    }
+    return sum - 0.5 * squares;
+}
+
+static double smooth_log(const mel_chain *chain, const step *s, double t)
+{
+    const double norm2 =
+        (chain->frame->chart ? 1.0 : 0.0) + chain->offset2 + t * (2.0 * s->along + t * chain->norm2[s->axis]);
+    const double shrink = 1.0 / sqrt(norm2);
+    const mel_noise_kind kind = chain->answers->assume.kind;
+    double sum = shrink * (s->prior + t * s->prior_along);
+    if (kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND)
+        sum += choices_log(chain, s->slope, t, shrink, chain->noise.scale);
+    if (chain->answers->n_same > 0)
+        sum += sameness_log(chain, s->slope, t, shrink, mel_same_width[chain->noise.width]);
+    return sum;
+}
+
+static void sort_crossings(size_t n, mel_crossing *c)
+{
+    static const size_t gaps[] = { 301, 132, 57, 23, 10, 4, 1 };
+    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++)
+        for (size_t i = gaps[g]; i < n; i++) {
+            const mel_crossing moved = c[i];
+            size_t j = i;
+            for (; j >= gaps[g] && c[j - gaps[g]].at > moved.at; j -= gaps[g])
+                c[j] = c[j - gaps[g]];
+            c[j] = moved;
+        }
+}
+
+/* Where choices change between right and wrong inside the interval, ascending; *wrong: at its low end. */
+static size_t find_crossings(mel_chain *chain, const step *s, ptrdiff_t *wrong)
+{
+    size_t n = 0;
+    *wrong = (ptrdiff_t)chain->noise.wrong;
+    for (size_t i = chain->choices_from; i < chain->choices_to; i++) {
+        const double at = -chain->value[i] / s->slope[i];
+        if (!(at > s->low && at < s->high))
+            continue;
+        chain->crossing[n] = (mel_crossing){ .at = at, .sign = s->slope[i] > 0.0 ? -1 : 1 };
+        if (at < 0.0)
+            *wrong -= chain->crossing[n].sign;
+        n++;
+    }
+    sort_crossings(n, chain->crossing);
+    return n;
+}
+
+static double weight_of(const mel_chain *chain, ptrdiff_t wrong)
+{
+    const ptrdiff_t most = (ptrdiff_t)chain->n_choices;
+    return chain->flip_weight[wrong < 0 ? 0 : wrong > most ? most : wrong];
+}
+
+/* <y, prior> where the chain is. */
+static double prior_here(const mel_chain *chain)
+{
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension;
+    if (chain->prior == NULL)
+        return 0.0;
+    return mel_dot(d, chain->prior, chain->offset) +
+           (frame->chart ? mel_dot(d, chain->prior, frame->centre) : 0.0);
+}
+
+/* A draw from the interval with density by the number of wrong choices. */
+static double draw_flip(mel_chain *chain, const step *s)
+{
+    ptrdiff_t first = 0;
+    const size_t n = find_crossings(chain, s, &first);
+    double total = 0.0, from = s->low;
+    ptrdiff_t wrong = first;
+    for (size_t i = 0; i < n; i++) {
+        total += weight_of(chain, wrong) * (chain->crossing[i].at - from);
+        from = chain->crossing[i].at;
+        wrong += chain->crossing[i].sign;
+    }
+    total += weight_of(chain, wrong) * (s->high - from);
+    double left = mel_rng_uniform(&chain->rng) * total;
+    from = s->low;
+    wrong = first;
+    for (size_t i = 0; i < n; i++) {
+        const double mass = weight_of(chain, wrong) * (chain->crossing[i].at - from);
+        if (left < mass)
+            return from + left / weight_of(chain, wrong);
+        left -= mass;
+        from = chain->crossing[i].at;
+        wrong += chain->crossing[i].sign;
+    }
+    return fmin(s->high, from + left / weight_of(chain, wrong));
+}
+
+static double draw(mel_chain *chain, const step *s)
+{
+    if (chain->answers->assume.kind == MEL_NOISE_FLIP)
+        return draw_flip(chain, s);
+    return s->low + (s->high - s->low) * mel_rng_uniform(&chain->rng);
+}
+
+/* A random window around the current point keeps the target and spares most of the work; without one, now
+ * and then, the chain reaches parts of the posterior that are farther away. */
+static void look_near(mel_chain *chain, step *s)
+{
+    const double left = -window * mel_rng_uniform(&chain->rng);
+    if (mel_rng_uniform(&chain->rng) < wide_share)
+        return;
+    s->low = fmax(s->low, left);
+    s->high = fmin(s->high, left + window);
+}
+
+static double draw_smooth(mel_chain *chain, step *s)
+{
+    const double level = chain->smooth + log(1.0 - mel_rng_uniform(&chain->rng));
+    for (int tries = 0; tries < 60; tries++) {
+        const double t = draw(chain, s), there = smooth_log(chain, s, t);
+        if (there >= level) {
+            chain->smooth = there;
+            return t;
+        }
+        if (t < 0.0)
+            s->low = t;
+        else
+            s->high = t;
+    }
+    return 0.0;
+}
+
+static void move(mel_chain *chain, const step *s, double t)
+{
+    const size_t next = s->axis + 1 < chain->frame->axes ? s->axis + 1 : 0;
+    chain->offset2 += t * (2.0 * s->along + t * chain->norm2[s->axis]);
+    chain->z[s->axis] += t;
+    shift(chain, s->axis, next, t);
+    if (chain->answers->assume.kind == MEL_NOISE_FLIP)
+        count_wrong(chain);
+}
+
+static void take_step(mel_chain *chain, size_t axis)
+{
+    step s = { .axis = axis, .slope = chain->slope + axis * chain->n_rows, .along = chain->along };
+    if (chain->prior != NULL) {
+        const size_t d = chain->frame->dimension;
+        s.prior = prior_here(chain);
+        s.prior_along = mel_dot(d, chain->prior, chain->frame->axis + axis * d);
+    }
+    ball_interval(chain, &s);
+    hard_interval(chain, &s);
+    double t = 0.0;
+    if (is_smooth(chain) || chain->answers->assume.kind == MEL_NOISE_FLIP)
+        look_near(chain, &s);
+    if (s.high > s.low)
+        t = is_smooth(chain) ? draw_smooth(chain, &s) : draw(chain, &s);
+    move(chain, &s, t);
+}
+
+/* --- noise levels ------------------------------------------------------------------------------- */
+
+static double scale_log(const mel_chain *chain, double shrink, double log_scale)
+{
+    const double deviation = (log_scale - log(MEL_SCALE_MEDIAN)) / MEL_SCALE_SPREAD;
+    return choices_log(chain, chain->value, 0.0, shrink, exp(log_scale)) - 0.5 * deviation * deviation;
+}
+
+/* One slice-sampling update of a learned logistic scale. */
+static void update_scale(mel_chain *chain, double shrink)
+{
+    const double now = log(chain->noise.scale);
+    const double level = scale_log(chain, shrink, now) + log(1.0 - mel_rng_uniform(&chain->rng));
+    double low = now - scale_window * mel_rng_uniform(&chain->rng), high = low + scale_window;
+    for (int tries = 0; tries < 60; tries++) {
+        const double next = low + (high - low) * mel_rng_uniform(&chain->rng);
+        if (scale_log(chain, shrink, next) >= level) {
+            chain->noise.scale = exp(next);
+            return;
+        }
+        if (next < now)
+            low = next;
+        else
+            high = next;
+    }
+}
+
+/* Draws the width of "about the same" given w. */
+static void update_width(mel_chain *chain, double shrink)
+{
+    double log_weight[MEL_WIDTHS], top = -INFINITY, total = 0.0;
+    for (size_t i = 0; i < MEL_WIDTHS; i++) {
+        log_weight[i] = sameness_log(chain, chain->value, 0.0, shrink, mel_same_width[i]);
+        top = fmax(top, log_weight[i]);
+    }
+    for (size_t i = 0; i < MEL_WIDTHS; i++)
+        total += exp(log_weight[i] - top);
+    double left = mel_rng_uniform(&chain->rng) * total;
+    size_t picked = 0;
+    for (; picked + 1 < MEL_WIDTHS; picked++) {
+        left -= exp(log_weight[picked] - top);
+        if (left < 0.0)
+            break;
+    }
+    chain->noise.width = picked;
+}
+
+static void update_noise(mel_chain *chain)
+{
+    const mel_assumption *assume = &chain->answers->assume;
+    const double shrink = 1.0 / sqrt((chain->frame->chart ? 1.0 : 0.0) + chain->offset2);
+    if (assume->kind == MEL_NOISE_LOGISTIC && assume->size == 0.0)
+        update_scale(chain, shrink);
+    if (chain->answers->n_same > 0)
+        update_width(chain, shrink);
+    if (is_smooth(chain)) {
+        const step here = { .slope = chain->value, .prior = prior_here(chain) };
+        chain->smooth = smooth_log(chain, &here, 0.0);
+    }
+}
+
+static void sweep_axes(mel_chain *chain)
+{
+    const size_t d = chain->frame->dimension;
+    shift(chain, 0, 0, 0.0);
+    chain->reach2 = 1.0;
+    if (chain->frame->chart) /* the chart's density (1 + |offset|^2)^(-D/2) as a slice */
+        chain->reach2 =
+            (1.0 + chain->offset2) * pow(1.0 - mel_rng_uniform(&chain->rng), -2.0 / (double)d) - 1.0;
+    update_noise(chain);
+    for (size_t j = 0; j < chain->frame->axes; j++)
+        take_step(chain, j);
+}
+
+static bool can_bounce(const mel_chain *chain)
+{
+    return chain->bounce.rows > 0 && chain->frame->axes >= BOUNCE_FROM && !is_smooth(chain);
+}
+
+/* Goes where the path ended. */
+static void arrive(mel_chain *chain, size_t wrong)
+{
+    const mel_bounce *bounce = &chain->bounce;
+    const mel_frame *frame = chain->frame;
+    const size_t d = frame->dimension;
+    memcpy(chain->offset, bounce->place, d * sizeof(double));
+    chain->noise.wrong = wrong;
+    if (!frame->chart) {
+        const double radius = pow(1.0 - mel_rng_uniform(&chain->rng), 1.0 / (double)d);
+        mel_scale(d, radius / mel_norm2(d, chain->offset), chain->offset);
+        mel_frame_coordinates(frame, chain->offset, chain->z);
+        synchronise(chain);
+        return;
+    }
+    double *y = chain->bounce.motion;
+    memcpy(y, chain->offset, d * sizeof(double));
+    mel_axpy(d, 1.0, frame->centre, y);
+    mel_frame_coordinates(frame, y, chain->z);
+    memcpy(chain->value, bounce->value, chain->kept * sizeof(double));
+}
+
+void mel_chain_sweep(mel_chain *chain)
+{
+    const size_t d = chain->frame->dimension;
+    if (chain->since++ >= RESYNC)
+        synchronise(chain);
+    chain->offset2 = mel_dot(d, chain->offset, chain->offset);
+    if (can_bounce(chain)) {
+        size_t wrong = 0;
+        if (mel_bounce_take(&chain->bounce, chain, &wrong))
+            arrive(chain, wrong);
+        if (chain->turn++ % SWEEP_EVERY != 0)
+            return;
+        chain->offset2 = mel_dot(d, chain->offset, chain->offset);
+    }
+    sweep_axes(chain);
+}
