@@ -15,7 +15,7 @@
  * checkpoints (20, 40, ..., 100% of QUESTIONS); radius and consistency at these; then coefficients, and one
  * entry per metric of end and questions. A session that ends early keeps its last state. One thread. */
 #include "elicit/active/family.h"
-#include "elicit/active/posterior/answers.h"
+#include "elicit/assumption.h"
 #include "melicit/melicit.h"
 
 #include "measure.h"

@@ -35,7 +35,11 @@ typedef struct {
 } mel_assumption;
 /* "none", "flip", "flip:0.1", "logistic", "logistic:50", "band:0.001". */
 MEL_API mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error *err);
+#define MEL_ASSUMPTION_TEXT 64 /* bytes suffice */
 MEL_API void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption);
+/* What to assume of a simulated respondent who errs like this; learn: its size is not known (a majority of
+ * several votes errs less often). MEL_EINVAL when such answers say nothing. */
+MEL_API mel_status mel_assumption_of(mel_assumption *out, const mel_noise *noise, bool learn, mel_error *err);
 MEL_API const char *mel_strategy_name(mel_strategy strategy);
 MEL_API mel_status mel_strategy_parse(mel_strategy *out, const char *name, mel_error *err);
 MEL_API const char *mel_direction_name(mel_direction direction);

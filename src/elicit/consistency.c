@@ -1,6 +1,6 @@
 /* Whether answers hang together. With flips: what they say against coin tosses. Otherwise: how often they
  * contradict the metric that was made of them, and each other, against how often that is to be expected. */
-#include "elicit/active/posterior/answers.h"
+#include "elicit/assumption.h"
 #include "elicit/session.h"
 
 #include <math.h>
@@ -42,10 +42,9 @@ static double at_least(const tally *t, size_t seen)
 /* Probability that an answer is wrong where the metric sees this difference; flips are not assumed. */
 static double wrong_probability(const mel_assumption *assume, double difference)
 {
-    const double scale = assume->size > 0.0 ? assume->size : MEL_SCALE_MEDIAN;
-    if (assume->kind == MEL_NOISE_NONE)
+    if (mel_assumed(assume)->errs == MEL_ERRS_NEVER)
         return 0.0;
-    return 1.0 - mel_choice_probability(assume, scale, fabs(difference));
+    return 1.0 - mel_assumed(assume)->probability(mel_assumed_scale(assume), fabs(difference));
 }
 
 /* Two answers to one question: one of them wrong counts against the metric and against the other answer, both
@@ -92,7 +91,7 @@ mel_status mel_session_consistency(double *out, const mel_session *session, cons
     *out = NAN;
     if (summary->skipped == summary->questions)
         return MEL_OK;
-    if (session->options.values.assume.kind != MEL_NOISE_FLIP)
+    if (mel_assumed(&session->options.values.assume)->errs != MEL_ERRS_ALIKE)
         return count_contradictions(out, session, metric, summary, err);
     *out = fmin(1.0, alarm * exp(slope_of_alarm * (summary->evidence - evidence_of_alarm)));
     return MEL_OK;

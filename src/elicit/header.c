@@ -104,7 +104,7 @@ static json_t *with_places(json_t *object, const mel_session_options *opt)
 /* size: numbers in a point. */
 static json_t *options_object(const mel_session_options *opt, size_t size, size_t n_signs)
 {
-    char assume[MEL_NOISE_TEXT];
+    char assume[MEL_ASSUMPTION_TEXT];
     mel_assumption_print(assume, sizeof assume, &opt->assume);
     json_t *object =
         json_pack("{s:f, s:I, s:s, s:s, s:I, s:b, s:s, s:I, s:I, s:b, s:b, s:s}", "tolerance", opt->tolerance,

@@ -58,38 +58,6 @@ NAMES(mel_join, mel_join, joins, "way to join slopes")
 NAMES(mel_until, mel_until, untils, "end of a session")
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error *err)
-{
-    if (strcmp(text, "flip") == 0 || strcmp(text, "logistic") == 0) {
-        *out = (mel_assumption){ .kind = text[0] == 'f' ? MEL_NOISE_FLIP : MEL_NOISE_LOGISTIC, .size = 0.0 };
-        return MEL_OK;
-    }
-    mel_noise noise;
-    const mel_status status = mel_noise_parse(&noise, text, err);
-    if (status != MEL_OK)
-        return status;
-    if (noise.kind == MEL_NOISE_FLIP && noise.size >= 0.5)
-        return mel_fail(err, MEL_EINVAL, "'%.60s': answers that are wrong every second time say nothing",
-                        text);
-    *out = (mel_assumption){ .kind = noise.kind, .size = noise.size };
-    return MEL_OK;
-}
-
-void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption)
-{
-    const bool learned = assumption->size == 0.0;
-    if (learned && assumption->kind == MEL_NOISE_FLIP) {
-        (void)snprintf(text, n, "flip");
-        return;
-    }
-    if (learned && assumption->kind == MEL_NOISE_LOGISTIC) {
-        (void)snprintf(text, n, "logistic");
-        return;
-    }
-    const mel_noise noise = { .kind = assumption->kind, .size = assumption->size };
-    mel_noise_print(text, n, &noise);
-}
-
 const char *mel_finding_name(mel_finding finding)
 {
     static const char *const names[] = { "none",         "indifferent", "no-differences", "no-mistakes",

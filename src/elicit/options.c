@@ -1,5 +1,6 @@
 #include "elicit/options.h"
 
+#include "elicit/assumption.h"
 #include "elicit/engine.h"
 
 #include <math.h>
@@ -105,12 +106,11 @@ static mel_status check_choices(const mel_session_options *opt, mel_error *err)
 {
     if (opt->strategy > MEL_STRATEGY_SEARCH || opt->direction > MEL_DIRECTION_UNKNOWN ||
         opt->boundary > MEL_BOUNDARY_PLUG_IN || opt->lfpm > MEL_LFPM_GRID ||
-        opt->local > MEL_LOCAL_ONE_SIDED || opt->join > MEL_JOIN_RATIOS || opt->assume.kind > MEL_NOISE_FLIP)
+        opt->local > MEL_LOCAL_ONE_SIDED || opt->join > MEL_JOIN_RATIOS ||
+        mel_noise_of(opt->assume.kind) == NULL)
         return mel_fail(err, MEL_EINVAL, "an option has a value that is none of its choices");
-    const mel_assumption *assume = &opt->assume;
-    const bool flip = assume->kind == MEL_NOISE_FLIP;
-    if (!(assume->size >= 0.0) || !isfinite(assume->size) || (flip && assume->size >= 0.5))
-        return mel_fail(err, MEL_EINVAL, "the assumed noise cannot have size %g", assume->size);
+    if (!mel_assumption_is_valid(&opt->assume))
+        return mel_fail(err, MEL_EINVAL, "the assumed noise cannot have size %g", opt->assume.size);
     return MEL_OK;
 }
 

@@ -1,6 +1,6 @@
 /* Several respondents: a metric of all answers together, and how far the single ones are apart. */
 #include "base/stat.h"
-#include "elicit/active/posterior/answers.h"
+#include "elicit/assumption.h"
 #include "elicit/metric_distance.h"
 #include "elicit/session.h"
 
@@ -121,7 +121,7 @@ static mel_status find_joint(mel_pooled *pooled, mel_session *const *sessions, m
     size_t answers = 0;
     for (size_t i = 0; i < pooled->n; i++)
         answers += sessions[i]->n_entries;
-    opt.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP }; /* people differ, which looks like errors */
+    opt.assume = mel_assumed_flips(); /* people differ, which looks like errors */
     opt.max_questions = (uint32_t)answers;
     opt.until = MEL_UNTIL_TOLERANCE;
     opt.repeat_every = 0;

@@ -8,6 +8,7 @@
  * the signs are contradicted is said only when a weight is found on the other side without them. */
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"
+#include "elicit/assumption.h"
 #include "elicit/session.h"
 
 #include "base/la.h"
@@ -95,8 +96,7 @@ static checks count_checks(const mel_session *session, size_t n)
 /* One answer is enough where none is wrong. */
 static size_t answers_needed(const mel_session *session)
 {
-    const mel_noise_kind kind = session->options.values.assume.kind;
-    return kind == MEL_NOISE_FLIP || kind == MEL_NOISE_LOGISTIC ? 2 : 1;
+    return mel_answers_needed(&session->options.values.assume);
 }
 
 static bool are_dropped(const mel_session *session, size_t n)

@@ -336,7 +336,7 @@ static void write_tiles(mel_page *page)
 static void write_foot(mel_page *page)
 {
     const mel_page_data *d = page->data;
-    char assume[MEL_NOISE_TEXT];
+    char assume[MEL_ASSUMPTION_TEXT];
     mel_assumption_print(assume, sizeof assume, &d->settings.assume);
     mel_write(
         &page->out,

@@ -1,4 +1,5 @@
 /* How sure the metric is, what is not known, and how consistent the answers were. */
+#include "oracle/noise/noise.h"
 #include "report/page_parts.h"
 
 #include <math.h>
@@ -277,7 +278,7 @@ void mel_page_unknown(mel_page *page)
         mel_buffer_puts(&page->out,
                         "<li>How probable the interval is: the search halves an interval with every "
                         "round and trusts each answer, so one wrong answer can spoil it.</li>\n");
-    else if (d->settings.assume.kind == MEL_NOISE_NONE)
+    else if (mel_noise_of(d->settings.assume.kind)->errs == MEL_ERRS_NEVER)
         mel_buffer_puts(
             &page->out,
             "<li>What wrong answers would change. The intervals take every answer at its word; if "

@@ -281,7 +281,7 @@ static mel_status engine_posterior(mel_engine *base, size_t n, double *angle, do
 static uint32_t engine_expected(mel_engine *base)
 {
     const engine *e = (const engine *)base;
-    const double bits = mel_bits_per_answer(e->opt.assume.kind, samples_of(e)->error_rate);
+    const double bits = mel_bits_per_answer(mel_assumed(&e->opt.assume), samples_of(e)->error_rate);
     return mel_history_expected(&e->history, 2.0 * ((double)e->region.n - 1.0), e->first_radius, e->radius,
                                 e->opt.tolerance, bits);
 }

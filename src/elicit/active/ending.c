@@ -9,10 +9,9 @@ bool mel_is_precise(double radius, const mel_session_options *opt, const mel_sam
 
 mel_end mel_end_of(const mel_session_options *opt, const mel_samples *samples, const mel_outlook *best)
 {
-    const bool hidden =
-        samples->noise == MEL_NOISE_BAND &&
-        (best->margin < MEL_LEAST_OF_BAND * opt->assume.size || samples->lately_in_band >= MEL_MOST_IN_BAND);
+    const bool hidden = samples->noise->band && (best->margin < MEL_LEAST_OF_BAND * opt->assume.size ||
+                                                 samples->lately_in_band >= MEL_MOST_IN_BAND);
     if (!hidden && best->information >= MEL_LEAST_INFORMATION)
         return MEL_END_NOT_YET;
-    return samples->noise == MEL_NOISE_NONE ? MEL_END_EXHAUSTED : MEL_END_NOISE;
+    return samples->noise->errs == MEL_ERRS_NEVER ? MEL_END_EXHAUSTED : MEL_END_NOISE;
 }

@@ -17,8 +17,8 @@
 
 enum {
     SAMPLES = 640,
-    LOGISTIC_SAMPLES = 400, /* they cost more */
-    DIRECTION_TRIES = 5     /* questions about an unknown direction, at most */
+    COSTLY_SAMPLES = 400, /* where every answer's margin counts */
+    DIRECTION_TRIES = 5   /* questions about an unknown direction, at most */
 };
 typedef struct {
     mel_engine base;
@@ -92,8 +92,7 @@ static mel_status hear(fractional *f, const mel_face_pair *pair, mel_answer answ
 /* How far one answer must be ahead before an unknown direction counts as known. */
 static int lead_needed(const fractional *f)
 {
-    const mel_noise_kind kind = f->opt.assume.kind;
-    return kind == MEL_NOISE_FLIP || kind == MEL_NOISE_LOGISTIC ? 2 : 1;
+    return (int)mel_answers_needed(&f->opt.assume);
 }
 
 static void judge_direction(fractional *f, mel_answer answer)
@@ -284,7 +283,8 @@ static mel_status fractional_posterior(mel_engine *base, size_t n, double *angle
 static uint32_t fractional_expected(mel_engine *base)
 {
     const fractional *f = (const fractional *)base;
-    const double bits = mel_bits_per_answer(f->opt.assume.kind, mel_sampler_samples(f->sampler)->error_rate);
+    const double bits =
+        mel_bits_per_answer(mel_assumed(&f->opt.assume), mel_sampler_samples(f->sampler)->error_rate);
     double left = 0.0;
     if (f->radius > f->opt.tolerance)
         left = ceil(2.0 * log2(f->radius / f->opt.tolerance) / bits);
@@ -348,9 +348,11 @@ mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const m
     f->direction = opt->direction;
     f->shares = (mel_shares){ mel_face_positives(face), mel_face_negatives(face) };
     double prior[3];
+    const mel_noise_ops *noise = mel_assumed(&opt->assume);
+    const bool costly = noise->errs == MEL_ERRS_BY_MARGIN && !noise->band;
     mel_sampler_options sampling = {
         .dimension = 3,
-        .samples = opt->assume.kind == MEL_NOISE_LOGISTIC ? LOGISTIC_SAMPLES : SAMPLES,
+        .samples = costly ? COSTLY_SAMPLES : SAMPLES,
         .n_cone = MEL_PIVOT_CONE,
         .cone = mel_pivot_cone,
         .start = mel_pivot_start,

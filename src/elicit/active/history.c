@@ -80,15 +80,16 @@ void mel_history_score(mel_history *history, mel_answer answer, double foreseen)
 
 double mel_reported_evidence(double evidence, const mel_session_options *opt)
 {
-    return opt->assume.kind == MEL_NOISE_FLIP ? evidence : NAN;
+    return mel_assumed(&opt->assume)->errs == MEL_ERRS_ALIKE ? evidence : NAN;
 }
 
 bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence)
 {
+    const mel_noise_ops *noise = mel_assumed(&opt->assume);
     const uint32_t every = opt->repeat_every > 1 ? opt->repeat_every : 2; /* not all may be repeats */
-    if (opt->assume.kind == MEL_NOISE_NONE || opt->repeat_every == 0)
+    if (noise->errs == MEL_ERRS_NEVER || opt->repeat_every == 0)
         return false;
-    const bool doubtful = opt->assume.kind == MEL_NOISE_FLIP && evidence < doubt;
+    const bool doubtful = noise->errs == MEL_ERRS_ALIKE && evidence < doubt;
     return (questions + 1) % every == 0 || (doubtful && !repeated && questions >= DOUBTS_FROM);
 }
 
@@ -126,11 +127,11 @@ void mel_toss_sides(size_t size, double *a, double *b, mel_rng *rng)
     }
 }
 
-double mel_bits_per_answer(mel_noise_kind noise, double error_rate)
+double mel_bits_per_answer(const mel_noise_ops *noise, double error_rate)
 {
-    const double wrong = noise == MEL_NOISE_LOGISTIC ? 0.15
-                         : isnan(error_rate)         ? 0.0
-                                                     : fmin(error_rate, 0.45);
+    const double wrong = noise->usual_errors > 0.0 ? noise->usual_errors
+                         : isnan(error_rate)       ? 0.0
+                                                   : fmin(error_rate, 0.45);
     if (wrong <= 0.0)
         return 1.0;
     return 1.0 + wrong * log2(wrong) + (1.0 - wrong) * log2(1.0 - wrong);

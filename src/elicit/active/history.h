@@ -3,6 +3,7 @@
 #ifndef MEL_ACTIVE_HISTORY_H
 #define MEL_ACTIVE_HISTORY_H
 
+#include "elicit/assumption.h"
 #include "elicit/engine.h"
 
 /* A question that is expected to tell less, in bits, is not worth asking. */
@@ -54,7 +55,7 @@ bool mel_history_repeat(double *a, double *b, const mel_history *history, const 
 void mel_toss_sides(size_t size, double *a, double *b, mel_rng *rng);
 
 /* Bits that an answer carries at most; error_rate: share of wrong answers, NaN when none are expected. */
-double mel_bits_per_answer(mel_noise_kind noise, double error_rate);
+double mel_bits_per_answer(const mel_noise_ops *noise, double error_rate);
 /* Halving the radius takes a bit for each of so many numbers. How many bits an answer told so far counts as
  * much as there have been answers. */
 uint32_t mel_history_expected(const mel_history *history, double numbers, double first_radius, double radius,

@@ -19,8 +19,6 @@ static const double pi = 3.14159265358979323846;
 static const double half_pi = 1.57079632679489661923;
 
 enum { COARSE_CELLS = 512, FINE_CELLS = 1024, MAX_NODES = 64, SCALES = 9, MOST_DIRECTIONS = 4, DRAWS = 2000 };
-/* Likelihood of an answer that the assumption excludes: keeps contradictions from emptying the posterior. */
-static const double impossible = 1e-12;
 /* Of the angle that a band hides, see band_allowance. */
 static const double allowed_share = 0.01;
 /* An unknown direction is asked about until it is this certain, but no more often than MOST_DIRECTIONS. */
@@ -49,6 +47,7 @@ typedef struct {
     mel_engine base;
     const mel_face *face;
     mel_session_options opt;
+    const mel_noise_ops *noise;
     told *told;
     size_t n_told, capacity;
     size_t n_skipped, skips_in_row; /* questions that were not answered: in all, since the last answer */
@@ -87,20 +86,9 @@ static double margin(const told *t, mel_point metric)
 }
 
 /* Log-likelihood of one A or B answer whose margin in its favour is `favour`. */
-static double log_answer(const mel_assumption *assume, double scale, double favour)
+static double log_answer(const mel_noise_ops *noise, double scale, double favour)
 {
-    switch (assume->kind) {
-    case MEL_NOISE_LOGISTIC:
-        return log((1.0 - MEL_LAPSE) / (1.0 + exp(-scale * favour)) + 0.5 * MEL_LAPSE);
-    case MEL_NOISE_BAND:
-        if (fabs(favour) < assume->size)
-            return log(0.5);
-        break;
-    case MEL_NOISE_FLIP: /* counted, see log_flips */
-    case MEL_NOISE_NONE:
-        break;
-    }
-    return favour >= 0.0 ? 0.0 : log(impossible);
+    return log(fmax(noise->probability(scale, favour), mel_impossible));
 }
 
 static double favour_of(const told *t, mel_point metric)
@@ -123,42 +111,43 @@ static size_t wrong_at(const planar *p, mel_point metric, size_t *n_sided)
 }
 
 /* Log-likelihood of the A and B answers when some are flipped, a rate to be learned integrated out. */
-static double log_flips(const planar *p, const mel_assumption *flips, mel_point metric)
+static double log_flips(const planar *p, double size, mel_point metric)
 {
     size_t n = 0;
     const size_t wrong = wrong_at(p, metric, &n);
-    return mel_flip_log_weight(flips, wrong, n);
+    return p->noise->log_weight(size, wrong, n);
 }
 
-static double log_at_node(const planar *p, const mel_assumption *assume, const node *way, mel_point metric)
+static double log_at_node(const planar *p, double size, const node *way, mel_point metric)
 {
-    const bool flips = assume->kind == MEL_NOISE_FLIP;
-    double sum = flips ? log_flips(p, assume, metric) : 0.0;
+    const bool flips = p->noise->errs == MEL_ERRS_ALIKE;
+    double sum = flips ? log_flips(p, size, metric) : 0.0;
     for (size_t i = 0; i < p->n_told; i++) {
         const told *t = &p->told[i];
         const double gap = p->any_same ? margin(t, metric) / way->width : 0.0;
         if (t->answer == MEL_ANSWER_SAME) {
-            sum += fmax(-0.5 * gap * gap, log(impossible));
+            sum += fmax(-0.5 * gap * gap, mel_log_impossible);
             continue;
         }
         if (p->any_same) /* had they felt the same, the answer would have been "=" */
-            sum += log(fmax(-expm1(-0.5 * gap * gap), impossible));
+            sum += log(fmax(-expm1(-0.5 * gap * gap), mel_impossible));
         if (!flips)
-            sum += log_answer(assume, way->scale, favour_of(t, metric));
+            sum += log_answer(p->noise, way->scale, favour_of(t, metric));
     }
     return sum;
 }
 
 static size_t make_nodes(const planar *p, node *nodes)
 {
-    const bool learn_scale = p->opt.assume.kind == MEL_NOISE_LOGISTIC && p->opt.assume.size == 0.0;
+    const bool learn_scale = p->noise->scale_spread > 0.0 && p->opt.assume.size == 0.0;
     const size_t n_scales = learn_scale ? SCALES : 1, n_widths = p->any_same ? MEL_WIDTHS : 1;
     size_t n = 0;
     for (size_t i = 0; i < n_scales; i++)
         for (size_t j = 0; j < n_widths; j++) {
             const double z = learn_scale ? -2.5 + 5.0 * (double)i / (SCALES - 1) : 0.0;
             nodes[n++] = (node){
-                .scale = learn_scale ? MEL_SCALE_MEDIAN * exp(MEL_SCALE_SPREAD * z) : p->opt.assume.size,
+                .scale = learn_scale ? p->noise->scale_median * exp(p->noise->scale_spread * z)
+                                     : p->opt.assume.size,
                 .width = mel_same_width[p->any_same ? j : 0],
                 .log_weight = -0.5 * z * z,
             };
@@ -166,14 +155,13 @@ static size_t make_nodes(const planar *p, node *nodes)
     return n;
 }
 
-static double log_posterior(const planar *p, const mel_assumption *assume, size_t n_nodes, const node *nodes,
-                            double angle)
+static double log_posterior(const planar *p, double size, size_t n_nodes, const node *nodes, double angle)
 {
     const mel_point metric = metric_at(angle);
     const double prior = p->opt.prior_strength * (cos(angle - p->prior_angle) - 1.0);
     double terms[MAX_NODES] = { 0.0 };
     for (size_t i = 0; i < n_nodes; i++)
-        terms[i] = nodes[i].log_weight + log_at_node(p, assume, &nodes[i], metric);
+        terms[i] = nodes[i].log_weight + log_at_node(p, size, &nodes[i], metric);
     return prior + (n_nodes == 1 ? terms[0] : log_sum_exp(n_nodes, terms));
 }
 
@@ -181,8 +169,7 @@ static double log_posterior(const planar *p, const mel_assumption *assume, size_
 
 static bool piecewise_constant(const planar *p)
 {
-    return !p->any_same && !(p->opt.prior_strength > 0.0) &&
-           (p->opt.assume.kind == MEL_NOISE_NONE || p->opt.assume.kind == MEL_NOISE_FLIP);
+    return !p->any_same && !(p->opt.prior_strength > 0.0) && p->noise->errs != MEL_ERRS_BY_MARGIN;
 }
 
 static mel_status reserve_cells(planar *p, size_t n, mel_error *err)
@@ -235,7 +222,7 @@ static mel_status add_cells(planar *p, double low, double high, size_t fine, mel
 
 /* What is believed of the cells if the answers err in this way, as masses that sum to 1, into the cells'
  * masses or, for choosing, their stakes. */
-static void weigh_under(planar *p, const mel_assumption *assume, bool stakes)
+static void weigh_under(planar *p, double size, bool stakes)
 {
     node nodes[MAX_NODES];
     const size_t n_nodes = make_nodes(p, nodes);
@@ -243,7 +230,7 @@ static void weigh_under(planar *p, const mel_assumption *assume, bool stakes)
     for (size_t i = 0; i < p->n_cells; i++) {
         cell *c = &p->cells[i];
         double *mass = stakes ? &c->stake : &c->mass;
-        *mass = log_posterior(p, assume, n_nodes, nodes, 0.5 * (c->low + c->high)) + log(c->high - c->low);
+        *mass = log_posterior(p, size, n_nodes, nodes, 0.5 * (c->low + c->high)) + log(c->high - c->low);
         top = fmax(top, *mass);
     }
     mel_sum total = { 0 };
@@ -258,19 +245,16 @@ static void weigh_under(planar *p, const mel_assumption *assume, bool stakes)
 
 static void weigh_cells(planar *p)
 {
-    mel_assumption careful = p->opt.assume;
-    weigh_under(p, &p->opt.assume, false);
-    if (careful.kind == MEL_NOISE_FLIP)
-        careful.size = fmax(careful.size, MEL_CAREFUL_RATE);
-    weigh_under(p, &careful, true);
+    weigh_under(p, p->opt.assume.size, false);
+    weigh_under(p, fmax(p->opt.assume.size, MEL_CAREFUL_RATE), true);
 }
 
 /* Answers A and B under flips, by the prior of the angle, against coin tosses; the cells must cover all that
  * the direction allows. By the chain rule the order of the answers does not matter. */
 static mel_status find_evidence(planar *p, mel_error *err)
 {
-    const mel_assumption *flips = &p->opt.assume;
-    if (flips->kind != MEL_NOISE_FLIP)
+    const double size = p->opt.assume.size;
+    if (p->noise->errs != MEL_ERRS_ALIKE)
         return MEL_OK;
     double *prior =
         mel_alloc_zero(p->n_told + 1, sizeof *prior); /* of metrics that so many answers contradict */
@@ -291,11 +275,11 @@ static mel_status find_evidence(planar *p, mel_error *err)
     }
     for (size_t k = 0; k <= n; k++)
         if (prior[k] > 0.0)
-            top = fmax(top, mel_flip_log_weight(flips, k, n));
+            top = fmax(top, p->noise->log_weight(size, k, n));
     for (size_t k = 0; k <= n; k++)
-        sum += prior[k] * exp(mel_flip_log_weight(flips, k, n) - top);
+        sum += prior[k] * exp(p->noise->log_weight(size, k, n) - top);
     free(prior);
-    p->evidence = top + log(sum / all) - mel_flip_log_weight(flips, 0, 0) + (double)n * log(2.0);
+    p->evidence = top + log(sum / all) - p->noise->log_weight(size, 0, 0) + (double)n * log(2.0);
     return MEL_OK;
 }
 
@@ -478,12 +462,13 @@ static size_t lately_in_band(const planar *p)
 
 /* How far a respondent who is always wrong inside of the band may have pushed the posterior, which
  * takes a coin toss for granted there: a share of the angle that the band hides in the question
- * that shows most. Early, when the band is small next to what is not known yet, MEL_BAND_OUTSIDE makes up for
- * it. Without both, 95% intervals hold in 89 of 100 cases against such a respondent, with both in 92 to 95.
+ * that shows most. Early, when the band is small next to what is not known yet, the band's `outside` makes up
+ * for it. Without both, 95% intervals hold in 89 of 100 cases against such a respondent, with both in 92
+ * to 95.
  */
 static double band_allowance(const planar *p)
 {
-    if (p->opt.assume.kind != MEL_NOISE_BAND || lately_in_band(p) == 0)
+    if (!p->noise->band || lately_in_band(p) == 0)
         return 0.0;
     double longest = 0.0;
     for (size_t i = 0; i < p->n_told; i++)
@@ -495,7 +480,7 @@ static double band_allowance(const planar *p)
 static void interval(const planar *p, double *low, double *high)
 {
     const double allowance = band_allowance(p);
-    const double outside = p->opt.assume.kind == MEL_NOISE_BAND ? 0.025 * MEL_BAND_OUTSIDE : 0.025;
+    const double outside = 0.025 * p->noise->outside;
     *low = fmax(quantile(p, outside) - allowance, p->cells[0].low);
     *high = fmin(quantile(p, 1.0 - outside) + allowance, p->cells[p->n_cells - 1].high);
 }
@@ -543,7 +528,7 @@ static mel_status choose(planar *p, mel_face_pair *pair, mel_end *end, mel_error
         return MEL_OK;
     }
     const double length = hypot(pair->a.tp - pair->b.tp, pair->a.tn - pair->b.tn);
-    if (p->opt.assume.kind == MEL_NOISE_BAND &&
+    if (p->noise->band &&
         (length * angle_radius(p) < 0.5 * p->opt.assume.size || lately_in_band(p) >= MEL_MOST_IN_BAND))
         *end = MEL_END_NOISE;
     toss_sides(p, pair);
@@ -602,13 +587,13 @@ static mel_status planar_tell(mel_engine *base, const mel_pair *pair, mel_answer
 
 static double error_rate(const planar *p)
 {
-    if (p->opt.assume.kind != MEL_NOISE_FLIP)
+    if (p->noise->errs != MEL_ERRS_ALIKE)
         return NAN;
     double mean = 0.0;
     for (size_t i = 0; i < p->n_cells; i++) {
         size_t n = 0;
         const size_t wrong = wrong_at(p, metric_at(0.5 * (p->cells[i].low + p->cells[i].high)), &n);
-        mean += p->cells[i].mass * mel_flip_rate(&p->opt.assume, wrong, n);
+        mean += p->cells[i].mass * p->noise->rate(p->opt.assume.size, wrong, n);
     }
     return mean;
 }
@@ -683,8 +668,7 @@ static uint32_t planar_expected(mel_engine *base)
     if (update(p, NULL) != MEL_OK)
         return 0;
     const double excess = angle_radius(p) / (0.95 * p->opt.tolerance);
-    const mel_noise_kind noise = p->opt.assume.kind;
-    const double bits = mel_bits_per_answer(noise, noise == MEL_NOISE_FLIP ? error_rate(p) : NAN);
+    const double bits = mel_bits_per_answer(p->noise, error_rate(p));
     const double left = excess > 1.0 ? ceil(log2(excess) / bits) : 0.0;
     return (uint32_t)left + (direction_open(p) ? 1 : 0);
 }
@@ -718,6 +702,7 @@ mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_s
     p->base.ops = &planar_ops;
     p->face = face;
     p->opt = *opt;
+    p->noise = mel_assumed(&opt->assume);
     p->stale = true;
     if (opt->prior != NULL) {
         const double *weight = mel_metric_numerator(opt->prior, NULL);

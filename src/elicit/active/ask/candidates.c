@@ -147,7 +147,7 @@ static void read_samples(mel_candidates *q, const mel_samples *samples)
         for (size_t j = 0; j < d; j++)
             q->sample[j * n + i] = samples->w[i * d + j];
     q->seen = q->sample;
-    if (samples->noise == MEL_NOISE_FLIP) {
+    if (samples->noise->errs == MEL_ERRS_ALIKE) {
         bound_samples(q);
         q->seen = q->bounded;
     }
@@ -199,9 +199,8 @@ static double mean_entropy(const mel_candidates *q)
 /* Wrong answers come as often whatever the pair, so that logarithms are taken once for all of them. */
 static void look_at_mistakes(mel_candidates *q, const mel_sampler *sampler)
 {
-    const mel_noise_kind kind = mel_sampler_samples(sampler)->noise;
     q->known = NAN;
-    if (kind != MEL_NOISE_NONE && kind != MEL_NOISE_FLIP)
+    if (mel_sampler_samples(sampler)->noise->errs == MEL_ERRS_BY_MARGIN)
         return;
     for (size_t i = 0; i < q->samples; i++)
         q->likely[i] = 1.0;

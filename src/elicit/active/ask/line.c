@@ -367,8 +367,8 @@ static double try_point(mel_lines *l, const double *c, bool simple)
 
 static double reach(const mel_lines *l)
 {
-    const mel_noise_kind kind = mel_bivector_sampler_assumes(l->sampler)->kind;
-    return kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND ? outermost_blurred : outermost;
+    const mel_samples *samples = mel_bivector_sampler_samples(l->sampler);
+    return samples->noise->errs == MEL_ERRS_BY_MARGIN ? outermost_blurred : outermost;
 }
 
 /* A random point of the ball, more often near the rim and along +-s, where t shows most. */

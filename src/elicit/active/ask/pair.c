@@ -226,7 +226,7 @@ static void find_weights(mel_chooser *q)
  * than the posterior's are by then: in a tiny ball fits take more steps than there are questions. */
 static bool plan_cuts(mel_chooser *q, const mel_samples *samples)
 {
-    if (q->plan == NULL || samples->noise != MEL_NOISE_NONE || samples->resultant < plan_from)
+    if (q->plan == NULL || samples->noise->errs != MEL_ERRS_NEVER || samples->resultant < plan_from)
         return false;
     const double loss = mel_cut_plan_fit(q->plan, q->mean);
     return (q->planned || mel_cut_plan_settled(q->plan)) &&
@@ -244,11 +244,11 @@ void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
         mel_scale(d, 1.0 / judged_norm(f, w), w);
         q->length[i] = mel_norm2(d, w);
     }
-    const bool flips = samples->noise == MEL_NOISE_FLIP;
+    const bool flips = samples->noise->errs == MEL_ERRS_ALIKE;
     if (flips)
         bound_samples(q);
     q->seen = flips ? q->bounded : q->sample;
-    q->widest_first = samples->noise == MEL_NOISE_BAND;
+    q->widest_first = samples->noise->band;
     find_moments(q);
     find_weights(q);
     memcpy(q->mean, flips ? samples->centre : q->average, d * sizeof(double));

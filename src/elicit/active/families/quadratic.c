@@ -3,6 +3,7 @@
 #include "elicit/active/family.h"
 
 #include "base/la.h"
+#include "elicit/assumption.h"
 
 #include <string.h>
 
@@ -61,7 +62,7 @@ mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel
     f->n_reported = f->size + f->size * f->size;
     f->coordinatewise = true;
     f->climbs = f->size > 2; /* with two coordinates random middles come within the tolerance as early */
-    if (opt->assume.kind == MEL_NOISE_NONE) {
+    if (mel_assumed(&opt->assume)->errs == MEL_ERRS_NEVER) {
         f->outer = outermost_exact * f->radius;
         f->plans = f->climbs && !opt->simple_questions;
     }

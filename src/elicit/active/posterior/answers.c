@@ -1,7 +1,6 @@
 #include "elicit/active/posterior/answers.h"
 
 #include "base/la.h"
-#include "base/stat.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +16,16 @@ bool mel_grow_doubles(double **block, size_t n)
     return true;
 }
 
+void mel_answers_assume(mel_answers *answers, mel_assumption assume)
+{
+    answers->assume = assume;
+    answers->noise = mel_assumed(&assume);
+}
+
 void mel_answers_init(mel_answers *answers, size_t dimension, mel_assumption assume)
 {
-    *answers = (mel_answers){ .dimension = dimension, .assume = assume };
+    *answers = (mel_answers){ .dimension = dimension };
+    mel_answers_assume(answers, assume);
 }
 
 void mel_answers_free(mel_answers *answers)
@@ -46,42 +52,56 @@ mel_status mel_answers_reserve(mel_answers *answers, size_t count, mel_error *er
     return MEL_OK;
 }
 
+double *mel_answers_put(mel_answers *answers, double length, double gain, mel_answer answer)
+{
+    const size_t at = answers->count++;
+    answers->length[at] = length;
+    answers->gain[at] = gain;
+    answers->same[at] = answer == MEL_ANSWER_SAME;
+    answers->n_same += answer == MEL_ANSWER_SAME;
+    return answers->row + at * answers->dimension;
+}
+
 void mel_answers_add(mel_answers *answers, const double *x, double gain, mel_answer answer)
 {
     const size_t d = answers->dimension;
     const double norm = mel_norm2(d, x);
     const double factor = (answer == MEL_ANSWER_B ? -1.0 : 1.0) / norm;
-    double *row = answers->row + answers->count * d;
+    double *row = mel_answers_put(answers, norm, gain * norm, answer);
     for (size_t i = 0; i < d; i++)
         row[i] = factor * x[i];
-    answers->length[answers->count] = norm;
-    answers->gain[answers->count] = gain * norm;
-    answers->same[answers->count] = answer == MEL_ANSWER_SAME;
-    answers->n_same += answer == MEL_ANSWER_SAME;
-    answers->count++;
 }
 
-double mel_flip_log_weight(const mel_assumption *assume, size_t wrong, size_t count)
+mel_noise_state mel_noise_start(const mel_assumption *assume)
 {
-    const double k = (double)wrong, n = (double)count;
-    if (assume->size > 0.0)
-        return k * log(assume->size) + (n - k) * log1p(-assume->size);
-    return mel_log_gamma(MEL_FLIP_WRONG + k) + mel_log_gamma(MEL_FLIP_RIGHT + n - k) -
-           mel_log_gamma(MEL_FLIP_WRONG + MEL_FLIP_RIGHT + n);
+    return (mel_noise_state){ .scale = mel_assumed_scale(assume), .width = MEL_WIDTHS / 2 };
 }
 
-double mel_flip_rate(const mel_assumption *assume, size_t wrong, size_t count)
+double mel_answers_rate(const mel_answers *answers, const mel_noise_state *state)
 {
-    if (assume->size > 0.0)
-        return assume->size;
-    return (MEL_FLIP_WRONG + (double)wrong) / (MEL_FLIP_WRONG + MEL_FLIP_RIGHT + (double)count);
+    return answers->noise->rate(answers->assume.size, state->wrong, mel_answers_choices(answers));
 }
 
-double mel_choice_probability(const mel_assumption *assume, double scale, double margin)
+double mel_answers_log_weight(const mel_answers *answers, size_t wrong)
 {
-    if (assume->kind == MEL_NOISE_LOGISTIC)
-        return (1.0 - MEL_LAPSE) / (1.0 + exp(-scale * margin)) + 0.5 * MEL_LAPSE;
-    if (assume->kind == MEL_NOISE_BAND && fabs(margin) <= assume->size)
-        return 0.5;
-    return margin > 0.0 ? 1.0 : 0.0;
+    return answers->noise->log_weight(answers->assume.size, wrong, mel_answers_choices(answers));
+}
+
+double mel_answers_predict(const mel_answers *answers, const mel_noise_state *state, double margin)
+{
+    if (answers->noise->errs != MEL_ERRS_ALIKE)
+        return answers->noise->probability(state->scale, margin);
+    const double rate = mel_answers_rate(answers, state);
+    return margin > 0.0 ? 1.0 - rate : rate;
+}
+
+double mel_answers_weight(const mel_answers *answers, const mel_noise_state *state, double value)
+{
+    const mel_noise_ops *noise = answers->noise;
+    const double gain = noise->errs == MEL_ERRS_NEVER ? 1.0 : answers->gain[answers->count - 1];
+    if (noise->errs != MEL_ERRS_ALIKE)
+        return noise->probability(state->scale, gain * value);
+    const size_t n = mel_answers_choices(answers), wrong = state->wrong;
+    return exp(mel_answers_log_weight(answers, wrong + (value < 0.0)) -
+               noise->log_weight(answers->assume.size, wrong, n - 1));
 }

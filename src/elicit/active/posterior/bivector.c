@@ -36,7 +36,6 @@ typedef struct {
 
 struct mel_bivector_sampler {
     const mel_region *region;
-    mel_assumption assume;
     uint64_t seed;
     size_t n, d;
     mel_samples samples;
@@ -46,12 +45,9 @@ struct mel_bivector_sampler {
     double *prior;  /* d, or NULL: the metric that is thought likely */
     double strength;
     double *mean, *covariance;
-    /* Answers: choices are turned so that A is the preferred one. */
-    size_t rows, n_same, capacity;
-    double *ends; /* rows x 2n: A, then B */
-    double *gain;
-    bool *same;
-    double *flip_weight; /* rows + 1: log-probability by number of wrong choices */
+    mel_answers answers; /* rows: A, then B, choices turned so that A is the preferred one */
+    size_t capacity;
+    double *flip_weight; /* answers + 1: log-probability by number of wrong choices */
     /* The chain */
     mel_rng rng;
     double *axis;       /* d x d: one per row */
@@ -69,9 +65,10 @@ void mel_bivector_sampler_free(mel_bivector_sampler *s)
 {
     if (s == NULL)
         return;
-    void *blocks[] = { s->theta,      s->fresh, s->noise, s->fresh_noise, s->weight,      s->mean,
-                       s->covariance, s->ends,  s->gain,  s->same,        s->flip_weight, s->axis,
-                       s->along,      s->here,  s->at,    s->trial,       s->starts,      s->prior };
+    void *blocks[] = { s->theta, s->fresh,      s->noise,       s->fresh_noise, s->weight,
+                       s->mean,  s->covariance, s->flip_weight, s->axis,        s->along,
+                       s->here,  s->at,         s->trial,       s->starts,      s->prior };
+    mel_answers_free(&s->answers);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);
     free(s);
@@ -82,22 +79,14 @@ const mel_samples *mel_bivector_sampler_samples(const mel_bivector_sampler *samp
     return &sampler->samples;
 }
 
-const mel_assumption *mel_bivector_sampler_assumes(const mel_bivector_sampler *sampler)
-{
-    return &sampler->assume;
-}
-
 void mel_bivector_sampler_set_gain(mel_bivector_sampler *sampler, size_t answer, double gain)
 {
-    sampler->gain[answer] = gain;
+    sampler->answers.gain[answer] = gain;
 }
 
 double mel_bivector_sampler_predict(const mel_bivector_sampler *s, size_t i, double margin)
 {
-    if (s->assume.kind != MEL_NOISE_FLIP)
-        return mel_choice_probability(&s->assume, s->noise[i].scale, margin);
-    const double rate = mel_flip_rate(&s->assume, s->noise[i].wrong, s->rows - s->n_same);
-    return margin > 0.0 ? 1.0 - rate : rate;
+    return mel_answers_predict(&s->answers, &s->noise[i], margin);
 }
 
 /* --- the target density --------------------------------------------------------------------------- */
@@ -131,11 +120,11 @@ static double log_prior(const mel_bivector_sampler *b, double *theta)
 /* What one row says, apart from flips; margin at |s| = 1. */
 static double log_row(const mel_bivector_sampler *b, size_t row, double margin)
 {
-    if (b->same[row]) {
-        const double x = b->gain[row] * margin / mel_same_width[b->state.width];
+    if (b->answers.same[row]) {
+        const double x = b->answers.gain[row] * margin / mel_same_width[b->state.width];
         return -0.5 * x * x;
     }
-    return log(mel_choice_probability(&b->assume, b->state.scale, b->gain[row] * margin));
+    return log(b->answers.noise->probability(b->state.scale, b->answers.gain[row] * margin));
 }
 
 static double margin_at(const products *p, const products *u, double step)
@@ -149,25 +138,25 @@ static double margin_at(const products *p, const products *u, double step)
 static double log_likelihood(mel_bivector_sampler *b, const products *u, double step, double length,
                              size_t *wrong)
 {
-    const mel_noise_kind kind = b->assume.kind;
+    const mel_errs errs = b->answers.noise->errs;
     double sum = 0.0;
     *wrong = 0;
-    if (kind == MEL_NOISE_NONE && b->suspect < b->rows && !b->same[b->suspect] &&
+    if (errs == MEL_ERRS_NEVER && b->suspect < b->answers.count && !b->answers.same[b->suspect] &&
         !(margin_at(&b->here[b->suspect], &u[b->suspect], step) > 0.0))
         return -INFINITY;
-    for (size_t i = 0; i < b->rows; i++) {
+    for (size_t i = 0; i < b->answers.count; i++) {
         const double margin = margin_at(&b->here[i], &u[i], step);
-        if (b->same[i] || kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND) {
+        if (b->answers.same[i] || errs == MEL_ERRS_BY_MARGIN) {
             sum += log_row(b, i, margin / length);
         } else if (!(margin > 0.0)) {
             ++*wrong;
-            if (kind == MEL_NOISE_NONE) {
+            if (errs == MEL_ERRS_NEVER) {
                 b->suspect = i;
                 return -INFINITY;
             }
         }
     }
-    return kind == MEL_NOISE_FLIP ? sum + b->flip_weight[*wrong] : sum;
+    return errs == MEL_ERRS_ALIKE ? sum + b->flip_weight[*wrong] : sum;
 }
 
 static double log_target(mel_bivector_sampler *b, size_t axis, double step, size_t *wrong)
@@ -187,8 +176,8 @@ static double log_target(mel_bivector_sampler *b, size_t axis, double step, size
 static void multiply(const mel_bivector_sampler *b, const double *theta, products *out)
 {
     const size_t n = b->n;
-    for (size_t i = 0; i < b->rows; i++) {
-        const double *first = b->ends + i * 2 * n, *second = first + n;
+    for (size_t i = 0; i < b->answers.count; i++) {
+        const double *first = b->answers.row + i * 2 * n, *second = first + n;
         out[i] = (products){
             .sa = mel_dot(n, theta, first),
             .sb = mel_dot(n, theta, second),
@@ -217,7 +206,7 @@ static void step_along(mel_bivector_sampler *b, size_t axis)
         const double step = low + (high - low) * mel_rng_uniform(&b->rng);
         if (log_target(b, axis, step, &wrong) >= level) {
             const products *u = b->along + axis * b->capacity;
-            for (size_t r = 0; r < b->rows; r++) {
+            for (size_t r = 0; r < b->answers.count; r++) {
                 products *p = &b->here[r];
                 p->sa += step * u[r].sa;
                 p->sb += step * u[r].sb;
@@ -234,12 +223,13 @@ static void step_along(mel_bivector_sampler *b, size_t axis)
 /* Log-likelihood of the choices by the logistic scale. */
 static double scale_likelihood(mel_bivector_sampler *b, double scale)
 {
-    const double length = mel_norm2(b->n, b->at), z = log(scale / MEL_SCALE_MEDIAN) / MEL_SCALE_SPREAD;
+    const mel_noise_ops *noise = b->answers.noise;
+    const double length = mel_norm2(b->n, b->at), z = log(scale / noise->scale_median) / noise->scale_spread;
     double sum = -0.5 * z * z;
     const double held = b->state.scale;
     b->state.scale = scale;
-    for (size_t i = 0; i < b->rows; i++)
-        if (!b->same[i])
+    for (size_t i = 0; i < b->answers.count; i++)
+        if (!b->answers.same[i])
             sum += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
     b->state.scale = held;
     return sum;
@@ -252,8 +242,8 @@ static void draw_width(mel_bivector_sampler *b)
     for (size_t k = 0; k < MEL_WIDTHS; k++) {
         chance[k] = 0.0;
         b->state.width = k;
-        for (size_t i = 0; i < b->rows; i++)
-            if (b->same[i])
+        for (size_t i = 0; i < b->answers.count; i++)
+            if (b->answers.same[i])
                 chance[k] += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
         most = fmax(most, chance[k]);
     }
@@ -267,9 +257,9 @@ static void draw_width(mel_bivector_sampler *b)
 
 static void draw_noise(mel_bivector_sampler *b)
 {
-    if (b->n_same > 0)
+    if (b->answers.n_same > 0)
         draw_width(b);
-    if (b->assume.kind != MEL_NOISE_LOGISTIC || b->assume.size > 0.0)
+    if (!(b->answers.noise->scale_spread > 0.0) || b->answers.assume.size > 0.0)
         return;
     const double scale = b->state.scale * exp(scale_step * mel_rng_normal(&b->rng));
     const double change = scale_likelihood(b, scale) - scale_likelihood(b, b->state.scale);
@@ -404,10 +394,11 @@ static void weigh_alike(mel_bivector_sampler *b)
 static size_t lately_in_band(const mel_bivector_sampler *b)
 {
     size_t inside = 0;
-    for (size_t i = b->rows > MEL_LATELY ? b->rows - MEL_LATELY : 0; i < b->rows; i++) {
-        const double *ends = b->ends + i * 2 * b->n;
-        const double margin = b->gain[i] * mel_bivector_margin(b->n, b->mean, ends, ends + b->n);
-        inside += !b->same[i] && fabs(margin) <= b->assume.size;
+    for (size_t i = b->answers.count > MEL_LATELY ? b->answers.count - MEL_LATELY : 0; i < b->answers.count;
+         i++) {
+        const double *ends = b->answers.row + i * 2 * b->n;
+        const double margin = b->answers.gain[i] * mel_bivector_margin(b->n, b->mean, ends, ends + b->n);
+        inside += !b->answers.same[i] && fabs(margin) <= b->answers.assume.size;
     }
     return inside;
 }
@@ -426,15 +417,14 @@ static void finish(mel_bivector_sampler *b)
     b->samples.w = b->theta;
     b->samples.resultant = mel_norm2(b->n, b->mean);
     mel_bivector_settle(b->n, b->mean);
-    b->samples.noise = b->assume.kind;
-    b->samples.lately_in_band = b->assume.kind == MEL_NOISE_BAND ? lately_in_band(b) : 0;
+    b->samples.noise = b->answers.noise;
+    b->samples.lately_in_band = b->answers.noise->band ? lately_in_band(b) : 0;
     b->samples.error_rate = (double)NAN;
-    if (b->assume.kind != MEL_NOISE_FLIP)
+    if (b->answers.noise->errs != MEL_ERRS_ALIKE)
         return;
     b->samples.error_rate = 0.0;
     for (size_t i = 0; i < b->samples.count; i++)
-        b->samples.error_rate +=
-            mel_flip_rate(&b->assume, b->noise[i].wrong, b->rows - b->n_same) / (double)b->samples.count;
+        b->samples.error_rate += mel_answers_rate(&b->answers, &b->noise[i]) / (double)b->samples.count;
 }
 
 /* Runs with the covariance as it is, and again with the new one as long as the chains disagree. */
@@ -454,7 +444,7 @@ static void run_until_mixed(mel_bivector_sampler *b, size_t burn_in, int least_r
 
 static void start_stream(mel_bivector_sampler *b)
 {
-    mel_rng_seed_stream(&b->rng, b->seed, UINT64_C(1) << 63 | b->rows);
+    mel_rng_seed_stream(&b->rng, b->seed, UINT64_C(1) << 63 | b->answers.count);
 }
 
 /* Where a chain starts: at the prior metric, or where the signs hold. */
@@ -475,10 +465,7 @@ static void start_at(mel_bivector_sampler *b, double *s)
 static void sample_prior(mel_bivector_sampler *b)
 {
     const size_t n = b->n, d = b->d;
-    const mel_noise_state noise = {
-        .scale = b->assume.size > 0.0 ? b->assume.size : MEL_SCALE_MEDIAN,
-        .width = MEL_WIDTHS / 2,
-    };
+    const mel_noise_state noise = mel_noise_start(&b->answers.assume);
     start_stream(b);
     memset(b->starts, 0, CHAINS * d * sizeof(double));
     for (size_t c = 0; c < CHAINS; c++) {
@@ -500,11 +487,11 @@ static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
     if (rows <= b->capacity)
         return MEL_OK;
     const size_t capacity = rows < 32 ? 64 : 2 * rows;
-    void *same = b->same, *along = b->along, *here = b->here;
-    bool all = mel_grow_doubles(&b->ends, capacity * 2 * b->n) && mel_grow_doubles(&b->gain, capacity) &&
-               mel_grow_doubles(&b->flip_weight, capacity + 1);
-    all = all && mel_grow(&same, capacity, sizeof *b->same);
-    b->same = same;
+    void *along = b->along, *here = b->here;
+    const mel_status status = mel_answers_reserve(&b->answers, rows, err);
+    if (status != MEL_OK)
+        return status;
+    bool all = mel_grow_doubles(&b->flip_weight, capacity + 1);
     all = all && mel_grow(&here, capacity, sizeof *b->here);
     b->here = here;
     all = all && mel_grow(&along, capacity * b->d, sizeof *b->along);
@@ -556,12 +543,10 @@ mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivect
     if (b == NULL)
         return mel_fail_memory(err, "the posterior");
     b->region = opt->region;
-    b->assume = opt->assume;
-    if (b->assume.kind == MEL_NOISE_BAND && b->assume.size == 0.0)
-        b->assume.kind = MEL_NOISE_NONE;
     b->seed = opt->seed;
     b->n = b->region->n;
     b->d = 2 * b->n;
+    mel_answers_init(&b->answers, b->d, mel_assumption_settled(opt->assume));
     const size_t wanted = PER_DIMENSION * b->d;
     b->samples.count = ((wanted > LEAST_SAMPLES ? wanted : LEAST_SAMPLES) + CHAINS - 1) / CHAINS * CHAINS;
     b->samples.dimension = b->d;
@@ -585,23 +570,17 @@ mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivect
 /* How the newest answer changes the probability of sample i. */
 static double new_weight(const mel_bivector_sampler *b, size_t i)
 {
-    const size_t newest = b->rows - 1, n = b->n, choices = b->rows - b->n_same;
-    const double *ends = b->ends + newest * 2 * n;
+    const size_t newest = b->answers.count - 1, n = b->n;
+    const double *ends = b->answers.row + newest * 2 * n;
     const double margin = mel_bivector_margin(n, b->theta + i * b->d, ends, ends + n);
-    if (b->same[newest]) {
-        double sum = 0.0; /* over the widths: this may be the first of its kind */
-        for (size_t k = 0; k < MEL_WIDTHS; k++) {
-            const double x = b->gain[newest] * margin / mel_same_width[k];
-            sum += exp(-0.5 * x * x);
-        }
-        return sum;
+    if (!b->answers.same[newest])
+        return mel_answers_weight(&b->answers, &b->noise[i], margin);
+    double sum = 0.0; /* over the widths: this may be the first of its kind */
+    for (size_t k = 0; k < MEL_WIDTHS; k++) {
+        const double x = b->answers.gain[newest] * margin / mel_same_width[k];
+        sum += exp(-0.5 * x * x);
     }
-    if (b->assume.kind != MEL_NOISE_FLIP)
-        return mel_choice_probability(&b->assume, b->noise[i].scale,
-                                      b->assume.kind == MEL_NOISE_NONE ? margin : b->gain[newest] * margin);
-    const size_t wrong = b->noise[i].wrong;
-    return exp(mel_flip_log_weight(&b->assume, wrong + (margin > 0.0 ? 0 : 1), choices) -
-               mel_flip_log_weight(&b->assume, wrong, choices - 1));
+    return sum;
 }
 
 /* Sum of the weights; *worth: how many samples they stand for. */
@@ -644,34 +623,29 @@ static void add_row(mel_bivector_sampler *b, const double *first, const double *
                     mel_answer answer)
 {
     const size_t n = b->n;
-    double *ends = b->ends + b->rows * 2 * n;
+    double *ends = mel_answers_put(&b->answers, 1.0, gain, answer);
     const bool turn = answer == MEL_ANSWER_B;
     memcpy(ends, turn ? second : first, n * sizeof(double));
     memcpy(ends + n, turn ? first : second, n * sizeof(double));
-    b->gain[b->rows] = gain;
-    b->same[b->rows] = answer == MEL_ANSWER_SAME;
-    b->n_same += answer == MEL_ANSWER_SAME;
-    b->rows++;
 }
 
 static void weigh_flips(mel_bivector_sampler *b)
 {
-    const size_t choices = b->rows - b->n_same;
-    for (size_t k = 0; k <= choices; k++)
-        b->flip_weight[k] = mel_flip_log_weight(&b->assume, k, choices);
+    for (size_t k = 0; k <= mel_answers_choices(&b->answers) && b->answers.noise->errs == MEL_ERRS_ALIKE; k++)
+        b->flip_weight[k] = mel_answers_log_weight(&b->answers, k);
 }
 
 mel_status mel_bivector_sampler_tell(mel_bivector_sampler *b, const double *first, const double *second,
                                      double gain, mel_answer answer, mel_error *err)
 {
-    const mel_status status = reserve(b, b->rows + 1, err);
+    const mel_status status = reserve(b, b->answers.count + 1, err);
     if (status != MEL_OK)
         return status;
     add_row(b, first, second, gain, answer);
     start_stream(b);
     double worth = 0.0, sum = weigh(b, &worth);
     if (!(sum > 0.0)) { /* answers assumed right contradict each other: flips are learned instead */
-        b->assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
+        mel_answers_assume(&b->answers, mel_assumed_flips());
         b->samples.contradicted = true;
         sum = weigh(b, &worth);
     }

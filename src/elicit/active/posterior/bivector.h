@@ -35,9 +35,7 @@ void mel_bivector_sampler_set_gain(mel_bivector_sampler *sampler, size_t answer,
 
 /* w: count x 2n, settled theta; dimension: 2n; mean: settled; resultant: of s; lent until the next tell. */
 const mel_samples *mel_bivector_sampler_samples(const mel_bivector_sampler *sampler);
-/* What is assumed of the answers by now, and P(A) if sample i were the truth, from the margin in units of the
- * metric's value. */
-const mel_assumption *mel_bivector_sampler_assumes(const mel_bivector_sampler *sampler);
+/* P(A) if sample i were the truth, from the margin in units of the metric's value. */
 double mel_bivector_sampler_predict(const mel_bivector_sampler *sampler, size_t i, double margin);
 
 #endif

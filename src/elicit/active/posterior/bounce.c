@@ -75,7 +75,7 @@ mel_status mel_bounce_reserve(mel_bounce *bounce, size_t rows, size_t dimension,
 
 static double mean_time(const mel_bounce *bounce, const mel_chain *chain)
 {
-    const bool right = chain->answers->assume.kind == MEL_NOISE_NONE;
+    const bool right = chain->answers->noise->errs == MEL_ERRS_NEVER;
     if (!bounce->around)
         return right && bounce->axes >= MANY_AXES ? longer_time : straight_time;
     if (!right)

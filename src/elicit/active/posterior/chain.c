@@ -23,11 +23,8 @@ enum { RESYNC = 16 };
 enum { BOUNCE_FROM = 3 };
 /* Bouncing paths per sweep along the axes, which helps out where paths get caught. */
 enum { SWEEP_EVERY = 8 };
-/* Least probability of any answer: contradictions must not empty the posterior. */
-static const double impossible = 1e-12, log_impossible = -27.631021115928547;
 /* A hard row's value never falls below this, so that quotients stay defined. */
 static const double least_value = 1e-280;
-static const double log_half = -0.69314718055994531;
 /* Partial products of a likelihood: enough to fill the vector units, the same on every machine. */
 enum { LANES = 8 };
 
@@ -108,12 +105,13 @@ void mel_chain_load(mel_chain *chain, size_t n_cone, const double *cone)
     for (size_t i = 0; i < answers->count; i++)
         if (answers->same[i])
             load_row(chain, answers->row + i * d, answers->gain[i]);
-    chain->n_hard = n_cone + (answers->assume.kind == MEL_NOISE_NONE ? chain->n_choices : 0);
-    if (answers->assume.kind != MEL_NOISE_FLIP)
+    const mel_noise_ops *noise = answers->noise;
+    chain->n_hard = n_cone + (noise->errs == MEL_ERRS_NEVER ? chain->n_choices : 0);
+    if (noise->errs != MEL_ERRS_ALIKE)
         return;
     for (size_t k = 0; k <= chain->n_choices; k++) {
-        const double log_weight = mel_flip_log_weight(&answers->assume, k, chain->n_choices) -
-                                  mel_flip_log_weight(&answers->assume, 0, chain->n_choices);
+        const double log_weight = noise->log_weight(answers->assume.size, k, chain->n_choices) -
+                                  noise->log_weight(answers->assume.size, 0, chain->n_choices);
         chain->flip_weight[k] = fmax(exp(log_weight), least_value);
     }
 }
@@ -328,102 +326,29 @@ static void hard_interval(const mel_chain *chain, step *s)
 
 static bool is_smooth(const mel_chain *chain)
 {
-    const mel_noise_kind kind = chain->answers->assume.kind;
-    return kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND || chain->answers->n_same > 0 ||
+    return chain->answers->noise->errs == MEL_ERRS_BY_MARGIN || chain->answers->n_same > 0 ||
            chain->prior != NULL;
 }
 
-/* exp(x), |x| cut at 40, to a relative error of 3e-10: 2^k times the Taylor series on |r| <= ln(2)/2. Inlined
- * into the loop that most of the time goes into, and the same on every machine. */
-static inline double fast_exp(double x)
-{
-    const double magic = 6755399441055744.0; /* 1.5 * 2^52: the integer part moves to the low bits */
-    x = x < -40.0 ? -40.0 : x > 40.0 ? 40.0 : x;
-    const double shifted = x * 1.4426950408889634 + magic;
-    const double k = shifted - magic;
-    const double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    double y = 1.0 / 40320.0;
-    y = 1.0 / 5040.0 + r * y;
-    y = 1.0 / 720.0 + r * y;
-    y = 1.0 / 120.0 + r * y;
-    y = 1.0 / 24.0 + r * y;
-    y = 1.0 / 6.0 + r * y;
-    y = 1.0 + r * (1.0 + r * (0.5 + r * y));
-    uint64_t bits, exponent;
-    memcpy(&bits, &y, sizeof bits);
-    memcpy(&exponent, &shifted, sizeof exponent);
-    bits += exponent << 52;
-    memcpy(&y, &bits, sizeof bits);
-    return y;
-}
-
-/* Factors that a product takes before its logarithm must be taken: of `impossible` or more, and of 1 + e^40.
- */
-enum { PRODUCT = 16, LOGISTIC_BLOCK = LANES * PRODUCT };
-
-/* Log of the product over n <= LOGISTIC_BLOCK choices of P(right) under logistic noise. With
- * e = exp(-scale * margin), P(right) = (1 - lapse/2 + lapse/2 e)/(1 + e). */
-MEL_WIDE static double logistic_block(size_t n, const double *restrict gain, const double *restrict value,
-                                      const double *restrict slope, double t, double scale)
-{
-    double above[LANES], below[LANES], sum = 0.0;
-    for (size_t j = 0; j < LANES; j++)
-        above[j] = below[j] = 1.0;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t j = 0; j < LANES; j++) {
-            const double e = fast_exp(-scale * gain[i + j] * (value[i + j] + t * slope[i + j]));
-            above[j] *= 1.0 - 0.5 * MEL_LAPSE + 0.5 * MEL_LAPSE * e;
-            below[j] *= 1.0 + e;
-        }
-    for (size_t j = 0; i + j < n; j++) {
-        const double e = fast_exp(-scale * gain[i + j] * (value[i + j] + t * slope[i + j]));
-        above[j] *= 1.0 - 0.5 * MEL_LAPSE + 0.5 * MEL_LAPSE * e;
-        below[j] *= 1.0 + e;
-    }
-    for (size_t j = 0; j < LANES; j++)
-        sum += log(above[j] / below[j]);
-    return sum;
-}
-
-/* Log-likelihood of the choices under logistic noise at y + t axis; scale includes 1/|y| there. */
-static double logistic_log(const mel_chain *chain, const double *slope, double t, double scale)
-{
-    double sum = 0.0;
-    for (size_t i = chain->choices_from; i < chain->choices_to; i += LOGISTIC_BLOCK) {
-        const size_t left = chain->choices_to - i;
-        sum += logistic_block(left < LOGISTIC_BLOCK ? left : LOGISTIC_BLOCK, chain->gain + i,
-                              chain->value + i, slope + i, t, scale);
-    }
-    return sum;
-}
-
-/* The same under band noise: one half inside of the band. Beyond it a slope leads back. */
-MEL_WIDE static double band_log(size_t n, const double *restrict gain, const double *restrict value,
-                                const double *restrict slope, double t, double shrink, double size)
-{
-    double inside = 0.0, beyond = 0.0, farthest = 0.0;
-#pragma omp simd reduction(+ : inside, beyond) reduction(max : farthest)
-    for (size_t i = 0; i < n; i++) {
-        const double margin = shrink * gain[i] * (value[i] + t * slope[i]);
-        const double past = -margin - size;
-        inside += margin <= size ? 1.0 : 0.0;
-        beyond += past > 0.0 ? 1.0 : 0.0;
-        farthest = past > farthest ? past : farthest;
-    }
-    return inside * log_half + beyond * log_impossible - farthest / size;
-}
-
+/* Log-likelihood of the choices at y + t axis; shrink: 1/|y| there. */
 static double choices_log(const mel_chain *chain, const double *slope, double t, double shrink, double scale)
 {
-    if (chain->answers->assume.kind == MEL_NOISE_BAND)
-        return band_log(chain->choices_to - chain->choices_from, chain->gain + chain->choices_from,
-                        chain->value + chain->choices_from, slope + chain->choices_from, t, shrink,
-                        chain->answers->assume.size);
-    return logistic_log(chain, slope, t, scale * shrink);
+    const mel_noise_ops *noise = chain->answers->noise;
+    const size_t from = chain->choices_from, n = chain->choices_to - from;
+    if (noise->log_choices != NULL)
+        return noise->log_choices(n, chain->gain + from, chain->value + from, slope + from, t, shrink, scale);
+    double sum = 0.0;
+    for (size_t i = from; i < from + n; i++) {
+        const double margin = shrink * chain->gain[i] * (chain->value[i] + t * slope[i]);
+        sum += log(fmax(noise->probability(scale, margin), mel_impossible));
+    }
+    return sum;
 }
 
 /* Log-likelihood of who was called about the same and who was not. */
+/* Factors that a product takes before its logarithm must be taken. */
+enum { PRODUCT = 16 };
+
 static double sameness_log(const mel_chain *chain, const double *slope, double t, double shrink, double width)
 {
     double sum = 0.0, squares = 0.0;
@@ -439,7 +364,7 @@ static double sameness_log(const mel_chain *chain, const double *slope, double t
         for (; i < end; i++) {
             const double ratio = factor * chain->gain[i] * (chain->value[i] + t * slope[i]);
             const double apart = -expm1(-0.5 * ratio * ratio);
-            product *= apart > impossible ? apart : impossible;
+            product *= apart > mel_impossible ? apart : mel_impossible;
         }
         sum += log(product);
     }
@@ -451,9 +376,8 @@ static double smooth_log(const mel_chain *chain, const step *s, double t)
     const double norm2 =
         (chain->frame->chart ? 1.0 : 0.0) + chain->offset2 + t * (2.0 * s->along + t * chain->norm2[s->axis]);
     const double shrink = 1.0 / sqrt(norm2);
-    const mel_noise_kind kind = chain->answers->assume.kind;
     double sum = shrink * (s->prior + t * s->prior_along);
-    if (kind == MEL_NOISE_LOGISTIC || kind == MEL_NOISE_BAND)
+    if (chain->answers->noise->errs == MEL_ERRS_BY_MARGIN)
         sum += choices_log(chain, s->slope, t, shrink, chain->noise.scale);
     if (chain->answers->n_same > 0)
         sum += sameness_log(chain, s->slope, t, shrink, mel_same_width[chain->noise.width]);
@@ -537,7 +461,7 @@ static double draw_flip(mel_chain *chain, const step *s)
 
 static double draw(mel_chain *chain, const step *s)
 {
-    if (chain->answers->assume.kind == MEL_NOISE_FLIP)
+    if (chain->answers->noise->errs == MEL_ERRS_ALIKE)
         return draw_flip(chain, s);
     return s->low + (s->high - s->low) * mel_rng_uniform(&chain->rng);
 }
@@ -576,7 +500,7 @@ static void move(mel_chain *chain, const step *s, double t)
     chain->offset2 += t * (2.0 * s->along + t * chain->norm2[s->axis]);
     chain->z[s->axis] += t;
     shift(chain, s->axis, next, t);
-    if (chain->answers->assume.kind == MEL_NOISE_FLIP)
+    if (chain->answers->noise->errs == MEL_ERRS_ALIKE)
         count_wrong(chain);
 }
 
@@ -591,7 +515,7 @@ static void take_step(mel_chain *chain, size_t axis)
     ball_interval(chain, &s);
     hard_interval(chain, &s);
     double t = 0.0;
-    if (is_smooth(chain) || chain->answers->assume.kind == MEL_NOISE_FLIP)
+    if (is_smooth(chain) || chain->answers->noise->errs == MEL_ERRS_ALIKE)
         look_near(chain, &s);
     if (s.high > s.low)
         t = is_smooth(chain) ? draw_smooth(chain, &s) : draw(chain, &s);
@@ -602,7 +526,8 @@ static void take_step(mel_chain *chain, size_t axis)
 
 static double scale_log(const mel_chain *chain, double shrink, double log_scale)
 {
-    const double deviation = (log_scale - log(MEL_SCALE_MEDIAN)) / MEL_SCALE_SPREAD;
+    const mel_noise_ops *noise = chain->answers->noise;
+    const double deviation = (log_scale - log(noise->scale_median)) / noise->scale_spread;
     return choices_log(chain, chain->value, 0.0, shrink, exp(log_scale)) - 0.5 * deviation * deviation;
 }
 
@@ -647,11 +572,11 @@ static void update_width(mel_chain *chain, double shrink)
 
 static void update_noise(mel_chain *chain)
 {
-    const mel_assumption *assume = &chain->answers->assume;
+    const mel_answers *answers = chain->answers;
     const double shrink = 1.0 / sqrt((chain->frame->chart ? 1.0 : 0.0) + chain->offset2);
-    if (assume->kind == MEL_NOISE_LOGISTIC && assume->size == 0.0)
+    if (answers->noise->scale_spread > 0.0 && answers->assume.size == 0.0)
         update_scale(chain, shrink);
-    if (chain->answers->n_same > 0)
+    if (answers->n_same > 0)
         update_width(chain, shrink);
     if (is_smooth(chain)) {
         const step here = { .slope = chain->value, .prior = prior_here(chain) };

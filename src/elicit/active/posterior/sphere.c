@@ -15,7 +15,7 @@ enum {
     /* Chains: few when one reaches everything; many, which keep the shares of parts that are hard to travel
      * between, when answers may be wrong. */
     FEW_CHAINS = 4,
-    LOGISTIC_CHAINS = 32,
+    SOME_CHAINS = 32,
     CHAINS = 128,
     BLOCKS = 8,         /* of consecutive samples, compared to see how well chains mix */
     BURN_IN = 4,        /* sweeps of a chain that starts at a draw of the (reweighted) posterior */
@@ -30,7 +30,7 @@ enum {
     PER_DIMENSION_FLIPS = 80,
     MOST_FLIPS = 2048,
     /* In a band, and in two dimensions with flips: with 512 a band's 95% intervals held in 90 to 95 of 100
-     * cases (MEL_BAND_OUTSIDE), and the error was 0.052 after 13 questions (q = 2, flip:0.1, learned, 95th
+     * cases, and the error was 0.052 after 13 questions (q = 2, flip:0.1, learned, 95th
      * percentile of 2,000 metrics), with 1,024 it was 0.045, with twice as many 0.046. */
     LEAST_NOISY = 1024,
     CAREFUL_UP_TO = 2, /* dimensions: in 6 the errors were 1.2 times as large with stakes as without */
@@ -100,13 +100,13 @@ const mel_samples *mel_sampler_samples(const mel_sampler *sampler)
 double mel_samples_level(const mel_samples *samples, double q)
 {
     const double n = fmax(samples->effective, 2.0);
-    const double held = samples->noise == MEL_NOISE_BAND ? 1.0 - MEL_BAND_OUTSIDE * (1.0 - q) : q;
+    const double held = samples->noise->outside < 1.0 ? 1.0 - samples->noise->outside * (1.0 - q) : q;
     return fmin(1.0, (held * (n + 1.0) - 1.0) / (n - 1.0));
 }
 
 double mel_samples_radius_level(const mel_samples *samples)
 {
-    return mel_samples_level(samples, samples->noise == MEL_NOISE_FLIP ? 0.975 : 0.95);
+    return mel_samples_level(samples, samples->noise->errs == MEL_ERRS_ALIKE ? 0.975 : 0.95);
 }
 
 void mel_sampler_set_gain(mel_sampler *sampler, size_t answer, double gain)
@@ -116,10 +116,10 @@ void mel_sampler_set_gain(mel_sampler *sampler, size_t answer, double gain)
 
 static size_t chain_count(const mel_sampler *sampler)
 {
-    const mel_noise_kind kind = sampler->answers.assume.kind;
-    if (sampler->answers.count == 0)
+    const mel_noise_ops *noise = sampler->answers.noise;
+    if (sampler->answers.count == 0 || !mel_noise_anywhere(noise))
         return FEW_CHAINS;
-    return kind == MEL_NOISE_FLIP ? CHAINS : kind == MEL_NOISE_LOGISTIC ? LOGISTIC_CHAINS : FEW_CHAINS;
+    return noise->errs == MEL_ERRS_ALIKE ? CHAINS : SOME_CHAINS;
 }
 
 /* --- mixing ------------------------------------------------------------------------------------- */
@@ -197,11 +197,11 @@ static void find_error_rate(mel_sampler *sampler)
 {
     const mel_answers *answers = &sampler->answers;
     sampler->samples.error_rate = NAN;
-    if (answers->assume.kind != MEL_NOISE_FLIP)
+    if (answers->noise->errs != MEL_ERRS_ALIKE)
         return;
     double sum = 0.0;
     for (size_t i = 0; i < sampler->samples.count; i++)
-        sum += mel_flip_rate(&answers->assume, sampler->noise[i].wrong, answers->count - answers->n_same);
+        sum += mel_answers_rate(answers, &sampler->noise[i]);
     sampler->samples.error_rate = sum / (double)sampler->samples.count;
 }
 
@@ -210,7 +210,7 @@ static void count_in_band(mel_sampler *sampler)
     const mel_answers *answers = &sampler->answers;
     const size_t d = answers->dimension;
     sampler->samples.in_band = sampler->samples.lately_in_band = 0;
-    if (answers->assume.kind != MEL_NOISE_BAND)
+    if (!answers->noise->band)
         return;
     for (size_t i = 0; i < answers->count; i++) {
         const double margin = answers->gain[i] * mel_dot(d, answers->row + i * d, sampler->mean);
@@ -307,7 +307,7 @@ static void find_centre(mel_sampler *sampler)
 {
     const size_t d = sampler->opt.dimension, n = sampler->samples.count;
     memcpy(sampler->centre, sampler->mean, d * sizeof(double));
-    if (sampler->answers.assume.kind != MEL_NOISE_FLIP)
+    if (sampler->answers.noise->errs != MEL_ERRS_ALIKE)
         return;
     double *column = sampler->weight; /* filled anew by the next answer */
     for (size_t j = 0; j < d; j++) {
@@ -339,15 +339,15 @@ static double set_stakes(size_t n, const double *log_stake, double share, double
 static void find_stakes(mel_sampler *sampler)
 {
     const mel_answers *answers = &sampler->answers;
-    const size_t n = sampler->samples.count, told = answers->count - answers->n_same;
+    const size_t n = sampler->samples.count, told = mel_answers_choices(answers);
     sampler->samples.stake = NULL;
-    if (answers->assume.kind != MEL_NOISE_FLIP || told == 0 || answers->dimension > CAREFUL_UP_TO)
+    if (answers->noise->errs != MEL_ERRS_ALIKE || told == 0 || answers->dimension > CAREFUL_UP_TO)
         return;
-    const mel_assumption careful = { MEL_NOISE_FLIP, fmax(answers->assume.size, MEL_CAREFUL_RATE) };
+    const double careful = fmax(answers->assume.size, MEL_CAREFUL_RATE);
     double *log_stake = sampler->weight; /* filled anew by the next answer */
     for (size_t i = 0; i < n; i++)
-        log_stake[i] = mel_flip_log_weight(&careful, sampler->noise[i].wrong, told) -
-                       mel_flip_log_weight(&answers->assume, sampler->noise[i].wrong, told);
+        log_stake[i] = answers->noise->log_weight(careful, sampler->noise[i].wrong, told) -
+                       mel_answers_log_weight(answers, sampler->noise[i].wrong);
     double share = 1.0;
     while (set_stakes(n, log_stake, share, sampler->stake) < least_worth * (double)n)
         share *= 0.75;
@@ -356,7 +356,7 @@ static void find_stakes(mel_sampler *sampler)
 
 static void finish(mel_sampler *sampler)
 {
-    sampler->samples.noise = sampler->answers.assume.kind;
+    sampler->samples.noise = sampler->answers.noise;
     find_stakes(sampler);
     find_centre(sampler);
     find_error_rate(sampler);
@@ -375,10 +375,7 @@ static void start_stream(mel_sampler *sampler)
 static void sample_prior(mel_sampler *sampler, const double *start)
 {
     const size_t d = sampler->opt.dimension;
-    const mel_noise_state noise = {
-        .scale = sampler->opt.assume.size > 0.0 ? sampler->opt.assume.size : MEL_SCALE_MEDIAN,
-        .width = MEL_WIDTHS / 2,
-    };
+    const mel_noise_state noise = mel_noise_start(&sampler->opt.assume);
     start_stream(sampler);
     if (sampler->opt.n_cone == 0 && sampler->prior == NULL) {
         for (size_t i = 0; i < sampler->samples.count; i++) {
@@ -409,13 +406,13 @@ static void sample_prior(mel_sampler *sampler, const double *start)
 static size_t usual_samples(const mel_sampler_options *opt)
 {
     size_t n = PER_DIMENSION * opt->dimension;
-    if (opt->assume.kind == MEL_NOISE_FLIP) {
+    const mel_noise_ops *noise = mel_assumed(&opt->assume);
+    if (noise->errs == MEL_ERRS_ALIKE) {
         const size_t more = PER_DIMENSION_FLIPS * opt->dimension;
         n = more < MOST_FLIPS ? more : n > MOST_FLIPS ? n : MOST_FLIPS;
     }
-    const mel_noise_kind kind = opt->assume.kind;
-    const bool careful = kind == MEL_NOISE_FLIP && opt->dimension <= CAREFUL_UP_TO;
-    const size_t least = kind == MEL_NOISE_BAND || careful ? LEAST_NOISY : LEAST_SAMPLES;
+    const bool careful = noise->errs == MEL_ERRS_ALIKE && opt->dimension <= CAREFUL_UP_TO;
+    const size_t least = noise->band || careful ? LEAST_NOISY : LEAST_SAMPLES;
     return n > least ? n : least;
 }
 
@@ -423,10 +420,8 @@ static mel_status check_options(const mel_sampler_options *opt, mel_error *err)
 {
     if (opt->dimension < 2)
         return mel_fail(err, MEL_EINVAL, "a posterior needs at least 2 dimensions, not %zu", opt->dimension);
-    const mel_assumption *assume = &opt->assume;
-    const bool rate = assume->kind != MEL_NOISE_FLIP || assume->size < 0.5;
-    if (!(assume->size >= 0.0) || !isfinite(assume->size) || !rate)
-        return mel_fail(err, MEL_EINVAL, "the assumed noise cannot have the size %g", assume->size);
+    if (!mel_assumption_is_valid(&opt->assume))
+        return mel_fail(err, MEL_EINVAL, "the assumed noise cannot have the size %g", opt->assume.size);
     for (size_t j = 0; j < opt->n_cone; j++) {
         const double *g = opt->cone + j * opt->dimension;
         if (!mel_all_finite(opt->dimension, g) || !(mel_dot(opt->dimension, g, opt->start) > 0.0))
@@ -490,8 +485,7 @@ mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, me
     const size_t d = opt->dimension, unit = CHAINS, least = 2 * unit;
     s->opt = *opt;
     s->opt.start = NULL;
-    if (opt->assume.kind == MEL_NOISE_BAND && opt->assume.size == 0.0)
-        s->opt.assume.kind = MEL_NOISE_NONE;
+    s->opt.assume = mel_assumption_settled(opt->assume);
     const size_t wanted = opt->samples > 0 ? opt->samples : usual_samples(&s->opt);
     s->samples.count = ((wanted > least ? wanted : least) + unit - 1) / unit * unit;
     s->samples.dimension = d;
@@ -525,19 +519,13 @@ static double new_weight(const mel_sampler *sampler, size_t i)
     const mel_answers *answers = &sampler->answers;
     const size_t d = answers->dimension, newest = answers->count - 1;
     const double value = mel_dot(d, answers->row + newest * d, sampler->w + i * d);
+    if (!answers->same[newest])
+        return mel_answers_weight(answers, &sampler->noise[i], value);
     const double margin = answers->gain[newest] * value;
-    if (answers->same[newest]) {
-        double sum = 0.0; /* over the widths: this may be the first of its kind */
-        for (size_t k = 0; k < MEL_WIDTHS; k++)
-            sum += exp(-0.5 * margin * margin / (mel_same_width[k] * mel_same_width[k]));
-        return sum;
-    }
-    if (answers->assume.kind != MEL_NOISE_FLIP)
-        return mel_choice_probability(&answers->assume, sampler->noise[i].scale,
-                                      answers->assume.kind == MEL_NOISE_NONE ? value : margin);
-    const size_t n = answers->count - answers->n_same, wrong = sampler->noise[i].wrong;
-    return exp(mel_flip_log_weight(&answers->assume, wrong + (value < 0.0), n) -
-               mel_flip_log_weight(&answers->assume, wrong, n - 1));
+    double sum = 0.0; /* over the widths: this may be the first of its kind */
+    for (size_t k = 0; k < MEL_WIDTHS; k++)
+        sum += exp(-0.5 * margin * margin / (mel_same_width[k] * mel_same_width[k]));
+    return sum;
 }
 
 /* Sum of the weights that the newest answer gives the samples. */
@@ -626,7 +614,7 @@ static bool climb(mel_sampler *sampler)
 /* Hard answers that contradict each other refute the assumption that all are right. */
 static void give_up_hardness(mel_sampler *sampler)
 {
-    sampler->answers.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP, .size = 0.0 };
+    mel_answers_assume(&sampler->answers, mel_assumed_flips());
     sampler->samples.contradicted = true;
     mel_chain_load(&sampler->chain, sampler->opt.n_cone, sampler->cone);
     weigh_equally(sampler);
@@ -683,7 +671,7 @@ static void weigh_closeness(mel_sampler *sampler)
 /* No sample fits the newest answer: the samples become such that some do, or answers may be wrong. */
 static void reach(mel_sampler *sampler)
 {
-    if (sampler->answers.assume.kind == MEL_NOISE_BAND) {
+    if (sampler->answers.noise->errs == MEL_ERRS_BY_MARGIN) {
         weigh_closeness(sampler);
         return;
     }
@@ -702,7 +690,7 @@ static void update(mel_sampler *sampler)
     mel_chain_load(&sampler->chain, sampler->opt.n_cone, sampler->cone);
     if (!(weigh(sampler) > 0.0)) {
         reach(sampler);
-        far = sampler->answers.assume.kind != MEL_NOISE_NONE;
+        far = sampler->answers.noise->errs != MEL_ERRS_NEVER;
     }
     mel_frame_fit(&sampler->frame, n, sampler->w, sampler->weight, row, efficiency(sampler));
     choose_starts(sampler);
@@ -739,24 +727,11 @@ mel_status mel_sampler_tell(mel_sampler *sampler, const double *x, double gain, 
 void mel_sampler_predict(const mel_sampler *sampler, size_t n, size_t stride, double *margin)
 {
     const mel_answers *answers = &sampler->answers;
-    const mel_noise_state *noise = sampler->noise;
-    switch (answers->assume.kind) {
-    case MEL_NOISE_NONE:
-        for (size_t i = 0; i < n; i++)
-            margin[i] = margin[i] > 0.0 ? 1.0 : 0.0;
-        return;
-    case MEL_NOISE_FLIP:
-        for (size_t i = 0; i < n; i++) {
-            const double rate =
-                mel_flip_rate(&answers->assume, noise[i * stride].wrong, answers->count - answers->n_same);
-            margin[i] = margin[i] > 0.0 ? 1.0 - rate : rate;
-        }
-        return;
-    case MEL_NOISE_BAND:
-    case MEL_NOISE_LOGISTIC:
-        for (size_t i = 0; i < n; i++)
-            margin[i] = mel_choice_probability(&answers->assume, noise[i * stride].scale, margin[i]);
-    }
+    const bool right = answers->noise->errs == MEL_ERRS_NEVER;
+    for (size_t i = 0; i < n && right; i++)
+        margin[i] = margin[i] > 0.0 ? 1.0 : 0.0;
+    for (size_t i = 0; i < n && !right; i++)
+        margin[i] = mel_answers_predict(answers, &sampler->noise[i * stride], margin[i]);
 }
 
 double mel_sampler_probability(const mel_sampler *sampler, const double *x, double gain)

@@ -8,8 +8,7 @@
 #ifndef MEL_ACTIVE_SPHERE_H
 #define MEL_ACTIVE_SPHERE_H
 
-#include "base/internal.h"
-#include "melicit/elicit.h"
+#include "elicit/assumption.h"
 
 /* Intervals are not to be trusted above this scale reduction. */
 #define MEL_POOR_MIXING 1.1
@@ -53,8 +52,8 @@ typedef struct {
      * all alike. More than its share counts a sample that blames more answers than others do: a more careful
      * reader would not have dismissed it yet (MEL_CAREFUL_RATE). */
     const double *stake;
-    mel_noise_kind noise; /* assumed of the answers now: flips once they contradicted each other */
-    double error_rate;    /* flip: posterior mean of the share of wrong answers; NaN otherwise */
+    const mel_noise_ops *noise; /* assumed of the answers now: flips once they contradicted each other */
+    double error_rate;          /* flip: posterior mean of the share of wrong answers; NaN otherwise */
     /* Band: answers so close at the mean that the noise decided them; 0 otherwise. Once most new ones are,
      * the noise, not the number of answers, limits the accuracy, and if whoever answers uses the band
      * against us, intervals may miss the truth by up to what the band allows. */

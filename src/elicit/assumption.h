@@ -1,0 +1,25 @@
+/* What is assumed about wrong answers, for the files of this room. */
+#ifndef MEL_ELICIT_ASSUMPTION_H
+#define MEL_ELICIT_ASSUMPTION_H
+
+#include "melicit/elicit.h"
+#include "oracle/noise/noise.h"
+
+/* Flips at a rate that is learned: what people are taken to do, and what is left when answers that were
+ * assumed right contradict each other. */
+mel_assumption mel_assumed_flips(void);
+/* A band without width is no noise. */
+mel_assumption mel_assumption_settled(mel_assumption assumption);
+/* Whether a model of this kind may be assumed with this size. */
+bool mel_assumption_is_valid(const mel_assumption *assumption);
+/* The model; the assumption is valid. */
+static inline const mel_noise_ops *mel_assumed(const mel_assumption *assumption)
+{
+    return mel_noise_of(assumption->kind);
+}
+/* The scale that is assumed, or a typical one where it is learned. */
+double mel_assumed_scale(const mel_assumption *assumption);
+/* How many answers it takes to believe something that one question shows: two when any may be wrong. */
+size_t mel_answers_needed(const mel_assumption *assumption);
+
+#endif
