@@ -98,25 +98,18 @@ mel_status cli_family_of(mel_family *family, uint32_t *degree, const elicit_args
 static mel_status assumption_of(mel_assumption *out, const elicit_args *args, cli_oracle_kind kind,
                                 mel_error *err)
 {
-    if (strcmp(args->assume, "auto") != 0)
-        return mel_assumption_parse(out, args->assume, err);
-    *out = (mel_assumption){ .kind = MEL_NOISE_FLIP };
-    if (kind != CLI_SIMULATED)
-        return MEL_OK;
+    const bool given = strcmp(args->assume, "auto") != 0;
+    if (given || kind != CLI_SIMULATED)
+        return mel_assumption_parse(out, given ? args->assume : "flip", err);
     mel_noise noise;
     const mel_status status = mel_noise_parse(&noise, args->noise, err);
     if (status != MEL_OK)
         return status;
-    if (noise.kind == MEL_NOISE_FLIP && noise.size >= 0.5)
+    if (mel_assumption_of(out, &noise, args->votes > 1, NULL) != MEL_OK) /* a majority errs less often */
         return cli_fail(err, MEL_EINVAL,
                         "--noise %s: answers that are wrong every second time say nothing; --assume "
                         "says what to expect instead",
                         args->noise);
-    const bool never = noise.size == 0.0 && noise.kind != MEL_NOISE_LOGISTIC;
-    const bool learn = args->votes > 1 || noise.kind == MEL_NOISE_NONE; /* a majority errs less often */
-    *out = never ? (mel_assumption){ .kind = MEL_NOISE_NONE }
-                 : (mel_assumption){ .kind = noise.kind,
-                                     .size = learn && noise.kind != MEL_NOISE_BAND ? 0.0 : noise.size };
     return MEL_OK;
 }
 

@@ -29,16 +29,16 @@ static mel_status read_options(mel_session_options *out, const json_t *json, mel
     mel_session_options_init(out);
     out->tolerance = 0.02;
     out->max_questions = 20;
-    out->assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
     out->repeat_every = 6;
     out->simple_questions = true;
-    if (json == NULL)
-        return MEL_OK;
-    mel_status status = mel_check_fields(json, "elicitation",
-                                         "family strategy tolerance:number max_questions:number assume "
-                                         "repeat_every:number simple_questions:boolean direction "
-                                         "per_round:number seed:number",
-                                         err);
+    mel_status status = mel_assumption_parse(&out->assume, "flip", err);
+    if (status != MEL_OK || json == NULL)
+        return status;
+    status = mel_check_fields(json, "elicitation",
+                              "family strategy tolerance:number max_questions:number assume "
+                              "repeat_every:number simple_questions:boolean direction "
+                              "per_round:number seed:number",
+                              err);
     uint32_t seed = 1;
     if (status == MEL_OK)
         status = whole(&out->max_questions, json, "max_questions", 1, MEL_MOST_QUESTIONS, err);
