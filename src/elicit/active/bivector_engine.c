@@ -5,13 +5,9 @@
  * The session is done when the radius that it reports (mel_lines_radius) is at most the tolerance: 95% of the
  * posterior (with flips 97.5%) have their level hyperplanes within it, in radians, of the
  * mean metric's. */
-#include "elicit/active/ask/line.h"
-#include "elicit/active/ending.h"
-#include "elicit/active/history.h"
-#include "elicit/active/select.h"
-#include "elicit/engine.h"
+#include "elicit/active/engine.h"
 
-#include "base/la.h"
+#include "elicit/active/ask/line.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,140 +18,107 @@
 enum { MOST_COORDINATES = 60 };
 
 typedef struct {
-    mel_engine base;
-    mel_session_options opt;
+    mel_active base;
     mel_layout layout;
     mel_region region;
     mel_bivector_sampler *sampler;
     mel_lines *lines;
-    mel_history history;
-    mel_avoided avoided; /* questions put aside since the last answer */
-    double radius, first_radius;
-    double *inside;  /* 4n: ends of a pair, inside the region; its row */
+    double *inside;  /* 2n: ends of a pair, inside the region */
     double *numbers; /* 2n + 2: of the mean metric, for gains */
-    bool asked;      /* a, b, repeated and end are those of the next question */
-    double *a, *b;
-    bool repeated;
-    mel_end end;
 } engine;
 
-static const mel_samples *samples_of(const engine *e)
+static const mel_samples *samples(const mel_active *base)
 {
-    return mel_bivector_sampler_samples(e->sampler);
+    return mel_bivector_sampler_samples(((const engine *)base)->sampler);
 }
 
-/* What turns margins of a pair inside the region into differences of the reported metric. */
-static double gain_of(const engine *e, const double *a, const double *b)
+static void go_inside(engine *e, const double *a, const double *b)
 {
-    const double gain = mel_bivector_gain(&e->region, samples_of(e)->mean, e->numbers, a, b);
+    mel_region_inside(&e->region, a, e->inside);
+    mel_region_inside(&e->region, b, e->inside + e->region.n);
+}
+
+/* What turns margins of the pair inside the region into differences of the reported metric. */
+static double gain_inside(const engine *e)
+{
+    const double gain =
+        mel_bivector_gain(&e->region, e->base.middle, e->numbers, e->inside, e->inside + e->region.n);
     return isfinite(gain) && gain > 0.0 ? gain : 1.0;
 }
 
 static void look(engine *e)
 {
-    const size_t n = e->region.n;
-    e->radius = mel_lines_radius(e->lines);
-    if (mel_bivector_metric(&e->region, samples_of(e)->mean, e->numbers, NULL) == MEL_OK)
-        return;
-    memset(e->numbers, 0, (2 * n + 2) * sizeof(double)); /* margins are taken as they are */
+    const mel_samples *now = samples(&e->base);
+    e->base.radius = mel_lines_radius(e->lines);
+    e->base.w = now->w;
+    e->base.middle = now->mean;
+    if (mel_bivector_metric(&e->region, now->mean, e->numbers, NULL) != MEL_OK)
+        memset(e->numbers, 0, e->base.n_reported * sizeof(double)); /* margins are taken as they are */
 }
 
-/* --- answers -------------------------------------------------------------------------------------- */
-
-/* The mean metric's values have changed: margins are measured in them. */
-static void refresh_gains(engine *e)
+static void row(mel_active *base, const double *a, const double *b, double *out)
 {
-    const size_t n = e->region.n;
-    double *a = e->inside, *b = e->inside + n;
-    for (size_t i = 0; i < e->history.n; i++) {
-        mel_region_inside(&e->region, e->history.points + 2 * n * i, a);
-        mel_region_inside(&e->region, e->history.points + 2 * n * i + n, b);
-        mel_bivector_sampler_set_gain(e->sampler, i, gain_of(e, a, b));
-    }
+    engine *e = (engine *)base;
+    go_inside(e, a, b);
+    mel_lines_row(e->lines, e->inside, e->inside + e->region.n, out);
 }
 
 static double predict(mel_engine *base, const double *a, const double *b)
 {
     engine *e = (engine *)base;
-    const mel_samples *samples = samples_of(e);
+    const mel_samples *now = samples(&e->base);
     const size_t n = e->region.n;
-    double *first = e->inside, *second = first + n, sum = 0.0;
-    mel_region_inside(&e->region, a, first);
-    mel_region_inside(&e->region, b, second);
-    const double gain = gain_of(e, first, second);
-    for (size_t i = 0; i < samples->count; i++)
+    double sum = 0.0;
+    go_inside(e, a, b);
+    const double gain = gain_inside(e);
+    for (size_t i = 0; i < now->count; i++)
         sum += mel_bivector_sampler_predict(
-            e->sampler, i, gain * mel_bivector_margin(n, samples->w + i * samples->dimension, first, second));
-    return sum / (double)samples->count;
+            e->sampler, i,
+            gain * mel_bivector_margin(n, now->w + i * now->dimension, e->inside, e->inside + n));
+    return sum / (double)now->count;
 }
 
-static mel_status engine_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
+static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer, bool *apart, mel_error *err)
 {
+    (void)apart;
     engine *e = (engine *)base;
     const size_t n = e->region.n;
-    double *a = e->inside, *b = a + n, *row = a + 2 * n;
-    mel_status status = mel_history_reserve(&e->history, err);
-    if (status != MEL_OK)
-        return status;
-    refresh_gains(e);
-    mel_region_inside(&e->region, pair->a, a);
-    mel_region_inside(&e->region, pair->b, b);
-    if (answer == MEL_ANSWER_SKIP) {
-        mel_lines_row(e->lines, a, b, row);
-        mel_avoided_add(&e->avoided, row);
-        mel_history_skip(&e->history, pair);
-        e->asked = false;
-        return MEL_OK;
+    for (size_t i = 0; i < base->history.n; i++) { /* margins are measured in the mean metric's values */
+        const double *told = base->history.points + 2 * n * i;
+        go_inside(e, told, told + n);
+        mel_bivector_sampler_set_gain(e->sampler, i, gain_inside(e));
     }
-    const double foreseen = predict(base, pair->a, pair->b); /* a and b stay as they are */
-    status = mel_bivector_sampler_tell(e->sampler, a, b, gain_of(e, a, b), answer, err);
-    if (status != MEL_OK)
-        return status;
-    mel_history_score(&e->history, answer, foreseen);
-    mel_history_add(&e->history, pair, false);
-    mel_avoided_clear(&e->avoided);
-    e->asked = false;
-    look(e);
+    go_inside(e, pair->a, pair->b);
+    const mel_status status =
+        mel_bivector_sampler_tell(e->sampler, e->inside, e->inside + n, gain_inside(e), answer, err);
+    if (status == MEL_OK)
+        look(e);
+    return status;
+}
+
+static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
+{
+    (void)err;
+    engine *e = (engine *)base;
+    mel_outlook outlook;
+    const size_t n = e->region.n;
+    const bool simple = base->opt.simple_questions;
+    memset(e->inside, 0, 2 * n * sizeof(double));
+    const double gain = gain_inside(e);
+    mel_lines_choose(base->a, base->b, &outlook, e->lines, gain, simple, &base->avoided, rng);
+    if (base->avoided.n > 0 && outlook.information < MEL_LEAST_INFORMATION)
+        mel_lines_choose(base->a, base->b, &outlook, e->lines, gain, simple, NULL, rng);
+    base->end = mel_end_of(&base->opt, samples(base), &outlook);
+    mel_toss_sides(n, base->a, base->b, rng);
     return MEL_OK;
 }
 
-/* --- questions ------------------------------------------------------------------------------------ */
-
-static void choose(engine *e, mel_rng *rng)
+static void note(const mel_active *base, mel_pair *pair)
 {
-    mel_outlook outlook;
-    const size_t n = e->region.n;
-    const bool simple = e->opt.simple_questions;
-    memset(e->inside, 0, 2 * n * sizeof(double));
-    const double gain = gain_of(e, e->inside, e->inside + n);
-    mel_lines_choose(e->a, e->b, &outlook, e->lines, gain, simple, &e->avoided, rng);
-    if (e->avoided.n > 0 && outlook.information < MEL_LEAST_INFORMATION)
-        mel_lines_choose(e->a, e->b, &outlook, e->lines, gain, simple, NULL, rng);
-    e->end = mel_end_of(&e->opt, samples_of(e), &outlook);
-    mel_toss_sides(n, e->a, e->b, rng);
-}
-
-static void propose(engine *e)
-{
-    mel_rng rng;
-    mel_history_stream(&rng, &e->history, e->opt.seed);
-    e->repeated = false;
-    e->end = MEL_END_NOT_YET;
-    if (mel_is_precise(e->radius, &e->opt, samples_of(e))) {
-        e->end = MEL_END_TOLERANCE;
-        return;
-    }
-    e->repeated =
-        e->avoided.n == 0 && mel_history_repeat(e->a, e->b, &e->history, &e->opt, predict, &e->base);
-    if (!e->repeated)
-        choose(e, &rng);
-}
-
-static void note(const engine *e, mel_pair *pair)
-{
+    const engine *e = (const engine *)base;
     size_t classes[2] = { 0, 1 };
-    const mel_face *face = mel_lines_face(e->lines, e->a, e->b, classes);
-    if (face == NULL || pair->note_a == NULL)
+    const mel_face *face = mel_lines_face(e->lines, base->a, base->b, classes);
+    if (face == NULL)
         return;
     char number[2][24];
     const char *name[2];
@@ -163,174 +126,70 @@ static void note(const engine *e, mel_pair *pair)
     for (size_t side = 0; side < 2; side++) {
         const size_t k = classes[side];
         (void)snprintf(number[side], sizeof number[side], "%zu", k);
-        name[side] = e->opt.class_names != NULL ? e->opt.class_names[k] : number[side];
+        name[side] = base->opt.class_names != NULL ? base->opt.class_names[k] : number[side];
         share[side] = mel_lines_share(e->lines, k);
     }
-    const mel_point a = { e->a[classes[0]] * share[0], e->a[classes[1]] * share[1] };
-    const mel_point b = { e->b[classes[0]] * share[0], e->b[classes[1]] * share[1] };
+    const mel_point a = { base->a[classes[0]] * share[0], base->a[classes[1]] * share[1] };
+    const mel_point b = { base->b[classes[0]] * share[0], base->b[classes[1]] * share[1] };
     mel_note_point(pair->note_a, face, a, name[0], name[1]);
     mel_note_point(pair->note_b, face, b, name[0], name[1]);
 }
 
-static mel_status engine_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+static mel_status coefficients(const mel_active *base, const double *w, double *out, mel_error *err)
 {
-    (void)err;
-    engine *e = (engine *)base;
-    if (!e->asked)
-        propose(e);
-    e->asked = true;
-    memcpy(pair->a, e->a, e->region.n * sizeof(double));
-    memcpy(pair->b, e->b, e->region.n * sizeof(double));
-    pair->repeated = e->repeated;
-    if (e->end == MEL_END_NOT_YET)
-        note(e, pair);
-    *end = e->end;
-    return MEL_OK;
+    return mel_bivector_metric(&((const engine *)base)->region, w, out, err);
 }
 
-/* --- results -------------------------------------------------------------------------------------- */
-
-/* One row of coefficients per sample, those without a metric of the reported form left out; at least one. */
-static mel_status engine_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
-                               mel_error *err)
+static mel_status metric(mel_metric **out, const mel_active *base, const double *coefficient, mel_error *err)
 {
     const engine *e = (const engine *)base;
-    const mel_samples *samples = samples_of(e);
-    const size_t width = 2 * e->region.n + 2;
-    double *draw = mel_alloc_zero(samples->count, width * sizeof *draw);
-    if (draw == NULL)
-        return mel_fail_memory(err, "draws of the posterior");
-    size_t kept = 0;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < samples->count; i++) {
-        status =
-            mel_bivector_metric(&e->region, samples->w + i * samples->dimension, draw + kept * width, err);
-        kept += status == MEL_OK;
-    }
-    if (kept == 0) {
-        free(draw);
-        return status;
-    }
-    *n = kept;
-    *n_coefficients = width;
-    *values = draw;
-    return MEL_OK;
+    const double *below = coefficient + e->region.n + 1;
+    return mel_metric_fractional(out, base->opt.family, &e->layout, base->opt.class_names, MEL_UTILITY,
+                                 coefficient, 0.0, below, below[e->region.n], err);
 }
 
-/* The 95% interval of every coefficient, around the middle at least: low, then high. */
-static mel_status find_intervals(const engine *e, const double *middle, double *low, double *high,
-                                 mel_error *err)
-{
-    size_t n = 0, width = 0;
-    double *draw = NULL;
-    const mel_status status = engine_draws((mel_engine *)e, &n, &width, &draw, err);
-    if (status != MEL_OK)
-        return status;
-    double *column = mel_alloc(n, sizeof *column);
-    const double level = mel_samples_level(samples_of(e), 0.975);
-    if (column != NULL)
-        mel_column_intervals(n, width, draw, middle, level, column, low, high);
-    free(draw);
-    free(column);
-    return column != NULL ? MEL_OK : mel_fail_memory(err, "the intervals");
-}
-
-static mel_status make_metric(mel_metric **out, const engine *e, double *room, mel_error *err)
-{
-    const size_t n = e->region.n, width = 2 * n + 2;
-    double *middle = room, *low = room + width, *high = room + 2 * width;
-    mel_status status = mel_bivector_metric(&e->region, samples_of(e)->mean, middle, err);
-    if (status == MEL_OK)
-        status = find_intervals(e, middle, low, high, err);
-    if (status == MEL_OK)
-        status = mel_metric_fractional(out, e->opt.family, &e->layout, e->opt.class_names, MEL_UTILITY,
-                                       middle, 0.0, middle + n + 1, middle[2 * n + 1], err);
-    return status == MEL_OK ? mel_metric_set_intervals(*out, low, high, err) : status;
-}
-
-static mel_status engine_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+static void clear(mel_active *base)
 {
     engine *e = (engine *)base;
-    mel_metric *made = NULL;
-    double *room = mel_alloc(3 * (2 * e->region.n + 2), sizeof *room);
-    if (room == NULL)
-        return mel_fail_memory(err, "the metric that was found");
-    const mel_status status = make_metric(&made, e, room, err);
-    free(room);
-    if (status != MEL_OK) {
-        mel_metric_free(made);
-        return status;
-    }
-    summary->radius = e->radius;
-    summary->error_rate = samples_of(e)->error_rate;
-    summary->evidence = mel_reported_evidence(e->history.evidence, &e->opt);
-    *metric = made;
-    return MEL_OK;
-}
-
-static mel_status engine_posterior(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
-{
-    (void)base;
-    (void)n;
-    (void)angle;
-    (void)density;
-    return mel_fail(err, MEL_ESTATE, "a linear-fractional metric has no single angle");
-}
-
-/* 2(n - 1) numbers are sought. */
-static uint32_t engine_expected(mel_engine *base)
-{
-    const engine *e = (const engine *)base;
-    const double bits = mel_bits_per_answer(mel_assumed(&e->opt.assume), samples_of(e)->error_rate);
-    return mel_history_expected(&e->history, 2.0 * ((double)e->region.n - 1.0), e->first_radius, e->radius,
-                                e->opt.tolerance, bits);
-}
-
-static void engine_free(mel_engine *base)
-{
-    engine *e = (engine *)base;
-    if (e == NULL)
-        return;
     mel_lines_free(e->lines);
     mel_bivector_sampler_free(e->sampler);
     mel_region_clear(&e->region);
-    mel_avoided_free(&e->avoided);
-    mel_history_free(&e->history);
     free(e->inside);
-    free(e->numbers);
-    free(e->a);
-    free(e->b);
-    free(e);
 }
 
-static const mel_engine_ops bivector_ops = {
-    .next = engine_next,
-    .tell = engine_tell,
-    .result = engine_result,
-    .posterior = engine_posterior,
-    .draws = engine_draws,
-    .expected = engine_expected,
-    .free = engine_free,
+static const mel_active_ops bivector_ops = {
+    .choose = choose,
+    .predict = predict,
+    .row = row,
+    .hear = hear,
+    .note = note,
+    .samples = samples,
+    .coefficients = coefficients,
+    .metric = metric,
+    .clear = clear,
 };
 
 static mel_status make_sampler(engine *e, mel_error *err)
 {
-    mel_bivector_options sampling = { .region = &e->region, .assume = e->opt.assume, .seed = e->opt.seed };
+    const mel_session_options *opt = &e->base.opt;
+    mel_bivector_options sampling = { .region = &e->region, .assume = opt->assume, .seed = opt->seed };
     double *prior = e->inside; /* the sampler takes a copy */
-    if (e->opt.prior != NULL) {
-        if (!mel_bivector_of(prior, &e->region, e->opt.prior))
+    if (opt->prior != NULL) {
+        if (!mel_bivector_of(prior, &e->region, opt->prior))
             return mel_fail(err, MEL_EINVAL,
                             "the prior metric does not tell the classifiers in question apart");
         sampling.prior = prior;
-        sampling.prior_strength = e->opt.prior_strength;
+        sampling.prior_strength = opt->prior_strength;
     }
     return mel_bivector_sampler_new(&e->sampler, &sampling, err);
 }
 
 static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
 {
-    mel_status status = domain->ball != NULL ? mel_region_of_ball(&e->region, domain->ball, &e->opt, err)
-                                             : mel_region_of_space(&e->region, domain->space, &e->opt, err);
+    mel_active *base = &e->base;
+    mel_status status = domain->ball != NULL
+                            ? mel_region_of_ball(&e->region, domain->ball, &base->opt, err)
+                            : mel_region_of_space(&e->region, domain->space, &base->opt, err);
     if (status != MEL_OK)
         return status;
     const size_t n = e->region.n;
@@ -341,40 +200,26 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
             "the search strategy",
             n, MOST_COORDINATES);
     e->layout = *(domain->ball != NULL ? mel_ball_layout(domain->ball) : mel_space_layout(domain->space));
-    e->history.size = n;
-    e->inside = mel_alloc_zero(4 * n, sizeof(double));
-    e->numbers = mel_alloc_zero(2 * n + 2, sizeof(double));
-    e->a = mel_alloc_zero(n, sizeof(double));
-    e->b = mel_alloc_zero(n, sizeof(double));
-    if (e->inside == NULL || e->numbers == NULL || e->a == NULL || e->b == NULL)
+    base->numbers = 2.0 * ((double)n - 1.0);
+    base->n_reported = 2 * n + 2;
+    e->inside = mel_alloc_zero(2 * n + base->n_reported, sizeof(double));
+    if (e->inside == NULL)
         return mel_fail_memory(err, "the question");
-    status = mel_avoided_new(&e->avoided, 2 * n, err);
+    e->numbers = e->inside + 2 * n;
+    status = mel_active_room(base, n, 2 * n, err);
     if (status == MEL_OK)
         status = make_sampler(e, err);
     if (status == MEL_OK)
         status = mel_lines_new(&e->lines, &e->region, e->sampler, domain->space, err);
+    if (status == MEL_OK)
+        look(e);
     return status;
 }
 
 mel_status mel_engine_bivector(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                mel_error *err)
 {
-    *out = NULL;
-    engine *e = mel_alloc_zero(1, sizeof *e);
-    if (e == NULL)
-        return mel_fail_memory(err, "the posterior");
-    e->base.ops = &bivector_ops;
-    e->opt = *opt;
-    const mel_status status = set_up(e, domain, err);
-    if (status != MEL_OK) {
-        engine_free(&e->base);
-        return status;
-    }
-    e->opt.signs = NULL; /* these are lent until here */
-    e->opt.prior = NULL;
-    e->opt.pool = NULL;
-    look(e);
-    e->first_radius = e->radius;
-    *out = &e->base;
-    return MEL_OK;
+    mel_active *e = NULL;
+    const mel_status status = mel_active_new(&e, sizeof(engine), &mel_active_engine, &bivector_ops, opt, err);
+    return mel_active_ready(out, e, status == MEL_OK ? set_up((engine *)e, domain, err) : status);
 }

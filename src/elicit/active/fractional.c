@@ -6,11 +6,9 @@
  * it of the mean metric's, and the radius reported is that angle. (Preferences fix the level lines and
  * nothing else; how p and q are chosen among the metrics that share them is said in pivot.h.) A metric that
  * decreases is reported as a cost. */
+#include "elicit/active/engine.h"
+
 #include "elicit/active/ask/chord.h"
-#include "elicit/active/ending.h"
-#include "elicit/active/history.h"
-#include "elicit/active/select.h"
-#include "elicit/face_pair.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,78 +19,60 @@ enum {
     DIRECTION_TRIES = 5   /* questions about an unknown direction, at most */
 };
 typedef struct {
-    mel_engine base;
+    mel_active base;
     const mel_face *face;
-    mel_session_options opt;
     mel_shares shares;
     mel_sampler *sampler;
     mel_chords *chords;
-    mel_history history;
-    mel_avoided avoided; /* questions put aside since the last answer */
-    size_t n_direction;  /* the first so many were about the direction; the sampler has the others */
+    size_t n_direction; /* the first so many were about the direction; the sampler has the others */
     mel_direction direction;
     int lead; /* while the direction is unknown: answers for increasing less those for decreasing */
-    double radius;
-    bool asked; /* pair and end are those of the next question */
-    mel_face_pair pair;
-    mel_end end;
 } fractional;
 
-static void update_radius(fractional *f)
+static const mel_samples *samples(const mel_active *base)
 {
-    f->radius = mel_chords_radius(f->chords, f->sampler);
+    return mel_sampler_samples(((const fractional *)base)->sampler);
+}
+
+static void look(fractional *f)
+{
+    f->base.radius = mel_chords_radius(f->chords, f->sampler);
+    f->base.w = samples(&f->base)->w;
+    f->base.middle = samples(&f->base)->mean;
 }
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
-static mel_answer turn(const fractional *f, mel_answer answer)
+static mel_spot spot(const fractional *f, const double *x)
 {
-    if (f->direction != MEL_DECREASING || answer == MEL_ANSWER_SAME)
-        return answer;
-    return answer == MEL_ANSWER_A ? MEL_ANSWER_B : MEL_ANSWER_A;
+    return mel_spot_of(f->shares, (mel_point){ x[0], x[1] });
+}
+
+static void row(mel_active *base, const double *a, const double *b, double *out)
+{
+    const fractional *f = (const fractional *)base;
+    mel_pivot_row(out, spot(f, a), spot(f, b));
 }
 
 /* The value of a difference depends on where the pivot is: gains are those of the mean metric. */
-static double gain_of(const fractional *f, const mel_face_pair *pair)
+static double gain_of(const fractional *f, const double *a, const double *b)
 {
-    return mel_pivot_gain(mel_sampler_samples(f->sampler)->mean, mel_spot_of(f->shares, pair->a),
-                          mel_spot_of(f->shares, pair->b));
+    return mel_pivot_gain(f->base.middle, spot(f, a), spot(f, b));
 }
 
-static mel_face_pair told_pair(const fractional *f, size_t i)
-{
-    const double *a = f->history.points + 4 * i, *b = a + 2;
-    return (mel_face_pair){ .a = { a[0], a[1] }, .b = { b[0], b[1] } };
-}
-
+/* Leaves the row behind. */
 static double predict(mel_engine *base, const double *a, const double *b)
 {
     fractional *f = (fractional *)base;
-    const mel_face_pair pair = { .a = { a[0], a[1] }, .b = { b[0], b[1] } };
-    double row[3];
-    mel_pivot_row(row, mel_spot_of(f->shares, pair.a), mel_spot_of(f->shares, pair.b));
-    const double first = mel_sampler_probability(f->sampler, row, gain_of(f, &pair));
+    row(&f->base, a, b, f->base.row);
+    const double first = mel_sampler_probability(f->sampler, f->base.row, gain_of(f, a, b));
     return f->direction == MEL_DECREASING ? 1.0 - first : first;
-}
-
-static mel_status hear(fractional *f, const mel_face_pair *pair, mel_answer answer, mel_error *err)
-{
-    double row[3];
-    for (size_t i = f->n_direction; i < f->history.n; i++) {
-        const mel_face_pair told = told_pair(f, i);
-        mel_sampler_set_gain(f->sampler, i - f->n_direction, gain_of(f, &told));
-    }
-    mel_pivot_row(row, mel_spot_of(f->shares, pair->a), mel_spot_of(f->shares, pair->b));
-    const mel_status status = mel_sampler_tell(f->sampler, row, gain_of(f, pair), turn(f, answer), err);
-    if (status == MEL_OK)
-        update_radius(f);
-    return status;
 }
 
 /* How far one answer must be ahead before an unknown direction counts as known. */
 static int lead_needed(const fractional *f)
 {
-    return (int)mel_answers_needed(&f->opt.assume);
+    return (int)mel_answers_needed(&f->base.opt.assume);
 }
 
 static void judge_direction(fractional *f, mel_answer answer)
@@ -103,253 +83,155 @@ static void judge_direction(fractional *f, mel_answer answer)
         f->direction = f->lead >= 0 ? MEL_INCREASING : MEL_DECREASING;
 }
 
-static mel_status fractional_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
+static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer, bool *apart, mel_error *err)
 {
     fractional *f = (fractional *)base;
-    const mel_face_pair asked = mel_face_pair_read(pair);
-    if (answer == MEL_ANSWER_SKIP) {
-        mel_history_skip(&f->history, pair);
-        double row[3];
-        mel_pivot_row(row, mel_spot_of(f->shares, asked.a), mel_spot_of(f->shares, asked.b));
-        mel_avoided_add(&f->avoided, row);
-        f->asked = false;
+    *apart = f->direction == MEL_DIRECTION_UNKNOWN;
+    if (*apart) {
+        judge_direction(f, answer);
         return MEL_OK;
     }
-    mel_status status = mel_history_reserve(&f->history, err);
-    if (status != MEL_OK)
-        return status;
-    const bool about_direction = f->direction == MEL_DIRECTION_UNKNOWN;
-    const double foreseen = predict(base, pair->a, pair->b);
-    if (about_direction)
-        judge_direction(f, answer);
-    else
-        status = hear(f, &asked, answer, err);
-    if (status != MEL_OK)
-        return status;
-    if (!about_direction)
-        mel_history_score(&f->history, answer, foreseen);
-    mel_history_add(&f->history, pair, about_direction);
-    mel_avoided_clear(&f->avoided);
-    f->asked = false;
-    return MEL_OK;
+    for (size_t i = f->n_direction; i < base->history.n; i++) {
+        const double *told = base->history.points + 4 * i;
+        mel_sampler_set_gain(f->sampler, i - f->n_direction, gain_of(f, told, told + 2));
+    }
+    if (f->direction == MEL_DECREASING && answer != MEL_ANSWER_SAME)
+        answer = answer == MEL_ANSWER_A ? MEL_ANSWER_B : MEL_ANSWER_A;
+    const double gain = gain_of(f, pair->a, pair->b);
+    const mel_status status = mel_sampler_tell(f->sampler, base->row, gain, answer, err);
+    if (status == MEL_OK)
+        look(f);
+    return status;
 }
 
 /* --- questions ---------------------------------------------------------------------------------- */
 
-static mel_status ask_direction(fractional *f, mel_error *err)
+static void put(double *x, mel_point point)
 {
-    const double tilt = (double)(f->avoided.n % 5); /* another pair when it was not answered */
-    const mel_status status = mel_face_support(&f->pair.a, f->face, 1.0, 1.0 + tilt, err);
-    return status == MEL_OK ? mel_face_support(&f->pair.b, f->face, -1.0, -1.0 - tilt, err) : status;
+    x[0] = point.tp;
+    x[1] = point.tn;
 }
 
-static bool ask_again(fractional *f)
+static mel_status ask_direction(mel_active *base, bool *asked, mel_error *err)
 {
-    double a[2], b[2];
-    if (f->avoided.n > 0 || !mel_history_repeat(a, b, &f->history, &f->opt, predict, &f->base))
-        return false;
-    f->pair = (mel_face_pair){ .a = { a[0], a[1] }, .b = { b[0], b[1] }, .repeated = true };
-    return true;
+    const fractional *f = (const fractional *)base;
+    *asked = f->direction == MEL_DIRECTION_UNKNOWN;
+    if (!*asked)
+        return MEL_OK;
+    const double tilt = (double)(base->avoided.n % 5); /* another pair when it was not answered */
+    mel_point a = { 0 }, b = { 0 };
+    mel_status status = mel_face_support(&a, f->face, 1.0, 1.0 + tilt, err);
+    if (status == MEL_OK)
+        status = mel_face_support(&b, f->face, -1.0, -1.0 - tilt, err);
+    put(base->a, a);
+    put(base->b, b);
+    return status;
 }
 
-static void choose(fractional *f, mel_rng *rng)
+static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
 {
-    mel_spot a = { 0 }, b = { 0 };
-    double information = 0.0;
-    mel_chords_choose(&a, &b, &information, f->chords, f->sampler, &f->avoided, rng);
-    if (information < MEL_LEAST_INFORMATION && f->avoided.n > 0) /* nothing else is worth asking */
-        mel_chords_choose(&a, &b, &information, f->chords, f->sampler, NULL, rng);
-    f->end = mel_end_of(&f->opt, mel_sampler_samples(f->sampler),
-                        &(mel_outlook){ .information = information, .margin = INFINITY });
-    if (f->end != MEL_END_NOT_YET)
-        return;
-    const bool swap = mel_rng_next(rng) >> 63 != 0; /* which is A is a coin toss */
-    f->pair.a = mel_point_of(f->shares, swap ? b : a);
-    f->pair.b = mel_point_of(f->shares, swap ? a : b);
-}
-
-static mel_status propose(fractional *f, mel_error *err)
-{
-    mel_rng rng;
-    mel_history_stream(&rng, &f->history, f->opt.seed);
-    f->pair = (mel_face_pair){ .repeated = false };
-    f->end = MEL_END_NOT_YET;
-    if (f->direction == MEL_DIRECTION_UNKNOWN)
-        return ask_direction(f, err);
-    if (mel_is_precise(f->radius, &f->opt, mel_sampler_samples(f->sampler)))
-        f->end = MEL_END_TOLERANCE;
-    else if (!ask_again(f))
-        choose(f, &rng);
-    return MEL_OK;
-}
-
-static mel_status fractional_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
-{
+    (void)err;
     fractional *f = (fractional *)base;
-    if (!f->asked) {
-        const mel_status status = propose(f, err);
-        if (status != MEL_OK)
-            return status;
-        f->asked = true;
-    }
-    mel_face_pair_write(pair, &f->pair);
-    *end = f->end;
+    mel_spot a = { 0 }, b = { 0 };
+    mel_outlook outlook = { .margin = INFINITY };
+    mel_chords_choose(&a, &b, &outlook.information, f->chords, f->sampler, &base->avoided, rng);
+    if (outlook.information < MEL_LEAST_INFORMATION && base->avoided.n > 0) /* nothing else is worth asking */
+        mel_chords_choose(&a, &b, &outlook.information, f->chords, f->sampler, NULL, rng);
+    base->end = mel_end_of(&base->opt, samples(base), &outlook);
+    put(base->a, mel_point_of(f->shares, a));
+    put(base->b, mel_point_of(f->shares, b));
+    mel_toss_sides(2, base->a, base->b, rng);
     return MEL_OK;
 }
 
 /* --- results ------------------------------------------------------------------------------------ */
 
-static mel_status fractional_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
-                                   mel_error *err)
+static mel_status coefficients(const mel_active *base, const double *w, double *out, mel_error *err)
 {
-    const fractional *f = (const fractional *)base;
-    const mel_samples *samples = mel_sampler_samples(f->sampler);
-    double *draw = mel_alloc(samples->count, MEL_FRACTIONAL_COEFFICIENTS * sizeof *draw);
-    if (draw == NULL)
-        return mel_fail_memory(err, "draws of the posterior");
-    for (size_t i = 0; i < samples->count; i++)
-        mel_pivot_metric(draw + i * MEL_FRACTIONAL_COEFFICIENTS, f->shares, samples->w + 3 * i);
-    *n = samples->count;
-    *n_coefficients = MEL_FRACTIONAL_COEFFICIENTS;
-    *values = draw;
+    (void)err;
+    mel_pivot_metric(out, ((const fractional *)base)->shares, w);
     return MEL_OK;
 }
 
-typedef struct {
-    double mean[MEL_FRACTIONAL_COEFFICIENTS], low[MEL_FRACTIONAL_COEFFICIENTS],
-        high[MEL_FRACTIONAL_COEFFICIENTS];
-} estimate;
-
-static mel_status find_estimate(estimate *e, const fractional *f, mel_error *err)
+static mel_status metric(mel_metric **out, const mel_active *base, const double *coefficient, mel_error *err)
 {
-    const mel_samples *samples = mel_sampler_samples(f->sampler);
-    const size_t n = samples->count;
-    double *column = mel_alloc(n * MEL_FRACTIONAL_COEFFICIENTS, sizeof *column);
-    if (column == NULL)
-        return mel_fail_memory(err, "the intervals");
-    for (size_t i = 0; i < n; i++) {
-        double coefficient[MEL_FRACTIONAL_COEFFICIENTS];
-        mel_pivot_metric(coefficient, f->shares, samples->w + 3 * i);
-        for (size_t k = 0; k < MEL_FRACTIONAL_COEFFICIENTS; k++)
-            column[k * n + i] = coefficient[k];
-    }
-    mel_pivot_metric(e->mean, f->shares, samples->mean);
-    const double level = mel_samples_level(samples, 0.975);
-    for (size_t k = 0; k < MEL_FRACTIONAL_COEFFICIENTS; k++) {
-        e->low[k] = fmin(e->mean[k], mel_quantile_select(n, column + k * n, 1.0 - level));
-        e->high[k] = fmax(e->mean[k], mel_quantile_select(n, column + k * n, level));
-    }
-    free(column);
-    return MEL_OK;
-}
-
-static mel_status fractional_result(mel_engine *base, mel_metric **metric, mel_summary *summary,
-                                    mel_error *err)
-{
-    fractional *f = (fractional *)base;
-    estimate e = { 0 };
-    mel_status status = find_estimate(&e, f, err);
-    if (status != MEL_OK)
-        return status;
-    const mel_orientation orientation = f->direction == MEL_DECREASING ? MEL_COST : MEL_UTILITY;
-    mel_metric *made = NULL;
-    status =
-        mel_metric_fractional(&made, MEL_FAMILY_LINEAR_FRACTIONAL, &mel_binary_layout, f->opt.class_names,
-                              orientation, e.mean, e.mean[2], e.mean + 3, e.mean[5], err);
-    if (status == MEL_OK)
-        status = mel_metric_set_intervals(made, e.low, e.high, err);
-    if (status != MEL_OK) {
-        mel_metric_free(made);
-        return status;
-    }
-    summary->radius = f->radius;
-    summary->error_rate = mel_sampler_samples(f->sampler)->error_rate;
-    summary->evidence = mel_reported_evidence(f->history.evidence, &f->opt);
-    *metric = made;
-    return MEL_OK;
-}
-
-static mel_status fractional_posterior(mel_engine *base, size_t n, double *angle, double *density,
-                                       mel_error *err)
-{
-    (void)base;
-    (void)n;
-    (void)angle;
-    (void)density;
-    return mel_fail(err, MEL_ESTATE, "a linear-fractional metric has no single angle");
+    const bool cost = ((const fractional *)base)->direction == MEL_DECREASING;
+    return mel_metric_fractional(out, MEL_FAMILY_LINEAR_FRACTIONAL, &mel_binary_layout, base->opt.class_names,
+                                 cost ? MEL_COST : MEL_UTILITY, coefficient, coefficient[2], coefficient + 3,
+                                 coefficient[5], err);
 }
 
 /* Two numbers are sought, so halving the radius takes two bits. */
-static uint32_t fractional_expected(mel_engine *base)
+static uint32_t expected(mel_engine *engine)
 {
-    const fractional *f = (const fractional *)base;
-    const double bits =
-        mel_bits_per_answer(mel_assumed(&f->opt.assume), mel_sampler_samples(f->sampler)->error_rate);
+    const mel_active *base = (const mel_active *)engine;
+    const fractional *f = (const fractional *)engine;
+    const double bits = mel_bits_per_answer(mel_assumed(&base->opt.assume), samples(base)->error_rate);
     double left = 0.0;
-    if (f->radius > f->opt.tolerance)
-        left = ceil(2.0 * log2(f->radius / f->opt.tolerance) / bits);
+    if (base->radius > base->opt.tolerance)
+        left = ceil(2.0 * log2(base->radius / base->opt.tolerance) / bits);
     if (f->direction == MEL_DIRECTION_UNKNOWN)
         left += (double)lead_needed(f);
     return (uint32_t)fmin(left, 1e6);
 }
 
-static void fractional_free(mel_engine *base)
+static void clear(mel_active *base)
 {
     fractional *f = (fractional *)base;
-    if (f == NULL)
-        return;
     mel_sampler_free(f->sampler);
     mel_chords_free(f->chords);
-    mel_avoided_free(&f->avoided);
-    mel_history_free(&f->history);
-    free(f);
 }
 
-static const mel_engine_ops fractional_ops = {
-    .next = fractional_next,
-    .tell = fractional_tell,
-    .result = fractional_result,
-    .posterior = fractional_posterior,
-    .draws = fractional_draws,
-    .expected = fractional_expected,
-    .free = fractional_free,
+static const mel_active_ops fractional_ops = {
+    .prepare = ask_direction,
+    .choose = choose,
+    .predict = predict,
+    .row = row,
+    .hear = hear,
+    .samples = samples,
+    .coefficients = coefficients,
+    .metric = metric,
+    .clear = clear,
+};
+static const mel_engine_ops fractional_engine = {
+    .next = mel_active_next,
+    .tell = mel_active_tell,
+    .result = mel_active_result,
+    .posterior = mel_active_no_angle,
+    .draws = mel_active_draws,
+    .expected = expected,
+    .free = mel_active_free,
 };
 
 /* The direction of the prior metric as the sampler sees it, which thinks of metrics that increase. */
 static mel_status set_prior(mel_sampler_options *sampling, double w[3], const fractional *f, mel_error *err)
 {
-    const mel_metric *metric = f->opt.prior;
-    if (metric == NULL)
+    const mel_session_options *opt = &f->base.opt;
+    if (opt->prior == NULL)
         return MEL_OK;
-    if (f->opt.direction == MEL_DIRECTION_UNKNOWN)
+    if (opt->direction == MEL_DIRECTION_UNKNOWN)
         return mel_fail(err, MEL_EINVAL, "with a prior metric the direction cannot be unknown");
-    if (!mel_pivot_of(w, f->shares, mel_metric_coefficient(metric)))
+    if (!mel_pivot_of(w, f->shares, mel_metric_coefficient(opt->prior)))
         return mel_fail(err, MEL_EINVAL, "the prior metric does not tell any two classifiers apart");
-    const bool cost = mel_metric_orientation(metric) == MEL_COST;
-    if (cost != (f->opt.direction == MEL_DECREASING))
+    const bool cost = mel_metric_orientation(opt->prior) == MEL_COST;
+    if (cost != (opt->direction == MEL_DECREASING))
         for (size_t i = 0; i < 3; i++)
             w[i] = -w[i];
     sampling->prior = w;
-    sampling->prior_strength = f->opt.prior_strength;
+    sampling->prior_strength = opt->prior_strength;
     return MEL_OK;
 }
 
-mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
-                                 mel_error *err)
+static mel_status set_up(fractional *f, const mel_face *face, mel_error *err)
 {
-    *out = NULL;
-    fractional *f = mel_alloc_zero(1, sizeof *f);
-    if (f == NULL)
-        return mel_fail_memory(err, "the posterior");
-    f->base.ops = &fractional_ops;
-    f->face = face;
-    f->opt = *opt;
-    f->history.size = 2;
-    f->direction = opt->direction;
-    f->shares = (mel_shares){ mel_face_positives(face), mel_face_negatives(face) };
-    double prior[3];
+    const mel_session_options *opt = &f->base.opt;
     const mel_noise_ops *noise = mel_assumed(&opt->assume);
     const bool costly = noise->errs == MEL_ERRS_BY_MARGIN && !noise->band;
+    f->face = face;
+    f->direction = opt->direction;
+    f->shares = (mel_shares){ mel_face_positives(face), mel_face_negatives(face) };
+    f->base.n_reported = MEL_FRACTIONAL_COEFFICIENTS;
+    double prior[3];
     mel_sampler_options sampling = {
         .dimension = 3,
         .samples = costly ? COSTLY_SAMPLES : SAMPLES,
@@ -359,18 +241,23 @@ mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const m
         .assume = opt->assume,
         .seed = opt->seed,
     };
-    mel_status status = mel_avoided_new(&f->avoided, 3, err);
+    mel_status status = mel_active_room(&f->base, 2, 3, err);
     if (status == MEL_OK)
         status = set_prior(&sampling, prior, f, err);
     if (status == MEL_OK)
         status = mel_sampler_new(&f->sampler, &sampling, err);
     if (status == MEL_OK)
-        status = mel_chords_new(&f->chords, face, mel_sampler_samples(f->sampler)->count, err);
-    if (status != MEL_OK) {
-        fractional_free(&f->base);
-        return status;
-    }
-    update_radius(f);
-    *out = &f->base;
-    return MEL_OK;
+        status = mel_chords_new(&f->chords, face, samples(&f->base)->count, err);
+    if (status == MEL_OK)
+        look(f);
+    return status;
+}
+
+mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+                                 mel_error *err)
+{
+    mel_active *e = NULL;
+    const mel_status status =
+        mel_active_new(&e, sizeof(fractional), &fractional_engine, &fractional_ops, opt, err);
+    return mel_active_ready(out, e, status == MEL_OK ? set_up((fractional *)e, face, err) : status);
 }

@@ -1,0 +1,265 @@
+/* What all active engines do alike, whatever their posterior: asking, hearing, ending, reporting. */
+#include "elicit/active/engine.h"
+
+#include "elicit/active/select.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const mel_engine_ops mel_active_engine = {
+    .next = mel_active_next,
+    .tell = mel_active_tell,
+    .result = mel_active_result,
+    .posterior = mel_active_no_angle,
+    .draws = mel_active_draws,
+    .expected = mel_active_expected,
+    .free = mel_active_free,
+};
+
+/* --- making one --------------------------------------------------------------------------------- */
+
+void mel_active_free(mel_engine *base)
+{
+    mel_active *e = (mel_active *)base;
+    if (e == NULL)
+        return;
+    e->ops->clear(e);
+    mel_avoided_free(&e->avoided);
+    mel_history_free(&e->history);
+    free(e->row);
+    free(e);
+}
+
+mel_status mel_active_new(mel_active **out, size_t bytes, const mel_engine_ops *engine,
+                          const mel_active_ops *ops, const mel_session_options *opt, mel_error *err)
+{
+    mel_active *e = *out = mel_alloc_zero(1, bytes);
+    if (e == NULL)
+        return mel_fail_memory(err, "the posterior");
+    e->base.ops = engine;
+    e->ops = ops;
+    e->opt = *opt;
+    return MEL_OK;
+}
+
+mel_status mel_active_room(mel_active *e, size_t size, size_t dimension, mel_error *err)
+{
+    e->history.size = size;
+    e->row = mel_alloc_zero(dimension + 2 * size, sizeof(double));
+    if (e->row == NULL)
+        return mel_fail_memory(err, "the question");
+    e->a = e->row + dimension;
+    e->b = e->a + size;
+    return mel_avoided_new(&e->avoided, dimension, err);
+}
+
+mel_status mel_active_ready(mel_engine **out, mel_active *e, mel_status status)
+{
+    *out = NULL;
+    if (status != MEL_OK) {
+        mel_active_free((mel_engine *)e);
+        return status;
+    }
+    e->opt.signs = NULL; /* borrowed pointers end here */
+    e->opt.prior = NULL;
+    e->opt.pool = NULL;
+    e->first_radius = e->radius;
+    *out = &e->base;
+    return MEL_OK;
+}
+
+/* --- answers ------------------------------------------------------------------------------------ */
+
+mel_status mel_active_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err)
+{
+    mel_active *e = (mel_active *)base;
+    mel_status status = mel_history_reserve(&e->history, err);
+    if (status != MEL_OK)
+        return status;
+    if (answer == MEL_ANSWER_SKIP) {
+        e->ops->row(e, pair->a, pair->b, e->row);
+        mel_avoided_add(&e->avoided, e->row);
+        mel_history_skip(&e->history, pair);
+        e->asked = false;
+        return MEL_OK;
+    }
+    const double foreseen = e->ops->finds_evidence ? NAN : e->ops->predict(base, pair->a, pair->b);
+    bool apart = false;
+    status = e->ops->hear(e, pair, answer, &apart, err);
+    if (status != MEL_OK)
+        return status;
+    if (!apart && !e->ops->finds_evidence)
+        mel_history_score(&e->history, answer, foreseen);
+    mel_history_add(&e->history, pair, apart);
+    mel_avoided_clear(&e->avoided);
+    e->asked = false;
+    return MEL_OK;
+}
+
+/* --- questions ---------------------------------------------------------------------------------- */
+
+/* Whether the radius that will be reported is as small as asked for, and samples mix well enough for that to
+ * be trusted. */
+static bool is_precise(const mel_active *e)
+{
+    if (e->ops->precise != NULL)
+        return e->ops->precise(e);
+    return e->radius <= e->opt.tolerance && e->ops->samples(e)->scale_reduction <= MEL_POOR_MIXING;
+}
+
+mel_end mel_end_of(const mel_session_options *opt, const mel_samples *samples, const mel_outlook *best)
+{
+    const bool hidden = samples->noise->band && (best->margin < MEL_LEAST_OF_BAND * opt->assume.size ||
+                                                 samples->lately_in_band >= MEL_MOST_IN_BAND);
+    if (!hidden && best->information >= MEL_LEAST_INFORMATION)
+        return MEL_END_NOT_YET;
+    return samples->noise->errs == MEL_ERRS_NEVER ? MEL_END_EXHAUSTED : MEL_END_NOISE;
+}
+
+static mel_status propose(mel_active *e, mel_error *err)
+{
+    mel_rng rng;
+    mel_history_stream(&rng, &e->history, e->opt.seed);
+    e->repeated = false;
+    e->end = MEL_END_NOT_YET;
+    bool asked = false;
+    const mel_status status = e->ops->prepare != NULL ? e->ops->prepare(e, &asked, err) : MEL_OK;
+    if (status != MEL_OK || asked)
+        return status;
+    if (is_precise(e)) {
+        e->end = MEL_END_TOLERANCE;
+        return MEL_OK;
+    }
+    e->repeated =
+        e->avoided.n == 0 && mel_history_repeat(e->a, e->b, &e->history, &e->opt, e->ops->predict, &e->base);
+    return e->repeated ? MEL_OK : e->ops->choose(e, &rng, err);
+}
+
+mel_status mel_active_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err)
+{
+    mel_active *e = (mel_active *)base;
+    const size_t bytes = e->history.size * sizeof(double);
+    const mel_status status = e->asked ? MEL_OK : propose(e, err);
+    if (status != MEL_OK)
+        return status;
+    e->asked = true;
+    memcpy(pair->a, e->a, bytes);
+    memcpy(pair->b, e->b, bytes);
+    pair->repeated = e->repeated;
+    if (e->ops->note != NULL && e->end == MEL_END_NOT_YET && pair->note_a != NULL)
+        e->ops->note(e, pair);
+    *end = e->end;
+    return MEL_OK;
+}
+
+uint32_t mel_active_expected(mel_engine *base)
+{
+    const mel_active *e = (const mel_active *)base;
+    const double bits = mel_bits_per_answer(mel_assumed(&e->opt.assume), e->ops->samples(e)->error_rate);
+    return mel_history_expected(&e->history, e->numbers, e->first_radius, e->radius, e->opt.tolerance, bits);
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+/* One row of coefficients per sample, those without a metric of the reported form left out; at least one. */
+mel_status mel_active_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
+                            mel_error *err)
+{
+    const mel_active *e = (const mel_active *)base;
+    const mel_samples *samples = e->ops->samples(e);
+    double *draw = mel_alloc_zero(samples->count, e->n_reported * sizeof *draw);
+    if (draw == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    size_t kept = 0;
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < samples->count; i++) {
+        status = e->ops->coefficients(e, e->w + i * samples->dimension, draw + kept * e->n_reported, err);
+        kept += status == MEL_OK;
+    }
+    if (kept == 0) {
+        free(draw);
+        return status;
+    }
+    *n = kept;
+    *n_coefficients = e->n_reported;
+    *values = draw;
+    return MEL_OK;
+}
+
+/* 95% intervals of the vectors' coordinates, which those of the coefficients follow from. */
+static mel_status map_intervals(const mel_active *e, double level, double *low, double *high, mel_error *err)
+{
+    const mel_samples *samples = e->ops->samples(e);
+    const size_t d = samples->dimension;
+    double *column = mel_alloc(samples->count + 2 * d, sizeof *column);
+    if (column == NULL)
+        return mel_fail_memory(err, "the intervals");
+    double *least = column + samples->count, *most = least + d;
+    mel_column_intervals(samples->count, d, e->w, e->middle, level, column, least, most);
+    mel_status status = e->ops->coefficients(e, least, low, err);
+    if (status == MEL_OK)
+        status = e->ops->coefficients(e, most, high, err);
+    free(column);
+    return status;
+}
+
+/* The 95% interval of every coefficient, around the middle at least. */
+static mel_status find_intervals(mel_active *e, const double *middle, double *low, double *high,
+                                 mel_error *err)
+{
+    const double level = mel_samples_level(e->ops->samples(e), 0.975);
+    if (e->coordinatewise)
+        return map_intervals(e, level, low, high, err);
+    size_t n = 0, width = 0;
+    double *draw = NULL;
+    const mel_status status = mel_active_draws(&e->base, &n, &width, &draw, err);
+    if (status != MEL_OK)
+        return status;
+    double *column = mel_alloc(n, sizeof *column);
+    if (column != NULL)
+        mel_column_intervals(n, width, draw, middle, level, column, low, high);
+    free(draw);
+    free(column);
+    return column != NULL ? MEL_OK : mel_fail_memory(err, "the intervals");
+}
+
+static mel_status make_metric(mel_metric **out, mel_active *e, double *middle, mel_error *err)
+{
+    double *low = middle + e->n_reported, *high = low + e->n_reported;
+    mel_status status = e->ops->coefficients(e, e->middle, middle, err);
+    if (status == MEL_OK)
+        status = find_intervals(e, middle, low, high, err);
+    if (status == MEL_OK)
+        status = e->ops->metric(out, e, middle, err);
+    return status == MEL_OK ? mel_metric_set_intervals(*out, low, high, err) : status;
+}
+
+mel_status mel_active_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+{
+    mel_active *e = (mel_active *)base;
+    mel_metric *made = NULL;
+    double *room = mel_alloc_zero(3 * e->n_reported, sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "the metric that was found");
+    const mel_status status = make_metric(&made, e, room, err);
+    free(room);
+    if (status != MEL_OK) {
+        mel_metric_free(made);
+        return status;
+    }
+    summary->radius = e->radius;
+    summary->error_rate = e->ops->samples(e)->error_rate;
+    summary->evidence = mel_reported_evidence(e->history.evidence, &e->opt);
+    *metric = made;
+    return MEL_OK;
+}
+
+mel_status mel_active_no_angle(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
+{
+    (void)base;
+    (void)n;
+    (void)angle;
+    (void)density;
+    return mel_fail(err, MEL_ESTATE, "only a linear metric on a face has a single angle");
+}
