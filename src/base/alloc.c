@@ -1,3 +1,4 @@
+/* Checked allocation. */
 #include "base/internal.h"
 
 #include <stdlib.h>
@@ -27,6 +28,28 @@ bool mel_grow(void **block, size_t n, size_t size)
     if (bigger == NULL)
         return false;
     *block = bigger;
+    return true;
+}
+
+bool mel_parts_new(size_t n, const mel_part *parts)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < n; i++)
+        total += parts[i].n;
+    double *at = mel_alloc_zero(total, sizeof *at);
+    for (size_t i = 0; i < n && at != NULL; at += parts[i++].n)
+        *parts[i].at = at;
+    return at != NULL;
+}
+
+bool mel_parts_grow(size_t n, const mel_part *parts)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *block = *parts[i].at;
+        if (!mel_grow(&block, parts[i].n, sizeof **parts[i].at))
+            return false;
+        *parts[i].at = block;
+    }
     return true;
 }
 

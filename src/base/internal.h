@@ -21,6 +21,17 @@ void *mel_alloc_zero(size_t n, size_t size);
 bool mel_grow(void **block, size_t n, size_t size);
 char *mel_strdup(const char *text);
 
+/* Blocks of doubles that are made, or grow, together. */
+typedef struct {
+    double **at;
+    size_t n;
+} mel_part;
+#define MEL_PARTS(parts) (sizeof(parts) / sizeof *(parts)), (parts)
+/* One zeroed block for all parts, which is the first one's: *parts[0].at is to be freed. False: no memory. */
+bool mel_parts_new(size_t n, const mel_part *parts);
+/* mel_grow for each. */
+bool mel_parts_grow(size_t n, const mel_part *parts);
+
 /* Lays the caller's options over defaults of `size` bytes: both start with struct_size, and a caller built
  * against an older header knows fewer fields. from NULL: the defaults. MEL_EINVAL, with `what` they are, when
  * they were never initialised or hold fields that this library does not know. */

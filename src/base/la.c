@@ -444,6 +444,20 @@ void mel_cholesky_raised(size_t n, double *a, double share)
     }
 }
 
+void mel_solve_lower(size_t n, const double *l, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = (x[i] - mel_dot(i, l + i * n, x)) / l[i * n + i];
+}
+
+void mel_solve_upper(size_t n, const double *l, double *x)
+{
+    for (size_t i = n; i-- > 0;) {
+        x[i] /= l[i * n + i];
+        mel_axpy(i, -x[i], l + i * n, x);
+    }
+}
+
 void mel_cholesky_solve(size_t n, const double *l, size_t lda, double *b)
 {
     if (n == 0)

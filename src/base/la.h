@@ -41,6 +41,9 @@ mel_status mel_cholesky(size_t n, double *a, size_t lda, mel_error *err);
 void mel_cholesky_raised(size_t n, double *a, double share);
 /* Solves L L' x = b in place with the factor of mel_cholesky. */
 void mel_cholesky_solve(size_t n, const double *l, size_t lda, double *b);
+/* x = L^-1 x and x = L'^-1 x with such a factor, sums in a fixed order. */
+void mel_solve_lower(size_t n, const double *l, double *x);
+void mel_solve_upper(size_t n, const double *l, double *x);
 /* A (m x n, m >= n) = Q R: a becomes Q (orthonormal columns), r (n x n) upper triangular with a
  * non-negative diagonal, so that the factorisation is unique. */
 mel_status mel_qr(size_t m, size_t n, double *a, size_t lda, double *r, size_t ldr, mel_error *err);

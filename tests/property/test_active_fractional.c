@@ -5,11 +5,35 @@
 #include "base/la.h"
 #include "base/stat.h"
 #include "elicit/active/ask/chord.h"
-#include "elicit/face_pair.h"
+#include "elicit/engine.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Questions on a planar face. */
+typedef struct {
+    mel_point a, b;
+    bool repeated;
+} face_pair;
+
+static void face_pair_write(mel_pair *out, const face_pair *pair)
+{
+    out->a[0] = pair->a.tp;
+    out->a[1] = pair->a.tn;
+    out->b[0] = pair->b.tp;
+    out->b[1] = pair->b.tn;
+    out->repeated = pair->repeated;
+}
+
+static face_pair face_pair_read(const mel_pair *pair)
+{
+    return (face_pair){
+        .a = { pair->a[0], pair->a[1] },
+        .b = { pair->b[0], pair->b[1] },
+        .repeated = pair->repeated,
+    };
+}
 
 #ifdef __SANITIZE_ADDRESS__
 enum { METRICS = 100, NOISY = 20, ALGEBRA = 500 };
@@ -220,7 +244,7 @@ static void finish(elicitation *e)
 }
 
 /* The next question, asked twice; every pair must be feasible and two different points. */
-static mel_end next(elicitation *e, mel_face_pair *pair)
+static mel_end next(elicitation *e, face_pair *pair)
 {
     double room[4], room_again[4];
     mel_pair written = { .a = room, .b = room + 2 }, again = { .a = room_again, .b = room_again + 2 };
@@ -229,7 +253,7 @@ static mel_end next(elicitation *e, mel_face_pair *pair)
     assert_ok(e->engine->ops->next(e->engine, &written, &end, &err), &err);
     assert_ok(e->engine->ops->next(e->engine, &again, &end_again, &err), &err);
     assert_int_equal(end, end_again);
-    *pair = mel_face_pair_read(&written);
+    *pair = face_pair_read(&written);
     if (end != MEL_END_NOT_YET)
         return end;
     assert_memory_equal(room, room_again, sizeof room);
@@ -239,16 +263,16 @@ static mel_end next(elicitation *e, mel_face_pair *pair)
     return end;
 }
 
-static void answer(elicitation *e, const mel_face_pair *pair, mel_answer reply)
+static void answer(elicitation *e, const face_pair *pair, mel_answer reply)
 {
     double room[4];
     mel_pair written = { .a = room, .b = room + 2 };
     mel_error err;
-    mel_face_pair_write(&written, pair);
+    face_pair_write(&written, pair);
     assert_ok(e->engine->ops->tell(e->engine, &written, reply, &err), &err);
 }
 
-static mel_answer truthful(const parameters *m, const mel_face_pair *pair)
+static mel_answer truthful(const parameters *m, const face_pair *pair)
 {
     return value(m, pair->a) > value(m, pair->b) ? MEL_ANSWER_A : MEL_ANSWER_B;
 }
@@ -303,7 +327,7 @@ static outcome *elicit_random(double a, double b, bool prior, size_t runs, uint6
         opt.tolerance = 1e-6;
         elicitation e = begin(face, &opt);
         for (size_t q = 1; q <= QUESTIONS; q++) {
-            mel_face_pair pair;
+            face_pair pair;
             assert_int_equal(next(&e, &pair), MEL_END_NOT_YET);
             answer(&e, &pair, truthful(&truth, &pair));
             if (q == 2 || q % 4 == 0)
@@ -495,7 +519,7 @@ static void test_contradiction(void **state)
     mel_face *face = logistic_face(5.0, 0.0);
     const mel_session_options opt = options();
     elicitation e = begin(face, &opt);
-    mel_face_pair pair;
+    face_pair pair;
     assert_int_equal(next(&e, &pair), MEL_END_NOT_YET);
     answer(&e, &pair, MEL_ANSWER_A);
     answer(&e, &pair, MEL_ANSWER_B);
@@ -518,7 +542,7 @@ static void test_about_the_same(void **state)
     elicitation e = begin(face, &opt);
     size_t same = 0;
     for (int q = 0; q < 16; q++) {
-        mel_face_pair pair;
+        face_pair pair;
         if (next(&e, &pair) != MEL_END_NOT_YET)
             break;
         const bool near = fabs(value(&truth, pair.a) - value(&truth, pair.b)) < 0.02;
@@ -568,7 +592,7 @@ static void test_direction(void **state)
         opt.assume.kind = rows[i].assume;
         elicitation e = begin(face, &opt);
         assert_true(e.engine->ops->expected(e.engine) >= rows[i].first);
-        mel_face_pair pair;
+        face_pair pair;
         for (uint32_t q = 0; next(&e, &pair) == MEL_END_NOT_YET; q++) {
             const bool about_direction = pair.a.tp == best.tp && pair.b.tp == worst.tp;
             assert_int_equal(about_direction, q < rows[i].first);
@@ -593,7 +617,7 @@ static void test_undecided(void **state)
     mel_session_options opt = options();
     opt.direction = MEL_DIRECTION_UNKNOWN;
     elicitation e = begin(face, &opt);
-    mel_face_pair first, pair;
+    face_pair first, pair;
     assert_int_equal(next(&e, &first), MEL_END_NOT_YET);
     pair = first;
     int tries = 0;
@@ -606,7 +630,7 @@ static void test_undecided(void **state)
     mel_face_free(face);
 }
 
-static bool is_swapped(const mel_face_pair *x, const mel_face_pair *y)
+static bool is_swapped(const face_pair *x, const face_pair *y)
 {
     return x->a.tp == y->b.tp && x->a.tn == y->b.tn && x->b.tp == y->a.tp && x->b.tn == y->a.tn;
 }
@@ -633,7 +657,7 @@ static void test_repetition(void **state)
         opt.assume.kind = rows[i].assume;
         opt.repeat_every = rows[i].every;
         elicitation e = begin(face, &opt);
-        mel_face_pair pair[ASKED];
+        face_pair pair[ASKED];
         bool repeated[ASKED] = { false };
         size_t repeats = 0;
         for (size_t q = 0; q < ASKED; q++) {
@@ -667,7 +691,7 @@ static void test_replay(void **state)
     elicitation other = begin(face, &opt);
     size_t different = 0;
     for (int q = 0; q < 12; q++) {
-        mel_face_pair a, b, c;
+        face_pair a, b, c;
         assert_int_equal(next(&one, &a), MEL_END_NOT_YET);
         assert_int_equal(next(&two, &b), MEL_END_NOT_YET);
         assert_int_equal(next(&other, &c), MEL_END_NOT_YET);
@@ -693,7 +717,7 @@ static void test_segment(void **state)
     mel_face *face = logistic_face(0.0, 0.3);
     const mel_session_options opt = options();
     elicitation e = begin(face, &opt);
-    mel_face_pair pair;
+    face_pair pair;
     assert_int_equal(next(&e, &pair), MEL_END_NOT_YET);
     answer(&e, &pair, MEL_ANSWER_A);
     assert_int_equal(next(&e, &pair), MEL_END_EXHAUSTED);
@@ -716,7 +740,7 @@ static void test_few_scores(void **state)
     };
     const mel_session_options opt = options();
     elicitation e = begin(face, &opt);
-    mel_face_pair pair;
+    face_pair pair;
     uint32_t asked = 0;
     for (; next(&e, &pair) == MEL_END_NOT_YET; asked++)
         answer(&e, &pair, truthful(&truth, &pair));

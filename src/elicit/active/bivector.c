@@ -11,9 +11,7 @@
 void mel_region_clear(mel_region *region)
 {
     free(region->origin);
-    free(region->unit);
     free(region->sign);
-    free(region->room);
     *region = (mel_region){ .n = 0 };
 }
 
@@ -21,11 +19,9 @@ static mel_status make_region(mel_region *region, size_t n, const mel_layout *la
                               const mel_session_options *opt, mel_error *err)
 {
     *region = (mel_region){ .n = n };
-    region->origin = mel_alloc_zero(n, sizeof(double));
-    region->unit = mel_alloc_zero(n, sizeof(double));
+    const mel_part parts[] = { { &region->origin, n }, { &region->unit, n }, { &region->room, 2 * n } };
     region->sign = mel_alloc_zero(n, sizeof *region->sign);
-    region->room = mel_alloc_zero(n, 2 * sizeof(double));
-    if (region->origin == NULL || region->unit == NULL || region->sign == NULL || region->room == NULL)
+    if (region->sign == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the region");
     if (n < 2)
         return mel_fail(err, MEL_EINVAL, "linear-fractional metrics need at least 2 statistics, not %zu", n);

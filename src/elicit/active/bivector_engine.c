@@ -10,7 +10,6 @@
 #include "elicit/active/ask/line.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,23 +115,9 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
 static void note(const mel_active *base, mel_pair *pair)
 {
     const engine *e = (const engine *)base;
-    size_t classes[2] = { 0, 1 };
-    const mel_face *face = mel_lines_face(e->lines, base->a, base->b, classes);
-    if (face == NULL)
-        return;
-    char number[2][24];
-    const char *name[2];
-    double share[2];
-    for (size_t side = 0; side < 2; side++) {
-        const size_t k = classes[side];
-        (void)snprintf(number[side], sizeof number[side], "%zu", k);
-        name[side] = base->opt.class_names != NULL ? base->opt.class_names[k] : number[side];
-        share[side] = mel_lines_share(e->lines, k);
-    }
-    const mel_point a = { base->a[classes[0]] * share[0], base->a[classes[1]] * share[1] };
-    const mel_point b = { base->b[classes[0]] * share[0], base->b[classes[1]] * share[1] };
-    mel_note_point(pair->note_a, face, a, name[0], name[1]);
-    mel_note_point(pair->note_b, face, b, name[0], name[1]);
+    const mel_class_faces *faces = mel_lines_faces(e->lines);
+    if (faces != NULL)
+        mel_class_faces_note(faces, base->opt.class_names, base->a, base->b, pair->note_a, pair->note_b);
 }
 
 static mel_status coefficients(const mel_active *base, const double *w, double *out, mel_error *err)

@@ -172,6 +172,18 @@ mel_status mel_basis_add_signs(mel_basis *f, const mel_session_options *opt, dou
     return MEL_OK;
 }
 
+void mel_basis_difference(const mel_basis *f, const double *a, const double *b, double *x)
+{
+    for (size_t i = 0; i < f->size; i++)
+        x[i] = a[i] - b[i];
+}
+
+void mel_basis_same_slope(const mel_basis *f, const double *c, const double *w, double *out)
+{
+    (void)c;
+    memcpy(out, w, f->size * sizeof *out);
+}
+
 /* --- pairs in the ball ---------------------------------------------------------------------------- */
 
 double mel_basis_reach(const mel_basis *f, const double *c, const double *delta)

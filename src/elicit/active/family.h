@@ -93,6 +93,10 @@ void mel_basis_add_sign(mel_basis *f, size_t i, double sign);
 mel_status mel_basis_add_signs(mel_basis *f, const mel_session_options *opt, double turn, bool by_direction,
                                mel_error *err);
 
+/* ops->row and ops->slope where the features are the statistics themselves. */
+void mel_basis_difference(const mel_basis *f, const double *a, const double *b, double *x);
+void mel_basis_same_slope(const mel_basis *f, const double *c, const double *w, double *out);
+
 /* The largest t with c + t delta and c - t delta in the ball of every group. */
 double mel_basis_reach(const mel_basis *f, const double *c, const double *delta);
 /* a = c + t delta, b = c - t delta. */

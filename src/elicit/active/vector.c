@@ -23,26 +23,15 @@ typedef struct {
     double *w;                /* D */
 } fit;
 
-static void clear_fit(fit *t)
-{
-    free(t->row);
-    free(t->difference);
-    free(t->whole);
-    free(t->point);
-    free(t->w);
-}
-
 static mel_status make_fit(fit *t, const mel_basis *f, mel_error *err)
 {
-    t->pairs = 2 * f->dimension + 8;
-    t->row = mel_alloc_zero(t->pairs * f->dimension, sizeof *t->row);
-    t->difference = mel_alloc_zero(t->pairs, sizeof *t->difference);
-    t->whole = mel_alloc_zero(t->pairs, sizeof *t->whole);
-    t->point = mel_alloc_zero(f->size, 2 * sizeof *t->point);
+    const size_t pairs = t->pairs = 2 * f->dimension + 8;
+    const mel_part parts[] = { { &t->row, pairs * f->dimension },
+                               { &t->difference, pairs },
+                               { &t->whole, pairs },
+                               { &t->point, 2 * f->size } };
     t->w = mel_alloc_zero(f->dimension, sizeof *t->w);
-    return t->row != NULL && t->difference != NULL && t->whole != NULL && t->point != NULL && t->w != NULL
-               ? MEL_OK
-               : mel_fail_memory(err, "the prior");
+    return t->w != NULL && mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "the prior");
 }
 
 /* Points are anywhere between 0 and 1: what the metric is in the formula, not what can be achieved. */
@@ -102,10 +91,10 @@ mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_metric *
     mel_status status = make_fit(&t, f, err);
     if (status == MEL_OK)
         status = solve(&t, f, metric, err);
-    if (status == MEL_OK) {
+    free(t.row); /* and all that was made with it */
+    if (status == MEL_OK)
         *out = t.w;
-        t.w = NULL;
-    }
-    clear_fit(&t);
+    else
+        free(t.w);
     return status;
 }

@@ -20,11 +20,10 @@ static const double two_over_pi = 0.63661977236758134308;
 typedef struct {
     size_t a, b;
     double score;
-} pool_pair;
+} candidate_pair;
 
 struct mel_candidates {
     size_t count, dimension, samples;
-    double *room;
     double *point;      /* count x D */
     double *spread;     /* count x D: covariance times point */
     double *value;      /* count: utility of the mean */
@@ -42,14 +41,14 @@ struct mel_candidates {
     double blur2;  /* variance of what blurs small differences */
     double trust2; /* squared share of answers to large differences that are not random */
     size_t n_best;
-    pool_pair best[JUDGED]; /* a heap, the lowest score first */
+    candidate_pair best[JUDGED]; /* a heap, the lowest score first */
 };
 
 void mel_candidates_free(mel_candidates *chooser)
 {
     if (chooser == NULL)
         return;
-    free(chooser->room);
+    free(chooser->point); /* and all that was made with it */
     free(chooser);
 }
 
@@ -58,34 +57,25 @@ mel_status mel_candidates_new(mel_candidates **out, size_t count, size_t dimensi
 {
     *out = NULL;
     if (count < 2)
-        return mel_fail(err, MEL_EINVAL, "questions need a pool of at least 2 classifiers, not %zu", count);
+        return mel_fail(err, MEL_EINVAL, "questions need at least 2 candidates, not %zu", count);
     for (size_t i = 0; i < count; i++)
         if (!mel_all_finite(dimension, point + i * dimension))
-            return mel_fail(err, MEL_EINVAL, "classifier %zu of the pool has a feature that is not finite",
-                            i + 1);
+            return mel_fail(err, MEL_EINVAL, "classifier %zu has a feature that is not finite", i + 1);
     mel_candidates *q = mel_alloc_zero(1, sizeof *q);
     if (q == NULL)
-        return mel_fail_memory(err, "the pool");
-    const size_t points = count * dimension, cloud = samples * dimension;
-    q->room = mel_alloc_zero(2 * points + count + 2 * cloud + (2 + dimension) * dimension + 2 * samples,
-                             sizeof(double));
-    if (q->room == NULL) {
+        return mel_fail_memory(err, "the candidates");
+    const size_t d = dimension, points = count * d, cloud = samples * d;
+    const mel_part parts[] = { { &q->point, points },  { &q->spread, points },    { &q->value, count },
+                               { &q->sample, cloud },  { &q->bounded, cloud },    { &q->row, d },
+                               { &q->mean, d },        { &q->covariance, d * d }, { &q->margin, samples },
+                               { &q->likely, samples } };
+    if (!mel_parts_new(MEL_PARTS(parts))) {
         mel_candidates_free(q);
-        return mel_fail_memory(err, "the pool");
+        return mel_fail_memory(err, "the candidates");
     }
     q->count = count;
     q->dimension = dimension;
     q->samples = samples;
-    q->point = q->room;
-    q->spread = q->point + points;
-    q->value = q->spread + points;
-    q->sample = q->value + count;
-    q->bounded = q->sample + cloud;
-    q->row = q->bounded + cloud;
-    q->mean = q->row + dimension;
-    q->covariance = q->mean + dimension;
-    q->margin = q->covariance + dimension * dimension;
-    q->likely = q->margin + samples;
     memcpy(q->point, point, points * sizeof(double));
     *out = q;
     return MEL_OK;
@@ -154,11 +144,6 @@ static void read_samples(mel_candidates *q, const mel_samples *samples)
     find_moments(q);
 }
 
-static double entropy(double p)
-{
-    return p <= 0.0 || p >= 1.0 ? 0.0 : -(p * log2(p) + (1.0 - p) * log2(1.0 - p));
-}
-
 /* P(A) for every sample, into likely, from the pair's margins; its mean. */
 static double predict(mel_candidates *q, const mel_sampler *sampler, size_t a, size_t b)
 {
@@ -192,7 +177,7 @@ static double mean_entropy(const mel_candidates *q)
 {
     double sum = 0.0;
     for (size_t i = 0; i < q->samples; i++)
-        sum += entropy(q->likely[i]);
+        sum += mel_entropy(q->likely[i]);
     return sum / (double)q->samples;
 }
 
@@ -217,7 +202,7 @@ static mel_outlook look_at(mel_candidates *q, const mel_sampler *sampler, size_t
     for (size_t i = 0; i < q->samples; i++)
         outlook.margin += fabs(q->margin[i]);
     outlook.margin /= n;
-    outlook.information = fmax(0.0, entropy(share) - (isnan(q->known) ? mean_entropy(q) : q->known));
+    outlook.information = fmax(0.0, mel_entropy(share) - (isnan(q->known) ? mean_entropy(q) : q->known));
     return outlook.margin > 0.0 ? outlook : (mel_outlook){ 0 };
 }
 
@@ -286,8 +271,8 @@ static void look_at_noise(mel_candidates *q, const mel_sampler *sampler)
 
 static void sift_down(mel_candidates *q)
 {
-    pool_pair *heap = q->best;
-    const pool_pair moved = heap[0];
+    candidate_pair *heap = q->best;
+    const candidate_pair moved = heap[0];
     size_t at = 0;
     for (size_t child = 1; child < q->n_best; child = 2 * at + 1) {
         if (child + 1 < q->n_best && heap[child + 1].score < heap[child].score)
@@ -300,9 +285,9 @@ static void sift_down(mel_candidates *q)
     heap[at] = moved;
 }
 
-static void keep(mel_candidates *q, pool_pair pair)
+static void keep(mel_candidates *q, candidate_pair pair)
 {
-    pool_pair *heap = q->best;
+    candidate_pair *heap = q->best;
     if (q->n_best == JUDGED) {
         heap[0] = pair;
         sift_down(q);
@@ -336,10 +321,10 @@ static void consider(mel_candidates *q, size_t a, size_t b)
     const double open = 0.25 * (1.0 - q->trust2) + q->trust2 * tail * (1.0 - tail);
     const double score = most * q->trust2 * 0.25 * two_over_pi * exp(-z2) / open;
     if (score > least)
-        keep(q, (pool_pair){ .a = a, .b = b, .score = score });
+        keep(q, (candidate_pair){ .a = a, .b = b, .score = score });
 }
 
-static bool before(const pool_pair *one, const pool_pair *other)
+static bool before(const candidate_pair *one, const candidate_pair *other)
 {
     return one->a != other->a ? one->a < other->a : one->b < other->b;
 }
@@ -355,10 +340,10 @@ void mel_candidates_choose(size_t *a, size_t *b, mel_outlook *outlook, mel_candi
     for (size_t i = 0; i + 1 < q->count; i++)
         for (size_t j = i + 1; j < q->count; j++)
             consider(q, i, j);
-    const pool_pair *chosen = NULL;
+    const candidate_pair *chosen = NULL;
     *outlook = (mel_outlook){ 0 };
     for (size_t i = 0; i < q->n_best; i++) {
-        const pool_pair *pair = &q->best[i];
+        const candidate_pair *pair = &q->best[i];
         const mel_outlook here = look_at(q, sampler, pair->a, pair->b);
         const double value = worth(here), best = worth(*outlook);
         if (chosen != NULL && (value < best || (value == best && !before(pair, chosen))))

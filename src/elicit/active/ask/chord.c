@@ -54,9 +54,7 @@ void mel_chords_free(mel_chords *chords)
 {
     if (chords == NULL)
         return;
-    free(chords->angle);
-    free(chords->likely);
-    free(chords->work);
+    free(chords->angle); /* and all that was made with it */
     free(chords);
 }
 
@@ -121,10 +119,10 @@ mel_status mel_chords_new(mel_chords **out, const mel_face *face, size_t samples
     chords->shares = (mel_shares){ mel_face_positives(face), mel_face_negatives(face) };
     chords->stride = (samples + SCORED - 1) / SCORED;
     chords->scored = samples / chords->stride;
-    chords->angle = mel_alloc(chords->scored * SPOTS, sizeof(double));
-    chords->likely = mel_alloc(chords->scored, sizeof(double));
-    chords->work = mel_alloc(samples, sizeof(double));
-    if (chords->angle == NULL || chords->likely == NULL || chords->work == NULL) {
+    const mel_part parts[] = { { &chords->angle, chords->scored * SPOTS },
+                               { &chords->likely, chords->scored },
+                               { &chords->work, samples } };
+    if (!mel_parts_new(MEL_PARTS(parts))) {
         mel_chords_free(chords);
         return mel_fail_memory(err, "the questions");
     }
@@ -223,19 +221,14 @@ static double reduction(mel_chords *chords, const mel_sampler *sampler, const li
     return sum / (share * (1.0 - share) * chords->variance);
 }
 
-static double entropy(double p)
-{
-    return p <= 0.0 || p >= 1.0 ? 0.0 : -(p * log2(p) + (1.0 - p) * log2(1.0 - p));
-}
-
 /* Mutual information of the answer and w, in bits. */
 static double information_of(mel_chords *chords, const mel_sampler *sampler, const line *l)
 {
     const double share = predict(chords, sampler, l->a, l->b);
     double known = 0.0;
     for (size_t i = 0; i < chords->scored; i++)
-        known += entropy(chords->likely[i]);
-    return fmax(0.0, entropy(share) - known / (double)chords->scored);
+        known += mel_entropy(chords->likely[i]);
+    return fmax(0.0, mel_entropy(share) - known / (double)chords->scored);
 }
 
 /* The metric reported for w, up to an increasing linear function. */

@@ -8,6 +8,7 @@
 #define MEL_ACTIVE_CHORD_H
 
 #include "elicit/active/ask/avoid.h"
+#include "elicit/active/ask/shortlist.h"
 #include "elicit/active/pivot.h"
 #include "elicit/active/posterior/sphere.h"
 

@@ -24,17 +24,12 @@ mel_status mel_climb_new(mel_climb *climb, mel_pair_gain *pairs, const double *w
 {
     const size_t d = pairs->f->dimension, s = pairs->f->size;
     *climb = (mel_climb){ .pairs = pairs, .weight = weight };
-    double *at = climb->delta = mel_alloc_zero(6 * s + s * s + d * s + 4 * d, sizeof(double));
-    if (at == NULL)
+    const mel_part parts[] = { { &climb->delta, s },    { &climb->power, s },      { &climb->next, s },
+                               { &climb->a, s },        { &climb->b, s },          { &climb->uphill, s },
+                               { &climb->row, d },      { &climb->seen, d },       { &climb->weighted, d },
+                               { &climb->gradient, d }, { &climb->matrix, s * s }, { &climb->share, d * s } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
-    double **sizes[] = { &climb->delta, &climb->power, &climb->next, &climb->a, &climb->b, &climb->uphill };
-    double **dimensions[] = { &climb->row, &climb->seen, &climb->weighted, &climb->gradient };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++, at += s)
-        *sizes[i] = at;
-    for (size_t i = 0; i < sizeof dimensions / sizeof *dimensions; i++, at += d)
-        *dimensions[i] = at;
-    climb->matrix = at;
-    climb->share = at + s * s;
     return MEL_OK;
 }
 

@@ -39,7 +39,6 @@ struct mel_cut_plan {
     double *rows, *edges, *weighted, *between, *product; /* D x D */
     double *spread;                                      /* D */
     double *c, *slope, *turn, *zero, *a, *b;             /* size */
-    double *room;
 };
 
 /* By hand, as all of this file: what decides on steps is the same on every machine, as far as log2 is. */
@@ -52,45 +51,33 @@ void mel_cut_plan_free(mel_cut_plan *plan)
 {
     if (plan == NULL)
         return;
-    free(plan->room);
+    free(plan->at); /* and all that was made with it */
     free(plan);
 }
 
-/* Divides the room, or, when there is none yet, counts what is needed. */
-static size_t divide_room(mel_cut_plan *plan)
+static bool make_room(mel_cut_plan *plan)
 {
     const size_t d = plan->f->dimension, v = plan->variables, s = plan->f->size;
-    const struct {
-        double **block;
-        size_t size;
-    } parts[] = {
-        { &plan->at, v },
-        { &plan->there, v },
-        { &plan->uphill, v },
-        { &plan->uphill_there, v },
-        { &plan->way, v },
-        { &plan->moved, MEMORY * v },
-        { &plan->turned, MEMORY * v },
-        { &plan->rows, d * d },
-        { &plan->edges, d * d },
-        { &plan->weighted, d * d },
-        { &plan->between, d * d },
-        { &plan->product, d * d },
-        { &plan->spread, d },
-        { &plan->c, s },
-        { &plan->slope, s },
-        { &plan->turn, s },
-        { &plan->zero, s },
-        { &plan->a, s },
-        { &plan->b, s },
-    };
-    size_t total = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (plan->room != NULL)
-            *parts[i].block = plan->room + total;
-        total += parts[i].size;
-    }
-    return total;
+    const mel_part parts[] = { { &plan->at, v },
+                               { &plan->there, v },
+                               { &plan->uphill, v },
+                               { &plan->uphill_there, v },
+                               { &plan->way, v },
+                               { &plan->moved, MEMORY * v },
+                               { &plan->turned, MEMORY * v },
+                               { &plan->rows, d * d },
+                               { &plan->edges, d * d },
+                               { &plan->weighted, d * d },
+                               { &plan->between, d * d },
+                               { &plan->product, d * d },
+                               { &plan->spread, d },
+                               { &plan->c, s },
+                               { &plan->slope, s },
+                               { &plan->turn, s },
+                               { &plan->zero, s },
+                               { &plan->a, s },
+                               { &plan->b, s } };
+    return mel_parts_new(MEL_PARTS(parts));
 }
 
 mel_status mel_cut_plan_new(mel_cut_plan **out, const mel_basis *f, mel_error *err)
@@ -103,12 +90,10 @@ mel_status mel_cut_plan_new(mel_cut_plan **out, const mel_basis *f, mel_error *e
     plan->n = f->dimension - 1;
     plan->variables = plan->n * 2 * f->size;
     plan->loss = INFINITY;
-    plan->room = mel_alloc_zero(divide_room(plan), sizeof(double));
-    if (plan->room == NULL) {
+    if (!make_room(plan)) {
         mel_cut_plan_free(plan);
         return mel_fail_memory(err, "the planned cuts");
     }
-    (void)divide_room(plan);
     *out = plan;
     return MEL_OK;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    POOL = 16,    /* candidates that are judged on the samples */
     MIDDLES = 80, /* random points that lines go through */
     REFINE = 60,  /* near the best one */
     POWER = 6,    /* steps of the power method */
@@ -28,30 +27,22 @@ static const double agree = 0.97;
 /* Ends of chords stay this share inside the ball: sums of squares are rounded. */
 static const double inside = 1.0 - 1e-12;
 
-/* A line through c along delta, inside the region; on a face, of the classes i and j. */
-typedef struct {
-    double *c, *delta;
-    size_t i, j;
-    double score;
-} line;
-
 struct mel_lines {
     const mel_region *region;
     const mel_bivector_sampler *sampler;
     size_t n, count;
     const mel_space *space;
-    mel_face **face; /* of the classes i < j at i n + j; owned */
-    double *room;
-    double *probe; /* n_probes x n */
+    mel_class_faces faces; /* all of them made; none on a ball */
+    double *kept;          /* what candidates point to */
+    double *probe;         /* n_probes x n */
     size_t n_probes;
     /* Seen from one point */
     double *jacobian, *through; /* n x 2n, 2n x n: covariance times jacobian' */
     double *first, *second;     /* n x n: M1 (then its Cholesky factor), M2 */
     double *slope;              /* n: of the mean */
-    size_t n_pool;
-    line pool[POOL];
+    mel_shortlist list;
     double *value, *lever, *work;                 /* count */
-    double *c, *best, *delta, *other, *a, *b, *x; /* n; b and x: 2n */
+    double *c, *best, *delta, *other, *a, *b, *x; /* n; other and x: 2n */
     size_t best_i, best_j;
 };
 
@@ -59,50 +50,35 @@ void mel_lines_free(mel_lines *l)
 {
     if (l == NULL)
         return;
-    for (size_t i = 0; l->face != NULL && i < l->n * l->n; i++)
-        mel_face_free(l->face[i]);
-    free(l->face);
+    mel_class_faces_clear(&l->faces);
     free(l->probe);
-    free(l->room);
+    free(l->jacobian); /* and all that was made with it */
     free(l);
-}
-
-static double *take(double **at, size_t n)
-{
-    double *block = *at;
-    *at += n;
-    return block;
 }
 
 static mel_status make_room(mel_lines *l, mel_error *err)
 {
-    const size_t n = l->n;
-    double **sizes[] = { &l->slope, &l->c, &l->best, &l->delta, &l->other, &l->a, &l->b, &l->x };
-    double **counts[] = { &l->value, &l->lever, &l->work };
-    const size_t n_sizes = sizeof sizes / sizeof *sizes, n_counts = sizeof counts / sizeof *counts;
-    l->room = mel_alloc_zero(6 * n * n + n_sizes * 2 * n + n_counts * l->count + (size_t)POOL * 2 * n,
-                             sizeof(double));
-    if (l->room == NULL)
+    const size_t n = l->n, d = 2 * n;
+    const mel_part parts[] = { { &l->jacobian, n * d },
+                               { &l->through, n * d },
+                               { &l->first, n * n },
+                               { &l->second, n * n },
+                               { &l->slope, n },
+                               { &l->c, n },
+                               { &l->best, n },
+                               { &l->delta, n },
+                               { &l->other, d },
+                               { &l->a, n },
+                               { &l->b, n },
+                               { &l->x, d },
+                               { &l->value, l->count },
+                               { &l->lever, l->count },
+                               { &l->work, l->count },
+                               { &l->kept, MEL_SHORTLIST * d } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
-    double *at = l->room;
-    l->jacobian = take(&at, 2 * n * n);
-    l->through = take(&at, 2 * n * n);
-    l->first = take(&at, n * n);
-    l->second = take(&at, n * n);
-    for (size_t i = 0; i < n_sizes; i++)
-        *sizes[i] = take(&at, 2 * n);
-    for (size_t i = 0; i < n_counts; i++)
-        *counts[i] = take(&at, l->count);
-    for (size_t i = 0; i < POOL; i++) {
-        l->pool[i].c = take(&at, n);
-        l->pool[i].delta = take(&at, n);
-    }
+    mel_shortlist_new(&l->list, MEL_SHORTLIST, n, l->kept);
     return MEL_OK;
-}
-
-double mel_lines_share(const mel_lines *l, size_t i)
-{
-    return mel_space_layout(l->space)->kind == MEL_RATES ? mel_space_class_share(l->space)[i] : 1.0;
 }
 
 /* A point of the face of classes i and j, inside the region. */
@@ -110,28 +86,29 @@ static void inside_face(const mel_lines *l, size_t i, size_t j, mel_point point,
 {
     for (size_t k = 0; k < l->n; k++)
         x[k] = -1.0;
-    x[i] = point.tp / mel_lines_share(l, i) / l->region->unit[i] - 1.0;
-    x[j] = point.tn / mel_lines_share(l, j) / l->region->unit[j] - 1.0;
+    x[i] = point.tp / mel_class_faces_unit(&l->faces, i) / l->region->unit[i] - 1.0;
+    x[j] = point.tn / mel_class_faces_unit(&l->faces, j) / l->region->unit[j] - 1.0;
 }
 
 static mel_status make_faces(mel_lines *l, mel_error *err)
 {
     const size_t n = l->n;
-    l->face = mel_alloc_zero(n * n, sizeof(mel_face *));
     l->probe = mel_alloc_zero(n * (n - 1) / 2 * (RIM + 1) * n, sizeof(double));
-    if (l->face == NULL || l->probe == NULL)
+    if (l->probe == NULL)
         return mel_fail_memory(err, "the faces");
+    mel_status status = mel_class_faces_new(&l->faces, l->space, err);
+    if (status != MEL_OK)
+        return status;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
-            mel_face **face = &l->face[i * n + j];
-            const mel_status status = mel_space_face(face, l->space, i, j, err);
+            const mel_face *face = NULL;
+            status = mel_class_faces_get(&face, &l->faces, i, j, err);
             if (status != MEL_OK)
                 return status;
-            inside_face(l, i, j, mel_face_centre(*face), l->probe + l->n_probes++ * n);
-            const size_t vertices = mel_face_vertices(*face);
+            inside_face(l, i, j, mel_face_centre(face), l->probe + l->n_probes++ * n);
+            const size_t vertices = mel_face_vertices(face);
             for (size_t k = 0; k < RIM; k++)
-                inside_face(l, i, j, mel_face_vertex(*face, k * vertices / RIM),
-                            l->probe + l->n_probes++ * n);
+                inside_face(l, i, j, mel_face_vertex(face, k * vertices / RIM), l->probe + l->n_probes++ * n);
         }
     return MEL_OK;
 }
@@ -271,40 +248,6 @@ static void penalise(mel_lines *l)
     }
 }
 
-static void solve_lower(size_t n, const double *factor, double *x)
-{
-    for (size_t i = 0; i < n; i++)
-        x[i] = (x[i] - mel_dot(i, factor + i * n, x)) / factor[i * n + i];
-}
-
-static void solve_upper(size_t n, const double *factor, double *x)
-{
-    for (size_t i = n; i-- > 0;) {
-        x[i] /= factor[i * n + i];
-        mel_axpy(i, -x[i], factor + i * n, x);
-    }
-}
-
-/* Room for a candidate of this score, in place of the worst when the pool is full; NULL: not good enough. */
-static line *admit(mel_lines *l, double score)
-{
-    if (!(score > 0.0) || !isfinite(score))
-        return NULL;
-    size_t at = l->n_pool;
-    if (at < POOL) {
-        l->n_pool++;
-    } else {
-        at = 0;
-        for (size_t i = 1; i < POOL; i++)
-            if (l->pool[i].score < l->pool[at].score)
-                at = i;
-        if (l->pool[at].score >= score)
-            return NULL;
-    }
-    l->pool[at].score = score;
-    return &l->pool[at];
-}
-
 /* delta in the plane of coordinates i and j; its score. */
 static double try_plane(mel_lines *l, const double *c, size_t i, size_t j)
 {
@@ -313,11 +256,9 @@ static double try_plane(mel_lines *l, const double *c, size_t i, size_t j)
     const double up = x * x * m[i * n + i] + y * y * m[j * n + j] + 2.0 * x * y * m[i * n + j];
     const double down = x * x * v[i * n + i] + y * y * v[j * n + j] + 2.0 * x * y * v[i * n + j];
     const double score = down > 0.0 ? up / down : 0.0;
-    line *k = admit(l, score);
+    mel_candidate *k = mel_shortlist_admit(&l->list, score, c);
     if (k == NULL)
         return score;
-    memcpy(k->c, c, n * sizeof(double));
-    memset(k->delta, 0, n * sizeof(double));
     k->delta[i] = x;
     k->delta[j] = y;
     k->i = i;
@@ -334,21 +275,20 @@ static double try_any(mel_lines *l, const double *c)
     for (size_t i = 0; i < n; i++)
         x[i] = 1.0 + 0.1 * (double)(i % 3) * ((i & 1) != 0 ? 1.0 : -1.0);
     for (int step = 0; step < POWER; step++) {
-        solve_upper(n, l->first, x);
+        mel_solve_upper(n, l->first, x);
         for (size_t i = 0; i < n; i++)
             y[i] = mel_dot(n, l->second + i * n, x);
-        solve_lower(n, l->first, y);
+        mel_solve_lower(n, l->first, y);
         score = mel_norm2(n, y);
         if (!(score > 0.0) || !isfinite(score))
             return 0.0;
         for (size_t i = 0; i < n; i++)
             x[i] = y[i] / score;
     }
-    line *k = admit(l, score);
+    mel_candidate *k = mel_shortlist_admit(&l->list, score, c);
     if (k == NULL)
         return score;
-    solve_upper(n, l->first, x);
-    memcpy(k->c, c, n * sizeof(double));
+    mel_solve_upper(n, l->first, x);
     memcpy(k->delta, x, n * sizeof(double));
     return score;
 }
@@ -421,7 +361,7 @@ static void collect_faces(mel_lines *l, mel_rng *rng)
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
             for (size_t k = 0; k < rounds + 2; k++) {
-                inside_face(l, i, j, mel_face_random(l->face[i * n + j], rng), l->c);
+                inside_face(l, i, j, mel_face_random(l->faces.face[i * n + j], rng), l->c);
                 look_from(l, l->c);
                 const double score = try_plane(l, l->c, i, j);
                 if (!(score > best))
@@ -433,7 +373,7 @@ static void collect_faces(mel_lines *l, mel_rng *rng)
             }
     for (int k = 0; k < REFINE && best > 0.0; k++) {
         const size_t i = l->best_i, j = l->best_j;
-        inside_face(l, i, j, mel_face_random(l->face[i * n + j], rng), l->c);
+        inside_face(l, i, j, mel_face_random(l->faces.face[i * n + j], rng), l->c);
         for (size_t m = 0; m < n; m++)
             l->c[m] = l->best[m] + step * (l->c[m] - l->best[m]);
         step *= shrink;
@@ -460,7 +400,7 @@ static void values_of(const mel_lines *l, const double *c, const double *delta, 
 }
 
 /* Turns delta towards the mean's slope, by as much as makes half of the samples prefer A. */
-static void halve(mel_lines *l, line *k, bool simple)
+static void halve(mel_lines *l, mel_candidate *k, bool simple)
 {
     double *h = l->slope;
     mel_bivector_slope(l->n, mel_bivector_sampler_samples(l->sampler)->mean, k->c, h);
@@ -478,7 +418,7 @@ static void halve(mel_lines *l, line *k, bool simple)
 }
 
 /* The chord, in statistics, into a and b. */
-static bool ball_chord(mel_lines *l, const line *k)
+static bool ball_chord(mel_lines *l, const mel_candidate *k)
 {
     const size_t n = l->n;
     const double length2 = mel_dot(n, k->delta, k->delta), back = mel_dot(n, k->c, k->delta) / length2;
@@ -497,28 +437,19 @@ static bool ball_chord(mel_lines *l, const line *k)
     return half > 0.0;
 }
 
-static bool face_chord(mel_lines *l, const line *k)
+static bool face_chord(mel_lines *l, const mel_candidate *k)
 {
     const size_t n = l->n, i = k->i, j = k->j;
-    const double unit_i = l->region->unit[i] * mel_lines_share(l, i),
-                 unit_j = l->region->unit[j] * mel_lines_share(l, j);
+    const double unit_i = l->region->unit[i] * mel_class_faces_unit(&l->faces, i),
+                 unit_j = l->region->unit[j] * mel_class_faces_unit(&l->faces, j);
     const mel_point through = { (k->c[i] + 1.0) * unit_i, (k->c[j] + 1.0) * unit_j };
     mel_point first, second;
-    if (!mel_face_chord_at(&first, &second, l->face[i * n + j], through, k->delta[i] * unit_i,
+    if (!mel_face_chord_at(&first, &second, l->faces.face[i * n + j], through, k->delta[i] * unit_i,
                            k->delta[j] * unit_j))
         return false;
-    memset(l->a, 0, n * sizeof(double));
-    memset(l->b, 0, n * sizeof(double));
-    l->a[i] = first.tp / mel_lines_share(l, i);
-    l->a[j] = first.tn / mel_lines_share(l, j);
-    l->b[i] = second.tp / mel_lines_share(l, i);
-    l->b[j] = second.tn / mel_lines_share(l, j);
+    mel_class_faces_write(l->a, &l->faces, i, j, first);
+    mel_class_faces_write(l->b, &l->faces, i, j, second);
     return true;
-}
-
-static double entropy(double p)
-{
-    return p <= 0.0 || p >= 1.0 ? 0.0 : -(p * log2(p) + (1.0 - p) * log2(1.0 - p));
 }
 
 /* Expected share of the variance of theta that goes when the samples are split as likely = P(A). */
@@ -543,21 +474,18 @@ static mel_outlook outlook_of(mel_lines *l, double gain)
 {
     const mel_samples *samples = mel_bivector_sampler_samples(l->sampler);
     const size_t n = l->n, count = l->count;
-    double share = 0.0, known = 0.0, margin = 0.0;
+    double share = 0.0, margin = 0.0;
     mel_region_inside(l->region, l->a, l->c);
     mel_region_inside(l->region, l->b, l->delta);
     for (size_t i = 0; i < count; i++) {
         const double value = gain * mel_bivector_margin(n, samples->w + i * 2 * n, l->c, l->delta);
         margin += fabs(value) / (double)count;
         l->work[i] = mel_bivector_sampler_predict(l->sampler, i, value);
-        share += l->work[i] / (double)count;
-        known += entropy(l->work[i]) / (double)count;
     }
-    return (mel_outlook){
-        .information = fmax(0.0, entropy(share) - known),
-        .reduction = reduction_of(l, l->work, share),
-        .margin = margin,
-    };
+    mel_outlook outlook = mel_outlook_of(count, l->work, &share);
+    outlook.reduction = reduction_of(l, l->work, share);
+    outlook.margin = margin;
+    return outlook;
 }
 
 void mel_lines_row(mel_lines *l, const double *a, const double *b, double *row)
@@ -589,7 +517,7 @@ static double length_of(const mel_lines *l)
     return sqrt(sum);
 }
 
-static bool place(mel_lines *l, const line *k)
+static bool place(mel_lines *l, const mel_candidate *k)
 {
     return (l->space != NULL ? face_chord(l, k) : ball_chord(l, k)) && length_of(l) > 0.0;
 }
@@ -597,27 +525,27 @@ static bool place(mel_lines *l, const line *k)
 void mel_lines_choose(double *a, double *b, mel_outlook *outlook, mel_lines *l, double gain, bool simple,
                       const mel_avoided *avoided, mel_rng *rng)
 {
-    mel_outlook here[POOL];
-    double length[POOL], most = 0.0, longest = 0.0;
+    mel_outlook here[MEL_SHORTLIST];
+    double length[MEL_SHORTLIST], most = 0.0, longest = 0.0;
     *outlook = (mel_outlook){ 0 };
     simple = simple || l->space != NULL;
-    l->n_pool = 0;
+    l->list.n = 0;
     if (l->space != NULL)
         collect_faces(l, rng);
     else
         collect_ball(l, simple, rng);
-    for (size_t i = 0; i < l->n_pool; i++) {
+    for (size_t i = 0; i < l->list.n; i++) {
         here[i] = (mel_outlook){ 0 };
         length[i] = 0.0;
-        halve(l, &l->pool[i], simple);
-        if (!place(l, &l->pool[i]) || is_avoided(l, avoided))
+        halve(l, &l->list.at[i], simple);
+        if (!place(l, &l->list.at[i]) || is_avoided(l, avoided))
             continue;
         length[i] = length_of(l);
         here[i] = outlook_of(l, gain);
         most = fmax(most, here[i].reduction);
     }
-    for (size_t i = 0; i < l->n_pool; i++) {
-        if (!(here[i].reduction >= nearly_best * most) || !(length[i] > longest) || !place(l, &l->pool[i]))
+    for (size_t i = 0; i < l->list.n; i++) {
+        if (!(here[i].reduction >= nearly_best * most) || !(length[i] > longest) || !place(l, &l->list.at[i]))
             continue;
         longest = length[i];
         *outlook = here[i];
@@ -626,17 +554,7 @@ void mel_lines_choose(double *a, double *b, mel_outlook *outlook, mel_lines *l, 
     }
 }
 
-const mel_face *mel_lines_face(const mel_lines *l, const double *a, const double *b, size_t classes[2])
+const mel_class_faces *mel_lines_faces(const mel_lines *l)
 {
-    const size_t n = l->n;
-    if (l->face == NULL)
-        return NULL;
-    size_t i = 0, j;
-    while (i + 2 < n && a[i] == 0.0 && b[i] == 0.0)
-        i++;
-    for (j = i + 1; j + 1 < n && a[j] == 0.0 && b[j] == 0.0; j++) {
-    }
-    classes[0] = i;
-    classes[1] = j;
-    return l->face[i * n + j];
+    return l->space != NULL ? &l->faces : NULL;
 }

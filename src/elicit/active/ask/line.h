@@ -9,7 +9,8 @@
 #define MEL_ACTIVE_LINE_H
 
 #include "elicit/active/ask/avoid.h"
-#include "elicit/active/ask/pair.h"
+#include "elicit/active/ask/shortlist.h"
+#include "elicit/active/class_faces.h"
 #include "elicit/active/posterior/bivector.h"
 
 typedef struct mel_lines mel_lines;
@@ -29,9 +30,7 @@ void mel_lines_row(mel_lines *lines, const double *a, const double *b, double *r
  * within this angle (radians, in statistics) of the mean metric's, at every probe: centre, rim and extreme
  * points of the ball; centres and rims of the faces. */
 double mel_lines_radius(mel_lines *lines);
-/* The face of a question on a space and its classes; NULL on a ball. */
-const mel_face *mel_lines_face(const mel_lines *lines, const double *a, const double *b, size_t classes[2]);
-/* On a space: what a statistic of class i is worth in shares of all rows. */
-double mel_lines_share(const mel_lines *lines, size_t i);
+/* The faces of a space; NULL on a ball. */
+const mel_class_faces *mel_lines_faces(const mel_lines *lines);
 
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-    POOL = 16,        /* candidates that are judged on the samples */
     MIDDLES = 60,     /* random middles that are tried */
     REFINE = 40,      /* middles near the best one that are tried then */
     FEW = 3,          /* middles that are tried when questions were put aside */
@@ -30,16 +29,11 @@ static const double plan_from = 0.6;
 /* Bits by which cuts that are followed may be worse than the posterior as it is. */
 static const double at_most_worse = 3.0;
 
-typedef struct {
-    double *c, *delta; /* size each */
-    double score;
-} candidate;
-
 struct mel_chooser {
     mel_basis *f;
     size_t count, dimension, size;
-    double *room;
-    candidate climber[CLIMBERS];
+    double *kept; /* what candidates and climbers point to */
+    mel_shortlist climbers;
     /* The posterior, at the norm at which coefficients are judged. */
     double *sample;     /* count x D */
     double *bounded;    /* count x D: see bound_samples */
@@ -62,11 +56,10 @@ struct mel_chooser {
     mel_pair_gain pairs;
     mel_climb climb;
     double *second; /* size x size: M2 = J C C J' */
-    size_t n_pool;
-    candidate pool[POOL];
+    mel_shortlist list;
     /* Work */
     double *value, *lever, *work;     /* count */
-    double *vector, *other;           /* size or D, the larger */
+    double *vector;                   /* size or D, the larger */
     double *c, *best, *delta, *a, *b; /* size */
     double *row;                      /* D */
 };
@@ -78,50 +71,37 @@ void mel_chooser_free(mel_chooser *chooser)
     mel_pair_gain_free(&chooser->pairs);
     mel_climb_free(&chooser->climb);
     mel_cut_plan_free(chooser->plan);
-    free(chooser->room);
+    free(chooser->sample); /* and all that was made with it */
     free(chooser);
 }
 
-static double *take(double **at, size_t n)
-{
-    double *block = *at;
-    *at += n;
-    return block;
-}
-
-/* Divides the room, or, when there is none yet, counts what is needed. */
-static size_t divide_room(mel_chooser *q)
+static mel_status make_room(mel_chooser *q, mel_error *err)
 {
     const size_t n = q->count, d = q->dimension, s = q->size, larger = d > s ? d : s;
-    double **counts[] = { &q->length, &q->value, &q->lever, &q->work };
-    double **dimensions[] = { &q->mean, &q->average, &q->row, &q->weight };
-    double **sizes[] = { &q->c, &q->best, &q->delta, &q->a, &q->b };
-    const size_t n_counts = sizeof counts / sizeof *counts, n_sizes = sizeof sizes / sizeof *sizes;
-    const size_t n_dimensions = sizeof dimensions / sizeof *dimensions;
-    const size_t total = 2 * n * d + n_counts * n + n_dimensions * d + n_sizes * s + d * d + s * s +
-                         2 * larger + (size_t)POOL * 2 * s + (size_t)CLIMBERS * s;
-    if (q->room == NULL)
-        return total;
-    double *at = q->room;
-    q->sample = take(&at, n * d);
-    q->bounded = take(&at, n * d);
-    q->covariance = take(&at, d * d);
-    q->second = take(&at, s * s);
-    q->vector = take(&at, larger);
-    q->other = take(&at, larger);
-    for (size_t i = 0; i < n_counts; i++)
-        *counts[i] = take(&at, n);
-    for (size_t i = 0; i < n_dimensions; i++)
-        *dimensions[i] = take(&at, d);
-    for (size_t i = 0; i < n_sizes; i++)
-        *sizes[i] = take(&at, s);
-    for (size_t i = 0; i < POOL; i++) {
-        q->pool[i].c = take(&at, s);
-        q->pool[i].delta = take(&at, s);
-    }
-    for (size_t i = 0; i < CLIMBERS; i++)
-        q->climber[i].c = take(&at, s);
-    return total;
+    const mel_part parts[] = { { &q->sample, n * d },
+                               { &q->bounded, n * d },
+                               { &q->covariance, d * d },
+                               { &q->second, s * s },
+                               { &q->vector, larger },
+                               { &q->length, n },
+                               { &q->value, n },
+                               { &q->lever, n },
+                               { &q->work, n },
+                               { &q->mean, d },
+                               { &q->average, d },
+                               { &q->row, d },
+                               { &q->weight, d },
+                               { &q->c, s },
+                               { &q->best, s },
+                               { &q->delta, s },
+                               { &q->a, s },
+                               { &q->b, s },
+                               { &q->kept, 2 * (size_t)(MEL_SHORTLIST + CLIMBERS) * s } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "the questions");
+    mel_shortlist_new(&q->list, MEL_SHORTLIST, s, q->kept);
+    mel_shortlist_new(&q->climbers, CLIMBERS, s, q->kept + 2 * MEL_SHORTLIST * s);
+    return MEL_OK;
 }
 
 mel_status mel_chooser_new(mel_chooser **out, mel_basis *f, size_t samples, mel_error *err)
@@ -134,12 +114,9 @@ mel_status mel_chooser_new(mel_chooser **out, mel_basis *f, size_t samples, mel_
     q->count = samples;
     q->dimension = f->dimension;
     q->size = f->size;
-    q->room = mel_alloc_zero(divide_room(q), sizeof(double));
-    mel_status status = q->room != NULL ? MEL_OK : mel_fail_memory(err, "the questions");
-    if (status == MEL_OK) {
-        (void)divide_room(q);
+    mel_status status = make_room(q, err);
+    if (status == MEL_OK)
         status = mel_pair_gain_new(&q->pairs, f, q->covariance, q->mean, err);
-    }
     if (status == MEL_OK && f->climbs)
         status = mel_climb_new(&q->climb, &q->pairs, q->weight, err);
     if (status == MEL_OK && f->plans)
@@ -320,26 +297,6 @@ static void look_from(mel_chooser *q, const double *c, bool squares)
             q->second[j * s + i] = q->second[i * s + j];
 }
 
-/* Room for a candidate of this score, in place of the worst when the pool is full; NULL: not good enough. */
-static candidate *admit(mel_chooser *q, double score)
-{
-    if (!(score > 0.0) || !isfinite(score))
-        return NULL;
-    size_t at = q->n_pool;
-    if (at < POOL) {
-        q->n_pool++;
-    } else {
-        at = 0;
-        for (size_t i = 1; i < POOL; i++)
-            if (q->pool[i].score < q->pool[at].score)
-                at = i;
-        if (q->pool[at].score >= score)
-            return NULL;
-    }
-    q->pool[at].score = score;
-    return &q->pool[at];
-}
-
 static double pair_score(const mel_chooser *q, size_t a, size_t b)
 {
     const size_t s = q->size;
@@ -358,12 +315,10 @@ static double try_pairs(mel_chooser *q, const double *c)
     for (size_t a = 1; a < s; a++)
         for (size_t b = 0; b < a; b++) {
             const double score = pair_score(q, a, b);
-            candidate *k = admit(q, score);
+            mel_candidate *k = mel_shortlist_admit(&q->list, score, c);
             if (k == NULL)
                 continue;
             best = fmax(best, score);
-            memcpy(k->c, c, s * sizeof(double));
-            memset(k->delta, 0, s * sizeof(double));
             k->delta[a] = q->pairs.slope[b];
             k->delta[b] = -q->pairs.slope[a];
         }
@@ -382,12 +337,11 @@ static double try_coefficients(mel_chooser *q, const double *c)
         memcpy(q->delta, q->pairs.through + j * s, s * sizeof(double));
         mel_pair_gain_halfway(&q->pairs, q->delta);
         const double score = q->weight[j] * mel_dot(s, q->delta, q->delta);
-        candidate *k = admit(q, score);
+        mel_candidate *k = mel_shortlist_admit(&q->list, score, c);
         if (k == NULL)
             continue;
         best = fmax(best, score);
         mel_pair_gain_back(&q->pairs, q->delta);
-        memcpy(k->c, c, s * sizeof(double));
         memcpy(k->delta, q->delta, s * sizeof(double));
     }
     return best;
@@ -413,11 +367,10 @@ static double try_longest(mel_chooser *q, const double *c)
         share = mel_norm2(s, y);
         memcpy(x, y, s * sizeof(double));
     }
-    candidate *k = admit(q, share);
+    mel_candidate *k = mel_shortlist_admit(&q->list, share, c);
     if (k == NULL)
         return share;
     mel_pair_gain_back(&q->pairs, x);
-    memcpy(k->c, c, s * sizeof(double));
     memcpy(k->delta, x, s * sizeof(double));
     return share;
 }
@@ -430,43 +383,23 @@ static double try_middle(mel_chooser *q, const double *c, bool simple)
     return q->long_cuts ? try_longest(q, c) : try_coefficients(q, c);
 }
 
-/* The CLIMBERS best of random middles. */
-static size_t choose_climbers(mel_chooser *q, mel_rng *rng)
-{
-    const mel_basis *f = q->f;
-    size_t n = 0;
-    for (int i = 0; i < MIDDLES; i++) {
-        f->ops->middle(f, rng, q->c);
-        const double score = mel_climb_look(&q->climb, q->c);
-        size_t at = n;
-        if (n < CLIMBERS) {
-            n++;
-        } else {
-            at = 0;
-            for (size_t k = 1; k < n; k++)
-                if (q->climber[k].score < q->climber[at].score)
-                    at = k;
-            if (q->climber[at].score >= score)
-                continue;
-        }
-        q->climber[at].score = score;
-        memcpy(q->climber[at].c, q->c, q->size * sizeof(double));
-    }
-    return n;
-}
-
-/* Where the climbers end: the best delta there, and those of single coefficients. */
+/* Where the best of random middles end when they climb: the best delta there, and those of single
+ * coefficients. */
 static void climb(mel_chooser *q, mel_rng *rng)
 {
-    const size_t n = choose_climbers(q, rng), bytes = q->size * sizeof(double);
-    for (size_t i = 0; i < n; i++) {
-        const double *c = q->climber[i].c;
-        (void)mel_climb_improve(&q->climb, q->climber[i].c, q->climber[i].score, q->best, CLIMB_STEPS);
-        candidate *k = admit(q, mel_climb_look(&q->climb, c));
-        if (k != NULL) {
-            memcpy(k->c, c, bytes);
-            memcpy(k->delta, q->climb.delta, bytes);
-        }
+    const mel_basis *f = q->f;
+    mel_shortlist *from = &q->climbers;
+    from->n = 0;
+    for (int i = 0; i < MIDDLES; i++) {
+        f->ops->middle(f, rng, q->c);
+        (void)mel_shortlist_admit(from, mel_climb_look(&q->climb, q->c), q->c);
+    }
+    for (size_t i = 0; i < from->n; i++) {
+        double *c = from->at[i].c;
+        (void)mel_climb_improve(&q->climb, c, from->at[i].score, q->best, CLIMB_STEPS);
+        mel_candidate *k = mel_shortlist_admit(&q->list, mel_climb_look(&q->climb, c), c);
+        if (k != NULL)
+            memcpy(k->delta, q->climb.delta, q->size * sizeof(double));
         (void)try_middle(q, c, false);
     }
 }
@@ -475,7 +408,7 @@ static void climb(mel_chooser *q, mel_rng *rng)
 static void try_plan(mel_chooser *q)
 {
     const mel_basis *f = q->f;
-    const size_t d = q->dimension, bytes = q->size * sizeof(double);
+    const size_t d = q->dimension;
     for (size_t i = 0; i < mel_cut_plan_count(q->plan); i++) {
         mel_cut_plan_get(q->plan, i, q->c, q->delta);
         mel_basis_place(f, q->c, 0.5, q->delta, q->a, q->b);
@@ -486,11 +419,9 @@ static void try_plan(mel_chooser *q)
             all += together * q->row[j];
             taken += q->weight[j] * together * together;
         }
-        candidate *k = admit(q, taken / all);
-        if (k == NULL)
-            continue;
-        memcpy(k->c, q->c, bytes);
-        memcpy(k->delta, q->delta, bytes);
+        mel_candidate *k = mel_shortlist_admit(&q->list, taken / all, q->c);
+        if (k != NULL)
+            memcpy(k->delta, q->delta, q->size * sizeof(double));
     }
 }
 
@@ -499,7 +430,7 @@ static void collect(mel_chooser *q, bool simple, bool few, mel_rng *rng)
 {
     const mel_basis *f = q->f;
     const size_t bytes = q->size * sizeof(double);
-    q->n_pool = 0;
+    q->list.n = 0;
     if (f->ops->middle == NULL) {
         memset(q->c, 0, bytes);
         try_middle(q, q->c, simple);
@@ -507,7 +438,7 @@ static void collect(mel_chooser *q, bool simple, bool few, mel_rng *rng)
     }
     if (q->planned && !simple && !few)
         try_plan(q);
-    if (q->n_pool > 0)
+    if (q->list.n > 0)
         return;
     if (f->climbs && !simple && !few) {
         climb(q, rng);
@@ -540,7 +471,7 @@ static void values_of(const mel_chooser *q, const double *a, const double *b, do
 }
 
 /* The pair of a candidate, into a and b, and what the samples think of it. */
-static mel_status place(mel_chooser *q, const candidate *k, bool *found, mel_error *err)
+static mel_status place(mel_chooser *q, const mel_candidate *k, bool *found, mel_error *err)
 {
     const mel_status status = q->f->ops->pair(q->f, k->c, k->delta, q->a, q->b, found, err);
     if (status == MEL_OK && *found)
@@ -571,7 +502,7 @@ static double staked_median(size_t n, const double *x, const double *weight)
 }
 
 /* Turns delta towards the mean's slope, by as much as makes half of the samples prefer A. */
-static void halve(mel_chooser *q, candidate *k, bool simple)
+static void halve(mel_chooser *q, mel_candidate *k, bool simple)
 {
     const size_t s = q->size;
     const mel_basis *f = q->f;
@@ -605,11 +536,6 @@ static void halve(mel_chooser *q, candidate *k, bool simple)
     mel_axpy(s, -shift, h, k->delta);
 }
 
-static double entropy(double p)
-{
-    return p <= 0.0 || p >= 1.0 ? 0.0 : -(p * log2(p) + (1.0 - p) * log2(1.0 - p));
-}
-
 /* An answer that splits the samples as l = P(A) takes Cov(l, w)^2 / (mean l (1 - mean l)) away from the
  * variance of a coefficient, in expectation. */
 static double reduction_of(mel_chooser *q, const double *likely, double share)
@@ -630,24 +556,19 @@ static double reduction_of(mel_chooser *q, const double *likely, double share)
 static mel_outlook outlook_of(mel_chooser *q, const mel_sampler *sampler)
 {
     const size_t n = q->count;
-    double *likely = q->work, share = 0.0, known = 0.0, margin = 0.0;
+    double *likely = q->work, share = 0.0, margin = 0.0;
     for (size_t i = 0; i < n; i++) {
         likely[i] = q->gain * q->value[i] / q->length[i];
         margin += fabs(likely[i]) / (double)n;
     }
     mel_sampler_predict(sampler, n, 1, likely);
-    for (size_t i = 0; i < n; i++) {
-        share += likely[i] / (double)n;
-        known += entropy(likely[i]) / (double)n;
-    }
-    return (mel_outlook){
-        .information = fmax(0.0, entropy(share) - known),
-        .reduction = reduction_of(q, likely, share),
-        .margin = margin,
-    };
+    mel_outlook outlook = mel_outlook_of(n, likely, &share);
+    outlook.reduction = reduction_of(q, likely, share);
+    outlook.margin = margin;
+    return outlook;
 }
 
-static mel_status judge(mel_outlook *outlook, mel_chooser *q, candidate *k, const mel_sampler *sampler,
+static mel_status judge(mel_outlook *outlook, mel_chooser *q, mel_candidate *k, const mel_sampler *sampler,
                         bool simple, mel_error *err)
 {
     bool found = false;
@@ -678,9 +599,9 @@ mel_status mel_chooser_choose(double *a, double *b, mel_outlook *outlook, mel_ch
     simple = simple || q->f->two_only;
     *outlook = (mel_outlook){ 0 };
     collect(q, simple, avoided != NULL && avoided->n > 0, rng);
-    for (size_t i = 0; i < q->n_pool; i++) {
+    for (size_t i = 0; i < q->list.n; i++) {
         mel_outlook here;
-        const mel_status status = judge(&here, q, &q->pool[i], sampler, simple, err);
+        const mel_status status = judge(&here, q, &q->list.at[i], sampler, simple, err);
         if (status != MEL_OK)
             return status;
         if (here.reduction <= outlook->reduction || is_avoided(q, avoided))

@@ -8,6 +8,7 @@
 #define MEL_ACTIVE_PAIR_H
 
 #include "elicit/active/ask/avoid.h"
+#include "elicit/active/ask/shortlist.h"
 #include "elicit/active/family.h"
 #include "elicit/active/posterior/sphere.h"
 
@@ -29,11 +30,6 @@ double mel_chooser_gain(const mel_chooser *chooser);
  * coefficient's 95% interval, widened to contain the mean where it does not, is wider than twice this. */
 double mel_chooser_radius(mel_chooser *chooser);
 
-typedef struct {
-    double information; /* expected, in bits */
-    double reduction;   /* expected share of the variance that the answer takes away */
-    double margin;      /* mean absolute difference of the pair's utilities over the samples */
-} mel_outlook;
 /* The question to ask, size numbers each; simple: A and B differ in two coordinates. *outlook is zero, and
  * the points untouched, when no pair tells anything. Pairs to avoid (NULL: none) are left out. */
 mel_status mel_chooser_choose(double *a, double *b, mel_outlook *outlook, mel_chooser *chooser,

@@ -20,12 +20,11 @@ mel_status mel_pair_gain_new(mel_pair_gain *gain, const mel_basis *f, const doub
 {
     const size_t d = f->dimension, s = f->size;
     *gain = (mel_pair_gain){ .f = f, .covariance = covariance, .mean = mean };
-    gain->through = mel_alloc_zero(d * s + s * s + s + d, sizeof(double));
-    if (gain->through == NULL)
+    const mel_part parts[] = {
+        { &gain->through, d * s }, { &gain->first, s * s }, { &gain->slope, s }, { &gain->column, d }
+    };
+    if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
-    gain->first = gain->through + d * s;
-    gain->slope = gain->first + s * s;
-    gain->column = gain->slope + s;
     return MEL_OK;
 }
 
@@ -60,18 +59,10 @@ void mel_pair_gain_centre(mel_pair_gain *gain)
 
 void mel_pair_gain_halfway(const mel_pair_gain *gain, double *x)
 {
-    const size_t s = gain->f->size;
-    const double *l = gain->first;
-    for (size_t i = 0; i < s; i++)
-        x[i] = (x[i] - mel_dot(i, l + i * s, x)) / l[i * s + i];
+    mel_solve_lower(gain->f->size, gain->first, x);
 }
 
 void mel_pair_gain_back(const mel_pair_gain *gain, double *x)
 {
-    const size_t s = gain->f->size;
-    const double *l = gain->first;
-    for (size_t i = s; i-- > 0;) {
-        x[i] /= l[i * s + i];
-        mel_axpy(i, -x[i], l + i * s, x);
-    }
+    mel_solve_upper(gain->f->size, gain->first, x);
 }

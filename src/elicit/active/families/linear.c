@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-static void row(const mel_basis *f, const double *a, const double *b, double *x)
-{
-    for (size_t i = 0; i < f->size; i++)
-        x[i] = a[i] - b[i];
-}
-
-static void slope(const mel_basis *f, const double *c, const double *w, double *out)
-{
-    (void)c;
-    memcpy(out, w, f->size * sizeof *out);
-}
-
 static void coefficients(const mel_basis *f, const double *w, double *out)
 {
     memcpy(out, w, f->size * sizeof *out);
@@ -28,8 +16,8 @@ static mel_status metric(mel_metric **out, const mel_basis *f, const mel_session
 }
 
 static const mel_basis_ops linear_ops = {
-    .row = row,
-    .slope = slope,
+    .row = mel_basis_difference,
+    .slope = mel_basis_same_slope,
     .pair = mel_basis_pair_central,
     .coefficients = coefficients,
     .metric = metric,

@@ -7,15 +7,6 @@
 
 const double mel_same_width[MEL_WIDTHS] = { 0.003, 0.01, 0.03, 0.1, 0.2, 0.4 };
 
-bool mel_grow_doubles(double **block, size_t n)
-{
-    void *grown = *block;
-    if (!mel_grow(&grown, n, sizeof **block))
-        return false;
-    *block = grown;
-    return true;
-}
-
 void mel_answers_assume(mel_answers *answers, mel_assumption assume)
 {
     answers->assume = assume;
@@ -42,10 +33,11 @@ mel_status mel_answers_reserve(mel_answers *answers, size_t count, mel_error *er
     if (count <= answers->capacity)
         return MEL_OK;
     const size_t capacity = count < 32 ? 64 : 2 * count;
+    const mel_part parts[] = { { &answers->row, capacity * answers->dimension },
+                               { &answers->length, capacity },
+                               { &answers->gain, capacity } };
     void *same = answers->same;
-    if (!mel_grow_doubles(&answers->row, capacity * answers->dimension) ||
-        !mel_grow_doubles(&answers->length, capacity) || !mel_grow_doubles(&answers->gain, capacity) ||
-        !mel_grow(&same, capacity, sizeof *answers->same))
+    if (!mel_parts_grow(MEL_PARTS(parts)) || !mel_grow(&same, capacity, sizeof *answers->same))
         return mel_fail_memory(err, "the answers");
     answers->same = same;
     answers->capacity = capacity;

@@ -30,9 +30,6 @@ typedef struct {
     bool *same;     /* count */
 } mel_answers;
 
-/* mel_grow for n doubles. */
-bool mel_grow_doubles(double **block, size_t n);
-
 /* Another assumption from now on. */
 void mel_answers_assume(mel_answers *answers, mel_assumption assume);
 void mel_answers_init(mel_answers *answers, size_t dimension, mel_assumption assume);

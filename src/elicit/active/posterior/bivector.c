@@ -65,9 +65,12 @@ void mel_bivector_sampler_free(mel_bivector_sampler *s)
 {
     if (s == NULL)
         return;
-    void *blocks[] = { s->theta, s->fresh,      s->noise,       s->fresh_noise, s->weight,
-                       s->mean,  s->covariance, s->flip_weight, s->axis,        s->along,
-                       s->here,  s->at,         s->trial,       s->starts,      s->prior };
+    void *blocks[] = { s->mean /* and all that was made with it */,
+                       s->noise,
+                       s->fresh_noise,
+                       s->flip_weight,
+                       s->along,
+                       s->here };
     mel_answers_free(&s->answers);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         free(blocks[i]);
@@ -491,7 +494,7 @@ static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
     const mel_status status = mel_answers_reserve(&b->answers, rows, err);
     if (status != MEL_OK)
         return status;
-    bool all = mel_grow_doubles(&b->flip_weight, capacity + 1);
+    bool all = mel_parts_grow(1, &(mel_part){ &b->flip_weight, capacity + 1 });
     all = all && mel_grow(&here, capacity, sizeof *b->here);
     b->here = here;
     all = all && mel_grow(&along, capacity * b->d, sizeof *b->along);
@@ -505,34 +508,15 @@ static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
 static mel_status allocate(mel_bivector_sampler *b, mel_error *err)
 {
     const size_t count = b->samples.count, d = b->d;
-    b->theta = mel_alloc_zero(count * d, sizeof(double));
-    b->fresh = mel_alloc_zero(count * d, sizeof(double));
+    const mel_part parts[] = { { &b->mean, d },       { &b->theta, count * d },  { &b->fresh, count * d },
+                               { &b->weight, count }, { &b->covariance, d * d }, { &b->axis, d * d },
+                               { &b->at, d },         { &b->trial, d },          { &b->starts, CHAINS * d },
+                               { &b->prior, d } };
     b->noise = mel_alloc_zero(count, sizeof *b->noise);
     b->fresh_noise = mel_alloc_zero(count, sizeof *b->fresh_noise);
-    b->weight = mel_alloc_zero(count, sizeof(double));
-    b->mean = mel_alloc_zero(d, sizeof(double));
-    b->covariance = mel_alloc_zero(d * d, sizeof(double));
-    b->axis = mel_alloc_zero(d * d, sizeof(double));
-    b->at = mel_alloc_zero(d, sizeof(double));
-    b->trial = mel_alloc_zero(d, sizeof(double));
-    b->starts = mel_alloc_zero(CHAINS * d, sizeof(double));
-    if (b->theta == NULL || b->fresh == NULL || b->noise == NULL || b->fresh_noise == NULL ||
-        b->weight == NULL || b->mean == NULL || b->covariance == NULL || b->axis == NULL || b->at == NULL ||
-        b->trial == NULL || b->starts == NULL)
+    if (b->noise == NULL || b->fresh_noise == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "samples of the posterior");
     return reserve(b, 1, err);
-}
-
-static mel_status keep_prior(mel_bivector_sampler *b, const mel_bivector_options *opt, mel_error *err)
-{
-    if (opt->prior == NULL)
-        return MEL_OK;
-    b->prior = mel_alloc(b->d, sizeof(double));
-    if (b->prior == NULL)
-        return mel_fail_memory(err, "the prior metric");
-    memcpy(b->prior, opt->prior, b->d * sizeof(double));
-    b->strength = opt->prior_strength;
-    return MEL_OK;
 }
 
 mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivector_options *opt,
@@ -550,13 +534,16 @@ mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivect
     const size_t wanted = PER_DIMENSION * b->d;
     b->samples.count = ((wanted > LEAST_SAMPLES ? wanted : LEAST_SAMPLES) + CHAINS - 1) / CHAINS * CHAINS;
     b->samples.dimension = b->d;
-    mel_status status = allocate(b, err);
-    if (status == MEL_OK)
-        status = keep_prior(b, opt, err);
+    const mel_status status = allocate(b, err);
     if (status != MEL_OK) {
         mel_bivector_sampler_free(b);
         return status;
     }
+    if (opt->prior != NULL)
+        memcpy(b->prior, opt->prior, b->d * sizeof(double));
+    else
+        b->prior = NULL;
+    b->strength = opt->prior_strength;
     b->samples.mean = b->mean;
     b->samples.covariance = b->covariance;
     b->flip_weight[0] = 0.0;

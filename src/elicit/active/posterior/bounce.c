@@ -28,13 +28,11 @@ enum { LANES = 8 };
 mel_status mel_bounce_new(mel_bounce *bounce, size_t dimension, mel_error *err)
 {
     *bounce = (mel_bounce){ 0 };
-    bounce->velocity = mel_alloc_zero(dimension, sizeof(double));
-    bounce->place = mel_alloc_zero(dimension, sizeof(double));
-    bounce->motion = mel_alloc_zero(dimension, sizeof(double));
-    if (bounce->velocity == NULL || bounce->place == NULL || bounce->motion == NULL) {
-        mel_bounce_free(bounce);
+    const mel_part parts[] = { { &bounce->velocity, dimension },
+                               { &bounce->place, dimension },
+                               { &bounce->motion, dimension } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain");
-    }
     return MEL_OK;
 }
 
@@ -49,8 +47,6 @@ void mel_bounce_free(mel_bounce *bounce)
     free(bounce->rate);
     free(bounce->urgency);
     free(bounce->velocity);
-    free(bounce->place);
-    free(bounce->motion);
     *bounce = (mel_bounce){ 0 };
 }
 
@@ -59,15 +55,17 @@ mel_status mel_bounce_reserve(mel_bounce *bounce, size_t rows, size_t dimension,
     const size_t capacity = rows < MOST_ROWS ? rows : MOST_ROWS;
     if (capacity <= bounce->capacity)
         return MEL_OK;
+    const mel_part parts[] = { { &bounce->normal, capacity * dimension },
+                               { &bounce->norm2, capacity },
+                               { &bounce->gram, capacity * capacity },
+                               { &bounce->image, capacity * dimension },
+                               { &bounce->value, capacity },
+                               { &bounce->rate, capacity },
+                               { &bounce->urgency, capacity } };
     void *known = bounce->known;
     const bool grown = mel_grow(&known, capacity, sizeof *bounce->known);
     bounce->known = known;
-    if (!grown || !mel_grow_doubles(&bounce->normal, capacity * dimension) ||
-        !mel_grow_doubles(&bounce->norm2, capacity) ||
-        !mel_grow_doubles(&bounce->gram, capacity * capacity) ||
-        !mel_grow_doubles(&bounce->image, capacity * dimension) ||
-        !mel_grow_doubles(&bounce->value, capacity) || !mel_grow_doubles(&bounce->rate, capacity) ||
-        !mel_grow_doubles(&bounce->urgency, capacity))
+    if (!grown || !mel_parts_grow(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain's products");
     bounce->capacity = capacity;
     return MEL_OK;
@@ -115,32 +113,17 @@ typedef struct {
     double c, s, b;
 } turn;
 
-/* Rows after a turn and with another velocity that changes their rates by factor * products. Hard rows stay
- * positive. Returns the largest urgency, or `most` if that is larger. */
-MEL_WIDE static double pass_hard(size_t n, turn to, double factor, const double *restrict products,
-                                 double *restrict value, double *restrict rate, double *restrict urgency,
-                                 double most)
+/* Rows after a turn and with another velocity that changes their rates by factor * products. Values stay at
+ * `least` at least. Returns the largest urgency, or `most` if that is larger. */
+MEL_WIDE static double pass_rows(size_t n, turn to, double factor, double least,
+                                 const double *restrict products, double *restrict value,
+                                 double *restrict rate, double *restrict urgency, double most)
 {
 #pragma omp simd reduction(max : most)
     for (size_t i = 0; i < n; i++) {
         const double moved = to.c * value[i] + to.s * rate[i];
         rate[i] = to.c * rate[i] - to.b * value[i] + factor * products[i];
-        value[i] = moved > least_value ? moved : least_value;
-        urgency[i] = -rate[i] / value[i];
-        most = urgency[i] > most ? urgency[i] : most;
-    }
-    return most;
-}
-
-MEL_WIDE static double pass_soft(size_t n, turn to, double factor, const double *restrict products,
-                                 double *restrict value, double *restrict rate, double *restrict urgency,
-                                 double most)
-{
-#pragma omp simd reduction(max : most)
-    for (size_t i = 0; i < n; i++) {
-        const double moved = to.c * value[i] + to.s * rate[i];
-        rate[i] = to.c * rate[i] - to.b * value[i] + factor * products[i];
-        value[i] = moved;
+        value[i] = moved > least ? moved : least;
         urgency[i] = -rate[i] / value[i];
         most = urgency[i] > most ? urgency[i] : most;
     }
@@ -288,8 +271,8 @@ static double pass(mel_bounce *bounce, bool hard, size_t from, size_t end, turn 
 {
     if (from >= end)
         return most;
-    return (hard ? pass_hard : pass_soft)(end - from, to, factor, products + from, bounce->value + from,
-                                          bounce->rate + from, bounce->urgency + from, most);
+    return pass_rows(end - from, to, factor, hard ? least_value : -INFINITY, products + from,
+                     bounce->value + from, bounce->rate + from, bounce->urgency + from, most);
 }
 
 /* All rows but one turn. Returns the largest urgency. */

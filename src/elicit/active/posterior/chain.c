@@ -32,13 +32,9 @@ mel_status mel_chain_new(mel_chain *chain, const mel_frame *frame, const mel_ans
 {
     const size_t d = frame->dimension;
     *chain = (mel_chain){ .frame = frame, .answers = answers, .prune = true };
-    chain->norm2 = mel_alloc_zero(d, sizeof(double));
-    chain->offset = mel_alloc_zero(d, sizeof(double));
-    chain->z = mel_alloc_zero(d, sizeof(double));
-    if (chain->norm2 == NULL || chain->offset == NULL || chain->z == NULL) {
-        mel_chain_free(chain);
+    const mel_part parts[] = { { &chain->norm2, d }, { &chain->offset, d }, { &chain->z, d } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain");
-    }
     return mel_bounce_new(&chain->bounce, d, err);
 }
 
@@ -55,8 +51,6 @@ void mel_chain_free(mel_chain *chain)
     free(chain->norm2);
     free(chain->crossing);
     free(chain->value);
-    free(chain->offset);
-    free(chain->z);
     *chain = (mel_chain){ 0 };
 }
 
@@ -71,11 +65,12 @@ mel_status mel_chain_reserve(mel_chain *chain, size_t n_rows, mel_error *err)
     chain->pruned = pruned;
     grown = grown && mel_grow(&crossing, capacity, sizeof *chain->crossing);
     chain->crossing = crossing;
-    if (!grown || !mel_grow_doubles(&chain->row, capacity * d) ||
-        !mel_grow_doubles(&chain->row_gain, capacity) ||
-        !mel_grow_doubles(&chain->flip_weight, capacity + 1) || !mel_grow_doubles(&chain->gain, capacity) ||
-        !mel_grow_doubles(&chain->base, capacity) || !mel_grow_doubles(&chain->slope, capacity * d) ||
-        !mel_grow_doubles(&chain->value, capacity))
+    const mel_part parts[] = {
+        { &chain->row, capacity * d }, { &chain->row_gain, capacity }, { &chain->flip_weight, capacity + 1 },
+        { &chain->gain, capacity },    { &chain->base, capacity },     { &chain->slope, capacity * d },
+        { &chain->value, capacity }
+    };
+    if (!grown || !mel_parts_grow(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain's products");
     const mel_status status = mel_bounce_reserve(&chain->bounce, capacity, d, err);
     if (status == MEL_OK)

@@ -25,21 +25,13 @@ mel_status mel_frame_new(mel_frame *frame, size_t dimension, mel_error *err)
 {
     const size_t d = dimension;
     *frame = (mel_frame){ .dimension = d };
-    frame->centre = mel_alloc_zero(d, sizeof(double));
-    frame->axis = mel_alloc_zero(d * d, sizeof(double));
-    frame->factor = mel_alloc_zero(d * d, sizeof(double));
-    frame->reflector = mel_alloc_zero(d, sizeof(double));
-    frame->point = mel_alloc_zero(d, sizeof(double));
-    frame->mean = mel_alloc_zero(d, sizeof(double));
-    frame->along = mel_alloc_zero(d, sizeof(double));
-    frame->shape = mel_alloc_zero(d * d, sizeof(double));
-    frame->block = mel_alloc_zero(BLOCK * d, sizeof(double));
-    if (frame->centre == NULL || frame->axis == NULL || frame->factor == NULL || frame->along == NULL ||
-        frame->reflector == NULL || frame->point == NULL || frame->mean == NULL || frame->shape == NULL ||
-        frame->block == NULL) {
-        mel_frame_free(frame);
+    const mel_part parts[] = { { &frame->centre, d },       { &frame->axis, d * d },
+                               { &frame->factor, d * d },   { &frame->reflector, d },
+                               { &frame->point, d },        { &frame->mean, d },
+                               { &frame->along, d },        { &frame->shape, d * d },
+                               { &frame->block, BLOCK * d } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "coordinates of the posterior");
-    }
     mel_frame_reset(frame);
     return MEL_OK;
 }
@@ -47,14 +39,6 @@ mel_status mel_frame_new(mel_frame *frame, size_t dimension, mel_error *err)
 void mel_frame_free(mel_frame *frame)
 {
     free(frame->centre);
-    free(frame->axis);
-    free(frame->factor);
-    free(frame->reflector);
-    free(frame->point);
-    free(frame->mean);
-    free(frame->along);
-    free(frame->shape);
-    free(frame->block);
     *frame = (mel_frame){ 0 };
 }
 

@@ -19,12 +19,11 @@ mel_status mel_interior_new(mel_interior *interior, size_t dimension, mel_error 
 {
     const size_t m = dimension + 1;
     *interior = (mel_interior){ .dimension = dimension };
+    const mel_part parts[] = { { &interior->share, m },
+                               { &interior->target, m },
+                               { &interior->system, m * m } };
     interior->member = mel_alloc_zero(m, sizeof *interior->member);
-    interior->share = mel_alloc_zero(m, sizeof(double));
-    interior->target = mel_alloc_zero(m, sizeof(double));
-    interior->system = mel_alloc_zero(m * m, sizeof(double));
-    if (interior->member == NULL || interior->share == NULL || interior->target == NULL ||
-        interior->system == NULL) {
+    if (interior->member == NULL || !mel_parts_new(MEL_PARTS(parts))) {
         mel_interior_free(interior);
         return mel_fail_memory(err, "the feasibility of the answers");
     }
@@ -35,8 +34,6 @@ void mel_interior_free(mel_interior *interior)
 {
     free(interior->member);
     free(interior->share);
-    free(interior->target);
-    free(interior->system);
     *interior = (mel_interior){ 0 };
 }
 

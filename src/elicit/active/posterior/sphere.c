@@ -46,7 +46,7 @@ static const double least_ahead = 0.05;
 struct mel_sampler {
     mel_sampler_options opt; /* cone: own copy; start: not kept */
     double *cone;
-    double *prior; /* D: times its strength; NULL: uniform */
+    double *prior_weights; /* D: times its strength; the chain has them, or NULL: uniform */
     mel_answers answers;
     mel_frame frame;
     mel_chain chain;
@@ -73,19 +73,8 @@ void mel_sampler_free(mel_sampler *sampler)
     mel_answers_free(&sampler->answers);
     mel_frame_free(&sampler->frame);
     mel_chain_free(&sampler->chain);
-    free(sampler->cone);
-    free(sampler->prior);
-    free(sampler->w);
+    free(sampler->w); /* and all that was made with it */
     free(sampler->noise);
-    free(sampler->z);
-    free(sampler->weight);
-    free(sampler->start);
-    free(sampler->mean);
-    free(sampler->centre);
-    free(sampler->stake);
-    free(sampler->covariance);
-    free(sampler->direction);
-    free(sampler->inside);
     mel_interior_free(&sampler->interior);
     free(sampler);
 }
@@ -377,7 +366,7 @@ static void sample_prior(mel_sampler *sampler, const double *start)
     const size_t d = sampler->opt.dimension;
     const mel_noise_state noise = mel_noise_start(&sampler->opt.assume);
     start_stream(sampler);
-    if (sampler->opt.n_cone == 0 && sampler->prior == NULL) {
+    if (sampler->opt.n_cone == 0 && sampler->chain.prior == NULL) {
         for (size_t i = 0; i < sampler->samples.count; i++) {
             mel_rng_sphere(&sampler->chain.rng, d, sampler->w + i * d);
             sampler->noise[i] = noise;
@@ -388,7 +377,7 @@ static void sample_prior(mel_sampler *sampler, const double *start)
         finish(sampler);
         return;
     }
-    const double *from = sampler->opt.n_cone > 0 ? start : sampler->prior;
+    const double *from = sampler->opt.n_cone > 0 ? start : sampler->chain.prior;
     for (size_t c = 0; c < CHAINS; c++) {
         memcpy(sampler->start + c * d, from, d * sizeof(double));
         mel_scale(d, 1.0 / mel_norm2(d, from), sampler->start + c * d);
@@ -430,38 +419,33 @@ static mel_status check_options(const mel_sampler_options *opt, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status keep_prior(mel_sampler *s, const mel_sampler_options *opt, mel_error *err)
+static void keep_prior(mel_sampler *s, const mel_sampler_options *opt)
 {
     s->opt.prior = NULL;
     if (opt->prior == NULL || !(opt->prior_strength > 0.0))
-        return MEL_OK;
-    s->prior = mel_alloc(opt->dimension, sizeof *s->prior);
-    if (s->prior == NULL)
-        return mel_fail_memory(err, "the prior");
+        return;
     for (size_t i = 0; i < opt->dimension; i++)
-        s->prior[i] = opt->prior_strength * opt->prior[i];
-    s->chain.prior = s->prior;
-    return MEL_OK;
+        s->prior_weights[i] = opt->prior_strength * opt->prior[i];
+    s->chain.prior = s->prior_weights;
 }
 
 static mel_status allocate(mel_sampler *s, mel_error *err)
 {
     const size_t d = s->opt.dimension, n = s->samples.count;
-    s->cone = mel_alloc(s->opt.n_cone * d, sizeof(double));
-    s->w = mel_alloc_zero(n * d, sizeof(double));
+    const mel_part parts[] = { { &s->w, n * d },
+                               { &s->z, n * d },
+                               { &s->weight, n },
+                               { &s->stake, n },
+                               { &s->start, CHAINS * d },
+                               { &s->mean, d },
+                               { &s->centre, d },
+                               { &s->covariance, d * d },
+                               { &s->direction, d },
+                               { &s->inside, d },
+                               { &s->cone, s->opt.n_cone * d },
+                               { &s->prior_weights, d } };
     s->noise = mel_alloc_zero(n, sizeof *s->noise);
-    s->z = mel_alloc_zero(n * d, sizeof(double));
-    s->weight = mel_alloc_zero(n, sizeof(double));
-    s->stake = mel_alloc_zero(n, sizeof(double));
-    s->start = mel_alloc_zero(CHAINS * d, sizeof(double));
-    s->mean = mel_alloc_zero(d, sizeof(double));
-    s->centre = mel_alloc_zero(d, sizeof(double));
-    s->covariance = mel_alloc_zero(d * d, sizeof(double));
-    s->direction = mel_alloc_zero(d, sizeof(double));
-    s->inside = mel_alloc_zero(d, sizeof(double));
-    if (s->cone == NULL || s->w == NULL || s->noise == NULL || s->z == NULL || s->weight == NULL ||
-        s->stake == NULL || s->start == NULL || s->mean == NULL || s->centre == NULL ||
-        s->covariance == NULL || s->direction == NULL || s->inside == NULL)
+    if (s->noise == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "samples of the posterior");
     mel_status status = mel_frame_new(&s->frame, d, err);
     if (status == MEL_OK)
@@ -491,12 +475,11 @@ mel_status mel_sampler_new(mel_sampler **out, const mel_sampler_options *opt, me
     s->samples.dimension = d;
     mel_answers_init(&s->answers, d, s->opt.assume);
     status = allocate(s, err);
-    if (status == MEL_OK)
-        status = keep_prior(s, opt, err);
     if (status != MEL_OK) {
         mel_sampler_free(s);
         return status;
     }
+    keep_prior(s, opt);
     for (size_t j = 0; j < opt->n_cone; j++) {
         memcpy(s->cone + j * d, opt->cone + j * d, d * sizeof(double));
         mel_scale(d, 1.0 / mel_norm2(d, s->cone + j * d), s->cone + j * d);
