@@ -69,6 +69,20 @@ mel_noise_state mel_noise_start(const mel_assumption *assume)
     return (mel_noise_state){ .scale = mel_assumed_scale(assume), .width = MEL_WIDTHS / 2 };
 }
 
+size_t mel_width_draw(const double log_weight[MEL_WIDTHS], mel_rng *rng)
+{
+    double top = -INFINITY, total = 0.0;
+    for (size_t i = 0; i < MEL_WIDTHS; i++)
+        top = fmax(top, log_weight[i]);
+    for (size_t i = 0; i < MEL_WIDTHS; i++)
+        total += exp(log_weight[i] - top);
+    double left = mel_rng_uniform(rng) * total;
+    size_t picked = 0;
+    while (picked + 1 < MEL_WIDTHS && left >= exp(log_weight[picked] - top))
+        left -= exp(log_weight[picked++] - top);
+    return picked;
+}
+
 double mel_answers_rate(const mel_answers *answers, const mel_noise_state *state)
 {
     return answers->noise->rate(answers->assume.size, state->wrong, mel_answers_choices(answers));

@@ -52,6 +52,8 @@ typedef struct {
 } mel_noise_state;
 /* Before any answer. */
 mel_noise_state mel_noise_start(const mel_assumption *assume);
+/* A width of "about the same", by the logarithms of their weights. */
+size_t mel_width_draw(const double log_weight[MEL_WIDTHS], mel_rng *rng);
 /* Share of wrong answers, where errors are alike, and the log-probability of this many being wrong. */
 double mel_answers_rate(const mel_answers *answers, const mel_noise_state *state);
 double mel_answers_log_weight(const mel_answers *answers, size_t wrong);
