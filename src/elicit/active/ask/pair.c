@@ -1,25 +1,15 @@
-#include "elicit/active/ask/pair.h"
+/* The next pair to ask about: the posterior as coefficients are judged, and candidates judged on its samples.
+ */
+#include "elicit/active/ask/pair_parts.h"
 
 #include "base/la.h"
-#include "elicit/active/ask/climb.h"
-#include "elicit/active/ask/cut_plan.h"
 #include "elicit/active/select.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MIDDLES = 60,     /* random middles that are tried */
-    REFINE = 40,      /* middles near the best one that are tried then */
-    FEW = 3,          /* middles that are tried when questions were put aside */
-    CLIMBERS = 4,     /* middles that climb, in families where they can; 8 of 20 steps do no better */
-    CLIMB_STEPS = 10, /* of each */
-    POWER_STEPS = 40, /* towards the longest direction of the posterior */
-    SHIFTS = 2        /* rounds of shifting a cut until it halves the samples */
-};
-/* How much smaller the steps of the refinement get. */
-static const double shrink = 0.93;
+enum { SHIFTS = 2 }; /* rounds of shifting a cut until it halves the samples */
 /* Size of the pair that measures how a cut shifts, as a share of the longest coordinate of delta. */
 static const double probe = 1e-4;
 /* Share of the samples that must agree which way a cut shifts. */
@@ -28,41 +18,6 @@ static const double agree = 0.97;
 static const double plan_from = 0.6;
 /* Bits by which cuts that are followed may be worse than the posterior as it is. */
 static const double at_most_worse = 3.0;
-
-struct mel_chooser {
-    mel_basis *f;
-    size_t count, dimension, size;
-    double *kept; /* what candidates and climbers point to */
-    mel_shortlist climbers;
-    /* The posterior, at the norm at which coefficients are judged. */
-    double *sample;     /* count x D */
-    double *bounded;    /* count x D: see bound_samples */
-    const double *seen; /* count x D: the one of these on which spread is measured */
-    double *length;     /* count: l2 norms */
-    double *mean;       /* D */
-    double *average;    /* D: before it is brought to the norm */
-    double *covariance; /* D x D */
-    double *weight;     /* D: how much the coefficients' variances count */
-    double variance;    /* their weighted sum */
-    double level;       /* sample quantile of the radius */
-    double side_level;  /* of the ends of 95% intervals */
-    double gain;
-    bool long_cuts;      /* answers may be wrong at any margin */
-    bool widest_first;   /* see weight_of */
-    const double *stake; /* count: mel_samples'; NULL: all alike; lent until the next look */
-    mel_cut_plan *plan;  /* NULL: the family plans none */
-    bool planned;        /* they are worth following */
-    /* Seen from one middle */
-    mel_pair_gain pairs;
-    mel_climb climb;
-    double *second; /* size x size: M2 = J C C J' */
-    mel_shortlist list;
-    /* Work */
-    double *value, *lever, *work;     /* count */
-    double *vector;                   /* size or D, the larger */
-    double *c, *best, *delta, *a, *b; /* size */
-    double *row;                      /* D */
-};
 
 void mel_chooser_free(mel_chooser *chooser)
 {
@@ -96,11 +51,11 @@ static mel_status make_room(mel_chooser *q, mel_error *err)
                                { &q->delta, s },
                                { &q->a, s },
                                { &q->b, s },
-                               { &q->kept, 2 * (size_t)(MEL_SHORTLIST + CLIMBERS) * s } };
+                               { &q->kept, 2 * (size_t)(MEL_SHORTLIST + MEL_CLIMBERS) * s } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
     mel_shortlist_new(&q->list, MEL_SHORTLIST, s, q->kept);
-    mel_shortlist_new(&q->climbers, CLIMBERS, s, q->kept + 2 * MEL_SHORTLIST * s);
+    mel_shortlist_new(&q->climbers, MEL_CLIMBERS, s, q->kept + 2 * MEL_SHORTLIST * s);
     return MEL_OK;
 }
 
@@ -278,189 +233,6 @@ double mel_chooser_radius(mel_chooser *q)
     return fmax(widest, mel_quantile_select(q->count, q->work, q->level));
 }
 
-/* --- candidates ------------------------------------------------------------------------------------- */
-
-/* M1 and the mean's slope at the middle c, and M2 when it is asked for. */
-static void look_from(mel_chooser *q, const double *c, bool squares)
-{
-    const size_t d = q->dimension, s = q->size;
-    mel_pair_gain_from(&q->pairs, c);
-    if (!squares)
-        return;
-    const double *through = q->pairs.through;
-    memset(q->second, 0, s * s * sizeof(double));
-    for (size_t j = 0; j < d; j++)
-        for (size_t i = 0; i < s; i++)
-            mel_axpy(i + 1, through[j * s + i], through + j * s, q->second + i * s);
-    for (size_t i = 0; i < s; i++)
-        for (size_t j = 0; j < i; j++)
-            q->second[j * s + i] = q->second[i * s + j];
-}
-
-static double pair_score(const mel_chooser *q, size_t a, size_t b)
-{
-    const size_t s = q->size;
-    const double *first = q->pairs.first, x = q->pairs.slope[b], y = -q->pairs.slope[a];
-    const double up =
-        x * x * q->second[a * s + a] + y * y * q->second[b * s + b] + 2.0 * x * y * q->second[a * s + b];
-    const double down = x * x * first[a * s + a] + y * y * first[b * s + b] + 2.0 * x * y * first[a * s + b];
-    return down > 0.0 ? up / down : 0.0;
-}
-
-/* Every pair of coordinates; the best score. */
-static double try_pairs(mel_chooser *q, const double *c)
-{
-    const size_t s = q->size;
-    double best = 0.0;
-    for (size_t a = 1; a < s; a++)
-        for (size_t b = 0; b < a; b++) {
-            const double score = pair_score(q, a, b);
-            mel_candidate *k = mel_shortlist_admit(&q->list, score, c);
-            if (k == NULL)
-                continue;
-            best = fmax(best, score);
-            k->delta[a] = q->pairs.slope[b];
-            k->delta[b] = -q->pairs.slope[a];
-        }
-    return best;
-}
-
-/* For every coefficient, the delta whose slopes explain most of its (weighted) variance; the best share. Cuts
- * along single coefficients leave the posterior in the shape of a box, which is what errors in the largest
- * coefficient ask for: cutting along its longest direction takes a tenth more questions. */
-static double try_coefficients(mel_chooser *q, const double *c)
-{
-    const size_t s = q->size;
-    double best = 0.0;
-    mel_pair_gain_centre(&q->pairs);
-    for (size_t j = 0; j < q->dimension; j++) {
-        memcpy(q->delta, q->pairs.through + j * s, s * sizeof(double));
-        mel_pair_gain_halfway(&q->pairs, q->delta);
-        const double score = q->weight[j] * mel_dot(s, q->delta, q->delta);
-        mel_candidate *k = mel_shortlist_admit(&q->list, score, c);
-        if (k == NULL)
-            continue;
-        best = fmax(best, score);
-        mel_pair_gain_back(&q->pairs, q->delta);
-        memcpy(k->delta, q->delta, s * sizeof(double));
-    }
-    return best;
-}
-
-/* The delta whose answer takes most of the total variance away, by power steps; its share. Where answers may
- * be wrong the posterior is no box, however it is cut, but has far-away parts that blame other answers: cuts
- * along its longest direction settle these first (q = 12, flip:0.1, learned, 50
- * metrics, leading eigenvector: 95th percentile of the error after 98 questions 0.045 instead of 0.096). */
-static double try_longest(mel_chooser *q, const double *c)
-{
-    const size_t s = q->size;
-    double *x = q->delta, *y = q->vector, share = 0.0;
-    mel_pair_gain_centre(&q->pairs);
-    for (size_t i = 0; i < s; i++)
-        x[i] = 1.0 + 0.1 * (double)(i % 7); /* not in a family's symmetries */
-    for (int step = 0; step < POWER_STEPS; step++) {
-        mel_scale(s, 1.0 / fmax(mel_norm2(s, x), 1e-280), x);
-        mel_pair_gain_back(&q->pairs, x);
-        for (size_t i = 0; i < s; i++)
-            y[i] = mel_dot(s, q->second + i * s, x);
-        mel_pair_gain_halfway(&q->pairs, y);
-        share = mel_norm2(s, y);
-        memcpy(x, y, s * sizeof(double));
-    }
-    mel_candidate *k = mel_shortlist_admit(&q->list, share, c);
-    if (k == NULL)
-        return share;
-    mel_pair_gain_back(&q->pairs, x);
-    memcpy(k->delta, x, s * sizeof(double));
-    return share;
-}
-
-static double try_middle(mel_chooser *q, const double *c, bool simple)
-{
-    look_from(q, c, simple || q->long_cuts);
-    if (simple)
-        return try_pairs(q, c);
-    return q->long_cuts ? try_longest(q, c) : try_coefficients(q, c);
-}
-
-/* Where the best of random middles end when they climb: the best delta there, and those of single
- * coefficients. */
-static void climb(mel_chooser *q, mel_rng *rng)
-{
-    const mel_basis *f = q->f;
-    mel_shortlist *from = &q->climbers;
-    from->n = 0;
-    for (int i = 0; i < MIDDLES; i++) {
-        f->ops->middle(f, rng, q->c);
-        (void)mel_shortlist_admit(from, mel_climb_look(&q->climb, q->c), q->c);
-    }
-    for (size_t i = 0; i < from->n; i++) {
-        double *c = from->at[i].c;
-        (void)mel_climb_improve(&q->climb, c, from->at[i].score, q->best, CLIMB_STEPS);
-        mel_candidate *k = mel_shortlist_admit(&q->list, mel_climb_look(&q->climb, c), c);
-        if (k != NULL)
-            memcpy(k->delta, q->climb.delta, q->size * sizeof(double));
-        (void)try_middle(q, c, false);
-    }
-}
-
-/* Takes the plan's cuts, as good as what they take away of the weighted variance if all were normal. */
-static void try_plan(mel_chooser *q)
-{
-    const mel_basis *f = q->f;
-    const size_t d = q->dimension;
-    for (size_t i = 0; i < mel_cut_plan_count(q->plan); i++) {
-        mel_cut_plan_get(q->plan, i, q->c, q->delta);
-        mel_basis_place(f, q->c, 0.5, q->delta, q->a, q->b);
-        f->ops->row(f, q->a, q->b, q->row);
-        double all = 0.0, taken = 0.0;
-        for (size_t j = 0; j < d; j++) {
-            const double together = mel_dot(d, q->covariance + j * d, q->row);
-            all += together * q->row[j];
-            taken += q->weight[j] * together * together;
-        }
-        mel_candidate *k = mel_shortlist_admit(&q->list, taken / all, q->c);
-        if (k != NULL)
-            memcpy(k->delta, q->delta, q->size * sizeof(double));
-    }
-}
-
-/* few: middles, so that the pool is not full of much the same candidates. */
-static void collect(mel_chooser *q, bool simple, bool few, mel_rng *rng)
-{
-    const mel_basis *f = q->f;
-    const size_t bytes = q->size * sizeof(double);
-    q->list.n = 0;
-    if (f->ops->middle == NULL) {
-        memset(q->c, 0, bytes);
-        try_middle(q, q->c, simple);
-        return;
-    }
-    if (q->planned && !simple && !few)
-        try_plan(q);
-    if (q->list.n > 0)
-        return;
-    if (f->climbs && !simple && !few) {
-        climb(q, rng);
-        return;
-    }
-    double best = -1.0, step = 1.0;
-    const int tries = few ? FEW : MIDDLES + REFINE;
-    for (int i = 0; i < tries; i++) {
-        if (i < MIDDLES) {
-            f->ops->middle(f, rng, q->c);
-        } else {
-            f->ops->nudge(f, rng, step, q->best, q->c);
-            step *= shrink;
-        }
-        const double score = try_middle(q, q->c, simple);
-        if (score > best) {
-            best = score;
-            memcpy(q->best, q->c, bytes);
-        }
-    }
-}
-
 /* --- judging on the samples ------------------------------------------------------------------------- */
 
 static void values_of(const mel_chooser *q, const double *a, const double *b, double *out)
@@ -598,7 +370,7 @@ mel_status mel_chooser_choose(double *a, double *b, mel_outlook *outlook, mel_ch
 {
     simple = simple || q->f->two_only;
     *outlook = (mel_outlook){ 0 };
-    collect(q, simple, avoided != NULL && avoided->n > 0, rng);
+    mel_chooser_collect(q, simple, avoided != NULL && avoided->n > 0, rng);
     for (size_t i = 0; i < q->list.n; i++) {
         mel_outlook here;
         const mel_status status = judge(&here, q, &q->list.at[i], sampler, simple, err);
