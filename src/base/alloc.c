@@ -35,21 +35,26 @@ bool mel_parts_new(size_t n, const mel_part *parts)
 {
     size_t total = 0;
     for (size_t i = 0; i < n; i++)
-        total += parts[i].n;
-    double *at = mel_alloc_zero(total, sizeof *at);
-    for (size_t i = 0; i < n && at != NULL; at += parts[i++].n)
-        *parts[i].at = at;
-    return at != NULL;
+        for (double **const *at = parts[i].at; *at != NULL; at++)
+            total += parts[i].n;
+    double *block = mel_alloc_zero(total, sizeof *block);
+    if (block == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        for (double **const *at = parts[i].at; *at != NULL; at++, block += parts[i].n)
+            **at = block;
+    return true;
 }
 
 bool mel_parts_grow(size_t n, const mel_part *parts)
 {
-    for (size_t i = 0; i < n; i++) {
-        void *block = *parts[i].at;
-        if (!mel_grow(&block, parts[i].n, sizeof **parts[i].at))
-            return false;
-        *parts[i].at = block;
-    }
+    for (size_t i = 0; i < n; i++)
+        for (double **const *at = parts[i].at; *at != NULL; at++) {
+            void *block = **at;
+            if (!mel_grow(&block, parts[i].n, sizeof ***at))
+                return false;
+            **at = block;
+        }
     return true;
 }
 

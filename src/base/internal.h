@@ -21,13 +21,13 @@ void *mel_alloc_zero(size_t n, size_t size);
 bool mel_grow(void **block, size_t n, size_t size);
 char *mel_strdup(const char *text);
 
-/* Blocks of doubles that are made, or grow, together. */
+/* Blocks of doubles that are made, or grow, together: so many for each of these. */
 typedef struct {
-    double **at;
     size_t n;
+    double **at[8]; /* those that are used come first */
 } mel_part;
 #define MEL_PARTS(parts) (sizeof(parts) / sizeof *(parts)), (parts)
-/* One zeroed block for all parts, which is the first one's: *parts[0].at is to be freed. False: no memory. */
+/* One zeroed block for all, which is the first one's: *parts[0].at[0] is to be freed. False: no memory. */
 bool mel_parts_new(size_t n, const mel_part *parts);
 /* mel_grow for each. */
 bool mel_parts_grow(size_t n, const mel_part *parts);

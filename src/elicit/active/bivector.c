@@ -19,7 +19,7 @@ static mel_status make_region(mel_region *region, size_t n, const mel_layout *la
                               const mel_session_options *opt, mel_error *err)
 {
     *region = (mel_region){ .n = n };
-    const mel_part parts[] = { { &region->origin, n }, { &region->unit, n }, { &region->room, 2 * n } };
+    const mel_part parts[] = { { n, { &region->origin, &region->unit } }, { 2 * n, { &region->room } } };
     region->sign = mel_alloc_zero(n, sizeof *region->sign);
     if (region->sign == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the region");

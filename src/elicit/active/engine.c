@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const mel_engine_ops mel_active_engine = {
-    .next = mel_active_next,
-    .tell = mel_active_tell,
-    .result = mel_active_result,
-    .posterior = mel_active_no_angle,
-    .draws = mel_active_draws,
-    .expected = mel_active_expected,
-    .free = mel_active_free,
-};
-
 /* --- making one --------------------------------------------------------------------------------- */
 
 void mel_active_free(mel_engine *base)
@@ -153,9 +143,11 @@ mel_status mel_active_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_e
     return MEL_OK;
 }
 
-uint32_t mel_active_expected(mel_engine *base)
+static uint32_t expected(mel_engine *base)
 {
     const mel_active *e = (const mel_active *)base;
+    if (e->ops->expected != NULL)
+        return e->ops->expected(e);
     const double bits = mel_bits_per_answer(mel_assumed(&e->opt.assume), e->ops->samples(e)->error_rate);
     return mel_history_expected(&e->history, e->numbers, e->first_radius, e->radius, e->opt.tolerance, bits);
 }
@@ -163,8 +155,7 @@ uint32_t mel_active_expected(mel_engine *base)
 /* --- results ------------------------------------------------------------------------------------ */
 
 /* One row of coefficients per sample, those without a metric of the reported form left out; at least one. */
-mel_status mel_active_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
-                            mel_error *err)
+static mel_status draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values, mel_error *err)
 {
     const mel_active *e = (const mel_active *)base;
     const mel_samples *samples = e->ops->samples(e);
@@ -213,7 +204,7 @@ static mel_status find_intervals(mel_active *e, const double *middle, double *lo
         return map_intervals(e, level, low, high, err);
     size_t n = 0, width = 0;
     double *draw = NULL;
-    const mel_status status = mel_active_draws(&e->base, &n, &width, &draw, err);
+    const mel_status status = draws(&e->base, &n, &width, &draw, err);
     if (status != MEL_OK)
         return status;
     double *column = mel_alloc(n, sizeof *column);
@@ -235,7 +226,7 @@ static mel_status make_metric(mel_metric **out, mel_active *e, double *middle, m
     return status == MEL_OK ? mel_metric_set_intervals(*out, low, high, err) : status;
 }
 
-mel_status mel_active_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+static mel_status result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
 {
     mel_active *e = (mel_active *)base;
     mel_metric *made = NULL;
@@ -255,7 +246,7 @@ mel_status mel_active_result(mel_engine *base, mel_metric **metric, mel_summary 
     return MEL_OK;
 }
 
-mel_status mel_active_no_angle(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
+static mel_status no_angle(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
 {
     (void)base;
     (void)n;
@@ -263,3 +254,13 @@ mel_status mel_active_no_angle(mel_engine *base, size_t n, double *angle, double
     (void)density;
     return mel_fail(err, MEL_ESTATE, "only a linear metric on a face has a single angle");
 }
+
+const mel_engine_ops mel_active_engine = {
+    .next = mel_active_next,
+    .tell = mel_active_tell,
+    .result = result,
+    .posterior = no_angle,
+    .draws = draws,
+    .expected = expected,
+    .free = mel_active_free,
+};

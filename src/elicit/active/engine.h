@@ -30,8 +30,9 @@ typedef struct {
     /* The reported numbers of one vector of the cloud, n_reported of them; and the metric of such numbers. */
     mel_status (*coefficients)(const mel_active *e, const double *w, double *out, mel_error *err);
     mel_status (*metric)(mel_metric **out, const mel_active *e, const double *coefficient, mel_error *err);
-    void (*clear)(mel_active *e); /* of what is the engine's own */
-    bool finds_evidence;          /* history.evidence is the engine's to set */
+    uint32_t (*expected)(const mel_active *e); /* questions that remain; NULL: as `numbers` says */
+    void (*clear)(mel_active *e);              /* of what is the engine's own */
+    bool finds_evidence;                       /* history.evidence is the engine's to set */
 } mel_active_ops;
 
 /* First member of every active engine. */
@@ -55,15 +56,10 @@ struct mel_active {
     mel_end end;
 };
 
-/* The functions of an engine that leaves all to the frame. */
+/* The functions of an engine that leaves all to the frame, and those that any does. */
 extern const mel_engine_ops mel_active_engine;
 mel_status mel_active_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_error *err);
 mel_status mel_active_tell(mel_engine *base, const mel_pair *pair, mel_answer answer, mel_error *err);
-mel_status mel_active_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err);
-mel_status mel_active_draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values,
-                            mel_error *err);
-mel_status mel_active_no_angle(mel_engine *base, size_t n, double *angle, double *density, mel_error *err);
-uint32_t mel_active_expected(mel_engine *base);
 void mel_active_free(mel_engine *base);
 
 /* A zeroed engine of `bytes`; opt is copied, and what it lends is there until mel_active_ready. */

@@ -162,10 +162,9 @@ static mel_status metric(mel_metric **out, const mel_active *base, const double 
 }
 
 /* Two numbers are sought, so halving the radius takes two bits. */
-static uint32_t expected(mel_engine *engine)
+static uint32_t expected(const mel_active *base)
 {
-    const mel_active *base = (const mel_active *)engine;
-    const fractional *f = (const fractional *)engine;
+    const fractional *f = (const fractional *)base;
     const double bits = mel_bits_per_answer(mel_assumed(&base->opt.assume), samples(base)->error_rate);
     double left = 0.0;
     if (base->radius > base->opt.tolerance)
@@ -191,16 +190,8 @@ static const mel_active_ops fractional_ops = {
     .samples = samples,
     .coefficients = coefficients,
     .metric = metric,
-    .clear = clear,
-};
-static const mel_engine_ops fractional_engine = {
-    .next = mel_active_next,
-    .tell = mel_active_tell,
-    .result = mel_active_result,
-    .posterior = mel_active_no_angle,
-    .draws = mel_active_draws,
     .expected = expected,
-    .free = mel_active_free,
+    .clear = clear,
 };
 
 /* The direction of the prior metric as the sampler sees it, which thinks of metrics that increase. */
@@ -258,6 +249,6 @@ mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const m
 {
     mel_active *e = NULL;
     const mel_status status =
-        mel_active_new(&e, sizeof(fractional), &fractional_engine, &fractional_ops, opt, err);
+        mel_active_new(&e, sizeof(fractional), &mel_active_engine, &fractional_ops, opt, err);
     return mel_active_ready(out, e, status == MEL_OK ? set_up((fractional *)e, face, err) : status);
 }

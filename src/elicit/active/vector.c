@@ -26,10 +26,9 @@ typedef struct {
 static mel_status make_fit(fit *t, const mel_basis *f, mel_error *err)
 {
     const size_t pairs = t->pairs = 2 * f->dimension + 8;
-    const mel_part parts[] = { { &t->row, pairs * f->dimension },
-                               { &t->difference, pairs },
-                               { &t->whole, pairs },
-                               { &t->point, 2 * f->size } };
+    const mel_part parts[] = { { pairs * f->dimension, { &t->row } },
+                               { pairs, { &t->difference, &t->whole } },
+                               { 2 * f->size, { &t->point } } };
     t->w = mel_alloc_zero(f->dimension, sizeof *t->w);
     return t->w != NULL && mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "the prior");
 }

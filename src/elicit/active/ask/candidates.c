@@ -65,10 +65,11 @@ mel_status mel_candidates_new(mel_candidates **out, size_t count, size_t dimensi
     if (q == NULL)
         return mel_fail_memory(err, "the candidates");
     const size_t d = dimension, points = count * d, cloud = samples * d;
-    const mel_part parts[] = { { &q->point, points },  { &q->spread, points },    { &q->value, count },
-                               { &q->sample, cloud },  { &q->bounded, cloud },    { &q->row, d },
-                               { &q->mean, d },        { &q->covariance, d * d }, { &q->margin, samples },
-                               { &q->likely, samples } };
+    const mel_part parts[] = {
+        { points, { &q->point, &q->spread } },  { count, { &q->value } },
+        { cloud, { &q->sample, &q->bounded } }, { d, { &q->row, &q->mean } },
+        { d * d, { &q->covariance } },          { samples, { &q->margin, &q->likely } }
+    };
     if (!mel_parts_new(MEL_PARTS(parts))) {
         mel_candidates_free(q);
         return mel_fail_memory(err, "the candidates");

@@ -119,9 +119,9 @@ mel_status mel_chords_new(mel_chords **out, const mel_face *face, size_t samples
     chords->shares = (mel_shares){ mel_face_positives(face), mel_face_negatives(face) };
     chords->stride = (samples + SCORED - 1) / SCORED;
     chords->scored = samples / chords->stride;
-    const mel_part parts[] = { { &chords->angle, chords->scored * SPOTS },
-                               { &chords->likely, chords->scored },
-                               { &chords->work, samples } };
+    const mel_part parts[] = { { chords->scored * SPOTS, { &chords->angle } },
+                               { chords->scored, { &chords->likely } },
+                               { samples, { &chords->work } } };
     if (!mel_parts_new(MEL_PARTS(parts))) {
         mel_chords_free(chords);
         return mel_fail_memory(err, "the questions");

@@ -24,10 +24,12 @@ mel_status mel_climb_new(mel_climb *climb, mel_pair_gain *pairs, const double *w
 {
     const size_t d = pairs->f->dimension, s = pairs->f->size;
     *climb = (mel_climb){ .pairs = pairs, .weight = weight };
-    const mel_part parts[] = { { &climb->delta, s },    { &climb->power, s },      { &climb->next, s },
-                               { &climb->a, s },        { &climb->b, s },          { &climb->uphill, s },
-                               { &climb->row, d },      { &climb->seen, d },       { &climb->weighted, d },
-                               { &climb->gradient, d }, { &climb->matrix, s * s }, { &climb->share, d * s } };
+    const mel_part parts[] = {
+        { s, { &climb->delta, &climb->power, &climb->next, &climb->a, &climb->b, &climb->uphill } },
+        { d, { &climb->row, &climb->seen, &climb->weighted, &climb->gradient } },
+        { s * s, { &climb->matrix } },
+        { d * s, { &climb->share } }
+    };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
     return MEL_OK;

@@ -58,25 +58,13 @@ void mel_cut_plan_free(mel_cut_plan *plan)
 static bool make_room(mel_cut_plan *plan)
 {
     const size_t d = plan->f->dimension, v = plan->variables, s = plan->f->size;
-    const mel_part parts[] = { { &plan->at, v },
-                               { &plan->there, v },
-                               { &plan->uphill, v },
-                               { &plan->uphill_there, v },
-                               { &plan->way, v },
-                               { &plan->moved, MEMORY * v },
-                               { &plan->turned, MEMORY * v },
-                               { &plan->rows, d * d },
-                               { &plan->edges, d * d },
-                               { &plan->weighted, d * d },
-                               { &plan->between, d * d },
-                               { &plan->product, d * d },
-                               { &plan->spread, d },
-                               { &plan->c, s },
-                               { &plan->slope, s },
-                               { &plan->turn, s },
-                               { &plan->zero, s },
-                               { &plan->a, s },
-                               { &plan->b, s } };
+    const mel_part parts[] = {
+        { v, { &plan->at, &plan->there, &plan->uphill, &plan->uphill_there, &plan->way } },
+        { MEMORY * v, { &plan->moved, &plan->turned } },
+        { d * d, { &plan->rows, &plan->edges, &plan->weighted, &plan->between, &plan->product } },
+        { d, { &plan->spread } },
+        { s, { &plan->c, &plan->slope, &plan->turn, &plan->zero, &plan->a, &plan->b } }
+    };
     return mel_parts_new(MEL_PARTS(parts));
 }
 

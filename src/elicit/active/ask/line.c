@@ -32,22 +32,12 @@ void mel_lines_free(mel_lines *l)
 static mel_status make_room(mel_lines *l, mel_error *err)
 {
     const size_t n = l->n, d = 2 * n;
-    const mel_part parts[] = { { &l->jacobian, n * d },
-                               { &l->through, n * d },
-                               { &l->first, n * n },
-                               { &l->second, n * n },
-                               { &l->slope, n },
-                               { &l->c, n },
-                               { &l->best, n },
-                               { &l->delta, n },
-                               { &l->other, d },
-                               { &l->a, n },
-                               { &l->b, n },
-                               { &l->x, d },
-                               { &l->value, l->count },
-                               { &l->lever, l->count },
-                               { &l->work, l->count },
-                               { &l->kept, MEL_SHORTLIST * d } };
+    const mel_part parts[] = { { n * d, { &l->jacobian, &l->through } },
+                               { n * n, { &l->first, &l->second } },
+                               { n, { &l->slope, &l->c, &l->best, &l->delta, &l->a, &l->b } },
+                               { d, { &l->other, &l->x } },
+                               { l->count, { &l->value, &l->lever, &l->work } },
+                               { MEL_SHORTLIST * d, { &l->kept } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
     mel_shortlist_new(&l->list, MEL_SHORTLIST, n, l->kept);

@@ -33,25 +33,14 @@ void mel_chooser_free(mel_chooser *chooser)
 static mel_status make_room(mel_chooser *q, mel_error *err)
 {
     const size_t n = q->count, d = q->dimension, s = q->size, larger = d > s ? d : s;
-    const mel_part parts[] = { { &q->sample, n * d },
-                               { &q->bounded, n * d },
-                               { &q->covariance, d * d },
-                               { &q->second, s * s },
-                               { &q->vector, larger },
-                               { &q->length, n },
-                               { &q->value, n },
-                               { &q->lever, n },
-                               { &q->work, n },
-                               { &q->mean, d },
-                               { &q->average, d },
-                               { &q->row, d },
-                               { &q->weight, d },
-                               { &q->c, s },
-                               { &q->best, s },
-                               { &q->delta, s },
-                               { &q->a, s },
-                               { &q->b, s },
-                               { &q->kept, 2 * (size_t)(MEL_SHORTLIST + MEL_CLIMBERS) * s } };
+    const mel_part parts[] = { { n * d, { &q->sample, &q->bounded } },
+                               { d * d, { &q->covariance } },
+                               { s * s, { &q->second } },
+                               { larger, { &q->vector } },
+                               { n, { &q->length, &q->value, &q->lever, &q->work } },
+                               { d, { &q->mean, &q->average, &q->row, &q->weight } },
+                               { s, { &q->c, &q->best, &q->delta, &q->a, &q->b } },
+                               { 2 * (size_t)(MEL_SHORTLIST + MEL_CLIMBERS) * s, { &q->kept } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
     mel_shortlist_new(&q->list, MEL_SHORTLIST, s, q->kept);

@@ -20,9 +20,10 @@ mel_status mel_pair_gain_new(mel_pair_gain *gain, const mel_basis *f, const doub
 {
     const size_t d = f->dimension, s = f->size;
     *gain = (mel_pair_gain){ .f = f, .covariance = covariance, .mean = mean };
-    const mel_part parts[] = {
-        { &gain->through, d * s }, { &gain->first, s * s }, { &gain->slope, s }, { &gain->column, d }
-    };
+    const mel_part parts[] = { { d * s, { &gain->through } },
+                               { s * s, { &gain->first } },
+                               { s, { &gain->slope } },
+                               { d, { &gain->column } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
     return MEL_OK;

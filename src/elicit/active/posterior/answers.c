@@ -33,9 +33,8 @@ mel_status mel_answers_reserve(mel_answers *answers, size_t count, mel_error *er
     if (count <= answers->capacity)
         return MEL_OK;
     const size_t capacity = count < 32 ? 64 : 2 * count;
-    const mel_part parts[] = { { &answers->row, capacity * answers->dimension },
-                               { &answers->length, capacity },
-                               { &answers->gain, capacity } };
+    const mel_part parts[] = { { capacity * answers->dimension, { &answers->row } },
+                               { capacity, { &answers->length, &answers->gain } } };
     void *same = answers->same;
     if (!mel_parts_grow(MEL_PARTS(parts)) || !mel_grow(&same, capacity, sizeof *answers->same))
         return mel_fail_memory(err, "the answers");

@@ -268,7 +268,7 @@ static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
     const mel_status status = mel_answers_reserve(&b->answers, rows, err);
     if (status != MEL_OK)
         return status;
-    bool all = mel_parts_grow(1, &(mel_part){ &b->flip_weight, capacity + 1 });
+    bool all = mel_parts_grow(1, &(mel_part){ capacity + 1, { &b->flip_weight } });
     all = all && mel_grow(&here, capacity, sizeof *b->here);
     b->here = here;
     all = all && mel_grow(&along, capacity * b->d, sizeof *b->along);
@@ -282,10 +282,11 @@ static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
 static mel_status allocate(mel_bivector_sampler *b, mel_error *err)
 {
     const size_t count = b->samples.count, d = b->d;
-    const mel_part parts[] = { { &b->mean, d },       { &b->theta, count * d },  { &b->fresh, count * d },
-                               { &b->weight, count }, { &b->covariance, d * d }, { &b->axis, d * d },
-                               { &b->at, d },         { &b->trial, d },          { &b->starts, CHAINS * d },
-                               { &b->prior, d } };
+    const mel_part parts[] = { { d, { &b->mean, &b->at, &b->trial, &b->prior } },
+                               { count * d, { &b->theta, &b->fresh } },
+                               { count, { &b->weight } },
+                               { d * d, { &b->covariance, &b->axis } },
+                               { CHAINS * d, { &b->starts } } };
     b->noise = mel_alloc_zero(count, sizeof *b->noise);
     b->fresh_noise = mel_alloc_zero(count, sizeof *b->fresh_noise);
     if (b->noise == NULL || b->fresh_noise == NULL || !mel_parts_new(MEL_PARTS(parts)))

@@ -28,9 +28,7 @@ enum { LANES = 8 };
 mel_status mel_bounce_new(mel_bounce *bounce, size_t dimension, mel_error *err)
 {
     *bounce = (mel_bounce){ 0 };
-    const mel_part parts[] = { { &bounce->velocity, dimension },
-                               { &bounce->place, dimension },
-                               { &bounce->motion, dimension } };
+    const mel_part parts[] = { { dimension, { &bounce->velocity, &bounce->place, &bounce->motion } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain");
     return MEL_OK;
@@ -55,13 +53,10 @@ mel_status mel_bounce_reserve(mel_bounce *bounce, size_t rows, size_t dimension,
     const size_t capacity = rows < MOST_ROWS ? rows : MOST_ROWS;
     if (capacity <= bounce->capacity)
         return MEL_OK;
-    const mel_part parts[] = { { &bounce->normal, capacity * dimension },
-                               { &bounce->norm2, capacity },
-                               { &bounce->gram, capacity * capacity },
-                               { &bounce->image, capacity * dimension },
-                               { &bounce->value, capacity },
-                               { &bounce->rate, capacity },
-                               { &bounce->urgency, capacity } };
+    const mel_part parts[] = { { capacity * dimension, { &bounce->normal, &bounce->image } },
+                               { capacity,
+                                 { &bounce->norm2, &bounce->value, &bounce->rate, &bounce->urgency } },
+                               { capacity * capacity, { &bounce->gram } } };
     void *known = bounce->known;
     const bool grown = mel_grow(&known, capacity, sizeof *bounce->known);
     bounce->known = known;

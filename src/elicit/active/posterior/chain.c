@@ -27,7 +27,7 @@ mel_status mel_chain_new(mel_chain *chain, const mel_frame *frame, const mel_ans
 {
     const size_t d = frame->dimension;
     *chain = (mel_chain){ .frame = frame, .answers = answers, .prune = true };
-    const mel_part parts[] = { { &chain->norm2, d }, { &chain->offset, d }, { &chain->z, d } };
+    const mel_part parts[] = { { d, { &chain->norm2, &chain->offset, &chain->z } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain");
     return mel_bounce_new(&chain->bounce, d, err);
@@ -60,11 +60,9 @@ mel_status mel_chain_reserve(mel_chain *chain, size_t n_rows, mel_error *err)
     chain->pruned = pruned;
     grown = grown && mel_grow(&crossing, capacity, sizeof *chain->crossing);
     chain->crossing = crossing;
-    const mel_part parts[] = {
-        { &chain->row, capacity * d }, { &chain->row_gain, capacity }, { &chain->flip_weight, capacity + 1 },
-        { &chain->gain, capacity },    { &chain->base, capacity },     { &chain->slope, capacity * d },
-        { &chain->value, capacity }
-    };
+    const mel_part parts[] = { { capacity * d, { &chain->row, &chain->slope } },
+                               { capacity, { &chain->row_gain, &chain->gain, &chain->base, &chain->value } },
+                               { capacity + 1, { &chain->flip_weight } } };
     if (!grown || !mel_parts_grow(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain's products");
     const mel_status status = mel_bounce_reserve(&chain->bounce, capacity, d, err);

@@ -25,11 +25,11 @@ mel_status mel_frame_new(mel_frame *frame, size_t dimension, mel_error *err)
 {
     const size_t d = dimension;
     *frame = (mel_frame){ .dimension = d };
-    const mel_part parts[] = { { &frame->centre, d },       { &frame->axis, d * d },
-                               { &frame->factor, d * d },   { &frame->reflector, d },
-                               { &frame->point, d },        { &frame->mean, d },
-                               { &frame->along, d },        { &frame->shape, d * d },
-                               { &frame->block, BLOCK * d } };
+    const mel_part parts[] = {
+        { d, { &frame->centre, &frame->reflector, &frame->point, &frame->mean, &frame->along } },
+        { d * d, { &frame->axis, &frame->factor, &frame->shape } },
+        { BLOCK * d, { &frame->block } }
+    };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "coordinates of the posterior");
     mel_frame_reset(frame);

@@ -19,9 +19,8 @@ mel_status mel_interior_new(mel_interior *interior, size_t dimension, mel_error 
 {
     const size_t m = dimension + 1;
     *interior = (mel_interior){ .dimension = dimension };
-    const mel_part parts[] = { { &interior->share, m },
-                               { &interior->target, m },
-                               { &interior->system, m * m } };
+    const mel_part parts[] = { { m, { &interior->share, &interior->target } },
+                               { m * m, { &interior->system } } };
     interior->member = mel_alloc_zero(m, sizeof *interior->member);
     if (interior->member == NULL || !mel_parts_new(MEL_PARTS(parts))) {
         mel_interior_free(interior);

@@ -112,18 +112,12 @@ static void keep_prior(mel_sampler *s, const mel_sampler_options *opt)
 static mel_status allocate(mel_sampler *s, mel_error *err)
 {
     const size_t d = s->opt.dimension, n = s->samples.count;
-    const mel_part parts[] = { { &s->w, n * d },
-                               { &s->z, n * d },
-                               { &s->weight, n },
-                               { &s->stake, n },
-                               { &s->start, MEL_CHAINS * d },
-                               { &s->mean, d },
-                               { &s->centre, d },
-                               { &s->covariance, d * d },
-                               { &s->direction, d },
-                               { &s->inside, d },
-                               { &s->cone, s->opt.n_cone * d },
-                               { &s->prior_weights, d } };
+    const mel_part parts[] = { { n * d, { &s->w, &s->z } },
+                               { n, { &s->weight, &s->stake } },
+                               { MEL_CHAINS * d, { &s->start } },
+                               { d, { &s->mean, &s->centre, &s->direction, &s->inside, &s->prior_weights } },
+                               { d * d, { &s->covariance } },
+                               { s->opt.n_cone * d, { &s->cone } } };
     s->noise = mel_alloc_zero(n, sizeof *s->noise);
     if (s->noise == NULL || !mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "samples of the posterior");
