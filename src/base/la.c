@@ -1,3 +1,4 @@
+/* Dense linear algebra by hand and over OpenBLAS/LAPACKE. */
 #include "base/la.h"
 
 #include <cblas.h>

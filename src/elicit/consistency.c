@@ -1,5 +1,6 @@
-/* Whether answers hang together. With flips: what they say against coin tosses. Otherwise: how often they
- * contradict the metric that was made of them, and each other, against how often that is to be expected. */
+/* Whether the answers are consistent. With flips: what they say against coin tosses. Otherwise: how often
+ * they contradict the metric that was made of them, and each other, against how often that is to be expected.
+ */
 #include "elicit/assumption.h"
 #include "elicit/session.h"
 

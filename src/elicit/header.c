@@ -1,3 +1,4 @@
+/* The first line of a session's file, and its comparison with today's settings. */
 #include "elicit/header.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* A session's file: JSON lines that are synced, repaired and locked. */
 #include "elicit/log.h"
 
 #include "base/buffer.h"

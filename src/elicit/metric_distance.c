@@ -1,3 +1,4 @@
+/* How far the metrics of several respondents are apart. */
 #include "elicit/metric_distance.h"
 
 #include "base/la.h"

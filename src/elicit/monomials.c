@@ -1,3 +1,4 @@
+/* The terms of a polynomial, numbered. */
 #include "elicit/monomials.h"
 
 #include <math.h>

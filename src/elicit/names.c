@@ -76,7 +76,8 @@ const char *mel_finding_text(mel_finding finding)
         "rates says the same.",
         "Only differences between groups matter to this respondent: the trade-off is 1 as far as the answers "
         "tell, and the weights of mistakes have no meaning.",
-        "The metric is linear as far as the answers tell: its curvature cannot be told from nothing, and a "
+        "The metric is linear as far as the answers tell: its curvature is indistinguishable from zero, and "
+        "a "
         "linear metric says the same with fewer numbers.",
         "At the uniform classifier the respondent minds no small change: only the curvature of the metric is "
         "known, not what single mistakes cost there.",

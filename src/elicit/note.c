@@ -1,3 +1,4 @@
+/* The classifier behind a point of a face, in words. */
 #include "elicit/engine.h"
 
 #include <math.h>

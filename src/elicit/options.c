@@ -1,3 +1,4 @@
+/* Which options of a session go together, and the session's own copy of them. */
 #include "elicit/options.h"
 
 #include "elicit/assumption.h"
@@ -202,7 +203,7 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
                    : mel_fail(err, MEL_EINVAL, "a prior of strength %g without a metric",
                               opt->prior_strength);
     if (!(opt->prior_strength > 0.0 && opt->prior_strength <= most_strength))
-        return mel_fail(err, MEL_EINVAL, "a prior of strength %g: above 0, at most %g is wanted",
+        return mel_fail(err, MEL_EINVAL, "a prior of strength %g: expected a number above 0, at most %g",
                         opt->prior_strength, most_strength);
     if (opt->strategy == MEL_STRATEGY_SEARCH)
         return mel_fail(err, MEL_EINVAL, "a search knows no prior; the active strategy does");
@@ -281,7 +282,7 @@ static mel_status check_slopes(const mel_session_options *opt, const mel_domain 
         return mel_fail(err, MEL_EINVAL, "tolerance %g: below %g rounding would decide the search",
                         opt->tolerance, least_tolerance);
     if (!(inner >= 0.0) || !isfinite(inner))
-        return mel_fail(err, MEL_EINVAL, "an inner radius of %g: a number above 0 is wanted", inner);
+        return mel_fail(err, MEL_EINVAL, "an inner radius of %g: expected a number above 0", inner);
     const mel_status status = check_places(opt, err);
     if (status != MEL_OK)
         return status;

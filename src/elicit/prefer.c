@@ -1,3 +1,4 @@
+/* How a procedure of the thesis asks its next question. */
 #include "elicit/prefer.h"
 
 mel_preference mel_prefer(mel_replay *replay)

@@ -1,3 +1,4 @@
+/* Linear-fractional metrics as bivectors, and the region in which they are asked about. */
 #include "elicit/active/bivector.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* Families that are linear in known features: making one, signs, pairs in the ball. */
 #include "elicit/active/family.h"
 
 #include "base/la.h"

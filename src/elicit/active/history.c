@@ -1,3 +1,4 @@
+/* What was told so far, which question comes back, and how many remain. */
 #include "elicit/active/history.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Binary linear-fractional metrics as pivots, the points that their level lines pass through. */
 #include "elicit/active/pivot.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* Quantiles by selection. */
 #include "elicit/active/select.h"
 
 #include <math.h>

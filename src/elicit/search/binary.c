@@ -1,3 +1,4 @@
+/* The thesis' searches on two classes: Algorithms 3.1 to 3.3. */
 #include "elicit/search/binary.h"
 
 #include "base/stat.h"

@@ -1,3 +1,4 @@
+/* Intervals of the coefficients of a linear metric from the last intervals of a search. */
 #include "elicit/search/bounds.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The thesis' searches on two-class faces: Algorithms 4.1, 4.3 and 4.4. */
 #include "elicit/search/diagonal.h"
 
 #include <math.h>

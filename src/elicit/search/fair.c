@@ -1,3 +1,4 @@
+/* The search for a fair metric, station by station: Algorithms 5.1, 5.2, D.2 and D.3. */
 #include "elicit/search/fair.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* Sums over the pairs of groups that sets cut, taken apart by least squares. */
 #include "elicit/search/fair_split.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* The thesis' grid for a linear-fractional metric of k classes. */
 #include "elicit/search/grid.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* The halving of an interval that all searches share. */
 #include "elicit/search/interval.h"
 
 /* Halving leaves an end that it never moved exactly as it was; both are left when there was nothing to halve.

@@ -1,3 +1,4 @@
+/* Searches of slopes at several places, one station after the other. */
 #include "elicit/search/plan.h"
 
 #include "base/la.h"

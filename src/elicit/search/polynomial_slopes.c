@@ -1,3 +1,4 @@
+/* Places and unknowns of the search for a polynomial metric. */
 #include "elicit/search/polynomial_slopes.h"
 
 #include "elicit/monomials.h"

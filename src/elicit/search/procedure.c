@@ -1,3 +1,4 @@
+/* The engine around a procedure of the thesis: its answers, replayed. */
 #include "elicit/search/procedure.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Places and unknowns of the search for a quadratic metric. */
 #include "elicit/search/quadratic_slopes.h"
 
 #include "base/la.h"

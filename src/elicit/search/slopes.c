@@ -1,3 +1,4 @@
+/* A metric from slopes at several places, by least squares. */
 #include "elicit/search/slopes.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* The search for the trade-off of a fair metric alone. */
 #include "elicit/search/trade_off.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* The last few questions that were put aside. */
 #include "elicit/active/ask/avoid.h"
 
 #include "base/la.h"

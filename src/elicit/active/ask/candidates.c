@@ -1,3 +1,5 @@
+/* The next question about given classifiers: every pair by a normal approximation, the best on the samples.
+ */
 #include "elicit/active/ask/candidates.h"
 
 #include "base/la.h"

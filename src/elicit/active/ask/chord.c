@@ -1,3 +1,4 @@
+/* The next chord to ask about a linear-fractional metric on a face, and how well it is known. */
 #include "elicit/active/ask/chord.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* Better middles of questions, by steps uphill. */
 #include "elicit/active/ask/climb.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* Cuts that are planned together, fitted by L-BFGS. */
 #include "elicit/active/ask/cut_plan.h"
 
 #include "base/la.h"

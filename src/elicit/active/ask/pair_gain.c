@@ -1,3 +1,4 @@
+/* What a symmetric pair around one middle tells, by the posterior's second moments. */
 #include "elicit/active/ask/pair_gain.h"
 
 #include "base/la.h"

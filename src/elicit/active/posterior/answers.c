@@ -1,3 +1,4 @@
+/* Answers as rows, and how likely they are under the assumed noise. */
 #include "elicit/active/posterior/answers.h"
 
 #include "base/la.h"

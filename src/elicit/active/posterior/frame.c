@@ -1,3 +1,4 @@
+/* Coordinates in which a cloud of unit vectors is round. */
 #include "elicit/active/posterior/frame.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* A vector inside half-spaces, by Wolfe's algorithm. */
 #include "elicit/active/posterior/interior.h"
 
 #include "base/la.h"
