@@ -95,7 +95,7 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
     return status;
 }
 
-static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
+static mel_status choose_line(mel_active *base, mel_rng *rng, mel_error *err)
 {
     (void)err;
     engine *e = (engine *)base;
@@ -120,7 +120,7 @@ static void note(const mel_active *base, mel_pair *pair)
         mel_class_faces_note(faces, base->opt.class_names, base->a, base->b, pair->note_a, pair->note_b);
 }
 
-static mel_status coefficients(const mel_active *base, const double *w, double *out, mel_error *err)
+static mel_status bivector_numbers(const mel_active *base, const double *w, double *out, mel_error *err)
 {
     return mel_bivector_metric(&((const engine *)base)->region, w, out, err);
 }
@@ -143,13 +143,13 @@ static void clear(mel_active *base)
 }
 
 static const mel_active_ops bivector_ops = {
-    .choose = choose,
+    .choose = choose_line,
     .predict = predict,
     .row = row,
     .hear = hear,
     .note = note,
     .samples = samples,
-    .coefficients = coefficients,
+    .coefficients = bivector_numbers,
     .metric = metric,
     .clear = clear,
 };

@@ -33,8 +33,6 @@ MEL_WIDE static double log_choices(size_t n, const double *restrict gain, const 
     return inside * log_half + beyond * mel_log_impossible - farthest / scale;
 }
 
-/* outside: against somebody who always answers wrong in the band 95% intervals would hold in 91 to 95 of 100
- * cases (q = 6, band 0.001, 100 metrics, 512 samples), with this in 94 to 96 (200 metrics, 1,024 samples). */
 const mel_noise_ops mel_noise_band = {
     .name = "band",
     .forms = "band:EPS, band:EPS,adversarial",

@@ -111,9 +111,7 @@ static double shifted_dot(size_t n, const double *restrict x, double shift, cons
     return ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
 }
 
-/* Few samples that blame other answers than most do, far away, make up most of the variance: questions that
- * reduce it would settle these first and divide the rest unevenly (6 dimensions, flips learned, none made, 20
- * users: median error after 40 questions 0.0068 instead of 0.0076, after 60 0.0006 instead of 0.0007). */
+/* As bound_samples of pair.c. */
 static void bound_samples(mel_candidates *q)
 {
     for (size_t j = 0; j < q->dimension; j++)
@@ -209,9 +207,7 @@ static mel_outlook look_at(mel_candidates *q, const mel_sampler *sampler, size_t
     return outlook.margin > 0.0 ? outlook : (mel_outlook){ 0 };
 }
 
-/* Where answers may be wrong, variance alone is a poor judge: in 6 and 12 dimensions with a learned flip rate
- * it left median errors 1.1 to 1.9 times as large as the product does. Information alone leaves some runs far
- * off.
+/* Where answers may be wrong, variance alone is a poor judge, and information alone leaves some runs far off.
  */
 static double worth(mel_outlook outlook)
 {

@@ -86,9 +86,7 @@ static double judged_norm(const mel_basis *f, const double *w)
 }
 
 /* Samples that blame other answers than most do are far away, and few of them make up most of the variance.
- * Questions that reduce it would settle these first and divide the rest unevenly: with far-away coefficients
- * counted as less far, 95% are within 0.02 after 35 instead of 39 questions if one answer is wrong, and after
- * 29 instead of 32 if none is (q = 6, flips learned, 100 metrics). */
+ * Questions that reduce it would settle these first and divide the rest unevenly. */
 static void bound_samples(mel_chooser *q)
 {
     for (size_t j = 0; j < q->dimension; j++)
@@ -117,9 +115,7 @@ static void find_moments(mel_chooser *q)
 
 /* How much a coefficient's variance counts, by its share of the greatest: what is known worst decides when
  * all is known well enough. Where middles climb it counts by its size: a family whose questions cannot cut
- * along single coefficients does not keep them alike otherwise. With a band the widest comes first (q = 6,
- * band:0.001, the same 600 metrics: 95th percentile of the error after 32 questions 0.0096 instead of 0.0099;
- * the first and the second power do nearly as well). Without noise nothing is gained by it. */
+ * along single coefficients does not keep them alike otherwise. With a band the widest comes first. */
 static double weight_of(const mel_chooser *q, double share)
 {
     if (q->f->climbs)
@@ -141,10 +137,9 @@ static void find_weights(mel_chooser *q)
     }
 }
 
-/* Cuts are planned for a posterior that takes their shape, which only exact answers make: where one in twenty
- * was wrong, errors after 250 questions were 0.015 with a plan and 0.008 without (quadratic metrics of 3
- * classes, 6 of them). They are followed once they promise coefficients that are hardly more entangled
- * than the posterior's are by then: in a tiny ball fits take more steps than there are questions. */
+/* Cuts are planned for a posterior that takes their shape, which only exact answers make. They are followed
+ * once they promise coefficients that are hardly more entangled than the posterior's are by then: in a tiny
+ * ball fits take more steps than there are questions. */
 static bool plan_cuts(mel_chooser *q, const mel_samples *samples)
 {
     if (q->plan == NULL || samples->noise->errs != MEL_ERRS_NEVER || samples->resultant < plan_from)

@@ -16,10 +16,8 @@ enum { EVENTS_PER_AXIS = 20 };
 /* Mean duration: straight, in which a coordinate goes about as many standard deviations; around the origin
  * in radians. Drawn between half of it and three halves: less than half a turn. */
 static const double straight_time = 2.0, around_time = 1.5;
-/* The same where all answers are right and the cloud has no far-away parts. Around the origin as many
- * standard deviations are enough (27 dimensions, 60 answers: 25 instead of 42 ms for as many samples, of
- * which 0.63 instead of 0.93 count as independent). Straight, many axes need longer to be forgotten (the
- * same, 150 answers: 0.72 instead of 0.5 of the samples for 1.3 times the time). */
+/* The same where all answers are right and the cloud has no far-away parts: around the origin in standard
+ * deviations, of which so many are enough; straight, where many axes need longer to be forgotten. */
 static const double around_deviations = 2.0, longer_time = 3.0;
 enum { MANY_AXES = 20 };
 /* A row's distance from 0 just after an event there. */

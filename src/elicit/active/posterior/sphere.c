@@ -12,16 +12,11 @@ enum {
     MOST_ROUNDS = 3, /* runs per answer while mixing is poor */
     LEAST_SAMPLES = 400,
     PER_DIMENSION = 30,
-    /* Flips leave parts that are hard to travel between: with 40 samples per dimension the 95th percentile of
-     * the error was 0.052 after 98 questions and 0.022 after 132 (q = 12, flip:0.1, learned, 50 metrics),
-     * with 80 it was 0.033 and 0.013 (40 metrics). Up to a number that can be waited for. */
-    PER_DIMENSION_FLIPS = 80,
-    MOST_FLIPS = 2048,
-    /* In a band, and in two dimensions with flips: with 512 a band's 95% intervals held in 90 to 95 of 100
-     * cases, and the error was 0.052 after 13 questions (q = 2, flip:0.1, learned, 95th
-     * percentile of 2,000 metrics), with 1,024 it was 0.045, with twice as many 0.046. */
-    LEAST_NOISY = 1024,
+    PER_DIMENSION_FLIPS = 80, /* flips leave parts that are hard to travel between */
+    MOST_FLIPS = 2048,        /* can be waited for */
+    LEAST_NOISY = 1024        /* in a band, and in two dimensions with flips */
 };
+
 void mel_sampler_free(mel_sampler *sampler)
 {
     if (sampler == NULL)
