@@ -43,14 +43,7 @@ typedef struct {
 
 static void system_clear(system_of *s)
 {
-    free(s->matrix);
-    free(s->gradient);
-    free(s->along);
-    free(s->values);
-    free(s->vt);
-    free(s->rows);
-    free(s->at_right);
-    free(s->product);
+    free(s->matrix); /* and all that was made with it */
 }
 
 /* In the directions that were searched, what is left of the gradient across the slope. */
@@ -80,16 +73,12 @@ static mel_status system_make(system_of *s, const mel_slope_model *model, size_t
     for (size_t i = 0; i < n; i++)
         n_rows += at[i].station->reached ? at[i].station->n : 0;
     *s = (system_of){ .model = model, .n_rows = n_rows > d ? n_rows : d };
-    s->matrix = mel_alloc_zero(s->n_rows * d, sizeof *s->matrix);
-    s->gradient = mel_alloc(q * d, sizeof *s->gradient);
-    s->along = mel_alloc(d, sizeof *s->along);
-    s->values = mel_alloc(d, sizeof *s->values);
-    s->vt = mel_alloc(d * d, sizeof *s->vt);
-    s->rows = mel_alloc(q * d, sizeof *s->rows);
-    s->at_right = mel_alloc(q * q, sizeof *s->at_right);
-    s->product = mel_alloc(q * d, sizeof *s->product);
-    if (s->matrix == NULL || s->gradient == NULL || s->along == NULL || s->values == NULL || s->vt == NULL ||
-        s->rows == NULL || s->at_right == NULL || s->product == NULL)
+    const mel_part parts[] = { { s->n_rows * d, { &s->matrix } },
+                               { q * d, { &s->gradient, &s->rows, &s->product } },
+                               { d, { &s->along, &s->values } },
+                               { d * d, { &s->vt } },
+                               { q * q, { &s->at_right } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the equations of a search");
     double *row = s->matrix;
     for (size_t i = 0; i < n; i++)
