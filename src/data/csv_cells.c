@@ -474,7 +474,8 @@ mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, const mel
         if (p == NULL)
             break;
         const bool last = *p != job->delimiter;
-        const bool is_name = !(job->names_rows && j == 0) && !(job->open_end && last && trimmed(c).n == 0);
+        const bool open_end = job->open_end && last && j != 0 && trimmed(c).n == 0;
+        const bool is_name = !open_end && !(job->names_rows && j == 0);
         if (is_name && names->n == max_columns)
             return chunk->status = mel_fail(
                        &chunk->err, MEL_ELIMIT,

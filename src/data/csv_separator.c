@@ -207,16 +207,17 @@ static mel_status blanks_are_better(bool *better, const choice *c, size_t than, 
     return status;
 }
 
-static mel_status warn_of_others(const choice *c, size_t best, mel_notes *notes, mel_error *err)
+/* The chosen one gives every row the same number of cells: does another? */
+static mel_status warn_of_others(const choice *c, char chosen, mel_notes *notes, mel_error *err)
 {
-    for (size_t i = best + 1; agrees(&c->of[best]) && i < BLANKS; i++)
-        if (agrees(&c->of[i]) && (i != COMMA || !commas_are_decimal(c->sample, candidates[best])))
-            return mel_notes_warn(
-                notes, err,
-                "the cells could be separated by %s or by %s; taken to be %s (--delimiter says "
-                "which)",
-                mel_delimiter_name(candidates[best]).text, mel_delimiter_name(candidates[i]).text,
-                mel_delimiter_name(candidates[best]).text);
+    for (size_t i = 0; i < BLANKS; i++)
+        if (candidates[i] != chosen && agrees(&c->of[i]) &&
+            (i != COMMA || !commas_are_decimal(c->sample, chosen)))
+            return mel_notes_warn(notes, err,
+                                  "the cells could be separated by %s or by %s; taken to be %s (--delimiter "
+                                  "says which)",
+                                  mel_delimiter_name(chosen).text, mel_delimiter_name(candidates[i]).text,
+                                  mel_delimiter_name(chosen).text);
     return MEL_OK;
 }
 
@@ -224,17 +225,18 @@ static mel_status warn_of_others(const choice *c, size_t best, mel_notes *notes,
 static mel_status choose_agreeing(char *delimiter, const choice *c, mel_notes *notes, mel_error *err)
 {
     bool blanks = false;
-    const size_t best = best_agreement(c);
     mel_status status = MEL_OK;
-    if (best != NONE)
-        status = blanks_are_better(&blanks, c, best, err);
-    else if (nearly_agrees(&c->of[BLANKS]))
-        status = blanks_make_numbers(&blanks, c, c->of[BLANKS].first, 0, err);
-    if (blanks)
-        *delimiter = ' ';
-    else if (best != NONE)
-        *delimiter = candidates[best];
-    return status == MEL_OK && best != NONE && !blanks ? warn_of_others(c, best, notes, err) : status;
+    const size_t best = best_agreement(c);
+    if (best == NONE) {
+        if (nearly_agrees(&c->of[BLANKS]))
+            status = blanks_make_numbers(&blanks, c, c->of[BLANKS].first, 0, err);
+        *delimiter = blanks ? ' ' : 0;
+        return status;
+    }
+    status = blanks_are_better(&blanks, c, best, err);
+    *delimiter = blanks ? ' ' : candidates[best];
+    return status == MEL_OK && !blanks && agrees(&c->of[best]) ? warn_of_others(c, *delimiter, notes, err)
+                                                               : status;
 }
 
 /* R leaves out the header's cell over the row names. */

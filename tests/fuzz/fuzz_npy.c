@@ -1,4 +1,5 @@
-/* Any bytes as an .npy or .npz file: refused with a sentence, or read into finite numbers and texts. */
+/* Any bytes as an .npy or .npz file: refused with a sentence, or read into numbers, none of them
+ * infinite, and texts. */
 #include "melicit/melicit.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static void check_cell(const mel_table *table, size_t row, size_t column)
     const double *numbers = mel_table_numbers(table, column);
     const uint32_t *codes = mel_table_codes(table, column);
     demand((numbers != NULL) != (codes != NULL));
-    demand(numbers == NULL || isfinite(numbers[row]));
+    demand(numbers == NULL || !isinf(numbers[row]));
     demand(codes == NULL || codes[row] == MEL_MISSING ||
            *mel_table_category(table, column, codes[row]) != '\0');
 }

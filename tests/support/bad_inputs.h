@@ -56,6 +56,8 @@ static const bad_input bad_inputs[] = {
       "y", "row 1, column 3: the name \"a\" is taken by column 1" },
     { "name twice, blanks apart", "csv", BYTES("a, a ,y\n1,2,0\n"),
       "y", "row 1, column 2: the name \"a\" is taken by column 1" },
+    { "first line empty, separators at the end of the others", "csv", BYTES("\n1;\n2;\n"),
+      "y", "row 1, column 1: the column has no name" },
     { "delimiter at the end of the header", "csv", BYTES("a,y,\n1,0,2\n"),
       "y", "row 1, column 3: the column has no name" },
     /* CSV: quotes */
