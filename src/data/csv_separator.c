@@ -181,16 +181,6 @@ static size_t best_agreement(const choice *c)
     return best;
 }
 
-/* Blanks separate cells only where that makes a column of numbers: words of a text are apart by blanks, too.
- */
-static mel_status blanks_make_numbers(bool *good, const choice *c, size_t n, size_t before, mel_error *err)
-{
-    column_counts blanks;
-    const mel_status status = count_columns(&blanks, c->sample, ' ', n, before, err);
-    *good = status == MEL_OK && blanks.numbers != 0;
-    return status;
-}
-
 /* Do blanks take texts between tabs, or between commas that are decimal commas, further apart, into numbers?
  */
 static mel_status blanks_are_better(bool *better, const choice *c, size_t than, mel_error *err)
@@ -221,19 +211,28 @@ static mel_status warn_of_others(const choice *c, char chosen, mel_notes *notes,
     return MEL_OK;
 }
 
+/* Blanks separate cells only where that makes a column of numbers, more of them than of texts where not all
+ * rows agree: words of a text are apart by blanks, too. */
+static mel_status choose_blanks(char *delimiter, const choice *c, mel_error *err)
+{
+    const agreement *a = &c->of[BLANKS];
+    if (!nearly_agrees(a))
+        return MEL_OK;
+    column_counts n;
+    const mel_status status = count_columns(&n, c->sample, ' ', a->first, 0, err);
+    if (status == MEL_OK && (agrees(a) ? n.numbers != 0 : n.numbers > n.texts))
+        *delimiter = ' ';
+    return status;
+}
+
 /* A separator that gives the header as many cells as the rows, or leaves *delimiter as it is. */
 static mel_status choose_agreeing(char *delimiter, const choice *c, mel_notes *notes, mel_error *err)
 {
-    bool blanks = false;
-    mel_status status = MEL_OK;
     const size_t best = best_agreement(c);
-    if (best == NONE) {
-        if (nearly_agrees(&c->of[BLANKS]))
-            status = blanks_make_numbers(&blanks, c, c->of[BLANKS].first, 0, err);
-        *delimiter = blanks ? ' ' : 0;
-        return status;
-    }
-    status = blanks_are_better(&blanks, c, best, err);
+    if (best == NONE)
+        return choose_blanks(delimiter, c, err);
+    bool blanks;
+    const mel_status status = blanks_are_better(&blanks, c, best, err);
     *delimiter = blanks ? ' ' : candidates[best];
     return status == MEL_OK && !blanks && agrees(&c->of[best]) ? warn_of_others(c, *delimiter, notes, err)
                                                                : status;
@@ -247,11 +246,11 @@ static mel_status choose_with_row_names(mel_dialect *out, const choice *c, mel_n
         if (has_row_names(sample, candidates[i], &c->of[i]))
             out->delimiter = candidates[i];
     if (out->delimiter == 0 && has_row_names(sample, ' ', &c->of[BLANKS])) {
-        bool good;
-        const mel_status status = blanks_make_numbers(&good, c, c->of[BLANKS].first, 1, err);
+        column_counts n;
+        const mel_status status = count_columns(&n, sample, ' ', c->of[BLANKS].first, 1, err);
         if (status != MEL_OK)
             return status;
-        out->delimiter = good ? ' ' : 0;
+        out->delimiter = n.numbers != 0 ? ' ' : 0;
     }
     if (out->delimiter == 0 && has_row_names(sample, ',', &c->of[COMMA])) {
         if (c->of[COMMA].first == 1 && rows_are_numbers(sample)) {
@@ -267,16 +266,19 @@ static mel_status choose_with_row_names(mel_dialect *out, const choice *c, mel_n
 }
 
 /* Rows that agree with each other but not with the first one, a title perhaps: to be refused with their
- * separator, and not to be read as one column of texts. */
+ * separator, and not to be read as one column of texts. Between blanks that is so where all cells are
+ * numbers. */
 static mel_status choose_without_first(char *delimiter, const choice *c, mel_error *err)
 {
     mel_status status = MEL_OK;
     for (size_t i = 0; i < CANDIDATES && *delimiter == 0 && status == MEL_OK; i++) {
         const agreement *a = &c->of[i];
-        bool good = a->second >= 2 && a->rows >= 2 && a->as_second == a->rows;
-        if (good && i == BLANKS)
-            status = blanks_make_numbers(&good, c, a->second, 0, err);
-        if (good)
+        if (a->second < 2 || a->rows < 2 || a->as_second != a->rows)
+            continue;
+        column_counts n = { 0 };
+        if (i == BLANKS)
+            status = count_columns(&n, c->sample, ' ', a->second, 0, err);
+        if (n.texts == 0)
             *delimiter = candidates[i];
     }
     return status;

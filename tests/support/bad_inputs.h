@@ -37,6 +37,8 @@ static const bad_input bad_inputs[] = {
       "y", "row 4: 2 cells where 3 are due" },
     { "a title above semicolons", "csv", BYTES("Survey\na;b;y\n1;2;0\n3;4;1\n"),
       "y", "row 2: 3 cells where 1 is due" },
+    { "a title above numbers between blanks", "csv", BYTES("Survey\n1 2 0\n3 4 1\n"),
+      "y", "row 2: 3 cells where 1 is due" },
     { "a comment above the header", "csv", BYTES("# by hand\na,y\n1,0\n2,1\n"),
       "y", "row 1 starts with '#' and has 1 cell where row 2 has 2; delete lines of comments" },
     { "two comments above rows between blanks", "csv", BYTES("# a b y\n# in cm\n1 2 0\n3 4 1\n"),
