@@ -1,6 +1,7 @@
 /* Checked allocation. */
 #include "base/internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,12 +38,13 @@ bool mel_parts_new(size_t n, const mel_part *parts)
     for (size_t i = 0; i < n; i++)
         for (double **const *at = parts[i].at; *at != NULL; at++)
             total += parts[i].n;
-    double *block = mel_alloc_zero(total, sizeof *block);
-    if (block == NULL)
+    assert(parts[0].at[0] != NULL);
+    double *free_from = *parts[0].at[0] = mel_alloc_zero(total, sizeof *free_from);
+    if (free_from == NULL)
         return false;
     for (size_t i = 0; i < n; i++)
-        for (double **const *at = parts[i].at; *at != NULL; at++, block += parts[i].n)
-            **at = block;
+        for (double **const *at = parts[i].at; *at != NULL; at++, free_from += parts[i].n)
+            **at = free_from;
     return true;
 }
 

@@ -69,7 +69,7 @@ def test_resized_window(tmp_path):
     terminal = Terminal([str(PROGRAM), "elicit", *CANCER], tmp_path, 80)
     first = terminal.read("rather have? ")
     shown = screen_of(first, 80)
-    assert shown[0] == "melicit: 0 is healthy, 1 is cancer" and shown[2].startswith("Question 1"), first
+    assert shown[0] == "melicit: 0 is healthy, 1 is cancer" and shown[1].startswith("Question 1"), first
     assert max(map(len, shown)) == 80, first
     terminal.resize(60)
     again = terminal.read("rather have? ")

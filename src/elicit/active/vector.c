@@ -26,11 +26,16 @@ typedef struct {
 static mel_status make_fit(fit *t, const mel_basis *f, mel_error *err)
 {
     const size_t pairs = t->pairs = 2 * f->dimension + 8;
-    const mel_part parts[] = { { pairs * f->dimension, { &t->row } },
-                               { pairs, { &t->difference, &t->whole } },
-                               { 2 * f->size, { &t->point } } };
     t->w = mel_alloc_zero(f->dimension, sizeof *t->w);
-    return t->w != NULL && mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "the prior");
+    t->row = mel_alloc_zero(pairs * (f->dimension + 2) + 2 * f->size, sizeof *t->row);
+    if (t->w == NULL || t->row == NULL) {
+        (void)mel_fail_memory(err, "the prior");
+        return MEL_ENOMEM;
+    }
+    t->difference = t->row + pairs * f->dimension;
+    t->whole = t->difference + pairs;
+    t->point = t->whole + pairs;
+    return MEL_OK;
 }
 
 /* Points are anywhere between 0 and 1: what the metric is in the formula, not what can be achieved. */

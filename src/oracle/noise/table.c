@@ -9,8 +9,9 @@
 #include <string.h>
 
 #define ROW(name) &mel_noise_##name,
-static const mel_noise_ops *const models[] = { MEL_MODELS(ROW) };
-enum { N_MODELS = sizeof models / sizeof *models };
+#define INDEX(name) INDEX_OF_##name,
+enum { MEL_MODELS(INDEX) N_MODELS };
+static const mel_noise_ops *const models[N_MODELS] = { MEL_MODELS(ROW) };
 
 const mel_noise_ops *mel_noise_of(mel_noise_kind kind)
 {

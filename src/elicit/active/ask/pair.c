@@ -44,7 +44,7 @@ static mel_status make_room(mel_chooser *q, mel_error *err)
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the questions");
     mel_shortlist_new(&q->list, MEL_SHORTLIST, s, q->kept);
-    mel_shortlist_new(&q->climbers, MEL_CLIMBERS, s, q->kept + 2 * MEL_SHORTLIST * s);
+    mel_shortlist_new(&q->climbers, MEL_CLIMBERS, s, q->kept + (size_t)2 * MEL_SHORTLIST * s);
     return MEL_OK;
 }
 
