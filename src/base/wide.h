@@ -4,7 +4,7 @@
 #ifndef MEL_BASE_WIDE_H
 #define MEL_BASE_WIDE_H
 
-#include <stddef.h>
+#include <stdlib.h> /* says which C library this is */
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) &&                 \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -83,22 +83,9 @@ size_t mel_width_draw(const double log_weight[MEL_WIDTHS], mel_rng *rng)
     return picked;
 }
 
-double mel_answers_rate(const mel_answers *answers, const mel_noise_state *state)
-{
-    return answers->noise->rate(answers->assume.size, state->wrong, mel_answers_choices(answers));
-}
-
 double mel_answers_log_weight(const mel_answers *answers, size_t wrong)
 {
     return answers->noise->log_weight(answers->assume.size, wrong, mel_answers_choices(answers));
-}
-
-double mel_answers_predict(const mel_answers *answers, const mel_noise_state *state, double margin)
-{
-    if (answers->noise->errs != MEL_ERRS_ALIKE)
-        return answers->noise->probability(state->scale, margin);
-    const double rate = mel_answers_rate(answers, state);
-    return margin > 0.0 ? 1.0 - rate : rate;
 }
 
 double mel_answers_weight(const mel_answers *answers, const mel_noise_state *state, double value)

@@ -53,10 +53,20 @@ mel_noise_state mel_noise_start(const mel_assumption *assume);
 /* A width of "about the same", by the logarithms of their weights. */
 size_t mel_width_draw(const double log_weight[MEL_WIDTHS], mel_rng *rng);
 /* Share of wrong answers, where errors are alike, and the log-probability of this many being wrong. */
-double mel_answers_rate(const mel_answers *answers, const mel_noise_state *state);
+static inline double mel_answers_rate(const mel_answers *answers, const mel_noise_state *state)
+{
+    return answers->noise->rate(answers->assume.size, state->wrong, mel_answers_choices(answers));
+}
 double mel_answers_log_weight(const mel_answers *answers, size_t wrong);
 /* P(A) of a question with this margin. */
-double mel_answers_predict(const mel_answers *answers, const mel_noise_state *state, double margin);
+static inline double mel_answers_predict(const mel_answers *answers, const mel_noise_state *state,
+                                         double margin)
+{
+    if (answers->noise->errs != MEL_ERRS_ALIKE)
+        return answers->noise->probability(state->scale, margin);
+    const double rate = mel_answers_rate(answers, state);
+    return margin > 0.0 ? 1.0 - rate : rate;
+}
 /* How the newest answer, a choice, changes the probability of a draw at which its row's value is this; the
  * state is that before it. */
 double mel_answers_weight(const mel_answers *answers, const mel_noise_state *state, double value);

@@ -115,8 +115,10 @@ static double log_at_node(const mel_grid *g, double flips, const node *way, mel_
         }
         if (same) /* had they felt the same, the answer would have been "=" */
             sum += log(fmax(-expm1(-0.5 * gap * gap), mel_impossible));
-        if (!alike)
-            sum += log(fmax(g->noise->probability(way->scale, favour_of(t, metric)), mel_impossible));
+        if (alike)
+            continue;
+        const double likely = g->noise->probability(way->scale, favour_of(t, metric));
+        sum += log(likely > mel_impossible ? likely : mel_impossible);
     }
     return sum;
 }
@@ -231,7 +233,10 @@ static void weigh_under(mel_grid *g, mel_reader reader, double size)
 static void weigh_cells(mel_grid *g)
 {
     weigh_under(g, MEL_BELIEVED, g->assume.size);
-    weigh_under(g, MEL_STAKED, fmax(g->assume.size, MEL_CAREFUL_RATE));
+    if (g->noise->errs == MEL_ERRS_ALIKE)
+        weigh_under(g, MEL_STAKED, fmax(g->assume.size, MEL_CAREFUL_RATE));
+    for (size_t i = 0; i < g->n_cells && g->noise->errs != MEL_ERRS_ALIKE; i++)
+        g->cells[i].mass[MEL_STAKED] = g->cells[i].mass[MEL_BELIEVED];
 }
 
 /* Answers A and B under flips, by the prior of the angle, against coin tosses; the cells must cover all that
