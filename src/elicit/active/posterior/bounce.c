@@ -107,22 +107,26 @@ typedef struct {
     double c, s, b;
 } turn;
 
-/* Rows after a turn and with another velocity that changes their rates by factor * products. Values stay at
- * `least` at least. Returns the largest urgency, or `most` if that is larger. */
-MEL_WIDE static double pass_rows(size_t n, turn to, double factor, double least,
-                                 const double *restrict products, double *restrict value,
-                                 double *restrict rate, double *restrict urgency, double most)
-{
-#pragma omp simd reduction(max : most)
-    for (size_t i = 0; i < n; i++) {
-        const double moved = to.c * value[i] + to.s * rate[i];
-        rate[i] = to.c * rate[i] - to.b * value[i] + factor * products[i];
-        value[i] = moved > least ? moved : least;
-        urgency[i] = -rate[i] / value[i];
-        most = urgency[i] > most ? urgency[i] : most;
+/* Rows after a turn and with another velocity that changes their rates by factor * products. Returns the
+ * largest urgency, or `most` if that is larger. Hard rows stay positive, at a cost that soft ones are spared.
+ */
+#define PASS(name, kept)                                                                                     \
+    MEL_WIDE static double name(size_t n, turn to, double factor, const double *restrict products,           \
+                                double *restrict value, double *restrict rate, double *restrict urgency,     \
+                                double most)                                                                 \
+    {                                                                                                        \
+        _Pragma("omp simd reduction(max : most)") for (size_t i = 0; i < n; i++)                             \
+        {                                                                                                    \
+            const double moved = to.c * value[i] + to.s * rate[i];                                           \
+            rate[i] = to.c * rate[i] - to.b * value[i] + factor * products[i];                               \
+            value[i] = (kept);                                                                               \
+            urgency[i] = -rate[i] / value[i];                                                                \
+            most = urgency[i] > most ? urgency[i] : most;                                                    \
+        }                                                                                                    \
+        return most;                                                                                         \
     }
-    return most;
-}
+PASS(pass_hard, moved > least_value ? moved : least_value)
+PASS(pass_soft, moved)
 
 MEL_WIDE static void turn_point(size_t n, turn to, double factor, const double *restrict image,
                                 double *restrict place, double *restrict motion)
@@ -265,8 +269,8 @@ static double pass(mel_bounce *bounce, bool hard, size_t from, size_t end, turn 
 {
     if (from >= end)
         return most;
-    return pass_rows(end - from, to, factor, hard ? least_value : -INFINITY, products + from,
-                     bounce->value + from, bounce->rate + from, bounce->urgency + from, most);
+    return (hard ? pass_hard : pass_soft)(end - from, to, factor, products + from, bounce->value + from,
+                                          bounce->rate + from, bounce->urgency + from, most);
 }
 
 /* All rows but one turn. Returns the largest urgency. */
