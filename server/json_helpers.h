@@ -6,26 +6,6 @@
 
 #include <string.h>
 
-/* Both take the value over. */
-static inline bool mel_json_put(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) == 0;
-}
-
-static inline bool mel_json_add(json_t *list, json_t *value)
-{
-    return json_array_append_new(list, value) == 0;
-}
-
-/* The value or, when something is missing from it, NULL: it is released then. */
-static inline json_t *mel_json_if(bool whole, json_t *value)
-{
-    if (whole)
-        return value;
-    json_decref(value);
-    return NULL;
-}
-
 /* Puts those of the n keys into `to` that `from` has. */
 static inline bool mel_json_copy(json_t *to, const json_t *from, const char *const *keys, size_t n)
 {

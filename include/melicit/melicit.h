@@ -3,6 +3,7 @@
 #define MELICIT_H
 
 #include "melicit/base.h"
+#include "melicit/classify.h"
 #include "melicit/data.h"
 #include "melicit/elicit.h"
 #include "melicit/face.h"

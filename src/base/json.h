@@ -15,4 +15,26 @@ char *mel_json_text(const json_t *value, size_t flags);
 /* Frees what mel_json_text or json_dumps gave. NULL is fine. */
 void mel_json_free_text(char *text);
 
+/* Building values: without memory these give false or NULL, and nothing is lost or freed twice. */
+
+/* Both take the value over. */
+static inline bool mel_json_put(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+static inline bool mel_json_add(json_t *list, json_t *value)
+{
+    return json_array_append_new(list, value) == 0;
+}
+
+/* The value or, when something is missing from it, NULL: it is released then. */
+static inline json_t *mel_json_if(bool whole, json_t *value)
+{
+    if (whole)
+        return value;
+    json_decref(value);
+    return NULL;
+}
+
 #endif

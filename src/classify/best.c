@@ -1,0 +1,195 @@
+/* The classifier that is best for a metric, and the one that achieves a point. */
+#include "base/buffer.h"
+#include "base/la.h"
+#include "classify/classify.h"
+#include "elicit/options.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STEPS = 200, MOST_SHOWN = 8, MOST_TEXT = 1000 };
+/* How far below the uniform classifier's value Dinkelbach's method starts. */
+static const double head_start = 1e-9;
+
+bool mel_classifier_has_best(mel_family family)
+{
+    return family <= MEL_FAMILY_MONOTONE;
+}
+
+/* One for the domain, without rules yet. */
+static mel_status begin(mel_classifier **out, const mel_domain *domain, mel_error *err)
+{
+    *out = NULL;
+    if (domain->face == NULL && domain->space == NULL)
+        return mel_fail(err, MEL_EINVAL, "a ball has no probabilities that a classifier could be built on");
+    const mel_layout *layout = mel_domain_layout(domain);
+    mel_status status =
+        mel_classifier_new(out, layout->n_classes, layout->n_groups > 1 ? layout->n_groups : 0, err);
+    if (status == MEL_OK)
+        status = mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err);
+    if (status != MEL_OK)
+        return status;
+    (*out)->statistics = mel_alloc_zero(mel_layout_size(layout), sizeof *(*out)->statistics);
+    return (*out)->statistics != NULL ? MEL_OK : mel_fail_memory(err, "a classifier");
+}
+
+/* Gives the classifier when all went well, else nothing. */
+static mel_status end(mel_classifier **out, mel_classifier *c, const mel_domain *domain, mel_status status,
+                      mel_error *err)
+{
+    if (status == MEL_OK)
+        status = mel_classifier_note_statistics(c, domain, err);
+    if (status != MEL_OK)
+        mel_classifier_free(c);
+    *out = status == MEL_OK ? c : NULL;
+    return status;
+}
+
+/* --- best for a metric -------------------------------------------------------------------------- */
+
+/* The classifier becomes the one that is best for a direction, with the metric's value at what it achieves.
+ */
+static mel_status take_step(mel_classifier *c, const mel_domain *domain, const double *direction,
+                            const mel_metric *metric, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    if (domain->face != NULL) {
+        mel_rule rule = { 0 };
+        status = mel_face_support_rule(&rule, domain->face, direction[0], direction[1], err);
+        const mel_point point = mel_face_rule(domain->face, rule);
+        c->mixture = (mel_mixture){ .n = 1, .rule = { rule }, .share = { 1.0 } };
+        c->statistics[0] = point.tp;
+        c->statistics[1] = point.tn;
+    } else {
+        status = mel_space_linear(c->statistics, domain->space, direction, err);
+        if (status == MEL_OK)
+            mel_space_gains(c->blend.gain, domain->space, direction);
+    }
+    return status == MEL_OK ? mel_metric_value(&c->value, metric, c->statistics, err) : status;
+}
+
+static void put_centre(double *out, const mel_domain *domain)
+{
+    if (domain->space != NULL) {
+        mel_space_centre(out, domain->space);
+        return;
+    }
+    const mel_point centre = mel_face_centre(domain->face);
+    out[0] = centre.tp;
+    out[1] = centre.tn;
+}
+
+/* Dinkelbach: with v the value reached so far, the step in direction p - v q reaches at least as much; v is
+ * best when it reaches no more. v starts just below the value at the centre: the first step then cannot end
+ * where numerator and denominator are both 0, and a later one ends there only when nothing is better. Leaves
+ * the best direction; next is scratch. */
+static mel_status climb_fraction(double *direction, double *next, mel_classifier *c, const mel_domain *domain,
+                                 const mel_metric *metric, double sign, mel_error *err)
+{
+    const size_t n = mel_layout_size(mel_domain_layout(domain));
+    double q0 = 0.0, reached = 0.0;
+    const double *p = mel_metric_numerator(metric, NULL), *q = mel_metric_denominator(metric, &q0);
+    put_centre(c->statistics, domain);
+    mel_status status = mel_metric_value(&reached, metric, c->statistics, err);
+    const double turned = mel_dot(n, q, c->statistics) + q0 < 0.0 ? -sign : sign; /* it keeps its sign */
+    reached -= sign * head_start * fmax(1.0, fabs(reached));
+    for (size_t step = 0; status == MEL_OK && step < MOST_STEPS; step++) {
+        for (size_t i = 0; i < n; i++)
+            next[i] = turned * (p[i] - reached * q[i]);
+        status = take_step(c, domain, next, metric, err);
+        if (step > 0 && status != MEL_ENOMEM && (status != MEL_OK || !(sign * (c->value - reached) > 0.0)))
+            return MEL_OK;
+        memcpy(direction, next, n * sizeof *next);
+        reached = c->value;
+    }
+    return status;
+}
+
+static mel_status find_best(mel_classifier *c, const mel_domain *domain, const mel_metric *metric,
+                            mel_error *err)
+{
+    const size_t n = mel_layout_size(mel_domain_layout(domain));
+    const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
+    double *direction = mel_alloc(2 * n, sizeof *direction);
+    if (direction == NULL || (domain->face == NULL && !mel_classifier_make_room(c, 1))) {
+        free(direction);
+        return mel_fail_memory(err, "a classifier");
+    }
+    mel_status status = MEL_OK;
+    if (mel_metric_denominator(metric, NULL) != NULL)
+        status = climb_fraction(direction, direction + n, c, domain, metric, sign, err);
+    else
+        for (size_t i = 0; i < n; i++)
+            direction[i] = sign * mel_metric_numerator(metric, NULL)[i];
+    if (status == MEL_OK)
+        status = take_step(c, domain, direction, metric, err);
+    free(direction);
+    return status;
+}
+
+mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain, const mel_metric *metric,
+                               mel_error *err)
+{
+    mel_classifier *c = NULL;
+    mel_status status = begin(&c, domain, err);
+    if (status == MEL_OK && !mel_classifier_has_best(mel_metric_family(metric)))
+        status =
+            mel_fail(err, MEL_EINVAL,
+                     "the best classifier is known for linear and linear-fractional metrics, not for %s ones",
+                     mel_family_name(mel_metric_family(metric)));
+    if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(metric), mel_domain_layout(domain)))
+        status = mel_fail(err, MEL_EINVAL, "the metric is about other statistics than the domain");
+    if (status == MEL_OK)
+        status = find_best(c, domain, metric, err);
+    return end(out, c, domain, status, err);
+}
+
+/* --- at a point --------------------------------------------------------------------------------- */
+
+static mel_status refuse_point(const mel_feasibility *found, size_t n, mel_error *err)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    for (size_t i = 0; i < n && i < MOST_SHOWN; i++)
+        mel_buffer_printf(&text, "%s%.6g", i > 0 ? ", " : "", found->closest[i]);
+    const mel_status status =
+        text.status != MEL_OK
+            ? mel_fail_memory(err, "a sentence")
+            : mel_fail(err, MEL_EINVAL,
+                       "the point is not achievable; the closest one found, %.6g away, is (%s%s)",
+                       found->distance, text.data, n > MOST_SHOWN ? ", ..." : "");
+    mel_buffer_free(&text);
+    return status;
+}
+
+static mel_status achieve(mel_classifier *c, const mel_space *space, const double *point, double delta,
+                          mel_error *err)
+{
+    const size_t n = mel_space_size(space);
+    mel_feasibility found = { 0 };
+    mel_status status = mel_space_achieve(&found, space, point, delta, err);
+    if (status == MEL_OK && !found.feasible)
+        status = refuse_point(&found, n, err);
+    if (status == MEL_OK) {
+        memcpy(c->statistics, found.closest, n * sizeof *found.closest);
+        c->blend = found.blend;
+        found.blend = (mel_blend){ 0 };
+    }
+    mel_feasibility_clear(&found);
+    return status;
+}
+
+mel_status mel_classifier_at_point(mel_classifier **out, const mel_domain *domain, const double *point,
+                                   double delta, mel_error *err)
+{
+    mel_classifier *c = NULL;
+    mel_status status = begin(&c, domain, err);
+    if (status == MEL_OK && domain->face != NULL) {
+        memcpy(c->statistics, point, 2 * sizeof *point);
+        status = mel_face_achieve(&c->mixture, domain->face, (mel_point){ point[0], point[1] }, err);
+    } else if (status == MEL_OK) {
+        status = achieve(c, domain->space, point, delta, err);
+    }
+    return end(out, c, domain, status, err);
+}

@@ -1,0 +1,43 @@
+/* What the files of the classify room share. */
+#ifndef MEL_CLASSIFY_CLASSIFY_H
+#define MEL_CLASSIFY_CLASSIFY_H
+
+#include "base/internal.h"
+#include "base/json.h"
+#include "melicit/classify.h"
+
+/* Names, and where the classifier was found. */
+typedef struct {
+    char **class_name, **label, **group_name;
+    json_t *space;
+} mel_classifier_names;
+
+struct mel_classifier {
+    size_t n_classes, n_groups; /* n_groups 0: none */
+    mel_classifier_names names;
+    mel_mixture mixture; /* n 0: plug-in rules instead */
+    mel_blend blend;
+    double *statistics;        /* NULL: read from a file */
+    double value;              /* NaN: none */
+    json_t *layout, *achieved; /* "layout" and "statistics" of its file; NULL: none */
+};
+
+/* One without rules and names. */
+mel_status mel_classifier_new(mel_classifier **out, size_t n_classes, size_t n_groups, mel_error *err);
+/* Room for n plug-in rules; false without memory. */
+bool mel_classifier_make_room(mel_classifier *classifier, size_t n);
+/* "layout" and "statistics" of the file, from the statistics. */
+mel_status mel_classifier_note_statistics(mel_classifier *classifier, const mel_domain *domain,
+                                          mel_error *err);
+
+static inline size_t mel_classifier_rules(const mel_classifier *c)
+{
+    return c->mixture.n > 0 ? c->mixture.n : c->blend.n_rules;
+}
+
+static inline const double *mel_classifier_shares(const mel_classifier *c)
+{
+    return c->mixture.n > 0 ? c->mixture.share : c->blend.share;
+}
+
+#endif

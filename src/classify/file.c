@@ -1,0 +1,347 @@
+/* Classifier files: writing them, and reading them with every refusal naming its place. */
+#include "base/file.h"
+#include "classify/classify.h"
+#include "data/show.h"
+#include "data/source.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BYTES = 1 << 30, FLAGS = JSON_INDENT(2) | JSON_REAL_PRECISION(17) };
+static const double most_gains = 1e9; /* numbers in all matrices of a file */
+
+/* --- writing ------------------------------------------------------------------------------------ */
+
+static json_t *texts_json(size_t n, char *const *text)
+{
+    json_t *array = json_array();
+    bool whole = array != NULL;
+    for (size_t i = 0; i < n && whole; i++)
+        whole = mel_json_add(array, json_string(text[i]));
+    return mel_json_if(whole, array);
+}
+
+static json_t *numbers_json(size_t n, const double *value)
+{
+    json_t *array = json_array();
+    bool whole = array != NULL;
+    for (size_t i = 0; i < n && whole; i++)
+        whole = mel_json_add(array, json_real(value[i]));
+    return mel_json_if(whole, array);
+}
+
+static json_t *matrix_json(size_t k, const double *value)
+{
+    json_t *array = json_array();
+    bool whole = array != NULL;
+    for (size_t i = 0; i < k && whole; i++)
+        whole = mel_json_add(array, numbers_json(k, value + i * k));
+    return mel_json_if(whole, array);
+}
+
+/* One matrix, or with groups a list of them. */
+static json_t *gains_json(size_t k, size_t n_groups, const double *gain)
+{
+    if (n_groups < 2)
+        return matrix_json(k, gain);
+    json_t *array = json_array();
+    bool whole = array != NULL;
+    for (size_t g = 0; g < n_groups && whole; g++)
+        whole = mel_json_add(array, matrix_json(k, gain + g * k * k));
+    return mel_json_if(whole, array);
+}
+
+static json_t *plug_ins_json(const mel_blend *blend)
+{
+    const size_t k = blend->n_classes, m = blend->n_groups > 1 ? blend->n_groups : 1;
+    json_t *rules = json_array();
+    bool whole = rules != NULL;
+    for (size_t r = 0; r < blend->n_rules && whole; r++)
+        whole = mel_json_add(rules, json_pack("{s:o, s:f}", "gain",
+                                              gains_json(k, blend->n_groups, blend->gain + r * m * k * k),
+                                              "share", blend->share[r]));
+    return mel_json_if(whole, rules);
+}
+
+static json_t *thresholds_json(const mel_mixture *mixture)
+{
+    json_t *rules = json_array();
+    bool whole = rules != NULL;
+    for (size_t r = 0; r < mixture->n && whole; r++) {
+        const double threshold = mixture->rule[r].threshold;
+        /* Scores are probabilities: -1 is below and 2 above all of them. */
+        const double finite = isfinite(threshold) ? threshold : threshold < 0.0 ? -1.0 : 2.0;
+        whole = mel_json_add(rules, json_pack("{s:f, s:b, s:f}", "threshold", finite, "inverted",
+                                              (int)mixture->rule[r].inverted, "share", mixture->share[r]));
+    }
+    return mel_json_if(whole, rules);
+}
+
+mel_status mel_classifier_note_statistics(mel_classifier *c, const mel_domain *domain, mel_error *err)
+{
+    const double *s = c->statistics;
+    if (domain->face != NULL) {
+        c->achieved =
+            json_pack("{s:f, s:f, s:f, s:f}", "tp", s[0], "tn", s[1], "fn",
+                      mel_face_positives(domain->face) - s[0], "fp", mel_face_negatives(domain->face) - s[1]);
+        return c->achieved != NULL ? MEL_OK : mel_fail_memory(err, "a classifier");
+    }
+    const mel_layout *layout = mel_space_layout(domain->space);
+    c->layout = json_pack("{s:s, s:s}", "kind", mel_kind_name(layout->kind), "coordinates",
+                          mel_coordinates_name(layout->coordinates));
+    c->achieved = numbers_json(mel_space_size(domain->space), s);
+    return c->layout != NULL && c->achieved != NULL ? MEL_OK : mel_fail_memory(err, "a classifier");
+}
+
+/* Puts what is there. */
+static bool put_given(json_t *object, const char *key, json_t *value)
+{
+    return value == NULL || json_object_set(object, key, value) == 0;
+}
+
+/* NULL without memory. */
+static json_t *classifier_json(const mel_classifier *c)
+{
+    const mel_classifier_names *names = &c->names;
+    const bool planar = c->mixture.n > 0;
+    json_t *out = json_pack("{s:s, s:i, s:o}", "format", "melicit-classifier", "version", 1, "classes",
+                            texts_json(c->n_classes, names->class_name));
+    bool whole = out != NULL;
+    if (whole && names->label != NULL)
+        whole = mel_json_put(out, "labels", texts_json(c->n_classes, names->label));
+    if (whole && planar)
+        whole = mel_json_put(out, "positive", json_string(names->class_name[1]));
+    else if (whole)
+        whole = mel_json_put(out, "groups", texts_json(c->n_groups, names->group_name));
+    whole = whole && put_given(out, "layout", c->layout) &&
+            mel_json_put(out, "rules", planar ? thresholds_json(&c->mixture) : plug_ins_json(&c->blend)) &&
+            put_given(out, "statistics", c->achieved) &&
+            (!isfinite(c->value) || mel_json_put(out, "value", json_real(c->value))) &&
+            put_given(out, "space", names->space);
+    return mel_json_if(whole, out);
+}
+
+/* Takes the value over. */
+static mel_status take_text(char **out, json_t *value, mel_error *err)
+{
+    char *text = value != NULL ? mel_json_text(value, FLAGS) : NULL;
+    json_decref(value);
+    const size_t n = text != NULL ? strlen(text) : 0;
+    *out = text != NULL ? mel_alloc(n + 2, 1) : NULL;
+    if (*out != NULL) {
+        memcpy(*out, text, n);
+        memcpy(*out + n, "\n", 2);
+    }
+    mel_json_free_text(text);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the text of a classifier");
+}
+
+mel_status mel_classifier_to_json(char **out, const mel_classifier *c, mel_error *err)
+{
+    return take_text(out, classifier_json(c), err);
+}
+
+mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err)
+{
+    return take_text(out, plug_ins_json(blend), err);
+}
+
+mel_status mel_classifier_save(const mel_classifier *c, const char *path, mel_error *err)
+{
+    char *text = NULL;
+    mel_status status = mel_classifier_to_json(&text, c, err);
+    if (status == MEL_OK)
+        status = mel_file_replace(path, text, strlen(text), err);
+    free(text);
+    return status;
+}
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+static mel_status read_number(double *out, const json_t *value, const char *place, size_t rule,
+                              mel_error *err)
+{
+    *out = json_number_value(value);
+    return json_is_number(value) && isfinite(*out)
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "rules[%zu].%s: not a number", rule, place);
+}
+
+/* A matrix of k rows of k numbers. */
+static mel_status read_gain(double *out, const json_t *matrix, size_t k, size_t rule, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < k && status == MEL_OK; i++) {
+        const json_t *row = json_array_get(matrix, i);
+        if (json_array_size(matrix) != k || json_array_size(row) != k)
+            return mel_fail(err, MEL_EDATA, "rules[%zu].gain: not a matrix of %zu x %zu numbers", rule, k, k);
+        for (size_t j = 0; j < k && status == MEL_OK; j++)
+            status = read_number(&out[i * k + j], json_array_get(row, j), "gain", rule, err);
+    }
+    return status;
+}
+
+static mel_status read_gains(mel_classifier *c, const json_t *rules, mel_error *err)
+{
+    const size_t k = c->n_classes, m = c->n_groups > 1 ? c->n_groups : 1, n = json_array_size(rules);
+    mel_status status =
+        mel_classifier_make_room(c, n) ? MEL_OK : mel_fail_memory(err, "the gains of a classifier");
+    for (size_t r = 0; r < n && status == MEL_OK; r++) {
+        const json_t *rule = json_array_get(rules, r), *gain = json_object_get(rule, "gain");
+        status = read_number(&c->blend.share[r], json_object_get(rule, "share"), "share", r, err);
+        if (status == MEL_OK && m > 1 && json_array_size(gain) != m)
+            status =
+                mel_fail(err, MEL_EDATA, "rules[%zu].gain: expected one matrix for each of %zu groups", r, m);
+        for (size_t g = 0; g < m && status == MEL_OK; g++)
+            status = read_gain(c->blend.gain + (r * m + g) * k * k, m > 1 ? json_array_get(gain, g) : gain, k,
+                               r, err);
+    }
+    return status;
+}
+
+static mel_status read_threshold(mel_rule *out, double *share, const json_t *rule, size_t r, mel_error *err)
+{
+    const json_t *inverted = json_object_get(rule, "inverted");
+    if (inverted != NULL && !json_is_boolean(inverted))
+        return mel_fail(err, MEL_EDATA, "rules[%zu].inverted: neither true nor false", r);
+    out->inverted = json_is_true(inverted);
+    const mel_status status =
+        read_number(&out->threshold, json_object_get(rule, "threshold"), "threshold", r, err);
+    return status == MEL_OK ? read_number(share, json_object_get(rule, "share"), "share", r, err) : status;
+}
+
+static mel_status read_thresholds(mel_classifier *c, const json_t *file, mel_error *err)
+{
+    const json_t *rules = json_object_get(file, "rules");
+    const char *positive = json_string_value(json_object_get(file, "positive"));
+    const size_t n = json_array_size(rules);
+    if (c->n_classes != 2 || n > MEL_MIXTURE_RULES)
+        return mel_fail(err, MEL_EDATA, "rules: expected gains, or at most %d thresholds on two classes",
+                        MEL_MIXTURE_RULES);
+    if (positive != NULL && strcmp(positive, c->names.class_name[1]) != 0)
+        return mel_fail(err, MEL_EDATA, "positive: %s is not the second class, %s",
+                        mel_show_text(positive).text, mel_show_text(c->names.class_name[1]).text);
+    c->mixture.n = n;
+    mel_status status = MEL_OK;
+    for (size_t r = 0; r < n && status == MEL_OK; r++)
+        status = read_threshold(&c->mixture.rule[r], &c->mixture.share[r], json_array_get(rules, r), r, err);
+    return status;
+}
+
+static mel_status check_shares(const mel_classifier *c, mel_error *err)
+{
+    const double *share = mel_classifier_shares(c);
+    double sum = 0.0;
+    for (size_t r = 0; r < mel_classifier_rules(c); r++) {
+        if (!(share[r] >= 0.0))
+            return mel_fail(err, MEL_EDATA, "rules[%zu].share: %g is negative", r, share[r]);
+        sum += share[r];
+    }
+    return fabs(sum - 1.0) <= 1e-9 ? MEL_OK
+                                   : mel_fail(err, MEL_EDATA, "rules: the shares add up to %g, not 1", sum);
+}
+
+/* Lent texts of an array, NULL where an entry is none; freed by the caller. */
+static const char **lend_texts(const json_t *array)
+{
+    const char **text = mel_alloc(json_array_size(array), sizeof *text);
+    for (size_t i = 0; text != NULL && i < json_array_size(array); i++)
+        text[i] = json_string_value(json_array_get(array, i));
+    return text;
+}
+
+static mel_status read_names(mel_classifier *c, const json_t *file, mel_error *err)
+{
+    const json_t *labels = json_object_get(file, "labels");
+    if (labels != NULL && json_array_size(labels) != c->n_classes)
+        return mel_fail(err, MEL_EDATA, "labels: %zu for %zu classes", json_array_size(labels), c->n_classes);
+    const char **name = lend_texts(json_object_get(file, "classes")), **label = lend_texts(labels),
+               **group = lend_texts(json_object_get(file, "groups"));
+    const mel_classifier_source source = { .class_name = name,
+                                           .label = labels != NULL ? label : NULL,
+                                           .group_name = group };
+    const mel_status status = name != NULL && label != NULL && group != NULL
+                                  ? mel_classifier_set_source(c, &source, err)
+                                  : mel_fail_memory(err, "names");
+    free(name);
+    free(label);
+    free(group);
+    return status;
+}
+
+/* What was said of where it was found is kept as it is. */
+static void keep_record(mel_classifier *c, const json_t *file)
+{
+    const json_t *value = json_object_get(file, "value");
+    c->names.space = json_incref(json_object_get(file, "space"));
+    c->layout = json_incref(json_object_get(file, "layout"));
+    c->achieved = json_incref(json_object_get(file, "statistics"));
+    c->value = json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static mel_status check_head(const json_t *file, mel_error *err)
+{
+    const char *format = json_string_value(json_object_get(file, "format"));
+    const json_t *version = json_object_get(file, "version");
+    const size_t k = json_array_size(json_object_get(file, "classes")),
+                 m = json_array_size(json_object_get(file, "groups")),
+                 n = json_array_size(json_object_get(file, "rules"));
+    if (format == NULL || strcmp(format, "melicit-classifier") != 0)
+        return mel_fail(err, MEL_EDATA, "not a classifier (no \"format\": \"melicit-classifier\")");
+    if (!json_is_integer(version) || json_integer_value(version) != 1)
+        return mel_fail(err, MEL_EDATA, "version: expected 1, the only version of classifiers so far");
+    if (k < 2)
+        return mel_fail(err, MEL_EDATA, "classes: expected at least two");
+    if (n == 0)
+        return mel_fail(err, MEL_EDATA, "rules: expected at least one");
+    /* So many numbers fit into memory, and their count into a size_t. */
+    return (double)n * (m > 1 ? (double)m : 1.0) * (double)k * (double)k <= most_gains
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "rules: %zu for %zu classes and %zu groups are too many", n, k, m);
+}
+
+static mel_status read_classifier(mel_classifier **out, const json_t *file, mel_error *err)
+{
+    const json_t *rules = json_object_get(file, "rules");
+    mel_status status = check_head(file, err);
+    if (status == MEL_OK)
+        status = mel_classifier_new(out, json_array_size(json_object_get(file, "classes")),
+                                    json_array_size(json_object_get(file, "groups")), err);
+    if (status == MEL_OK)
+        status = read_names(*out, file, err);
+    if (status != MEL_OK)
+        return status;
+    keep_record(*out, file);
+    status = json_object_get(json_array_get(rules, 0), "gain") != NULL ? read_gains(*out, rules, err)
+                                                                       : read_thresholds(*out, file, err);
+    return status == MEL_OK ? check_shares(*out, err) : status;
+}
+
+mel_status mel_classifier_from_json(mel_classifier **out, const char *text, size_t size, mel_error *err)
+{
+    *out = NULL;
+    json_t *file = NULL;
+    mel_classifier *c = NULL;
+    mel_status status = mel_json_parse(&file, text, size, err);
+    if (status == MEL_OK)
+        status = read_classifier(&c, file, err);
+    json_decref(file);
+    if (status == MEL_OK)
+        *out = c;
+    else
+        mel_classifier_free(c);
+    return status;
+}
+
+mel_status mel_classifier_load(mel_classifier **out, const char *path, mel_error *err)
+{
+    *out = NULL;
+    char *bytes = NULL;
+    size_t n = 0;
+    mel_status status = mel_source_whole(&bytes, &n, path, MAX_BYTES, err);
+    if (status == MEL_OK)
+        status = mel_classifier_from_json(out, bytes, n, err);
+    free(bytes);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_show_file(path).text);
+}

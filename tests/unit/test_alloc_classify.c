@@ -1,0 +1,107 @@
+/* Every allocation of the classify room fails once. */
+#include "support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 8, K = 3 };
+static const double probability[N * K] = { 0.6, 0.3, 0.1, 0.2, 0.7, 0.1, 0.1, 0.1, 0.8, 0.3, 0.4, 0.3,
+                                           0.5, 0.2, 0.3, 0.3, 0.6, 0.1, 0.2, 0.5, 0.3, 0.4, 0.1, 0.5 };
+static const uint32_t label[N] = { 0, 1, 2, 0, 1, 2, 0, 1 };
+static const char *const names[] = { "a", "b", "c" };
+
+typedef struct {
+    mel_domain domain;
+    mel_metric *metric;
+    double point[6];
+} work;
+
+/* Names, words, a file and decisions; frees the classifier. */
+static mel_status use(mel_classifier *c, mel_error *err)
+{
+    const mel_classifier_source source = { names, names, NULL, "{\"data\": \"d.csv\"}" };
+    char *words = NULL, *text = NULL, *rules = NULL;
+    mel_classifier *read = NULL;
+    double chance[N * K];
+    uint32_t prediction[N];
+    const mel_blend *blend = mel_classifier_get(c).blend;
+    mel_status status = mel_classifier_set_source(c, &source, err);
+    if (status == MEL_OK)
+        status = mel_classifier_words(&words, c, 0, err);
+    if (status == MEL_OK && blend != NULL)
+        status = mel_blend_to_json(&rules, blend, err);
+    if (status == MEL_OK)
+        status = mel_classifier_to_json(&text, c, err);
+    if (status == MEL_OK)
+        status = mel_classifier_from_json(&read, text, strlen(text), err);
+    if (status == MEL_OK)
+        status = mel_classifier_chances(chance, read, N, probability, NULL, err);
+    if (status == MEL_OK)
+        status = mel_classifier_decide(prediction, read, N, probability, NULL, 1, err);
+    free(words);
+    free(rules);
+    free(text);
+    mel_classifier_free(read);
+    mel_classifier_free(c);
+    return status;
+}
+
+static mel_status best(void *context)
+{
+    const work *w = context;
+    mel_classifier *c = NULL;
+    mel_error err = { 0 };
+    const mel_status status = mel_classifier_best(&c, &w->domain, w->metric, &err);
+    return status == MEL_OK ? use(c, &err) : status;
+}
+
+static mel_status at_point(void *context)
+{
+    const work *w = context;
+    mel_classifier *c = NULL;
+    mel_error err = { 0 };
+    const mel_status status = mel_classifier_at_point(&c, &w->domain, w->point, 1e-6, &err);
+    return status == MEL_OK ? use(c, &err) : status;
+}
+
+static mel_metric *fraction(const mel_layout *layout)
+{
+    static const double p[6] = { 1, 2, 3, 4, 5, 6 }, q[6] = { 1, 0.5, 1, 0.5, 1, 0.5 };
+    mel_metric *metric = NULL;
+    mel_error err = { 0 };
+    assert_ok(mel_metric_fractional(&metric, MEL_FAMILY_LINEAR_FRACTIONAL, layout, NULL, MEL_COST, p, 0.1, q,
+                                    1.0, &err),
+              &err);
+    return metric;
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    static const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+    const mel_sample sample = { N, K, 0, probability, label, NULL };
+    mel_space_options opt;
+    mel_space_options_init(&opt);
+    mel_error err = { 0 };
+    mel_face *face = NULL;
+    mel_space *space = NULL;
+    assert_ok(mel_face_from_logistic(&face, 5.0, 0.0, &err), &err);
+    assert_ok(mel_space_from_sample(&space, &sample, &opt, &err), &err);
+    work planar = { .domain = { .face = face }, .metric = fraction(&binary), .point = { 0.3, 0.3 } };
+    work classes = { .domain = { .space = space }, .metric = fraction(mel_space_layout(space)) };
+    mel_space_centre(classes.point, space);
+    test_each_allocation("best on a face", best, &planar);
+    test_each_allocation("a point of a face", at_point, &planar);
+    test_each_allocation("best in a space", best, &classes);
+    test_each_allocation("a point of a space", at_point, &classes);
+    mel_metric_free(planar.metric);
+    mel_metric_free(classes.metric);
+    mel_face_free(face);
+    mel_space_free(space);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
