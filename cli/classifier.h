@@ -1,37 +1,21 @@
-/* Classifier files: mixtures of rules on class probabilities, as melicit apply writes and predict reads them.
- */
+/* Classifiers on a space, with its names, for the verbs that print or store them. */
 #ifndef MEL_CLI_CLASSIFIER_H
 #define MEL_CLI_CLASSIFIER_H
 
-#include "best.h"
+#include "melicit/classify.h"
 #include "space_args.h"
 
-/* The file of a planar best point, and of a mixture in a space of k classes (value NaN: none). */
-json_t *cli_planar_classifier(const cli_space *space, const cli_best *best);
-json_t *cli_blend_classifier(const cli_space *space, const mel_blend *blend, const double *statistics,
-                             double value);
-
-/* One that was read: thresholds on P(second class), or gains. */
-typedef struct {
-    size_t n_classes, n_groups; /* n_groups 0: none */
-    char **class_name, **group_name;
-    cli_classes classes; /* the same names, with what files call the classes */
-    bool labels_known;   /* else the names stand for them */
-    bool planar;
-    mel_mixture mixture; /* planar */
-    mel_blend blend;     /* otherwise */
-} cli_classifier;
-/* Refusals (MEL_EDATA) name the file and the place. */
-mel_status cli_classifier_load(cli_classifier *out, const char *path, mel_error *err);
-void cli_classifier_clear(cli_classifier *classifier);
-
-/* What the classifier does with n rows of probabilities (n x n_classes; group may be NULL without groups).
- * chance[i][j]: with which probability row i is predicted as j. */
-mel_status cli_classifier_chances(double *chance, const cli_classifier *classifier, size_t n,
-                                  const double *probability, const uint32_t *group, mel_error *err);
-/* One prediction per row, drawn: one uniform number of the generator per row decides which rule it gets. */
-mel_status cli_classifier_draw(uint32_t *prediction, const cli_classifier *classifier, size_t n,
-                               const double *probability, const uint32_t *group, mel_rng *rng,
+/* The best one for a metric, and the one that achieves a point. */
+mel_status cli_classifier_best(mel_classifier **out, const cli_space *space, const mel_metric *metric,
                                mel_error *err);
+mel_status cli_classifier_at_point(mel_classifier **out, const cli_space *space, const double *point,
+                                   double delta, mel_error *err);
+
+/* What its file says. */
+json_t *cli_classifier_json(const mel_classifier *classifier);
+/* [{"gain": [[..], ..], "share": 1}, ...]; with groups a matrix for each */
+json_t *cli_blend_json(const mel_blend *blend);
+/* A rule in words; freed by the caller. */
+char *cli_classifier_words(const mel_classifier *classifier, size_t rule);
 
 #endif

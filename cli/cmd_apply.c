@@ -19,74 +19,38 @@ typedef struct {
     double delta;
 } apply_args;
 
-/* What was found: a rule on a planar face, or a mixture of plug-in rules. */
 typedef struct {
     cli_space space;
     mel_metric *metric;
     cli_asked asked;
-    cli_best best;
-    cli_best_blend blend;
+    mel_classifier *classifier;
 } applied;
 
 static void applied_clear(applied *a)
 {
     mel_metric_free(a->metric);
     cli_asked_clear(&a->asked);
-    cli_best_blend_clear(&a->blend);
+    mel_classifier_free(a->classifier);
     cli_space_clear(&a->space);
 }
 
-static mel_status write_json(const char *path, const json_t *object, mel_error *err)
+static mel_status save(const void *user, const char *file, mel_error *err)
 {
-    cli_out out;
-    mel_status status = cli_out_open(&out, path, err);
-    if (status != MEL_OK)
-        return status;
-    if (json_dumpf(object, out.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) != 0 ||
-        fputc('\n', out.stream) == EOF) {
-        status = cli_out_failed(&out, err);
-        cli_out_abandon(&out);
-        return status;
-    }
-    return cli_out_commit(&out, err);
+    return mel_classifier_save(user, file, err);
 }
 
 /* --- finding it --------------------------------------------------------------------------------- */
 
-static mel_status find_planar(applied *a, mel_error *err)
+static mel_status find_at_point(applied *a, mel_error *err)
 {
-    if (a->metric != NULL)
-        return cli_best_point(&a->best, a->space.face, a->metric, err);
-    const mel_status status = cli_check_size("point", a->asked.n_point, cli_space_layout(&a->space), err);
+    mel_status status = cli_check_size("point", a->asked.n_point, cli_space_layout(&a->space), err);
     if (status != MEL_OK)
         return status;
-    a->best.point = (mel_point){ a->asked.point[0], a->asked.point[1] };
-    a->best.value = NAN;
-    return mel_face_achieve(&a->best.mixture, a->space.face, a->best.point, err);
-}
-
-/* The mixture for a point becomes the best one; a point that is out of reach is refused. */
-static mel_status find_blend(applied *a, const cli_run *run, mel_error *err)
-{
-    if (a->metric != NULL)
-        return cli_best_in_space(&a->blend, a->space.space, a->metric, err);
-    const mel_status status = cli_classes_measure(&a->asked, &a->space, MEL_RADIUS_INSCRIBED, run, err);
-    if (status != MEL_OK)
+    status = cli_classifier_at_point(&a->classifier, &a->space, a->asked.point, a->asked.delta, err);
+    if (status != MEL_EINVAL || a->space.face != NULL)
         return status;
-    mel_feasibility *found = &a->asked.found;
-    if (!found->feasible) {
-        char *closest = cli_vector_text(a->asked.n_point, found->closest);
-        (void)cli_fail(err, MEL_EINVAL,
-                       "the point is not achievable; the closest one found, %.6g away, is %s (`melicit space "
-                       "--point` says more)",
-                       found->distance, closest);
-        free(closest);
-        return MEL_EINVAL;
-    }
-    a->blend = (cli_best_blend){ .statistics = found->closest, .blend = found->blend, .value = NAN };
-    found->closest = NULL;
-    found->blend = (mel_blend){ 0 };
-    return MEL_OK;
+    const mel_error why = *err;
+    return cli_fail(err, status, "%s (`melicit space --point` says more)", why.text);
 }
 
 static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_error *err)
@@ -112,51 +76,56 @@ static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_err
         status = cli_match_metric(&a->metric, args->metric, cli_space_layout(&a->space), &about, err);
     if (status != MEL_OK)
         return status;
-    return a->space.face != NULL ? find_planar(a, err) : find_blend(a, run, err);
+    return a->metric != NULL ? cli_classifier_best(&a->classifier, &a->space, a->metric, err)
+                             : find_at_point(a, err);
 }
 
 /* --- saying it ---------------------------------------------------------------------------------- */
 
-static void print_planar(const cli_space *space, const cli_best *best)
+static void print_planar(const cli_space *space, const mel_classifier *c)
 {
     const double positives = mel_face_positives(space->face), negatives = mel_face_negatives(space->face);
-    for (size_t i = 0; i < best->mixture.n; i++) {
-        char *words = cli_rule_words(best->mixture.rule[i], space->class_name[1]);
-        if (best->mixture.n > 1)
-            cli_print("  with probability %.4g: %s\n", best->mixture.share[i], words);
+    const mel_classifier_parts got = mel_classifier_get(c);
+    for (size_t i = 0; i < got.mixture->n; i++) {
+        char *words = cli_classifier_words(c, i);
+        if (got.mixture->n > 1)
+            cli_print("  with probability %.4g: %s\n", got.mixture->share[i], words);
         else
             cli_print("  %s\n", words);
         free(words);
     }
     cli_print("  of 1,000 it misses %.1f and raises %.1f false alarms; it finds %.1f%% and clears %.1f%%\n",
-              1000.0 * (positives - best->point.tp), 1000.0 * (negatives - best->point.tn),
-              100.0 * best->point.tp / positives, 100.0 * best->point.tn / negatives);
+              1000.0 * (positives - got.statistics[0]), 1000.0 * (negatives - got.statistics[1]),
+              100.0 * got.statistics[0] / positives, 100.0 * got.statistics[1] / negatives);
 }
 
-static void print_blend(const cli_space *space, const cli_best_blend *best)
+static void print_blend(const cli_space *space, const mel_classifier *c)
 {
     const mel_layout *layout = cli_space_layout(space);
-    char *point = cli_vector_text(mel_layout_size(layout), best->statistics);
-    if (best->blend.n_rules == 1)
-        cli_print("  predict the class with the largest expected gain under a matrix of gains\n");
+    const mel_classifier_parts got = mel_classifier_get(c);
+    char *point = cli_vector_text(mel_layout_size(layout), got.statistics),
+         *words = cli_classifier_words(c, 0);
+    if (got.blend->n_rules == 1)
+        cli_print("  %s\n", words);
     else
         cli_print(
             "  a mixture of %zu classifiers, each of which predicts the class with the largest expected "
             "gain under a matrix of gains\n",
-            best->blend.n_rules);
+            got.blend->n_rules);
     cli_print("  %s %s: %s\n", mel_coordinates_name(layout->coordinates),
               layout->kind == MEL_RATES ? "rates" : "confusion entries", point);
+    free(words);
     free(point);
 }
 
 static void print_text(const applied *a, const char *path)
 {
-    const double value = a->space.face != NULL ? a->best.value : a->blend.value;
+    const double value = mel_classifier_get(a->classifier).value;
     cli_heading("The classifier");
     if (a->space.face != NULL)
-        print_planar(&a->space, &a->best);
+        print_planar(&a->space, a->classifier);
     else
-        print_blend(&a->space, &a->blend);
+        print_blend(&a->space, a->classifier);
     if (isfinite(value))
         cli_print("  value of the metric: %.6g\n", value);
     if (path != NULL)
@@ -179,16 +148,10 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
     mel_status status = check_args(run, args, err);
     if (status == MEL_OK)
         status = find(&a, args, run, err);
-    if (status == MEL_OK) {
-        json_t *classifier = a.space.face != NULL ? cli_planar_classifier(&a.space, &a.best)
-                                                  : cli_blend_classifier(&a.space, &a.blend.blend,
-                                                                         a.blend.statistics, a.blend.value);
-        if (args->out != NULL)
-            status = write_json(args->out, classifier, err);
-        if (run->json)
-            cli_put(run->result, "classifier", json_incref(classifier));
-        json_decref(classifier);
-    }
+    if (status == MEL_OK && args->out != NULL)
+        status = cli_store(args->out, save, a.classifier, err);
+    if (status == MEL_OK && run->json)
+        cli_put(run->result, "classifier", cli_classifier_json(a.classifier));
     if (status == MEL_OK && !run->json && (args->out == NULL || strcmp(args->out, "-") != 0))
         print_text(&a, args->out);
     applied_clear(&a);

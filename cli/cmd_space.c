@@ -1,7 +1,8 @@
 /* melicit space: what classifiers can achieve on the data at hand, and the one that achieves a point. */
-#include "best.h"
+#include "classifier.h"
 #include "command.h"
 #include "files.h"
+#include "numbers.h"
 #include "output.h"
 #include "space_args.h"
 #include "space_classes.h"
@@ -38,13 +39,14 @@ static double inscribed_radius(const mel_face *face)
 typedef struct {
     bool wanted, achievable;
     mel_point point, closest;
-    mel_mixture mixture;
+    mel_classifier *classifier; /* for the closest point */
     bool has_chord;
     mel_point a, b; /* ends of the longest segment */
 } target;
 
-static mel_status find_target(target *out, const mel_face *face, const cli_asked *asked, mel_error *err)
+static mel_status find_target(target *out, const cli_space *space, const cli_asked *asked, mel_error *err)
 {
+    const mel_face *face = space->face;
     *out = (target){ .wanted = asked->point != NULL, .has_chord = asked->direction != NULL };
     if (asked->direction != NULL)
         (void)mel_face_chord(&out->a, &out->b, face, asked->direction[0], asked->direction[1]);
@@ -53,22 +55,29 @@ static mel_status find_target(target *out, const mel_face *face, const cli_asked
     out->point = (mel_point){ asked->point[0], asked->point[1] };
     out->closest = mel_face_closest(face, out->point);
     out->achievable = mel_face_contains(face, out->point, asked->delta);
-    return mel_face_achieve(&out->mixture, face, out->closest, err);
+    return cli_classifier_at_point(&out->classifier, space,
+                                   (const double[]){ out->closest.tp, out->closest.tn }, asked->delta, err);
+}
+
+static json_t *point_json(mel_point point)
+{
+    return cli_vector_json(2, (const double[]){ point.tp, point.tn });
 }
 
 static json_t *target_json(const target *t)
 {
-    json_t *object = json_object();
-    cli_put(object, "point", cli_point_json(t->point));
+    json_t *object = json_object(), *file = cli_classifier_json(t->classifier);
+    cli_put(object, "point", point_json(t->point));
     cli_put(object, "achievable", json_boolean(t->achievable));
-    cli_put(object, "closest", cli_point_json(t->closest));
+    cli_put(object, "closest", point_json(t->closest));
     cli_put(object, "distance",
             cli_json_number(hypot(t->point.tp - t->closest.tp, t->point.tn - t->closest.tn)));
     if (!t->achievable) { /* no achievable point is further in this direction than the closest one */
         const mel_point away = { t->point.tp - t->closest.tp, t->point.tn - t->closest.tn };
-        cli_put(object, "separating_direction", cli_point_json(away));
+        cli_put(object, "separating_direction", point_json(away));
     }
-    cli_put(object, "rules", cli_mixture_json(&t->mixture));
+    cli_put(object, "rules", json_incref(json_object_get(file, "rules")));
+    json_decref(file);
     return object;
 }
 
@@ -80,12 +89,12 @@ static void fill_json(json_t *result, const cli_space *space, const target *t)
         cli_push(classes, cli_json_text(space->class_name[i]));
     const size_t n = mel_face_vertices(face), step = n > MOST_DRAWN ? n / MOST_DRAWN + 1 : 1;
     for (size_t i = 0; i < n; i += step)
-        cli_push(vertices, cli_point_json(mel_face_vertex(face, i)));
+        cli_push(vertices, point_json(mel_face_vertex(face, i)));
     cli_put(result, "classes", classes);
     cli_put(result, "rows", cli_json_count(space->n_rows));
     cli_put(result, "positives", cli_json_number(mel_face_positives(face)));
     cli_put(result, "negatives", cli_json_number(mel_face_negatives(face)));
-    cli_put(result, "centre", cli_point_json(mel_face_centre(face)));
+    cli_put(result, "centre", point_json(mel_face_centre(face)));
     cli_put(result, "radius", cli_json_number(inscribed_radius(face)));
     cli_put(result, "area", cli_json_number(mel_face_area(face)));
     cli_put(result, "n_vertices", cli_json_count(n));
@@ -102,8 +111,8 @@ static void fill_json(json_t *result, const cli_space *space, const target *t)
     }
     if (t->has_chord) {
         json_t *segment = json_object();
-        cli_put(segment, "a", cli_point_json(t->a));
-        cli_put(segment, "b", cli_point_json(t->b));
+        cli_put(segment, "a", point_json(t->a));
+        cli_put(segment, "b", point_json(t->b));
         cli_put(segment, "length", cli_json_number(hypot(t->a.tp - t->b.tp, t->a.tn - t->b.tn)));
         cli_put(result, "segment", segment);
     }
@@ -133,7 +142,7 @@ static void print_operating_points(const cli_space *space)
     cli_table_print(table);
 }
 
-static void print_target(const target *t, const char *positive)
+static void print_target(const target *t)
 {
     cli_print("\n");
     cli_heading("The classifier for the point");
@@ -142,9 +151,10 @@ static void print_target(const target *t, const char *positive)
     else
         cli_print("  (%g, %g) is not achievable; the closest point, (%.6g, %.6g), is achieved by\n",
                   t->point.tp, t->point.tn, t->closest.tp, t->closest.tn);
-    for (size_t i = 0; i < t->mixture.n; i++) {
-        char *words = cli_rule_words(t->mixture.rule[i], positive);
-        cli_print("    with probability %.6g: %s\n", t->mixture.share[i], words);
+    const mel_mixture *mixture = mel_classifier_get(t->classifier).mixture;
+    for (size_t i = 0; i < mixture->n; i++) {
+        char *words = cli_classifier_words(t->classifier, i);
+        cli_print("    with probability %.6g: %s\n", mixture->share[i], words);
         free(words);
     }
 }
@@ -169,7 +179,7 @@ static void print_text(const cli_space *space, const target *t, const char *plot
     cli_print("\n");
     print_operating_points(space);
     if (t->wanted)
-        print_target(t, space->class_name[1]);
+        print_target(t);
     if (t->has_chord)
         cli_print("\n  the longest segment in the direction: from (%.6g, %.6g) to (%.6g, %.6g)\n", t->b.tp,
                   t->b.tn, t->a.tp, t->a.tn);
@@ -189,11 +199,12 @@ static mel_status planar(cli_run *run, const cli_space *space, const cli_asked *
     if (status == MEL_OK && asked->direction != NULL)
         status = cli_check_size("direction", asked->n_direction, cli_space_layout(space), err);
     if (status == MEL_OK)
-        status = find_target(&t, space->face, asked, err);
+        status = find_target(&t, space, asked, err);
     if (status == MEL_OK && run->json)
         fill_json(run->result, space, &t);
     else if (status == MEL_OK)
         print_text(space, &t, plot);
+    mel_classifier_free(t.classifier);
     return status;
 }
 

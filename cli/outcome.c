@@ -1,5 +1,5 @@
 #include "outcome.h"
-#include "best.h"
+#include "classifier.h"
 #include "output.h"
 
 #include <math.h>
@@ -68,21 +68,17 @@ static mel_status put_metric(json_t *result, const mel_metric *metric, mel_error
     const mel_status status = mel_metric_to_json(&text, metric, err);
     if (status != MEL_OK)
         return status;
-    cli_put(result, "metric", json_loads(text, 0, NULL));
-    free(text);
+    cli_put(result, "metric", cli_json_made(text));
     return MEL_OK;
 }
 
-static void put_best(json_t *result, const cli_outcome *o, const cli_best *best)
+static void put_best(json_t *result, const mel_classifier *best)
 {
-    json_t *object = json_object();
-    cli_put(object, "tp", cli_json_number(best->point.tp));
-    cli_put(object, "tn", cli_json_number(best->point.tn));
-    cli_put(object, "fn", cli_json_number(mel_face_positives(o->space->face) - best->point.tp));
-    cli_put(object, "fp", cli_json_number(mel_face_negatives(o->space->face) - best->point.tn));
-    cli_put(object, "value", cli_json_number(best->value));
-    cli_put(object, "rules", cli_mixture_json(&best->mixture));
+    json_t *file = cli_classifier_json(best), *object = json_copy(json_object_get(file, "statistics"));
+    cli_put(object, "value", json_incref(json_object_get(file, "value")));
+    cli_put(object, "rules", json_incref(json_object_get(file, "rules")));
     cli_put(result, "best", object);
+    json_decref(file);
 }
 
 static void put_summary(json_t *result, const mel_summary *s)
@@ -125,13 +121,14 @@ static mel_status planar_json(json_t *result, const cli_outcome *o, mel_error *e
 {
     mel_neighbour near[NEIGHBOURS];
     size_t n_near = 0;
-    cli_best best = { 0 };
+    mel_classifier *best = NULL;
     mel_status status = find_neighbours(near, &n_near, o, err);
     if (status == MEL_OK)
-        status = cli_best_point(&best, o->space->face, o->metric, err);
+        status = cli_classifier_best(&best, o->space, o->metric, err);
     if (status != MEL_OK)
         return status;
-    put_best(result, o, &best);
+    put_best(result, best);
+    mel_classifier_free(best);
     json_t *array = json_array();
     for (size_t i = 0; i < n_near; i++) {
         json_t *one = json_object();
@@ -330,12 +327,12 @@ static void print_questions(const cli_outcome *o)
     }
 }
 
-static void print_best(const cli_outcome *o, const cli_best *best)
+static void print_best(const cli_outcome *o, const mel_classifier *best)
 {
-    const double missed = 1000.0 * (mel_face_positives(o->space->face) - best->point.tp);
-    const double alarms = 1000.0 * (mel_face_negatives(o->space->face) - best->point.tn);
-    char *what = best->mixture.n > 1 ? cli_format("toss a coin between %zu thresholds", best->mixture.n)
-                                     : cli_rule_words(best->mixture.rule[0], o->space->class_name[1]);
+    const double *achieved = mel_classifier_get(best).statistics;
+    const double missed = 1000.0 * (mel_face_positives(o->space->face) - achieved[0]);
+    const double alarms = 1000.0 * (mel_face_negatives(o->space->face) - achieved[1]);
+    char *what = cli_classifier_words(best, 0);
     char *text = cli_format("%s: misses %.1f of 1,000, raises %.1f false alarms", what, missed, alarms);
     cli_outcome_row("best", text);
     free(text);
@@ -373,16 +370,17 @@ static mel_status planar_text(const cli_outcome *o, mel_error *err)
 {
     mel_neighbour near[NEIGHBOURS];
     size_t n_near = 0;
-    cli_best best = { 0 };
+    mel_classifier *best = NULL;
     mel_status status = find_neighbours(near, &n_near, o, err);
     if (status == MEL_OK)
-        status = cli_best_point(&best, o->space->face, o->metric, err);
+        status = cli_classifier_best(&best, o->space, o->metric, err);
     if (status != MEL_OK)
         return status;
     print_metric(o);
     print_questions(o);
-    print_best(o, &best);
+    print_best(o, best);
     print_closest(n_near, near);
+    mel_classifier_free(best);
     return MEL_OK;
 }
 

@@ -1,5 +1,5 @@
 /* The outcome of an elicitation on more than two classes or on groups. */
-#include "best.h"
+#include "classifier.h"
 #include "numbers.h"
 #include "outcome.h"
 #include "output.h"
@@ -13,7 +13,7 @@ enum { MOST_ROWS = 30, NAME_COLUMNS = 24 };
 
 static bool has_best(const cli_outcome *o)
 {
-    return o->space->space != NULL && cli_has_best(mel_metric_family(o->metric));
+    return o->space->space != NULL && mel_classifier_has_best(mel_metric_family(o->metric));
 }
 
 mel_status cli_classes_json(json_t *result, const cli_outcome *o, mel_error *err)
@@ -22,16 +22,17 @@ mel_status cli_classes_json(json_t *result, const cli_outcome *o, mel_error *err
         cli_put(result, "ball_radius", cli_json_number(mel_ball_radius(o->space->ball)));
     if (!has_best(o))
         return MEL_OK;
-    cli_best_blend best;
-    const mel_status status = cli_best_in_space(&best, o->space->space, o->metric, err);
+    mel_classifier *best = NULL;
+    const mel_status status = cli_classifier_best(&best, o->space, o->metric, err);
     if (status != MEL_OK)
         return status;
-    json_t *object = json_object();
-    cli_put(object, "statistics", cli_vector_json(mel_space_size(o->space->space), best.statistics));
-    cli_put(object, "value", cli_json_number(best.value));
-    cli_put(object, "rules", cli_blend_json(&best.blend));
+    static const char *const keys[] = { "statistics", "value", "rules" };
+    json_t *object = json_object(), *file = cli_classifier_json(best);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        cli_put(object, keys[i], json_incref(json_object_get(file, keys[i])));
     cli_put(result, "best", object);
-    cli_best_blend_clear(&best);
+    json_decref(file);
+    mel_classifier_free(best);
     return MEL_OK;
 }
 
@@ -96,16 +97,17 @@ static void print_weights(const cli_outcome *o)
 
 static mel_status print_best(const cli_outcome *o, mel_error *err)
 {
-    cli_best_blend best;
-    const mel_status status = cli_best_in_space(&best, o->space->space, o->metric, err);
+    mel_classifier *best = NULL;
+    const mel_status status = cli_classifier_best(&best, o->space, o->metric, err);
     if (status != MEL_OK)
         return status;
-    char *point = cli_vector_text(mel_space_size(o->space->space), best.statistics);
-    char *text = cli_format("%s, value %.6g; melicit apply writes the classifier", point, best.value);
+    const mel_classifier_parts got = mel_classifier_get(best);
+    char *point = cli_vector_text(mel_space_size(o->space->space), got.statistics);
+    char *text = cli_format("%s, value %.6g; melicit apply writes the classifier", point, got.value);
     cli_outcome_row("best", text);
     free(text);
     free(point);
-    cli_best_blend_clear(&best);
+    mel_classifier_free(best);
     return MEL_OK;
 }
 

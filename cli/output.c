@@ -152,6 +152,13 @@ static char *made_harmless(const char *text)
     return clean;
 }
 
+char *cli_made(char *text)
+{
+    if (text == NULL)
+        out_of_memory();
+    return text;
+}
+
 /* ---- JSON ---- */
 
 static json_t *present(json_t *value)
@@ -169,6 +176,13 @@ json_t *cli_json_text(const char *text)
     char *clean = made_harmless(text);
     value = json_string(clean);
     free(clean);
+    return present(value);
+}
+
+json_t *cli_json_made(char *text)
+{
+    json_t *value = json_loads(cli_made(text), 0, NULL);
+    free(text);
     return present(value);
 }
 

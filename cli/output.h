@@ -12,6 +12,8 @@
 void *cli_alloc_zero(size_t n, size_t size);
 void *cli_regrow(void *block, size_t n, size_t size);
 MEL_PRINTF(1, 2) char *cli_format(const char *fmt, ...);
+/* A text that the library made, NULL when its memory ran out. */
+char *cli_made(char *text);
 /* For what serves others, and must not end because one of them wants too much: gives what work(user) gives,
  * and MEL_ENOMEM when the program's own memory runs out in it. The work is then left in the middle: what it
  * had not handed over to `user` by then is lost. */
@@ -23,6 +25,8 @@ void cli_expect_json(bool json);
 json_t *cli_json_text(const char *text);
 json_t *cli_json_number(double value);
 json_t *cli_json_count(uint64_t value);
+/* The value of such a text of JSON, which is freed. */
+json_t *cli_json_made(char *text);
 /* Adds value, which is taken over. */
 void cli_put(json_t *object, const char *key, json_t *value);
 void cli_push(json_t *array, json_t *value);

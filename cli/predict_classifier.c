@@ -1,6 +1,7 @@
+/* melicit predict --classifier: a stored classifier applied to class probabilities. */
 #include "predict_classifier.h"
-#include "classifier.h"
 #include "columns.h"
+#include "melicit/classify.h"
 #include "output.h"
 #include "prediction_file.h"
 
@@ -9,7 +10,9 @@
 
 /* One run; cleared in one place. */
 typedef struct {
-    cli_classifier classifier;
+    mel_classifier *classifier;
+    mel_classifier_parts of; /* lent by the classifier */
+    cli_classes classes;     /* its classes; without "labels" their names stand for them */
     mel_proba proba;
     mel_labels groups;
     prediction_file file;
@@ -18,7 +21,8 @@ typedef struct {
 
 static void work_clear(work *w)
 {
-    cli_classifier_clear(&w->classifier);
+    mel_classifier_free(w->classifier);
+    cli_classes_clear(&w->classes);
     mel_proba_clear(&w->proba);
     mel_labels_clear(&w->groups);
     prediction_file_abandon(&w->file);
@@ -28,7 +32,7 @@ static void work_clear(work *w)
 static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_read_options *read,
                               mel_error *err)
 {
-    const cli_classifier *c = &w->classifier;
+    const mel_classifier_parts *c = &w->of;
     if ((job->groups != NULL) != (c->n_groups > 1))
         return c->n_groups > 1
                    ? cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE", job->classifier)
@@ -40,11 +44,10 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
     mel_status status =
         cli_read_column(&table, &column, job->groups, "group", "the name \"group\"", read, err);
     if (status == MEL_OK)
-        status = mel_table_labels_as(&w->groups, table, column, c->n_groups,
-                                     (const char *const *)c->group_name, err);
+        status = mel_table_labels_as(&w->groups, table, column, c->n_groups, c->group_name, err);
     mel_table_free(table);
     if (status == MEL_OK && w->groups.n_rows != w->proba.n_rows)
-        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: one group per row is wanted",
+        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row",
                           job->probs, w->proba.n_rows, job->groups, w->groups.n_rows);
     return status;
 }
@@ -52,11 +55,10 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
 /* A file without "labels" may have renamed its classes: what their sorted order was is then not known. */
 static mel_status check_order(const work *w, const cli_classifier_job *job, mel_error *err)
 {
-    const cli_classifier *c = &w->classifier;
     bool sorted = true;
-    for (size_t i = 0; i < c->n_classes; i++)
-        sorted = sorted && c->classes.place[i] == i;
-    if (sorted || c->labels_known)
+    for (size_t i = 0; i < w->classes.n; i++)
+        sorted = sorted && w->classes.place[i] == i;
+    if (sorted || w->of.label != NULL)
         return MEL_OK;
     if (w->proba.name == NULL && w->proba.n_columns > 1 && job->columns == NULL)
         return cli_fail(err, MEL_EINVAL,
@@ -71,21 +73,40 @@ static mel_status check_order(const work *w, const cli_classifier_job *job, mel_
                           job->classifier);
 }
 
+static mel_status load(work *w, const char *path, mel_error *err)
+{
+    mel_status status = mel_classifier_load(&w->classifier, path, err);
+    if (status != MEL_OK)
+        return status;
+    w->of = mel_classifier_get(w->classifier);
+    const size_t n = w->of.n_classes;
+    w->decided = cli_alloc_zero(n, sizeof *w->decided);
+    w->classes = (cli_classes){ .n = n, .name = cli_names_copy(n, w->of.class_name) };
+    w->classes.label = cli_names_copy(n, w->of.label != NULL ? w->of.label : w->of.class_name);
+    w->classes.place = cli_alloc_zero(n, sizeof *w->classes.place);
+    size_t *order = cli_alloc_zero(n, sizeof *order);
+    status = mel_sort_class_names(order, n, (const char *const *)w->classes.label, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        w->classes.place[order[i]] = i;
+    free(order);
+    return status;
+}
+
 static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job *job, mel_error *err)
 {
     cli_reader reader = { 0 };
-    mel_status status = cli_classifier_load(&w->classifier, job->classifier, err);
+    mel_status status = load(w, job->classifier, err);
     if (status == MEL_OK)
         status = cli_reader_init(&reader, job->reading, run, err);
     if (status == MEL_OK)
         status = mel_proba_read(&w->proba, job->probs, &reader.options, err);
-    if (status == MEL_OK && w->proba.n_classes != w->classifier.n_classes)
+    if (status == MEL_OK && w->proba.n_classes != w->of.n_classes)
         status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu",
-                          job->probs, w->proba.n_classes, job->classifier, w->classifier.n_classes);
+                          job->probs, w->proba.n_classes, job->classifier, w->of.n_classes);
     if (status == MEL_OK)
         status = check_order(w, job, err);
     if (status == MEL_OK)
-        status = cli_order_columns(&w->proba, job->probs, job->columns, &w->classifier.classes, err);
+        status = cli_order_columns(&w->proba, job->probs, job->columns, &w->classes, err);
     if (status == MEL_OK)
         status = read_groups(w, job, &reader.options, err);
     cli_reader_clear(&reader);
@@ -94,10 +115,9 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
 
 static mel_status write_chances(work *w, mel_error *err)
 {
-    const size_t n = w->proba.n_rows, k = w->classifier.n_classes;
+    const size_t n = w->proba.n_rows, k = w->of.n_classes;
     double *chance = cli_alloc_zero(n * k, sizeof *chance);
-    mel_status status =
-        cli_classifier_chances(chance, &w->classifier, n, w->proba.value, w->groups.code, err);
+    mel_status status = mel_classifier_chances(chance, w->classifier, n, w->proba.value, w->groups.code, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         status = prediction_file_probabilities(&w->file, chance + i * k, err);
     free(chance);
@@ -108,10 +128,8 @@ static mel_status write_draws(work *w, uint64_t seed, mel_error *err)
 {
     const size_t n = w->proba.n_rows;
     uint32_t *prediction = cli_alloc_zero(n, sizeof *prediction);
-    mel_rng rng;
-    mel_rng_seed(&rng, seed);
     mel_status status =
-        cli_classifier_draw(prediction, &w->classifier, n, w->proba.value, w->groups.code, &rng, err);
+        mel_classifier_decide(prediction, w->classifier, n, w->proba.value, w->groups.code, seed, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         w->decided[prediction[i]]++;
         status = prediction_file_decision(&w->file, prediction[i], err);
@@ -125,9 +143,9 @@ static mel_status write_all(work *w, const cli_run *run, const cli_classifier_jo
     const prediction_shape shape = { .csv = job->csv,
                                      .decisions = !job->chances,
                                      .rows = w->proba.n_rows,
-                                     .classes = w->classifier.n_classes,
-                                     .names = (const char *const *)w->classifier.class_name,
-                                     .labels = (const char *const *)w->classifier.classes.label };
+                                     .classes = w->of.n_classes,
+                                     .names = w->of.class_name,
+                                     .labels = (const char *const *)w->classes.label };
     mel_status status = prediction_file_open(&w->file, job->out, &shape, err);
     if (status == MEL_OK)
         status = job->chances ? write_chances(w, err) : write_draws(w, run->seed, err);
@@ -138,8 +156,8 @@ static void report(cli_run *run, const work *w, const cli_classifier_job *job)
 {
     char number[CLI_COUNT_SIZE];
     json_t *classes = json_array(), *decided = json_array();
-    for (size_t c = 0; c < w->classifier.n_classes; c++) {
-        cli_push(classes, cli_json_text(w->classifier.class_name[c]));
+    for (size_t c = 0; c < w->of.n_classes; c++) {
+        cli_push(classes, cli_json_text(w->of.class_name[c]));
         cli_push(decided, cli_json_count(w->decided[c]));
     }
     cli_put(run->result, "classifier", cli_json_text(job->classifier));
@@ -154,8 +172,8 @@ static void report(cli_run *run, const work *w, const cli_classifier_job *job)
         return;
     cli_print("%s rows of %s: %s in %s\n", cli_count(number, w->proba.n_rows), job->probs,
               job->chances ? "chances of each decision" : "decisions", job->out);
-    for (size_t c = 0; !job->chances && c < w->classifier.n_classes; c++) {
-        char *name = cli_short(w->classifier.class_name[c], 40);
+    for (size_t c = 0; !job->chances && c < w->of.n_classes; c++) {
+        char *name = cli_short(w->of.class_name[c], 40);
         cli_print("  %s rows are called \"%s\"\n", cli_count(number, w->decided[c]), name);
         free(name);
     }
@@ -165,7 +183,6 @@ mel_status cli_predict_classifier(cli_run *run, const cli_classifier_job *job, m
 {
     work w = { 0 };
     mel_status status = read_all(&w, run, job, err);
-    w.decided = cli_alloc_zero(w.classifier.n_classes, sizeof *w.decided);
     if (status == MEL_OK)
         status = write_all(&w, run, job, err);
     if (status == MEL_OK)

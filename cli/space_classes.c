@@ -1,5 +1,5 @@
 #include "space_classes.h"
-#include "best.h"
+#include "classifier.h"
 #include "numbers.h"
 #include "output.h"
 
