@@ -1,35 +1,13 @@
 #include "outcome.h"
 #include "classifier.h"
+#include "melicit/rank.h"
 #include "output.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEIGHBOURS = 3, PAIRS = 2000 };
-
-/* --- neighbours --------------------------------------------------------------------------------- */
-
-static mel_status find_neighbours(mel_neighbour near[NEIGHBOURS], size_t *n, const cli_outcome *o,
-                                  mel_error *err)
-{
-    double *a = cli_alloc_zero(PAIRS, 2 * sizeof *a), *b = cli_alloc_zero(PAIRS, 2 * sizeof *b);
-    mel_rng rng;
-    mel_rng_seed(&rng, 1);
-    for (size_t i = 0; i < PAIRS; i++) {
-        const mel_point first = mel_face_random(o->space->face, &rng),
-                        second = mel_face_random(o->space->face, &rng);
-        a[2 * i] = first.tp;
-        a[2 * i + 1] = first.tn;
-        b[2 * i] = second.tp;
-        b[2 * i + 1] = second.tn;
-    }
-    const mel_status status = mel_metric_neighbours(near, NEIGHBOURS, n, o->metric,
-                                                    mel_face_positives(o->space->face), PAIRS, a, b, err);
-    free(a);
-    free(b);
-    return status;
-}
+enum { NEIGHBOURS = 3 };
 
 /* The metric in words. A search ends with an interval, but knows no probabilities: it is left out. */
 static mel_status say(char **words, const cli_outcome *o, mel_error *err)
@@ -122,7 +100,7 @@ static mel_status planar_json(json_t *result, const cli_outcome *o, mel_error *e
     mel_neighbour near[NEIGHBOURS];
     size_t n_near = 0;
     mel_classifier *best = NULL;
-    mel_status status = find_neighbours(near, &n_near, o, err);
+    mel_status status = mel_closest_metrics(near, NEIGHBOURS, &n_near, o->metric, o->space->face, err);
     if (status == MEL_OK)
         status = cli_classifier_best(&best, o->space, o->metric, err);
     if (status != MEL_OK)
@@ -371,7 +349,7 @@ static mel_status planar_text(const cli_outcome *o, mel_error *err)
     mel_neighbour near[NEIGHBOURS];
     size_t n_near = 0;
     mel_classifier *best = NULL;
-    mel_status status = find_neighbours(near, &n_near, o, err);
+    mel_status status = mel_closest_metrics(near, NEIGHBOURS, &n_near, o->metric, o->space->face, err);
     if (status == MEL_OK)
         status = cli_classifier_best(&best, o->space, o->metric, err);
     if (status != MEL_OK)

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 
 enum { MOST_NAMED = 4, MOST_RATIOS = 200 };
-/* A ratio is wide when its interval's ends differ by more than this factor. */
-static const double wide_factor = 2.0;
 
 typedef struct {
     size_t n, reference;   /* weights; the largest one */
@@ -40,12 +38,6 @@ static mel_status find_ratios(ratios *r, const cli_outcome *o, mel_error *err)
     return status;
 }
 
-static bool is_wide(const mel_cost_ratio *ratio)
-{
-    return !(ratio->low > 0.0 && ratio->high <= wide_factor * ratio->low) &&
-           !(ratio->high < 0.0 && ratio->low >= wide_factor * ratio->high);
-}
-
 /* Coefficients of which at least the sign is known. */
 static size_t signs_known(const mel_metric *metric)
 {
@@ -72,7 +64,7 @@ mel_status cli_ratios_json(json_t *result, const cli_outcome *o, mel_error *err)
         cli_push(interval, cli_json_number(r.ratio[i].low));
         cli_push(interval, cli_json_number(r.ratio[i].high));
         cli_put(one, "interval", interval);
-        cli_put(one, "wide", json_boolean(is_wide(&r.ratio[i])));
+        cli_put(one, "wide", json_boolean(mel_cost_ratio_is_wide(&r.ratio[i])));
         cli_push(list, one);
     }
     if (status == MEL_OK && r.n > 0)
@@ -99,7 +91,7 @@ static void print_part(const cli_outcome *o, const ratios *r, bool wide, const c
     size_t n = 0, named = 0;
     char *list = cli_format("%s", "");
     for (size_t i = 0; i < r->n; i++) {
-        if (i == r->reference || is_wide(&r->ratio[i]) != wide)
+        if (i == r->reference || mel_cost_ratio_is_wide(&r->ratio[i]) != wide)
             continue;
         n++;
         if (named < MOST_NAMED) {

@@ -5,12 +5,14 @@
 #include "question_json.h"
 
 #include "base/buffer.h"
+#include "melicit/classify.h"
+#include "melicit/rank.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NEIGHBOURS = 3, PAIRS = 2000, MOST_WEIGHTS = 200, MOST_HULL = 400, MOST_TEXT = 20000 };
+enum { NEIGHBOURS = 3, MOST_WEIGHTS = 200, MOST_HULL = 400, MOST_TEXT = 20000 };
 
 typedef struct {
     json_t *out;
@@ -62,11 +64,6 @@ static mel_status put_words(finding *f, mel_error *err)
     return put(f, "words", list);
 }
 
-static bool is_open(double low, double high)
-{
-    return !(low > 0.0 && high <= 3.0 * low);
-}
-
 /* What is not known, in sentences. */
 static mel_status put_open(finding *f, mel_error *err)
 {
@@ -75,7 +72,7 @@ static mel_status put_open(finding *f, mel_error *err)
     json_t *list = json_array();
     char text[320];
     mel_cost_ratio ratio;
-    if (mel_metric_cost_ratio(&ratio, f->metric, NULL) == MEL_OK && is_open(ratio.low, ratio.high)) {
+    if (mel_metric_cost_ratio(&ratio, f->metric, NULL) == MEL_OK && mel_cost_ratio_is_wide(&ratio)) {
         (void)snprintf(text, sizeof text,
                        "How the two mistakes compare is known only roughly: anything from %.2g to %.2g fits "
                        "your answers.",
@@ -188,20 +185,16 @@ static const mel_face *measured_face(const finding *f)
     return f->problem->measured != NULL ? f->problem->measured : f->problem->domain.face;
 }
 
-static mel_status best_vertex(mel_point *out, const finding *f, mel_error *err)
+static mel_status find_best(mel_point *out, const finding *f, mel_error *err)
 {
-    const mel_face *face = measured_face(f);
-    *out = mel_face_vertex(face, 0);
-    for (size_t i = 1; i < mel_face_vertices(face); i++) {
-        const mel_point other = mel_face_vertex(face, i);
-        double difference = 0.0;
-        const mel_status status = mel_metric_compare(&difference, f->metric, (double[]){ other.tp, other.tn },
-                                                     (double[]){ out->tp, out->tn }, err);
-        if (status != MEL_OK)
-            return status;
-        if (difference > 0.0)
-            *out = other;
-    }
+    mel_classifier *best = NULL;
+    const mel_domain domain = { .face = measured_face(f) };
+    const mel_status status = mel_classifier_best(&best, &domain, f->metric, err);
+    if (status != MEL_OK)
+        return status;
+    const double *achieved = mel_classifier_get(best).statistics;
+    *out = (mel_point){ achieved[0], achieved[1] };
+    mel_classifier_free(best);
     return MEL_OK;
 }
 
@@ -245,22 +238,10 @@ static mel_status put_effect(finding *f, mel_point best, mel_error *err)
 
 static mel_status put_neighbours(finding *f, mel_error *err)
 {
-    const mel_face *face = f->problem->domain.face;
-    double *a = mel_alloc(4 * (size_t)PAIRS, sizeof *a);
-    if (a == NULL)
-        return mel_fail_memory(err, "the result");
-    mel_rng rng;
-    mel_rng_seed(&rng, 1);
-    for (size_t i = 0; i < 2 * (size_t)PAIRS; i++) {
-        const mel_point point = mel_face_random(face, &rng);
-        a[2 * i] = point.tp;
-        a[2 * i + 1] = point.tn;
-    }
     mel_neighbour near[NEIGHBOURS];
     size_t n = 0;
-    const mel_status status = mel_metric_neighbours(near, NEIGHBOURS, &n, f->metric, mel_face_positives(face),
-                                                    PAIRS, a, a + 2 * (size_t)PAIRS, err);
-    free(a);
+    const mel_status status =
+        mel_closest_metrics(near, NEIGHBOURS, &n, f->metric, f->problem->domain.face, err);
     json_t *list = json_array();
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         add(f, list, json_pack("{s:s, s:f}", "name", near[i].name, "agreement", near[i].agreement));
@@ -273,7 +254,7 @@ static mel_status put_planar(finding *f, mel_error *err)
     mel_point best = { 0 };
     if (f->problem->domain.face == NULL)
         return MEL_OK;
-    mel_status status = best_vertex(&best, f, err);
+    mel_status status = find_best(&best, f, err);
     if (status != MEL_OK)
         return status;
     put_face(f, best);

@@ -232,6 +232,10 @@ MEL_API mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *
  * exchange rate depends on the classifier, and when both weights are zero. */
 MEL_API mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric, size_t i, size_t j,
                                            mel_error *err);
+/* Whether a ratio is known only roughly: its sign is open, or the ends of its interval differ by more than
+ * a factor of MEL_WIDE_FACTOR. */
+#define MEL_WIDE_FACTOR 2.0
+MEL_API bool mel_cost_ratio_is_wide(const mel_cost_ratio *ratio);
 /* The probability threshold that is best for a binary linear metric: m00/(m11 + m00). For
  * opposite signs one of the trivial classifiers: 0 (always positive) or 1 + epsilon (never).
  * MEL_EINVAL when neither weight is positive: the best classifier then is positive *below* a

@@ -60,6 +60,12 @@ static mel_cost_ratio ratio_of(const mel_metric *metric, size_t i, size_t j, dou
     return out;
 }
 
+bool mel_cost_ratio_is_wide(const mel_cost_ratio *ratio)
+{
+    return !(ratio->low > 0.0 && ratio->high <= MEL_WIDE_FACTOR * ratio->low) &&
+           !(ratio->high < 0.0 && ratio->low >= MEL_WIDE_FACTOR * ratio->high);
+}
+
 mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, mel_error *err)
 {
     mel_weights w = { 0.0, 0.0 };

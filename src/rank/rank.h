@@ -5,6 +5,9 @@
 #include "base/internal.h"
 #include "melicit/rank.h"
 
+/* The pairs of mel_closest_metrics: MEL_CLOSEST_PAIRS first points (TP, TN), then as many second ones. For
+ * the caller to free(); NULL without memory. */
+double *mel_closest_pairs(const mel_face *face);
 /* MEL_EINVAL naming the first number that is not finite: "value 3 is nan". */
 mel_status mel_rank_check_values(size_t n, const double *values, const char *what, mel_error *err);
 /* Positions, best first, ties by position; scratch has n numbers. */

@@ -1,4 +1,5 @@
 /* The report of a session on a space or a ball of several classes. */
+#include "melicit/classify.h"
 #include "metric/text.h"
 #include "report/gather.h"
 #include "report/numbers.h"
@@ -191,33 +192,50 @@ static mel_status gather_metric(gathered *g, mel_error *err)
 
 /* ---- what the best classifier recognises ---- */
 
-/* As shares of each class, of the classifier that is best for the weights. */
-static mel_status recognise(double *out, const gathered *g, const double *weights, mel_error *err)
+/* Statistics as shares of each class. */
+static void share_of_class(double *out, const gathered *g, const double *statistics)
 {
-    const mel_status status = mel_space_linear(out, g->domain->space, weights, err);
     const double *share = mel_space_class_share(g->domain->space);
-    for (size_t i = 0; i < g->size && status == MEL_OK; i++)
-        out[i] = g->classes.layout.kind == MEL_RATES ? out[i] : out[i] / share[i];
+    for (size_t i = 0; i < g->size; i++)
+        out[i] = g->classes.layout.kind == MEL_RATES ? statistics[i] : statistics[i] / share[i];
+}
+
+static mel_status recognised_by_best(double *out, const gathered *g, mel_error *err)
+{
+    mel_classifier *best = NULL;
+    const mel_status status = mel_classifier_best(&best, g->domain, g->common->metric, err);
+    if (status != MEL_OK)
+        return status;
+    share_of_class(out, g, mel_classifier_get(best).statistics);
+    mel_classifier_free(best);
+    return MEL_OK;
+}
+
+/* By the most accurate classifier. */
+static mel_status recognised_by_accurate(double *out, const gathered *g, double *weight, mel_error *err)
+{
+    const double *share = mel_space_class_share(g->domain->space);
+    for (size_t i = 0; i < g->size; i++)
+        weight[i] = g->classes.layout.kind == MEL_RATES ? share[i] : 1.0;
+    const mel_status status = mel_space_linear(out, g->domain->space, weight, err);
+    if (status == MEL_OK)
+        share_of_class(out, g, out);
     return status;
 }
 
-/* Only where the best classifier is one linear step away. */
+/* Only where right decisions are what counts. */
 static mel_status gather_recognised(gathered *g, mel_error *err)
 {
     if (g->domain->space == NULL || g->page->settings.family != MEL_FAMILY_DIAGONAL_LINEAR ||
         g->classes.n_weights == 0)
         return MEL_OK;
-    const double *share = mel_space_class_share(g->domain->space);
     double *best = mel_alloc(3 * g->size, sizeof *best), *plain = best + g->size;
     g->recognised = best;
     if (best == NULL)
         return mel_fail_memory(err, "what is recognised");
-    double *accuracy = plain + g->size;
-    for (size_t i = 0; i < g->size; i++)
-        accuracy[i] = g->classes.layout.kind == MEL_RATES ? share[i] : 1.0;
-    mel_status status = recognise(best, g, g->classes.weight, err);
+    mel_status status = recognised_by_best(best, g, err);
     if (status == MEL_OK)
-        status = recognise(plain, g, accuracy, err);
+        status = recognised_by_accurate(plain, g, plain + g->size, err);
     g->classes.chosen = best;
     g->classes.plain = plain;
     return status;

@@ -1,5 +1,7 @@
 /* The report of a session on a planar face. */
+#include "melicit/classify.h"
 #include "metric/text.h"
+#include "rank/rank.h"
 #include "report/along.h"
 #include "report/gather.h"
 
@@ -7,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const size_t posterior_points = 20001, along_points = 361, pairs = 2000;
+static const size_t posterior_points = 20001, along_points = 361;
 enum { MOST_NAME = 1 << 16, MOST_NUMBERS = 6 };
 
 typedef struct {
@@ -17,7 +19,7 @@ typedef struct {
     mel_page_number numbers[MOST_NUMBERS];
     char *missed, *missed_plural, *alarm, *alarms;
     mel_point *hull;
-    double *posterior, *along, *pairs;
+    double *posterior, *along;
 } gathered;
 
 static void release(gathered *g)
@@ -29,7 +31,6 @@ static void release(gathered *g)
     free(g->hull);
     free(g->posterior);
     free(g->along);
-    free(g->pairs);
 }
 
 /* ---- names and words ---- */
@@ -169,41 +170,20 @@ static mel_status direction_at(double m[2], const mel_metric *metric, mel_point 
     return MEL_OK;
 }
 
-/* The best corner of the hull: level lines of both families are straight. */
-static mel_status best_corner(mel_point *out, const gathered *g, const mel_metric *metric, mel_error *err)
-{
-    bool found = false;
-    for (size_t i = 0; i < g->page->n_hull; i++) {
-        const mel_point at = g->hull[i];
-        double better = 1.0;
-        const mel_status status = mel_metric_compare(
-            &better, metric, (const double[]){ at.tp, at.tn },
-            found ? (const double[]){ out->tp, out->tn } : (const double[]){ at.tp, at.tn }, NULL);
-        if (status == MEL_OK && (!found || better > 0.0)) {
-            *out = at;
-            found = true;
-        }
-    }
-    return found ? MEL_OK : mel_fail(err, MEL_ENUMERIC, "the metric is defined at no corner of the face");
-}
-
 /* Where the metric is best, which way is better there, and the rule that gets there. */
 static mel_status find_best(mel_page_choice *choice, double m[2], const gathered *g, const mel_metric *metric,
                             mel_error *err)
 {
-    mel_point corner = mel_face_centre(g->face);
-    mel_status status = MEL_OK;
-    if (mel_metric_denominator(metric, NULL) != NULL)
-        status = best_corner(&corner, g, metric, err);
-    if (status == MEL_OK)
-        status = direction_at(m, metric, corner, err);
-    if (status == MEL_OK)
-        status = mel_face_support_rule(&choice->rule, g->face, m[0], m[1], err);
+    mel_classifier *best = NULL;
+    mel_status status = mel_classifier_best(&best, mel_session_domain(g->common->session), metric, err);
     if (status != MEL_OK)
         return status;
-    choice->has_rule = true;
-    choice->point = mel_face_rule(g->face, choice->rule);
-    return MEL_OK;
+    const mel_classifier_parts got = mel_classifier_get(best);
+    *choice = (mel_page_choice){ .point = { got.statistics[0], got.statistics[1] },
+                                 .rule = got.mixture->rule[0],
+                                 .has_rule = true };
+    mel_classifier_free(best);
+    return direction_at(m, metric, choice->point, err);
 }
 
 static mel_status gather_face(gathered *g, mel_error *err)
@@ -269,20 +249,9 @@ static mel_status gather_posterior(gathered *g, mel_error *err)
 
 static mel_status gather_neighbours(gathered *g, mel_error *err)
 {
-    mel_rng rng;
-    g->pairs = mel_alloc(4 * pairs, sizeof *g->pairs);
-    if (g->pairs == NULL)
-        return mel_fail_memory(err, "random pairs");
-    mel_rng_seed(&rng, g->page->settings.seed);
-    for (size_t i = 0; i < 2 * pairs; i++) {
-        const mel_point at = mel_face_random(g->face, &rng);
-        g->pairs[2 * i] = at.tp;
-        g->pairs[2 * i + 1] = at.tn;
-    }
-    g->page->n_pairs = pairs;
-    return mel_metric_neighbours(g->page->neighbours, MEL_PAGE_NEIGHBOURS, &g->page->n_neighbours,
-                                 g->common->metric, g->page->positives, pairs, g->pairs, g->pairs + 2 * pairs,
-                                 err);
+    g->page->n_pairs = MEL_CLOSEST_PAIRS;
+    return mel_closest_metrics(g->page->neighbours, MEL_PAGE_NEIGHBOURS, &g->page->n_neighbours,
+                               g->common->metric, g->face, err);
 }
 
 static mel_status gather_along(gathered *g, const mel_metric *truth, mel_error *err)
@@ -329,8 +298,12 @@ static mel_status gather_truth(gathered *g, const mel_metric *truth, mel_error *
     page->truth_m00 = m[1];
     page->truth_best = best.point;
     page->truth_angle = mel_metric_denominator(truth, NULL) == NULL ? atan2(m[1], m[0]) : NAN;
-    page->truth_agreement =
-        mel_gather_agreement(g->common->metric, truth, pairs, 2, g->pairs, g->pairs + 2 * pairs);
+    const size_t n = MEL_CLOSEST_PAIRS;
+    double *points = mel_closest_pairs(g->face);
+    if (points == NULL)
+        return mel_fail_memory(err, "random pairs");
+    page->truth_agreement = mel_gather_agreement(g->common->metric, truth, n, 2, points, points + 2 * n);
+    free(points);
     return MEL_OK;
 }
 

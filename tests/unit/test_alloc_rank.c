@@ -42,11 +42,29 @@ static mel_status samples(void *context)
     return status;
 }
 
+static mel_status closest(void *context)
+{
+    const mel_layout layout = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+    mel_neighbour found[3];
+    size_t n = 0;
+    mel_metric *metric = NULL;
+    mel_error err = { 0 };
+    mel_status status = mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &layout, NULL, MEL_COST, y, &err);
+    if (status == MEL_OK)
+        status = mel_closest_metrics(found, 3, &n, metric, context, &err);
+    mel_metric_free(metric);
+    return status;
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
     test_each_allocation("orders", orders, NULL);
     test_each_allocation("samples", samples, NULL);
+    mel_face *face = NULL;
+    assert_ok(mel_face_from_logistic(&face, 5.0, 0.0, NULL), NULL);
+    test_each_allocation("closest metrics", closest, face);
+    mel_face_free(face);
 }
 
 int main(void)

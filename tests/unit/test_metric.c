@@ -604,22 +604,31 @@ static void test_neighbours_of_others(void **state)
     mel_metric_free(metric);
 }
 
+static void test_wide_ratios(void **state)
+{
+    (void)state;
+    static const struct {
+        mel_cost_ratio ratio;
+        bool wide;
+    } cases[] = {
+        { { 1.5, 1.0, 2.0 }, false },   { { 1.5, 1.0, 2.1 }, true },      { { -1.5, -2.0, -1.0 }, false },
+        { { -1.5, -2.1, -1.0 }, true }, { { 0.5, -0.1, 0.6 }, true },     { { 0.5, 0.0, 0.6 }, true },
+        { { 1.5, NAN, NAN }, true },    { { 2.0, 1.5, INFINITY }, true },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(mel_cost_ratio_is_wide(&cases[i].ratio), cases[i].wide);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_families),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_normalise),
-        cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_copy),
-        cmocka_unit_test(test_cost_ratio),
-        cmocka_unit_test(test_threshold),
-        cmocka_unit_test(test_only_binary_linear_trades),
-        cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_neighbours_of_others),
+        cmocka_unit_test(test_wide_ratios), cmocka_unit_test(test_families),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_values),      cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_normalise),   cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_copy),        cmocka_unit_test(test_cost_ratio),
+        cmocka_unit_test(test_threshold),   cmocka_unit_test(test_only_binary_linear_trades),
+        cmocka_unit_test(test_neighbours),  cmocka_unit_test(test_neighbours_of_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
 /* Orders of pools: tau, NDCG, places, ties, probabilities, refusals. */
 #include "support/test.h"
 
-#include "melicit/rank.h"
+#include "rank/rank.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double tau(size_t n, const double *x, const double *y)
@@ -235,12 +236,47 @@ static void test_sampled_values(void **state)
     mel_metric_free(metric);
 }
 
+/* Whoever asks is told the same, and what mel_metric_neighbours says about the same pairs. */
+static void test_closest(void **state)
+{
+    (void)state;
+    static const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+    enum { N = 3 };
+    mel_neighbour first[N], second[N], expected[N];
+    size_t n = 0;
+    mel_face *face = NULL;
+    mel_metric *metric = NULL;
+    mel_error err = { 0 };
+    assert_ok(mel_face_from_logistic(&face, 5.0, 1.0, &err), &err);
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY,
+                                (const double[]){ 0.9, 0.4 }, &err),
+              &err);
+    assert_ok(mel_closest_metrics(first, N, &n, metric, face, &err), &err);
+    assert_int_equal(n, N);
+    assert_ok(mel_closest_metrics(second, N, &n, metric, face, &err), &err);
+    double *points = mel_closest_pairs(face);
+    assert_non_null(points);
+    assert_ok(mel_metric_neighbours(expected, N, &n, metric, mel_face_positives(face), MEL_CLOSEST_PAIRS,
+                                    points, points + 2 * (size_t)MEL_CLOSEST_PAIRS, &err),
+              &err);
+    for (size_t i = 0; i < 2 * (size_t)MEL_CLOSEST_PAIRS; i++)
+        assert_true(mel_face_contains(face, (mel_point){ points[2 * i], points[2 * i + 1] }, 1e-12));
+    for (size_t i = 0; i < N; i++) {
+        assert_string_equal(first[i].name, expected[i].name);
+        assert_true(first[i].agreement == expected[i].agreement && first[i].agreement == second[i].agreement);
+    }
+    free(points);
+    mel_metric_free(metric);
+    mel_face_free(face);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kendall), cmocka_unit_test(test_ndcg),
-        cmocka_unit_test(test_pool),    cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_samples), cmocka_unit_test(test_sampled_values),
+        cmocka_unit_test(test_closest),        cmocka_unit_test(test_kendall),
+        cmocka_unit_test(test_ndcg),           cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_agreement),      cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_sampled_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
