@@ -1,10 +1,10 @@
 /* melicit elicit: asks which of two classifiers is preferred until the metric behind the answers is known. */
-#include "best.h"
 #include "command.h"
 #include "elicit_args.h"
 #include "files.h"
 #include "melicit/elicit.h"
 #include "melicit/report.h"
+#include "metric_file.h"
 #include "mistake_names.h"
 #include "numbers.h"
 #include "outcome.h"

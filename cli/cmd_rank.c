@@ -1,9 +1,9 @@
 /* melicit rank: orders a pool of classifiers by a metric, says how sure that is, and compares two orders. */
-#include "best.h"
 #include "classes.h"
 #include "command.h"
 #include "dataset.h"
 #include "melicit/rank.h"
+#include "metric_file.h"
 #include "output.h"
 #include "pool.h"
 #include "session_file.h"

@@ -1,8 +1,8 @@
 /* melicit score: the value of a metric for classifiers given by their statistics or by their predictions. */
-#include "best.h"
 #include "classes.h"
 #include "command.h"
 #include "dataset.h"
+#include "metric_file.h"
 #include "numbers.h"
 #include "output.h"
 #include "pool.h"

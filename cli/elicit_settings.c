@@ -1,6 +1,6 @@
 /* From the options of melicit elicit to those of a session. */
-#include "best.h"
 #include "elicit_args.h"
+#include "metric_file.h"
 #include "numbers.h"
 #include "output.h"
 #include "pool.h"

@@ -1,7 +1,7 @@
 /* From the columns of a pool to statistics: shares, counts and rates become what the layout is about. */
 #include "pool.h"
-#include "best.h"
 #include "classes.h"
+#include "metric_file.h"
 #include "output.h"
 
 #include <math.h>

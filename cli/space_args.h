@@ -3,10 +3,10 @@
 #ifndef MEL_CLI_SPACE_ARGS_H
 #define MEL_CLI_SPACE_ARGS_H
 
-#include "best.h"
 #include "command.h"
 #include "dataset.h"
 #include "melicit/elicit.h"
+#include "metric_file.h"
 
 typedef struct {
     cli_dataset_args dataset; /* dataset.data NULL: no table */

@@ -1,5 +1,5 @@
 /* Metrics that are given as files, put into the order of what they are applied to. */
-#include "best.h"
+#include "metric_file.h"
 #include "classes.h"
 #include "files.h"
 #include "output.h"

@@ -1,6 +1,6 @@
 /* Metrics that are given as files. */
-#ifndef MEL_CLI_BEST_H
-#define MEL_CLI_BEST_H
+#ifndef MEL_CLI_METRIC_FILE_H
+#define MEL_CLI_METRIC_FILE_H
 
 #include "melicit/metric.h"
 
