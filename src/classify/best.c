@@ -17,12 +17,19 @@ bool mel_classifier_has_best(mel_family family)
     return family <= MEL_FAMILY_MONOTONE;
 }
 
+static bool is_ball(const mel_domain *domain)
+{
+    return domain->face == NULL && domain->space == NULL;
+}
+
+static mel_status refuse_ball(mel_error *err)
+{
+    return mel_fail(err, MEL_EINVAL, "a ball has no probabilities that a classifier could be built on");
+}
+
 /* One for the domain, without rules yet. */
 static mel_status begin(mel_classifier **out, const mel_domain *domain, mel_error *err)
 {
-    *out = NULL;
-    if (domain->face == NULL && domain->space == NULL)
-        return mel_fail(err, MEL_EINVAL, "a ball has no probabilities that a classifier could be built on");
     const mel_layout *layout = mel_domain_layout(domain);
     mel_status status =
         mel_classifier_new(out, layout->n_classes, layout->n_groups > 1 ? layout->n_groups : 0, err);
@@ -131,6 +138,9 @@ static mel_status find_best(mel_classifier *c, const mel_domain *domain, const m
 mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain, const mel_metric *metric,
                                mel_error *err)
 {
+    *out = NULL;
+    if (is_ball(domain))
+        return refuse_ball(err);
     mel_classifier *c = NULL;
     mel_status status = begin(&c, domain, err);
     if (status == MEL_OK && !mel_classifier_has_best(mel_metric_family(metric)))
@@ -183,6 +193,9 @@ static mel_status achieve(mel_classifier *c, const mel_space *space, const doubl
 mel_status mel_classifier_at_point(mel_classifier **out, const mel_domain *domain, const double *point,
                                    double delta, mel_error *err)
 {
+    *out = NULL;
+    if (is_ball(domain))
+        return refuse_ball(err);
     mel_classifier *c = NULL;
     mel_status status = begin(&c, domain, err);
     if (status == MEL_OK && domain->face != NULL) {

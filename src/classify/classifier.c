@@ -82,7 +82,9 @@ static mel_status copy_names(char ***out, size_t n, const char *const *name, siz
                              mel_error *err)
 {
     *out = mel_alloc_zero(n, sizeof **out);
-    mel_status status = *out != NULL ? MEL_OK : mel_fail_memory(err, "names");
+    if (*out == NULL)
+        return mel_fail_memory(err, "names");
+    mel_status status = MEL_OK;
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         char number[24];
         (void)snprintf(number, sizeof number, "%zu", i + first);
@@ -181,7 +183,9 @@ mel_status mel_classifier_chances(double *chance, const mel_classifier *c, size_
 {
     const double *share = mel_classifier_shares(c);
     uint32_t *prediction = mel_alloc(n, sizeof *prediction);
-    mel_status status = prediction != NULL ? MEL_OK : mel_fail_memory(err, "predictions");
+    if (prediction == NULL)
+        return mel_fail_memory(err, "predictions");
+    mel_status status = MEL_OK;
     for (size_t i = 0; i < n * c->n_classes; i++)
         chance[i] = 0.0;
     for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++) {

@@ -55,6 +55,30 @@ def test_downloaded_session_is_one_of_the_program(server, melicit):
     assert melicit("report", "--session", "s.jsonl", "--json").done().json["answers"] == 5
 
 
+@pytest.mark.parametrize("family", ["linear", "linear-fractional"])
+def test_terminal_browser_and_report_agree(server, melicit, family):
+    """One session has one best classifier and one list of closest metrics, whoever shows it."""
+    client = server.client()
+    page = client.own(space={"data": "breast_cancer_original", "classes": ["healthy", "cancer"], "smooth": True},
+                      options={"max_questions": 12}, family=family)
+    while page["kind"] == "question":
+        page = client.answer(page)
+    browser = page["result"]
+    melicit.write("s.jsonl", client.request("GET", "/api/result/session")[1])
+    terminal = melicit("elicit", "--session", "s.jsonl", "--oracle", "cmd:cat", "--report", "r.html", "--json").done().json
+    assert [terminal["best"]["tp"], terminal["best"]["tn"]] == pytest.approx(browser["face"]["best"], rel=1e-12)
+    assert terminal["best"]["value"] == pytest.approx(browser["effect"][0]["value"], rel=1e-12)
+    assert terminal["closest"] == browser["neighbours"]
+    report = (melicit.folder / "r.html").read_text()
+    shown = re.findall(r'<th scope="row">([^<]*)</th><td class="n">([\d.]*)%</td><td class="track">', report)
+    assert [name for name, _ in shown[:3]] == [near["name"] for near in terminal["closest"]]
+    for (_, percent), near in zip(shown, terminal["closest"]):
+        assert abs(float(percent) - 100 * near["agreement"]) <= 0.0501
+    (rule,) = terminal["best"]["rules"]
+    said = float(re.search(r'this metric</th><td>score at least ([\d.]*)<', report).group(1))
+    assert abs(said / rule["threshold"] - 1) < 1e-3
+
+
 def test_whole_study(server, melicit):
     study = create_study(server)
     client = server.client()

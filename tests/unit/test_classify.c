@@ -118,7 +118,7 @@ static void test_best_on_faces(void **state)
 /* Decision d: the class of row i is digit i. */
 static void decision_number(double *decision, size_t d)
 {
-    memset(decision, 0, ROWS * CLASSES * sizeof *decision);
+    memset(decision, 0, sizeof(double[ROWS * CLASSES]));
     for (size_t i = 0; i < ROWS; i++, d /= CLASSES)
         decision[i * CLASSES + d % CLASSES] = 1.0;
 }
