@@ -6,15 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static json_t *point_json(size_t n, const double *x)
-{
-    json_t *list = json_array();
-    bool good = true;
-    for (size_t i = 0; i < n && good; i++)
-        good = mel_json_add(list, json_real(x[i]));
-    return mel_json_if(good, list);
-}
-
 json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds)
 {
     json_t *event =
@@ -27,8 +18,8 @@ json_t *mel_flow_event(mel_flow *flow, const json_t *value, double seconds)
         mel_flow_question(&question, &done, flow, NULL) == MEL_OK && !done)
         good = mel_json_put(event, "number", json_integer((json_int_t)question.number)) &&
                mel_json_put(event, "swapped", json_boolean(mel_flow_is_swapped(flow, question.number))) &&
-               mel_json_put(event, "a", point_json(flow->size, question.a)) &&
-               mel_json_put(event, "b", point_json(flow->size, question.b));
+               mel_json_put(event, "a", mel_json_numbers(flow->size, question.a)) &&
+               mel_json_put(event, "b", mel_json_numbers(flow->size, question.b));
     return mel_json_if(good, event);
 }
 

@@ -138,11 +138,7 @@ static json_t *classes(const mel_problem *problem)
 
 static json_t *groups(const mel_problem *problem)
 {
-    json_t *list = json_array();
-    bool good = true;
-    for (size_t i = 0; problem->n_groups > 1 && i < problem->n_groups && good; i++)
-        good = mel_json_add(list, json_string(problem->group_name[i]));
-    return mel_json_if(good, list);
+    return mel_json_texts(problem->n_groups > 1 ? problem->n_groups : 0, problem->group_name);
 }
 
 /* What every picture needs. */

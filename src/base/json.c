@@ -129,3 +129,30 @@ void mel_json_free_text(char *text)
     json_get_alloc_funcs(NULL, &release);
     release(text);
 }
+
+json_t *mel_json_numbers(size_t n, const double *value)
+{
+    json_t *list = json_array();
+    bool whole = true;
+    for (size_t i = 0; i < n && whole; i++)
+        whole = mel_json_add(list, json_real(value[i]));
+    return mel_json_if(whole, list);
+}
+
+json_t *mel_json_matrix(size_t n_rows, size_t n_columns, const double *value)
+{
+    json_t *rows = json_array();
+    bool whole = true;
+    for (size_t i = 0; i < n_rows && whole; i++)
+        whole = mel_json_add(rows, mel_json_numbers(n_columns, value + i * n_columns));
+    return mel_json_if(whole, rows);
+}
+
+json_t *mel_json_texts(size_t n, const char *const *text)
+{
+    json_t *list = json_array();
+    bool whole = true;
+    for (size_t i = 0; i < n && whole; i++)
+        whole = mel_json_add(list, json_string(text[i]));
+    return mel_json_if(whole, list);
+}

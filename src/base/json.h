@@ -28,6 +28,11 @@ static inline bool mel_json_add(json_t *list, json_t *value)
     return json_array_append_new(list, value) == 0;
 }
 
+/* Lists of finite numbers, of lists of them, and of texts in UTF-8. */
+json_t *mel_json_numbers(size_t n, const double *value);
+json_t *mel_json_matrix(size_t n_rows, size_t n_columns, const double *value);
+json_t *mel_json_texts(size_t n, const char *const *text);
+
 /* The value or, when something is missing from it, NULL: it is released then. */
 static inline json_t *mel_json_if(bool whole, json_t *value)
 {

@@ -13,42 +13,15 @@ static const double most_gains = 1e9; /* numbers in all matrices of a file */
 
 /* --- writing ------------------------------------------------------------------------------------ */
 
-static json_t *texts_json(size_t n, char *const *text)
-{
-    json_t *array = json_array();
-    bool whole = array != NULL;
-    for (size_t i = 0; i < n && whole; i++)
-        whole = mel_json_add(array, json_string(text[i]));
-    return mel_json_if(whole, array);
-}
-
-static json_t *numbers_json(size_t n, const double *value)
-{
-    json_t *array = json_array();
-    bool whole = array != NULL;
-    for (size_t i = 0; i < n && whole; i++)
-        whole = mel_json_add(array, json_real(value[i]));
-    return mel_json_if(whole, array);
-}
-
-static json_t *matrix_json(size_t k, const double *value)
-{
-    json_t *array = json_array();
-    bool whole = array != NULL;
-    for (size_t i = 0; i < k && whole; i++)
-        whole = mel_json_add(array, numbers_json(k, value + i * k));
-    return mel_json_if(whole, array);
-}
-
 /* One matrix, or with groups a list of them. */
 static json_t *gains_json(size_t k, size_t n_groups, const double *gain)
 {
     if (n_groups < 2)
-        return matrix_json(k, gain);
+        return mel_json_matrix(k, k, gain);
     json_t *array = json_array();
-    bool whole = array != NULL;
+    bool whole = true;
     for (size_t g = 0; g < n_groups && whole; g++)
-        whole = mel_json_add(array, matrix_json(k, gain + g * k * k));
+        whole = mel_json_add(array, mel_json_matrix(k, k, gain + g * k * k));
     return mel_json_if(whole, array);
 }
 
@@ -56,7 +29,7 @@ static json_t *plug_ins_json(const mel_blend *blend)
 {
     const size_t k = blend->n_classes, m = blend->n_groups > 1 ? blend->n_groups : 1;
     json_t *rules = json_array();
-    bool whole = rules != NULL;
+    bool whole = true;
     for (size_t r = 0; r < blend->n_rules && whole; r++)
         whole = mel_json_add(rules, json_pack("{s:o, s:f}", "gain",
                                               gains_json(k, blend->n_groups, blend->gain + r * m * k * k),
@@ -67,7 +40,7 @@ static json_t *plug_ins_json(const mel_blend *blend)
 static json_t *thresholds_json(const mel_mixture *mixture)
 {
     json_t *rules = json_array();
-    bool whole = rules != NULL;
+    bool whole = true;
     for (size_t r = 0; r < mixture->n && whole; r++) {
         const double threshold = mixture->rule[r].threshold;
         /* Scores are probabilities: -1 is below and 2 above all of them. */
@@ -90,7 +63,7 @@ mel_status mel_classifier_note_statistics(mel_classifier *c, const mel_domain *d
     const mel_layout *layout = mel_space_layout(domain->space);
     c->layout = json_pack("{s:s, s:s}", "kind", mel_kind_name(layout->kind), "coordinates",
                           mel_coordinates_name(layout->coordinates));
-    c->achieved = numbers_json(mel_space_size(domain->space), s);
+    c->achieved = mel_json_numbers(mel_space_size(domain->space), s);
     return c->layout != NULL && c->achieved != NULL ? MEL_OK : mel_fail_memory(err, "a classifier");
 }
 
@@ -106,14 +79,15 @@ static json_t *classifier_json(const mel_classifier *c)
     const mel_classifier_names *names = &c->names;
     const bool planar = c->mixture.n > 0;
     json_t *out = json_pack("{s:s, s:i, s:o}", "format", "melicit-classifier", "version", 1, "classes",
-                            texts_json(c->n_classes, names->class_name));
+                            mel_json_texts(c->n_classes, (const char *const *)names->class_name));
     bool whole = out != NULL;
     if (whole && names->label != NULL)
-        whole = mel_json_put(out, "labels", texts_json(c->n_classes, names->label));
+        whole = mel_json_put(out, "labels", mel_json_texts(c->n_classes, (const char *const *)names->label));
     if (whole && planar)
         whole = mel_json_put(out, "positive", json_string(names->class_name[1]));
     else if (whole)
-        whole = mel_json_put(out, "groups", texts_json(c->n_groups, names->group_name));
+        whole =
+            mel_json_put(out, "groups", mel_json_texts(c->n_groups, (const char *const *)names->group_name));
     whole = whole && put_given(out, "layout", c->layout) &&
             mel_json_put(out, "rules", planar ? thresholds_json(&c->mixture) : plug_ins_json(&c->blend)) &&
             put_given(out, "statistics", c->achieved) &&

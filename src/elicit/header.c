@@ -41,24 +41,6 @@ static json_t *signs_array(size_t n, const signed char *signs)
     return array;
 }
 
-static json_t *pool_array(size_t n, size_t size, const double *pool)
-{
-    json_t *rows = json_array();
-    for (size_t i = 0; i < n && rows != NULL; i++) {
-        json_t *row = json_array();
-        bool good = row != NULL;
-        for (size_t j = 0; j < size && good; j++)
-            good = json_array_append_new(row, json_real(pool[i * size + j])) == 0;
-        if (!good)
-            json_decref(row);
-        if (!good || json_array_append_new(rows, row) != 0) {
-            json_decref(rows);
-            rows = NULL;
-        }
-    }
-    return rows;
-}
-
 static json_t *metric_object(const mel_metric *metric)
 {
     char *text = NULL;
@@ -124,7 +106,7 @@ static json_t *options_object(const mel_session_options *opt, size_t size, size_
     if (object != NULL && opt->until != MEL_UNTIL_TOLERANCE)
         object = with(object, "until", json_string(mel_until_name(opt->until)));
     if (object != NULL && opt->until == MEL_UNTIL_RANK)
-        object = with(object, "pool", pool_array(opt->n_pool, size, opt->pool));
+        object = with(object, "pool", mel_json_matrix(opt->n_pool, size, opt->pool));
     if (object != NULL && opt->prior != NULL)
         object = with(object, "prior", prior_object(opt));
     return with_places(object, opt);

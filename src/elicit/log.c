@@ -340,23 +340,6 @@ static void print_time(char text[32])
         text[0] = '\0';
 }
 
-static json_t *point_array(size_t n, const double *point)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < n && array != NULL; i++)
-        if (json_array_append_new(array, json_real(point[i])) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
-    return array;
-}
-
-/* Takes the value over. */
-static bool put(json_t *object, const char *key, json_t *value)
-{
-    return json_object_set_new(object, key, value) == 0;
-}
-
 json_t *mel_log_line_json(const mel_log_line *line, const char *when)
 {
     if (line->undo)
@@ -364,10 +347,10 @@ json_t *mel_log_line_json(const mel_log_line *line, const char *when)
     json_t *object = json_pack("{s:I, s:s}", "question", (json_int_t)line->question, "answer",
                                mel_answer_name(line->answer));
     const double seconds = round(line->seconds * 1000.0) / 1000.0;
-    if ((when == NULL || put(object, "time", json_string(when))) &&
-        put(object, "a", point_array(line->size, line->a)) &&
-        put(object, "b", point_array(line->size, line->b)) &&
-        (!isfinite(seconds) || put(object, "seconds", json_real(seconds))))
+    if ((when == NULL || mel_json_put(object, "time", json_string(when))) &&
+        mel_json_put(object, "a", mel_json_numbers(line->size, line->a)) &&
+        mel_json_put(object, "b", mel_json_numbers(line->size, line->b)) &&
+        (!isfinite(seconds) || mel_json_put(object, "seconds", json_real(seconds))))
         return object;
     json_decref(object);
     return NULL;

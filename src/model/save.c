@@ -1,45 +1,9 @@
 #include "base/buffer.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "data/encoder_json.h"
 #include "model/model.h"
 #include "model/model_json.h"
-
-#include <jansson.h>
-
-/* NULL when memory runs out or a number is not finite. */
-static json_t *numbers(const double *value, size_t n)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; array != NULL && i < n; i++)
-        if (json_array_append_new(array, json_real(value[i])) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
-    return array;
-}
-
-static json_t *classes_json(const mel_model *model)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; array != NULL && i < model->n_classes; i++)
-        if (json_array_append_new(array, json_string(model->names[i])) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
-    return array;
-}
-
-static json_t *weights_json(const mel_model *model)
-{
-    json_t *rows = json_array();
-    for (size_t c = 0; rows != NULL && c < model->n_outputs; c++)
-        if (json_array_append_new(rows, numbers(model->weights + c * model->n_features, model->n_features)) !=
-            0) {
-            json_decref(rows);
-            rows = NULL;
-        }
-    return rows;
-}
 
 static json_t *calibration_json(const mel_model *model)
 {
@@ -47,8 +11,9 @@ static json_t *calibration_json(const mel_model *model)
     if (model->calibration == MEL_CALIBRATE_TEMPERATURE)
         return json_pack("{s:s, s:f}", "kind", kind, "temperature", model->temperature);
     if (model->calibration == MEL_CALIBRATE_ISOTONIC)
-        return json_pack("{s:s, s:o, s:o}", "kind", kind, "from", numbers(model->knots, model->n_knots), "to",
-                         numbers(model->knots + model->n_knots, model->n_knots));
+        return json_pack("{s:s, s:o, s:o}", "kind", kind, "from",
+                         mel_json_numbers(model->n_knots, model->knots), "to",
+                         mel_json_numbers(model->n_knots, model->knots + model->n_knots));
     return json_pack("{s:s}", "kind", kind);
 }
 
@@ -79,10 +44,10 @@ static mel_status model_json(json_t **out, const mel_model *model, mel_error *er
     } part[] = {
         { "format", json_string(MEL_MODEL_FORMAT) },
         { "version", json_integer(MEL_MODEL_VERSION) },
-        { "classes", classes_json(model) },
+        { "classes", mel_json_texts(model->n_classes, (const char *const *)model->names) },
         { "encoder", encoder },
-        { "intercepts", numbers(model->intercepts, model->n_outputs) },
-        { "weights", weights_json(model) },
+        { "intercepts", mel_json_numbers(model->n_outputs, model->intercepts) },
+        { "weights", mel_json_matrix(model->n_outputs, model->n_features, model->weights) },
         { "calibration", calibration_json(model) },
         { "fit", fit_json(model) },
     };

@@ -394,6 +394,7 @@ static void test_words(void **state)
         mel_classifier *c = read_text(text);
         assert_ok(mel_classifier_words(&words, c, 0, &err), &err);
         assert_string_equal(words, cases[i].words);
+        free(words);
         assert_int_equal(mel_classifier_words(&words, c, 1, &err), MEL_EINVAL);
         assert_null(words);
         assert_null(mel_classifier_get(c).label);
