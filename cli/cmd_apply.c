@@ -220,7 +220,7 @@ const cli_command cli_apply = {
     .name = "apply",
     .summary = "the classifier that is best for a metric, by thresholding probabilities",
     .description =
-        "Finds the threshold (for some metrics and points a coin toss between thresholds) on the model's "
+        "Finds the threshold (for a point often a coin toss between thresholds) on the model's "
         "probabilities that is best for a metric on the data at hand, and stores it as a small JSON file. "
         "With "
         "more classes the classifier is a matrix of gains (or a mixture of such): it predicts the class with "

@@ -1,0 +1,64 @@
+/* Classifier files of any bytes: refused with a sentence, or loaded into a classifier that decides about rows
+ * and reads back from its own text as the same file. */
+#include "melicit/melicit.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ROWS = 3 };
+
+/* Predictions are classes, and the chances of a row are probabilities. */
+static void decide(const mel_classifier *c)
+{
+    const mel_classifier_parts of = mel_classifier_get(c);
+    const size_t k = of.n_classes;
+    double *probability = calloc(ROWS * k, sizeof *probability), *chance = calloc(ROWS * k, sizeof *chance);
+    uint32_t group[ROWS] = { 0, 0, 0 }, prediction[ROWS];
+    if (probability == NULL || chance == NULL)
+        abort();
+    for (size_t i = 0; i < ROWS * k; i++)
+        probability[i] = 1.0 / (double)k;
+    if (mel_classifier_decide(prediction, c, ROWS, probability, group, 1, NULL) == MEL_OK)
+        for (size_t i = 0; i < ROWS; i++)
+            if (prediction[i] >= k)
+                abort();
+    if (mel_classifier_chances(chance, c, ROWS, probability, group, NULL) == MEL_OK)
+        for (size_t i = 0; i < ROWS * k; i++)
+            if (!(chance[i] >= 0.0 && chance[i] <= 1.0 + 1e-6))
+                abort();
+    free(probability);
+    free(chance);
+}
+
+static void read_back(const mel_classifier *c)
+{
+    char *text = NULL, *again = NULL, *words = NULL;
+    mel_classifier *read = NULL;
+    if (mel_classifier_to_json(&text, c, NULL) != MEL_OK ||
+        mel_classifier_words(&words, c, 0, NULL) != MEL_OK ||
+        mel_classifier_from_json(&read, text, strlen(text), NULL) != MEL_OK ||
+        mel_classifier_to_json(&again, read, NULL) != MEL_OK || strcmp(text, again) != 0)
+        abort();
+    mel_classifier_free(read);
+    free(words);
+    free(text);
+    free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    mel_classifier *c = NULL;
+    mel_error err = { 0 };
+    if (mel_classifier_from_json(&c, (const char *)data, size, &err) != MEL_OK) {
+        if (c != NULL || err.text[0] == '\0')
+            abort();
+        return 0;
+    }
+    decide(c);
+    read_back(c);
+    mel_classifier_free(c);
+    return 0;
+}
