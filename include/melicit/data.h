@@ -77,6 +77,13 @@ typedef struct {
     int threads;           /* 0: all cores; never changes the result */
     mel_progress progress;
     mel_notice notice;
+    /* CSV: a first row of nothing but these names, in any order, is the header, also where they are numbers
+     * (mel_same_class_name compares them). Lent until the table is read. */
+    const char *const *expected_names;
+    size_t n_expected_names;
+    /* CSV: the column that names the rows, in any case: a first row that has it is the header, the column is
+     * text, and a first column of texts without a name is it. NULL: none. */
+    const char *row_name;
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 
@@ -160,6 +167,9 @@ MEL_API void mel_labels_clear(mel_labels *labels);
 /* The order of mel_labels for names that do not come from a table: order[i] is which of the n names is at
  * place i when all are sorted, by value where each is a number, else by byte. */
 MEL_API mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, mel_error *err);
+/* Do both name one class? Numbers of less than 2^53 do by their value ("1" and "1.0"), other names by their
+ * bytes. */
+MEL_API bool mel_same_class_name(const char *a, const char *b);
 
 /* How a table becomes features, learned on training rows.
  * - A column of numbers is one feature: missing cells get the median, then (x - mean) / deviation, where

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     SAMPLE_ROWS = MEL_SAMPLE_ROWS - 1,
@@ -219,6 +220,7 @@ static mel_status read_names(mel_csv *csv, mel_error *err)
         return mel_fail_memory(err, "column names");
     const mel_csv_job job = { .delimiter = csv->delimiter,
                               .names_rows = csv->dialect.index,
+                              .first_name = csv->dialect.first_is_row_name ? csv->opt.row_name : NULL,
                               .open_end = csv->dialect.open_end };
     const mel_status status = mel_csv_parse_header(csv->names, &header, &job, csv->opt.max_columns);
     if (status != MEL_OK && err != NULL)
@@ -230,8 +232,12 @@ static mel_status read_names(mel_csv *csv, mel_error *err)
     return status;
 }
 
+/* What the caller said of the columns; all of it is lent for the opening only. */
 static mel_status apply_overrides(mel_csv *csv, mel_error *err)
 {
+    for (uint32_t j = 0; j < csv->n_columns && csv->dialect.header && csv->opt.row_name != NULL; j++)
+        if (strcasecmp(mel_dict_text(csv->names, j), csv->opt.row_name) == 0)
+            csv->column[j].declared = MEL_COLUMN_TEXT;
     for (size_t i = 0; i < csv->opt.n_overrides; i++) {
         const mel_column_override *o = &csv->opt.overrides[i];
         const size_t n = strlen(o->name);
@@ -240,8 +246,11 @@ static mel_status apply_overrides(mel_csv *csv, mel_error *err)
             return mel_fail_no_column(csv->names, o->name, err);
         csv->column[j].declared = o->type;
     }
-    csv->opt.overrides = NULL; /* lent for the opening only */
+    csv->opt.overrides = NULL;
     csv->opt.n_overrides = 0;
+    csv->opt.expected_names = NULL;
+    csv->opt.n_expected_names = 0;
+    csv->opt.row_name = NULL;
     return MEL_OK;
 }
 

@@ -473,6 +473,8 @@ mel_status mel_csv_parse_header(mel_dict *names, mel_csv_chunk *chunk, const mel
         p = read_cell(chunk, job, 0, j, p, &c);
         if (p == NULL)
             break;
+        if (j == 0 && job->first_name != NULL)
+            c = (cell){ .text = job->first_name, .n = strlen(job->first_name) };
         const bool last = *p != job->delimiter;
         const bool open_end = job->open_end && last && j != 0 && trimmed(c).n == 0;
         const bool is_name = !open_end && !(job->names_rows && j == 0);

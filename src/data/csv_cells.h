@@ -23,10 +23,11 @@ typedef struct {
     char delimiter;
     char decimal; /* of styled numbers */
     size_t n_columns;
-    bool names_rows;       /* a cell with the row's name, which is no column, comes before the others */
-    bool open_end;         /* an empty cell, which is no column, comes behind the others */
-    bool frozen;           /* types are settled: anything new means that the file changed */
-    const mel_dict *names; /* for messages */
+    bool names_rows;        /* a cell with the row's name, which is no column, comes before the others */
+    bool open_end;          /* an empty cell, which is no column, comes behind the others */
+    const char *first_name; /* of the first column, which has none in the header; NULL: its own */
+    bool frozen;            /* types are settled: anything new means that the file changed */
+    const mel_dict *names;  /* for messages */
 } mel_csv_job;
 
 /* A column as one chunk works on it, and what it found out. A text that is not known yet gets

@@ -1,10 +1,12 @@
 /* Headers and row names, found in the first rows of a file. */
 #include "data/csv_dialect.h"
 
+#include "data/labels.h"
 #include "data/number.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- does the first row hold names? ---- */
 
@@ -51,8 +53,46 @@ typedef struct {
     const mel_csv_sample *sample;
     const mel_sample_column *columns;
     size_t n;
-    bool index; /* no name over a first column of different cells */
+    bool index; /* no name over a first column of different cells, or of what names the rows */
+    const mel_read_options *opt;
 } first_row;
+
+static bool is_row_name(mel_sample_cell cell, const mel_read_options *opt)
+{
+    return opt->row_name != NULL && cell.n == strlen(opt->row_name) &&
+           strncasecmp(cell.text, opt->row_name, cell.n) == 0;
+}
+
+static bool has_row_name(const mel_sample_column *columns, size_t n, const mel_read_options *opt)
+{
+    for (size_t j = 0; j < n; j++)
+        if (is_row_name(columns[j].first, opt))
+            return true;
+    return false;
+}
+
+/* One of the names that the caller expects? *as_spelt becomes false when its spelling is another. */
+static bool is_expected(mel_sample_cell cell, bool *as_spelt, const mel_read_options *opt)
+{
+    bool same = false;
+    for (size_t i = 0; i < opt->n_expected_names; i++) {
+        const char *name = opt->expected_names[i];
+        if (cell.n == strlen(name) && memcmp(cell.text, name, cell.n) == 0)
+            return true;
+        same = same || mel_same_name(cell.text, cell.n, name);
+    }
+    *as_spelt = *as_spelt && !same;
+    return same;
+}
+
+static bool all_expected(const first_row *row, bool *as_spelt)
+{
+    *as_spelt = true;
+    for (size_t j = row->index; j < row->n; j++)
+        if (!is_expected(row->columns[j].first, as_spelt, row->opt))
+            return false;
+    return row->n > row->index;
+}
 
 static mel_status warn_of_header(const first_row *row, size_t start, size_t numbers, mel_notes *notes,
                                  mel_error *err)
@@ -77,16 +117,19 @@ static mel_status judge_numbers(bool *header, const first_row *row, mel_notes *n
     if (!counts_up(row->columns, row->n, &start, &numbers))
         return MEL_OK;
     const bool years = start >= 1900 && start + numbers <= 2101 && numbers >= 2;
+    const bool lone = start == 0 && row->n == 1;
     const bool default_names = start == 0 && (numbers >= 3 || any_fraction(row->columns, row->n));
-    *header = row->index || years || default_names;
+    const bool lone_name = lone && !row->columns[0].first_again; /* the rows below do without a 0 */
+    *header = row->index || years || default_names || lone_name;
     if (*header)
         return row->index ? MEL_OK : warn_of_header(row, start, numbers, notes, err);
-    if (start == 0 && numbers == 2 && row->n == 2)
-        return mel_notes_warn(notes, err,
-                              "row %zu holds \"0\" and \"1\" and is taken as data (--header yes makes it "
-                              "the header)",
-                              row->sample->row_number);
-    return MEL_OK;
+    const bool pair = start == 0 && numbers == 2 && row->n == 2;
+    return !lone && !pair
+               ? MEL_OK
+               : mel_notes_warn(notes, err,
+                                "row %zu holds \"0\"%s and is taken as data (--header yes makes it "
+                                "the header)",
+                                row->sample->row_number, pair ? " and \"1\"" : "");
 }
 
 static mel_status judge_first_row(bool *header, const first_row *row, mel_notes *notes, mel_error *err)
@@ -101,6 +144,16 @@ static mel_status judge_first_row(bool *header, const first_row *row, mel_notes 
         all_again &= c->first_again;
     }
     *header = true;
+    bool as_spelt;
+    if (has_row_name(row->columns, row->n, row->opt))
+        return MEL_OK;
+    if (all_expected(row, &as_spelt))
+        return number_over_number && (!as_spelt || all_again || row->n == 1)
+                   ? mel_notes_warn(notes, err,
+                                    "row %zu holds names that are expected and is taken as the header, "
+                                    "though they could be data (--header no makes it data)",
+                                    row->sample->row_number)
+                   : MEL_OK;
     if (number_over_number)
         return judge_numbers(header, row, notes, err);
     if (row->sample->n < 2)
@@ -189,13 +242,18 @@ mel_status mel_dialect_find_header(mel_dialect *out, const mel_csv_sample *sampl
     mel_sample_column *columns = mel_sample_columns(sample, delimiter, n, out->row_names);
     if (columns == NULL)
         return mel_fail_memory(err, "the first rows of a table");
-    const bool index =
-        !out->row_names && n >= 2 && is_unnamed(columns[0].first) && first_cells_differ(sample, delimiter);
-    const first_row row = { .sample = sample, .columns = columns, .n = n, .index = index };
+    const bool unnamed = !out->row_names && n >= 2 && is_unnamed(columns[0].first);
+    const bool names = unnamed && opt->row_name != NULL && !mel_sample_is_numeric(&columns[0]) &&
+                       !has_row_name(columns, n, opt);
+    const bool index = unnamed && !names && first_cells_differ(sample, delimiter);
+    const first_row row = {
+        .sample = sample, .columns = columns, .n = n, .index = index || names, .opt = opt
+    };
     mel_status status = MEL_OK;
     if (opt->header == MEL_HEADER_AUTO && !out->row_names && !(open_end && !in_header))
         status = judge_first_row(&out->header, &row, notes, err);
     out->index = out->header && index;
+    out->first_is_row_name = out->header && names;
     out->open_end = out->header && open_end;
     free(columns);
     return status == MEL_OK ? warn_of_skipped(out, notes, err) : status;

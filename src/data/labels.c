@@ -65,6 +65,22 @@ mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *name
     return MEL_OK;
 }
 
+bool mel_same_name(const char *text, size_t n, const char *name)
+{
+    const double exact = 9007199254740992.0; /* beyond it different whole numbers are one double */
+    const size_t m = strlen(name);
+    double a, b;
+    if (n == m && memcmp(text, name, n) == 0)
+        return true;
+    return mel_number_parse(text, n, &a) == MEL_NUMBER_FINITE &&
+           mel_number_parse(name, m, &b) == MEL_NUMBER_FINITE && a == b && fabs(a) < exact;
+}
+
+bool mel_same_class_name(const char *a, const char *b)
+{
+    return mel_same_name(a, strlen(a), b);
+}
+
 size_t mel_count_codes(const uint32_t *codes, size_t n_rows, size_t n_codes, uint32_t *present, size_t *count)
 {
     size_t n = 0;
@@ -310,6 +326,20 @@ static mel_status numbers_as(mel_labels *out, const mel_table *table, size_t col
     return status;
 }
 
+/* The only class that a text names in another spelling, or MEL_MISSING. */
+static uint32_t find_same(const mel_labels *labels, const char *text)
+{
+    uint32_t found = MEL_MISSING;
+    for (size_t k = 0; k < labels->n_classes; k++) {
+        if (!mel_same_class_name(text, labels->name[k]))
+            continue;
+        if (found != MEL_MISSING)
+            return MEL_MISSING;
+        found = (uint32_t)k;
+    }
+    return found;
+}
+
 static mel_status texts_as(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
 {
     const mel_column *c = &table->column[column];
@@ -324,6 +354,9 @@ static mel_status texts_as(mel_labels *out, const mel_table *table, size_t colum
         if (code != MEL_MISSING)
             map[code] = (uint32_t)k;
     }
+    for (uint32_t code = 0; code < c->dict->n; code++)
+        if (map[code] == MEL_MISSING)
+            map[code] = find_same(out, mel_dict_text(c->dict, code));
     mel_status status = MEL_OK;
     for (size_t i = 0; status == MEL_OK && i < out->n_rows; i++) {
         out->code[i] = map[c->codes[i]];

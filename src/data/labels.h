@@ -20,4 +20,7 @@ size_t mel_rank_of(const double *values, size_t n, double x);
 mel_status mel_labels_new(mel_labels *out, size_t n_rows, size_t n_classes, mel_error *err);
 mel_status mel_labels_name(mel_labels *labels, size_t k, const char *name, mel_error *err);
 
+/* mel_same_class_name for a text of n bytes. */
+bool mel_same_name(const char *text, size_t n, const char *name);
+
 #endif

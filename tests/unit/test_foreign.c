@@ -155,7 +155,10 @@ static const foreign files[] = {
       "row 1 holds \"0\" and is taken as the header (--header no makes it data)" },
     { "years", BYTES("who,2019,2020\nx,1,2\n"), "who:t=x 2019:n=1 2020:n=2", "header in row 1",
       "row 1 counts from 2019 to 2020 and is taken as the header" },
-    { "labels 0 and 1", BYTES("0\n1\n0\n"), "c1:n=0,1,0", "no header", NULL },
+    { "labels 0 and 1", BYTES("0\n1\n0\n"), "c1:n=0,1,0", "no header",
+      "row 1 holds \"0\" and is taken as data (--header yes makes it the header)" },
+    { "labels 1 and 2 under a default name of pandas", BYTES("0\n1\n2\n1\n"), "0:n=1,2,1", "header in row 1",
+      "row 1 holds \"0\" and is taken as the header (--header no makes it data)" },
     { "pairs of 0 and 1", BYTES("0,1\n1,0\n"), "c1:n=0,1 c2:n=1,0", "no header",
       "row 1 holds \"0\" and \"1\" and is taken as data" },
     { "names twice", BYTES("a,b,a\n1,2,3\n"),
@@ -748,13 +751,58 @@ static void test_nearest(void **state)
     mel_table_free(table);
 }
 
+/* The caller expects the names "1", "2" and "n", and rows that are named by a column "name". */
+static void test_expected(void **state)
+{
+    (void)state;
+    static const char *const expected[] = { "1", "2", "n" };
+    static const struct {
+        const char *name, *bytes, *want, *warning;
+    } rows[] = {
+        { "numbers in another order", "2,1\n0.5,0.25\n", "2:n=0.5 1:n=0.25", NULL },
+        { "next to a word", "n,1\n20,0.25\n", "n:n=20 1:n=0.25", NULL },
+        { "in quotes", "\"2\";\"1\"\n0,5;0,25\n", "2:n=0.5 1:n=0.25", NULL },
+        { "behind an index", ",2,1\n0,0.5,0.25\n1,0.75,0\n", "2:n=0.5,0.75 1:n=0.25,0",
+          "the first column has no name and numbers the rows" },
+        { "in another spelling", "2.0,1.0\n0.5,0.25\n", "2.0:n=0.5 1.0:n=0.25", "row 1 holds names" },
+        { "in the rows below", "2,1\n2,1\n", "2:n=2 1:n=1", "row 1 holds names" },
+        { "one column", "1\n0.5\n", "1:n=0.5", "row 1 holds names" },
+        { "one name is another", "2,3\n0.5,0.25\n", "c1:n=2,0.5 c2:n=3,0.25", NULL },
+        { "names of rows", "Name,7,5\n007,0.5,0.25\n", "Name:t=007 7:n=0.5 5:n=0.25", NULL },
+        { "names of rows without a name", ",2,1\na,0.5,0.25\na,1,0\n", "name:t=a,a 2:n=0.5,1 1:n=0.25,0",
+          NULL },
+        { "Unnamed: 0", "Unnamed: 0,tp\nb,0.5\n", "name:t=b tp:n=0.5", NULL },
+        { "an index next to names", ",name,tp\nx,a,0.5\ny,b,1\n", "name:t=a,b tp:n=0.5,1",
+          "the first column has no name and numbers the rows" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_read_options opt;
+        mel_read_options_init(&opt);
+        opt.expected_names = expected;
+        opt.n_expected_names = COUNT(expected);
+        opt.row_name = "name";
+        mel_table *table;
+        mel_error err = { 0 };
+        print_message("  %s\n", rows[i].name);
+        assert_ok(mel_table_read_memory(&table, rows[i].bytes, strlen(rows[i].bytes), "t.csv", &opt, &err),
+                  &err);
+        char got[512];
+        test_describe(table, got, sizeof got);
+        assert_string_equal(got, rows[i].want);
+        assert_int_equal(mel_table_warnings(table), rows[i].warning != NULL);
+        if (rows[i].warning != NULL)
+            assert_non_null(strstr(mel_table_warning(table, 0), rows[i].warning));
+        mel_table_free(table);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),       cmocka_unit_test(test_said),       cmocka_unit_test(test_late),
-        cmocka_unit_test(test_far_below),   cmocka_unit_test(test_arrays),     cmocka_unit_test(test_npz),
-        cmocka_unit_test(test_damaged_npz), cmocka_unit_test(test_zero_based), cmocka_unit_test(test_notices),
-        cmocka_unit_test(test_labels),      cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_files),   cmocka_unit_test(test_said),        cmocka_unit_test(test_expected),
+        cmocka_unit_test(test_late),    cmocka_unit_test(test_far_below),   cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_npz),     cmocka_unit_test(test_damaged_npz), cmocka_unit_test(test_zero_based),
+        cmocka_unit_test(test_notices), cmocka_unit_test(test_labels),      cmocka_unit_test(test_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

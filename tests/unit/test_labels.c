@@ -199,12 +199,62 @@ static void test_sorted_names(void **state)
     assert_true(order[0] == 0 && order[1] == 1 && order[2] == 3 && order[3] == 2);
 }
 
+static void test_same_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } rows[] = {
+        { "1", "1.0", true },
+        { "-1", "-1e0", true },
+        { "0", "-0", true },
+        { "007", "7", true },
+        { "yes", "yes", true },
+        { "yes", "Yes", false },
+        { "1", "2", false },
+        { "", "0", false },
+        { "nan", "NaN", false },
+        { "1x", "1", false },
+        { "9007199254740993", "9007199254740992", false },
+        { "9007199254740993", "9007199254740993", true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        print_message("  %s, %s\n", rows[i].a, rows[i].b);
+        assert_int_equal(mel_same_class_name(rows[i].a, rows[i].b), rows[i].same);
+        assert_int_equal(mel_same_class_name(rows[i].b, rows[i].a), rows[i].same);
+    }
+}
+
+/* Texts that are numbers in another spelling are the known class, unless two are. */
+static void test_known_numbers_in_texts(void **state)
+{
+    (void)state;
+    static const char *const known[] = { "1", "2" }, *const twice[] = { "1", "1.00" };
+    static const char bytes[] = "a\n1.0\n2.0\n2\n";
+    const mel_column_override text = { .name = "a", .type = MEL_COLUMN_TEXT };
+    mel_read_options opt;
+    mel_read_options_init(&opt);
+    opt.overrides = &text;
+    opt.n_overrides = 1;
+    mel_table *table;
+    mel_labels labels;
+    mel_error err = { 0 };
+    assert_ok(mel_table_read_memory(&table, bytes, sizeof bytes - 1, "t.csv", &opt, &err), &err);
+    assert_ok(mel_table_labels_as(&labels, table, "a", 2, known, &err), &err);
+    assert_true(labels.code[0] == 0 && labels.code[1] == 1 && labels.code[2] == 1);
+    mel_labels_clear(&labels);
+    assert_int_equal(mel_table_labels_as(&labels, table, "a", 2, twice, &err), MEL_EDATA);
+    mel_table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),     cmocka_unit_test(test_taken_rows),
-        cmocka_unit_test(test_groups),    cmocka_unit_test(test_known_classes),
-        cmocka_unit_test(test_quantiles), cmocka_unit_test(test_sorted_names),
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_taken_rows),
+        cmocka_unit_test(test_groups),     cmocka_unit_test(test_known_classes),
+        cmocka_unit_test(test_quantiles),  cmocka_unit_test(test_sorted_names),
+        cmocka_unit_test(test_same_names), cmocka_unit_test(test_known_numbers_in_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
