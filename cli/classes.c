@@ -5,15 +5,60 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* --- names -------------------------------------------------------------------------------------- */
 
+static bool is_spelt(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static bool is_alike(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0;
+}
+
+typedef bool comparison(const char *a, const char *b);
+
+/* The only name that compares as the same; n when none does, or several. */
+static size_t only_place(const char *name, size_t n, const char *const *names, comparison *same)
+{
+    size_t at = n;
+    for (size_t i = 0; i < n; i++) {
+        if (!same(names[i], name))
+            continue;
+        if (at < n)
+            return n;
+        at = i;
+    }
+    return at;
+}
+
 size_t cli_name_place(const char *name, size_t n, const char *const *names)
 {
-    size_t i = 0;
-    while (i < n && strcmp(names[i], name) != 0)
-        i++;
-    return i;
+    const size_t spelt = only_place(name, n, names, is_spelt);
+    return spelt < n ? spelt : only_place(name, n, names, mel_same_class_name);
+}
+
+size_t cli_column_place(const char *name, size_t n, const char *const *names)
+{
+    const size_t at = cli_name_place(name, n, names);
+    return at < n ? at : only_place(name, n, names, is_alike);
+}
+
+bool cli_name_places(size_t *place, size_t n, const char *const *name, const char *const *names,
+                     cli_place_finder *find)
+{
+    for (size_t i = 0; i < n; i++) {
+        place[i] = find(name[i], n, names);
+        for (size_t j = 0; j < i; j++)
+            if (place[j] == place[i])
+                return false;
+        if (place[i] == n)
+            return false;
+    }
+    return true;
 }
 
 char *cli_name_list(size_t n, const char *const *name)
@@ -30,6 +75,16 @@ char *cli_name_list(size_t n, const char *const *name)
     char *longer = cli_format("%s, ...", text);
     free(text);
     return longer;
+}
+
+const char **cli_classes_called(const cli_classes *c)
+{
+    const char **all = cli_alloc_zero(2 * c->n, sizeof *all);
+    for (size_t i = 0; i < c->n; i++) {
+        all[i] = c->label[i];
+        all[c->n + i] = c->name[i];
+    }
+    return all;
 }
 
 char **cli_names_copy(size_t n, const char *const *name)
@@ -53,7 +108,7 @@ static mel_status check_names(size_t n, const char *const *name, const char *opt
     for (size_t i = 0; i < n; i++) {
         if (name[i][0] == '\0')
             return cli_fail(err, MEL_EINVAL, "--%s %s: name %zu is empty", option, text, i + 1);
-        if (cli_name_place(name[i], i, name) < i)
+        if (only_place(name[i], i + 1, name, is_spelt) != i)
             return cli_fail(err, MEL_EINVAL, "--%s %s: \"%s\" is there twice; expected different names",
                             option, text, name[i]);
     }
@@ -237,6 +292,12 @@ static mel_status apply_classes(cli_classes *c, size_t *order, bool *ordered, co
     size_t known = 0;
     for (size_t i = 0; i < c->n; i++) {
         const size_t at = cli_name_place(w->name[i], c->n, (const char *const *)c->name);
+        for (size_t j = 0; j < known && at < c->n; j++)
+            if (order[j] == at)
+                return cli_fail(
+                    err, MEL_EINVAL,
+                    "--classes %s: \"%s\" is a class that is there under another spelling already", w->shown,
+                    w->name[i]);
         if (at < c->n)
             order[known++] = at;
     }

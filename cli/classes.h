@@ -39,6 +39,9 @@ void cli_classes_reorder(cli_classes *classes, mel_labels *labels, const size_t 
 /* "0 is healthy, 1 is cancer"; NULL when every class is called as in the file. Freed by the caller. */
 char *cli_classes_renamed(const cli_classes *classes);
 
+/* The labels, then the names: 2 n texts, lent by the classes; the list is freed by the caller. */
+const char **cli_classes_called(const cli_classes *classes);
+
 /* The codes of a column of decisions: by what the file or the options call the classes; numbers of an NPY
  * file also by place in the sorted order of labels that are texts. */
 mel_status cli_classes_decisions(mel_labels *out, const mel_table *table, const char *column,
@@ -54,8 +57,15 @@ mel_status cli_class_values_make(cli_class_values *out, size_t n, const char *co
 
 /* "a", "b" and "c", shortened where there are many; freed by the caller. */
 char *cli_name_list(size_t n, const char *const *name);
-/* The place of a name among n; n when it is not there. */
+/* The place of a name among n: as it is spelt, else the only one of the same value where it is a number; n
+ * when it is not there. */
 size_t cli_name_place(const char *name, size_t n, const char *const *names);
+/* The same for names of columns, which may also be in another case. */
+size_t cli_column_place(const char *name, size_t n, const char *const *names);
+typedef size_t cli_place_finder(const char *name, size_t n, const char *const *names);
+/* place[i]: where the n names have name[i]; false unless each has its own place. */
+bool cli_name_places(size_t *place, size_t n, const char *const *name, const char *const *names,
+                     cli_place_finder *find);
 /* n copies, and what they are freed with (NULL is fine). */
 char **cli_names_copy(size_t n, const char *const *name);
 void cli_names_free(char **name, size_t n);

@@ -323,13 +323,15 @@ static const cli_option options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, probs),
-      .help = "--classifier: class probabilities of the rows (CSV by names; NPY in the sorted order of the "
-              "labels; one column is that class's whose name it has, else the positive one's)" },
+      .help =
+          "--classifier: class probabilities of the rows (CSV by names; NPY in the sorted order of the "
+          "labels; one column is that class's whose name it has, or the positive one's if it has none, or "
+          "one such as p or score)" },
     { .name = "columns",
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(predict_args, columns),
-      .help = "--probs without names (NPY): the class of each column, e.g. yes,no" },
+      .help = "--probs without names (NPY), or one column: the class of each column, e.g. yes,no" },
     { .name = "groups",
       .argument = "FILE",
       .kind = CLI_INPUT,

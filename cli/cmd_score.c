@@ -121,13 +121,8 @@ static void follow_metric(files *f, const score_args *args, char *const *own)
                                           (const char *const *)f->classes.label };
     size_t *order = cli_alloc_zero(k, sizeof *order);
     bool found = false;
-    for (size_t way = 0; way < 2 && !found; way++) {
-        found = true;
-        for (size_t i = 0; i < k; i++) {
-            order[i] = cli_name_place(own[i], k, called[way]);
-            found = found && order[i] < k;
-        }
-    }
+    for (size_t way = 0; way < 2 && !found; way++)
+        found = cli_name_places(order, k, (const char *const *)own, called[way], cli_name_place);
     if (found && args->naming.positive == NULL && args->naming.classes == NULL)
         cli_classes_reorder(&f->classes, &f->truth, order);
     free(order);

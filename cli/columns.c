@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 mel_status cli_read_column(mel_table **table, const char **column, const char *path, const char *name,
                            const char *option, const mel_read_options *read, mel_error *err)
@@ -19,17 +20,16 @@ mel_status cli_read_column(mel_table **table, const char **column, const char *p
     return MEL_OK;
 }
 
-/* "c1", "c2", ... say nothing about the classes. */
-static bool are_numbered(const mel_proba *proba)
+mel_status cli_read_probabilities(mel_proba *out, const char *path, const cli_classes *classes,
+                                  const mel_read_options *read, mel_error *err)
 {
-    for (size_t c = 0; c < proba->n_columns; c++) {
-        char *usual = cli_format("c%zu", c + 1);
-        const bool same = strcmp(usual, proba->name[c]) == 0;
-        free(usual);
-        if (!same)
-            return false;
-    }
-    return true;
+    const char **called = cli_classes_called(classes);
+    mel_read_options expecting = *read;
+    expecting.expected_names = called;
+    expecting.n_expected_names = 2 * classes->n;
+    const mel_status status = mel_proba_read(out, path, &expecting, err);
+    free(called);
+    return status;
 }
 
 static mel_status refuse_columns(size_t n, const char *const *column, const char *path, const cli_classes *c,
@@ -48,37 +48,57 @@ static mel_status match_names(size_t *column, size_t n, const char *const *name,
 {
     const char *const *const called[] = { (const char *const *)classes->label,
                                           (const char *const *)classes->name };
-    for (size_t way = 0; way < 2; way++) {
-        size_t found = 0;
-        for (size_t c = 0; c < classes->n; c++) {
-            column[c] = cli_name_place(called[way][c], n, name);
-            found += column[c] < n;
-        }
-        if (found == classes->n)
+    for (size_t way = 0; way < 2; way++)
+        if (cli_name_places(column, n, called[way], name, cli_column_place))
             return MEL_OK;
-    }
     return refuse_columns(n, name, path, classes, err);
+}
+
+/* Names of one column of probabilities that say no more than that it is the positive class's: what models and
+ * people call it, and the names that columns without one get. */
+static bool is_general(const char *name)
+{
+    static const char *const words[] = { "p",       "prob",    "proba",    "probability", "score", "y_prob",
+                                         "y_proba", "y_score", "positive", "c1",          "0" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(name, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static mel_status refuse_one(const char *name, const char *path, const cli_classes *c, mel_error *err)
+{
+    char *classes = cli_name_list(c->n, (const char *const *)c->label);
+    (void)cli_fail(err, MEL_EDATA,
+                   "%s: its only column is called \"%s\", which does not tell whose probabilities they are; "
+                   "call it after one of the classes, %s, or \"p\" for the positive one, or say it with "
+                   "--columns",
+                   path, name, classes);
+    free(classes);
+    return MEL_EDATA;
 }
 
 /* The class that one column of two is about: the one it is named after, else the positive one. */
 static mel_status match_one(size_t *at, const mel_proba *proba, const char *given, const char *path,
                             const cli_classes *c, mel_error *err)
 {
-    const char *name = given != NULL ? given : proba->name != NULL ? proba->name[0] : NULL;
-    *at = name != NULL ? cli_name_place(name, 2, (const char *const *)c->label) : 2;
-    if (name != NULL && *at == 2)
-        *at = cli_name_place(name, 2, (const char *const *)c->name);
-    if (*at == 2 && given != NULL)
-        return refuse_columns(1, &given, path, c, err);
+    const char *name = given != NULL ? given : proba->name != NULL ? proba->name[0] : "p";
+    *at = cli_column_place(name, 2, (const char *const *)c->label);
+    if (*at == 2)
+        *at = cli_column_place(name, 2, (const char *const *)c->name);
+    if (given != NULL)
+        return *at < 2 ? MEL_OK : refuse_columns(1, &given, path, c, err);
+    /* "0" is the class or what pandas calls a column without a name. */
+    const bool doubtful = *at < 2 ? strcmp(name, "0") == 0 : !is_general(name);
     *at = *at == 2 ? 1 : *at;
-    return MEL_OK;
+    return doubtful ? refuse_one(name, path, c, err) : MEL_OK;
 }
 
 /* The column of each class: by --columns, by the names in a header, else in sorted order. */
 static mel_status match_columns(size_t *column, const mel_proba *proba, const char *given, const char *path,
                                 const cli_classes *c, mel_error *err)
 {
-    const bool named = proba->name != NULL && !are_numbered(proba);
+    const bool named = proba->name != NULL;
     if (given != NULL && named)
         return cli_fail(err, MEL_EINVAL, "--columns %s: %s names its columns itself", given, path);
     if (named)

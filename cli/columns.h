@@ -10,9 +10,13 @@
  * *column is lent by the table. */
 mel_status cli_read_column(mel_table **table, const char **column, const char *path, const char *name,
                            const char *option, const mel_read_options *read, mel_error *err);
+/* mel_proba_read of a file whose header, if any, names these classes. */
+mel_status cli_read_probabilities(mel_proba *out, const char *path, const cli_classes *classes,
+                                  const mel_read_options *read, mel_error *err);
 /* Puts the columns of probabilities into the order of the classes, of which there are as many: by `given`
- * (--columns, or NULL), by the names in the file's header, else (NPY, or just c1, c2, ...) they are in the
- * sorted order of the labels. One column is the class's that it is named after, else the positive one's. */
+ * (--columns, or NULL), by the names in the file's header, else (NPY, CSV without a header) they are in the
+ * sorted order of the labels. One column is the class's that it is named after, or the positive one's if it
+ * has no name or a general one such as "p"; another name is refused. */
 mel_status cli_order_columns(mel_proba *proba, const char *path, const char *given,
                              const cli_classes *classes, mel_error *err);
 

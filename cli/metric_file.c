@@ -65,17 +65,6 @@ static mel_status check_layout(const mel_metric *metric, const char *given, cons
     return MEL_EDATA;
 }
 
-/* place[i]: where `own` has name[i]; false unless each is there. */
-static bool find_names(size_t *place, size_t n, const char *const *name, const char *const *own)
-{
-    for (size_t i = 0; i < n; i++) {
-        place[i] = cli_name_place(name[i], n, own);
-        if (place[i] == n)
-            return false;
-    }
-    return true;
-}
-
 /* "0=healthy,1=cancer"; freed by the caller. */
 static char *rename_words(size_t n, const char *const *from, const char *const *to)
 {
@@ -117,8 +106,9 @@ static bool are_roles(size_t n, const char *const *name)
 static mel_status match_classes(size_t *place, size_t n, const char *const *own, const char *given,
                                 const cli_about *about, mel_error *err)
 {
-    if (about->name != NULL && (find_names(place, n, about->name, own) ||
-                                (about->label != NULL && find_names(place, n, about->label, own))))
+    if (about->name != NULL &&
+        (cli_name_places(place, n, about->name, own, cli_name_place) ||
+         (about->label != NULL && cli_name_places(place, n, about->label, own, cli_name_place))))
         return MEL_OK;
     for (size_t i = 0; i < n; i++)
         place[i] = i;
@@ -130,7 +120,7 @@ static mel_status match_classes(size_t *place, size_t n, const char *const *own,
 static mel_status match_groups(size_t *place, size_t n, const char *const *own, const char *given,
                                const cli_about *about, mel_error *err)
 {
-    if (about->group != NULL && !find_names(place, n, about->group, own))
+    if (about->group != NULL && !cli_name_places(place, n, about->group, own, cli_name_place))
         return refuse_names(n, own, about->group, given, true, err);
     for (size_t i = 0; i < n && about->group == NULL; i++)
         place[i] = i;

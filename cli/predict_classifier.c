@@ -99,7 +99,7 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
     if (status == MEL_OK)
         status = cli_reader_init(&reader, job->reading, run, err);
     if (status == MEL_OK)
-        status = mel_proba_read(&w->proba, job->probs, &reader.options, err);
+        status = cli_read_probabilities(&w->proba, job->probs, &w->classes, &reader.options, err);
     if (status == MEL_OK && w->proba.n_classes != w->of.n_classes)
         status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu",
                           job->probs, w->proba.n_classes, job->classifier, w->of.n_classes);

@@ -64,13 +64,13 @@ const cli_option cli_space_options[] = {
           "class probabilities of any model, with --labels: CSV with a column under the name of each class, "
           "or "
           "NPY with the columns in the sorted order of the labels, as in scikit-learn; one column is that "
-          "class's whose name it has, else the positive one's" },
+          "class's whose name it has, or the positive one's if it has none, or one such as p or score" },
     { .name = "columns",
       .reads = CLI_OF_PROBS,
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(cli_space_args, columns),
-      .help = "--probs without names (NPY): the class of each column, e.g. yes,no" },
+      .help = "--probs without names (NPY), or one column: the class of each column, e.g. yes,no" },
     { .name = "labels",
       .reads = CLI_OF_PROBS,
       .argument = "FILE",

@@ -204,12 +204,29 @@ static mel_status take_prevalence(double *out, const mel_table *table, const cli
     return status;
 }
 
+/* A table whose header, if any, names the classes and perhaps "group". */
+static mel_status read_shares(mel_table **out, const char *path, const cli_space *space,
+                              const mel_read_options *read, mel_error *err)
+{
+    const size_t k = space->n_classes;
+    const char **called = cli_alloc_zero(k + 1, sizeof *called);
+    for (size_t i = 0; i < k; i++)
+        called[i] = space->class_name[i];
+    called[k] = "group";
+    mel_read_options expecting = *read;
+    expecting.expected_names = called;
+    expecting.n_expected_names = k + 1;
+    const mel_status status = mel_table_read(out, path, &expecting, err);
+    free(called);
+    return status;
+}
+
 static mel_status read_prevalence(double *out, const char *path, const cli_space *space,
                                   const mel_read_options *read, mel_error *err)
 {
     const size_t k = space->n_classes, m = space->n_groups;
     mel_table *table = NULL;
-    mel_status status = mel_table_read(&table, path, read, err);
+    mel_status status = read_shares(&table, path, space, read, err);
     if (status != MEL_OK)
         return status;
     size_t *column = cli_alloc_zero(2 * k, sizeof *column);

@@ -164,9 +164,9 @@ mel_status cli_rows_from_probabilities(cli_space *space, const cli_space_args *a
     cli_reader reader = { 0 };
     mel_status status = cli_reader_init(&reader, &args->dataset.reading, run, err);
     if (status == MEL_OK)
-        status = mel_proba_read(&proba, args->probs, &reader.options, err);
-    if (status == MEL_OK)
         status = read_labels(&labels, &classes, args, &reader.options, err);
+    if (status == MEL_OK)
+        status = cli_read_probabilities(&proba, args->probs, &classes, &reader.options, err);
     if (status == MEL_OK && args->groups != NULL)
         status = read_codes(&groups, true, args, &reader.options, err);
     if (status == MEL_OK)

@@ -193,7 +193,7 @@ static mel_status read_thresholds(mel_classifier *c, const json_t *file, mel_err
     if (c->n_classes != 2 || n > MEL_MIXTURE_RULES)
         return mel_fail(err, MEL_EDATA, "rules: expected gains, or at most %d thresholds on two classes",
                         MEL_MIXTURE_RULES);
-    if (positive != NULL && strcmp(positive, c->names.class_name[1]) != 0)
+    if (positive != NULL && !mel_same_class_name(positive, c->names.class_name[1]))
         return mel_fail(err, MEL_EDATA, "positive: %s is not the second class, %s",
                         mel_show_text(positive).text, mel_show_text(c->names.class_name[1]).text);
     c->mixture.n = n;

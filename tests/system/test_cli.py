@@ -828,8 +828,7 @@ def test_names_of_probability_columns_must_be_classes(melicit):
 
     want = space("no,yes").done().json["vertices"]
     assert space("yes,no", swap=True).done().json["vertices"] == want
-    assert space("c1,c2").done().json["vertices"] == want
-    for header in ("good,bad", "no,bad", "yes,bad", "p0,yes"):
+    for header in ("c1,c2", "good,bad", "no,bad", "yes,bad", "p0,yes"):
         space(header)
         first, second = header.split(",")
         melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(

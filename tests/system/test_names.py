@@ -355,7 +355,7 @@ def test_options_that_probabilities_do_not_read(melicit, two, words):
 @pytest.mark.parametrize("space", [("--population", "logistic:a=5,b=0"), ("--ball", "3", "--radius", "0.1")])
 @pytest.mark.parametrize("words", [
     ("--label", "label"), ("--weights", "w"), ("--skip", "x"), ("--l2", "2"), ("--test-share", "0.3"), ("--group", "g"),
-    ("--labels", "y.csv"), ("--groups", "g.csv"), ("--positive", "1"), ("--columns", "a,b"), ("--no-header",),
+    ("--labels", "y.csv"), ("--groups", "g.csv"), ("--positive", "1"), ("--columns", "a,b"), ("--header", "no"),
     ("--delimiter", ";"), ("--format", "csv"), ("--max-rows", "10"),
 ])
 def test_options_that_need_rows(melicit, space, words):
@@ -368,7 +368,7 @@ def test_options_that_tables_and_sessions_do_not_read(melicit, two):
         melicit("space", "--data", "t.csv", *words).refused(2, words[0], "goes with")
     melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=[0.6, 0.8]))
     melicit("elicit", "--data", "t.csv", "--oracle", "sim:t.json", "--session", "s.jsonl").done()
-    for words in (("--positive", "no"), ("--classes", "a,b"), ("--l2", "1"), ("--no-header",)):
+    for words in (("--positive", "no"), ("--classes", "a,b"), ("--l2", "1"), ("--header", "no")):
         melicit("elicit", "--session", "s.jsonl", "--oracle", "sim:t.json", *words).refused(2, words[0], "session")
         melicit("report", "--session", "s.jsonl", *words).refused(2, words[0], "session")
     melicit("apply", "--data", "t.csv", "--metric", "t.json", "--delta", "1e-3").refused(2, "--delta", "--point")

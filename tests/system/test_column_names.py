@@ -1,0 +1,172 @@
+"""Headers of class names, also where they are numbers: probabilities, pools, prevalences and labels are matched by name,
+whatever the names look like, and what cannot be matched is refused."""
+
+import numpy
+import pytest
+from classes import layout, metric_text
+
+P = numpy.array([0.1, 0.4, 0.35, 0.8, 0.2, 0.9, 0.6, 0.3])  # of the class that is second in every list below
+TRUTH = [0, 0, 1, 1, 0, 1, 0, 0]
+
+
+def table(header, columns):
+    return header + "\n" + "".join(",".join(map(repr, map(float, row))) + "\n" for row in zip(*columns))
+
+
+def write_rows(melicit, names, header=None, columns=(1 - P, P)):
+    melicit.write("y.csv", "label\n" + "".join(f"{names[i]}\n" for i in TRUTH))
+    melicit.write("p.csv", table(",".join(names) if header is None else header, columns))
+
+
+def space(melicit, *options):
+    return melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--json", *options)
+
+
+def vertices(melicit, *options):
+    return space(melicit, *options).done().json["vertices"]
+
+
+@pytest.fixture
+def want(melicit):
+    write_rows(melicit, ["no", "yes"])
+    return vertices(melicit)
+
+
+# ---- headers of numbers ----
+
+@pytest.mark.parametrize("names", [("0", "1"), ("1", "2"), ("-1", "1"), ("0.5", "1.5"), ("7", "2019"), ("NA", "Some")])
+@pytest.mark.parametrize("swap", [False, True])
+def test_classes_in_the_header_of_probabilities(melicit, want, names, swap):
+    """No warning: strict reading accepts them, whichever class is positive and comes first."""
+    write_rows(melicit, names, ",".join(names[::-1] if swap else names), (P, 1 - P) if swap else (1 - P, P))
+    melicit.write("y.csv", "label\n" + "".join(f'"{names[i]}"\n' for i in TRUTH))
+    got = space(melicit, "--strict").done().json
+    assert got["vertices"] == want and got["rows"] == len(P) and got.get("warnings", []) == []
+
+
+@pytest.mark.parametrize("labels", [("1", "2"), ("-1", "1"), ("0", "1")])
+def test_predictions_of_the_program_are_probabilities_for_it(melicit, labels):
+    """train, then predict --out p.csv, then space --probs p.csv: as strict as can be, with the same rows as NPY."""
+    rng = numpy.random.default_rng(3)
+    x = rng.normal(size=200)
+    y = (x + rng.normal(size=200) > 0).astype(int)
+    melicit.write("t.csv", "x,label\n" + "".join(f"{a!r},{labels[b]}\n" for a, b in zip(x.tolist(), y)))
+    melicit.write("y.csv", "label\n" + "".join(f"{labels[b]}\n" for b in y))
+    melicit("train", "--data", "t.csv", "--out", "m.json", "--positive", labels[0]).done()
+    for name in ("p.csv", "p.npy"):
+        melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", name).done()
+    got = [melicit("space", "--probs", name, "--labels", "y.csv", "--json", "--strict").done().json for name in ("p.csv", "p.npy")]
+    assert got[0]["rows"] == 200 and numpy.allclose(got[0]["vertices"], got[1]["vertices"], atol=1e-12)
+
+
+def test_header_that_could_be_data_is_told(melicit, want):
+    """0.0,1.0 in place of 0,1 may be the first probabilities: a warning, and a refusal when strict."""
+    write_rows(melicit, ["0", "1"], "0.0,1.0")
+    got = space(melicit).done().json
+    assert got["vertices"] == want and "row 1" in got["warnings"][0] and "--header no" in got["warnings"][0]
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--strict").refused(3, "p.csv", "row 1")
+    melicit.write("p.csv", "0,1\n" + "".join(f"{1 - i},{i}\n" for i in TRUTH))
+    assert "row 1" in space(melicit).done().json["warnings"][0]
+
+
+def test_prevalence_of_numbered_classes(melicit):
+    words = ("space", "--ball", "2,2", "--radius", "0.2", "--prevalence", "v.csv", "--json", "--strict")
+    melicit.write("v.csv", "low,high\n0.25,0.5\n0.75,0.5\n")
+    want = melicit(*words, "--classes", "low,high").done().json
+    for text in ("5,7\n0.25,0.5\n0.75,0.5\n", "7,5\n0.5,0.25\n0.5,0.75\n", "group,7,5\n2,0.5,0.75\n1,0.5,0.25\n"):
+        melicit.write("v.csv", text)
+        got = melicit(*words, "--classes", "5,7").done().json
+        assert {**got, "classes": want["classes"]} == want
+    melicit.write("v.csv", "7,5\n0.6,0.25\n0.5,0.75\n")
+    melicit(*words[:-2], "--classes", "5,7").refused(3, "v.csv", "class 2 add up to 1.1")
+
+
+# ---- names in other spellings ----
+
+def test_numbers_spelt_otherwise(melicit, want):
+    write_rows(melicit, ["0", "1"])
+    flipped = vertices(melicit, "--positive", "0")
+    assert vertices(melicit, "--positive", "1.0") == want != flipped == vertices(melicit, "--positive", "0.0")
+    assert vertices(melicit, "--classes", "0.0,1.0") == want
+    assert vertices(melicit, "--classes", "1.0,0.0") == flipped
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--classes", "0,0.0").refused(2, '"0.0"')
+    write_rows(melicit, ["0", "1"], "1.0,0.0", (P, 1 - P))
+    assert vertices(melicit) == want
+
+
+def test_no_number_is_a_misspelt_class(melicit):
+    write_rows(melicit, ["0", "1"])
+    got = melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--positive", "2")
+    got.refused(3, '"2"', '"0" and "1"')
+    assert "did you mean" not in got.err
+
+
+@pytest.mark.parametrize("classes", [["0.0", "1.0"], ["1.0", "0"]])
+def test_metric_of_numbers_spelt_otherwise(melicit, classes):
+    shape = layout("confusion", "diagonal", 2, classes=classes)
+    melicit.write("m.json", metric_text("diagonal-linear", shape, a=[0.6, 0.8]))
+    melicit.write("y.csv", "label\n0\n0\n1\n1\n1\n")
+    melicit.write("d.csv", "decision\n0\n1\n1\n1\n0\n")
+    got = melicit("score", "--metric", "m.json", "--labels", "y.csv", "--predictions", "d.csv", "--json").done().json
+    of_zero, of_one = (0.6, 0.8) if classes[0] == "0.0" else (0.8, 0.6)
+    assert numpy.isclose(got["scores"][0]["value"], of_zero * 0.2 + of_one * 0.4, rtol=1e-14)
+
+
+def test_probability_columns_in_any_case(melicit, want):
+    write_rows(melicit, ["no", "yes"], "YES,No", (P, 1 - P))
+    assert vertices(melicit) == want
+    write_rows(melicit, ["No", "no"], "no,No", (P, 1 - P))
+    assert vertices(melicit) == want  # as it is spelt comes first
+    write_rows(melicit, ["No", "no"], "NO,no")
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", '"NO"')
+
+
+def test_classes_called_c1_and_c2(melicit, want):
+    write_rows(melicit, ["c1", "c2"])
+    assert vertices(melicit) == want
+    write_rows(melicit, ["c1", "c2"], "c2,c1", (P, 1 - P))
+    assert vertices(melicit) == want
+    write_rows(melicit, ["a", "b"], "c1,c2", (P, 1 - P))
+    assert vertices(melicit, "--rename", "a=c2,b=c1") == want
+
+
+# ---- one column of probabilities ----
+
+@pytest.mark.parametrize("name, of_no", [("no", True), ("No", True), ("NO", True), ("yes", False), ("YES", False), ("p", False),
+                                         ("Probability", False), ("y_score", False), ("c1", False)])
+def test_one_column_by_its_name(melicit, want, name, of_no):
+    write_rows(melicit, ["no", "yes"], name, (1 - P if of_no else P,))
+    assert numpy.allclose(vertices(melicit), want, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["prob_no", "P(no)", "n", "x1"])
+def test_one_column_of_nobody_is_refused(melicit, want, name):
+    write_rows(melicit, ["no", "yes"], name, (1 - P,))
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", f'"{name}"', '"no" and "yes"', "--columns")
+    assert numpy.allclose(vertices(melicit, "--columns", "no"), want, atol=1e-12)
+
+
+def test_one_column_under_the_default_name_of_pandas(melicit, want):
+    """Class 0, or a column without a name: --columns says which."""
+    write_rows(melicit, ["0", "1"], "0", (P,))
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", '"0"', "--columns")
+    assert numpy.allclose(vertices(melicit, "--columns", "1"), want, atol=1e-12)
+    write_rows(melicit, ["no", "yes"], "0", (P,))
+    assert numpy.allclose(vertices(melicit), want, atol=1e-12)
+
+
+# ---- labels under a default name ----
+
+def test_labels_under_the_default_name_of_pandas(melicit):
+    """A lone 0 over labels without a 0 is a name; over others it may be a label, and that is told."""
+    words = ("score", "--named", "accuracy", "--labels", "y.csv", "--predictions", "d.csv", "--positive")
+    melicit.write("y.csv", "0\n1\n2\n2\n1\n")
+    melicit.write("d.csv", "0\n1\n1\n2\n1\n")
+    got = melicit(*words, "2", "--json").done().json
+    assert numpy.isclose(got["scores"][0]["accuracy"], 0.75) and len(got["warnings"]) == 2
+    melicit.write("y.csv", "0\n1\n0\n0\n1\n")
+    melicit.write("d.csv", "0\n1\n1\n0\n1\n")
+    got = melicit(*words, "1", "--json").done().json
+    assert numpy.isclose(got["scores"][0]["accuracy"], 0.8) and all("--header yes" in text for text in got["warnings"]) and len(got["warnings"]) == 2
+    got = melicit(*words, "1", "--json", "--header", "yes").done().json
+    assert numpy.isclose(got["scores"][0]["accuracy"], 0.75)
