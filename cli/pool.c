@@ -480,7 +480,8 @@ static char *name_of(const mel_table *table, size_t row)
     const double *value = there ? mel_table_numbers(table, column) : NULL;
     if (code != NULL && code[row] != MEL_MISSING)
         return cli_format("%s", mel_table_category(table, column, code[row]));
-    return value != NULL && isfinite(value[row]) ? cli_format("%g", value[row]) : cli_format("%zu", row + 1);
+    return value != NULL && isfinite(value[row]) ? cli_format("%.15g", value[row])
+                                                 : cli_format("%zu", row + 1);
 }
 
 static mel_status read_rows(cli_pool *out, const reading *r, mel_error *err)
@@ -499,12 +500,24 @@ static mel_status read_rows(cli_pool *out, const reading *r, mel_error *err)
     return status;
 }
 
+static mel_status read_table(mel_table **out, const char *path, const cli_pool_about *about,
+                             const mel_read_options *read, mel_error *err)
+{
+    mel_read_options expecting = *read;
+    char **name = cli_pool_names(&expecting.n_expected_names, about);
+    expecting.expected_names = (const char *const *)name;
+    expecting.row_name = "name";
+    const mel_status status = mel_table_read(out, path, &expecting, err);
+    cli_names_free(name, expecting.n_expected_names);
+    return status;
+}
+
 mel_status cli_pool_read(cli_pool *out, const char *path, const cli_pool_about *about,
                          const mel_read_options *read, mel_error *err)
 {
     *out = (cli_pool){ .size = mel_layout_size(&about->layout) };
     mel_table *table = NULL;
-    mel_status status = mel_table_read(&table, path, read, err);
+    mel_status status = read_table(&table, path, about, read, err);
     if (status != MEL_OK)
         return status;
     reading r = { .table = table,

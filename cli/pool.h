@@ -30,8 +30,9 @@ typedef struct {
  * - a class: its share of right decisions; "true>predicted": a share or a count of the confusion matrix;
  * - n: the number of rows, where counts do not say it;
  * - "group:" before any of them.
- * Shares of entries are of all rows or of the true class, as the statistics are. NPY and c1, c2, ..: in the
- * layout's order. MEL_EDATA, with the classifier and the column, for anything else. */
+ * Shares of entries are of all rows or of the true class, as the statistics are. A first column of texts
+ * without a name is "name". NPY: in the layout's order. MEL_EDATA, with the classifier and the column, for
+ * anything else. */
 mel_status cli_pool_read(cli_pool *out, const char *path, const cli_pool_about *about,
                          const mel_read_options *read, mel_error *err);
 void cli_pool_clear(cli_pool *pool);
@@ -61,6 +62,9 @@ typedef struct {
     cli_column_kind kind;
     size_t group, truth, said; /* 0-based; group 0 also where there are none */
 } cli_column;
+/* Names that the header of a pool may have which are numbers, or stand next to such: *n texts of the caller's
+ * (cli_names_free). */
+char **cli_pool_names(size_t *n, const cli_pool_about *about);
 /* One for each column of the table. */
 mel_status cli_pool_columns(cli_column *out, const mel_table *table, const cli_pool_about *about,
                             mel_error *err);

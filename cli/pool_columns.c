@@ -28,18 +28,19 @@ static const struct {
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
-/* The class of this name: as it is spelt, else in any case; n when there is none. */
+/* The class of this name; n when there is none. */
 static size_t find_class(const char *text, size_t length, const cli_pool_about *about)
 {
     const size_t n = about->layout.n_classes;
     const char *const *const called[] = { about->class_name, about->label };
-    for (size_t any_case = 0; any_case < 2; any_case++)
-        for (size_t way = 0; way < 2 && called[way] != NULL; way++)
-            for (size_t i = 0; i < n; i++)
-                if (strlen(called[way][i]) == length &&
-                    (any_case ? strncasecmp : strncmp)(called[way][i], text, length) == 0)
-                    return i;
-    return n;
+    cli_place_finder *const finder[] = { cli_name_place, cli_column_place };
+    char *name = cli_format("%.*s", (int)length, text);
+    size_t at = n;
+    for (size_t f = 0; f < 2; f++)
+        for (size_t way = 0; way < 2 && called[way] != NULL && at == n; way++)
+            at = finder[f](name, n, called[way]);
+    free(name);
+    return at;
 }
 
 /* "true>predicted"; class names may hold ">" themselves. */
@@ -101,6 +102,21 @@ static bool understand(cli_column *out, const char *name, const cli_pool_about *
            find_word(out, text, about);
 }
 
+char **cli_pool_names(size_t *n, const cli_pool_about *about)
+{
+    const size_t k = about->layout.n_classes;
+    char **all = cli_alloc_zero(2 * k + N_WORDS + 1, sizeof *all);
+    *n = 0;
+    for (size_t i = 0; i < k; i++)
+        all[(*n)++] = cli_format("%s", about->class_name[i]);
+    for (size_t i = 0; i < k && about->label != NULL; i++)
+        all[(*n)++] = cli_format("%s", about->label[i]);
+    for (size_t i = 0; i < N_WORDS; i++)
+        all[(*n)++] = cli_format("%s", words[i].name);
+    all[(*n)++] = cli_format("n");
+    return all;
+}
+
 /* --- refusals ----------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -154,22 +170,6 @@ static mel_status refuse(const mel_table *table, const char *name, const cli_poo
 
 /* --- all columns -------------------------------------------------------------------------------- */
 
-/* "c1", "c2", ..: numbers without names, which are in the layout's order. */
-static bool are_numbered(const mel_table *table)
-{
-    size_t next = 1;
-    bool named = false;
-    for (size_t i = 0; i < mel_table_columns(table); i++) {
-        const char *name = mel_table_column_name(table, i);
-        char *usual = cli_format("c%zu", next);
-        const bool number = mel_table_numbers(table, i) != NULL && strcasecmp(name, "name") != 0;
-        named = named || (number && mel_table_has_header(table) && strcmp(usual, name) != 0);
-        next += number;
-        free(usual);
-    }
-    return !named;
-}
-
 /* The entry of the matrix at each place of the layout. */
 static void number_entries(cli_column *entry, const mel_layout *layout)
 {
@@ -199,33 +199,47 @@ static mel_status refuse_texts(const mel_table *table, size_t column, mel_error 
 static mel_status take_in_order(cli_column *out, const mel_table *table, const mel_layout *layout,
                                 mel_error *err)
 {
-    const size_t size = mel_layout_size(layout);
-    cli_column *entry = cli_alloc_zero(size, sizeof *entry);
-    number_entries(entry, layout);
-    size_t found = 0;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < mel_table_columns(table) && status == MEL_OK; i++) {
-        const bool number = mel_table_numbers(table, i) != NULL && !is_name(table, i);
-        out[i] = number && found < size ? entry[found] : (cli_column){ .kind = CLI_COLUMN_NAME };
-        found += number;
-        if (!number && !is_name(table, i) && mel_table_has_header(table))
-            status = refuse_texts(table, i, err);
-    }
-    free(entry);
-    if (status != MEL_OK || found == size)
-        return status;
+    const size_t size = mel_layout_size(layout), found = mel_table_columns(table);
+    if (found != size)
+        return cli_fail(err, MEL_EDATA,
+                        "%s: %zu columns of numbers without names; expected %zu, the %s %s of %zu classes%s",
+                        mel_table_name(table), found, size, mel_coordinates_name(layout->coordinates),
+                        layout->kind == MEL_RATES ? "rates" : "shares", layout->n_classes,
+                        layout->n_groups > 1 ? ", group after group" : "");
+    number_entries(out, layout);
+    for (size_t i = 0; i < found; i++)
+        if (mel_table_numbers(table, i) == NULL)
+            return refuse_texts(table, i, err);
+    return MEL_OK;
+}
+
+static mel_status refuse_nameless(const mel_table *table, const cli_pool_about *about, mel_error *err)
+{
+    const char *const *class = about->class_name;
     return cli_fail(err, MEL_EDATA,
-                    "%s: %zu columns of numbers without names; expected %zu, the %s %s of %zu classes%s",
-                    mel_table_name(table), found, size, mel_coordinates_name(layout->coordinates),
-                    layout->kind == MEL_RATES ? "rates" : "shares", layout->n_classes,
-                    layout->n_groups > 1 ? ", group after group" : "");
+                    "%s: its columns have no names; give it a first row that says what they are, as in "
+                    "name,%s%s%s%s%s",
+                    mel_table_name(table), about->layout.n_groups > 1 ? about->group_name[0] : "",
+                    about->layout.n_groups > 1 ? ":" : "",
+                    about->layout.coordinates == MEL_BINARY ? "tp,tn" : class[0],
+                    about -> layout.coordinates == MEL_OFFDIAGONAL ? ">" : "",
+                    about->layout.coordinates == MEL_OFFDIAGONAL ? class[1] : "");
+}
+
+/* Arrays have no names: their columns are in the layout's order. */
+static bool is_array(const mel_table *table)
+{
+    const mel_format format = mel_table_format(table);
+    return format == MEL_FORMAT_NPY || format == MEL_FORMAT_NPZ;
 }
 
 mel_status cli_pool_columns(cli_column *out, const mel_table *table, const cli_pool_about *about,
                             mel_error *err)
 {
-    if (are_numbered(table))
+    if (is_array(table))
         return take_in_order(out, table, &about->layout, err);
+    if (!mel_table_has_header(table))
+        return refuse_nameless(table, about, err);
     for (size_t i = 0; i < mel_table_columns(table); i++) {
         const char *name = mel_table_column_name(table, i);
         for (size_t j = 0; j < i; j++)

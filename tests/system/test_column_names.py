@@ -170,3 +170,54 @@ def test_labels_under_the_default_name_of_pandas(melicit):
     assert numpy.isclose(got["scores"][0]["accuracy"], 0.8) and all("--header yes" in text for text in got["warnings"]) and len(got["warnings"]) == 2
     got = melicit(*words, "1", "--json", "--header", "yes").done().json
     assert numpy.isclose(got["scores"][0]["accuracy"], 0.75)
+
+
+# ---- pools ----
+
+def rank(melicit, classes, pool, *options):
+    shape = layout("confusion", "diagonal", 2, classes=classes)
+    melicit.write("m.json", metric_text("diagonal-linear", shape, a=[0.8, 0.6]))
+    melicit.write("pool.csv", pool)
+    return melicit("rank", "--metric", "m.json", "--pool", "pool.csv", *options)
+
+
+def order(melicit, classes, pool):
+    return [(one["name"], round(one["value"], 12)) for one in rank(melicit, classes, pool, "--json", "--strict").done().json["order"]]
+
+
+@pytest.mark.parametrize("classes, header", [
+    (["0", "1"], "name,1,0"), (["0", "1"], "name,1.0,0.0"), (["c1", "c2"], "name,c2,c1"), (["c2", "c1"], "name,c1,c2"), (["1", "2"], "Name,2,1"),
+    (["None", "NA"], "name,NA,None"), (["no", "yes"], "name,YES,No"),
+])
+def test_pool_of_any_class_names(melicit, classes, header):
+    """Values 0.8 of the first class and 0.6 of the second, which the file has first."""
+    assert order(melicit, classes, header + "\na,.3,.5\nb,.2,.6\n") == [("b", 0.6), ("a", 0.58)]
+
+
+def test_pool_without_names_of_rows(melicit):
+    assert order(melicit, ["0", "1"], "1,0\n.3,.5\n.2,.6\n") == [("2", 0.6), ("1", 0.58)]
+
+
+def test_pool_under_an_index_of_pandas(melicit):
+    for corner in ("", "Unnamed: 0"):
+        assert order(melicit, ["no", "yes"], corner + ",yes,no\nrf,.3,.5\nsvm,.2,.6\n") == [("svm", 0.6), ("rf", 0.58)]
+        assert order(melicit, ["0", "1"], corner + ",1,0\nrf,.3,.5\nrf,.2,.6\n") == [("rf", 0.6), ("rf", 0.58)]
+
+
+def test_names_of_classifiers_stay_as_they_are(melicit):
+    got = order(melicit, ["no", "yes"], "name,yes,no\n20200101,.3,.5\n0007,.2,.6\n1e3,.1,.1\n")
+    assert [name for name, _ in got] == ["0007", "20200101", "1e3"]
+
+
+@pytest.mark.parametrize("text", [".3,.5\n.2,.6\n", "a,.3,.5\nb,.2,.6\n"])
+def test_pool_without_names_of_columns_is_refused(melicit, text):
+    rank(melicit, ["no", "yes"], text).refused(3, "pool.csv", "no names", "name,no")
+    numpy.save(melicit.folder / "pool.npy", numpy.array([[0.5, 0.3], [0.6, 0.2]]))
+    got = melicit("rank", "--metric", "m.json", "--pool", "pool.npy", "--json").done().json["order"]
+    assert [round(one["value"], 12) for one in got] == [0.6, 0.58]
+    numpy.save(melicit.folder / "pool.npy", numpy.zeros((2, 3)))
+    melicit("rank", "--metric", "m.json", "--pool", "pool.npy").refused(3, "pool.npy", "3 columns", "expected 2")
+
+
+def test_pool_in_two_cases_is_refused(melicit):
+    rank(melicit, ["No", "no"], "name,NO,no\na,.3,.5\n").refused(3, "pool.csv", '"NO"')

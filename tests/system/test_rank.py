@@ -56,7 +56,7 @@ def test_rank(melicit):
     melicit.write("two.json", metric_text("diagonal-linear", shape, a=[0.5, 0.3, 0.2]))
     rng = numpy.random.default_rng(8)
     pool = rng.dirichlet([1, 1, 1, 1], 40)[:, :3]
-    lines = ["name,c1,c2,c3"] + [f"m{i}," + ",".join(map(repr, row)) for i, row in enumerate(pool.tolist())]
+    lines = ["name,0,1,2"] + [f"m{i}," + ",".join(map(repr, row)) for i, row in enumerate(pool.tolist())]
     melicit.write("pool.csv", "\n".join(lines) + "\n")
     got = melicit("rank", "--metric", "one.json", "--pool", "pool.csv", "--against", "two.json", "--json").done().json
     one, two = pool @ [0.2, 0.3, 0.5], pool @ [0.5, 0.3, 0.2]

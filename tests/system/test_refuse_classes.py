@@ -123,7 +123,7 @@ def test_metric_for_other_classes(melicit, sample):
 
 
 @pytest.mark.parametrize("text, says", [
-    ("name,c1,c2\nx,0.1,0.2\n", ["2 columns", "3"]),
+    ("name,c1,c2\nx,0.1,0.2\n", ['"c1"', '"0"']),
     ("name,a,b,c\nx,0.1,0.2,0.3\n", ['"a"', '"0"']),
     ("name,0,1\nx,0.1,0.2\n", ['"2"']),
     ("name,0,1,2\nx,0.1,0.2,1.3\n", ["classifier 1", "column 2", "1.3"]),
