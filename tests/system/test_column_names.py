@@ -18,18 +18,23 @@ def write_rows(melicit, names, header=None, columns=(1 - P, P)):
     melicit.write("p.csv", table(",".join(names) if header is None else header, columns))
 
 
-def space(melicit, *options):
-    return melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--json", *options)
+def apply(melicit, *options, probs="p.csv"):
+    """The best threshold on the probability of the positive class: columns that were exchanged would invert it."""
+    melicit.write("roles.json", metric_text("linear", layout("confusion", "binary", 2, classes=["negative", "positive"]), a=[0.8, 0.6]))
+    return melicit("apply", "--metric", "roles.json", "--probs", probs, "--labels", "y.csv", "--json", *options)
 
 
-def vertices(melicit, *options):
-    return space(melicit, *options).done().json["vertices"]
+def rule(melicit, *options, **files):
+    best = apply(melicit, *options, **files).done().json["classifier"]
+    return [(round(one["threshold"], 12), one["inverted"]) for one in best["rules"]], best["statistics"]
 
 
 @pytest.fixture
 def want(melicit):
     write_rows(melicit, ["no", "yes"])
-    return vertices(melicit)
+    best = rule(melicit)
+    assert best == ([(0.8, False)], {"tp": 0.25, "tn": 0.625, "fn": 0.125, "fp": 0.0})
+    return best
 
 
 # ---- headers of numbers ----
@@ -40,8 +45,8 @@ def test_classes_in_the_header_of_probabilities(melicit, want, names, swap):
     """No warning: strict reading accepts them, whichever class is positive and comes first."""
     write_rows(melicit, names, ",".join(names[::-1] if swap else names), (P, 1 - P) if swap else (1 - P, P))
     melicit.write("y.csv", "label\n" + "".join(f'"{names[i]}"\n' for i in TRUTH))
-    got = space(melicit, "--strict").done().json
-    assert got["vertices"] == want and got["rows"] == len(P) and got.get("warnings", []) == []
+    assert rule(melicit, "--strict") == want
+    assert apply(melicit).done().json.get("warnings", []) == []
 
 
 @pytest.mark.parametrize("labels", [("1", "2"), ("-1", "1"), ("0", "1")])
@@ -55,18 +60,18 @@ def test_predictions_of_the_program_are_probabilities_for_it(melicit, labels):
     melicit("train", "--data", "t.csv", "--out", "m.json", "--positive", labels[0]).done()
     for name in ("p.csv", "p.npy"):
         melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", name).done()
-    got = [melicit("space", "--probs", name, "--labels", "y.csv", "--json", "--strict").done().json for name in ("p.csv", "p.npy")]
-    assert got[0]["rows"] == 200 and numpy.allclose(got[0]["vertices"], got[1]["vertices"], atol=1e-12)
+    assert rule(melicit, "--strict") == rule(melicit, probs="p.npy")
+    assert melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--json", "--strict").done().json["rows"] == 200
 
 
 def test_header_that_could_be_data_is_told(melicit, want):
     """0.0,1.0 in place of 0,1 may be the first probabilities: a warning, and a refusal when strict."""
     write_rows(melicit, ["0", "1"], "0.0,1.0")
-    got = space(melicit).done().json
-    assert got["vertices"] == want and "row 1" in got["warnings"][0] and "--header no" in got["warnings"][0]
+    [text] = apply(melicit).done().json["warnings"]
+    assert rule(melicit) == want and "row 1" in text and "--header no" in text
     melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--strict").refused(3, "p.csv", "row 1")
     melicit.write("p.csv", "0,1\n" + "".join(f"{1 - i},{i}\n" for i in TRUTH))
-    assert "row 1" in space(melicit).done().json["warnings"][0]
+    assert "row 1" in apply(melicit).done().json["warnings"][0]
 
 
 def test_prevalence_of_numbered_classes(melicit):
@@ -85,13 +90,13 @@ def test_prevalence_of_numbered_classes(melicit):
 
 def test_numbers_spelt_otherwise(melicit, want):
     write_rows(melicit, ["0", "1"])
-    flipped = vertices(melicit, "--positive", "0")
-    assert vertices(melicit, "--positive", "1.0") == want != flipped == vertices(melicit, "--positive", "0.0")
-    assert vertices(melicit, "--classes", "0.0,1.0") == want
-    assert vertices(melicit, "--classes", "1.0,0.0") == flipped
+    flipped = rule(melicit, "--positive", "0")
+    assert rule(melicit, "--positive", "1.0") == want != flipped == rule(melicit, "--positive", "0.0")
+    assert rule(melicit, "--classes", "0.0,1.0") == want
+    assert rule(melicit, "--classes", "1.0,0.0") == flipped
     melicit("space", "--probs", "p.csv", "--labels", "y.csv", "--classes", "0,0.0").refused(2, '"0.0"')
     write_rows(melicit, ["0", "1"], "1.0,0.0", (P, 1 - P))
-    assert vertices(melicit) == want
+    assert rule(melicit) == want
 
 
 def test_no_number_is_a_misspelt_class(melicit):
@@ -114,20 +119,20 @@ def test_metric_of_numbers_spelt_otherwise(melicit, classes):
 
 def test_probability_columns_in_any_case(melicit, want):
     write_rows(melicit, ["no", "yes"], "YES,No", (P, 1 - P))
-    assert vertices(melicit) == want
+    assert rule(melicit) == want
     write_rows(melicit, ["No", "no"], "no,No", (P, 1 - P))
-    assert vertices(melicit) == want  # as it is spelt comes first
+    assert rule(melicit) == want  # as it is spelt comes first
     write_rows(melicit, ["No", "no"], "NO,no")
     melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", '"NO"')
 
 
 def test_classes_called_c1_and_c2(melicit, want):
     write_rows(melicit, ["c1", "c2"])
-    assert vertices(melicit) == want
+    assert rule(melicit) == want
     write_rows(melicit, ["c1", "c2"], "c2,c1", (P, 1 - P))
-    assert vertices(melicit) == want
+    assert rule(melicit) == want
     write_rows(melicit, ["a", "b"], "c1,c2", (P, 1 - P))
-    assert vertices(melicit, "--rename", "a=c2,b=c1") == want
+    assert rule(melicit, "--rename", "a=c2,b=c1") == want
 
 
 # ---- one column of probabilities ----
@@ -136,23 +141,23 @@ def test_classes_called_c1_and_c2(melicit, want):
                                          ("Probability", False), ("y_score", False), ("c1", False)])
 def test_one_column_by_its_name(melicit, want, name, of_no):
     write_rows(melicit, ["no", "yes"], name, (1 - P if of_no else P,))
-    assert numpy.allclose(vertices(melicit), want, atol=1e-12)
+    assert rule(melicit) == want
 
 
 @pytest.mark.parametrize("name", ["prob_no", "P(no)", "n", "x1"])
 def test_one_column_of_nobody_is_refused(melicit, want, name):
     write_rows(melicit, ["no", "yes"], name, (1 - P,))
     melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", f'"{name}"', '"no" and "yes"', "--columns")
-    assert numpy.allclose(vertices(melicit, "--columns", "no"), want, atol=1e-12)
+    assert rule(melicit, "--columns", "no") == want
 
 
 def test_one_column_under_the_default_name_of_pandas(melicit, want):
     """Class 0, or a column without a name: --columns says which."""
     write_rows(melicit, ["0", "1"], "0", (P,))
     melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", '"0"', "--columns")
-    assert numpy.allclose(vertices(melicit, "--columns", "1"), want, atol=1e-12)
+    assert rule(melicit, "--columns", "1") == want
     write_rows(melicit, ["no", "yes"], "0", (P,))
-    assert numpy.allclose(vertices(melicit), want, atol=1e-12)
+    assert rule(melicit) == want
 
 
 # ---- labels under a default name ----
