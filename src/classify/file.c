@@ -3,6 +3,7 @@
 #include "classify/classify.h"
 #include "data/show.h"
 #include "data/source.h"
+#include "melicit/data.h"
 
 #include <math.h>
 #include <stdlib.h>
