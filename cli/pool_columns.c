@@ -140,9 +140,10 @@ static candidates list_candidates(const cli_pool_about *about)
         const char *group = m > 1 ? about->group_name[g] : "", *colon = m > 1 ? ":" : "";
         for (size_t w = 0; w < N_WORDS && k == 2 && all.n < MOST; w++)
             all.name[all.n++] = cli_format("%s%s%s", group, colon, words[w].name);
-        for (size_t i = 0; i < k * k && all.n < MOST; i++)
-            all.name[all.n++] =
-                cli_format("%s%s%s>%s", group, colon, about->class_name[i / k], about->class_name[i % k]);
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j < k && all.n < MOST; j++)
+                all.name[all.n++] =
+                    cli_format("%s%s%s>%s", group, colon, about->class_name[i], about->class_name[j]);
         for (size_t i = 0; i < k && all.n < MOST; i++)
             all.name[all.n++] = cli_format("%s%s%s", group, colon, about->class_name[i]);
     }
@@ -215,15 +216,14 @@ static mel_status take_in_order(cli_column *out, const mel_table *table, const m
 
 static mel_status refuse_nameless(const mel_table *table, const cli_pool_about *about, mel_error *err)
 {
-    const char *const *class = about->class_name;
+    const mel_layout *layout = &about->layout;
+    const bool groups = layout->n_groups > 1, wrong = layout->coordinates == MEL_OFFDIAGONAL;
     return cli_fail(err, MEL_EDATA,
                     "%s: its columns have no names; give it a first row that says what they are, as in "
-                    "name,%s%s%s%s%s",
-                    mel_table_name(table), about->layout.n_groups > 1 ? about->group_name[0] : "",
-                    about->layout.n_groups > 1 ? ":" : "",
-                    about->layout.coordinates == MEL_BINARY ? "tp,tn" : class[0],
-                    about -> layout.coordinates == MEL_OFFDIAGONAL ? ">" : "",
-                    about->layout.coordinates == MEL_OFFDIAGONAL ? class[1] : "");
+                    "name,%s%s%s%s%s,..",
+                    mel_table_name(table), groups ? about->group_name[0] : "", groups ? ":" : "",
+                    layout->coordinates == MEL_BINARY ? "tp" : about->class_name[0], wrong ? ">" : "",
+                    wrong ? about->class_name[1] : "");
 }
 
 /* Arrays have no names: their columns are in the layout's order. */
