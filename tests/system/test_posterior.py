@@ -287,7 +287,8 @@ def test_until_rank_of_every_family(melicit, family, ball, words):
     orientation = "utility" if family.startswith("linear") else "cost"
     melicit.write("t.json", metric_text(family, layout("rates", "offdiagonal", k, groups), orientation, **words))
     rows = [[1 / k + step] * size for step in (-0.05, 0.05, 0)]
-    melicit.write("pool.csv", "name," + ",".join(f"c{i + 1}" for i in range(size)) + "\n" + "".join(
+    entries = [f"{g}:{i}>{j}".lstrip(":") for g in groups or ("",) for i in range(k) for j in range(k) if i != j]
+    melicit.write("pool.csv", "name," + ",".join(entries) + "\n" + "".join(
         f"c{i}," + ",".join(map(str, row)) + "\n" for i, row in enumerate(rows)))
     got = melicit("elicit", "--ball", ball, "--radius", 0.2, "--family", family, "--oracle", "sim:t.json", "--until",
                   "rank:pool.csv", "--session", "s.jsonl", "--max-questions", 150, "--json").done().json
