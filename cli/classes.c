@@ -536,11 +536,11 @@ mel_status cli_classes_decisions(mel_labels *out, const mel_table *table, const 
     const size_t at = mel_table_find(table, column);
     const char *const *label = (const char *const *)c->label, *const *name = (const char *const *)c->name;
     double *value = cli_alloc_zero(c->n, sizeof *value);
-    const bool label_numbers = are_numbers(value, c->n, label), name_numbers = are_numbers(value, c->n, name);
+    const bool label_numbers = are_numbers(value, c->n, label); /* new names do not count: see the writer */
     free(value);
     const bool numbers = at != SIZE_MAX && mel_table_numbers(table, at) != NULL;
     const mel_format format = mel_table_format(table);
-    if (numbers && !label_numbers && !name_numbers && (format == MEL_FORMAT_NPY || format == MEL_FORMAT_NPZ))
+    if (numbers && !label_numbers && (format == MEL_FORMAT_NPY || format == MEL_FORMAT_NPZ))
         return decode(out, table, at, c, err);
     mel_error other;
     if (mel_table_labels_as(out, table, column, c->n, label, err) == MEL_OK ||

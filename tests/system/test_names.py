@@ -56,6 +56,23 @@ def test_decisions_in_npy_score_as_they_should(melicit, names, positive):
     assert numpy.mean(melicit.load("p.npy").argmax(axis=1) == y) > 0.9  # columns in sorted order
 
 
+def test_decisions_in_npy_between_texts_renamed_to_numbers(melicit):
+    rng = numpy.random.default_rng(1)
+    y = rng.integers(0, 2, 300)
+    p = 1 / (1 + numpy.exp(-(3 * y - 1.5 + rng.normal(size=300))))
+    melicit.write("y.csv", "label\n" + "".join("sick\n" if v else "well\n" for v in y))
+    numpy.save(melicit.folder / "p.npy", numpy.column_stack([p, 1 - p]))
+    melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes="01"), a=[0.8, 0.6]))
+    words = ("--metric", "m.json", "--labels", "y.csv", "--rename", "well=0,sick=1")
+    melicit("apply", *words, "--probs", "p.npy", "--out", "c.json").done()
+    accuracy = []
+    for out in ("d.npy", "d.csv"):
+        melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--out", out).done()
+        got = melicit("score", *words, "--named", "accuracy", "--predictions", out, "--json").done().json
+        accuracy.append(got["scores"][0]["accuracy"])
+    assert accuracy[0] == accuracy[1] > 0.9
+
+
 def test_decisions_that_are_no_classes_are_refused(melicit):
     labels = [1, 2, 3] * 20
     numpy.save(melicit.folder / "y.npy", numpy.array(labels))
