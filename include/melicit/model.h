@@ -92,8 +92,8 @@ MEL_API mel_calibration mel_model_calibration(const mel_model *model);
 MEL_API double mel_model_temperature(const mel_model *model); /* 1 when not used */
 
 /* Probabilities of any other model, checked: finite, within [0, 1], rows summing to 1 within 1e-3 (then
- * rescaled exactly; a warning says of how many rows that changed more than 1e-9). One column is P(second
- * class) of two, whatever its name says. */
+ * rescaled exactly; a warning says of how many rows that changed more than 1e-6, which is above the rounding
+ * of float32). One column is P(second class) of two, whatever its name says. */
 typedef struct {
     size_t n_rows, n_classes;
     size_t n_columns; /* of the file: 1, or one for each class */
