@@ -71,7 +71,7 @@ static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_err
         status = cli_fail(err, MEL_EINVAL,
                           "--ball: there are no probabilities that a classifier could be "
                           "built on");
-    const cli_about about = cli_space_about(&a->space);
+    const cli_about about = cli_space_about(&a->space, run);
     if (status == MEL_OK && a->metric != NULL)
         status = cli_match_metric(&a->metric, args->metric, cli_space_layout(&a->space), &about, err);
     if (status != MEL_OK)

@@ -77,7 +77,7 @@ static mel_status check_args(const cli_run *run, const elicit_args *args, mel_er
 
 /* --- parts -------------------------------------------------------------------------------------- */
 
-static mel_status simulated(elicitation *e, const elicit_args *args, const cli_run *run, mel_error *err)
+static mel_status simulated(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
 {
     mel_simulated_options opt;
     mel_simulated_options_init(&opt);
@@ -85,7 +85,7 @@ static mel_status simulated(elicitation *e, const elicit_args *args, const cli_r
     mel_status status = mel_noise_parse(&opt.noise, args->noise, err);
     if (status == MEL_OK)
         status = cli_load_metric(&e->truth, args->oracle + 4, err);
-    const cli_about about = cli_space_about(&e->space);
+    const cli_about about = cli_space_about(&e->space, run);
     if (status == MEL_OK)
         status = cli_match_metric(&e->truth, args->oracle + 4, cli_space_layout(&e->space), &about, err);
     if (status != MEL_OK)
@@ -102,7 +102,7 @@ static void show_options(mel_show_options *show, const elicit_args *args, const 
     show->false_alarms = names->false_alarms;
 }
 
-static mel_status make_oracle(elicitation *e, const elicit_args *args, const cli_run *run, mel_error *err)
+static mel_status make_oracle(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
 {
     cli_oracle_kind kind = CLI_ASK;
     mel_status status = cli_oracle_of(&kind, args->oracle, err);

@@ -37,7 +37,7 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
         status = mel_metric_load(&r.truth, args->truth, err);
     if (status == MEL_OK)
         status = cli_opened_make(&r.opened, args->session, &args->space, run, err);
-    const cli_about about = cli_space_about(&r.opened.space);
+    const cli_about about = cli_space_about(&r.opened.space, run);
     if (status == MEL_OK && r.truth != NULL)
         status = cli_match_metric(&r.truth, args->truth, cli_space_layout(&r.opened.space), &about, err);
     mel_report_options opt;

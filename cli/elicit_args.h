@@ -37,7 +37,7 @@ typedef struct {
 } cli_settings;
 /* What the command line says, over what an existing session (header, or NULL) was started with. */
 mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const json_t *header,
-                             const cli_space *space, const cli_run *run, mel_error *err);
+                             const cli_space *space, cli_run *run, mel_error *err);
 void cli_settings_clear(cli_settings *settings);
 
 /* melicit elicit --pool: the sessions of several respondents (args->pool, then the run's operands); no

@@ -174,7 +174,8 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
 }
 
 /* "METRIC.json:25" */
-static mel_status parse_prior(cli_settings *out, const char *text, const cli_space *space, mel_error *err)
+static mel_status parse_prior(cli_settings *out, const char *text, const cli_space *space, cli_run *run,
+                              mel_error *err)
 {
     const char *colon = strrchr(text, ':');
     double *strength = NULL;
@@ -190,7 +191,7 @@ static mel_status parse_prior(cli_settings *out, const char *text, const cli_spa
     char *file = cli_format("%.*s", (int)(colon - text), text);
     mel_metric *metric = NULL;
     mel_status status = cli_load_metric(&metric, file, err);
-    const cli_about about = cli_space_about(space);
+    const cli_about about = cli_space_about(space, run);
     if (status == MEL_OK)
         status = cli_match_metric(&metric, file, cli_space_layout(space), &about, err);
     free(file);
@@ -206,14 +207,14 @@ static mel_status parse_prior(cli_settings *out, const char *text, const cli_spa
 }
 
 static mel_status load_known(cli_settings *out, const elicit_args *args, const cli_space *space,
-                             mel_error *err)
+                             cli_run *run, mel_error *err)
 {
     if (args->known != NULL && args->known_costs != NULL)
         return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");
     const char *file = args->known != NULL ? args->known : args->known_costs;
     mel_metric *metric = NULL;
     mel_status status = cli_load_metric(&metric, file, err);
-    const cli_about about = cli_space_about(space);
+    const cli_about about = cli_space_about(space, run);
     if (status == MEL_OK)
         status = cli_match_metric(&metric, file, cli_space_layout(space), &about, err);
     if (status != MEL_OK) {
@@ -307,7 +308,7 @@ static void overlay(mel_session_options *out, const elicit_args *args, const cli
 }
 
 static mel_status fill(cli_settings *out, const elicit_args *args, const json_t *header,
-                       const cli_space *space, const cli_run *run, mel_error *err)
+                       const cli_space *space, cli_run *run, mel_error *err)
 {
     mel_session_options *opt = &out->options;
     cli_oracle_kind kind = CLI_ASK;
@@ -326,9 +327,9 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
     if (status == MEL_OK && args->until != NULL)
         status = parse_until(out, args, space, run, err);
     if (status == MEL_OK && args->prior != NULL)
-        status = parse_prior(out, args->prior, space, err);
+        status = parse_prior(out, args->prior, space, run, err);
     if (status == MEL_OK && (args->known != NULL || args->known_costs != NULL))
-        status = load_known(out, args, space, err);
+        status = load_known(out, args, space, run, err);
     if (status != MEL_OK)
         return status;
     if (header == NULL) {
@@ -349,7 +350,7 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
 }
 
 mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const json_t *header,
-                             const cli_space *space, const cli_run *run, mel_error *err)
+                             const cli_space *space, cli_run *run, mel_error *err)
 {
     *out = (cli_settings){ .memory = { .signs = NULL } };
     mel_session_options_init(&out->options);

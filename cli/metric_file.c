@@ -103,6 +103,23 @@ static bool are_roles(size_t n, const char *const *name)
     return n == 2 && strcmp(name[0], "negative") == 0 && strcmp(name[1], "positive") == 0;
 }
 
+static bool share_names(size_t n, const char *const *name, const char *const *own)
+{
+    for (size_t i = 0; i < n; i++)
+        if (cli_name_place(name[i], n, own) < n)
+            return true;
+    return false;
+}
+
+static void note_places(size_t n, const char *const *own, const char *const *name, const char *what,
+                        const char *given, cli_run *run)
+{
+    char *has = cli_name_list(n, own), *here = cli_name_list(n, name);
+    cli_note(run, "%s: the %s %s of the metric stand for %s, in this order", given, what, has, here);
+    free(has);
+    free(here);
+}
+
 static mel_status match_classes(size_t *place, size_t n, const char *const *own, const char *given,
                                 const cli_about *about, mel_error *err)
 {
@@ -112,18 +129,26 @@ static mel_status match_classes(size_t *place, size_t n, const char *const *own,
         return MEL_OK;
     for (size_t i = 0; i < n; i++)
         place[i] = i;
-    if (about->name == NULL || are_roles(n, own) || are_roles(n, about->name))
+    if (about->name == NULL)
         return MEL_OK;
-    return refuse_names(n, own, about->name, given, false, err);
+    const bool by_place = about->classes_invented || are_roles(n, own) || are_roles(n, about->name);
+    if (!by_place || share_names(n, about->name, own))
+        return refuse_names(n, own, about->name, given, false, err);
+    if (about->classes_invented)
+        note_places(n, own, about->name, "classes", given, about->run);
+    return MEL_OK;
 }
 
 static mel_status match_groups(size_t *place, size_t n, const char *const *own, const char *given,
                                const cli_about *about, mel_error *err)
 {
-    if (about->group != NULL && !cli_name_places(place, n, about->group, own, cli_name_place))
+    if (cli_name_places(place, n, about->group, own, cli_name_place))
+        return MEL_OK;
+    if (!about->groups_invented || share_names(n, about->group, own))
         return refuse_names(n, own, about->group, given, true, err);
-    for (size_t i = 0; i < n && about->group == NULL; i++)
+    for (size_t i = 0; i < n; i++)
         place[i] = i;
+    note_places(n, own, about->group, "groups", given, about->run);
     return MEL_OK;
 }
 

@@ -16,12 +16,14 @@ char **cli_metric_groups(const mel_metric *metric);
 typedef struct {
     const char *const *name;  /* of the classes; NULL: nobody has named them */
     const char *const *label; /* what the files call them, or NULL */
-    const char *const *group; /* names of the groups; NULL: nobody has named them, or there are none */
+    const char *const *group; /* names of the groups; NULL: there are none */
+    bool classes_invented, groups_invented; /* the names are the program's own */
+    cli_run *run;                           /* hears of names that were matched by place; lent */
 } cli_about;
 /* MEL_EDATA unless the metric is about such statistics; `given` is its file. Its classes and groups are
  * matched by name, and it is put into that order where it has another; names that are not the same are
- * refused with the options that say which is which. Nobody's names, and the names "negative" and "positive"
- * of two classes, match by place. */
+ * refused with the options that say which is which. Where no name is the same, nobody's names, invented ones,
+ * and the names "negative" and "positive" of two classes match by place. */
 mel_status cli_match_metric(mel_metric **metric, const char *given, const mel_layout *layout,
                             const cli_about *about, mel_error *err);
 

@@ -232,6 +232,10 @@ void cli_reading_describe(json_t *object, const cli_reading *reading)
 
 mel_status cli_reading_restore(cli_reading *reading, const json_t *object, mel_error *err)
 {
+    if (json_object_get(object, "no_header") != NULL)
+        return cli_fail(err, MEL_EDATA,
+                        "the session was started with --no-header, which became --header no; start it anew, "
+                        "or put \"header\": \"no\" in its first line in place of \"no_header\"");
     reading->delimiter = json_string_value(json_object_get(object, "delimiter"));
     reading->member = json_string_value(json_object_get(object, "member"));
     reading->zero_based = json_is_true(json_object_get(object, "zero_based"));

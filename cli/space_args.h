@@ -74,7 +74,7 @@ mel_status cli_space_make(cli_space *out, const cli_space_args *args, const cli_
                           mel_error *err);
 void cli_space_clear(cli_space *space);
 /* Its classes and groups, for cli_match_metric. */
-cli_about cli_space_about(const cli_space *space);
+cli_about cli_space_about(const cli_space *space, cli_run *run);
 /* What the statistics of questions and points are. */
 const mel_layout *cli_space_layout(const cli_space *space);
 

@@ -37,11 +37,14 @@ const mel_layout *cli_space_layout(const cli_space *space)
                                  : &binary;
 }
 
-cli_about cli_space_about(const cli_space *space)
+cli_about cli_space_about(const cli_space *space, cli_run *run)
 {
-    return (cli_about){ .name = space->unnamed ? NULL : (const char *const *)space->classes.name,
-                        .label = space->unnamed ? NULL : (const char *const *)space->classes.label,
-                        .group = space->n_rows > 0 ? (const char *const *)space->group_name : NULL };
+    return (cli_about){ .name = (const char *const *)space->classes.name,
+                        .label = (const char *const *)space->classes.label,
+                        .group = (const char *const *)space->group_name,
+                        .classes_invented = space->unnamed,
+                        .groups_invented = space->n_rows == 0,
+                        .run = run };
 }
 
 /* --- what is wanted ----------------------------------------------------------------------------- */

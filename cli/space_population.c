@@ -156,7 +156,7 @@ static mel_status match_classes(size_t *place, const char *const *name, const me
         return MEL_OK;
     for (size_t i = 0; i < k; i++)
         place[i] = i;
-    if (space->unnamed || !mel_table_has_header(table))
+    if (found == 0 && (space->unnamed || !mel_table_has_header(table)))
         return MEL_OK;
     char *columns = cli_name_list(k, name),
          *classes = cli_name_list(k, (const char *const *)space->class_name);

@@ -3,8 +3,7 @@ import json
 
 import numpy
 import pytest
-from classes import layout, metric_text
-
+from classes import layout, metric_text, unit
 
 
 @pytest.fixture
@@ -213,6 +212,56 @@ def test_metrics_are_matched_by_name(melicit, two):
     for naming in (("--positive", "yes"), ("--rename", "yes=sick,no=healthy"), ("--classes", "healthy,sick")):
         got = melicit("score", "--metric", "t.json", "--labels", "y.csv", "--predictions", "y.csv", *naming, "--json").done().json
         assert got["value"] == pytest.approx(0.8 * y.mean() + 0.6 * (1 - y.mean()))
+
+
+def test_populations_and_balls_match_metrics_by_name(melicit):
+    def plane(name, classes, a):
+        melicit.write(name, metric_text("linear", layout("confusion", "binary", 2, classes=classes), a=a))
+
+    def applied(name):
+        got = melicit("apply", "--population", "logistic:a=5,b=0.5", "--metric", name, "--json").done().json
+        return got["classifier"]["statistics"], got["classifier"]["value"], got.get("notes", [])
+
+    plane("usual.json", ["negative", "positive"], [0.6, 0.8])
+    plane("turned.json", ["positive", "negative"], [0.8, 0.6])
+    plane("other.json", ["well", "sick"], [0.6, 0.8])
+    plane("mixed.json", ["positive", "sick"], [0.6, 0.8])
+    point, value, notes = applied("usual.json")
+    assert notes == [] and applied("turned.json") == (point, value, [])
+    assert applied("other.json")[:2] == (point, value)
+    assert applied("other.json")[2] == ['other.json: the classes "well" and "sick" of the metric stand for "negative" and "positive", in this order']
+    melicit("apply", "--population", "logistic:a=5,b=0.5", "--metric", "mixed.json").refused(3, "mixed.json", '"positive" and "sick"', "--rename")
+
+
+@pytest.mark.parametrize("kind, space", [("confusion", ("--population", "softmax:1,3,5")), ("rates", ("--ball", "3", "--radius", "0.2"))])
+def test_elicitation_in_populations_and_balls_matches_by_name(melicit, kind, space):
+    for classes, a in (("012", [0.2, 0.3, 0.5]), ("210", [0.5, 0.3, 0.2]), ("201", [0.5, 0.2, 0.3])):
+        melicit.write("m.json", metric_text("diagonal-linear", layout(kind, "diagonal", 3, classes=classes), a=unit(a)))
+        found = melicit("elicit", "--oracle", "sim:m.json", "--family", "diagonal-linear", *space, "--json").done().json
+        assert found["metric"]["layout"]["classes"] == ["0", "1", "2"] and "notes" not in found
+        assert found["metric"]["coefficients"]["a"] == pytest.approx([0.2, 0.3, 0.5], abs=0.05)
+    for classes, says in ((["0", "1", "b"], "--rename"), (["0", "1", "10"], "--rename")):
+        melicit.write("m.json", metric_text("diagonal-linear", layout(kind, "diagonal", 3, classes=classes), a=unit([1, 2, 3])))
+        melicit("elicit", "--oracle", "sim:m.json", "--family", "diagonal-linear", *space).refused(3, "m.json", says)
+
+
+def test_groups_of_balls_are_matched_by_name(melicit):
+    words = ("elicit", "--oracle", "sim:m.json", "--family", "fair-linear", "--ball", "2,2", "--radius", "0.2", "--json")
+    # of the first group's prevalence: only by name is it the same metric
+    share = [[0.3, 0.6], [0.7, 0.4]]
+    melicit.write("shares.csv", "0,1\n0.3,0.6\n0.7,0.4\n")
+    found = []
+    for groups in (["1", "2"], ["2", "1"], ["a", "b"]):
+        prevalence = share if groups[0] != "2" else share[::-1]
+        shape = layout("rates", "offdiagonal", 2, groups)
+        melicit.write("m.json", metric_text("fair-linear", shape, "cost", a=unit([1, 2]), b={"1-2": unit([2, 1])}, prevalence=prevalence, **{"lambda": 0.4}))
+        found.append(melicit(*words, "--prevalence", "shares.csv").done().json)
+        assert found[-1]["metric"]["layout"]["groups"] == ["1", "2"]
+    assert found[0]["metric"] == found[1]["metric"] == found[2]["metric"]
+    assert "notes" not in found[1] and found[2]["notes"] == ['m.json: the groups "a" and "b" of the metric stand for "1" and "2", in this order']
+    melicit.write("m.json", metric_text("fair-linear", layout("rates", "offdiagonal", 2, ["1", "b"]), "cost", a=unit([1, 2]),
+                                        b={"1-2": unit([2, 1])}, prevalence=share, **{"lambda": 0.4}))
+    melicit(*words[:-1], "--prevalence", "shares.csv").refused(3, "m.json", "groups", '"b"')
 
 
 def test_groups_are_matched_by_name(melicit, two):
