@@ -193,6 +193,7 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
     const cli_want want = cli_want_of_family(family);
     if (given)
         space.found_radius = from_file.found_radius;
+    space.dataset.reading.more_files = args->until != NULL; /* a pool */
     status = cli_space_make(&e->space, given ? &space : &from_file, &want, run, err);
     return status == MEL_EDATA && !given ? cli_session_refuse_data(err, status, args->session) : status;
 }

@@ -184,6 +184,8 @@ static mel_status predict_whole(prediction *p, const cli_run *run, const predict
     mel_table *table = NULL;
     mel_status status = mel_table_read(&table, p->path, &p->reader.options, err);
     if (status == MEL_OK)
+        status = cli_reader_check(&p->reader, &args->reading, run, err);
+    if (status == MEL_OK)
         status = open_out(p, args, mel_table_rows(table), err);
     if (status == MEL_OK)
         status = predict_block(p, run, args, table, err);
@@ -212,6 +214,8 @@ static mel_status predict_stream(prediction *p, const cli_run *run, const predic
 {
     mel_stream *stream = NULL;
     mel_status status = mel_stream_open(&stream, p->path, &p->reader.options, err);
+    if (status == MEL_OK)
+        status = cli_reader_check(&p->reader, &args->reading, run, err);
     if (status == MEL_OK)
         status = predict_blocks(p, run, args, stream, err);
     mel_stream_free(stream);

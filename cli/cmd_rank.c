@@ -266,6 +266,8 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
         status = load(&r, args, run, err);
     if (status == MEL_OK)
         status = cli_metric_pool(&r.pool, args->pool, r.metric, args->prevalence, &reader.options, err);
+    if (status == MEL_OK)
+        status = cli_reader_check(&reader, &args->reading, run, err);
     r.order = cli_alloc_zero(r.pool.n, sizeof *r.order);
     r.place = cli_alloc_zero(r.pool.n, sizeof *r.place);
     if (status == MEL_OK)

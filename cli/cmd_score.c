@@ -413,11 +413,15 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
     mel_status status = check_args(args, err);
     if (status == MEL_OK)
         status = cli_reader_init(&reader, &args->reading, run, err);
+    if (args->statistics == NULL)
+        cli_reader_share(&reader);
     if (status == MEL_OK)
         status = settle_layout(&s, args, err);
     if (status == MEL_OK)
         status = args->statistics != NULL ? read_statistics(&s, args, &reader.options, err)
                                           : read_predictions(&s, args, &reader.options, err);
+    if (status == MEL_OK)
+        status = cli_reader_check(&reader, &args->reading, run, err);
     if (status == MEL_OK)
         status = print_values(run, &s, args, err);
     scoring_clear(&s);

@@ -85,6 +85,7 @@ typedef struct {
     size_t n_operands;
     char *const *operand;
     json_t *result;        /* an object, printed after a success with --json */
+    unsigned *formats;     /* what files have been read: bits 1 << mel_format; NULL: nobody asks */
     mel_status outcome;    /* the exit code of a run whose result is good as far as it goes: MEL_ESTOPPED */
     mel_progress progress; /* draws the bar and carries Ctrl-C into the library */
 } cli_run;

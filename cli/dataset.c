@@ -139,6 +139,8 @@ mel_status cli_dataset_read(cli_dataset *out, const cli_dataset_args *args, cons
     status = cli_find_data(&out->path, args->data, err);
     if (status == MEL_OK)
         status = mel_table_read(&out->table, out->path, &reader.options, err);
+    if (status == MEL_OK)
+        status = cli_reader_check(&reader, &args->reading, run, err);
     if (status == MEL_OK) {
         out->n_rows = mel_table_rows(out->table);
         status = check_columns(out->table, args, err);

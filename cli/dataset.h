@@ -16,6 +16,7 @@ typedef struct {
     bool strict, zero_based;
     cli_list columns;
     uint64_t max_rows, max_columns, max_bytes, max_categories; /* 0: the library's own limits */
+    bool more_files; /* that are read later: options that the files at hand do not read may be about them */
 } cli_reading;
 extern const cli_option cli_reading_options[];
 
@@ -28,6 +29,7 @@ typedef struct {
     mel_read_options options;
     mel_column_override *overrides;
     char **names;
+    bool *found; /* of overrides that any of several files may have */
 } cli_reader;
 /* What reading a file has to say is printed: warnings, and with --verbose how it was read. The run is lent.
  */
@@ -35,6 +37,12 @@ mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cl
 /* For rows like those that the encoder learned on: its text columns are text, whatever they look like. No
  * types are set for NPY and LIBSVM files, where the encoder says what it misses. */
 void cli_reader_expect(cli_reader *reader, const mel_encoder *encoder, const char *path);
+/* Several files are read: a --column need not be in each. Called after cli_reader_init. */
+void cli_reader_share(cli_reader *reader);
+/* Once the files have been read: MEL_EINVAL for an option that none of them, nor a file read before, reads.
+ */
+mel_status cli_reader_check(const cli_reader *reader, const cli_reading *reading, const cli_run *run,
+                            mel_error *err);
 void cli_reader_clear(cli_reader *reader);
 
 /* Is the file CSV by its name or by --format? Standard input is no file. */

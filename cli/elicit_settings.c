@@ -160,6 +160,8 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
     mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK)
         status = cli_pool_read(&pool, args->until + 5, &about, &reader.options, err);
+    if (status == MEL_OK)
+        status = cli_reader_check(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK) {
         free(out->memory.pool);
         out->memory.pool = cli_alloc_zero(pool.n * pool.size, sizeof *pool.value);
@@ -206,8 +208,8 @@ static mel_status parse_prior(cli_settings *out, const char *text, const cli_spa
     return MEL_OK;
 }
 
-static mel_status load_known(cli_settings *out, const elicit_args *args, const cli_space *space,
-                             cli_run *run, mel_error *err)
+static mel_status load_known(cli_settings *out, const elicit_args *args, const cli_space *space, cli_run *run,
+                             mel_error *err)
 {
     if (args->known != NULL && args->known_costs != NULL)
         return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");

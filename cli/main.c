@@ -55,7 +55,9 @@ static int finish(const char *who, bool json, mel_status status, mel_status outc
 static mel_status run_verb(mel_status *outcome, const cli_command *command, const cli_parsed *parsed,
                            mel_error *err)
 {
+    unsigned formats = 0;
     cli_run run = { .command = command,
+                    .formats = &formats,
                     .json = parsed->common.json,
                     .quiet = parsed->common.quiet,
                     .verbose = parsed->common.verbose,

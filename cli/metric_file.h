@@ -14,9 +14,9 @@ char **cli_metric_groups(const mel_metric *metric);
 
 /* The classes and groups that statistics are about, in their order. */
 typedef struct {
-    const char *const *name;  /* of the classes; NULL: nobody has named them */
-    const char *const *label; /* what the files call them, or NULL */
-    const char *const *group; /* names of the groups; NULL: there are none */
+    const char *const *name;                /* of the classes; NULL: nobody has named them */
+    const char *const *label;               /* what the files call them, or NULL */
+    const char *const *group;               /* names of the groups; NULL: there are none */
     bool classes_invented, groups_invented; /* the names are the program's own */
     cli_run *run;                           /* hears of names that were matched by place; lent */
 } cli_about;

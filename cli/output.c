@@ -458,18 +458,24 @@ static void say(const char *who, const char *text)
     free(clean);
 }
 
+/* One more text in a list of the result. */
+static void list_text(const cli_run *run, const char *key, const char *text)
+{
+    json_t *list = json_object_get(run->result, key);
+    if (list == NULL) {
+        list = json_array();
+        cli_put(run->result, key, list);
+    }
+    cli_push(list, cli_json_text(text));
+}
+
 void cli_warn(const cli_run *run, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
     char *text = format_list(fmt, args);
     va_end(args);
-    json_t *list = json_object_get(run->result, "warnings");
-    if (list == NULL) {
-        list = json_array();
-        cli_put(run->result, "warnings", list);
-    }
-    cli_push(list, cli_json_text(text));
+    list_text(run, "warnings", text);
     if (!run->quiet && (!run->json || isatty(STDERR_FILENO)))
         say("melicit: warning: ", text);
     free(text);
@@ -485,6 +491,16 @@ void cli_say(const char *fmt, ...)
     free(text);
 }
 
+void cli_tell_read(const cli_run *run, const char *file, const char *sentence)
+{
+    char *text = cli_format("%s: %s", file, sentence);
+    if (run->json)
+        list_text(run, "read", text);
+    else
+        say("melicit: ", text);
+    free(text);
+}
+
 void cli_note(cli_run *run, const char *fmt, ...)
 {
     if (run->result == NULL) /* nobody listens */
@@ -493,12 +509,7 @@ void cli_note(cli_run *run, const char *fmt, ...)
     va_start(args, fmt);
     char *text = format_list(fmt, args);
     va_end(args);
-    json_t *list = json_object_get(run->result, "notes");
-    if (list == NULL) {
-        list = json_array();
-        cli_put(run->result, "notes", list);
-    }
-    cli_push(list, cli_json_text(text));
+    list_text(run, "notes", text);
     if (!run->quiet && !run->json && isatty(STDERR_FILENO))
         say("melicit: ", text);
     free(text);

@@ -64,6 +64,8 @@ MEL_PRINTF(2, 3) void cli_note(cli_run *run, const char *fmt, ...);
 void cli_print_notes(const cli_run *run);
 /* A line on standard error that was asked for. */
 MEL_PRINTF(1, 2) void cli_say(const char *fmt, ...);
+/* How a file was read, for --verbose: such a line, with --json in "read" of the result instead. */
+void cli_tell_read(const cli_run *run, const char *file, const char *sentence);
 /* Talk: on standard error, only when that is a terminal, and not with --quiet. */
 MEL_PRINTF(2, 3) void cli_talk(const cli_run *run, const char *fmt, ...);
 

@@ -70,11 +70,11 @@ static mel_status fetch(wanted_space *w, size_t i, const char *upload, mel_store
 static mel_status check_keys(const json_t *space, mel_error *err)
 {
     static const char *const known[] = {
-        "data",       "probs",         "labels",       "groups", "population",    "ball",    "radius",
-        "positive",   "classes",       "smooth",       "label",  "group",         "weights", "skip",
-        "columns",    "delimiter",     "header",       "l2",     "test_share",    "kind",    "evidence",
-        "prevalence", "radius_method", "found_radius", "rename", "probs_columns", "decimal", "encoding",
-        "member",     "zero_based"
+        "data",       "probs",         "labels",   "groups",     "population",    "ball",
+        "radius",     "positive",      "classes",  "smooth",     "label",         "group",
+        "weights",    "skip",          "columns",  "delimiter",  "header",        "l2",
+        "test_share", "kind",          "evidence", "prevalence", "radius_method", "found_radius",
+        "rename",     "probs_columns", "decimal",  "encoding",   "member",        "zero_based"
     };
     const char *key;
     json_t *value;

@@ -98,6 +98,7 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
     mel_status status = load(w, job->classifier, err);
     if (status == MEL_OK)
         status = cli_reader_init(&reader, job->reading, run, err);
+    cli_reader_share(&reader);
     if (status == MEL_OK)
         status = cli_read_probabilities(&w->proba, job->probs, &w->classes, &reader.options, err);
     if (status == MEL_OK && w->proba.n_classes != w->of.n_classes)
@@ -109,6 +110,8 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
         status = cli_order_columns(&w->proba, job->probs, job->columns, &w->classes, err);
     if (status == MEL_OK)
         status = read_groups(w, job, &reader.options, err);
+    if (status == MEL_OK)
+        status = cli_reader_check(&reader, job->reading, run, err);
     cli_reader_clear(&reader);
     return status;
 }

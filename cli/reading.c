@@ -119,14 +119,16 @@ static mel_status set_delimiter(char *delimiter, const char *text, mel_error *er
 }
 
 /* How files were read is said with --verbose; what may not be meant is a warning. */
-static void say_notice(void *user, const char *file, const char *sentence, bool is_warning)
+static void say_notice(void *user, const char *file, mel_format format, const char *sentence, bool is_warning)
 {
     const cli_run *run = user;
     const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
+    if (run->formats != NULL)
+        *run->formats |= 1U << format;
     if (is_warning)
         cli_warn(run, "%s: %s", name, sentence);
-    else if (run->verbose && !run->json)
-        cli_say("%s: %s", name, sentence);
+    else if (run->verbose)
+        cli_tell_read(run, name, sentence);
 }
 
 static void add_override(cli_reader *reader, char *name, mel_column_type type)
@@ -182,6 +184,48 @@ mel_status cli_reader_init(cli_reader *out, const cli_reading *reading, const cl
     if (status != MEL_OK)
         cli_reader_clear(out);
     return status;
+}
+
+void cli_reader_share(cli_reader *reader)
+{
+    reader->found = cli_alloc_zero(reader->options.n_overrides + 1, sizeof *reader->found);
+    reader->options.overrides_found = reader->found;
+}
+
+/* Every option that not all formats read, and the format that does. */
+static mel_status check_formats(const cli_reading *reading, unsigned were_read, mel_error *err)
+{
+    const struct {
+        const char *option;
+        bool given;
+        mel_format format;
+    } table[] = { { "delimiter", reading->delimiter != NULL, MEL_FORMAT_CSV },
+                  { "decimal", reading->decimal != 0, MEL_FORMAT_CSV },
+                  { "header", reading->header != 0, MEL_FORMAT_CSV },
+                  { "encoding", reading->encoding != 0, MEL_FORMAT_CSV },
+                  { "column", reading->columns.n > 0, MEL_FORMAT_CSV },
+                  { "zero-based", reading->zero_based, MEL_FORMAT_LIBSVM },
+                  { "member", reading->member != NULL, MEL_FORMAT_NPZ } };
+    static const char *const called[] = {
+        [MEL_FORMAT_CSV] = "CSV", [MEL_FORMAT_LIBSVM] = "LIBSVM", [MEL_FORMAT_NPZ] = "NPZ"
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].given && (were_read & 1U << table[i].format) == 0)
+            return cli_fail(err, MEL_EINVAL, "--%s is for %s files, and none was read", table[i].option,
+                            called[table[i].format]);
+    return MEL_OK;
+}
+
+mel_status cli_reader_check(const cli_reader *reader, const cli_reading *reading, const cli_run *run,
+                            mel_error *err)
+{
+    if (run->formats == NULL || reading->more_files)
+        return MEL_OK;
+    for (size_t i = 0; i < reading->columns.n && reader->found != NULL; i++)
+        if (!reader->found[i] && (*run->formats & 1U << MEL_FORMAT_CSV) != 0)
+            return cli_fail(err, MEL_EINVAL, "--column %s: none of the CSV files has such a column",
+                            reading->columns.item[i]);
+    return check_formats(reading, *run->formats, err);
 }
 
 /* Has the file columns of numbers only, by its name or by --format? */
@@ -258,6 +302,7 @@ void cli_reader_clear(cli_reader *reader)
         free(reader->names[i]);
     free(reader->names);
     free(reader->overrides);
+    free(reader->found);
     *reader = (cli_reader){ 0 };
 }
 

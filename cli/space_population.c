@@ -282,6 +282,8 @@ static mel_status new_ball(cli_space *space, const cli_space_args *args, const c
         status = cli_reader_init(&reader, &args->dataset.reading, run, err);
         if (status == MEL_OK)
             status = read_prevalence(prevalence, args->prevalence, space, &reader.options, err);
+        if (status == MEL_OK)
+            status = cli_reader_check(&reader, &args->dataset.reading, run, err);
         cli_reader_clear(&reader);
         if (status == MEL_OK)
             status = check_prevalence(prevalence, args->prevalence, k, m, err);

@@ -163,12 +163,15 @@ mel_status cli_rows_from_probabilities(cli_space *space, const cli_space_args *a
     cli_classes classes = { 0 };
     cli_reader reader = { 0 };
     mel_status status = cli_reader_init(&reader, &args->dataset.reading, run, err);
+    cli_reader_share(&reader);
     if (status == MEL_OK)
         status = read_labels(&labels, &classes, args, &reader.options, err);
     if (status == MEL_OK)
         status = cli_read_probabilities(&proba, args->probs, &classes, &reader.options, err);
     if (status == MEL_OK && args->groups != NULL)
         status = read_codes(&groups, true, args, &reader.options, err);
+    if (status == MEL_OK)
+        status = cli_reader_check(&reader, &args->dataset.reading, run, err);
     if (status == MEL_OK)
         status = take_rows(space, args, &proba, &labels, &classes, &groups, err);
     mel_proba_clear(&proba);

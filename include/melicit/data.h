@@ -53,7 +53,8 @@ typedef struct {
 
 /* Called once a file has been read, first with what was found (mel_table_how), then with each warning. */
 typedef struct {
-    void (*call)(void *user, const char *file, const char *sentence, bool is_warning); /* NULL: nobody */
+    void (*call)(void *user, const char *file, mel_format format, const char *sentence,
+                 bool is_warning); /* NULL: nobody */
     void *user;
 } mel_notice;
 
@@ -70,6 +71,7 @@ typedef struct {
     bool zero_based;      /* LIBSVM: indices start at 0 */
     const mel_column_override *overrides; /* CSV: types of columns by name, instead of finding them */
     size_t n_overrides;
+    bool *overrides_found; /* set for each column that the file has; NULL: a file without one is refused */
     size_t max_rows;       /* 100 million */
     size_t max_columns;    /* 100,000 */
     uint64_t max_bytes;    /* 8 GiB of text after unpacking */

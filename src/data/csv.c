@@ -242,9 +242,13 @@ static mel_status apply_overrides(mel_csv *csv, mel_error *err)
         const mel_column_override *o = &csv->opt.overrides[i];
         const size_t n = strlen(o->name);
         const uint32_t j = mel_dict_find(csv->names, o->name, n, mel_dict_hash(o->name, n));
-        if (j == MEL_MISSING)
+        if (j == MEL_MISSING && csv->opt.overrides_found == NULL)
             return mel_fail_no_column(csv->names, o->name, err);
+        if (j == MEL_MISSING)
+            continue;
         csv->column[j].declared = o->type;
+        if (csv->opt.overrides_found != NULL)
+            csv->opt.overrides_found[i] = true;
     }
     csv->opt.overrides = NULL;
     csv->opt.n_overrides = 0;

@@ -160,6 +160,27 @@ mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *
     return codes != NULL ? refuse_missing_words(table, column, err) : MEL_OK;
 }
 
+/* Whole numbers from 2^53 on that were different in the file may be the same double. */
+static mel_status refuse_inexact(const mel_table *table, size_t column, mel_error *err)
+{
+    static const double exact = 9007199254740992.0;
+    const double *numbers = table->column[column].numbers;
+    size_t row = 0;
+    while (row < table->n_rows && !(fabs(numbers[row]) >= exact))
+        row++;
+    if (row == table->n_rows)
+        return MEL_OK;
+    const char *name = mel_table_column_name(table, column);
+    const bool csv = table->format == MEL_FORMAT_CSV;
+    return mel_fail(err, MEL_EDATA,
+                    "%s: row %zu, column %s: names that are numbers of 2^53 and beyond are not told apart; "
+                    "%s%s%s",
+                    mel_show_file(table->name).text, mel_table_row_number(table, row),
+                    mel_show_text(name).text,
+                    csv ? "read the column as text (--column " : "store them as text, or with fewer digits",
+                    csv ? name : "", csv ? ":text)" : "");
+}
+
 /* Distinct values of a column without missing cells, ascending; freed by the caller. */
 static mel_status distinct_numbers(double **out, size_t *n, const double *numbers, size_t n_rows,
                                    mel_error *err)
@@ -247,7 +268,9 @@ static mel_status label_column(mel_labels *out, const mel_table *table, size_t c
         return status != MEL_OK ? status : label_texts(out, c, table->n_rows, err);
     double *values = NULL;
     size_t n_values = 0;
-    status = distinct_numbers(&values, &n_values, c->numbers, table->n_rows, err);
+    status = refuse_inexact(table, column, err);
+    if (status == MEL_OK)
+        status = distinct_numbers(&values, &n_values, c->numbers, table->n_rows, err);
     if (status != MEL_OK)
         return status;
     status = label_numbers(out, c->numbers, table->n_rows, values, n_values, err);
@@ -375,6 +398,8 @@ mel_status mel_table_labels_as(mel_labels *out, const mel_table *table, const ch
     mel_status status = mel_table_need(&j, table, column, err);
     if (status == MEL_OK)
         status = mel_refuse_missing(table, j, err);
+    if (status == MEL_OK && table->column[j].type == MEL_COLUMN_NUMBER)
+        status = refuse_inexact(table, j, err);
     if (status == MEL_OK)
         status = mel_labels_new(out, table->n_rows, n_classes, err);
     for (size_t k = 0; status == MEL_OK && k < n_classes; k++)

@@ -84,12 +84,12 @@ mel_status mel_notes_check(const mel_notes *notes, bool strict, mel_error *err)
                : MEL_OK;
 }
 
-void mel_notes_say(const mel_notes *notes, const char *file, const mel_notice *notice)
+void mel_notes_say(const mel_notes *notes, const char *file, mel_format format, const mel_notice *notice)
 {
     if (notice->call == NULL)
         return;
     if (notes->how != NULL)
-        notice->call(notice->user, file, notes->how, false);
+        notice->call(notice->user, file, format, notes->how, false);
     for (size_t i = 0; i < notes->n_warnings; i++)
-        notice->call(notice->user, file, notes->warning[i], true);
+        notice->call(notice->user, file, format, notes->warning[i], true);
 }

@@ -55,6 +55,8 @@ mel_status mel_read_options_take(mel_read_options *out, const mel_read_options *
 
 mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *opt, mel_error *err)
 {
+    if (opt->overrides_found != NULL) /* they are for other files */
+        return MEL_OK;
     for (size_t i = 0; i < opt->n_overrides; i++)
         if (mel_table_find(table, opt->overrides[i].name) == SIZE_MAX)
             return mel_fail_no_column(table->names, opt->overrides[i].name, err);
@@ -192,7 +194,7 @@ mel_status mel_table_read(mel_table **out, const char *path, const mel_read_opti
         status = read_source(out, source, path, &options, err);
     if (status != MEL_OK)
         return mel_fail_in(err, status, "%s", mel_show_file(path).text);
-    mel_notes_say(&(*out)->notes, path, &options.notice);
+    mel_notes_say(&(*out)->notes, path, (*out)->format, &options.notice);
     return MEL_OK;
 }
 
@@ -210,6 +212,6 @@ mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, c
         status = read_source(out, source, name, &options, err);
     if (status != MEL_OK)
         return mel_fail_in(err, status, "%s", mel_show_file(name).text);
-    mel_notes_say(&(*out)->notes, name, &options.notice);
+    mel_notes_say(&(*out)->notes, name, (*out)->format, &options.notice);
     return MEL_OK;
 }

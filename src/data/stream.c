@@ -57,7 +57,7 @@ mel_status mel_stream_open(mel_stream **out, const char *path, const mel_read_op
         mel_stream_free(stream);
         return status;
     }
-    mel_notes_say(&stream->csv.notes, path, &options.notice);
+    mel_notes_say(&stream->csv.notes, path, MEL_FORMAT_CSV, &options.notice);
     *out = stream;
     return MEL_OK;
 }

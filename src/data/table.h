@@ -29,7 +29,7 @@ void mel_notes_clear(mel_notes *notes);
 /* MEL_EDATA with the first warning where warnings are refused. */
 mel_status mel_notes_check(const mel_notes *notes, bool strict, mel_error *err);
 /* Tells the caller of a reader. */
-void mel_notes_say(const mel_notes *notes, const char *file, const mel_notice *notice);
+void mel_notes_say(const mel_notes *notes, const char *file, mel_format format, const mel_notice *notice);
 /* "4,000" */
 typedef struct {
     char text[32];

@@ -156,13 +156,13 @@ static mel_status take_names(mel_proba *out, const mel_table *table, mel_error *
 }
 
 /* MEL_EDATA under strict reading; else the caller hears of it. */
-static mel_status report(const mel_notes *notes, const char *path, const mel_read_options *opt,
+static mel_status report(const mel_notes *notes, const mel_table *table, const mel_read_options *opt,
                          mel_error *err)
 {
     const mel_status status = mel_notes_check(notes, opt->strict, err);
     if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_show_file(path).text);
-    mel_notes_say(notes, path, &opt->notice);
+        return mel_fail_in(err, status, "%s", mel_show_file(table->name).text);
+    mel_notes_say(notes, table->name, table->format, &opt->notice);
     return MEL_OK;
 }
 
@@ -182,7 +182,7 @@ mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_optio
     if (status == MEL_OK)
         status = take_names(&proba, table, err);
     if (status == MEL_OK)
-        status = report(&notes, path, &options, err);
+        status = report(&notes, table, &options, err);
     mel_notes_clear(&notes);
     mel_table_free(table);
     if (status != MEL_OK) {

@@ -23,3 +23,84 @@ def test_float32_probabilities_are_not_worth_a_warning(melicit):
     assert "warnings" not in got
     numpy.save(melicit.folder / "p.npy", p + numpy.array([2e-6, 0, 0]))
     melicit("space", "--probs", "p.npy", "--labels", "y.npy", "--strict").refused(3, "p.npy", "sum to 1")
+
+
+def test_labels_that_doubles_do_not_tell_apart(melicit):
+    big = 2**60
+    y, d = [big, big + 1, 5] * 20, [big, big, 5] * 20
+    words = ("score", "--labels", "y.csv", "--predictions", "d.csv", "--metric", "m.json")
+    melicit.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 3, classes=map(str, [big, big + 1, 5])), a=[1, 1, 1]))
+    column(melicit, "y.csv", "label", y)
+    column(melicit, "d.csv", "decision", d)
+    melicit(*words).refused(3, "y.csv", "row 2", "2^53", "--column label:text")
+    told = ("--column", "label:text", "--column", "decision:text")
+    assert melicit(*words, *told, "--json").done().json["value"] == pytest.approx(2 / 3)
+    column(melicit, "g.csv", "group", y)
+    small = ("score", "--labels", "s.csv", "--predictions", "s.csv", "--named", "accuracy")
+    column(melicit, "s.csv", "label", [0, 1] * 30)
+    melicit(*small, "--groups", "g.csv").refused(3, "g.csv", "row 2", "--column group:text")
+    numpy.save(melicit.folder / "y.npy", numpy.array(y))
+    melicit("score", "--labels", "y.npy", "--predictions", "y.npy", "--metric", "m.json").refused(3, "y.npy", "row 1", "2^53", "text")
+    melicit("score", "--labels", "s.csv", "--predictions", "y.npy", "--named", "accuracy").refused(3, "y.npy", "row 1", "2^53")
+    numpy.save(melicit.folder / "t.npy", numpy.array(y, dtype=str))
+    assert melicit("score", "--labels", "t.npy", "--predictions", "t.npy", "--metric", "m.json", "--json").done().json["value"] == 1
+
+
+# --- options ------------------------------------------------------------------------------------------
+
+FOR_CSV = [("--decimal", ","), ("--delimiter", ";"), ("--header", "yes"), ("--encoding", "latin-1")]
+
+
+@pytest.fixture
+def formats(melicit):
+    """The same rows in every format, and probabilities with their labels."""
+    rng = numpy.random.default_rng(7)
+    y = rng.integers(0, 2, 200)
+    x = numpy.round(rng.normal(size=200) + 2 * y, 3)
+    numpy.save(melicit.folder / "t.npy", numpy.column_stack([x, y]))
+    numpy.savez(melicit.folder / "t.npz", x=numpy.column_stack([x, y]))
+    melicit.write("t.csv", "c1,c2\n" + "".join(f"{v},{w}\n" for v, w in zip(x, y)))
+    melicit.write("t.svm", "".join(f"{w} 1:{v}\n" for v, w in zip(x, y)))
+    p = 1 / (1 + numpy.exp(-x))
+    numpy.save(melicit.folder / "p.npy", numpy.column_stack([1 - p, p]))
+    numpy.save(melicit.folder / "y.npy", y)
+    melicit.write("y.csv", "label\n" + "".join(f"{w}\n" for w in y))
+    melicit.write("semicolons.csv", "name;tp;tn\na;0,25;0,5\nb;0,375;0,25\n")
+    melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2), a=[0.6, 0.8]))
+
+
+@pytest.mark.parametrize("file, label, words", [
+    *(("t.npy", "c2", words) for words in [*FOR_CSV, ("--member", "x"), ("--zero-based",)]),
+    *(("t.npz", "c2", words) for words in [*FOR_CSV, ("--zero-based",)]),
+    *(("t.svm", "label", words) for words in [*FOR_CSV, ("--member", "x")]),
+    *(("t.csv", "c2", words) for words in [("--member", "x"), ("--zero-based",)]),
+])
+def test_options_that_the_format_does_not_read(melicit, formats, file, label, words):
+    melicit("train", "--data", file, "--label", label, *words).refused(2, words[0], "none was read")
+    melicit("train", "--data", file, "--label", label, "--test-share", 0, "--out", "model.json").done()
+    melicit("predict", "--model", "model.json", "--data", file, *words, "--out", "o.csv").refused(2, words[0])
+    assert not (melicit.folder / "o.csv").exists()
+
+
+def test_an_option_is_fine_if_one_of_the_files_reads_it(melicit, formats):
+    space = ("space", "--probs", "p.npy", "--labels")
+    for words in FOR_CSV[2:]:
+        melicit(*space, "y.csv", *words).done()
+        melicit(*space, "y.npy", *words).refused(2, words[0], "CSV")
+    melicit(*space, "y.csv", "--column", "label:text").done()
+    melicit(*space, "y.csv", "--column", "lable:text").refused(2, "--column lable:text")
+    melicit(*space, "y.npy", "--column", "c1:text").refused(2, "--column", "CSV")
+    melicit("train", "--data", "t.npz", "--label", "c2", "--member", "x").done()
+    melicit("score", "--labels", "y.npy", "--predictions", "y.csv", "--named", "accuracy", "--delimiter", ",").done()
+    melicit("score", "--labels", "y.npy", "--predictions", "y.npy", "--named", "accuracy", "--delimiter", ",").refused(2, "--delimiter")
+    melicit("rank", "--metric", "m.json", "--pool", "semicolons.csv", "--zero-based").refused(2, "--zero-based", "LIBSVM")
+    elicit = ("elicit", "--oracle", "sim:m.json", "--probs", "p.npy", "--labels", "y.npy", "--json")
+    melicit(*elicit[:-1], "--decimal", ",").refused(2, "--decimal")
+    melicit(*elicit, "--until", "rank:semicolons.csv", "--decimal", ",").done()
+
+
+def test_how_files_were_read_as_json(melicit, formats):
+    got = melicit("space", "--probs", "p.npy", "--labels", "y.csv", "--verbose", "--json").done()
+    assert got.err == "" and len(got.json["read"]) == 2
+    assert got.json["read"][0].startswith("p.npy: ") and "header in row 1, 200 rows" in got.json["read"][1]
+    assert "read" not in melicit("space", "--probs", "p.npy", "--labels", "y.csv", "--json").done().json

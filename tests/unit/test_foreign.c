@@ -660,9 +660,10 @@ typedef struct {
     char last[400];
 } heard;
 
-static void hear(void *user, const char *file, const char *sentence, bool is_warning)
+static void hear(void *user, const char *file, mel_format format, const char *sentence, bool is_warning)
 {
     heard *h = user;
+    assert_int_equal(format, MEL_FORMAT_CSV);
     h->how += !is_warning;
     h->warnings += is_warning;
     (void)snprintf(h->last, sizeof h->last, "%s: %s", file, sentence);
