@@ -7,18 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-/* Would the cell read back as something else without quotes? Blanks at its ends are trimmed; nothing, "?"
- * and "NA" are missing values. */
+/* Could the cell read back as something else without quotes: as several, or as a missing one? */
 static bool needs_quotes(const char *text)
 {
-    const size_t n = strlen(text);
-    return n == 0 || text[strcspn(text, ",\"\r\n")] != '\0' || is_blank(text[0]) || is_blank(text[n - 1]) ||
-           strcmp(text, "?") == 0 || strcmp(text, "NA") == 0;
+    return text[strcspn(text, ",;|\t \"\r\n")] != '\0' || mel_is_missing_word(text);
 }
 
 static void write_cell(FILE *stream, const char *text)

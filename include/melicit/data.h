@@ -89,6 +89,10 @@ typedef struct {
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 
+/* Would a CSV cell with this text and no quotes be missing, among numbers at least? Nothing, "?", "NA", ...
+ */
+MEL_API bool mel_is_missing_word(const char *text);
+
 /* Reads a whole file ("-": standard input). A refusal (MEL_EDATA, MEL_ELIMIT) names file, row, column and
  * value. Categories are numbered in the order in which they appear. */
 MEL_API mel_status mel_table_read(mel_table **out, const char *path, const mel_read_options *opt,

@@ -319,6 +319,7 @@ static bool prepare_chunk(mel_csv *csv, size_t i, const mel_csv_span *span, size
         f->kind = kind;
         f->has_text = false;
         f->has_quoted_word = false;
+        f->has_bare_word = false;
         f->declared = csv->column[j].declared == MEL_COLUMN_TEXT;
         f->numbers = stored && !text ? table->column[j].numbers + first : NULL;
         f->codes = stored && text ? table->column[j].codes + first : NULL;
@@ -650,6 +651,7 @@ static mel_status merge_findings(mel_csv *csv, mel_error *err)
             const mel_csv_finding *f = &csv->chunk[i].finding[j];
             column->has_text |= f->has_text;
             column->has_quoted_word |= f->has_quoted_word;
+            column->has_bare_word |= f->has_bare_word;
             if (column->huge_row == 0 && f->huge_row != 0) {
                 column->huge_row = f->huge_row;
                 column->huge = f->huge;
@@ -828,6 +830,7 @@ mel_status mel_csv_finish_table(const mel_csv *csv, mel_table *table, mel_error 
         table->column[j].type = dict != NULL ? MEL_COLUMN_TEXT : MEL_COLUMN_NUMBER;
         table->column[j].dict = dict != NULL ? mel_dict_share(dict) : NULL;
         table->column[j].declared = csv->column[j].declared != MEL_COLUMN_AUTO;
+        table->column[j].all_names = table->column[j].declared || !csv->column[j].has_bare_word;
     }
     return mel_notes_copy(&table->notes, &csv->notes, err);
 }

@@ -18,6 +18,7 @@ typedef struct {
     bool has_text;            /* not a column of plain numbers after all */
     bool has_number;          /* in the first rows */
     bool has_quoted_word;     /* read as missing */
+    bool has_bare_word;       /* read as text, though it may stand for missing */
     mel_csv_kind kind;        /* how this pass reads it */
     mel_tally_verdict verdict;
     mel_dict *dict;  /* of a column that is read as text */

@@ -285,6 +285,7 @@ static inline const char *text_cell(mel_csv_chunk *chunk, const mel_csv_job *job
     mel_csv_finding *finding = &chunk->finding[column];
     uint32_t code = MEL_MISSING;
     if (!is_missing_text(c, finding->declared)) {
+        finding->has_bare_word |= !c.quoted && is_missing_number(c);
         const uint64_t hash = mel_dict_hash(c.text, c.n);
         code = mel_dict_find(finding->known, c.text, c.n, hash);
         if (code == MEL_MISSING && (code = fresh_code(chunk, finding, c, hash)) == MEL_MISSING)

@@ -127,12 +127,13 @@ static bool is_missing_label(const mel_dict *dict, uint32_t code)
     return strcmp(text, "-") != 0 || mel_dict_find(dict, "+", 1, mel_dict_hash("+", 1)) == MEL_MISSING;
 }
 
-/* A class is not called None by accident: only in a column that the caller declared to be text. */
+/* A class is not called None by accident: only in quotes, or in a column that the caller declared to be text.
+ */
 static mel_status refuse_missing_words(const mel_table *table, size_t column, mel_error *err)
 {
     const mel_column *c = &table->column[column];
     bool any = false;
-    for (uint32_t code = 0; !c->declared && code < c->dict->n; code++)
+    for (uint32_t code = 0; !c->all_names && code < c->dict->n; code++)
         any |= is_missing_label(c->dict, code);
     for (size_t i = 0; any && i < table->n_rows; i++) {
         if (!is_missing_label(c->dict, c->codes[i]))
@@ -141,7 +142,7 @@ static mel_status refuse_missing_words(const mel_table *table, size_t column, me
         return mel_fail(
             err, MEL_EDATA,
             "%s: row %zu, column %s: %s stands for a missing value; if it is meant as a name, read "
-            "the column as text (--column %s:text)",
+            "the column as text (--column %s:text), or put it in quotes",
             mel_show_file(table->name).text, mel_table_row_number(table, i), mel_show_text(name).text,
             mel_show_text(mel_dict_text(c->dict, c->codes[i])).text, name);
     }

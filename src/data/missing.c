@@ -1,6 +1,8 @@
 /* Words that stand for a missing cell. */
 #include "data/missing.h"
 
+#include "melicit/data.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -34,6 +36,11 @@ bool mel_missing_number(const char *text, size_t n)
         if (n == strlen(words[i].word) && strncasecmp(words[i].word, text, n) == 0)
             return true;
     return mel_missing_declared(text, n);
+}
+
+bool mel_is_missing_word(const char *text)
+{
+    return mel_missing_number(text, strlen(text));
 }
 
 bool mel_missing_text(const char *text, size_t n)

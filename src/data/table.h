@@ -11,7 +11,8 @@ typedef struct {
     double *numbers;
     uint32_t *codes;
     mel_dict *dict; /* categories of a text column */
-    bool declared;  /* its type was given by the caller: "None" is a text there, not a missing value */
+    bool declared;  /* its type was given by the caller */
+    bool all_names; /* "None" is a text here, not a missing value: declared so, or in quotes wherever it is */
 } mel_column;
 
 /* What a reader has to say about a file: see mel_table_how and mel_table_warning. */

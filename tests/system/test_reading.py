@@ -104,3 +104,46 @@ def test_how_files_were_read_as_json(melicit, formats):
     assert got.err == "" and len(got.json["read"]) == 2
     assert got.json["read"][0].startswith("p.npy: ") and "header in row 1, 200 rows" in got.json["read"][1]
     assert "read" not in melicit("space", "--probs", "p.npy", "--labels", "y.csv", "--json").done().json
+
+
+# --- what predict writes ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [
+    ("null", "yes"), ("N/A", "yes"), ("NaN", "yes"), ("None", "yes"), ("+", "-"), ("?", "yes"), ("none", "nan"),
+    ("class 1", "class 2"), ("a;b", "c;d"), ("a|1", "a|2"), (" x", "x"), ('say "hi"', "x,y"),
+])
+def test_predictions_read_back(melicit, names):
+    rng = numpy.random.default_rng(11)
+    y = rng.integers(0, 2, 120)
+    x = numpy.round(rng.normal(size=120) + 2.5 * y, 3)
+    cells = ['"' + name.replace('"', '""') + '"' for name in names]
+    told = ("--column", "label:text")
+    melicit.write("t.csv", "x,label\n" + "".join(f"{v},{cells[w]}\n" for v, w in zip(x, y)))
+    column(melicit, "y.csv", "label", [cells[w] for w in y])
+    melicit("train", "--data", "t.csv", "--test-share", 0, "--out", "m.json", *told).done()
+    predict = ("predict", "--model", "m.json", "--data", "t.csv", "--out")
+    melicit(*predict, "d.csv", "--decisions").done()
+    melicit(*predict, "d.npy", "--decisions").done()
+    got = [melicit("score", "--labels", "y.csv", "--predictions", d, "--named", "accuracy", *told, "--json").done().json["scores"][0]["accuracy"]
+           for d in ("d.csv", "d.npy")]
+    assert got[0] == got[1] > 0.8
+    melicit(*predict, "p.csv").done()
+    melicit(*predict, "p.npy").done()
+    spaces = [melicit("space", "--probs", p, "--labels", "y.csv", *told, "--json").done().json["vertices"] for p in ("p.csv", "p.npy")]
+    assert numpy.allclose(*spaces, atol=1e-12)
+    for threshold in (0, 1):  # all decisions alike
+        melicit(*predict, "d.csv", "--decisions", "--threshold", threshold).done()
+        got = melicit("score", "--labels", "y.csv", "--predictions", "d.csv", "--named", "accuracy", *told, "--json").done().json
+        second = sorted(names).index(names[1])
+        assert got["scores"][0]["accuracy"] == pytest.approx((y == 1).mean() if (threshold == 0) == (second == 1) else (y == 0).mean())
+
+
+def test_a_quoted_word_among_numbers_is_still_missing(melicit):
+    column(melicit, "y.csv", "label", ["0", "1"] * 10)
+    column(melicit, "d.csv", "decision", ["0", '"NA"'] * 10)
+    melicit("score", "--labels", "y.csv", "--predictions", "d.csv", "--named", "accuracy").refused(3, "d.csv", "row 3", "missing")
+    column(melicit, "d.csv", "decision", ["None", '"None"', "yes"] * 10)
+    column(melicit, "y.csv", "label", ['"None"', '"None"', "yes"] * 10)
+    words = ("score", "--labels", "y.csv", "--predictions", "d.csv", "--named", "accuracy")
+    melicit(*words).refused(3, "d.csv", "row 2", "missing", "quotes")
