@@ -1,5 +1,6 @@
 /* melicit score: the value of a metric for classifiers given by their statistics or by their predictions. */
 #include "classes.h"
+#include "columns.h"
 #include "command.h"
 #include "dataset.h"
 #include "metric_file.h"
@@ -193,8 +194,8 @@ static mel_status read_groups(files *f, const scoring *s, const score_args *args
     if (status != MEL_OK || m == 0)
         return status;
     char **group = cli_metric_groups(s->metric);
-    status = mel_table_labels_as(&f->groups, f->table[2], column_of(f->table[2]), m,
-                                 (const char *const *)group, err);
+    status =
+        cli_take_groups(&f->groups, f->table[2], column_of(f->table[2]), m, (const char *const *)group, err);
     cli_names_free(group, m);
     return status;
 }
@@ -229,7 +230,9 @@ static mel_status count_rows(scoring *s, const files *f, mel_error *err)
     const cli_decided rows = { .n = f->truth.n_rows,
                                .truth = f->truth.code,
                                .predicted = f->predicted.code,
-                               .group = grouped ? f->groups.code : NULL };
+                               .group = grouped ? f->groups.code : NULL,
+                               .class_name = (const char *const *)f->classes.name,
+                               .group_name = (const char *const *)f->groups.name };
     s->pool.size = mel_layout_size(&s->layout);
     s->pool.name = cli_alloc_zero(1 + further, sizeof *s->pool.name);
     s->pool.value = cli_alloc_zero((1 + further) * s->pool.size, sizeof *s->pool.value);
@@ -241,7 +244,7 @@ static mel_status count_rows(scoring *s, const files *f, mel_error *err)
         s->pool.positives[i] = share_of_positives(&rows, f->groups_found.code, only);
         status = cli_count_statistics(s->pool.value + i * s->pool.size, &s->layout, &rows,
                                       f->groups_found.code, only, err);
-        if (status != MEL_OK)
+        if (status != MEL_OK && i > 0)
             status = cli_fail_in(err, status, s->pool.name[i]);
     }
     return status;

@@ -20,6 +20,54 @@ mel_status cli_read_column(mel_table **table, const char **column, const char *p
     return MEL_OK;
 }
 
+mel_status cli_take_groups(mel_labels *out, const mel_table *table, const char *column, size_t n,
+                           const char *const *name, mel_error *err)
+{
+    const mel_status status = mel_table_labels_as(out, table, column, n, name, err);
+    if (status != MEL_EDATA)
+        return status;
+    char *groups = cli_name_list(n, name), *why = cli_format("%s", err->text);
+    (void)cli_fail(err, status, "%s: the groups are %s", why, groups);
+    free(groups);
+    free(why);
+    return status;
+}
+
+/* The first column that has none of the names, where all of them have one; SIZE_MAX: there is no such. */
+static size_t strange_column(const mel_table *table, size_t n, const char *const *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (mel_table_find(table, name[i]) == SIZE_MAX)
+            return SIZE_MAX;
+    size_t at = 0;
+    while (at < mel_table_columns(table) && cli_name_place(mel_table_column_name(table, at), n, name) < n)
+        at++;
+    return at < mel_table_columns(table) ? at : SIZE_MAX;
+}
+
+/* Columns that are no probabilities were refused as such: says instead that they are no class's. */
+static void explain_columns(const char *path, const cli_classes *c, const mel_read_options *read,
+                            mel_error *err)
+{
+    mel_read_options silent = *read;
+    silent.notice = (mel_notice){ 0 };
+    mel_table *table = NULL;
+    mel_error other;
+    if (strcmp(path, "-") == 0 || mel_table_read(&table, path, &silent, &other) != MEL_OK)
+        return;
+    const char *const *label = (const char *const *)c->label, *const *name = (const char *const *)c->name;
+    size_t at = strange_column(table, c->n, label);
+    if (at == SIZE_MAX)
+        at = strange_column(table, c->n, name);
+    if (at != SIZE_MAX && mel_table_has_header(table)) {
+        char *classes = cli_name_list(c->n, label);
+        (void)cli_fail(err, MEL_EDATA, "%s: column \"%s\" is none of the classes %s; leave it out", path,
+                       mel_table_column_name(table, at), classes);
+        free(classes);
+    }
+    mel_table_free(table);
+}
+
 mel_status cli_read_probabilities(mel_proba *out, const char *path, const cli_classes *classes,
                                   const mel_read_options *read, mel_error *err)
 {
@@ -28,6 +76,8 @@ mel_status cli_read_probabilities(mel_proba *out, const char *path, const cli_cl
     expecting.expected_names = called;
     expecting.n_expected_names = 2 * classes->n;
     const mel_status status = mel_proba_read(out, path, &expecting, err);
+    if (status == MEL_EDATA)
+        explain_columns(path, classes, &expecting, err);
     free(called);
     return status;
 }

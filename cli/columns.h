@@ -10,6 +10,9 @@
  * *column is lent by the table. */
 mel_status cli_read_column(mel_table **table, const char **column, const char *path, const char *name,
                            const char *option, const mel_read_options *read, mel_error *err);
+/* The groups of rows, by names that are known. */
+mel_status cli_take_groups(mel_labels *out, const mel_table *table, const char *column, size_t n,
+                           const char *const *name, mel_error *err);
 /* mel_proba_read of a file whose header, if any, names these classes. */
 mel_status cli_read_probabilities(mel_proba *out, const char *path, const cli_classes *classes,
                                   const mel_read_options *read, mel_error *err);

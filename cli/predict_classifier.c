@@ -44,7 +44,7 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
     mel_status status =
         cli_read_column(&table, &column, job->groups, "group", "the name \"group\"", read, err);
     if (status == MEL_OK)
-        status = mel_table_labels_as(&w->groups, table, column, c->n_groups, c->group_name, err);
+        status = cli_take_groups(&w->groups, table, column, c->n_groups, c->group_name, err);
     mel_table_free(table);
     if (status == MEL_OK && w->groups.n_rows != w->proba.n_rows)
         status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row",

@@ -10,6 +10,7 @@
 typedef struct {
     size_t n;
     const uint32_t *truth, *predicted, *group;
+    const char *const *class_name, *const *group_name; /* for refusals */
 } cli_decided;
 /* Their statistics; `only` (not SIZE_MAX) counts the rows of one group of `of`, an array as long. MEL_EDATA
  * when there are no rows, or rates are wanted of a class without any. */

@@ -314,7 +314,7 @@ mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char 
 static mel_status unknown_class(const mel_table *table, size_t column, size_t row, const char *text,
                                 mel_error *err)
 {
-    return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s is not one of the known classes",
+    return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s is not one of the known names",
                     mel_show_file(table->name).text, mel_table_row_number(table, row),
                     mel_show_text(mel_table_column_name(table, column)).text, mel_show_text(text).text);
 }

@@ -1,9 +1,14 @@
 /* Foreign formats by their first bytes, and how to get a table out of them. */
 #include "data/magic.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define BYTES(text) (text), sizeof(text) - 1
+#define HTML                                                                                                 \
+    "a web page (HTML); download the table itself, in Python: pandas.read_html(FILE)[0].to_csv(NEW, "        \
+    "index=False)"
+#define JSON "JSON; in Python: pandas.read_json(FILE).to_csv(NEW, index=False)"
 #define EXCEL "an Excel workbook; in Excel or LibreOffice use \"Save as\" and choose \"CSV UTF-8\""
 
 static const struct {
@@ -36,6 +41,14 @@ static const struct {
     { BYTES("\x28\xB5\x2F\xFD"), "packed with zstd; unpack it with unzstd, or pack it with gzip" },
 };
 
+/* Text that no table starts with. */
+static const struct {
+    const char *start; /* in small letters, behind blanks */
+    const char *what;
+} texts[] = {
+    { "<!doctype html", HTML }, { "<html", HTML }, { "{\"", JSON }, { "[{", JSON }, { "[[", JSON },
+};
+
 /* The first member of these archives says what they are. */
 static const struct {
     const char *start; /* of its name, or of its name and content */
@@ -65,6 +78,20 @@ static const char *name_archive(const char *bytes, size_t n)
     return "a zip archive; unpack it and give the table that is in it";
 }
 
+/* Does the text start so, blanks and line ends at its start and within aside? */
+static bool starts_with(const char *bytes, size_t n, const char *start)
+{
+    for (size_t i = 0; *start != '\0'; i++) {
+        if (i == n)
+            return false;
+        if (tolower((unsigned char)bytes[i]) == *start)
+            start++;
+        else if (!isspace((unsigned char)bytes[i]))
+            return false;
+    }
+    return true;
+}
+
 mel_status mel_magic_refuse(const char *bytes, size_t n, mel_error *err)
 {
     if (mel_magic_is_zip(bytes, n))
@@ -72,5 +99,8 @@ mel_status mel_magic_refuse(const char *bytes, size_t n, mel_error *err)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (n >= known[i].n && memcmp(bytes, known[i].bytes, known[i].n) == 0)
             return mel_fail(err, MEL_EDATA, "the file is %s", known[i].what);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (starts_with(bytes, n, texts[i].start))
+            return mel_fail(err, MEL_EDATA, "the file is %s", texts[i].what);
     return MEL_OK;
 }

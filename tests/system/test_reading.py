@@ -102,7 +102,7 @@ def test_an_option_is_fine_if_one_of_the_files_reads_it(melicit, formats):
 def test_how_files_were_read_as_json(melicit, formats):
     got = melicit("space", "--probs", "p.npy", "--labels", "y.csv", "--verbose", "--json").done()
     assert got.err == "" and len(got.json["read"]) == 2
-    assert got.json["read"][0].startswith("p.npy: ") and "header in row 1, 200 rows" in got.json["read"][1]
+    assert got.json["read"][1].startswith("p.npy: ") and "y.csv: UTF-8, header in row 1, 200 rows" in got.json["read"][0]
     assert "read" not in melicit("space", "--probs", "p.npy", "--labels", "y.csv", "--json").done().json
 
 
@@ -147,3 +147,33 @@ def test_a_quoted_word_among_numbers_is_still_missing(melicit):
     column(melicit, "y.csv", "label", ['"None"', '"None"', "yes"] * 10)
     words = ("score", "--labels", "y.csv", "--predictions", "d.csv", "--named", "accuracy")
     melicit(*words).refused(3, "d.csv", "row 2", "missing", "quotes")
+
+
+# --- refusals -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("header, cells", [("id,yes,no", "{n},{p},{q}"), ("yes,no,x", "{p},{q},1"), ("no,name,yes", "{q},a,{p}")])
+def test_columns_of_probabilities_that_are_no_class(melicit, header, cells):
+    strange = next(name for name in header.split(",") if name not in ("yes", "no"))
+    column(melicit, "y.csv", "label", ["yes", "no"] * 20)
+    column(melicit, "p.csv", header, [cells.format(n=n, p=0.25, q=0.75) for n in range(40)])
+    melicit("space", "--probs", "p.csv", "--labels", "y.csv").refused(3, "p.csv", f'column "{strange}"', '"no" and "yes"', "leave it out")
+
+
+def test_groups_and_classes_of_refusals_have_names(melicit):
+    share = [[0.5, 0.5], [0.5, 0.5]]
+    melicit.write("m.json", metric_text("fair-linear", layout("rates", "offdiagonal", 2, ["a", "b"], ["no", "yes"]), "cost", a=[0.6, 0.8],
+                                        b={"1-2": [0.6, 0.8]}, prevalence=share, **{"lambda": 0.5}))
+    column(melicit, "y.csv", "label", ["yes", "no"] * 20)
+    column(melicit, "g.csv", "group", ["a"] * 20 + ["c"] * 20)
+    words = ("score", "--metric", "m.json", "--labels", "y.csv", "--predictions", "y.csv", "--groups", "g.csv")
+    melicit(*words).refused(3, "g.csv", "row 22", '"c" is not one of the known names', 'the groups are "a" and "b"')
+    column(melicit, "g.csv", "group", ["a", "b"] * 20)
+    melicit(*words).refused(3, 'group "a" has no rows of class "no"')
+
+
+@pytest.mark.parametrize("text, what", [('{"x": [1, 2]}', "JSON"), ('[\n  {"x": 1}\n]', "JSON"), ("[[1,2],[3,4]]", "JSON"),
+                                        ("<!DOCTYPE html>\n<html>", "HTML"), ("\n<html lang='de'>", "HTML")])
+def test_json_and_html_are_called_so(melicit, text, what):
+    melicit.write("t.csv", text)
+    melicit("train", "--data", "t.csv").refused(3, "t.csv", f"{what}", "pandas")

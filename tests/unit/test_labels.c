@@ -118,9 +118,9 @@ static void test_known_classes(void **state)
         { "numbers by value", "x,y\n1,2\n1,10\n1,1e1\n", numbers, MEL_COLUMN_AUTO, MEL_OK, "100", "" },
         { "numbers as text by spelling", "x,y\n1,2.0\n1,x\n", numbers, MEL_COLUMN_TEXT, MEL_OK, "12", "" },
         { "unknown text", "x,y\n1,a\n1,d\n", abc, MEL_COLUMN_AUTO, MEL_EDATA, NULL,
-          "row 3, column \"y\": \"d\" is not one of the known classes" },
+          "row 3, column \"y\": \"d\" is not one of the known names" },
         { "unknown number", "x,y\n1,2\n1,3.5\n", numbers, MEL_COLUMN_AUTO, MEL_EDATA, NULL,
-          "row 3, column \"y\": \"3.5\" is not one of the known classes" },
+          "row 3, column \"y\": \"3.5\" is not one of the known names" },
         { "missing", "x,y\n1,a\n1,?\n", abc, MEL_COLUMN_AUTO, MEL_EDATA, NULL, "row 3, column \"y\"" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
