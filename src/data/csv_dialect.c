@@ -137,11 +137,12 @@ static mel_status judge_first_row(bool *header, const first_row *row, mel_notes 
     bool numeric_below = false, number_over_number = false, number_at_all = false, all_again = true;
     for (size_t j = 0; j < row->n; j++) {
         const mel_sample_column *c = &row->columns[j];
-        const bool numeric = mel_sample_is_numeric(c), word = mel_sample_is_missing(c->first);
-        const bool number = mel_sample_is_number(c->first) && !(word && c->first.quoted);
+        const bool name = c->first.quoted && !c->quoted_numbers && mel_sample_is_missing(c->first);
+        const bool numeric = mel_sample_is_numeric(c), number = !name && mel_sample_is_number(c->first);
         number_at_all |= number;
         numeric_below |= numeric;
-        number_over_number |= numeric && (number || (word && c->first.n != 0 && !c->first.quoted));
+        number_over_number |=
+            numeric && (number || (!name && c->first.n != 0 && mel_sample_is_missing(c->first)));
         all_again &= c->first_again;
     }
     *header = true;

@@ -121,6 +121,7 @@ static void add_cell(mel_sample_column *to, mel_sample_cell c)
         return;
     const mel_number_shape shape = mel_number_shape_of(c.text, c.n, &percent);
     to->numbers += shape != MEL_SHAPE_OTHER;
+    to->quoted_numbers |= shape != MEL_SHAPE_OTHER && c.quoted;
     to->texts += shape == MEL_SHAPE_OTHER;
     to->fractions += shape > MEL_SHAPE_WHOLE;
     to->first_again |= c.n == to->first.n && memcmp(c.text, to->first.text, c.n) == 0;

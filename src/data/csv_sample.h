@@ -42,7 +42,8 @@ bool mel_sample_is_missing(mel_sample_cell c);
 typedef struct {
     size_t numbers, fractions, texts; /* in the rows below the first; fractions: numbers that are not whole */
     mel_sample_cell first;
-    bool first_again; /* the text of the first row is there again below */
+    bool first_again;    /* the text of the first row is there again below */
+    bool quoted_numbers; /* some number below has quotes: they do not say that a cell is text */
 } mel_sample_column;
 
 /* The n columns of the rows below the first, whose first `before` cells belong to none; freed by the caller,
