@@ -10,7 +10,7 @@ typedef struct {
     const char *start; /* the first digit or mark, behind the sign */
     size_t n_runs;
     size_t digits[MOST_GROUPS];
-    char mark[MOST_GROUPS]; /* ',', '.' or ' ' */
+    char mark[MOST_GROUPS]; /* ',', '.', ' ' or '\'' */
     const char *exponent;   /* from the e on, up to `end` */
     const char *end;        /* before a percent sign and the blanks before that */
     bool negative, percent;
@@ -19,13 +19,23 @@ typedef struct {
 /* Bytes of the mark at p: 0 for something else. */
 static size_t mark_at(const char *p, const char *end, char *mark)
 {
-    static const char no_break[] = "\xC2\xA0", narrow[] = "\xE2\x80\xAF";
-    *mark = *p == ',' || *p == '.' ? *p : ' ';
-    if (*p == ',' || *p == '.' || *p == ' ')
-        return 1;
-    if (end - p >= 2 && memcmp(p, no_break, 2) == 0)
-        return 2;
-    return end - p >= 3 && memcmp(p, narrow, 3) == 0 ? 3 : 0;
+    static const struct {
+        const char *bytes;
+        char mark;
+    } marks[] = { { ",", ',' },
+                  { ".", '.' },
+                  { " ", ' ' },
+                  { "'", '\'' },
+                  { "\xC2\xA0", ' ' },        /* no-break space */
+                  { "\xE2\x80\xAF", ' ' },    /* narrow no-break space */
+                  { "\xE2\x80\x99", '\'' } }; /* as typeset in Switzerland */
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const size_t n = strlen(marks[i].bytes);
+        *mark = marks[i].mark;
+        if ((size_t)(end - p) >= n && memcmp(p, marks[i].bytes, n) == 0)
+            return n;
+    }
+    return 0;
 }
 
 static bool is_digit(char c)
@@ -97,7 +107,7 @@ static mel_number_shape shape_of(const parts *s)
         return MEL_SHAPE_WHOLE;
     const char mark = s->mark[last];
     const bool thousands = are_thousands(s, s->n_runs) && s->exponent == s->end;
-    if (mark == ' ')
+    if (mark == ' ' || mark == '\'')
         return thousands ? MEL_SHAPE_WHOLE : MEL_SHAPE_OTHER;
     if (last == 1 && mark == '.')
         return thousands ? MEL_SHAPE_POINT_OR_THOUSANDS : MEL_SHAPE_POINT;

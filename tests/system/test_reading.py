@@ -177,3 +177,22 @@ def test_groups_and_classes_of_refusals_have_names(melicit):
 def test_json_and_html_are_called_so(melicit, text, what):
     melicit.write("t.csv", text)
     melicit("train", "--data", "t.csv").refused(3, "t.csv", f"{what}", "pandas")
+
+
+@pytest.mark.parametrize("mark", ["'", "\u2019"])
+def test_swiss_thousands(melicit, mark):
+    rng = numpy.random.default_rng(4)
+    y = rng.integers(0, 2, 60)
+    x = numpy.round(rng.uniform(0, 3e6, 60) + 1e6 * y, 2)
+    plain = [f"{v:.2f}" for v in x]
+    swiss = [f"{v:,.2f}".replace(",", mark) for v in x]
+    told = []
+    for cells in (plain, swiss):
+        column(melicit, "t.csv", "x,label", [f"{c},{w}" for c, w in zip(cells, y)])
+        melicit("train", "--data", "t.csv", "--test-share", 0, "--out", "m.json").done()
+        told.append(json.loads((melicit.folder / "m.json").read_text()))
+    assert told[0] == told[1]
+    assert any(mark in cell for cell in swiss)
+    wrong = [cell.replace(mark, "", 1) + mark + "12" for cell in swiss]  # no threes
+    column(melicit, "t.csv", "x,label", [f"{c},{w}" for c, w in zip(wrong, y)])
+    melicit("train", "--data", "t.csv", "--test-share", 0, "--column", "x:number").refused(3, "x", "not a number")
