@@ -427,15 +427,38 @@ static void start(cli_classes *out, size_t n, const char *const *label)
         out->place[i] = i;
 }
 
+/* order[i]: which of the classes comes at place i in the preferred order; unchanged unless it has them all.
+ */
+static void follow_preferred(const cli_classes *c, size_t *order, const cli_naming *naming)
+{
+    const bool ordered = naming->positive != NULL || naming->classes != NULL || naming->names.n > 0;
+    if (ordered || naming->preferred.n != c->n)
+        return;
+    size_t *place = cli_alloc_zero(c->n, sizeof *place);
+    const char *const *const called[] = { (const char *const *)c->name, (const char *const *)c->label };
+    for (size_t way = 0; way < 2; way++) {
+        size_t found = 0;
+        while (found < c->n &&
+               (place[found] = cli_name_place(naming->preferred.item[found], c->n, called[way])) < c->n)
+            found++;
+        if (found < c->n)
+            continue;
+        memcpy(order, place, c->n * sizeof *order);
+        break;
+    }
+    free(place);
+}
+
 mel_status cli_classes_settle(cli_classes *out, mel_labels *labels, const cli_naming *naming,
                               const char *file, mel_error *err)
 {
     start(out, labels->n_classes, (const char *const *)labels->name);
     size_t *order = cli_alloc_zero(out->n, sizeof *order);
     const mel_status status = find_order(out, order, naming, file, err);
-    if (status == MEL_OK)
+    if (status == MEL_OK) {
+        follow_preferred(out, order, naming);
         cli_classes_reorder(out, labels, order);
-    else
+    } else
         cli_classes_clear(out);
     free(order);
     return status;

@@ -10,6 +10,8 @@ typedef struct {
     const char *positive, *classes, *rename;
     /* Instead of `classes` and of `rename`, for names that may hold commas; n 0: none. */
     cli_list names, old, fresh;
+    /* The order of a metric: that of the classes where it has all their names and no option says another. */
+    cli_list preferred;
 } cli_naming;
 /* Whether either renames or orders: --positive alone does neither. */
 bool cli_naming_given(const cli_naming *naming);
@@ -25,7 +27,8 @@ typedef struct {
 /* Puts the labels, which come in sorted order, into the wanted order, and names the classes:
  * - --rename old=new,..: every old one is a label;
  * - --classes: all names are labels: their order; none is: new names in sorted order; else refused;
- * - --positive: one of two classes, as the file or as the options call it, comes second.
+ * - --positive: one of two classes, as the file or as the options call it, comes second;
+ * - without --classes and --positive in the preferred order, if it has all of them.
  * `file` is named in refusals. */
 mel_status cli_classes_settle(cli_classes *out, mel_labels *labels, const cli_naming *naming,
                               const char *file, mel_error *err);

@@ -66,7 +66,11 @@ static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_err
     const cli_want want = a->metric != NULL
                               ? cli_want_of_layout(mel_metric_layout(a->metric), "such")
                               : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
-    status = cli_space_make(&a->space, &args->space, &want, run, err);
+    cli_space_args space = args->space;
+    const char *name[2];
+    if (a->metric != NULL)
+        cli_follow_metric(&space.dataset.naming, name, a->metric);
+    status = cli_space_make(&a->space, &space, &want, run, err);
     if (status == MEL_OK && a->space.face == NULL && a->space.space == NULL)
         status = cli_fail(err, MEL_EINVAL,
                           "--ball: there are no probabilities that a classifier could be "

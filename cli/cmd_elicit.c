@@ -83,8 +83,6 @@ static mel_status simulated(elicitation *e, const elicit_args *args, cli_run *ru
     mel_simulated_options_init(&opt);
     opt.seed = run->seed;
     mel_status status = mel_noise_parse(&opt.noise, args->noise, err);
-    if (status == MEL_OK)
-        status = cli_load_metric(&e->truth, args->oracle + 4, err);
     const cli_about about = cli_space_about(&e->space, run);
     if (status == MEL_OK)
         status = cli_match_metric(&e->truth, args->oracle + 4, cli_space_layout(&e->space), &about, err);
@@ -177,6 +175,15 @@ static mel_status read_header(elicitation *e, const elicit_args *args, cli_run *
     return status;
 }
 
+/* The metric behind a simulated oracle: two classes come in its order. */
+static mel_status load_truth(elicitation *e, const elicit_args *args, mel_error *err)
+{
+    cli_oracle_kind kind = CLI_ASK;
+    const mel_status status = cli_oracle_of(&kind, args->oracle, err);
+    return status == MEL_OK && kind == CLI_SIMULATED ? cli_load_metric(&e->truth, args->oracle + 4, err)
+                                                     : status;
+}
+
 /* The space as given, or the one that the session was started on; in both cases with the radius that was
  * found then. */
 static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
@@ -186,11 +193,16 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
     uint32_t degree = 0;
     cli_space_args space = args->space, from_file = space;
     mel_status status = cli_family_of(&family, &degree, args, given ? NULL : e->header, err);
+    if (status == MEL_OK)
+        status = load_truth(e, args, err);
     if (status == MEL_OK && e->header != NULL)
         status = cli_space_args_from_json(&from_file, &e->held, json_object_get(e->header, "space"), err);
     if (status != MEL_OK)
         return status;
     const cli_want want = cli_want_of_family(family);
+    const char *name[2];
+    if (e->truth != NULL)
+        cli_follow_metric(&space.dataset.naming, name, e->truth);
     if (given)
         space.found_radius = from_file.found_radius;
     space.dataset.reading.more_files = args->until != NULL; /* a pool */
@@ -383,8 +395,8 @@ static const cli_example examples[] = {
     { "a respondent who errs one time in ten", "melicit elicit --population logistic:a=5,b=0 --oracle "
                                                "sim:doctor.json --noise flip:0.1 --max-questions 25 "
                                                "--json" },
-    { "the thesis' own search",
-      "melicit elicit --population logistic:a=5,b=0 --oracle sim:doctor.json --strategy search" },
+    { "the thesis' own search", "melicit elicit --population logistic:a=5,b=0 --classes healthy,cancer "
+                                "--oracle sim:doctor.json --strategy search" },
     { "three classes: what each kind of right decision is worth",
       "printf '{\"format\": \"melicit-metric\", \"version\": 1, \"family\": \"diagonal-linear\", \"layout\": "
       "{\"kind\": \"confusion\", \"coordinates\": \"diagonal\", \"classes\": [\"0\", \"1\", \"2\"]}, "
@@ -430,7 +442,7 @@ const cli_command cli_elicit = {
     .examples = examples,
     .notes =
         "A session file can be copied, read and resumed; `melicit report` makes a report of it at any "
-        "time. Its result says how well the answers hang together: p is the probability that answers of a "
+        "time. Its result says how consistent the answers are: p is the probability that answers of a "
         "respondent who errs as assumed speak so little against coin tosses (or, without flips, contradict "
         "the metric so often); below 0.05 they are called inconsistent. --until and --tolerance end a "
         "session, whichever "

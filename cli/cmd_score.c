@@ -114,21 +114,6 @@ static mel_status complete_classes(files *f, char *const *own, size_t k, mel_err
                             : status;
 }
 
-/* The labels in the order of the metric, where it has their names and the options do not say another. */
-static void follow_metric(files *f, const score_args *args, char *const *own)
-{
-    const size_t k = f->classes.n;
-    const char *const *const called[] = { (const char *const *)f->classes.name,
-                                          (const char *const *)f->classes.label };
-    size_t *order = cli_alloc_zero(k, sizeof *order);
-    bool found = false;
-    for (size_t way = 0; way < 2 && !found; way++)
-        found = cli_name_places(order, k, (const char *const *)own, called[way], cli_name_place);
-    if (found && args->naming.positive == NULL && args->naming.classes == NULL)
-        cli_classes_reorder(&f->classes, &f->truth, order);
-    free(order);
-}
-
 /* The metric in the order of the labels. With --positive it is said which class its second one is. */
 static mel_status match_metric(scoring *s, files *f, const score_args *args, mel_error *err)
 {
@@ -145,8 +130,6 @@ static mel_status match_metric(scoring *s, files *f, const score_args *args, mel
     else if (f->classes.n > k)
         status = cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu", args->labels,
                           f->classes.n, k);
-    if (status == MEL_OK)
-        follow_metric(f, args, own);
     bool shared = false;
     for (size_t i = 0; i < f->classes.n; i++)
         shared = shared || cli_name_place(f->classes.name[i], k, (const char *const *)own) < k ||
@@ -162,6 +145,18 @@ static mel_status match_metric(scoring *s, files *f, const score_args *args, mel
     return status;
 }
 
+/* In the order of the metric, if there is one. */
+static mel_status settle_classes(files *f, const scoring *s, const score_args *args, mel_error *err)
+{
+    cli_naming naming = args->naming;
+    char **own = s->metric != NULL ? cli_metric_classes(s->metric) : NULL;
+    const size_t n = own != NULL ? s->layout.n_classes : 0;
+    naming.preferred = (cli_list){ .item = (const char **)own, .n = n };
+    const mel_status status = cli_classes_settle(&f->classes, &f->truth, &naming, args->labels, err);
+    cli_names_free(own, n);
+    return status;
+}
+
 static mel_status read_classes(files *f, scoring *s, const score_args *args, const mel_read_options *read,
                                mel_error *err)
 {
@@ -171,7 +166,7 @@ static mel_status read_classes(files *f, scoring *s, const score_args *args, con
     if (status == MEL_OK)
         status = mel_table_labels(&f->truth, f->table[0], column_of(f->table[0]), err);
     if (status == MEL_OK)
-        status = cli_classes_settle(&f->classes, &f->truth, &args->naming, args->labels, err);
+        status = settle_classes(f, s, args, err);
     if (status == MEL_OK)
         status = match_metric(s, f, args, err);
     if (status == MEL_OK)
@@ -206,7 +201,7 @@ static mel_status check_lengths(const files *f, const score_args *args, mel_erro
     const bool predictions = f->predicted.n_rows != n;
     if (!predictions && (args->groups == NULL || f->groups_found.n_rows == n))
         return MEL_OK;
-    return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: one row per prediction is wanted",
+    return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one row per prediction",
                     args->labels, n, predictions ? args->predictions : args->groups,
                     predictions ? f->predicted.n_rows : f->groups_found.n_rows);
 }
@@ -482,7 +477,8 @@ static const cli_option own_options[] = {
       .argument = "NAMES",
       .kind = CLI_TEXT,
       .at = offsetof(score_args, naming.classes),
-      .help = "what to call the classes of the labels, in sorted order, as in melicit apply" },
+      .help = "names that are labels: their order, and of two the second is positive; others: what to call "
+              "the labels, in sorted order" },
     { .name = "rename",
       .argument = "OLD=NEW,..",
       .kind = CLI_TEXT,

@@ -37,6 +37,15 @@ char **cli_metric_groups(const mel_metric *metric)
     return name;
 }
 
+void cli_follow_metric(cli_naming *naming, const char *name[2], const mel_metric *metric)
+{
+    if (mel_metric_layout(metric)->n_classes != 2)
+        return;
+    for (size_t i = 0; i < 2; i++)
+        name[i] = mel_metric_class_name(metric, i);
+    naming->preferred = (cli_list){ .item = name, .n = 2 };
+}
+
 /* "off-diagonal rates of 3 classes in 2 groups"; freed by the caller. */
 static char *layout_words(const mel_layout *layout)
 {

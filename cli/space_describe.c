@@ -45,7 +45,11 @@ json_t *cli_space_describe(const cli_space_args *args, const cli_space *space)
     put_text(object, "probs", args->probs);
     put_text(object, "labels", args->labels);
     put_text(object, "probs_columns", args->columns);
-    put_text(object, "positive", dataset->naming.positive);
+    const bool followed = dataset->naming.preferred.n == 2 && space->classes.place[1] == 0;
+    put_text(object, "positive",
+             dataset->naming.positive == NULL && dataset->naming.classes == NULL && followed
+                 ? space->classes.label[1]
+                 : dataset->naming.positive);
     put_text(object, "classes", dataset->naming.classes);
     put_text(object, "rename", dataset->naming.rename);
     describe_classes(object, args, space);

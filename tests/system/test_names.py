@@ -121,7 +121,8 @@ def test_classifiers_remember_what_files_call_their_classes(melicit, two):
     words = ("apply", "--metric", "t.json", "--probs", "p.npy", "--labels", "y.csv", "--rename", "yes=sick,no=healthy")
     melicit(*words, "--out", "c.json").done()
     classifier = json.loads((melicit.folder / "c.json").read_text())
-    assert classifier["classes"] == ["healthy", "sick"] and classifier["labels"] == ["no", "yes"]
+    # in the order of the metric
+    assert classifier["classes"] == ["sick", "healthy"] and classifier["labels"] == ["yes", "no"] and classifier["positive"] == "healthy"
     melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy").done()
     d = melicit.load("d.npy")
     assert 0.6 * numpy.mean((d == 0) & ~y) + 0.8 * numpy.mean((d == 1) & y) == pytest.approx(classifier["value"], abs=1e-12)
@@ -129,8 +130,6 @@ def test_classifiers_remember_what_files_call_their_classes(melicit, two):
     melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "e.npy").done()
     assert numpy.array_equal(melicit.load("e.npy"), d)
     del classifier["labels"]
-    classifier["classes"] = classifier["classes"][::-1]
-    classifier["positive"] = "healthy"
     melicit.write("old.json", json.dumps(classifier))
     predict = ("predict", "--classifier", "old.json", "--probs", "p.npy", "--out", "d.csv")
     melicit(*predict).refused(2, "old.json", "--columns")
@@ -262,6 +261,22 @@ def test_groups_of_balls_are_matched_by_name(melicit):
     melicit.write("m.json", metric_text("fair-linear", layout("rates", "offdiagonal", 2, ["1", "b"]), "cost", a=unit([1, 2]),
                                         b={"1-2": unit([2, 1])}, prevalence=share, **{"lambda": 0.4}))
     melicit(*words[:-1], "--prevalence", "shares.csv").refused(3, "m.json", "groups", '"b"')
+
+
+def test_two_classes_come_in_the_order_of_the_metric(melicit, two):
+    melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["yes", "no"]), a=[0.6, 0.8]))
+    rows = ("--probs", "p.npy", "--labels", "y.csv")
+    apply = ("apply", "--metric", "m.json", *rows, "--json")
+    turned = melicit(*apply).done().json["classifier"]
+    assert turned["positive"] == "no" and turned["classes"] == ["yes", "no"]
+    usual = melicit(*apply, "--positive", "yes").done().json["classifier"]
+    assert usual["positive"] == "yes" and usual["classes"] == ["no", "yes"] and usual["value"] == pytest.approx(turned["value"], abs=1e-12)
+    elicit = ("elicit", "--oracle", "sim:m.json", "--session", "s.jsonl", "--json")
+    found = melicit(*elicit, *rows, "--max-questions", 3).done().json
+    assert found["metric"]["layout"]["classes"] == ["yes", "no"]
+    resumed = melicit(*elicit).done().json  # the file says it
+    assert resumed["metric"]["layout"]["classes"] == ["yes", "no"]
+    assert resumed["metric"]["coefficients"]["a"] == pytest.approx([0.6, 0.8], abs=0.05)
 
 
 def test_groups_are_matched_by_name(melicit, two):
