@@ -245,14 +245,15 @@ static void report_json(cli_run *run, const prediction *p, const predict_args *a
 static void report_text(const prediction *p, const predict_args *args)
 {
     char number[CLI_COUNT_SIZE];
-    cli_print("%s rows of %s: %s in %s\n", cli_count(number, p->rows), args->data,
+    cli_print("%s row%s of %s: %s in %s\n", cli_count(number, p->rows), p->rows == 1 ? "" : "s", args->data,
               args->decisions ? "decisions" : "probabilities", args->out);
     if (p->imputed != 0)
-        cli_print("  %s missing cells were filled in as learned in training\n",
-                  cli_count(number, p->imputed));
+        cli_print("  %s missing cell%s filled in as learned in training\n", cli_count(number, p->imputed),
+                  p->imputed == 1 ? " was" : "s were");
     for (size_t c = 0; args->decisions && c < p->k; c++) {
         char *name = cli_short(mel_model_class_name(p->model, c), 40);
-        cli_print("  %s rows are called \"%s\"\n", cli_count(number, p->decided[c]), name);
+        cli_print("  %s row%s called \"%s\"\n", cli_count(number, p->decided[c]),
+                  p->decided[c] == 1 ? " is" : "s are", name);
         free(name);
     }
 }

@@ -142,7 +142,7 @@ static mel_status weigh(ranking *r, size_t n_samples, const double *sample, cli_
     if (status == MEL_OK) {
         status = sum_up(r, n_samples, values, err);
     } else if (status == MEL_ENUMERIC || status == MEL_EINVAL || status == MEL_EDATA) {
-        cli_warn(run, "how sure the order is cannot be told: %s", err->text);
+        cli_warn(run, "it is not known how sure the order is: %s", err->text);
         status = MEL_OK;
     }
     free(values);
@@ -249,7 +249,7 @@ static void print_text(const ranking *r)
 static mel_status load(ranking *r, const rank_args *args, cli_run *run, mel_error *err)
 {
     if ((args->metric == NULL) == (args->session == NULL))
-        return cli_fail(err, MEL_EINVAL, "either --metric METRIC.json or --session FILE.jsonl is wanted");
+        return cli_fail(err, MEL_EINVAL, "expected either --metric METRIC.json or --session FILE.jsonl");
     if (args->metric != NULL)
         return cli_load_metric(&r->metric, args->metric, err);
     const mel_status status = cli_opened_make(&r->opened, args->session, NULL, run, err);

@@ -52,11 +52,12 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
     opt.metric_path = args->metric;
     if (status == MEL_OK)
         status = cli_session_report(r.opened.session, &r.opened.space, &opt, args->out, err);
+    const uint32_t answers = status == MEL_OK ? mel_session_answers(r.opened.session) : 0;
     if (status == MEL_OK && run->json) {
         cli_put(run->result, "report", cli_json_text(args->out));
-        cli_put(run->result, "answers", cli_json_count(mel_session_answers(r.opened.session)));
+        cli_put(run->result, "answers", cli_json_count(answers));
     } else if (status == MEL_OK && strcmp(args->out, "-") != 0) {
-        cli_print("%s: a report on %u answers\n", args->out, mel_session_answers(r.opened.session));
+        cli_print("%s: a report on %u answer%s\n", args->out, answers, answers == 1 ? "" : "s");
     }
     reporting_clear(&r);
     return status;

@@ -45,7 +45,7 @@ static mel_status read_text(char **out, const char *path, mel_error *err)
         return MEL_OK;
     }
     free(text);
-    return cli_fail(err, MEL_EDATA, "%s: a text of at most 4 MB is wanted", path);
+    return cli_fail(err, MEL_EDATA, "%s: expected a text of at most 4 MB", path);
 }
 
 static char *link_of(const desk *d, const char *id)

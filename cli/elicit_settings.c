@@ -40,7 +40,7 @@ mel_status cli_oracle_of(cli_oracle_kind *out, const char *text, mel_error *err)
     else if (strncmp(text, "cmd:", 4) == 0 && text[4] != '\0')
         *out = CLI_COMMAND;
     else
-        return cli_fail(err, MEL_EINVAL, "--oracle %s: ask, sim:METRIC.json or cmd:PROGRAM is wanted", text);
+        return cli_fail(err, MEL_EINVAL, "--oracle %s: expected ask, sim:METRIC.json or cmd:PROGRAM", text);
     return MEL_OK;
 }
 
@@ -65,7 +65,7 @@ static mel_status refuse_family(const char *text, mel_error *err)
         list = longer;
     }
     (void)cli_fail(err, MEL_EINVAL,
-                   "--family %s: one of %s, polynomial:D with D from %d to %d is wanted%s%s%s", text, list,
+                   "--family %s: expected one of %s, polynomial:D with D from %d to %d%s%s%s", text, list,
                    MEL_MIN_DEGREE, MEL_MAX_DEGREE, near != NULL ? "; did you mean " : "",
                    near != NULL ? near : "", near != NULL ? "?" : "");
     free(list);
@@ -132,7 +132,7 @@ static mel_status parse_signs(signed char **out, const char *text, const cli_spa
     *out = signs;
     return good ? MEL_OK
                 : cli_fail(err, MEL_EINVAL,
-                           "--signs %s: %zu signs -, + or ? with commas between them are wanted, one per "
+                           "--signs %s: expected %zu signs -, + or ? with commas between them, one per "
                            "coefficient",
                            text, n);
 }
@@ -148,7 +148,7 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
         return MEL_OK;
     }
     if (strncmp(args->until, "rank:", 5) != 0 || args->until[5] == '\0')
-        return cli_fail(err, MEL_EINVAL, "--until %s: rank:POOL or threshold is wanted", args->until);
+        return cli_fail(err, MEL_EINVAL, "--until %s: expected rank:POOL or threshold", args->until);
     const cli_pool_about about = { .layout = *cli_space_layout(space),
                                    .class_name = (const char *const *)space->classes.name,
                                    .label = (const char *const *)space->classes.label,
@@ -186,10 +186,11 @@ static mel_status parse_prior(cli_settings *out, const char *text, const cli_spa
     const double s = good ? strength[0] : 0.0;
     free(strength);
     if (!(s > 0.0))
-        return cli_fail(err, MEL_EINVAL,
-                        "--prior %s: METRIC.json:S is wanted, S above 0: the metric is thought to be within "
-                        "about 1/sqrt(S) radians",
-                        text);
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--prior %s: expected METRIC.json:S with S above 0; the metric is thought to be within "
+            "about 1/sqrt(S) radians",
+            text);
     char *file = cli_format("%.*s", (int)(colon - text), text);
     mel_metric *metric = NULL;
     mel_status status = cli_load_metric(&metric, file, err);

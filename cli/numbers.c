@@ -36,7 +36,7 @@ mel_status cli_parse_vector(double **out, size_t *n, const char *option, const c
 {
     return cli_parse_numbers(out, n, text)
                ? MEL_OK
-               : cli_fail(err, MEL_EINVAL, "--%s %s: numbers with commas between them are wanted", option,
+               : cli_fail(err, MEL_EINVAL, "--%s %s: expected numbers with commas between them", option,
                           text);
 }
 

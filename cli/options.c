@@ -152,7 +152,7 @@ static mel_status refuse_value(mel_error *err, const cli_option *o, const char *
 {
     char range[96];
     describe_range(range, sizeof range, o);
-    return cli_fail(err, MEL_EINVAL, "--%s %s: %s %s is wanted", o->name, text, wanted, range);
+    return cli_fail(err, MEL_EINVAL, "--%s %s: expected %s %s", o->name, text, wanted, range);
 }
 
 static mel_status set_number(const slot *s, const char *text, mel_error *err)
@@ -202,7 +202,7 @@ static mel_status set_choice(const slot *s, const char *text, mel_error *err)
         (void)snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? ", " : "", o->choices[i]);
     }
     const char *near = cli_nearest(text, choice_name, o->choices);
-    return cli_fail(err, MEL_EINVAL, "--%s %s: one of %s is wanted%s%s%s", o->name, text, list,
+    return cli_fail(err, MEL_EINVAL, "--%s %s: expected one of %s%s%s%s", o->name, text, list,
                     near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
 }
 

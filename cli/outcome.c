@@ -207,7 +207,7 @@ static char *consistency_reason(const cli_outcome *o)
     return text;
 }
 
-/* How well the answers hang together: said in any case, and plainly when they do not. */
+/* How consistent the answers are: said in any case, and plainly when they do not. */
 static void print_consistency(const cli_outcome *o)
 {
     const mel_summary *s = o->summary;

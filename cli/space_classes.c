@@ -37,12 +37,12 @@ mel_status cli_check_size(const char *option, size_t n, const mel_layout *layout
     if (n == size)
         return MEL_OK;
     if (layout->coordinates != MEL_OFFDIAGONAL || layout->n_classes == 2)
-        return cli_fail(err, MEL_EINVAL, "--%s has %zu numbers; %zu are wanted, the %s %s", option, n, size,
+        return cli_fail(err, MEL_EINVAL, "--%s has %zu numbers; expected %zu, the %s %s", option, n, size,
                         mel_coordinates_name(layout->coordinates),
                         layout->kind == MEL_RATES ? "rates" : "confusion entries");
     return cli_fail(
         err, MEL_EINVAL,
-        "--%s has %zu numbers; for %zu classes %zu are wanted (the entries off the diagonal, row by "
+        "--%s has %zu numbers; for %zu classes expected %zu (the entries off the diagonal, row by "
         "row) or %zu (the diagonal)",
         option, n, layout->n_classes, size, layout->n_classes * groups);
 }

@@ -47,7 +47,7 @@ static mel_status softmax(cli_space *space, const cli_space_args *args, const cl
                           const cli_run *run, size_t n, const double *slope, mel_error *err)
 {
     if (n < 2)
-        return cli_fail(err, MEL_EINVAL, "--population %s: two classes or more are wanted", args->population);
+        return cli_fail(err, MEL_EINVAL, "--population %s: expected two classes or more", args->population);
     /* Of two classes the second one is positive: P = 1/(1 + exp((p2 - p1) x)). */
     if (cli_is_planar(args, want, n))
         return planar_population(space, args, slope[1] - slope[0], 0.0, err);
@@ -85,19 +85,19 @@ mel_status cli_make_population(cli_space *space, const cli_space_args *args, con
         if (parse_logistic(value, text + sizeof logistic_name - 1))
             return logistic(space, args, want, run, value, err);
         return cli_fail(err, MEL_EINVAL,
-                        "--population %s: two numbers are wanted after the colon, as in logistic:a=5,b=0",
+                        "--population %s: expected two numbers after the colon, as in logistic:a=5,b=0",
                         text);
     }
     if (strncmp(text, softmax_name, sizeof softmax_name - 1) != 0)
         return cli_fail(err, MEL_EINVAL,
-                        "--population %s: logistic:a=5,b=0 or softmax:1,3,5 is wanted, with numbers of your "
+                        "--population %s: expected logistic:a=5,b=0 or softmax:1,3,5, with numbers of your "
                         "own",
                         text);
     double *slope = NULL;
     size_t n = 0;
     if (!cli_parse_numbers(&slope, &n, text + sizeof softmax_name - 1))
         return cli_fail(err, MEL_EINVAL,
-                        "--population %s: numbers with commas between them are wanted after the colon, as "
+                        "--population %s: expected numbers with commas between them after the colon, as "
                         "in softmax:1,3,5",
                         text);
     const mel_status status = softmax(space, args, want, run, n, slope, err);
@@ -121,7 +121,7 @@ static mel_status parse_ball(size_t *k, size_t *m, const char *text, mel_error *
     free(number);
     return whole ? MEL_OK
                  : cli_fail(err, MEL_EINVAL,
-                            "--ball %s: K or K,M is wanted, at least two classes and, where there are "
+                            "--ball %s: expected K or K,M, at least two classes and, where there are "
                             "groups, their number",
                             text);
 }

@@ -96,10 +96,10 @@ static mel_status check_shapes(const cli_space_args *args, const mel_proba *prob
                                const mel_labels *groups, mel_error *err)
 {
     if (labels->n_rows != proba->n_rows)
-        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: one label per row is wanted",
+        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one label per row",
                         args->probs, proba->n_rows, args->labels, labels->n_rows);
     if (args->groups != NULL && groups->n_rows != proba->n_rows)
-        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: one group per row is wanted",
+        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row",
                         args->probs, proba->n_rows, args->groups, groups->n_rows);
     if (labels->n_classes < proba->n_classes)
         return cli_fail(err, MEL_EDATA,

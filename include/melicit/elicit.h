@@ -249,8 +249,8 @@ typedef struct {
     uint32_t repeats, repeats_agreed; /* repeated questions, and how many got the same answer */
     uint32_t disagreements;           /* answers that the returned metric would have given otherwise */
     uint32_t skipped;                 /* questions answered "can't say" */
-    /* active: how likely answers that hang together so badly, or worse, are from a respondent as assumed.
-     * Below 0.05 they do not hang together: another family, or a distracted respondent. Flips: by `evidence`,
+    /* active: how likely answers so inconsistent, or more so, are from a respondent as assumed.
+     * Below 0.05 they are not consistent: another family, or a distracted respondent. Flips: by `evidence`,
      * on a scale that was fitted to simulated sessions; capped at 1, and 0.43 when nothing is known. With
      * learned flips, repeat_every 6, and a metric and an error rate drawn as the prior says, 4 to 6 of 100
      * simulated sessions were below 0.05: linear on a face (20 and 40 questions), linear with six

@@ -297,7 +297,7 @@ void mel_page_unknown(mel_page *page)
     mel_buffer_puts(&page->out, "</ul>\n</section>\n");
 }
 
-/* Whether the answers hang together, by what the number in the summary is about: evidence against coin
+/* Whether the answers are consistent, by what the number in the summary is about: evidence against coin
  * tosses where flips are assumed, contradictions elsewhere. */
 static void write_together(mel_page *page)
 {
@@ -306,10 +306,10 @@ static void write_together(mel_page *page)
     const bool flips = isfinite(s->evidence);
     if (s->consistency < 0.05) {
         mel_write(&page->out,
-                  flips ? "<li><strong>The answers do not hang together</strong>: tossed coins explain them "
+                  flips ? "<li><strong>The answers are not consistent</strong>: tossed coins explain them "
                           "better than a metric of this kind with some wrong answers. Answers by such a "
                           "metric look so much like coin tosses with a probability of about %s only."
-                        : "<li><strong>The answers do not hang together</strong>: a respondent as assumed "
+                        : "<li><strong>The answers are not consistent</strong>: a respondent as assumed "
                           "would contradict the metric, or his own answers, so often with a probability of "
                           "%s only.",
                   p.text);
@@ -332,12 +332,12 @@ static void write_together(mel_page *page)
                   "kind and tossed coins explain them about equally well.</li>\n"
                 : "<li>Too few questions came back to rule out chance.</li>\n");
     } else if (s->evidence > 0.0) {
-        mel_buffer_puts(&page->out, "<li>The answers hang together: a metric of this kind explains them "
+        mel_buffer_puts(&page->out, "<li>The answers are consistent: a metric of this kind explains them "
                                     "better than tossed coins would.</li>\n");
     } else {
         mel_write(
             &page->out,
-            "<li>It is doubtful that the answers hang together: tossed coins explain them better than a "
+            "<li>It is doubtful that the answers are consistent: tossed coins explain them better than a "
             "metric of this kind. Answers by such a metric look so much like coin tosses with a "
             "probability of about %s.</li>\n",
             p.text);

@@ -104,7 +104,7 @@ def test_inconsistent_respondent_is_named(doctor):
              "--session", "s.jsonl", "--report", "r.html")
     got = doctor(*words, "--json").done().json
     assert got["consistency"] < 0.05 and got["consistency_label"] == "inconsistent"
-    assert "do not hang together" in (doctor.folder / "r.html").read_text()
+    assert "are not consistent" in (doctor.folder / "r.html").read_text()
     steady = doctor("elicit", *FACE, "--oracle", "sim:t.json", "--assume", "flip", "--json").done().json
     assert steady["consistency"] == 1 and steady["consistency_label"] == "consistent"
     assert "consistent: the metric contradicts 0 of" in doctor("elicit", *FACE, "--oracle", "sim:t.json").done().out

@@ -356,7 +356,7 @@ static void test_samples(void **state)
     }
 }
 
-/* What is said about signs and about how the answers hang together, and what is not. */
+/* What is said about signs and about whether the answers are consistent, and what is not. */
 static void test_sentences(void **state)
 {
     (void)state;
@@ -370,7 +370,7 @@ static void test_sentences(void **state)
         bool wavered; /* a question that came back got another answer */
         const char *says, *never;
     } rows[] = {
-        { 0.01, -3.1, false, MEL_SIGNS_FREE, false, "do not hang together</strong>: tossed coins",
+        { 0.01, -3.1, false, MEL_SIGNS_FREE, false, "are not consistent</strong>: tossed coins",
           "beforehand" },
         { 0.01, -3.1, true, MEL_SIGNS_FREE, false, "thought likely beforehand", "himself" },
         { 0.09, -1.3, true, MEL_SIGNS_FREE, false, "It is doubtful that", "beforehand" },
@@ -381,8 +381,8 @@ static void test_sentences(void **state)
         { 1.0, 0.99, false, MEL_SIGNS_FREE, false, "Too few questions came back", "explains them" },
         { 1.0, 7.0, false, MEL_SIGNS_FREE, false, "explains them better than tossed coins", "not enough" },
         { 1.0, NAN, false, MEL_SIGNS_FREE, false, "are to be expected of a respondent", "coins" },
-        { 0.01, NAN, true, MEL_SIGNS_FREE, false, "do not hang together</strong>: a respondent", "coins" },
-        { NAN, NAN, false, MEL_SIGNS_PRESSED, false, "no question has settled that", "hang together" },
+        { 0.01, NAN, true, MEL_SIGNS_FREE, false, "are not consistent</strong>: a respondent", "coins" },
+        { NAN, NAN, false, MEL_SIGNS_PRESSED, false, "no question has settled that", "are consistent" },
         { NAN, NAN, false, MEL_SIGNS_UPHELD, false, "upheld the direction", "settled that" },
         { NAN, NAN, false, MEL_SIGNS_CONTRADICTED, false, "contradict the direction", "settled that" },
         { NAN, NAN, false, MEL_SIGNS_DROPPED, false, "Which way they count is not known", "settled that" },

@@ -554,7 +554,7 @@ static void test_prior_of_every_family(void **state)
 }
 
 /* So strong a prior of the other direction leaves nothing of it in any cell; the evidence is a number all the
- * same, and answers that agree with each other hang together. */
+ * same, and answers that agree with each other are consistent. */
 static void test_prior_of_the_other_direction(void **state)
 {
     (void)state;
@@ -738,7 +738,7 @@ static void test_fraction_ends_by_noise(void **state)
 /* --- consistency -------------------------------------------------------------------------------- */
 
 /* Sessions of n questions, answered by a metric with this share of wrong answers (0.5: coin tosses), whose
- * answers are said not to hang together. */
+ * answers are said not to be consistent. */
 static uint32_t count_inconsistent(uint32_t sessions, uint32_t n, double rate, uint64_t first_seed)
 {
     const mel_domain domain = { .face = made.face };
