@@ -196,3 +196,14 @@ def test_swiss_thousands(melicit, mark):
     wrong = [cell.replace(mark, "", 1) + mark + "12" for cell in swiss]  # no threes
     column(melicit, "t.csv", "x,label", [f"{c},{w}" for c, w in zip(wrong, y)])
     melicit("train", "--data", "t.csv", "--test-share", 0, "--column", "x:number").refused(3, "x", "not a number")
+
+
+def test_sessions_started_with_an_option_of_old(melicit, formats):
+    words = ("elicit", "--oracle", "sim:m.json", "--session", "s.jsonl", "--json")
+    melicit(*words, "--probs", "p.npy", "--labels", "y.csv", "--header", "yes", "--max-questions", 1).done()
+    out = melicit("report", "--session", "s.jsonl", "--out", "r.html").done().out
+    assert out == "r.html: a report on 1 answer\n"
+    path = melicit.folder / "s.jsonl"
+    path.write_text(path.read_text().replace('"header":"yes"', '"no_header":true').replace('"header": "yes"', '"no_header": true'))
+    assert "no_header" in path.read_text()
+    melicit(*words[:-1]).refused(3, "--no-header", "--header no")
