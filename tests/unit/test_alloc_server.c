@@ -6,9 +6,9 @@
 #include "base/json.h"
 #include "server/flow.h"
 #include "server/manage.h"
+#include "server/question_json.h"
 #include "server/result.h"
 #include "server/server.h"
-#include "server/question_json.h"
 
 #include <stdlib.h>
 #include <string.h>
