@@ -1,9 +1,11 @@
+/* Single keys from a terminal, which is put back as it was whatever ends the program. */
 #include "oracle/keys.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/select.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -94,20 +96,43 @@ void mel_keys_end(void)
     atomic_flag_clear(&taken);
 }
 
+/* Until there is something to read or a signal was told: one that comes between the look at the flags and the
+ * waiting ends the waiting, too. False when nothing can be read without waiting. */
+static bool wait_for_input(void)
+{
+    sigset_t watched, before;
+    (void)sigemptyset(&watched);
+    (void)sigaddset(&watched, SIGWINCH);
+    for (int i = 0; i < N_ENDINGS; i++)
+        (void)sigaddset(&watched, endings[i]);
+    (void)pthread_sigmask(SIG_BLOCK, &watched, &before);
+    fd_set files;
+    FD_ZERO(&files);
+    FD_SET(held.file, &files);
+    const bool told = held.stop || held.resized;
+    const int ready = told ? 0 : pselect(held.file + 1, &files, NULL, NULL, NULL, &before);
+    const bool failed = ready < 0 && errno != EINTR; /* reading then says why */
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ready > 0 || failed;
+}
+
 /* A byte, MEL_KEY_RESIZED or MEL_KEY_END. */
 static int read_byte(void)
 {
     for (;;) {
-        unsigned char byte = 0;
-        const ssize_t n = held.stop ? 0 : read(held.file, &byte, 1);
-        if (n == 1)
-            return byte;
-        if (n == 0 || errno != EINTR)
+        const bool ready = wait_for_input();
+        if (held.stop)
             return MEL_KEY_END;
-        if (held.resized && !held.stop) {
+        if (held.resized) {
             held.resized = 0;
             return MEL_KEY_RESIZED;
         }
+        unsigned char byte = 0;
+        const ssize_t n = ready ? read(held.file, &byte, 1) : -1;
+        if (n == 1)
+            return byte;
+        if (n == 0 || (ready && errno != EINTR))
+            return MEL_KEY_END;
     }
 }
 
