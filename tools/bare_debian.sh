@@ -30,10 +30,10 @@ rm -f "$folder.log"
 mount -t proc proc "$folder/proc" && mount --rbind /dev "$folder/dev" && mount --make-rslave "$folder/dev" || skip "nothing can be mounted here"
 cp /etc/resolv.conf /etc/hosts "$folder/etc/"
 [ ! -e "$certificates" ] || cp "$certificates" "$folder$certificates" # a network may have certificates of its own
-git clone -q "$source" "$folder/root/melicit"
+git clone -q "$source" "$folder/melicit"
 
 inside() {
-    chroot "$folder" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c "cd /root/melicit && $1"
+    chroot "$folder" env -i HOME=/tmp LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c "cd /melicit && $1"
 }
 packages() {
     inside "dpkg-query -W" | wc -l

@@ -253,7 +253,7 @@ static void test_coverage(void **state)
     mel_rng_seed(&rng, 44);
     for (size_t r = 0; r < COUNT(rows); r++) {
         const bool slow = rows[r].assume.kind == MEL_NOISE_LOGISTIC || rows[r].assume.kind == MEL_NOISE_BAND;
-        const size_t n = slow ? test_repeats(400, 120, 10) : test_repeats(1000, 400, 40);
+        const size_t n = slow ? test_repeats(400, 400, 10) : test_repeats(1000, 400, 40);
         size_t covered = 0;
         for (size_t i = 0; i < n; i++) {
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);

@@ -294,7 +294,7 @@ static void keep_arc(mel_grid *g)
     for (size_t i = 0; i < g->n_cells; i++)
         if (is_increasing(&g->cells[i]))
             g->increasing += g->cells[i].mass[MEL_BELIEVED];
-    const bool rewards = g->increasing >= 0.5 - 1e-9; /* undecided: right decisions are wanted */
+    const bool rewards = g->increasing >= 0.5 - 1e-9; /* undecided: right decisions count as better */
     double share[MEL_READERS] = { 0.0 };
     size_t kept = 0;
     for (size_t i = 0; i < g->n_cells; i++) {
