@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAIRS = 2001, PANEL = 360, GAP = 12, MOST_CLASSES = 8 };
+enum { STEPS = 2001, PANEL = 360, GAP = 12, MOST_CLASSES = 8 };
 
 static mel_status write_svg(const char *path, const char *svg, mel_error *err)
 {
@@ -27,13 +27,13 @@ static size_t staircase(mel_point *out, const cli_space *space)
     const mel_face *raw = space->sample != NULL ? space->sample : space->face;
     if (space->n_rows == 0)
         return 0;
-    double threshold[STAIRS], tp[STAIRS], tn[STAIRS];
-    for (size_t i = 0; i < STAIRS; i++)
-        threshold[i] = (double)i / (STAIRS - 1);
-    mel_face_sweep(raw, STAIRS, threshold, tp, tn);
-    for (size_t i = 0; i < STAIRS; i++)
+    double threshold[STEPS], tp[STEPS], tn[STEPS];
+    for (size_t i = 0; i < STEPS; i++)
+        threshold[i] = (double)i / (STEPS - 1);
+    mel_face_sweep(raw, STEPS, threshold, tp, tn);
+    for (size_t i = 0; i < STEPS; i++)
         out[i] = (mel_point){ tp[i], tn[i] };
-    return STAIRS;
+    return STEPS;
 }
 
 static mel_status draw_face(char **svg, const cli_space *space, mel_error *err)
@@ -41,11 +41,11 @@ static mel_status draw_face(char **svg, const cli_space *space, mel_error *err)
     mel_feasible_plot plot;
     mel_feasible_plot_init(&plot);
     plot.face = space->face;
-    mel_point *stairs = cli_alloc_zero(STAIRS, sizeof *stairs);
-    plot.staircase = stairs;
-    plot.n_staircase = staircase(stairs, space);
+    mel_point *steps = cli_alloc_zero(STEPS, sizeof *steps);
+    plot.staircase = steps;
+    plot.n_staircase = staircase(steps, space);
     const mel_status status = mel_plot_feasible(svg, &plot, NULL, err);
-    free(stairs);
+    free(steps);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* Classifiers in memory: their names, what they say in words, and what they decide. */
 #include "base/buffer.h"
 #include "classify/classify.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "metric/text.h"
 
 #include <math.h>
@@ -68,11 +68,11 @@ static mel_status copy_name(char **name, size_t i, const char *given, const char
     if (given == NULL)
         return mel_fail(err, MEL_EDATA, "%s[%zu]: not a text", key, i);
     if (!mel_text_is_utf8(given))
-        return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is not UTF-8", key, i, mel_show_text(given).text);
+        return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is not UTF-8", key, i, mel_quote_text(given).text);
     for (size_t j = 0; j < i; j++)
         if (strcmp(given, name[j]) == 0)
             return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is there a second time", key, i,
-                            mel_show_text(given).text);
+                            mel_quote_text(given).text);
     name[i] = mel_strdup(given);
     return name[i] != NULL ? MEL_OK : mel_fail_memory(err, "names");
 }

@@ -1,7 +1,7 @@
 /* Classifier files: writing them, and reading them with every refusal naming its place. */
 #include "base/file.h"
 #include "classify/classify.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "data/source.h"
 #include "melicit/data.h"
 
@@ -196,7 +196,7 @@ static mel_status read_thresholds(mel_classifier *c, const json_t *file, mel_err
                         MEL_MIXTURE_RULES);
     if (positive != NULL && !mel_same_class_name(positive, c->names.class_name[1]))
         return mel_fail(err, MEL_EDATA, "positive: %s is not the second class, %s",
-                        mel_show_text(positive).text, mel_show_text(c->names.class_name[1]).text);
+                        mel_quote_text(positive).text, mel_quote_text(c->names.class_name[1]).text);
     c->mixture.n = n;
     mel_status status = MEL_OK;
     for (size_t r = 0; r < n && status == MEL_OK; r++)
@@ -318,5 +318,5 @@ mel_status mel_classifier_load(mel_classifier **out, const char *path, mel_error
     if (status == MEL_OK)
         status = mel_classifier_from_json(out, bytes, n, err);
     free(bytes);
-    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_show_file(path).text);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
 }

@@ -596,7 +596,7 @@ static mel_status parse_spans(mel_csv *csv, mel_table *table, size_t block_row, 
 static mel_status fail_changed(const mel_csv *csv, size_t j, mel_error *err)
 {
     return mel_fail(err, MEL_EDATA, "column %s: the file changed while it was read",
-                    mel_show_text(mel_dict_text(csv->names, j)).text);
+                    mel_quote_text(mel_dict_text(csv->names, j)).text);
 }
 
 /* Provisional codes of a chunk become those of the column. */
@@ -617,8 +617,8 @@ static mel_status add_fresh(mel_csv *csv, size_t j, const mel_dict *fresh, uint3
             return mel_fail_memory(err, "the categories of a column");
         if (dict->n > csv->opt.max_categories)
             return mel_fail(err, MEL_ELIMIT, "column %s: more than %zu different texts (%s is one too many)",
-                            mel_show_text(mel_dict_text(csv->names, j)).text, csv->opt.max_categories,
-                            mel_show_text(mel_dict_text(fresh, k)).text);
+                            mel_quote_text(mel_dict_text(csv->names, j)).text, csv->opt.max_categories,
+                            mel_quote_text(mel_dict_text(fresh, k)).text);
     }
     return MEL_OK;
 }
@@ -735,7 +735,7 @@ static mel_status refuse_huge(const mel_csv *csv, mel_error *err)
             return mel_fail(err, MEL_EDATA,
                             "row %zu, column %s: %s is not a finite number; write NA for a missing value, or "
                             "declare the column as text",
-                            column->huge_row, mel_show_text(mel_dict_text(csv->names, j)).text,
+                            column->huge_row, mel_quote_text(mel_dict_text(csv->names, j)).text,
                             column->huge.text);
     }
     return MEL_OK;

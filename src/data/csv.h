@@ -6,7 +6,7 @@
 #include "data/csv_cells.h"
 #include "data/csv_dialect.h"
 #include "data/csv_rows.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "data/table.h"
 #include "data/text.h"
 
@@ -23,7 +23,7 @@ typedef struct {
     mel_tally_verdict verdict;
     mel_dict *dict;  /* of a column that is read as text */
     size_t huge_row; /* first number that is not finite: refused if the column stays one of numbers */
-    mel_shown huge;
+    mel_quoted huge;
 } mel_csv_column;
 
 typedef struct {

@@ -3,7 +3,7 @@
 
 #include "data/missing.h"
 #include "data/number.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "data/utf8.h"
 #include "melicit/data.h"
 
@@ -30,7 +30,7 @@ static const char *name_place(mel_csv_chunk *chunk, const mel_csv_job *job, size
         (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu", number);
     else if (job->names != NULL && column < job->names->n)
         (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu, column %s", number,
-                          mel_show_text(mel_dict_text(job->names, column)).text);
+                          mel_quote_text(mel_dict_text(job->names, column)).text);
     else
         (void)mel_fail_in(&chunk->err, MEL_EDATA, "row %zu, column %zu", number, column + 1);
     return NULL;
@@ -79,7 +79,7 @@ static const char *read_quoted(mel_csv_chunk *chunk, const mel_csv_job *job, siz
         quote = memchr(p, '"', (size_t)(chunk->end - p));
         if (quote == NULL)
             return fail_at(chunk, job, row, column, "the quote before %s is never closed",
-                           mel_show(from, (size_t)(chunk->end - from)).text);
+                           mel_quote(from, (size_t)(chunk->end - from)).text);
         if (quote[1] != '"')
             break;
         mel_buffer_add(&chunk->scratch, p, (size_t)(quote + 1 - p));
@@ -87,7 +87,7 @@ static const char *read_quoted(mel_csv_chunk *chunk, const mel_csv_job *job, siz
     const char *const after = quote + 1;
     if (!ends_cell(after, job->delimiter))
         return fail_at(chunk, job, row, column, "%s follows the closing quote",
-                       mel_show(after, (size_t)(find_end(after, job->delimiter) - after)).text);
+                       mel_quote(after, (size_t)(find_end(after, job->delimiter) - after)).text);
     *out = (cell){ .text = from, .n = (size_t)(quote - from), .quoted = true };
     if (p != from) {
         mel_buffer_add(&chunk->scratch, p, (size_t)(quote - p));
@@ -108,10 +108,10 @@ static inline const char *read_cell(mel_csv_chunk *chunk, const mel_csv_job *job
     *out = (cell){ .text = p, .n = (size_t)(after - p) };
     if (chunk->has_quotes && memchr(p, '"', out->n) != NULL)
         return fail_at(chunk, job, row, column, "%s has a quote inside a cell that does not start with one",
-                       mel_show(p, out->n).text);
+                       mel_quote(p, out->n).text);
     if (chunk->has_bare_cr && memchr(p, '\r', out->n) != NULL)
         return fail_at(chunk, job, row, column, "%s has a carriage return without a line feed",
-                       mel_show(p, out->n).text);
+                       mel_quote(p, out->n).text);
     return after;
 }
 
@@ -182,14 +182,14 @@ static const char *note_number(mel_csv_chunk *chunk, const mel_csv_job *job, siz
     mel_csv_finding *finding = &chunk->finding[column];
     if (job->frozen)
         return fail_at(chunk, job, row, column, "%s is not a %snumber; the file changed while it was read",
-                       mel_show(c.text, c.n).text, kind == MEL_NUMBER_HUGE ? "finite " : "");
+                       mel_quote(c.text, c.n).text, kind == MEL_NUMBER_HUGE ? "finite " : "");
     if (kind == MEL_NUMBER_NONE) {
         finding->has_text = true;
         finding->kind = MEL_CSV_SKIP;
     } else if (finding->huge_row == 0) {
         const cell t = trimmed(c);
         finding->huge_row = chunk->row_number + row;
-        finding->huge = mel_show(t.text, t.n);
+        finding->huge = mel_quote(t.text, t.n);
     }
     return c.text;
 }
@@ -333,7 +333,7 @@ static const char *read_open_end(mel_csv_chunk *chunk, const mel_csv_job *job, s
     if (p != NULL && trimmed(c).n != 0)
         return fail_at(chunk, job, row, SIZE_MAX,
                        "%s stands behind the last column, where the first rows have nothing but a separator",
-                       mel_show(c.text, c.n).text);
+                       mel_quote(c.text, c.n).text);
     return p;
 }
 
@@ -400,7 +400,7 @@ static const char *fail_byte(mel_csv_chunk *chunk, const mel_csv_job *job, const
         return fail_at(chunk, job, row, column, "a NUL byte; this is not text");
     const size_t n = (size_t)(chunk->end - bad);
     chunk->not_utf8 = true;
-    return fail_at(chunk, job, row, column, "%s is not valid UTF-8", mel_show(bad, n < 4 ? n : 4).text);
+    return fail_at(chunk, job, row, column, "%s is not valid UTF-8", mel_quote(bad, n < 4 ? n : 4).text);
 }
 
 /* One pass that tells whether the slower checks are needed at all. */
@@ -456,7 +456,7 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_
         (void)fail_at(chunk, job, 0, column,
                       "the name %s is taken by column %zu; rename one of the two, or give --header no if the "
                       "row is data",
-                      mel_show(t.text, t.n).text, (size_t)before + 1 + job->names_rows);
+                      mel_quote(t.text, t.n).text, (size_t)before + 1 + job->names_rows);
         return chunk->status;
     }
     if (mel_dict_add(names, t.text, t.n, hash) == MEL_MISSING)

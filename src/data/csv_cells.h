@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "data/csv_tally.h"
 #include "data/dict.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 /* Bytes behind the text that may be read (not used). */
 enum { MEL_CSV_PADDING = 16 };
@@ -43,7 +43,7 @@ typedef struct {
     const mel_dict *known;
     mel_dict *fresh;
     size_t huge_row; /* number of the first row with a number that is not finite, or 0 */
-    mel_shown huge;
+    mel_quoted huge;
 } mel_csv_finding;
 
 typedef struct {

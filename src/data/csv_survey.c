@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static const char *shown_name(const mel_csv *csv, size_t column, mel_shown *room)
+static const char *shown_name(const mel_csv *csv, size_t column, mel_quoted *room)
 {
-    *room = mel_show_text(mel_dict_text(csv->names, column));
+    *room = mel_quote_text(mel_dict_text(csv->names, column));
     return room->text;
 }
 
@@ -80,7 +80,7 @@ static size_t find_shape(const mel_csv *csv, mel_number_shape shape)
 
 static mel_status refuse_both(const mel_csv *csv, size_t comma, size_t point, mel_error *err)
 {
-    mel_shown a, b;
+    mel_quoted a, b;
     const mel_cell_place *with_comma = &csv->tally[comma].first[MEL_SHAPE_COMMA];
     const mel_cell_place *with_point = &csv->tally[point].first[MEL_SHAPE_POINT];
     return mel_fail(err, MEL_EDATA,
@@ -92,7 +92,7 @@ static mel_status refuse_both(const mel_csv *csv, size_t comma, size_t point, me
 
 static mel_status refuse_either(const mel_csv *csv, size_t column, mel_error *err)
 {
-    mel_shown name;
+    mel_quoted name;
     const mel_cell_place *place = &csv->tally[column].first[MEL_SHAPE_COMMA_OR_THOUSANDS];
     return mel_fail(err, MEL_EDATA,
                     "row %zu, column %s: nothing tells whether the comma of %s marks decimals or thousands; "
@@ -147,7 +147,7 @@ static mel_status choose_decimal(mel_csv *csv, mel_error *err)
 
 static mel_status refuse_text(const mel_csv *csv, size_t column, mel_error *err)
 {
-    mel_shown name;
+    mel_quoted name;
     mel_cell_place odd;
     (void)mel_tally_odd(&odd, &csv->tally[column], csv->decimal);
     return mel_fail(err, MEL_EDATA, "row %zu, column %s: %s is not a number", odd.row,

@@ -4,7 +4,7 @@
 static void note(mel_cell_place *place, const char *text, size_t n, size_t row)
 {
     if (place->row == 0)
-        *place = (mel_cell_place){ .row = row, .text = mel_show(text, n) };
+        *place = (mel_cell_place){ .row = row, .text = mel_quote(text, n) };
 }
 
 void mel_tally_add(mel_tally *tally, const char *text, size_t n, size_t row)

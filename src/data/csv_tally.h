@@ -3,12 +3,12 @@
 #define MEL_DATA_CSV_TALLY_H
 
 #include "data/number_style.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 /* A cell to be named in a sentence; row 0: there is none. */
 typedef struct {
     size_t row;
-    mel_shown text;
+    mel_quoted text;
 } mel_cell_place;
 
 typedef struct {

@@ -2,7 +2,7 @@
 #include "data/encoder.h"
 #include "data/missing.h"
 #include "data/number.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,8 +37,8 @@ void mel_encoded_clear(mel_encoded *encoded)
 static mel_status fail_cell(const encoding *e, const binding *b, size_t row, const char *value,
                             const char *what)
 {
-    return mel_fail(e->err, MEL_EDATA, "%s: row %zu, column %s: %s %s", mel_show_file(e->table->name).text,
-                    mel_table_row_number(e->table, row), mel_show_text(b->input->name).text, value, what);
+    return mel_fail(e->err, MEL_EDATA, "%s: row %zu, column %s: %s %s", mel_quote_file(e->table->name).text,
+                    mel_table_row_number(e->table, row), mel_quote_text(b->input->name).text, value, what);
 }
 
 /* A column of text where numbers are due: names the first cell that is none. */
@@ -51,10 +51,10 @@ static mel_status fail_text(const encoding *e, const binding *b, const mel_colum
         const char *text = mel_dict_text(column->dict, column->codes[i]);
         if (mel_number_parse(text, mel_dict_length(column->dict, column->codes[i]), &value) !=
             MEL_NUMBER_FINITE)
-            return fail_cell(e, b, i, mel_show_text(text).text, "is not a number");
+            return fail_cell(e, b, i, mel_quote_text(text).text, "is not a number");
     }
     return mel_fail(e->err, MEL_EDATA, "%s: column %s was read as text where training had numbers",
-                    mel_show_file(e->table->name).text, mel_show_text(b->input->name).text);
+                    mel_quote_file(e->table->name).text, mel_quote_text(b->input->name).text);
 }
 
 static mel_status bind_text(const encoding *e, binding *b, const mel_column *column)
@@ -64,7 +64,7 @@ static mel_status bind_text(const encoding *e, binding *b, const mel_column *col
             if (!isnan(column->numbers[i]))
                 return mel_fail(e->err, MEL_EDATA,
                                 "%s: column %s has numbers where training had text; read it as text",
-                                mel_show_file(e->table->name).text, mel_show_text(b->input->name).text);
+                                mel_quote_file(e->table->name).text, mel_quote_text(b->input->name).text);
         return MEL_OK;
     }
     b->codes = column->codes;
@@ -188,7 +188,7 @@ static mel_status scale_stored(const encoding *e, size_t row, size_t entry, doub
     if (isfinite(*z))
         return MEL_OK;
     return mel_fail(e->err, MEL_EDATA, "%s: row %zu, index %zu: %g is too far from the values in training",
-                    mel_show_file(e->table->name).text, mel_table_row_number(e->table, row),
+                    mel_quote_file(e->table->name).text, mel_table_row_number(e->table, row),
                     (size_t)s->col[entry] + 1, s->value[entry]);
 }
 
@@ -275,7 +275,7 @@ mel_status mel_encode(mel_encoded *out, const mel_encoder *encoder, const mel_ta
 {
     *out = (mel_encoded){ 0 };
     if (encoder->libsvm != table->is_sparse)
-        return mel_fail(err, MEL_EDATA, "%s: %s where training had %s", mel_show_file(table->name).text,
+        return mel_fail(err, MEL_EDATA, "%s: %s where training had %s", mel_quote_file(table->name).text,
                         table->is_sparse ? "numbered features" : "named columns",
                         table->is_sparse ? "named columns" : "numbered features");
     encoding e = { .encoder = encoder, .table = table, .out = out, .err = err };

@@ -1,6 +1,6 @@
 #include "data/encoder.h"
 #include "data/labels.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 #include "base/stat.h"
 
@@ -326,7 +326,7 @@ mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_
         return status;
     if (table->n_rows == 0)
         return mel_fail(err, MEL_EDATA, "%s: no rows to learn an encoding from",
-                        mel_show_file(table->name).text);
+                        mel_quote_file(table->name).text);
     mel_encoder *encoder = mel_encoder_new();
     if (encoder == NULL)
         return mel_fail_memory(err, "an encoder");
@@ -334,7 +334,8 @@ mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_
                               : fit_table(encoder, table, &options, err);
     if (status != MEL_OK) {
         mel_encoder_free(encoder);
-        return status == MEL_EDATA ? mel_fail_in(err, status, "%s", mel_show_file(table->name).text) : status;
+        return status == MEL_EDATA ? mel_fail_in(err, status, "%s", mel_quote_file(table->name).text)
+                                   : status;
     }
     *out = encoder;
     return MEL_OK;

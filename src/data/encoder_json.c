@@ -2,7 +2,7 @@
 
 #include "data/encoder.h"
 #include "data/json_members.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,7 +122,7 @@ static mel_status add_unique(mel_dict *dict, const json_t *value, const char *wh
         return mel_fail_memory(err, "an encoder");
     return dict->n > before
                ? MEL_OK
-               : mel_fail(err, MEL_EDATA, "\"%s\": %s is there twice", what, mel_show(text, n).text);
+               : mel_fail(err, MEL_EDATA, "\"%s\": %s is there twice", what, mel_quote(text, n).text);
 }
 
 static mel_status add_all(mel_dict *dict, const json_t *list, const char *what, mel_error *err)
@@ -152,7 +152,8 @@ static mel_status read_text_column(mel_encoder_input *input, const json_t *colum
         return status;
     input->mode = mel_dict_find(input->categories, mode, strlen(mode), mel_dict_hash(mode, strlen(mode)));
     if (input->mode == MEL_MISSING)
-        return mel_fail(err, MEL_EDATA, "the mode %s is not one of the categories", mel_show_text(mode).text);
+        return mel_fail(err, MEL_EDATA, "the mode %s is not one of the categories",
+                        mel_quote_text(mode).text);
     const json_t *missing = json_object_get(column, "missing_category");
     if (!json_is_boolean(missing))
         return mel_fail(err, MEL_EDATA, "\"missing_category\" must be true or false");
@@ -190,7 +191,7 @@ static mel_status read_column(mel_encoder_input *input, mel_dict *seen, const js
     if (input->type == MEL_COLUMN_TEXT)
         return read_text_column(input, column, err);
     if (strcmp(type, "number") != 0)
-        return mel_fail(err, MEL_EDATA, "type %s is not known", mel_show_text(type).text);
+        return mel_fail(err, MEL_EDATA, "type %s is not known", mel_quote_text(type).text);
     return read_number_column(input, column, err);
 }
 
@@ -263,7 +264,7 @@ static mel_status read_encoder(mel_encoder *encoder, const json_t *json, mel_err
         return status;
     encoder->sparse = strcmp(layout, "sparse") == 0;
     if (!encoder->sparse && strcmp(layout, "dense") != 0)
-        return mel_fail(err, MEL_EDATA, "layout %s is not known", mel_show_text(layout).text);
+        return mel_fail(err, MEL_EDATA, "layout %s is not known", mel_quote_text(layout).text);
     status = json_object_get(json, "deviations") != NULL ? read_deviations(encoder, json, err)
                                                          : read_columns(encoder, json, err);
     return status == MEL_OK ? mel_encoder_complete(encoder, err) : status;

@@ -1,6 +1,6 @@
 #include "data/json_members.h"
 
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ mel_status mel_json_members(const json_t *object, const char *const *keys, mel_e
         while (i < n && strcmp(keys[i], key) != 0)
             i++;
         if (i == n)
-            return mel_fail(err, MEL_EDATA, "unknown key %s", mel_show_text(key).text);
+            return mel_fail(err, MEL_EDATA, "unknown key %s", mel_quote_text(key).text);
     }
     return MEL_OK;
 }

@@ -3,7 +3,7 @@
 #include "base/stat.h"
 #include "data/missing.h"
 #include "data/number.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,8 +143,8 @@ static mel_status refuse_missing_words(const mel_table *table, size_t column, me
             err, MEL_EDATA,
             "%s: row %zu, column %s: %s stands for a missing value; if it is meant as a name, read "
             "the column as text (--column %s:text), or put it in quotes",
-            mel_show_file(table->name).text, mel_table_row_number(table, i), mel_show_text(name).text,
-            mel_show_text(mel_dict_text(c->dict, c->codes[i])).text, name);
+            mel_quote_file(table->name).text, mel_table_row_number(table, i), mel_quote_text(name).text,
+            mel_quote_text(mel_dict_text(c->dict, c->codes[i])).text, name);
     }
     return MEL_OK;
 }
@@ -156,8 +156,8 @@ mel_status mel_refuse_missing(const mel_table *table, size_t column, mel_error *
     for (size_t i = 0; i < table->n_rows; i++)
         if (codes != NULL ? codes[i] == MEL_MISSING : isnan(numbers[i]))
             return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: the value is missing",
-                            mel_show_file(table->name).text, mel_table_row_number(table, i),
-                            mel_show_text(mel_table_column_name(table, column)).text);
+                            mel_quote_file(table->name).text, mel_table_row_number(table, i),
+                            mel_quote_text(mel_table_column_name(table, column)).text);
     return codes != NULL ? refuse_missing_words(table, column, err) : MEL_OK;
 }
 
@@ -176,8 +176,8 @@ static mel_status refuse_inexact(const mel_table *table, size_t column, mel_erro
     return mel_fail(err, MEL_EDATA,
                     "%s: row %zu, column %s: names that are numbers of 2^53 and beyond are not told apart; "
                     "%s%s%s",
-                    mel_show_file(table->name).text, mel_table_row_number(table, row),
-                    mel_show_text(name).text,
+                    mel_quote_file(table->name).text, mel_table_row_number(table, row),
+                    mel_quote_text(name).text,
                     csv ? "read the column as text (--column " : "store them as text, or with fewer digits",
                     csv ? name : "", csv ? ":text)" : "");
 }
@@ -298,14 +298,14 @@ mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char 
         return status;
     if (out->n_classes < 2)
         status = mel_fail(err, MEL_EDATA, "%s: column %s has one class only, %s; two are needed",
-                          mel_show_file(table->name).text, mel_show_text(column).text,
-                          out->n_classes == 1 ? mel_show_text(out->name[0]).text : "none");
+                          mel_quote_file(table->name).text, mel_quote_text(column).text,
+                          out->n_classes == 1 ? mel_quote_text(out->name[0]).text : "none");
     else if (out->n_classes > 2 && 2 * out->n_classes > out->n_rows)
         status = mel_fail(
             err, MEL_EDATA,
             "%s: column %s has %zu different values in %zu rows, fewer than two rows for each; it "
             "does not hold classes",
-            mel_show_file(table->name).text, mel_show_text(column).text, out->n_classes, out->n_rows);
+            mel_quote_file(table->name).text, mel_quote_text(column).text, out->n_classes, out->n_rows);
     if (status != MEL_OK)
         mel_labels_clear(out);
     return status;
@@ -315,8 +315,8 @@ static mel_status unknown_class(const mel_table *table, size_t column, size_t ro
                                 mel_error *err)
 {
     return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s is not one of the known names",
-                    mel_show_file(table->name).text, mel_table_row_number(table, row),
-                    mel_show_text(mel_table_column_name(table, column)).text, mel_show_text(text).text);
+                    mel_quote_file(table->name).text, mel_table_row_number(table, row),
+                    mel_quote_text(mel_table_column_name(table, column)).text, mel_quote_text(text).text);
 }
 
 /* Class names as numbers; a name that is none gets NaN and matches nothing. */

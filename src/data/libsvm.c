@@ -1,8 +1,8 @@
 /* LIBSVM text: "label index:value index:value ...", indices from 1 (or 0) and ascending, "#" starts a
  * comment. */
 #include "data/number.h"
-#include "data/read.h"
-#include "data/show.h"
+#include "data/quote.h"
+#include "data/table_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,12 +32,12 @@ static bool ends_word(char c)
     return is_blank(c) || ends_line(c);
 }
 
-static mel_shown show_word(const char *p)
+static mel_quoted show_word(const char *p)
 {
     const char *end = p;
     while (!ends_word(*end))
         end++;
-    return mel_show(p, (size_t)(end - p));
+    return mel_quote(p, (size_t)(end - p));
 }
 
 static bool grow_rows(reader *r)
@@ -78,10 +78,10 @@ static mel_status parse_value(reader *r, const char *what, double *value)
         return MEL_OK;
     case MEL_NUMBER_HUGE:
         return mel_fail(r->err, MEL_EDATA, "line %zu, %s: %s is not a finite number", r->line, what,
-                        mel_show(start, n).text);
+                        mel_quote(start, n).text);
     default:
         return mel_fail(r->err, MEL_EDATA, "line %zu, %s: %s is not a number", r->line, what,
-                        mel_show(start, n).text);
+                        mel_quote(start, n).text);
     }
 }
 

@@ -3,8 +3,8 @@
 #include "data/missing.h"
 #include "data/npy_header.h"
 #include "data/number.h"
-#include "data/read.h"
-#include "data/show.h"
+#include "data/quote.h"
+#include "data/table_reader.h"
 #include "data/utf8.h"
 
 #include <math.h>
@@ -145,7 +145,7 @@ static mel_status convert_text(mel_column *column, size_t row, const mel_buffer 
     return column->dict->n <= opt->max_categories
                ? MEL_OK
                : mel_fail(err, MEL_ELIMIT, "more than %zu different texts (%s is one too many)",
-                          opt->max_categories, mel_show(text->data, text->size).text);
+                          opt->max_categories, mel_quote(text->data, text->size).text);
 }
 
 static mel_status convert_texts(mel_table *table, const mel_npy_header *h, const unsigned char *items,

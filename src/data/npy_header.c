@@ -1,7 +1,7 @@
 /* The dictionary at the start of an .npy file. */
 #include "data/npy_header.h"
 
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void skip_blanks(cursor *c)
 static mel_status fail_header(const cursor *c, const char *what)
 {
     return mel_fail(c->err, MEL_EDATA, "NPY header: %s expected at %s", what,
-                    mel_show(c->p, (size_t)(c->end - c->p)).text);
+                    mel_quote(c->p, (size_t)(c->end - c->p)).text);
 }
 
 static bool accept(cursor *c, char wanted)
@@ -135,7 +135,7 @@ static mel_status refuse_type(const cursor *c, slice type)
         if (cures[i].kind == kind)
             cure = cures[i].cure;
     return mel_fail(c->err, MEL_EDATA, "items of type %s%s; a table needs floats, integers, bools or texts",
-                    mel_show(type.text, type.n).text, cure);
+                    mel_quote(type.text, type.n).text, cure);
 }
 
 /* "U12", "S3": texts; the digits say how many characters. */
@@ -197,7 +197,7 @@ static mel_status parse_entry(cursor *c, mel_npy_header *out, unsigned *seen)
     const unsigned which = equals(key, "descr") ? TYPE : equals(key, "fortran_order") ? ORDER : SHAPE;
     if ((which == SHAPE && !equals(key, "shape")) || (*seen & which) != 0)
         return mel_fail(c->err, MEL_EDATA, "NPY header: unknown or repeated entry %s",
-                        mel_show(key.text, key.n).text);
+                        mel_quote(key.text, key.n).text);
     *seen |= which;
     if (!accept(c, ':'))
         return fail_header(c, "a colon");
@@ -235,7 +235,7 @@ mel_status mel_npy_header_parse(mel_npy_header *out, const char *bytes, size_t n
     const unsigned char *u = (const unsigned char *)bytes;
     if (n < V1_BYTES || memcmp(bytes, "\x93NUMPY", MAGIC_BYTES) != 0)
         return mel_fail(err, MEL_EDATA, "not an NPY file: it starts with %s",
-                        mel_show(bytes, n < MAGIC_BYTES ? n : MAGIC_BYTES).text);
+                        mel_quote(bytes, n < MAGIC_BYTES ? n : MAGIC_BYTES).text);
     if (u[6] < 1 || u[6] > 3 || u[7] != 0)
         return mel_fail(err, MEL_EDATA, "NPY version %d.%d; 1.0, 2.0 and 3.0 are known", u[6], u[7]);
     const size_t start = u[6] == 1 ? V1_BYTES : V2_BYTES;

@@ -1,8 +1,8 @@
 /* NPZ: a zip archive of NPY arrays, stored or deflated, of which one is the table. */
 #include "base/buffer.h"
 #include "data/magic.h"
-#include "data/read.h"
-#include "data/show.h"
+#include "data/quote.h"
+#include "data/table_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,7 +124,7 @@ static mel_status fail_member(const archive *a, const char *wanted, size_t n, co
     if (n == 0)
         return mel_fail(a->err, MEL_EDATA, "the archive holds no NPY array");
     if (wanted != NULL)
-        return mel_fail(a->err, MEL_EDATA, "no array is called %s; there %s %s", mel_show_text(wanted).text,
+        return mel_fail(a->err, MEL_EDATA, "no array is called %s; there %s %s", mel_quote_text(wanted).text,
                         n == 1 ? "is" : "are", list->data);
     return mel_fail(a->err, MEL_EDATA, "the archive holds %zu arrays: %s; --member says which one is meant",
                     n, list->data);
@@ -150,7 +150,7 @@ static mel_status find_member(member *out, const archive *a, const char *wanted)
         }
         if (!is_array(&m))
             continue;
-        mel_buffer_printf(&list, "%s%s", n++ != 0 ? ", " : "", mel_show(m.name, m.name_length).text);
+        mel_buffer_printf(&list, "%s%s", n++ != 0 ? ", " : "", mel_quote(m.name, m.name_length).text);
         if (wanted == NULL || is_named(&m, wanted)) {
             *out = m;
             found++;
@@ -226,7 +226,7 @@ static mel_status unpack(unsigned char **out, const member *m, const archive *a,
         return mel_fail(a->err, MEL_EDATA,
                         "the array %s is packed by method %u; numpy.savez and "
                         "savez_compressed write what can be read",
-                        mel_show(m->name, m->name_length).text, m->method);
+                        mel_quote(m->name, m->name_length).text, m->method);
     if (m->size > max_bytes)
         return mel_fail(a->err, MEL_ELIMIT,
                         "more than %llu bytes; raise the limit on bytes if that is intended",
@@ -253,14 +253,14 @@ mel_status mel_read_npz(mel_table **out, const char *bytes, size_t n, const char
     unsigned char *array = NULL;
     if (!mel_magic_is_zip(bytes, n))
         return mel_fail(err, MEL_EDATA, "not an NPZ file: it starts with %s",
-                        mel_show(bytes, n < 6 ? n : 6).text);
+                        mel_quote(bytes, n < 6 ? n : 6).text);
     mel_status status = find_member(&m, &a, opt->member);
     if (status == MEL_OK)
         status = unpack(&array, &m, &a, opt->max_bytes);
     if (status == MEL_OK) {
         status = mel_read_npy(out, (const char *)array, (size_t)m.size, name, opt, err);
         if (status != MEL_OK)
-            status = mel_fail_in(err, status, "array %s", mel_show(m.name, m.name_length).text);
+            status = mel_fail_in(err, status, "array %s", mel_quote(m.name, m.name_length).text);
     }
     free(array);
     return status;

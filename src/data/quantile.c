@@ -3,7 +3,7 @@
 
 #include "base/stat.h"
 #include "data/number.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,10 +74,10 @@ mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, co
         return mel_fail(err, MEL_EINVAL, "%zu quantile classes; two or more are needed", n_classes);
     if (table->column[j].type != MEL_COLUMN_NUMBER)
         return mel_fail(err, MEL_EDATA, "%s: column %s is text; quantiles need numbers",
-                        mel_show_file(table->name).text, mel_show_text(column).text);
+                        mel_quote_file(table->name).text, mel_quote_text(column).text);
     if (n_classes > table->n_rows)
         return mel_fail(err, MEL_EDATA, "%s: column %s: %zu rows cannot fill %zu quantile classes",
-                        mel_show_file(table->name).text, mel_show_text(column).text, table->n_rows,
+                        mel_quote_file(table->name).text, mel_quote_text(column).text, table->n_rows,
                         n_classes);
     status = mel_refuse_missing(table, j, err);
     if (status != MEL_OK)
@@ -87,8 +87,8 @@ mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, co
         status = mel_fail_memory(err, "quantiles");
     else if ((status = recode(out, table->column[j].numbers, table->n_rows, sorted, cut, n_classes, err)) ==
              MEL_EDATA)
-        status = mel_fail_in(err, status, "%s: column %s", mel_show_file(table->name).text,
-                             mel_show_text(column).text);
+        status = mel_fail_in(err, status, "%s: column %s", mel_quote_file(table->name).text,
+                             mel_quote_text(column).text);
     free(sorted);
     free(cut);
     if (status != MEL_OK)

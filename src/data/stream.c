@@ -1,6 +1,6 @@
 /* Tables that do not fit in memory, block by block. */
 #include "data/csv.h"
-#include "data/read.h"
+#include "data/table_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct mel_stream {
 
 static mel_status name_file(const mel_stream *stream, mel_status status, mel_error *err)
 {
-    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_show_file(stream->path).text);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(stream->path).text);
 }
 
 /* Everything that can be wrong with the file is found here, so that blocks come without surprises. */
@@ -46,7 +46,7 @@ mel_status mel_stream_open(mel_stream **out, const char *path, const mel_read_op
         return mel_fail(err, MEL_EINVAL, "standard input cannot be read twice, as a stream is");
     const mel_format format = options.format != MEL_FORMAT_AUTO ? options.format : mel_format_of_name(path);
     if (format != MEL_FORMAT_AUTO && format != MEL_FORMAT_CSV)
-        return mel_fail(err, MEL_EINVAL, "%s: only CSV files can be streamed", mel_show_file(path).text);
+        return mel_fail(err, MEL_EINVAL, "%s: only CSV files can be streamed", mel_quote_file(path).text);
     mel_stream *stream = mel_alloc_zero(1, sizeof *stream);
     if (stream == NULL || (stream->path = mel_strdup(path)) == NULL) {
         mel_stream_free(stream);

@@ -1,6 +1,6 @@
 #include "data/table.h"
 
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,15 +118,15 @@ mel_status mel_fail_no_column(const mel_dict *names, const char *name, mel_error
 {
     const char *near = mel_nearest(name, name_number, names);
     if (near != NULL)
-        return mel_fail(err, MEL_EDATA, "there is no column %s; did you mean %s?", mel_show_text(name).text,
-                        mel_show_text(near).text);
+        return mel_fail(err, MEL_EDATA, "there is no column %s; did you mean %s?", mel_quote_text(name).text,
+                        mel_quote_text(near).text);
     enum { ROOM = 160, MARGIN = 8 };
     char list[ROOM] = "";
     size_t used = 0, i = 0;
     for (; i < names->n && used + mel_dict_length(names, i) + MARGIN < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : "",
                                  mel_dict_text(names, i));
-    return mel_fail(err, MEL_EDATA, "there is no column %s; there are %s%s", mel_show_text(name).text, list,
+    return mel_fail(err, MEL_EDATA, "there is no column %s; there are %s%s", mel_quote_text(name).text, list,
                     i == names->n ? "" : ", ...");
 }
 
@@ -136,7 +136,7 @@ mel_status mel_table_need(size_t *column, const mel_table *table, const char *na
     if (*column != SIZE_MAX)
         return MEL_OK;
     const mel_status status = mel_fail_no_column(table->names, name, err);
-    return mel_fail_in(err, status, "%s", mel_show_file(table->name).text);
+    return mel_fail_in(err, status, "%s", mel_quote_file(table->name).text);
 }
 
 mel_format mel_table_format(const mel_table *table)
@@ -243,7 +243,7 @@ mel_status mel_table_take(mel_table **out, const mel_table *table, const size_t 
     for (size_t i = 0; i < n; i++)
         if (rows[i] >= table->n_rows)
             return mel_fail(err, MEL_EINVAL, "%s: row index %zu of a table with %zu rows",
-                            mel_show_file(table->name).text, rows[i], table->n_rows);
+                            mel_quote_file(table->name).text, rows[i], table->n_rows);
     mel_table *taken = mel_table_new(table->name, table->names, table->n_columns);
     if (taken == NULL || !take_all(taken, table, rows, n)) {
         mel_table_free(taken);

@@ -1,6 +1,6 @@
 /* Making, copying, freeing metrics; what they are made of. */
 #include "metric/metric.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "metric/families/families.h"
 #include "metric/text.h"
 
@@ -26,7 +26,7 @@ static mel_status copy_names(char ***out, size_t n, const char *const *names, si
         for (size_t j = 0; j < i; j++)
             if (strcmp(copies[j], name) == 0)
                 return mel_fail(err, MEL_EINVAL, "%s %zu and %zu are both called %s", what, j + 1, i + 1,
-                                mel_show_text(name).text);
+                                mel_quote_text(name).text);
         copies[i] = mel_strdup(name);
         if (copies[i] == NULL)
             return mel_fail_memory(err, "the names of a metric");

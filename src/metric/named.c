@@ -1,6 +1,6 @@
 /* Well-known metrics of binary confusion counts, with scikit-learn's definitions. */
 #include "data/number.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "metric/metric.h"
 
 #include <math.h>
@@ -111,7 +111,7 @@ mel_status mel_named_parse(mel_named *out, double *parameter, const char *name, 
         err, MEL_EINVAL,
         "%s is not a metric known by name: accuracy, balanced-accuracy, "
         "weighted-accuracy:W, f1 (f0.5, f2, ...), jaccard, precision, recall, specificity, gmean, mcc",
-        mel_show_text(name).text);
+        mel_quote_text(name).text);
 }
 
 static double ratio_or_zero(double part, double whole)

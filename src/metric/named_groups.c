@@ -1,5 +1,5 @@
 /* Well-known measures of rates and of differences between groups. */
-#include "data/show.h"
+#include "data/quote.h"
 #include "metric/metric.h"
 
 #include <math.h>
@@ -74,7 +74,7 @@ mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, const char 
                         "%s is not a measure of rates known by name: q-mean, distribution-matching, "
                         "equalised-odds, equal-opportunity, negative-balance, error-rate-balance, "
                         "demographic-parity, each with :squared, :absolute or :largest",
-                        mel_show_text(name).text);
+                        mel_quote_text(name).text);
     *out = (mel_named_rates)metric;
     *gap = (mel_gap)kind;
     return MEL_OK;

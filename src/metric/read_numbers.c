@@ -1,6 +1,6 @@
 /* The numbers of a metric file: nested arrays, one for each pair of groups, and their intervals. */
 #include "metric/fields.h"
-#include "metric/read.h"
+#include "metric/metric_reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "data/dict.h"
 #include "data/encoder_json.h"
 #include "data/json_members.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "data/source.h"
 #include "model/model.h"
 #include "model/model_json.h"
@@ -56,7 +56,7 @@ static mel_status get_word(int *out, const json_t *value, const char *const *wor
         }
     if (text == NULL)
         return mel_fail(err, MEL_EDATA, "%s: not a text", place);
-    return mel_fail(err, MEL_EDATA, "%s: %s is not known here", place, mel_show_text(text).text);
+    return mel_fail(err, MEL_EDATA, "%s: %s is not known here", place, mel_quote_text(text).text);
 }
 
 static mel_status check_format(const json_t *root, mel_error *err)
@@ -112,7 +112,7 @@ static mel_status take_class(mel_model *model, mel_dict *seen, size_t code, cons
     model->names[code] = copy;
     return seen->n > before
                ? MEL_OK
-               : mel_fail(err, MEL_EDATA, "classes[%zu]: %s is there twice", code, mel_show_text(name).text);
+               : mel_fail(err, MEL_EDATA, "classes[%zu]: %s is there twice", code, mel_quote_text(name).text);
 }
 
 static mel_status read_classes(mel_model *model, const json_t *classes, mel_error *err)
@@ -272,13 +272,13 @@ mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, c
     json_t *root = NULL;
     mel_status status = mel_json_parse(&root, bytes, n, err);
     if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_show_file(name).text);
+        return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
     mel_model *model = NULL;
     status = read_model(&model, root, err);
     json_decref(root);
     if (status != MEL_OK) {
         mel_model_free(model);
-        return mel_fail_in(err, status, "%s", mel_show_file(name).text);
+        return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
     }
     *out = model;
     return MEL_OK;
@@ -291,7 +291,7 @@ mel_status mel_model_load(mel_model **out, const char *path, mel_error *err)
     size_t n = 0;
     mel_status status = mel_source_whole(&bytes, &n, path, max_file_bytes, err);
     if (status != MEL_OK)
-        status = mel_fail_in(err, status, "%s", mel_show_file(path).text);
+        status = mel_fail_in(err, status, "%s", mel_quote_file(path).text);
     else
         status = mel_model_load_memory(out, bytes, n, path, err);
     free(bytes);

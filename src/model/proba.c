@@ -1,9 +1,9 @@
 /* Class probabilities of any model, from a file. */
 #include "base/stat.h"
 #include "data/number.h"
-#include "data/read.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "data/table.h"
+#include "data/table_reader.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -25,9 +25,9 @@ void mel_proba_clear(mel_proba *proba)
 
 static mel_status refuse(const mel_table *table, size_t row, size_t column, const char *why, mel_error *err)
 {
-    return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s", mel_show_file(mel_table_name(table)).text,
+    return mel_fail(err, MEL_EDATA, "%s: row %zu, column %s: %s", mel_quote_file(mel_table_name(table)).text,
                     mel_table_row_number(table, row),
-                    mel_show_text(mel_table_column_name(table, column)).text, why);
+                    mel_quote_text(mel_table_column_name(table, column)).text, why);
 }
 
 /* The first cell of a text column that is not a number made it one, unless the caller did. */
@@ -43,10 +43,10 @@ static mel_status refuse_text(const mel_table *table, size_t column, mel_error *
     }
     if (row == mel_table_rows(table))
         return mel_fail(err, MEL_EDATA, "%s: column %s was read as text; probabilities are numbers",
-                        mel_show_file(mel_table_name(table)).text,
-                        mel_show_text(mel_table_column_name(table, column)).text);
+                        mel_quote_file(mel_table_name(table)).text,
+                        mel_quote_text(mel_table_column_name(table, column)).text);
     char why[128];
-    (void)snprintf(why, sizeof why, "%s is not a number", mel_show_text(text).text);
+    (void)snprintf(why, sizeof why, "%s is not a number", mel_quote_text(text).text);
     return refuse(table, row, column, why, err);
 }
 
@@ -74,9 +74,9 @@ static mel_status check_table(const mel_table *table, mel_error *err)
     const char *file = mel_table_name(table);
     if (mel_table_sparse(&sparse, table))
         return mel_fail(err, MEL_EDATA, "%s: a LIBSVM file does not hold probabilities",
-                        mel_show_file(file).text);
+                        mel_quote_file(file).text);
     if (mel_table_rows(table) == 0 || mel_table_columns(table) == 0)
-        return mel_fail(err, MEL_EDATA, "%s: no rows of probabilities", mel_show_file(file).text);
+        return mel_fail(err, MEL_EDATA, "%s: no rows of probabilities", mel_quote_file(file).text);
     for (size_t c = 0; c < mel_table_columns(table); c++) {
         const mel_status status = check_column(table, c, err);
         if (status != MEL_OK)
@@ -98,7 +98,7 @@ static mel_status take_row(double *to, double *off, const mel_table *table, size
     *off = fabs(total - 1.0);
     if (!(*off <= sum_tolerance + rounding))
         return mel_fail(err, MEL_EDATA, "%s: row %zu: %zu probabilities sum to %.9g, not 1",
-                        mel_show_file(mel_table_name(table)).text, mel_table_row_number(table, row), k,
+                        mel_quote_file(mel_table_name(table)).text, mel_table_row_number(table, row), k,
                         total);
     for (size_t c = 0; c < k; c++)
         to[c] /= total;
@@ -161,7 +161,7 @@ static mel_status report(const mel_notes *notes, const mel_table *table, const m
 {
     const mel_status status = mel_notes_check(notes, opt->strict, err);
     if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_show_file(table->name).text);
+        return mel_fail_in(err, status, "%s", mel_quote_file(table->name).text);
     mel_notes_say(notes, table->name, table->format, &opt->notice);
     return MEL_OK;
 }

@@ -3,7 +3,7 @@
 #include "oracle/process.h"
 #include "oracle/question_json.h"
 
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <errno.h>
 #include <math.h>
@@ -66,7 +66,7 @@ static mel_status understand(mel_reply *reply, const char *line, size_t n, unsig
         *reply = MEL_REPLY_SKIP;
     else
         return mel_fail(err, MEL_EDATA, "question %lu: the program answered %s; A, B, = or ? was expected",
-                        number, mel_show(line, n).text);
+                        number, mel_quote(line, n).text);
     return MEL_OK;
 }
 
@@ -107,7 +107,7 @@ static mel_status check_silence(command_oracle *self, unsigned long number, mel_
     if (self->n_answer == 0)
         return MEL_OK;
     return mel_fail(err, MEL_EDATA, "the program said %s before question %lu was asked",
-                    mel_show(self->answer, self->n_answer).text, number);
+                    mel_quote(self->answer, self->n_answer).text, number);
 }
 
 static mel_status exchange(mel_reply *reply, command_oracle *self, const mel_question *question,
@@ -186,7 +186,7 @@ mel_status mel_oracle_command(mel_oracle **out, const char *program, const mel_c
             (void)snprintf(text, sizeof text, "error %d", reason);
         free_command(&self->base);
         return mel_fail(err, reason == ENOMEM ? MEL_ENOMEM : MEL_EIO, "cannot start %s with /bin/sh: %s",
-                        mel_show_text(program).text, text);
+                        mel_quote_text(program).text, text);
     }
     *out = &self->base;
     return MEL_OK;

@@ -1,7 +1,7 @@
 /* What all oracles have in common, and the two thin ones: a caller's function, and a majority. */
 #include "oracle/oracle.h"
 
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ mel_status mel_answer_parse(mel_answer *out, const char *text, mel_error *err)
             return MEL_OK;
         }
     }
-    return mel_fail(err, MEL_EINVAL, "%s is not an answer: A, B, = or ?", mel_show_text(text).text);
+    return mel_fail(err, MEL_EINVAL, "%s is not an answer: A, B, = or ?", mel_quote_text(text).text);
 }
 
 mel_status mel_question_check(const mel_question *question, mel_error *err)

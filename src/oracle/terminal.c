@@ -1,7 +1,7 @@
 /* A person at a terminal, or lines from a file that stands for one. */
 #include "oracle/canvas.h"
-#include "oracle/keys.h"
 #include "oracle/oracle.h"
+#include "oracle/tty_keys.h"
 
 #include "metric/text.h"
 
@@ -29,12 +29,12 @@ static int wish_of_key(int key)
     case 'a':
     case 'A':
     case '1':
-    case MEL_KEY_LEFT:
+    case MEL_TTY_LEFT:
         return MEL_REPLY_A;
     case 'b':
     case 'B':
     case '2':
-    case MEL_KEY_RIGHT:
+    case MEL_TTY_RIGHT:
         return MEL_REPLY_B;
     case '=':
         return MEL_REPLY_SAME;
@@ -46,13 +46,13 @@ static int wish_of_key(int key)
         return MEL_REPLY_UNDO;
     case 'q':
     case 'Q':
-    case MEL_KEY_END:
+    case MEL_TTY_END:
         return MEL_REPLY_QUIT;
     case '?':
     case 'h':
     case 'H':
         return WISH_EXPLAIN;
-    case MEL_KEY_RESIZED:
+    case MEL_TTY_RESIZED:
         return WISH_REDRAW;
     default:
         return WISH_NOTHING;
@@ -250,7 +250,7 @@ static mel_status converse(mel_reply *reply, terminal_oracle *self, const mel_qu
     mel_status status = put_question(self, question, false, err);
     while (status == MEL_OK) {
         char line[MAX_LINE];
-        const int wish = keys                            ? wish_of_key(mel_keys_read())
+        const int wish = keys                            ? wish_of_key(mel_tty_keys_read())
                          : read_line(line, self->opt.in) ? wish_of_line(line)
                                                          : MEL_REPLY_QUIT;
         status = wish == WISH_EXPLAIN  ? put_explanation(self, question, err)
@@ -268,10 +268,10 @@ static mel_status ask_terminal(mel_reply *reply, void *user, const mel_question 
 {
     terminal_oracle *self = user;
     /* Before anything is shown: what is typed from then on is meant for this question. */
-    const bool keys = mel_keys_begin(fileno(self->opt.in));
+    const bool keys = mel_tty_keys_begin(fileno(self->opt.in));
     const mel_status status = converse(reply, self, question, keys, err);
     if (keys)
-        mel_keys_end();
+        mel_tty_keys_end();
     return status;
 }
 

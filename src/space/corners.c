@@ -1,6 +1,6 @@
 #include "space/corners.h"
 
-#include "space/keys.h"
+#include "space/score_bits.h"
 
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ bool mel_corners_join(mel_corners *out, const mel_corners *upper, const mel_corn
                       uint64_t positives, uint64_t negatives)
 {
     *out = (mel_corners){ 0 };
-    bool ok = mel_corners_upper(out, 0, (mel_corner){ .tp = positives, .key = mel_score_key(-INFINITY) });
+    bool ok = mel_corners_upper(out, 0, (mel_corner){ .tp = positives, .key = mel_score_bits(-INFINITY) });
     /* Reflected, the lower hull runs the other way. */
     for (size_t i = 0, j = lower->n; ok && (i < upper->n || j > 0);) {
         mel_corner mirrored = { 0 };
@@ -75,7 +75,7 @@ bool mel_corners_join(mel_corners *out, const mel_corners *upper, const mel_corn
             j--;
         }
     }
-    ok = ok && mel_corners_upper(out, 0, (mel_corner){ .tn = negatives, .key = mel_score_key(INFINITY) });
+    ok = ok && mel_corners_upper(out, 0, (mel_corner){ .tn = negatives, .key = mel_score_bits(INFINITY) });
     if (!ok)
         mel_corners_free(out);
     return ok;

@@ -7,8 +7,8 @@ void mel_face_free(mel_face *face)
 {
     if (face == NULL)
         return;
-    mel_stairs_release(face->stairs);
-    mel_rim_free(&face->own);
+    mel_staircase_release(face->staircase);
+    mel_boundary_free(&face->own);
     free(face->own_rule);
     mel_softmax_free(face->measure);
     free(face);
@@ -21,12 +21,12 @@ mel_status mel_face_from_scores(mel_face **out, size_t n, const double *score, c
     mel_face *face = mel_alloc_zero(1, sizeof *face);
     if (face == NULL)
         return mel_fail_memory(err, "a face");
-    const mel_status status = mel_stairs_new(&face->stairs, n, score, role, weight, err);
+    const mel_status status = mel_staircase_new(&face->staircase, n, score, role, weight, err);
     if (status != MEL_OK) {
         mel_face_free(face);
         return status;
     }
-    face->boundary = &face->stairs->hull;
+    face->boundary = &face->staircase->hull;
     *out = face;
     return MEL_OK;
 }
@@ -39,7 +39,7 @@ mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error 
         return mel_fail_memory(err, "a face");
     mel_status status = mel_logistic_init(&face->population, a, b, err);
     if (status == MEL_OK)
-        status = mel_logistic_rim(&face->own, &face->own_rule, &face->population, err);
+        status = mel_logistic_boundary(&face->own, &face->own_rule, &face->population, err);
     if (status != MEL_OK) {
         mel_face_free(face);
         return status;
@@ -76,7 +76,7 @@ size_t mel_face_vertices(const mel_face *face)
 
 mel_point mel_face_vertex(const mel_face *face, size_t index)
 {
-    return mel_rim_corner(face->boundary, index);
+    return mel_boundary_corner(face->boundary, index);
 }
 
 static mel_rule opposite(mel_rule rule)
@@ -105,15 +105,15 @@ mel_status mel_face_support(mel_point *out, const mel_face *face, double m11, do
     const mel_status status = read_direction(&m, &lower, m11, m00, err);
     if (status != MEL_OK)
         return status;
-    if (face->stairs == NULL && face->population.a > 0.0)
+    if (face->staircase == NULL && face->population.a > 0.0)
         best = mel_logistic_at(&face->population, mel_logistic_furthest(&face->population, m));
     else {
-        const size_t i = mel_rim_furthest(face->boundary, m, &tie);
+        const size_t i = mel_boundary_furthest(face->boundary, m, &tie);
         best = face->boundary->vertex[i];
         if (tie)
             best = mel_toward(best, face->boundary->edge[i], 0.5);
     }
-    *out = lower ? mel_rim_reflect(face->boundary, best) : best;
+    *out = lower ? mel_boundary_reflect(face->boundary, best) : best;
     return MEL_OK;
 }
 
@@ -125,8 +125,8 @@ mel_status mel_face_support_rule(mel_rule *out, const mel_face *face, double m11
     if (status != MEL_OK)
         return status;
     mel_rule best = mel_plug_in_rule(m.tp, m.tn);
-    if (face->stairs != NULL)
-        best = face->stairs->rule[mel_rim_furthest(&face->stairs->hull, m, &tie)];
+    if (face->staircase != NULL)
+        best = face->staircase->rule[mel_boundary_furthest(&face->staircase->hull, m, &tie)];
     *out = lower ? opposite(best) : best;
     return MEL_OK;
 }
@@ -145,17 +145,17 @@ mel_rule mel_plug_in_rule(double m11, double m00)
 
 mel_point mel_face_rule(const mel_face *face, mel_rule rule)
 {
-    if (face->stairs != NULL)
-        return mel_stairs_rule(face->stairs, rule);
+    if (face->staircase != NULL)
+        return mel_staircase_rule(face->staircase, rule);
     const mel_logistic *p = &face->population;
     const mel_point point = mel_logistic_at(p, mel_logistic_cut(p, rule.threshold));
-    return rule.inverted ? mel_rim_reflect(face->boundary, point) : point;
+    return rule.inverted ? mel_boundary_reflect(face->boundary, point) : point;
 }
 
 void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, double *tp, double *tn)
 {
-    if (face->stairs != NULL) {
-        mel_stairs_sweep(face->stairs, n, threshold, tp, tn);
+    if (face->staircase != NULL) {
+        mel_staircase_sweep(face->staircase, n, threshold, tp, tn);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -166,20 +166,21 @@ void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, dou
 }
 
 /* The nearest point of a population's true boundary to a point outside. */
-static mel_point closest_on_curve(const mel_logistic *p, const mel_rim *boundary, mel_point q)
+static mel_point closest_on_curve(const mel_logistic *p, const mel_upper_boundary *boundary, mel_point q)
 {
     const mel_point upper = mel_logistic_at(p, mel_logistic_nearest(p, q));
-    const mel_point mirrored = mel_rim_reflect(boundary, q);
-    const mel_point lower = mel_rim_reflect(boundary, mel_logistic_at(p, mel_logistic_nearest(p, mirrored)));
+    const mel_point mirrored = mel_boundary_reflect(boundary, q);
+    const mel_point lower =
+        mel_boundary_reflect(boundary, mel_logistic_at(p, mel_logistic_nearest(p, mirrored)));
     return mel_distance(q, upper) <= mel_distance(q, lower) ? upper : lower;
 }
 
 mel_point mel_face_closest(const mel_face *face, mel_point point)
 {
     const mel_logistic *p = &face->population;
-    if (face->stairs != NULL || p->a == 0.0)
-        return mel_rim_closest(face->boundary, point);
-    if (mel_rim_holds(face->boundary, point) || mel_logistic_holds(p, point))
+    if (face->staircase != NULL || p->a == 0.0)
+        return mel_boundary_closest(face->boundary, point);
+    if (mel_boundary_holds(face->boundary, point) || mel_logistic_holds(p, point))
         return point;
     return closest_on_curve(p, face->boundary, point);
 }
@@ -216,9 +217,9 @@ static mel_mixture tidy(const mel_mixture *mixture)
 }
 
 /* A point of the polygon `hull`, whose upper vertices the rules achieve. */
-static mel_mixture mix_corners(const mel_rim *hull, const mel_rule *rule, mel_point point)
+static mel_mixture mix_corners(const mel_upper_boundary *hull, const mel_rule *rule, mel_point point)
 {
-    const mel_corner_mix blend = mel_rim_blend(hull, point);
+    const mel_corner_mix blend = mel_boundary_blend(hull, point);
     mel_mixture mixture = { .n = blend.n };
     for (size_t i = 0; i < blend.n; i++) {
         const size_t v = blend.vertex[i];
@@ -236,15 +237,15 @@ static mel_mixture mix_corners(const mel_rim *hull, const mel_rule *rule, mel_po
 static mel_mixture mix_under_curve(const mel_face *face, mel_point q)
 {
     const mel_logistic *p = &face->population;
-    const mel_rim *rim = face->boundary;
+    const mel_upper_boundary *boundary = face->boundary;
     const double exact = 1e-12;
     const mel_rule rule = { mel_logistic_score(p, mel_logistic_nearest(p, q)), false };
     const mel_point top = mel_face_rule(face, rule);
     if (mel_distance(top, q) <= exact)
         return (mel_mixture){ .n = 1, .rule = { rule }, .share = { 1.0 } };
     size_t i = 0;
-    const mel_point below = mel_rim_nearest_upper(rim, q, &i);
-    const mel_point e = rim->edge[i], start = rim->vertex[i];
+    const mel_point below = mel_boundary_nearest_upper(boundary, q, &i);
+    const mel_point e = boundary->edge[i], start = boundary->vertex[i];
     const double high = mel_cross(e, mel_minus(start, top)), here = mel_cross(e, mel_minus(start, q));
     const double s = high > 0.0 && here > 0.0 ? fmin(here / high, 1.0) : 0.0;
     const mel_point rest =
@@ -256,21 +257,21 @@ static mel_mixture mix_under_curve(const mel_face *face, mel_point q)
      */
     if (mel_distance(mel_face_mixture(face, &mixture), q) <= mel_distance(below, q))
         return mixture;
-    return mix_corners(rim, face->own_rule, below);
+    return mix_corners(boundary, face->own_rule, below);
 }
 
 /* A point of a population's face. */
 static mel_mixture mix_population(const mel_face *face, mel_point q)
 {
     const double exact = 1e-13;
-    const mel_rim *rim = face->boundary;
-    const mel_point inside = mel_rim_closest(rim, q);
+    const mel_upper_boundary *boundary = face->boundary;
+    const mel_point inside = mel_boundary_closest(boundary, q);
     if (mel_distance(q, inside) <= exact)
-        return mix_corners(rim, face->own_rule, inside);
+        return mix_corners(boundary, face->own_rule, inside);
     size_t edge = 0;
-    const mel_point mirrored = mel_rim_reflect(rim, q);
-    const bool upper = mel_distance(q, mel_rim_nearest_upper(rim, q, &edge)) <=
-                       mel_distance(mirrored, mel_rim_nearest_upper(rim, mirrored, &edge));
+    const mel_point mirrored = mel_boundary_reflect(boundary, q);
+    const bool upper = mel_distance(q, mel_boundary_nearest_upper(boundary, q, &edge)) <=
+                       mel_distance(mirrored, mel_boundary_nearest_upper(boundary, mirrored, &edge));
     mel_mixture mixture = mix_under_curve(face, upper ? q : mirrored);
     for (size_t i = 0; !upper && i < mixture.n; i++)
         mixture.rule[i] = opposite(mixture.rule[i]);
@@ -287,8 +288,8 @@ mel_status mel_face_achieve(mel_mixture *out, const mel_face *face, mel_point po
         return mel_fail(err, MEL_EINVAL,
                         "no classifier achieves TP %.9g, TN %.9g; the closest is TP %.9g, TN %.9g", point.tp,
                         point.tn, closest.tp, closest.tn);
-    *out = face->stairs != NULL ? mix_corners(&face->stairs->hull, face->stairs->rule, closest)
-                                : mix_population(face, closest);
+    *out = face->staircase != NULL ? mix_corners(&face->staircase->hull, face->staircase->rule, closest)
+                                   : mix_population(face, closest);
     return MEL_OK;
 }
 
@@ -302,17 +303,17 @@ mel_point mel_face_mixture(const mel_face *face, const mel_mixture *mixture)
 
 bool mel_face_chord(mel_point *a, mel_point *b, const mel_face *face, double dx, double dy)
 {
-    return mel_rim_chord(a, b, face->boundary, mel_face_centre(face), (mel_point){ dx, dy });
+    return mel_boundary_chord(a, b, face->boundary, mel_face_centre(face), (mel_point){ dx, dy });
 }
 
 bool mel_face_chord_at(mel_point *a, mel_point *b, const mel_face *face, mel_point through, double dx,
                        double dy)
 {
-    return mel_rim_chord(a, b, face->boundary, mel_rim_closest(face->boundary, through),
-                         (mel_point){ dx, dy });
+    return mel_boundary_chord(a, b, face->boundary, mel_boundary_closest(face->boundary, through),
+                              (mel_point){ dx, dy });
 }
 
 mel_point mel_face_random(const mel_face *face, mel_rng *rng)
 {
-    return mel_rim_random(face->boundary, rng);
+    return mel_boundary_random(face->boundary, rng);
 }

@@ -4,8 +4,8 @@
  * the rows by where they do gives the best rule of the whole line exactly. Lines in turn, from the given
  * gains and from perturbed ones, make a local search. */
 #include "space/feasible.h"
-#include "space/keys.h"
 #include "space/sample.h"
+#include "space/score_bits.h"
 
 #include "base/la.h"
 
@@ -159,7 +159,7 @@ static size_t find_changes(mel_rule_search *s, size_t j, size_t i, const double 
         }
         const double change = worth[j] - worth[rival];
         *sum += worth[rival];
-        s->key[n] = mel_score_key(-s->lead[r] / slope);
+        s->key[n] = mel_score_bits(-s->lead[r] / slope);
         memcpy(&s->change[n], &change, sizeof change);
         n++;
     }
@@ -172,8 +172,8 @@ static double place_between(size_t n, const uint64_t *key, size_t after)
 {
     if (n == 0)
         return 0.0;
-    const double left = mel_key_value(key[after == 0 ? 0 : after - 1]);
-    const double right = mel_key_value(key[after == n ? n - 1 : after]);
+    const double left = mel_score_of_bits(key[after == 0 ? 0 : after - 1]);
+    const double right = mel_score_of_bits(key[after == n ? n - 1 : after]);
     if (after == 0)
         return left - (1.0 + fabs(left));
     if (after == n)
@@ -186,7 +186,7 @@ static double best_on_line(mel_rule_search *s, size_t j, size_t i, const double 
 {
     double sum = 0.0;
     const size_t n = find_changes(s, j, i, value, &sum);
-    mel_keys_sort(n, s->key, s->change, s->spare[0], s->spare[1]);
+    mel_score_bits_sort(n, s->key, s->change, s->spare[0], s->spare[1]);
     double best = sum;
     size_t after = 0;
     s->tried++;

@@ -102,7 +102,7 @@ static double bisect(const mel_logistic *p, mel_point q,
 }
 
 /* Whether q lies ahead of the boundary's point at a cut, seen along the boundary towards (0, negatives). As
- * with edges (mel_rim_nearest_upper), the tangent turns by at most a right angle. */
+ * with edges (mel_boundary_nearest_upper), the tangent turns by at most a right angle. */
 static bool lies_ahead(const mel_logistic *p, mel_point q, double cut)
 {
     const double score = mel_logistic_score(p, cut);
@@ -224,9 +224,10 @@ static void outline_all(outline *o)
     outline_add(o, INFINITY, (mel_point){ 0.0, p->negatives });
 }
 
-mel_status mel_logistic_rim(mel_rim *out, mel_rule **rule, const mel_logistic *p, mel_error *err)
+mel_status mel_logistic_boundary(mel_upper_boundary *out, mel_rule **rule, const mel_logistic *p,
+                                 mel_error *err)
 {
-    *out = (mel_rim){ 0 };
+    *out = (mel_upper_boundary){ 0 };
     outline o = { .population = p };
     outline_all(&o);
     size_t *kept = o.failed ? NULL : mel_alloc(o.n, sizeof *kept);
@@ -235,7 +236,7 @@ mel_status mel_logistic_rim(mel_rim *out, mel_rule **rule, const mel_logistic *p
     if (kept == NULL || (rule != NULL && rules == NULL))
         status = mel_fail_memory(err, "the boundary of a population");
     else
-        status = mel_rim_through(out, o.n, o.point, kept, err);
+        status = mel_boundary_through(out, o.n, o.point, kept, err);
     if (status == MEL_OK && kept != NULL && rules != NULL) {
         for (size_t i = 0; i <= out->n_edges; i++)
             rules[i] = (mel_rule){ o.threshold[kept[i]], false };

@@ -5,7 +5,7 @@
 #ifndef MEL_SPACE_LOGISTIC_H
 #define MEL_SPACE_LOGISTIC_H
 
-#include "space/rim.h"
+#include "space/upper_boundary.h"
 
 struct mel_softmax;
 
@@ -35,9 +35,10 @@ double mel_logistic_furthest(const mel_logistic *p, mel_point m);
 /* The cut whose point is nearest to a point that is outside the face. */
 double mel_logistic_nearest(const mel_logistic *p, mel_point q);
 bool mel_logistic_holds(const mel_logistic *p, mel_point q);
-/* The upper boundary as a rim of cuts at thresholds, nowhere further from it than 2e-9 when both axes
+/* The upper boundary as corners that are cuts at thresholds, nowhere further from it than 2e-9 when both axes
  * are scaled to 1 (so 1e-9 for balanced classes, and accurate for rare ones). rule receives what achieves
  * its vertices, for the caller to free(); NULL: not wanted. */
-mel_status mel_logistic_rim(mel_rim *out, mel_rule **rule, const mel_logistic *p, mel_error *err);
+mel_status mel_logistic_boundary(mel_upper_boundary *out, mel_rule **rule, const mel_logistic *p,
+                                 mel_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 #include "space/radius.h"
 
 #include "base/la.h"
-#include "space/gun.h"
+#include "space/ray_caster.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,9 +40,9 @@ uint64_t mel_shots_steps(const mel_shots *shots)
 
 /* --- one shot ----------------------------------------------------------------------------------- */
 
-static mel_status load(mel_gun *g, const mel_range *range, size_t column)
+static mel_status load(mel_ray_caster *g, const mel_range *range, size_t column)
 {
-    const mel_status status = mel_gun_init(g, range->space, range->group, column, false, NULL);
+    const mel_status status = mel_ray_caster_init(g, range->space, range->group, column, false, NULL);
     g->set.n_known = range->n_known;
     g->set.known = range->known;
     g->set.set.halt = range->halt;
@@ -51,7 +51,7 @@ static mel_status load(mel_gun *g, const mel_range *range, size_t column)
 
 /* Points a little before the end of a ray: unlike the end itself they lie inside of the set, and a few steps
  * find a mixture that is there to the last digit. Raises `sure` to the first that is reached. */
-static void step_back(mel_stretch *found, mel_gun *g, const mel_ray *how)
+static void step_back(mel_stretch *found, mel_ray_caster *g, const mel_ray *how)
 {
     enum { TURNS = 5 };
     const size_t dim = g->set.set.dim;
@@ -75,7 +75,7 @@ static void step_back(mel_stretch *found, mel_gun *g, const mel_ray *how)
 }
 
 /* One ray to its end. */
-static void fire(mel_gun *g, mel_shot *shot, const mel_range *range)
+static void fire(mel_ray_caster *g, mel_shot *shot, const mel_range *range)
 {
     const double near = range->sure->radius > 0.0 ? 1e-3 * range->sure->radius : 1e-10;
     /* The more coordinates, the longer are random rays than the thinnest direction, and the less do their
@@ -97,7 +97,7 @@ static void fire(mel_gun *g, mel_shot *shot, const mel_range *range)
 
 /* Rays, each along the normal of the plane that ended the one before: in a convex set the normal's own width
  * is never larger than the ray was long, so the widths fall. The ends are found more precisely as they do. */
-static void follow(mel_gun *g, mel_shot *shot, const mel_range *range)
+static void follow(mel_ray_caster *g, mel_shot *shot, const mel_range *range)
 {
     double precise = 1e-2;
     mel_stretch found = { .normal = g->normal };
@@ -122,14 +122,14 @@ static void follow(mel_gun *g, mel_shot *shot, const mel_range *range)
 
 static mel_status fire_one(mel_shot *shot, const mel_range *range)
 {
-    mel_gun g;
+    mel_ray_caster g;
     const mel_status status = load(&g, range, shot->column);
     if (status == MEL_OK && shot->follow)
         follow(&g, shot, range);
     else if (status == MEL_OK)
         fire(&g, shot, range);
     shot->steps = g.set.set.steps;
-    mel_gun_clear(&g);
+    mel_ray_caster_clear(&g);
     return status;
 }
 
@@ -317,10 +317,10 @@ static size_t list_aims(aim *aims, size_t k, bool columns)
 static mel_status measure_aims(aim *aims, size_t n, size_t first, size_t step, const mel_range *range)
 {
     mel_status status = MEL_OK;
-    mel_gun g = { 0 };
+    mel_ray_caster g = { 0 };
     for (size_t i = first; i < n && status == MEL_OK && !mel_set_halted(&g.set.set); i += step) {
         if (i == first || aims[i].column != g.set.column) {
-            mel_gun_clear(&g);
+            mel_ray_caster_clear(&g);
             status = load(&g, range, aims[i].column);
         }
         if (status != MEL_OK)
@@ -330,7 +330,7 @@ static mel_status measure_aims(aim *aims, size_t n, size_t first, size_t step, c
         mel_set_step(&g.set.set, g.spare, NULL, g.ray);
         aims[i].width = mel_dot(dim, g.ray, g.spare);
     }
-    mel_gun_clear(&g);
+    mel_ray_caster_clear(&g);
     return status;
 }
 

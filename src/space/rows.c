@@ -1,7 +1,7 @@
 #include "space/rows.h"
 
 #include "melicit/face.h"
-#include "space/keys.h"
+#include "space/score_bits.h"
 
 #include <float.h>
 #include <math.h>
@@ -129,7 +129,7 @@ ALWAYS_INLINE size_t bucket_of(const mel_deal *deal, double score, bool by_value
         const double within = above < deal->last ? above : deal->last;
         return (size_t)(int32_t)within;
     }
-    const uint64_t key = mel_score_key(score), above = key > deal->least ? key : deal->least;
+    const uint64_t key = mel_score_bits(score), above = key > deal->least ? key : deal->least;
     const uint64_t at = (above - deal->least) >> deal->shift;
     return at < deal->n_buckets ? (size_t)at : deal->n_buckets - 1;
 }
@@ -194,7 +194,7 @@ static size_t fullest_bucket(const mel_deal *deal, size_t n, const uint64_t *sam
 {
     size_t fullest = 0, run = 0, last = 0;
     for (size_t i = 0; i < n; i++) {
-        const size_t bucket = bucket_of(deal, mel_key_value(sample[i]), deal->by_value);
+        const size_t bucket = bucket_of(deal, mel_score_of_bits(sample[i]), deal->by_value);
         run = i > 0 && bucket == last ? run + 1 : 1;
         last = bucket;
         fullest = run > fullest ? run : fullest;
@@ -212,16 +212,16 @@ static void choose_buckets(mel_deal *deal, const mel_rows *rows)
     for (size_t i = 0; i < SAMPLE; i++) {
         const double score = rows->score[rows->n / SAMPLE * i];
         if (isfinite(score))
-            sample[n++] = mel_score_key(score);
+            sample[n++] = mel_score_bits(score);
     }
     deal->by_value = true;
     deal->last = (double)(deal->n_buckets - 1);
     if (n < SAMPLE / 2)
         return; /* wrong rows, soon to be found */
-    mel_keys_sort(n, sample, NULL, spare, NULL);
+    mel_score_bits_sort(n, sample, NULL, spare, NULL);
     const uint64_t low = sample[n / TAIL], high = sample[n - 1 - n / TAIL];
-    deal->half_low = 0.5 * mel_key_value(low);
-    const double scale = (double)deal->n_buckets / (0.5 * mel_key_value(high) - deal->half_low);
+    deal->half_low = 0.5 * mel_score_of_bits(low);
+    const double scale = (double)deal->n_buckets / (0.5 * mel_score_of_bits(high) - deal->half_low);
     deal->scale = isfinite(scale) ? scale : 0.0;
     deal->least = low;
     while ((high - low) >> deal->shift >= deal->n_buckets)
@@ -322,7 +322,7 @@ ALWAYS_INLINE void scatter_rows(const mel_deal *deal, const mel_rows *rows, size
         if (role == MEL_ROW_OTHER || weight == 0)
             continue;
         const size_t at = position[place_of(&local, rows->score[i], role, by_value)]++;
-        key[role][at] = mel_score_key(rows->score[i]);
+        key[role][at] = mel_score_bits(rows->score[i]);
         if (weighted)
             mass[role][at] = weight;
     }

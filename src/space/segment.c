@@ -1,5 +1,5 @@
-#include "space/gun.h"
 #include "space/minnorm.h"
+#include "space/ray_caster.h"
 
 #include "base/la.h"
 
@@ -110,8 +110,8 @@ static mel_status reach(double *ahead, double *back, const mel_space *space, siz
     const size_t q = space->group_size;
     const double length = mel_norm2(q, part);
     mel_sure sure = { 0 };
-    mel_gun g;
-    mel_status status = mel_gun_init(&g, space, group, MEL_ALL_COLUMNS, true, err);
+    mel_ray_caster g;
+    mel_status status = mel_ray_caster_init(&g, space, group, MEL_ALL_COLUMNS, true, err);
     if (status == MEL_OK)
         status = mel_sure_init(&sure, space, group, err);
     for (int sign = 1; status == MEL_OK && sign >= -1; sign -= 2) {
@@ -124,7 +124,7 @@ static mel_status reach(double *ahead, double *back, const mel_space *space, siz
         *(sign > 0 ? ahead : back) = (found.error <= near ? found.longest : found.sure) / length;
     }
     mel_sure_clear(&sure);
-    mel_gun_clear(&g);
+    mel_ray_caster_clear(&g);
     return status;
 }
 

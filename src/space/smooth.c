@@ -158,13 +158,13 @@ static candidate fit(const target *t)
     return best;
 }
 
-static void aim(target *t, const mel_stairs *stairs)
+static void aim(target *t, const mel_staircase *staircase)
 {
     double *threshold = t->log_t; /* borrowed until the logs are taken */
     for (size_t i = 0; i < N_THRESHOLDS; i++)
         threshold[i] = (double)i / N_STEPS;
-    mel_stairs_sweep(stairs, N_THRESHOLDS, threshold, t->tp, t->tn);
-    const double both = stairs->hull.positives + stairs->hull.negatives;
+    mel_staircase_sweep(staircase, N_THRESHOLDS, threshold, t->tp, t->tn);
+    const double both = staircase->hull.positives + staircase->hull.negatives;
     for (size_t i = 0; i < N_THRESHOLDS; i++) {
         t->tp[i] /= both;
         t->tn[i] /= both;
@@ -174,34 +174,35 @@ static void aim(target *t, const mel_stairs *stairs)
 }
 
 /* The population's boundary, stretched so that its ends are the sample's, where it is inside the hull. */
-static mel_status outline(mel_rim *out, const mel_logistic *p, const mel_rim *hull, mel_error *err)
+static mel_status outline(mel_upper_boundary *out, const mel_logistic *p, const mel_upper_boundary *hull,
+                          mel_error *err)
 {
-    mel_rim rim;
-    mel_status status = mel_logistic_rim(&rim, NULL, p, err);
+    mel_upper_boundary boundary;
+    mel_status status = mel_logistic_boundary(&boundary, NULL, p, err);
     if (status != MEL_OK)
         return status;
     const double wide = hull->positives / p->positives, high = hull->negatives / p->negatives;
-    rim.positives = hull->positives;
-    rim.negatives = hull->negatives;
-    for (size_t i = 0; i <= rim.n_edges; i++)
-        rim.vertex[i] = (mel_point){ rim.vertex[i].tp * wide, rim.vertex[i].tn * high };
-    rim.vertex[0].tp = hull->positives;
-    rim.vertex[rim.n_edges].tn = hull->negatives;
-    for (size_t i = 0; i < rim.n_edges; i++)
-        rim.edge[i] = mel_minus(rim.vertex[i + 1], rim.vertex[i]);
-    status = mel_rim_cut(out, &rim, hull, err);
-    mel_rim_free(&rim);
+    boundary.positives = hull->positives;
+    boundary.negatives = hull->negatives;
+    for (size_t i = 0; i <= boundary.n_edges; i++)
+        boundary.vertex[i] = (mel_point){ boundary.vertex[i].tp * wide, boundary.vertex[i].tn * high };
+    boundary.vertex[0].tp = hull->positives;
+    boundary.vertex[boundary.n_edges].tn = hull->negatives;
+    for (size_t i = 0; i < boundary.n_edges; i++)
+        boundary.edge[i] = mel_minus(boundary.vertex[i + 1], boundary.vertex[i]);
+    status = mel_boundary_cut(out, &boundary, hull, err);
+    mel_boundary_free(&boundary);
     return status;
 }
 
 mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face *sample, mel_error *err)
 {
     *out = NULL;
-    if (sample->stairs == NULL)
+    if (sample->staircase == NULL)
         return mel_fail(err, MEL_EINVAL, "a population needs no smoothing");
-    if (!(sample->stairs->low >= 0.0 && sample->stairs->high <= 1.0))
+    if (!(sample->staircase->low >= 0.0 && sample->staircase->high <= 1.0))
         return mel_fail(err, MEL_EINVAL, "smoothing needs scores from 0 to 1, these reach from %g to %g",
-                        sample->stairs->low, sample->stairs->high);
+                        sample->staircase->low, sample->staircase->high);
     target *t = mel_alloc(1, sizeof *t);
     mel_face *face = mel_alloc_zero(1, sizeof *face);
     if (t == NULL || face == NULL) {
@@ -209,17 +210,17 @@ mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face 
         free(face);
         return mel_fail_memory(err, "a smoothed face");
     }
-    aim(t, sample->stairs);
+    aim(t, sample->staircase);
     const candidate best = fit(t);
     free(t);
     mel_status status = mel_logistic_init(&face->population, exp(best.log_a), best.b, err);
     if (status == MEL_OK)
-        status = outline(&face->own, &face->population, &sample->stairs->hull, err);
+        status = outline(&face->own, &face->population, &sample->staircase->hull, err);
     if (status != MEL_OK) {
         mel_face_free(face);
         return status;
     }
-    face->stairs = mel_stairs_share(sample->stairs);
+    face->staircase = mel_staircase_share(sample->staircase);
     face->boundary = &face->own;
     if (a != NULL)
         *a = face->population.a;

@@ -91,7 +91,7 @@ static mel_status face_of_population(mel_face **out, const mel_softmax *softmax,
             (mel_logistic){ .a = fabs(a), .measure = face->measure, .first = first, .second = second };
         face->population.positives = mel_softmax_below(face->measure, first, 1.0);
         face->population.negatives = mel_softmax_above(face->measure, second, -1.0);
-        status = mel_logistic_rim(&face->own, &face->own_rule, &face->population, err);
+        status = mel_logistic_boundary(&face->own, &face->own_rule, &face->population, err);
     }
     if (status != MEL_OK) {
         mel_face_free(face);

@@ -101,7 +101,7 @@ static mel_metric *random_metric(const problem *p, mel_rng *rng, double sign)
     return test_fractional_metric(p->family, p->layout, a, b, b0);
 }
 
-/* The largest angle between the slopes of two metrics at some points; of a ball, on its rim. */
+/* The largest angle between the slopes of two metrics at some points; of a ball, on its edge. */
 static double level_error(const problem *p, const mel_metric *one, const mel_metric *other)
 {
     double largest = 0.0;
@@ -214,7 +214,7 @@ static void test_algebra(void **state)
         }
 }
 
-/* Signs hold in all of the region or not at all: at random points of its rim no slope contradicts them. */
+/* Signs hold in all of the region or not at all: at random points of its edge no slope contradicts them. */
 static void test_region(void **state)
 {
     (void)state;

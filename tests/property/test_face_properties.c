@@ -714,8 +714,8 @@ static void test_intersections(void **state)
             }
             assert_ok(mel_face_from_scores(&face[k], ROWS, score, role, NULL, NULL), NULL);
         }
-        mel_rim cut;
-        assert_ok(mel_rim_cut(&cut, face[0]->boundary, face[1]->boundary, NULL), NULL);
+        mel_upper_boundary cut;
+        assert_ok(mel_boundary_cut(&cut, face[0]->boundary, face[1]->boundary, NULL), NULL);
         for (size_t i = 0; i <= cut.n_edges; i++)
             assert_true(mel_face_contains(face[0], cut.vertex[i], rounding) &&
                         mel_face_contains(face[1], cut.vertex[i], rounding));
@@ -723,7 +723,7 @@ static void test_intersections(void **state)
             const mel_point q = mel_face_random(face[i % 2], &rng),
                             near = mel_face_closest(face[1 - i % 2], q);
             const bool both = apart(q, near) == 0.0;
-            assert_int_equal(apart(q, mel_rim_closest(&cut, q)) <= rounding,
+            assert_int_equal(apart(q, mel_boundary_closest(&cut, q)) <= rounding,
                              both || apart(q, near) <= rounding);
             /* Corners of the intersection that are corners of neither are crossings. */
             const double angle = 2 * pi * mel_rng_uniform(&rng);
@@ -736,10 +736,10 @@ static void test_intersections(void **state)
                 to = fmin(to, high);
             }
             if (mel_face_vertices(face[0]) > 2 && mel_face_vertices(face[1]) > 2 &&
-                mel_rim_chord(&a, &b, &cut, centre, d))
+                mel_boundary_chord(&a, &b, &cut, centre, d))
                 assert_close(apart(a, b), to - from, 1e-9);
         }
-        mel_rim_free(&cut);
+        mel_boundary_free(&cut);
         mel_face_free(face[0]);
         mel_face_free(face[1]);
     }

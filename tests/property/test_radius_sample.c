@@ -38,7 +38,7 @@ static mel_ball *find(mel_radius *how, const mel_space *space, mel_radius_method
     return ball;
 }
 
-/* Points on the rim of the ball, at random, toward the thinnest direction and away from it, are achieved by
+/* Points on the edge of the ball, at random, toward the thinnest direction and away from it, are achieved by
  * mixtures of rules on all rows: by Wolfe's method with steps over all rows, which knows nothing of hulls and
  * samples. */
 static void check_inside(const mel_space *space, const mel_ball *ball, const mel_radius *how, uint64_t seed)

@@ -2,8 +2,8 @@
 
 #include "base/stat.h"
 #include "melicit/space.h"
-#include "space/keys.h"
 #include "space/logistic.h"
+#include "space/score_bits.h"
 
 #include <float.h>
 #include <math.h>
@@ -767,23 +767,24 @@ static void test_keys(void **state)
     static const double ascending[] = { -INFINITY, -DBL_MAX, -1, -DBL_MIN, -5e-324, 0,
                                         5e-324,    1e-9,     1,  DBL_MAX,  INFINITY };
     for (size_t i = 0; i < COUNT(ascending); i++) {
-        assert_true(mel_key_value(mel_score_key(ascending[i])) == ascending[i]);
-        assert_true(i == 0 || mel_score_key(ascending[i - 1]) < mel_score_key(ascending[i]));
+        assert_true(mel_score_of_bits(mel_score_bits(ascending[i])) == ascending[i]);
+        assert_true(i == 0 || mel_score_bits(ascending[i - 1]) < mel_score_bits(ascending[i]));
     }
-    assert_true(mel_score_key(-0.0) == mel_score_key(0.0));
-    assert_true(mel_threshold_key(NAN) == MEL_KEY_END && mel_threshold_key(-NAN) == MEL_KEY_END);
-    assert_true(mel_score_key(INFINITY) < MEL_KEY_END);
+    assert_true(mel_score_bits(-0.0) == mel_score_bits(0.0));
+    assert_true(mel_threshold_bits(NAN) == MEL_SCORE_BITS_END &&
+                mel_threshold_bits(-NAN) == MEL_SCORE_BITS_END);
+    assert_true(mel_score_bits(INFINITY) < MEL_SCORE_BITS_END);
     const uint64_t keys[] = { 3, 3, 5, 9, 9, 9, 12 };
     for (uint64_t bound = 0; bound < 15; bound++) {
         size_t below = 0;
         while (below < COUNT(keys) && keys[below] < bound)
             below++;
-        assert_int_equal(mel_keys_below(COUNT(keys), keys, bound), below);
+        assert_int_equal(mel_score_bits_below(COUNT(keys), keys, bound), below);
         for (size_t from = 0; from <= below; from++)
-            assert_int_equal(mel_keys_below_from(COUNT(keys), keys, bound, from), below);
+            assert_int_equal(mel_score_bits_below_from(COUNT(keys), keys, bound, from), below);
     }
-    assert_int_equal(mel_keys_below(0, keys, 4), 0);
-    assert_int_equal(mel_keys_below_from(0, keys, 4, 0), 0);
+    assert_int_equal(mel_score_bits_below(0, keys, 4), 0);
+    assert_int_equal(mel_score_bits_below_from(0, keys, 4, 0), 0);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -811,12 +812,12 @@ static void test_key_sort(void **state)
                 mass[i] = key[i] * 3 + 1;
             }
             qsort(want, n, sizeof *want, compare_keys);
-            mel_keys_sort(n, key, mass, spare, spare + MOST);
+            mel_score_bits_sort(n, key, mass, spare, spare + MOST);
             for (size_t i = 0; i < n; i++)
                 assert_true(key[i] == want[i] && mass[i] == key[i] * 3 + 1);
             for (size_t i = 0; i < n; i++)
                 key[i] = want[n - 1 - i];
-            mel_keys_sort(n, key, NULL, spare, NULL);
+            mel_score_bits_sort(n, key, NULL, spare, NULL);
             assert_memory_equal(key, want, n * sizeof *key + (n == 0));
         }
     test_free(key);

@@ -1,7 +1,7 @@
 #include "support/test.h"
 
 #include "data/dict.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "data/utf8.h"
 
 #include <math.h>
@@ -132,13 +132,13 @@ static void test_show(void **state)
           "\"0123456789012345678901234567890123456789012345678901234567...\"" },
     };
     for (size_t i = 0; i < COUNT(rows); i++)
-        assert_string_equal(mel_show_text(rows[i].text).text, rows[i].want);
-    assert_string_equal(mel_show_file("-").text, "standard input");
-    assert_string_equal(mel_show_file("a\nb.csv").text, "a?b.csv");
+        assert_string_equal(mel_quote_text(rows[i].text).text, rows[i].want);
+    assert_string_equal(mel_quote_file("-").text, "standard input");
+    assert_string_equal(mel_quote_file("a\nb.csv").text, "a?b.csv");
     char path[400];
     memset(path, 'd', sizeof path);
     memcpy(path + sizeof path - 7, "/x.csv", 7);
-    const mel_shown_file shown = mel_show_file(path);
+    const mel_quoted_file shown = mel_quote_file(path);
     assert_int_equal(strlen(shown.text), sizeof shown.text - 1);
     assert_memory_equal(shown.text, "...d", 4);
     assert_string_equal(shown.text + strlen(shown.text) - 6, "/x.csv");

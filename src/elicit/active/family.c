@@ -11,7 +11,7 @@
 static const double root_two = 1.41421356237309504880;
 /* Points stay this share inside the ball: sums of squares are rounded. */
 static const double inside = 1.0 - 1e-12;
-/* How far out middles are, as shares of the radius: curvature shows near the rim, where pairs are short.
+/* How far out middles are, as shares of the radius: curvature shows near the edge, where pairs are short.
  * Noise that hides small differences asks for longer ones. */
 static const double innermost = 0.9, outermost = 0.97, innermost_noisy = 0.3, outermost_noisy = 0.8;
 

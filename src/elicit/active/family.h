@@ -107,7 +107,7 @@ mel_status mel_basis_pair(mel_basis *f, const double *c, const double *delta, do
                           bool *found, mel_error *err);
 mel_status mel_basis_pair_central(mel_basis *f, const double *c, const double *delta, double *a, double *b,
                                   bool *found, mel_error *err);
-/* Middles near the rim of every group's ball, where curvature shows most, with room for delta. */
+/* Middles near the edge of every group's ball, where curvature shows most, with room for delta. */
 void mel_basis_middle(const mel_basis *f, mel_rng *rng, double *c);
 void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double *from, double *c);
 /* Moves every group's point to the shell where such middles are. */

@@ -1,5 +1,5 @@
 /* The families by name: what they are called, where they live, how many numbers they have. */
-#include "data/show.h"
+#include "data/quote.h"
 #include "metric/families/families.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err)
                     "%s is not a family of metrics: linear, linear-fractional, diagonal-linear, "
                     "diagonal-linear-fractional, monotone, fair-linear, quadratic, fair-quadratic, "
                     "polynomial:D with D from %d to %d",
-                    mel_show_text(name).text, MEL_MIN_DEGREE, MEL_MAX_DEGREE);
+                    mel_quote_text(name).text, MEL_MIN_DEGREE, MEL_MAX_DEGREE);
 }
 
 mel_status mel_family_parse_degree(mel_family *out, uint32_t *degree, const char *name, mel_error *err)

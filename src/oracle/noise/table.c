@@ -2,7 +2,7 @@
 #include "oracle/noise/noise.h"
 
 #include "data/number.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static mel_status fail_unknown(const char *text, mel_error *err)
             snprintf(forms + used, sizeof forms - used, "%s%s", i == 0 ? "" : ", ", models[i]->forms);
         used += added > 0 ? (size_t)added : 0;
     }
-    return mel_fail(err, MEL_EINVAL, "%s is not a kind of noise: %s", mel_show_text(text).text, forms);
+    return mel_fail(err, MEL_EINVAL, "%s is not a kind of noise: %s", mel_quote_text(text).text, forms);
 }
 
 /* What follows the name: ":SIZE", for a band perhaps with ",adversarial". */

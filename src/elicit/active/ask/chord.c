@@ -10,8 +10,8 @@
 enum {
     CORNERS = 96,           /* about so many vertices stand for the face */
     ENOUGH_VERTICES = 2048, /* of each half are looked at for that */
-    RIM = 8, /* points of its boundary whose level lines are to become known, next to two more */
-    SPOTS = RIM + 2,
+    AROUND = 8, /* points of its boundary whose level lines are to become known, next to two more */
+    SPOTS = AROUND + 2,
     PROBES = 33, /* points where the remaining uncertainty is measured */
     FAN = 24,    /* level lines of the mean metric that are tried */
     REFINE = 24, /* lines near the best one that are tried then */
@@ -97,15 +97,15 @@ static mel_spot along_boundary(const mel_chords *chords, double share)
 
 static void pick_spots(mel_chords *chords)
 {
-    for (size_t i = 0; i < RIM; i++) {
-        chords->spot[i] = along_boundary(chords, (double)i / RIM);
+    for (size_t i = 0; i < AROUND; i++) {
+        chords->spot[i] = along_boundary(chords, (double)i / AROUND);
         chords->weight[i] = 1.0;
     }
-    chords->spot[RIM] = (mel_spot){ 0.0, 0.0 };
-    chords->weight[RIM] = 1.0;
+    chords->spot[AROUND] = (mel_spot){ 0.0, 0.0 };
+    chords->weight[AROUND] = 1.0;
     /* The level line through TP = TN = 0 has the slope of the numerator p: p is to be known too. */
-    chords->spot[RIM + 1] = (mel_spot){ -1.0, -1.0 };
-    chords->weight[RIM + 1] = numerator_weight;
+    chords->spot[AROUND + 1] = (mel_spot){ -1.0, -1.0 };
+    chords->weight[AROUND + 1] = numerator_weight;
     for (size_t i = 0; i + 1 < PROBES; i++)
         chords->probe[i] = along_boundary(chords, (double)i / (PROBES - 1));
     chords->probe[PROBES - 1] = (mel_spot){ 0.0, 0.0 };
@@ -184,7 +184,7 @@ static void find_angles(mel_chords *chords, const mel_samples *samples)
     for (size_t k = 0; k < SPOTS; k++) {
         const double variance = find_angles_at(chords, samples, k);
         chords->variance += chords->weight[k] * variance;
-        if (k == RIM)
+        if (k == AROUND)
             chords->deviation = sqrt(variance);
     }
 }

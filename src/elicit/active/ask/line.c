@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    RIM = 6,  /* vertices of a face that are probes */
-    AIMED = 5 /* probes of a ball that depend on the mean */
+    CORNERS = 6, /* vertices of a face that are probes */
+    AIMED = 5    /* probes of a ball that depend on the mean */
 };
 /* Lines that take away this share of what the best one does are as good; the longest is asked about. */
 static const double nearly_best = 0.95;
@@ -47,7 +47,7 @@ static mel_status make_room(mel_lines *l, mel_error *err)
 static mel_status make_faces(mel_lines *l, mel_error *err)
 {
     const size_t n = l->n;
-    l->probe = mel_alloc_zero(n * (n - 1) / 2 * (RIM + 1) * n, sizeof(double));
+    l->probe = mel_alloc_zero(n * (n - 1) / 2 * (CORNERS + 1) * n, sizeof(double));
     if (l->probe == NULL)
         return mel_fail_memory(err, "the faces");
     mel_status status = mel_class_faces_new(&l->faces, l->space, err);
@@ -61,25 +61,25 @@ static mel_status make_faces(mel_lines *l, mel_error *err)
                 return status;
             mel_lines_inside(l, i, j, mel_face_centre(face), l->probe + l->n_probes++ * n);
             const size_t vertices = mel_face_vertices(face);
-            for (size_t k = 0; k < RIM; k++)
-                mel_lines_inside(l, i, j, mel_face_vertex(face, k * vertices / RIM),
+            for (size_t k = 0; k < CORNERS; k++)
+                mel_lines_inside(l, i, j, mel_face_vertex(face, k * vertices / CORNERS),
                                  l->probe + l->n_probes++ * n);
         }
     return MEL_OK;
 }
 
 /* The centre, the best and the worst point of the mean metric, the points along +-s, and points all over the
- * rim: the latter are filled in here, the others when the mean is known. */
+ * edge: the latter are filled in here, the others when the mean is known. */
 static mel_status make_probes(mel_lines *l, mel_error *err)
 {
-    const size_t n = l->n, rim = 4 * n;
-    l->probe = mel_alloc_zero((rim + AIMED) * n, sizeof(double));
+    const size_t n = l->n, on_edge = 4 * n;
+    l->probe = mel_alloc_zero((on_edge + AIMED) * n, sizeof(double));
     if (l->probe == NULL)
         return mel_fail_memory(err, "the questions");
-    l->n_probes = rim + AIMED;
+    l->n_probes = on_edge + AIMED;
     mel_rng rng;
     mel_rng_seed(&rng, 1);
-    for (size_t i = 0; i < rim; i += 2) {
+    for (size_t i = 0; i < on_edge; i += 2) {
         double *probe = l->probe + i * n;
         mel_rng_sphere(&rng, n, probe);
         for (size_t j = 0; j < n; j++)

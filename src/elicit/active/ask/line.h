@@ -27,7 +27,7 @@ void mel_lines_choose(double *a, double *b, mel_outlook *outlook, mel_lines *lin
 /* The 2n numbers whose product with theta - mean is about the margin of a pair inside the region. */
 void mel_lines_row(mel_lines *lines, const double *a, const double *b, double *row);
 /* 95% of the posterior's metrics (with flips: 97.5%) have their level hyperplanes' slopes
- * within this angle (radians, in statistics) of the mean metric's, at every probe: centre, rim and extreme
+ * within this angle (radians, in statistics) of the mean metric's, at every probe: centre, edge and extreme
  * points of the ball; centres and rims of the faces. */
 double mel_lines_radius(mel_lines *lines);
 /* The faces of a space; NULL on a ball. */

@@ -129,7 +129,7 @@ static double reach(const mel_lines *l)
     return samples->noise->errs == MEL_ERRS_BY_MARGIN ? outermost_blurred : outermost;
 }
 
-/* A random point of the ball, more often near the rim and along +-s, where t shows most. */
+/* A random point of the ball, more often near the edge and along +-s, where t shows most. */
 static void random_middle(mel_lines *l, mel_rng *rng, double *c)
 {
     const size_t n = l->n;

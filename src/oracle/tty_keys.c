@@ -1,5 +1,5 @@
 /* Single keys from a terminal, which is put back as it was whatever ends the program. */
-#include "oracle/keys.h"
+#include "oracle/tty_keys.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@ static const int endings[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { N_ENDINGS = sizeof endings / sizeof *endings };
 
 /* A signal handler is given no context, so what it must put back is here; only between
- * mel_keys_begin and mel_keys_end, and `taken` admits one holder at a time. */
+ * mel_tty_keys_begin and mel_tty_keys_end, and `taken` admits one holder at a time. */
 static atomic_flag taken = ATOMIC_FLAG_INIT;
 static struct {
     int file;
@@ -61,7 +61,7 @@ static void watch_signals(void)
     }
 }
 
-bool mel_keys_begin(int file)
+bool mel_tty_keys_begin(int file)
 {
     if (file < 0 || isatty(file) != 1 || atomic_flag_test_and_set(&taken))
         return false;
@@ -82,11 +82,11 @@ bool mel_keys_begin(int file)
     raw.c_cc[VQUIT] = _POSIX_VDISABLE;
     if (tcsetattr(file, TCSAFLUSH, &raw) == 0)
         return true;
-    mel_keys_end();
+    mel_tty_keys_end();
     return false;
 }
 
-void mel_keys_end(void)
+void mel_tty_keys_end(void)
 {
     (void)tcsetattr(held.file, TCSADRAIN, &held.before);
     for (int i = 0; i < N_ENDINGS; i++)
@@ -116,23 +116,23 @@ static bool wait_for_input(void)
     return ready > 0 || failed;
 }
 
-/* A byte, MEL_KEY_RESIZED or MEL_KEY_END. */
+/* A byte, MEL_TTY_RESIZED or MEL_TTY_END. */
 static int read_byte(void)
 {
     for (;;) {
         const bool ready = wait_for_input();
         if (held.stop)
-            return MEL_KEY_END;
+            return MEL_TTY_END;
         if (held.resized) {
             held.resized = 0;
-            return MEL_KEY_RESIZED;
+            return MEL_TTY_RESIZED;
         }
         unsigned char byte = 0;
         const ssize_t n = ready ? read(held.file, &byte, 1) : -1;
         if (n == 1)
             return byte;
         if (n == 0 || (ready && errno != EINTR))
-            return MEL_KEY_END;
+            return MEL_TTY_END;
     }
 }
 
@@ -148,25 +148,25 @@ static bool more_follows(void)
 static int read_sequence(void)
 {
     if (!more_follows())
-        return MEL_KEY_UNKNOWN;
+        return MEL_TTY_UNKNOWN;
     const int kind = read_byte();
     if (kind != '[' && kind != 'O')
-        return kind == MEL_KEY_END ? MEL_KEY_END : MEL_KEY_UNKNOWN;
+        return kind == MEL_TTY_END ? MEL_TTY_END : MEL_TTY_UNKNOWN;
     for (int i = 0; i < 16 && more_follows(); i++) {
         const int byte = read_byte();
-        if (byte == MEL_KEY_END)
-            return MEL_KEY_END;
+        if (byte == MEL_TTY_END)
+            return MEL_TTY_END;
         if (byte >= 0x40 && byte <= 0x7e)
-            return byte == 'D' ? MEL_KEY_LEFT : byte == 'C' ? MEL_KEY_RIGHT : MEL_KEY_UNKNOWN;
+            return byte == 'D' ? MEL_TTY_LEFT : byte == 'C' ? MEL_TTY_RIGHT : MEL_TTY_UNKNOWN;
     }
-    return MEL_KEY_UNKNOWN;
+    return MEL_TTY_UNKNOWN;
 }
 
-int mel_keys_read(void)
+int mel_tty_keys_read(void)
 {
     enum { CTRL_C = 3, CTRL_D = 4, CTRL_BACKSLASH = 28, ESCAPE = 27 };
     const int byte = read_byte();
     if (byte == CTRL_C || byte == CTRL_D || byte == CTRL_BACKSLASH)
-        return MEL_KEY_END;
+        return MEL_TTY_END;
     return byte == ESCAPE ? read_sequence() : byte;
 }

@@ -1,7 +1,7 @@
 /* The metric file, read strictly: every refusal names the place in the file. */
-#include "metric/read.h"
+#include "metric/metric_reader.h"
 #include "base/json.h"
-#include "data/show.h"
+#include "data/quote.h"
 #include "data/source.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static mel_status read_version(const json_t *root, mel_error *err)
     if (status != MEL_OK)
         return status;
     if (strcmp(format, "melicit-metric") != 0)
-        return mel_fail(err, MEL_EDATA, "format: %s, not \"melicit-metric\"", mel_show_text(format).text);
+        return mel_fail(err, MEL_EDATA, "format: %s, not \"melicit-metric\"", mel_quote_text(format).text);
     const json_t *version = mel_read_member(root, "version");
     if (!json_is_integer(version))
         return mel_fail(err, MEL_EDATA, "version: %s", version == NULL ? "missing" : "not a whole number");
@@ -105,7 +105,7 @@ static mel_status read_orientation(header *h, const json_t *root, mel_error *err
         return status;
     if (strcmp(text, "cost") != 0 && strcmp(text, "utility") != 0)
         return mel_fail(err, MEL_EDATA, "orientation: %s is neither \"utility\" nor \"cost\"",
-                        mel_show_text(text).text);
+                        mel_quote_text(text).text);
     h->orientation = strcmp(text, "cost") == 0 ? MEL_COST : MEL_UTILITY;
     if (mel_family_is_fair(h->family) && h->orientation != MEL_COST)
         return mel_fail(err, MEL_EDATA, "orientation: a %s metric is a cost", mel_family_name(h->family));
@@ -252,7 +252,7 @@ mel_status mel_metric_load_memory(mel_metric **out, const void *bytes, size_t n,
 {
     *out = NULL;
     const mel_status status = read_text(out, bytes, n, err);
-    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_show_file(name).text);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(name).text);
 }
 
 mel_status mel_metric_load(mel_metric **out, const char *path, mel_error *err)
@@ -264,5 +264,5 @@ mel_status mel_metric_load(mel_metric **out, const char *path, mel_error *err)
     if (status == MEL_OK)
         status = read_text(out, bytes, n, err);
     free(bytes);
-    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_show_file(path).text);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
 }

@@ -1,6 +1,6 @@
 /* What the two readers of metric files share. */
-#ifndef MEL_METRIC_READ_H
-#define MEL_METRIC_READ_H
+#ifndef MEL_METRIC_METRIC_READER_H
+#define MEL_METRIC_METRIC_READER_H
 
 #include "base/json.h"
 #include "metric/metric.h"

@@ -1,8 +1,8 @@
 /* A sample's staircase: what every threshold achieves, and the hull of it. */
-#ifndef MEL_SPACE_STAIRS_H
-#define MEL_SPACE_STAIRS_H
+#ifndef MEL_SPACE_STAIRCASE_H
+#define MEL_SPACE_STAIRCASE_H
 
-#include "space/rim.h"
+#include "space/upper_boundary.h"
 
 #include <stdatomic.h>
 
@@ -16,17 +16,18 @@ typedef struct {
     uint64_t *below[2]; /* weight of the rows before; NULL: all weights are 1 */
     uint64_t weight[2], total;
     double low, high; /* of the scores */
-    mel_rim hull;
+    mel_upper_boundary hull;
     mel_rule *rule; /* one per vertex of the hull, the last one included */
-} mel_stairs;
+} mel_staircase;
 
-mel_status mel_stairs_new(mel_stairs **out, size_t n, const double *score, const uint8_t *role,
-                          const double *weight, mel_error *err);
-mel_stairs *mel_stairs_share(mel_stairs *stairs);
+mel_status mel_staircase_new(mel_staircase **out, size_t n, const double *score, const uint8_t *role,
+                             const double *weight, mel_error *err);
+mel_staircase *mel_staircase_share(mel_staircase *staircase);
 /* Frees it when the last user is gone; accepts NULL and half-built ones. */
-void mel_stairs_release(mel_stairs *stairs);
+void mel_staircase_release(mel_staircase *staircase);
 
-mel_point mel_stairs_rule(const mel_stairs *stairs, mel_rule rule);
-void mel_stairs_sweep(const mel_stairs *stairs, size_t n, const double *threshold, double *tp, double *tn);
+mel_point mel_staircase_rule(const mel_staircase *staircase, mel_rule rule);
+void mel_staircase_sweep(const mel_staircase *staircase, size_t n, const double *threshold, double *tp,
+                         double *tn);
 
 #endif

@@ -1,4 +1,4 @@
-#include "space/keys.h"
+#include "space/score_bits.h"
 
 enum {
     FEW = 24,       /* sorted by insertion */
@@ -98,7 +98,7 @@ static void sort_by_cut(size_t n, uint64_t *key, uint64_t *mass, uint64_t *spare
     }
 }
 
-void mel_keys_sort(size_t n, uint64_t *key, uint64_t *mass, uint64_t *spare_key, uint64_t *spare_mass)
+void mel_score_bits_sort(size_t n, uint64_t *key, uint64_t *mass, uint64_t *spare_key, uint64_t *spare_mass)
 {
     if (n <= FEW) {
         insertion_sort(n, key, mass);
@@ -114,12 +114,12 @@ void mel_keys_sort(size_t n, uint64_t *key, uint64_t *mass, uint64_t *spare_key,
         for (end = start + 1; end < n && (key[end] - c.least) >> c.shift == digits;)
             end++;
         if (end - start > 1)
-            mel_keys_sort(end - start, key + start, mass != NULL ? mass + start : NULL, spare_key,
-                          spare_mass);
+            mel_score_bits_sort(end - start, key + start, mass != NULL ? mass + start : NULL, spare_key,
+                                spare_mass);
     }
 }
 
-size_t mel_keys_below(size_t n, const uint64_t *key, uint64_t bound)
+size_t mel_score_bits_below(size_t n, const uint64_t *key, uint64_t bound)
 {
     const uint64_t *base = key;
     while (n > 1) {
@@ -130,12 +130,12 @@ size_t mel_keys_below(size_t n, const uint64_t *key, uint64_t bound)
     return (size_t)(base - key) + (n == 1 && *base < bound);
 }
 
-size_t mel_keys_below_from(size_t n, const uint64_t *key, uint64_t bound, size_t from)
+size_t mel_score_bits_below_from(size_t n, const uint64_t *key, uint64_t bound, size_t from)
 {
     size_t low = from, step = 1; /* steps double until they pass the bound */
     while (step < n - low && key[low + step - 1] < bound) {
         low += step;
         step *= 2;
     }
-    return low + mel_keys_below(step < n - low ? step : n - low, key + low, bound);
+    return low + mel_score_bits_below(step < n - low ? step : n - low, key + low, bound);
 }

@@ -1,21 +1,21 @@
-#include "space/gun.h"
+#include "space/ray_caster.h"
 
 #include <stdlib.h>
 
-void mel_gun_clear(mel_gun *gun)
+void mel_ray_caster_clear(mel_ray_caster *caster)
 {
-    mel_group_set_clear(&gun->set);
-    mel_corral_free(gun->corral);
-    free(gun->ray);
-    free(gun->normal);
-    free(gun->spare);
-    *gun = (mel_gun){ 0 };
+    mel_group_set_clear(&caster->set);
+    mel_corral_free(caster->corral);
+    free(caster->ray);
+    free(caster->normal);
+    free(caster->spare);
+    *caster = (mel_ray_caster){ 0 };
 }
 
-mel_status mel_gun_init(mel_gun *out, const mel_space *space, size_t group, size_t column, bool search,
-                        mel_error *err)
+mel_status mel_ray_caster_init(mel_ray_caster *out, const mel_space *space, size_t group, size_t column,
+                               bool search, mel_error *err)
 {
-    *out = (mel_gun){ 0 };
+    *out = (mel_ray_caster){ 0 };
     mel_status status = mel_group_set_init(&out->set, space, group, column, false, search, err);
     if (status == MEL_OK)
         status = mel_corral_new(&out->corral, out->set.set.dim, 0, err);

@@ -1,21 +1,21 @@
 /* Putting pieces of a file into an error sentence. */
-#ifndef MEL_DATA_SHOW_H
-#define MEL_DATA_SHOW_H
+#ifndef MEL_DATA_QUOTE_H
+#define MEL_DATA_QUOTE_H
 
 #include <stddef.h>
 
 typedef struct {
     char text[64];
-} mel_shown;
+} mel_quoted;
 
 /* The bytes in double quotes, cut to a sane length (then with "..." behind), everything that is not
- * printable UTF-8 as \xNN. Used as mel_show(p, n).text inside one expression. */
-mel_shown mel_show(const char *bytes, size_t n);
-mel_shown mel_show_text(const char *text);
+ * printable UTF-8 as \xNN. Used as mel_quote(p, n).text inside one expression. */
+mel_quoted mel_quote(const char *bytes, size_t n);
+mel_quoted mel_quote_text(const char *text);
 /* A file's name, cut from the left when long; "-" is called standard input. */
 typedef struct {
     char text[160];
-} mel_shown_file;
-mel_shown_file mel_show_file(const char *path);
+} mel_quoted_file;
+mel_quoted_file mel_quote_file(const char *path);
 
 #endif

@@ -1,9 +1,9 @@
-#include "space/stairs.h"
+#include "space/staircase.h"
 
 #include "space/corners.h"
-#include "space/keys.h"
 #include "space/pages.h"
 #include "space/rows.h"
+#include "space/score_bits.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -11,23 +11,23 @@
 /* Products of two weights. */
 __extension__ typedef unsigned __int128 wide;
 
-mel_stairs *mel_stairs_share(mel_stairs *stairs)
+mel_staircase *mel_staircase_share(mel_staircase *staircase)
 {
-    atomic_fetch_add(&stairs->users, 1);
-    return stairs;
+    atomic_fetch_add(&staircase->users, 1);
+    return staircase;
 }
 
-void mel_stairs_release(mel_stairs *stairs)
+void mel_staircase_release(mel_staircase *staircase)
 {
-    if (stairs == NULL || atomic_fetch_sub(&stairs->users, 1) > 1)
+    if (staircase == NULL || atomic_fetch_sub(&staircase->users, 1) > 1)
         return;
     for (size_t role = 0; role < 2; role++) {
-        free(stairs->key[role]);
-        free(stairs->below[role]);
+        free(staircase->key[role]);
+        free(staircase->below[role]);
     }
-    mel_rim_free(&stairs->hull);
-    free(stairs->rule);
-    free(stairs);
+    mel_boundary_free(&staircase->hull);
+    free(staircase->rule);
+    free(staircase);
 }
 
 /* What one thread needs, and the corners that it found. */
@@ -45,7 +45,7 @@ typedef struct {
 } part;
 
 typedef struct {
-    mel_stairs *stairs;
+    mel_staircase *staircase;
     size_t n_buckets;
     size_t *start; /* as mel_rows_places left them */
     uint64_t *mass_before;
@@ -84,11 +84,11 @@ static bool reserve_spare(worker *w, size_t n, bool weighted)
 static bool sort_bucket(const assembly *a, worker *w, size_t role, size_t bucket)
 {
     const size_t at = role * (a->n_buckets + 1) + bucket, start = a->start[at], n = a->start[at + 1] - start;
-    uint64_t *key = a->stairs->key[role] + start;
-    uint64_t *below = a->stairs->below[role] != NULL ? a->stairs->below[role] + start : NULL;
+    uint64_t *key = a->staircase->key[role] + start;
+    uint64_t *below = a->staircase->below[role] != NULL ? a->staircase->below[role] + start : NULL;
     if (!reserve_spare(w, n, below != NULL))
         return false;
-    mel_keys_sort(n, key, below, w->spare[0], w->spare[1]);
+    mel_score_bits_sort(n, key, below, w->spare[0], w->spare[1]);
     uint64_t sum = a->mass_before[at];
     for (size_t i = 0; below != NULL && i < n; i++) {
         const uint64_t mass = below[i];
@@ -108,8 +108,8 @@ typedef struct {
 static cursor cursor_at(const assembly *a, size_t role, size_t bucket)
 {
     const size_t i = role * (a->n_buckets + 1) + bucket;
-    return (cursor){ .key = a->stairs->key[role],
-                     .below = a->stairs->below[role],
+    return (cursor){ .key = a->staircase->key[role],
+                     .below = a->staircase->below[role],
                      .at = a->start[i],
                      .end = a->start[i + 1],
                      .mass_at_end = a->mass_before[i + 1] };
@@ -124,7 +124,7 @@ static inline uint64_t mass_below(const cursor *c)
 
 static inline uint64_t next_key(const cursor *c)
 {
-    return c->at < c->end ? c->key[c->at] : MEL_KEY_END;
+    return c->at < c->end ? c->key[c->at] : MEL_SCORE_BITS_END;
 }
 
 /* Moves past the rows with a key below the bound. */
@@ -141,8 +141,8 @@ static inline void pass(cursor *c, uint64_t bound)
 static bool find_corners(const assembly *a, worker *w, size_t bucket)
 {
     enum { UP = 1, LEFT = 2, EITHER = UP | LEFT };
-    const uint64_t positives = a->stairs->weight[MEL_ROW_POSITIVE],
-                   negatives = a->stairs->weight[MEL_ROW_NEGATIVE];
+    const uint64_t positives = a->staircase->weight[MEL_ROW_POSITIVE],
+                   negatives = a->staircase->weight[MEL_ROW_NEGATIVE];
     const size_t upper = w->upper.n, lower = w->lower.n;
     cursor pos = cursor_at(a, MEL_ROW_POSITIVE, bucket), neg = cursor_at(a, MEL_ROW_NEGATIVE, bucket);
     unsigned before = EITHER;
@@ -182,27 +182,27 @@ static bool finish_buckets(assembly *a)
 }
 
 /* The hull in shares of the total weight. */
-static mel_status hull_from(mel_stairs *stairs, const mel_corners *corners, mel_error *err)
+static mel_status hull_from(mel_staircase *staircase, const mel_corners *corners, mel_error *err)
 {
-    const double total = (double)stairs->total;
+    const double total = (double)staircase->total;
     const size_t n = corners->n;
-    stairs->rule = mel_alloc(n, sizeof *stairs->rule);
-    if (stairs->rule == NULL)
+    staircase->rule = mel_alloc(n, sizeof *staircase->rule);
+    if (staircase->rule == NULL)
         return mel_fail_memory(err, "the rules of a face");
     const mel_status status =
-        mel_rim_new(&stairs->hull, n - 1, (double)stairs->weight[MEL_ROW_POSITIVE] / total,
-                    (double)stairs->weight[MEL_ROW_NEGATIVE] / total, err);
+        mel_boundary_new(&staircase->hull, n - 1, (double)staircase->weight[MEL_ROW_POSITIVE] / total,
+                         (double)staircase->weight[MEL_ROW_NEGATIVE] / total, err);
     if (status != MEL_OK)
         return status;
     for (size_t i = 0; i < n; i++) {
         const mel_corner *c = &corners->at[i];
-        stairs->hull.vertex[i] = (mel_point){ (double)c->tp / total, (double)c->tn / total };
-        stairs->rule[i] = (mel_rule){ mel_key_value(c->key), c->inverted };
+        staircase->hull.vertex[i] = (mel_point){ (double)c->tp / total, (double)c->tn / total };
+        staircase->rule[i] = (mel_rule){ mel_score_of_bits(c->key), c->inverted };
         if (i > 0)
-            stairs->hull.edge[i - 1] =
+            staircase->hull.edge[i - 1] =
                 (mel_point){ -(double)(c[-1].tp - c->tp) / total, (double)(c->tn - c[-1].tn) / total };
     }
-    mel_rim_finish(&stairs->hull);
+    mel_boundary_finish(&staircase->hull);
     return MEL_OK;
 }
 
@@ -217,10 +217,10 @@ static mel_status join_parts(const assembly *a, mel_error *err)
         for (size_t i = 0; ok && i < p->n_lower; i++)
             ok = mel_corners_lower(&lower, 0, p->by->lower.at[p->lower + i]);
     }
-    ok = ok && mel_corners_join(&both, &upper, &lower, a->stairs->weight[MEL_ROW_POSITIVE],
-                                a->stairs->weight[MEL_ROW_NEGATIVE]);
+    ok = ok && mel_corners_join(&both, &upper, &lower, a->staircase->weight[MEL_ROW_POSITIVE],
+                                a->staircase->weight[MEL_ROW_NEGATIVE]);
     const mel_status status =
-        ok ? hull_from(a->stairs, &both, err) : mel_fail_memory(err, "the corners of a face");
+        ok ? hull_from(a->staircase, &both, err) : mel_fail_memory(err, "the corners of a face");
     mel_corners_free(&upper);
     mel_corners_free(&lower);
     mel_corners_free(&both);
@@ -228,7 +228,7 @@ static mel_status join_parts(const assembly *a, mel_error *err)
 }
 
 /* Room for the rows of each role, as counted. */
-static mel_status reserve_rows(mel_stairs *stairs, mel_deal *deal, assembly *a, const mel_rows *rows,
+static mel_status reserve_rows(mel_staircase *staircase, mel_deal *deal, assembly *a, const mel_rows *rows,
                                mel_error *err)
 {
     static const char *const names[] = { [MEL_ROW_NEGATIVE] = "negative", [MEL_ROW_POSITIVE] = "positive" };
@@ -241,96 +241,100 @@ static mel_status reserve_rows(mel_stairs *stairs, mel_deal *deal, assembly *a, 
     a->workers = mel_alloc_zero(a->n_workers, sizeof *a->workers);
     if (a->start == NULL || a->mass_before == NULL || a->parts == NULL || a->workers == NULL)
         return mel_fail_memory(err, "sorting the scores of a face");
-    stairs->total = mel_rows_places(deal, rows, a->start, a->mass_before);
+    staircase->total = mel_rows_places(deal, rows, a->start, a->mass_before);
     for (size_t role = 0; role < 2; role++) {
         const size_t end = (role + 1) * (deal->n_buckets + 1) - 1;
-        stairs->n[role] = a->start[end];
-        stairs->weight[role] = a->mass_before[end];
-        if (stairs->weight[role] == 0)
+        staircase->n[role] = a->start[end];
+        staircase->weight[role] = a->mass_before[end];
+        if (staircase->weight[role] == 0)
             return mel_fail(err, MEL_EDATA, "no %s rows%s: a face needs both", names[role],
                             rows->weight != NULL ? " of a weight that matters" : "");
-        stairs->key[role] = mel_alloc(stairs->n[role], sizeof *stairs->key[role]);
+        staircase->key[role] = mel_alloc(staircase->n[role], sizeof *staircase->key[role]);
         if (rows->weight != NULL)
-            stairs->below[role] = mel_alloc(stairs->n[role], sizeof *stairs->below[role]);
-        if (stairs->key[role] == NULL || (rows->weight != NULL && stairs->below[role] == NULL))
+            staircase->below[role] = mel_alloc(staircase->n[role], sizeof *staircase->below[role]);
+        if (staircase->key[role] == NULL || (rows->weight != NULL && staircase->below[role] == NULL))
             return mel_fail_memory(err, "the scores of a face");
-        mel_prefer_large_pages(stairs->key[role], stairs->n[role] * sizeof *stairs->key[role]);
+        mel_prefer_large_pages(staircase->key[role], staircase->n[role] * sizeof *staircase->key[role]);
         if (rows->weight != NULL)
-            mel_prefer_large_pages(stairs->below[role], stairs->n[role] * sizeof *stairs->below[role]);
+            mel_prefer_large_pages(staircase->below[role],
+                                   staircase->n[role] * sizeof *staircase->below[role]);
     }
     return MEL_OK;
 }
 
-static mel_status build(mel_stairs *stairs, assembly *a, mel_deal *deal, mel_rows *rows, mel_error *err)
+static mel_status build(mel_staircase *staircase, assembly *a, mel_deal *deal, mel_rows *rows, mel_error *err)
 {
     mel_status status = mel_rows_count(deal, rows, err);
     if (status == MEL_OK)
-        status = reserve_rows(stairs, deal, a, rows, err);
+        status = reserve_rows(staircase, deal, a, rows, err);
     if (status != MEL_OK)
         return status;
-    mel_rows_scatter(deal, rows, stairs->key, stairs->below);
+    mel_rows_scatter(deal, rows, staircase->key, staircase->below);
     if (!finish_buckets(a))
         return mel_fail_memory(err, "sorting the scores of a face");
     return join_parts(a, err);
 }
 
-mel_status mel_stairs_new(mel_stairs **out, size_t n, const double *score, const uint8_t *role,
-                          const double *weight, mel_error *err)
+mel_status mel_staircase_new(mel_staircase **out, size_t n, const double *score, const uint8_t *role,
+                             const double *weight, mel_error *err)
 {
     *out = NULL;
     mel_rows rows = { .n = n, .score = score, .role = role, .weight = weight };
-    mel_stairs *stairs = mel_alloc_zero(1, sizeof *stairs);
-    if (stairs == NULL)
+    mel_staircase *staircase = mel_alloc_zero(1, sizeof *staircase);
+    if (staircase == NULL)
         return mel_fail_memory(err, "a face");
-    atomic_init(&stairs->users, 1);
+    atomic_init(&staircase->users, 1);
     mel_deal deal = { 0 };
-    assembly a = { .stairs = stairs };
-    const mel_status status = build(stairs, &a, &deal, &rows, err);
-    stairs->low = rows.low;
-    stairs->high = rows.high;
+    assembly a = { .staircase = staircase };
+    const mel_status status = build(staircase, &a, &deal, &rows, err);
+    staircase->low = rows.low;
+    staircase->high = rows.high;
     assembly_free(&a);
     mel_deal_free(&deal);
     if (status != MEL_OK) {
-        mel_stairs_release(stairs);
+        mel_staircase_release(staircase);
         return status;
     }
-    *out = stairs;
+    *out = staircase;
     return MEL_OK;
 }
 
-static uint64_t mass_before(const mel_stairs *stairs, size_t role, size_t index)
+static uint64_t mass_before(const mel_staircase *staircase, size_t role, size_t index)
 {
-    if (stairs->below[role] == NULL)
+    if (staircase->below[role] == NULL)
         return index;
-    return index < stairs->n[role] ? stairs->below[role][index] : stairs->weight[role];
+    return index < staircase->n[role] ? staircase->below[role][index] : staircase->weight[role];
 }
 
-mel_point mel_stairs_rule(const mel_stairs *stairs, mel_rule rule)
+mel_point mel_staircase_rule(const mel_staircase *staircase, mel_rule rule)
 {
-    const uint64_t bound = mel_threshold_key(rule.threshold);
+    const uint64_t bound = mel_threshold_bits(rule.threshold);
     uint64_t below[2];
     for (size_t role = 0; role < 2; role++)
-        below[role] = mass_before(stairs, role, mel_keys_below(stairs->n[role], stairs->key[role], bound));
-    const uint64_t above = stairs->weight[MEL_ROW_POSITIVE] - below[MEL_ROW_POSITIVE];
+        below[role] = mass_before(staircase, role,
+                                  mel_score_bits_below(staircase->n[role], staircase->key[role], bound));
+    const uint64_t above = staircase->weight[MEL_ROW_POSITIVE] - below[MEL_ROW_POSITIVE];
     const uint64_t tp = rule.inverted ? below[MEL_ROW_POSITIVE] : above;
-    const uint64_t tn =
-        rule.inverted ? stairs->weight[MEL_ROW_NEGATIVE] - below[MEL_ROW_NEGATIVE] : below[MEL_ROW_NEGATIVE];
-    return (mel_point){ (double)tp / (double)stairs->total, (double)tn / (double)stairs->total };
+    const uint64_t tn = rule.inverted ? staircase->weight[MEL_ROW_NEGATIVE] - below[MEL_ROW_NEGATIVE]
+                                      : below[MEL_ROW_NEGATIVE];
+    return (mel_point){ (double)tp / (double)staircase->total, (double)tn / (double)staircase->total };
 }
 
-void mel_stairs_sweep(const mel_stairs *stairs, size_t n, const double *threshold, double *tp, double *tn)
+void mel_staircase_sweep(const mel_staircase *staircase, size_t n, const double *threshold, double *tp,
+                         double *tn)
 {
-    const double total = (double)stairs->total;
+    const double total = (double)staircase->total;
     size_t at[2] = { 0, 0 };
     uint64_t last = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t bound = mel_threshold_key(threshold[i]);
+        const uint64_t bound = mel_threshold_bits(threshold[i]);
         for (size_t role = 0; role < 2; role++)
-            at[role] =
-                mel_keys_below_from(stairs->n[role], stairs->key[role], bound, bound >= last ? at[role] : 0);
+            at[role] = mel_score_bits_below_from(staircase->n[role], staircase->key[role], bound,
+                                                 bound >= last ? at[role] : 0);
         last = bound;
         tp[i] =
-            (double)(stairs->weight[MEL_ROW_POSITIVE] - mass_before(stairs, MEL_ROW_POSITIVE, at[1])) / total;
-        tn[i] = (double)mass_before(stairs, MEL_ROW_NEGATIVE, at[0]) / total;
+            (double)(staircase->weight[MEL_ROW_POSITIVE] - mass_before(staircase, MEL_ROW_POSITIVE, at[1])) /
+            total;
+        tn[i] = (double)mass_before(staircase, MEL_ROW_NEGATIVE, at[0]) / total;
     }
 }

@@ -1,6 +1,6 @@
 /* What the readers share behind mel_table_read. */
-#ifndef MEL_DATA_READ_H
-#define MEL_DATA_READ_H
+#ifndef MEL_DATA_TABLE_READER_H
+#define MEL_DATA_TABLE_READER_H
 
 #include "data/source.h"
 #include "data/table.h"

@@ -1,9 +1,9 @@
 /* Options, formats and the way into the readers. */
-#include "data/read.h"
+#include "data/table_reader.h"
 
 #include "data/csv.h"
 #include "data/magic.h"
-#include "data/show.h"
+#include "data/quote.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -25,14 +25,14 @@ static mel_status check_options(const mel_read_options *opt, mel_error *err)
     if (opt->delimiter != 0 && !mel_delimiter_is_possible(opt->delimiter))
         return mel_fail(err, MEL_EINVAL,
                         "%s cannot separate cells; a comma, semicolon, tab, bar or blank can",
-                        mel_show(&opt->delimiter, 1).text);
+                        mel_quote(&opt->delimiter, 1).text);
     if (opt->decimal != 0 && opt->decimal != '.' && opt->decimal != ',')
         return mel_fail(err, MEL_EINVAL, "%s cannot mark decimals; a point or a comma can",
-                        mel_show(&opt->decimal, 1).text);
+                        mel_quote(&opt->decimal, 1).text);
     if (!mel_encoding_named(&encoding, opt->encoding))
         return mel_fail(err, MEL_EINVAL,
                         "%s is not a known encoding; there are utf-8, utf-16, latin-1 and windows-1252",
-                        mel_show_text(opt->encoding).text);
+                        mel_quote_text(opt->encoding).text);
     if (opt->header < MEL_HEADER_AUTO || opt->header > MEL_HEADER_NO)
         return mel_fail(err, MEL_EINVAL, "%d does not say whether there is a header", (int)opt->header);
     if (opt->format < MEL_FORMAT_AUTO || opt->format > MEL_FORMAT_NPZ)
@@ -193,7 +193,7 @@ mel_status mel_table_read(mel_table **out, const char *path, const mel_read_opti
     if (status == MEL_OK)
         status = read_source(out, source, path, &options, err);
     if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_show_file(path).text);
+        return mel_fail_in(err, status, "%s", mel_quote_file(path).text);
     mel_notes_say(&(*out)->notes, path, (*out)->format, &options.notice);
     return MEL_OK;
 }
@@ -211,7 +211,7 @@ mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, c
     if (status == MEL_OK)
         status = read_source(out, source, name, &options, err);
     if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_show_file(name).text);
+        return mel_fail_in(err, status, "%s", mel_quote_file(name).text);
     mel_notes_say(&(*out)->notes, name, (*out)->format, &options.notice);
     return MEL_OK;
 }

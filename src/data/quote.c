@@ -1,17 +1,17 @@
-#include "data/show.h"
+#include "data/quote.h"
 
 #include "data/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { ESCAPED = 4, DOTS = 3, MOST = (int)sizeof(mel_shown) - DOTS - 2 };
+enum { ESCAPED = 4, DOTS = 3, MOST = (int)sizeof(mel_quoted) - DOTS - 2 };
 
 /* Room for the cut mark, the closing quote and the NUL is kept free throughout. */
-mel_shown mel_show(const char *bytes, size_t n)
+mel_quoted mel_quote(const char *bytes, size_t n)
 {
     static const char hex[] = "0123456789abcdef";
-    mel_shown out;
+    mel_quoted out;
     size_t size = 0, i = 0;
     out.text[size++] = '"';
     while (i < n) {
@@ -35,14 +35,14 @@ mel_shown mel_show(const char *bytes, size_t n)
     return out;
 }
 
-mel_shown mel_show_text(const char *text)
+mel_quoted mel_quote_text(const char *text)
 {
-    return mel_show(text, strlen(text));
+    return mel_quote(text, strlen(text));
 }
 
-mel_shown_file mel_show_file(const char *path)
+mel_quoted_file mel_quote_file(const char *path)
 {
-    mel_shown_file out;
+    mel_quoted_file out;
     const size_t n = strlen(path);
     if (strcmp(path, "-") == 0)
         (void)snprintf(out.text, sizeof out.text, "standard input");

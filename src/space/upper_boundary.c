@@ -1,4 +1,4 @@
-#include "space/rim.h"
+#include "space/upper_boundary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,34 +8,35 @@ double mel_distance(mel_point a, mel_point b)
     return hypot(a.tp - b.tp, a.tn - b.tn);
 }
 
-mel_status mel_rim_new(mel_rim *out, size_t n_edges, double positives, double negatives, mel_error *err)
+mel_status mel_boundary_new(mel_upper_boundary *out, size_t n_edges, double positives, double negatives,
+                            mel_error *err)
 {
-    *out = (mel_rim){ .n_edges = n_edges, .positives = positives, .negatives = negatives };
+    *out = (mel_upper_boundary){ .n_edges = n_edges, .positives = positives, .negatives = negatives };
     out->vertex = mel_alloc(n_edges + 1, sizeof *out->vertex);
     out->edge = mel_alloc(n_edges, sizeof *out->edge);
     out->fan = mel_alloc(n_edges, sizeof *out->fan);
     if (out->vertex != NULL && out->edge != NULL && out->fan != NULL)
         return MEL_OK;
-    mel_rim_free(out);
+    mel_boundary_free(out);
     return mel_fail_memory(err, "the boundary of a face");
 }
 
-void mel_rim_free(mel_rim *rim)
+void mel_boundary_free(mel_upper_boundary *boundary)
 {
-    free(rim->vertex);
-    free(rim->edge);
-    free(rim->fan);
-    *rim = (mel_rim){ 0 };
+    free(boundary->vertex);
+    free(boundary->edge);
+    free(boundary->fan);
+    *boundary = (mel_upper_boundary){ 0 };
 }
 
-void mel_rim_finish(mel_rim *rim)
+void mel_boundary_finish(mel_upper_boundary *boundary)
 {
-    const mel_point centre = { rim->positives / 2, rim->negatives / 2 };
+    const mel_point centre = { boundary->positives / 2, boundary->negatives / 2 };
     double sum = 0.0;
-    for (size_t i = 0; i < rim->n_edges; i++) {
-        const double twice = mel_cross(mel_minus(rim->vertex[i], centre), rim->edge[i]);
-        sum += rim->n_edges > 1 && twice > 0.0 ? twice : 0.0;
-        rim->fan[i] = sum;
+    for (size_t i = 0; i < boundary->n_edges; i++) {
+        const double twice = mel_cross(mel_minus(boundary->vertex[i], centre), boundary->edge[i]);
+        sum += boundary->n_edges > 1 && twice > 0.0 ? twice : 0.0;
+        boundary->fan[i] = sum;
     }
 }
 
@@ -62,20 +63,21 @@ static size_t scan(size_t n, const mel_point *point, size_t *kept)
     return top;
 }
 
-mel_status mel_rim_through(mel_rim *out, size_t n, const mel_point *point, size_t *kept, mel_error *err)
+mel_status mel_boundary_through(mel_upper_boundary *out, size_t n, const mel_point *point, size_t *kept,
+                                mel_error *err)
 {
-    *out = (mel_rim){ 0 };
+    *out = (mel_upper_boundary){ 0 };
     size_t *index = kept != NULL ? kept : mel_alloc(n, sizeof *index);
     if (index == NULL)
         return mel_fail_memory(err, "the boundary of a face");
     const size_t n_edges = scan(n, point, index) - 1;
-    const mel_status status = mel_rim_new(out, n_edges, point[0].tp, point[n - 1].tn, err);
+    const mel_status status = mel_boundary_new(out, n_edges, point[0].tp, point[n - 1].tn, err);
     if (status == MEL_OK) {
         for (size_t i = 0; i <= n_edges; i++)
             out->vertex[i] = point[index[i]];
         for (size_t i = 0; i < n_edges; i++)
             out->edge[i] = mel_minus(out->vertex[i + 1], out->vertex[i]);
-        mel_rim_finish(out);
+        mel_boundary_finish(out);
     }
     if (index != kept)
         free(index);
@@ -84,20 +86,20 @@ mel_status mel_rim_through(mel_rim *out, size_t n, const mel_point *point, size_
 
 /* Height of the boundary at tp; *edge moves on to the edge there, so that a falling sequence of tp takes
  * one pass. */
-static double height(const mel_rim *rim, double tp, size_t *edge)
+static double height(const mel_upper_boundary *boundary, double tp, size_t *edge)
 {
-    while (*edge + 1 < rim->n_edges && rim->vertex[*edge + 1].tp >= tp)
+    while (*edge + 1 < boundary->n_edges && boundary->vertex[*edge + 1].tp >= tp)
         ++*edge;
-    const mel_point from = rim->vertex[*edge], e = rim->edge[*edge];
+    const mel_point from = boundary->vertex[*edge], e = boundary->edge[*edge];
     const double ahead = from.tp - tp;
     if (!(ahead > 0.0))
         return from.tn;
-    return ahead < -e.tp ? from.tn + e.tn * (ahead / -e.tp) : rim->vertex[*edge + 1].tn;
+    return ahead < -e.tp ? from.tn + e.tn * (ahead / -e.tp) : boundary->vertex[*edge + 1].tn;
 }
 
 /* Breakpoints of both boundaries in order of falling tp, each at the lower of the two heights, and
  * the crossings between them. */
-static size_t lower_envelope(const mel_rim *a, const mel_rim *b, mel_point *point)
+static size_t lower_envelope(const mel_upper_boundary *a, const mel_upper_boundary *b, mel_point *point)
 {
     size_t n = 0, i = 0, j = 0, edge_a = 0, edge_b = 0;
     double last_tp = a->positives, last_a = 0.0, last_b = 0.0;
@@ -118,9 +120,10 @@ static size_t lower_envelope(const mel_rim *a, const mel_rim *b, mel_point *poin
     return n;
 }
 
-mel_status mel_rim_cut(mel_rim *out, const mel_rim *a, const mel_rim *b, mel_error *err)
+mel_status mel_boundary_cut(mel_upper_boundary *out, const mel_upper_boundary *a, const mel_upper_boundary *b,
+                            mel_error *err)
 {
-    *out = (mel_rim){ 0 };
+    *out = (mel_upper_boundary){ 0 };
     /* Every breakpoint, a crossing before each, and the two ends. */
     mel_point *point = mel_alloc(2 * (a->n_edges + b->n_edges + 2) + 2, sizeof *point);
     if (point == NULL)
@@ -128,50 +131,50 @@ mel_status mel_rim_cut(mel_rim *out, const mel_rim *a, const mel_rim *b, mel_err
     point[0] = (mel_point){ a->positives, 0.0 };
     size_t n = 1 + lower_envelope(a, b, point + 1);
     point[n++] = (mel_point){ 0.0, a->negatives };
-    const mel_status status = mel_rim_through(out, n, point, NULL, err);
+    const mel_status status = mel_boundary_through(out, n, point, NULL, err);
     free(point);
     return status;
 }
 
 /* Corner numbers go round. */
-static size_t wrapped(const mel_rim *rim, size_t index)
+static size_t wrapped(const mel_upper_boundary *boundary, size_t index)
 {
-    return index < 2 * rim->n_edges ? index : index - 2 * rim->n_edges;
+    return index < 2 * boundary->n_edges ? index : index - 2 * boundary->n_edges;
 }
 
-mel_point mel_rim_corner(const mel_rim *rim, size_t index)
+mel_point mel_boundary_corner(const mel_upper_boundary *boundary, size_t index)
 {
     if (index == 0)
-        return rim->vertex[rim->n_edges];
-    return index < rim->n_edges ? mel_rim_reflect(rim, rim->vertex[index])
-                                : rim->vertex[index - rim->n_edges];
+        return boundary->vertex[boundary->n_edges];
+    return index < boundary->n_edges ? mel_boundary_reflect(boundary, boundary->vertex[index])
+                                     : boundary->vertex[index - boundary->n_edges];
 }
 
 /* Edge from corner `index` to the next one. */
-static mel_point edge_after(const mel_rim *rim, size_t index)
+static mel_point edge_after(const mel_upper_boundary *boundary, size_t index)
 {
-    if (index >= rim->n_edges)
-        return rim->edge[index - rim->n_edges];
-    const mel_point e = rim->edge[index];
+    if (index >= boundary->n_edges)
+        return boundary->edge[index - boundary->n_edges];
+    const mel_point e = boundary->edge[index];
     return (mel_point){ -e.tp, -e.tn };
 }
 
-size_t mel_rim_furthest(const mel_rim *rim, mel_point m, bool *tie)
+size_t mel_boundary_furthest(const mel_upper_boundary *boundary, mel_point m, bool *tie)
 {
     const double rounding = 0x1p-50;
-    size_t low = 0, high = rim->n_edges; /* the first edge along which the value does not grow */
+    size_t low = 0, high = boundary->n_edges; /* the first edge along which the value does not grow */
     *tie = false;
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
-        const mel_point e = rim->edge[mid];
+        const mel_point e = boundary->edge[mid];
         const double x = m.tp * e.tp, y = m.tn * e.tn;
         if (x + y > rounding * (fabs(x) + fabs(y)))
             low = mid + 1;
         else
             high = mid;
     }
-    if (low < rim->n_edges) {
-        const mel_point e = rim->edge[low];
+    if (low < boundary->n_edges) {
+        const mel_point e = boundary->edge[low];
         const double x = m.tp * e.tp, y = m.tn * e.tn;
         *tie = fabs(x + y) <= rounding * (fabs(x) + fabs(y));
     }
@@ -179,96 +182,99 @@ size_t mel_rim_furthest(const mel_rim *rim, mel_point m, bool *tie)
 }
 
 /* Whether p, with 0 <= tp <= positives, is not above the upper boundary. */
-static bool under(const mel_rim *rim, mel_point p)
+static bool under(const mel_upper_boundary *boundary, mel_point p)
 {
-    size_t low = 0, high = rim->n_edges; /* the last vertex that is not left of p */
+    size_t low = 0, high = boundary->n_edges; /* the last vertex that is not left of p */
     while (low < high) {
         const size_t mid = low + (high - low + 1) / 2;
-        if (rim->vertex[mid].tp >= p.tp)
+        if (boundary->vertex[mid].tp >= p.tp)
             low = mid;
         else
             high = mid - 1;
     }
-    if (low == rim->n_edges)
-        return p.tn <= rim->negatives;
-    return mel_cross(rim->edge[low], mel_minus(p, rim->vertex[low])) >= 0.0;
+    if (low == boundary->n_edges)
+        return p.tn <= boundary->negatives;
+    return mel_cross(boundary->edge[low], mel_minus(p, boundary->vertex[low])) >= 0.0;
 }
 
-bool mel_rim_holds(const mel_rim *rim, mel_point p)
+bool mel_boundary_holds(const mel_upper_boundary *boundary, mel_point p)
 {
-    return p.tp >= 0.0 && p.tp <= rim->positives && p.tn >= 0.0 && p.tn <= rim->negatives && under(rim, p) &&
-           under(rim, mel_rim_reflect(rim, p));
+    return p.tp >= 0.0 && p.tp <= boundary->positives && p.tn >= 0.0 && p.tn <= boundary->negatives &&
+           under(boundary, p) && under(boundary, mel_boundary_reflect(boundary, p));
 }
 
-/* The edges of the rim turn by at most a right angle. So if the nearest point is on edge j, p lies
+/* The edges of the upper boundary turn by at most a right angle. So if the nearest point is on edge j, p lies
  * ahead of the start of every edge before j and behind the start of every edge after it: the search
  * below is a bisection. */
-mel_point mel_rim_nearest_upper(const mel_rim *rim, mel_point p, size_t *edge)
+mel_point mel_boundary_nearest_upper(const mel_upper_boundary *boundary, mel_point p, size_t *edge)
 {
-    size_t low = 0, high = rim->n_edges; /* the first edge whose start p is not ahead of */
+    size_t low = 0, high = boundary->n_edges; /* the first edge whose start p is not ahead of */
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
-        if (mel_inner(mel_minus(p, rim->vertex[mid]), rim->edge[mid]) > 0.0)
+        if (mel_inner(mel_minus(p, boundary->vertex[mid]), boundary->edge[mid]) > 0.0)
             low = mid + 1;
         else
             high = mid;
     }
     *edge = low > 0 ? low - 1 : 0;
     if (low == 0)
-        return rim->vertex[0];
-    const mel_point e = rim->edge[low - 1];
-    const double share = mel_inner(mel_minus(p, rim->vertex[low - 1]), e) / mel_inner(e, e);
-    return share < 1.0 ? mel_toward(rim->vertex[low - 1], e, share) : rim->vertex[low];
+        return boundary->vertex[0];
+    const mel_point e = boundary->edge[low - 1];
+    const double share = mel_inner(mel_minus(p, boundary->vertex[low - 1]), e) / mel_inner(e, e);
+    return share < 1.0 ? mel_toward(boundary->vertex[low - 1], e, share) : boundary->vertex[low];
 }
 
-mel_point mel_rim_closest(const mel_rim *rim, mel_point p)
+mel_point mel_boundary_closest(const mel_upper_boundary *boundary, mel_point p)
 {
-    if (mel_rim_holds(rim, p))
+    if (mel_boundary_holds(boundary, p))
         return p;
     size_t edge = 0;
-    const mel_point upper = mel_rim_nearest_upper(rim, p, &edge);
-    const mel_point lower = mel_rim_reflect(rim, mel_rim_nearest_upper(rim, mel_rim_reflect(rim, p), &edge));
+    const mel_point upper = mel_boundary_nearest_upper(boundary, p, &edge);
+    const mel_point lower = mel_boundary_reflect(
+        boundary, mel_boundary_nearest_upper(boundary, mel_boundary_reflect(boundary, p), &edge));
     return mel_distance(p, upper) <= mel_distance(p, lower) ? upper : lower;
 }
 
 /* Corner of the whole polygon that is furthest in direction m. */
-static size_t furthest_corner(const mel_rim *rim, mel_point m)
+static size_t furthest_corner(const mel_upper_boundary *boundary, mel_point m)
 {
     bool tie = false;
     if (m.tp > 0.0 || m.tn > 0.0) {
-        const size_t i = mel_rim_furthest(rim, m, &tie);
-        return wrapped(rim, i + rim->n_edges);
+        const size_t i = mel_boundary_furthest(boundary, m, &tie);
+        return wrapped(boundary, i + boundary->n_edges);
     }
-    return mel_rim_furthest(rim, (mel_point){ -m.tp, -m.tn }, &tie);
+    return mel_boundary_furthest(boundary, (mel_point){ -m.tp, -m.tn }, &tie);
 }
 
 /* Where the line along d through p leaves the polygon against d. Corners counter-clockwise from the one
  * furthest to the left of d come closer and closer to the line and cross it on that side. */
-static mel_point leave(const mel_rim *rim, mel_point p, mel_point d)
+static mel_point leave(const mel_upper_boundary *boundary, mel_point p, mel_point d)
 {
     const double rounding = 0x1p-50;
     const mel_point left = { -d.tn, d.tp };
-    const size_t first = furthest_corner(rim, left);
-    size_t low = 0, high = rim->n_edges; /* the last corner that is not right of the line */
+    const size_t first = furthest_corner(boundary, left);
+    size_t low = 0, high = boundary->n_edges; /* the last corner that is not right of the line */
     while (low < high) {
         const size_t mid = low + (high - low + 1) / 2;
-        if (mel_inner(left, mel_minus(mel_rim_corner(rim, wrapped(rim, first + mid)), p)) >= -rounding)
+        if (mel_inner(left, mel_minus(mel_boundary_corner(boundary, wrapped(boundary, first + mid)), p)) >=
+            -rounding)
             low = mid;
         else
             high = mid - 1;
     }
-    const mel_point from = mel_rim_corner(rim, wrapped(rim, first + low));
-    if (low == rim->n_edges)
+    const mel_point from = mel_boundary_corner(boundary, wrapped(boundary, first + low));
+    if (low == boundary->n_edges)
         return from;
-    const mel_point e = edge_after(rim, wrapped(rim, first + low));
+    const mel_point e = edge_after(boundary, wrapped(boundary, first + low));
     const double before = mel_inner(left, mel_minus(from, p)), step = mel_inner(left, e);
     if (!(before > 0.0) || !(step < 0.0))
         return from;
     return before < -step ? mel_toward(from, e, before / -step)
-                          : mel_rim_corner(rim, wrapped(rim, first + low + 1));
+                          : mel_boundary_corner(boundary, wrapped(boundary, first + low + 1));
 }
 
-bool mel_rim_chord(mel_point *a, mel_point *b, const mel_rim *rim, mel_point through, mel_point d)
+bool mel_boundary_chord(mel_point *a, mel_point *b, const mel_upper_boundary *boundary, mel_point through,
+                        mel_point d)
 {
     const double size = fmax(fabs(d.tp), fabs(d.tn)), shortest = 0x1p-48;
     *a = *b = through;
@@ -276,8 +282,9 @@ bool mel_rim_chord(mel_point *a, mel_point *b, const mel_rim *rim, mel_point thr
         return false;
     const double length = hypot(d.tp / size, d.tn / size);
     const mel_point unit = { d.tp / size / length, d.tn / size / length };
-    const mel_point back = leave(rim, through, unit);
-    const mel_point front = mel_rim_reflect(rim, leave(rim, mel_rim_reflect(rim, through), unit));
+    const mel_point back = leave(boundary, through, unit);
+    const mel_point front =
+        mel_boundary_reflect(boundary, leave(boundary, mel_boundary_reflect(boundary, through), unit));
     if (!(mel_inner(mel_minus(front, back), unit) > shortest))
         return false;
     *a = front;
@@ -285,18 +292,19 @@ bool mel_rim_chord(mel_point *a, mel_point *b, const mel_rim *rim, mel_point thr
     return true;
 }
 
-mel_point mel_rim_random(const mel_rim *rim, mel_rng *rng)
+mel_point mel_boundary_random(const mel_upper_boundary *boundary, mel_rng *rng)
 {
     const double pick = 2.0 * mel_rng_uniform(rng);
     double r = mel_rng_uniform(rng), s = mel_rng_uniform(rng);
-    const double total = rim->fan[rim->n_edges - 1];
+    const double total = boundary->fan[boundary->n_edges - 1];
     if (!(total > 0.0))
-        return mel_toward(rim->vertex[0], rim->edge[0], r);
+        return mel_toward(boundary->vertex[0], boundary->edge[0], r);
     const double target = (pick < 1.0 ? pick : pick - 1.0) * total;
-    size_t low = 0, high = rim->n_edges - 1; /* the first edge whose triangle reaches beyond the target */
+    size_t low = 0,
+           high = boundary->n_edges - 1; /* the first edge whose triangle reaches beyond the target */
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
-        if (rim->fan[mid] > target)
+        if (boundary->fan[mid] > target)
             high = mid;
         else
             low = mid + 1;
@@ -305,10 +313,10 @@ mel_point mel_rim_random(const mel_rim *rim, mel_rng *rng)
         r = 1.0 - r;
         s = 1.0 - s;
     }
-    const mel_point centre = { rim->positives / 2, rim->negatives / 2 };
-    const mel_point p =
-        mel_toward(mel_toward(centre, mel_minus(rim->vertex[low], centre), r + s), rim->edge[low], s);
-    return pick < 1.0 ? p : mel_rim_reflect(rim, p);
+    const mel_point centre = { boundary->positives / 2, boundary->negatives / 2 };
+    const mel_point p = mel_toward(mel_toward(centre, mel_minus(boundary->vertex[low], centre), r + s),
+                                   boundary->edge[low], s);
+    return pick < 1.0 ? p : mel_boundary_reflect(boundary, p);
 }
 
 static double clamped(double x)
@@ -319,45 +327,45 @@ static double clamped(double x)
 /* The blend of an edge's ends for a point on the upper boundary (n is 0 elsewhere): no third corner, and
  * no second one at a corner, whatever the sizes of the edges. Corners of the whole polygon are counted from
  * `first`. */
-static mel_corner_mix blend_edge(const mel_rim *rim, mel_point p, size_t first)
+static mel_corner_mix blend_edge(const mel_upper_boundary *boundary, mel_point p, size_t first)
 {
     const double on = 0x1p-50;
     size_t i = 0;
-    if (mel_distance(p, mel_rim_nearest_upper(rim, p, &i)) > on)
+    if (mel_distance(p, mel_boundary_nearest_upper(boundary, p, &i)) > on)
         return (mel_corner_mix){ 0 };
     for (size_t k = i; k <= i + 1; k++)
-        if (mel_distance(p, rim->vertex[k]) <= on)
-            return (mel_corner_mix){ .n = 1, .vertex = { wrapped(rim, first + k) }, .share = { 1.0 } };
-    const mel_point e = rim->edge[i];
-    const double r = clamped(mel_inner(mel_minus(p, rim->vertex[i]), e) / mel_inner(e, e));
+        if (mel_distance(p, boundary->vertex[k]) <= on)
+            return (mel_corner_mix){ .n = 1, .vertex = { wrapped(boundary, first + k) }, .share = { 1.0 } };
+    const mel_point e = boundary->edge[i];
+    const double r = clamped(mel_inner(mel_minus(p, boundary->vertex[i]), e) / mel_inner(e, e));
     return (mel_corner_mix){ .n = 2,
-                             .vertex = { wrapped(rim, first + i), wrapped(rim, first + i + 1) },
+                             .vertex = { wrapped(boundary, first + i), wrapped(boundary, first + i + 1) },
                              .share = { 1.0 - r, r } };
 }
 
-mel_corner_mix mel_rim_blend(const mel_rim *rim, mel_point p)
+mel_corner_mix mel_boundary_blend(const mel_upper_boundary *boundary, mel_point p)
 {
-    const mel_corner_mix upper = blend_edge(rim, p, rim->n_edges);
+    const mel_corner_mix upper = blend_edge(boundary, p, boundary->n_edges);
     if (upper.n > 0)
         return upper;
-    const mel_corner_mix lower = blend_edge(rim, mel_rim_reflect(rim, p), 0);
+    const mel_corner_mix lower = blend_edge(boundary, mel_boundary_reflect(boundary, p), 0);
     if (lower.n > 0)
         return lower;
-    const mel_point apex = mel_rim_corner(rim, 0), to = mel_minus(p, apex);
-    if (rim->n_edges == 1) {
-        const mel_point e = edge_after(rim, 0);
+    const mel_point apex = mel_boundary_corner(boundary, 0), to = mel_minus(p, apex);
+    if (boundary->n_edges == 1) {
+        const mel_point e = edge_after(boundary, 0);
         const double r = clamped(mel_inner(to, e) / mel_inner(e, e));
         return (mel_corner_mix){ .n = 2, .vertex = { 0, 1 }, .share = { 1.0 - r, r } };
     }
-    size_t low = 1, high = 2 * rim->n_edges - 2; /* the triangle (apex, corner, next corner) around p */
+    size_t low = 1, high = 2 * boundary->n_edges - 2; /* the triangle (apex, corner, next corner) around p */
     while (low < high) {
         const size_t mid = low + (high - low + 1) / 2;
-        if (mel_cross(mel_minus(mel_rim_corner(rim, mid), apex), to) >= 0.0)
+        if (mel_cross(mel_minus(mel_boundary_corner(boundary, mid), apex), to) >= 0.0)
             low = mid;
         else
             high = mid - 1;
     }
-    const mel_point corner = mel_rim_corner(rim, low), e = edge_after(rim, low);
+    const mel_point corner = mel_boundary_corner(boundary, low), e = edge_after(boundary, low);
     const mel_point side = mel_minus(corner, apex);
     /* The ray from the apex through p meets the opposite edge at apex + to/s = corner + r e. */
     const double s = clamped(mel_cross(to, e) / mel_cross(side, e));
