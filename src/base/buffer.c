@@ -1,3 +1,4 @@
+/* Text and bytes that grow as they are written. */
 #include "base/buffer.h"
 
 #include <stdio.h>

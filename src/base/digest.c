@@ -1,3 +1,4 @@
+/* SHA-256 digests of data, so that a session notices data that changed. */
 #include "base/internal.h"
 
 #include <errno.h>

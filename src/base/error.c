@@ -1,3 +1,4 @@
+/* Statuses and the sentences that go with them. */
 #include "base/internal.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* Whole files: read at once, written beside the old one and then put in its place. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* JSON read safely when memory runs out, as text, and made of lists of numbers and texts. */
 #include "base/json.h"
 
 #include "base/buffer.h"

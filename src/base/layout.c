@@ -1,3 +1,4 @@
+/* Layouts: which entries of the confusion matrix, or rates, a metric is a function of. */
 #include "melicit/layout.h"
 
 #include "base/internal.h"

@@ -1,3 +1,4 @@
+/* Options of which a caller compiled with an older header knows only the first part. */
 #include "base/internal.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Random numbers that are the same on every machine, and draws from the usual distributions. */
 #include "base/internal.h"
 
 #include "base/la.h"

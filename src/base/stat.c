@@ -1,3 +1,4 @@
+/* Sums, means, quantiles, special functions and tests of statistics. */
 #include "base/stat.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+/* How many threads the library uses. */
 #include "base/internal.h"
 
 #include <cblas.h>

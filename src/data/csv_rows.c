@@ -1,3 +1,4 @@
+/* Where the rows of a text end: cuts a window into spans of whole rows. */
 #include "data/csv_rows.h"
 
 #include <stdint.h>

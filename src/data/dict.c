@@ -1,3 +1,4 @@
+/* Sets of texts with a code for each, shared between tables. */
 #include "data/dict.h"
 
 #include "melicit/data.h"

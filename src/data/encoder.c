@@ -1,3 +1,4 @@
+/* How the columns of a table become features: the object and its names. */
 #include "data/encoder.h"
 
 #include <stdio.h>

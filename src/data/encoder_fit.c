@@ -1,3 +1,4 @@
+/* Learns from a table how its columns become features. */
 #include "data/encoder.h"
 #include "data/labels.h"
 #include "data/quote.h"

@@ -1,3 +1,4 @@
+/* Encoders as JSON, out and in. */
 #include "data/encoder_json.h"
 
 #include "data/encoder.h"

@@ -1,3 +1,4 @@
+/* JSON objects of which every member must be known. */
 #include "data/json_members.h"
 
 #include "data/quote.h"

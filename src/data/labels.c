@@ -1,3 +1,4 @@
+/* Class labels of a table: found, ordered, named, recoded. */
 #include "data/labels.h"
 
 #include "base/stat.h"

@@ -1,3 +1,4 @@
+/* Writes NPY files. */
 #include "melicit/data.h"
 
 #include "base/file.h"

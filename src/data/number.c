@@ -1,3 +1,4 @@
+/* Decimal text to the nearest double and back, whatever the locale. */
 #include "data/number.h"
 
 #include "data/powers_of_five.h"

@@ -1,3 +1,4 @@
+/* Pieces of a file as they may stand inside a sentence. */
 #include "data/quote.h"
 
 #include "data/utf8.h"

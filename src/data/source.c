@@ -1,3 +1,4 @@
+/* The bytes of a file, a pipe or memory, in order, unpacked and capped. */
 #include "data/source.h"
 
 #include <errno.h>

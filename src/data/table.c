@@ -1,3 +1,4 @@
+/* Tables: columns of numbers and of categories, dense or sparse. */
 #include "data/table.h"
 
 #include "data/quote.h"

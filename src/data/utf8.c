@@ -1,3 +1,4 @@
+/* Checks and steps through UTF-8. */
 #include "data/utf8.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* Where the coefficients of a family stand in a metric file: their keys, places and shapes. */
 #include "metric/fields.h"
 
 static size_t fractional_fields(mel_field *fields, size_t n, bool binary)

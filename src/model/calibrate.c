@@ -1,3 +1,4 @@
+/* Calibration of probabilities: temperature and isotonic. */
 #include "base/stat.h"
 #include "model/model.h"
 

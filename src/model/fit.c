@@ -1,3 +1,4 @@
+/* Fitting: options, refusals, choice of the solver, report. */
 #include "model/solver.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* The loops over one block of rows: dense rows by BLAS, sparse ones by hand. */
 #include "model/kernel.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* L-BFGS, for many parameters or a Hessian that costs too much. */
 #include "base/la.h"
 #include "model/solver.h"
 

@@ -1,3 +1,4 @@
+/* Reads model files. */
 #include "base/json.h"
 #include "data/dict.h"
 #include "data/encoder_json.h"

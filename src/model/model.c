@@ -1,3 +1,4 @@
+/* The model: coefficients, class names, encoder; checks of what it is given. */
 #include "model/model.h"
 
 #include "base/stat.h"

@@ -1,3 +1,4 @@
+/* Damped Newton steps by Cholesky, for few parameters. */
 #include "base/la.h"
 #include "model/solver.h"
 

@@ -1,3 +1,4 @@
+/* The penalised log-loss with its gradient and Hessian over slices of rows. */
 #include "model/objective.h"
 
 #include "base/stat.h"

@@ -1,3 +1,4 @@
+/* Scores, softmax, calibration applied, log-loss. */
 #include "base/stat.h"
 #include "model/model.h"
 

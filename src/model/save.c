@@ -1,3 +1,4 @@
+/* Writes model files. */
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json.h"

@@ -1,3 +1,4 @@
+/* Text for a terminal, with colours where it has them. */
 #include "oracle/canvas.h"
 
 #include "metric/text.h"

@@ -1,3 +1,4 @@
+/* Rates as whole numbers of people. */
 #include "oracle/counts.h"
 
 #include <math.h>

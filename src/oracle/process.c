@@ -1,3 +1,4 @@
+/* A command that answers questions through pipes. */
 #define _GNU_SOURCE /* pipe2: without it, a fork in another thread could inherit an end and keep it open */
 #include "oracle/process.h"
 

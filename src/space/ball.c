@@ -1,3 +1,4 @@
+/* Balls of rates, taken from a space or given by their prevalences. */
 #include "space/ball.h"
 
 #include <math.h>

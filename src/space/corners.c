@@ -1,3 +1,4 @@
+/* Hulls of staircase points in exact integer arithmetic. */
 #include "space/corners.h"
 
 #include "space/score_bits.h"

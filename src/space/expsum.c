@@ -1,3 +1,4 @@
+/* All zeros of an exponential sum. */
 #include "space/expsum.h"
 
 #include <math.h>

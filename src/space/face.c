@@ -1,3 +1,4 @@
+/* Faces: the public calls, dispatched to samples and populations. */
 #include "space/face.h"
 
 #include <math.h>

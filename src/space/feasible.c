@@ -1,3 +1,4 @@
+/* Whether a point is achievable: the mixture that achieves it, or the direction that separates it. */
 #include "space/feasible.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* The set of one group as the search for a closest point sees it. */
 #include "space/feasible.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* The population logistic:a,b in closed form. */
 #include "space/logistic.h"
 
 #include "space/softmax.h"

@@ -1,3 +1,4 @@
+/* The closest point of a convex set that is known only through its linear step: Wolfe's method. */
 #include "space/minnorm.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* Asks the system for large pages under large blocks. */
 #ifdef __linux__
 #define _DEFAULT_SOURCE /* madvise is Linux's, not POSIX's */
 #include <sys/mman.h>

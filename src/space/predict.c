@@ -1,3 +1,4 @@
+/* Plug-in predictions of a block of rows, eight rows side by side. */
 #include "space/predict.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* The inscribed ball: shots along normals, random rays, the thesis' bound from the axes. */
 #include "space/radius.h"
 
 #include "base/la.h"

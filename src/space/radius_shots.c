@@ -1,3 +1,4 @@
+/* Rays shot at the boundary of a set, many at a time. */
 #include "space/radius.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* What it takes to cast rays at the set of one group. */
 #include "space/ray_caster.h"
 
 #include <stdlib.h>

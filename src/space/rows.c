@@ -1,3 +1,4 @@
+/* Rows of a face: checked, weighed in whole numbers, dealt out to buckets by score. */
 #include "space/rows.h"
 
 #include "melicit/face.h"

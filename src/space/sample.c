@@ -1,3 +1,4 @@
+/* A space on rows: checks, groups, slices, sums. */
 #include "space/sample.h"
 
 #include "space/predict.h"

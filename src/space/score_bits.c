@@ -1,3 +1,4 @@
+/* Sorts and searches scores as integers of the same order. */
 #include "space/score_bits.h"
 
 enum {

@@ -1,3 +1,4 @@
+/* How far a set goes along a ray, and segments through the centre. */
 #include "space/minnorm.h"
 #include "space/ray_caster.h"
 

@@ -1,3 +1,4 @@
+/* The population softmax:p1,..,pk: where decisions change, and the integrals between. */
 #include "space/softmax.h"
 
 #include "base/la.h"

@@ -1,3 +1,4 @@
+/* A space as others see it: layouts, gains, the linear step, mixtures. */
 #include "space/space.h"
 
 #include "base/la.h"

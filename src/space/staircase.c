@@ -1,3 +1,4 @@
+/* The staircase of a sample: sorted scores of each class, counts below a threshold, the hull. */
 #include "space/staircase.h"
 
 #include "space/corners.h"

@@ -1,3 +1,4 @@
+/* The upper half of a symmetric convex boundary; every query is a bisection. */
 #include "space/upper_boundary.h"
 
 #include <math.h>
