@@ -454,6 +454,7 @@ static void say(const char *who, const char *text)
 {
     char *clean = made_harmless(text);
     cli_bar_clear();
+    (void)fflush(stdout); /* both may go to one file, in the order in which they were said */
     (void)fprintf(stderr, "%s%s\n", who, clean);
     free(clean);
 }

@@ -455,3 +455,10 @@ def test_options_that_tables_and_sessions_do_not_read(melicit, two):
     melicit("apply", "--data", "t.csv", "--metric", "t.json", "--delta", "1e-3").refused(2, "--delta", "--point")
     melicit("score", "--named", "f1", "--statistics", "t.csv", "--positive", "yes").refused(2, "--positive")
     melicit("score", "--named", "f1", "--labels", "y.csv", "--predictions", "y.csv", "--prevalence", 0.3).refused(2, "--prevalence")
+
+
+def test_notes_stand_on_lines_of_their_own(melicit):
+    """In a file that takes both streams, too."""
+    melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=["healthy", "cancer"]), a=[0.99, 0.14]))
+    melicit.shell("melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:t.json --show >both.txt 2>&1").done()
+    assert "melicit: 0 is healthy, 1 is cancer" in (melicit.folder / "both.txt").read_text().split("\n")
