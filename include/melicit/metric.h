@@ -21,7 +21,24 @@ typedef enum {
     MEL_FAMILY_FAIR_QUADRATIC = 7,
     MEL_FAMILY_POLYNOMIAL = 8
 } mel_family;
-/* The words of the command line and of metric files: "linear", "linear-fractional", ... */
+/* What the metrics of a family are: to be asked instead of which family it is. */
+typedef struct {
+    const char *name;    /* the word of the command line and of metric files: "linear-fractional" */
+    const char *example; /* how it is written where the name is not enough: "polynomial:3"; else NULL */
+    const char *shape;   /* for people: "a ratio of two weighted sums" */
+    uint32_t degree;     /* 2: of products of two statistics, 1: of none; 0: written with the name */
+    bool sum;            /* a weighted sum of the statistics */
+    bool local;          /* whose weights describe small changes only */
+    bool ratio;          /* a ratio of two weighted sums */
+    bool curved;         /* how one statistic is traded for another depends on the classifier */
+    bool groups;         /* a cost of the rates of several groups and of their differences */
+    bool diagonal;       /* of right decisions, one number for each class */
+    bool planar;         /* of two classes a metric of (TP, TN) */
+    bool rates;          /* of rates, as a cost, unless something else is asked for */
+} mel_family_facts;
+/* The families are numbered from 0; NULL: there is no such family. */
+MEL_API const mel_family_facts *mel_family_about(mel_family family);
+/* "unknown" when there is no such family. */
 MEL_API const char *mel_family_name(mel_family family);
 /* Accepts "polynomial" and "polynomial:D"; what D is, only the next function tells. */
 MEL_API mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err);

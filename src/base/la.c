@@ -27,6 +27,14 @@ double mel_dot(size_t n, const double *x, const double *y)
     return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
 }
 
+double mel_norm1(size_t n, const double *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(x[i]);
+    return sum;
+}
+
 double mel_norm_inf(size_t n, const double *x)
 {
     double largest = 0.0;

@@ -7,6 +7,7 @@
 #include "base/internal.h"
 
 double mel_dot(size_t n, const double *x, const double *y); /* fixed order */
+double mel_norm1(size_t n, const double *x);                /* sum of sizes */
 double mel_norm2(size_t n, const double *x);                /* no overflow or underflow */
 double mel_norm_inf(size_t n, const double *x);             /* NaN if any entry is NaN */
 void mel_axpy(size_t n, double alpha, const double *x, double *y);

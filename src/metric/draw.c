@@ -1,6 +1,5 @@
 /* Random metrics as uncertain as a metric's intervals. */
 #include "metric/families/families.h"
-#include "metric/fields.h"
 
 #include <math.h>
 
@@ -37,7 +36,7 @@ void mel_metric_draw(double *out, const mel_metric *metric, mel_rng *rng)
         for (size_t b = 0; b < blocks; b++)
             draw_block(out, metric, fields[f].first + b * n, &fields[f], rng);
     }
-    if (mel_family_is_fair(metric->family)) {
+    if (metric->ops->is.groups) {
         double *lambda = &out[metric->n_coefficients - 1];
         *lambda = fmin(fmax(*lambda, 0.0), 1.0);
     }

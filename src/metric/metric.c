@@ -49,10 +49,10 @@ static mel_status fill_new(mel_metric *metric, const mel_metric_kind *kind, mel_
     if (status != MEL_OK)
         return status;
     metric->coefficient = mel_alloc_zero(metric->n_coefficients, sizeof *metric->coefficient);
-    const bool fair = mel_family_is_fair(metric->family);
-    if (fair)
+    const bool groups = metric->ops->is.groups;
+    if (groups)
         metric->prevalence = mel_alloc_zero(n_groups * metric->layout.n_classes, sizeof *metric->prevalence);
-    return metric->coefficient != NULL && (!fair || metric->prevalence != NULL)
+    return metric->coefficient != NULL && (!groups || metric->prevalence != NULL)
                ? MEL_OK
                : mel_fail_memory(err, "the coefficients of a metric");
 }
@@ -62,7 +62,7 @@ static mel_status check_orientation(const mel_metric_kind *kind, mel_error *err)
     if (kind->orientation != MEL_UTILITY && kind->orientation != MEL_COST)
         return mel_fail(err, MEL_EINVAL, "orientation %d is neither utility nor cost",
                         (int)kind->orientation);
-    if (mel_family_is_fair(kind->family) && kind->orientation != MEL_COST)
+    if (mel_family_of(kind->family)->is.groups && kind->orientation != MEL_COST)
         return mel_fail(err, MEL_EINVAL, "orientation: a %s metric is a cost", mel_family_name(kind->family));
     return MEL_OK;
 }
@@ -81,6 +81,7 @@ mel_status mel_metric_new(mel_metric **out, const mel_metric_kind *kind, mel_err
     if (metric == NULL)
         return mel_fail_memory(err, "a metric");
     metric->family = kind->family;
+    metric->ops = mel_family_of(kind->family);
     metric->degree = kind->degree;
     metric->orientation = kind->orientation;
     metric->layout = kind->layout;
@@ -100,8 +101,7 @@ mel_status mel_metric_settle(mel_metric *metric, mel_error *err)
         if (!isfinite(metric->coefficient[i]))
             return mel_fail(err, MEL_EINVAL, "coefficient %zu of a %s metric is %g", i + 1,
                             mel_family_name(metric->family), metric->coefficient[i]);
-    const mel_family_rules *rules = mel_rules_of(metric->family);
-    return rules->settle != NULL ? rules->settle(metric, err) : MEL_OK;
+    return metric->ops->settle != NULL ? metric->ops->settle(metric, err) : MEL_OK;
 }
 
 mel_status mel_metric_finish(mel_metric **out, mel_metric *metric, mel_error *err)
@@ -213,16 +213,16 @@ uint32_t mel_metric_degree(const mel_metric *metric)
 const double *mel_metric_numerator(const mel_metric *metric, double *constant)
 {
     if (constant != NULL)
-        *constant = mel_family_is_fractional(metric->family) ? metric->coefficient[metric->size] : 0.0;
+        *constant = metric->ops->is.ratio ? metric->coefficient[metric->size] : 0.0;
     return metric->coefficient;
 }
 
 const double *mel_metric_denominator(const mel_metric *metric, double *constant)
 {
-    const bool fractional = mel_family_is_fractional(metric->family);
+    const bool ratio = metric->ops->is.ratio;
     if (constant != NULL)
-        *constant = fractional ? metric->coefficient[2 * metric->size + 1] : 1.0;
-    return fractional ? metric->coefficient + metric->size + 1 : NULL;
+        *constant = ratio ? metric->coefficient[2 * metric->size + 1] : 1.0;
+    return ratio ? metric->coefficient + metric->size + 1 : NULL;
 }
 
 size_t mel_metric_coefficients(const mel_metric *metric)

@@ -8,8 +8,11 @@
 /* A class or group name in a metric, in bytes; longer ones are refused. */
 enum { MEL_NAME_BYTES = 1000 };
 
+typedef struct mel_family_ops mel_family_ops;
+
 struct mel_metric {
     mel_family family;
+    const mel_family_ops *ops; /* of the family (families/families.h) */
     mel_orientation orientation;
     mel_layout layout;
     char **class_names; /* layout.n_classes */
@@ -27,23 +30,6 @@ struct mel_metric {
     double *prevalence; /* fair metrics: groups x classes, else NULL */
 };
 
-static inline bool mel_family_is_fractional(mel_family family)
-{
-    return family == MEL_FAMILY_LINEAR_FRACTIONAL || family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
-}
-
-static inline bool mel_family_is_fair(mel_family family)
-{
-    return family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
-}
-
-static inline bool mel_family_is_tensor(mel_family family)
-{
-    return family == MEL_FAMILY_QUADRATIC || family == MEL_FAMILY_POLYNOMIAL;
-}
-
-/* Of a family that is no polynomial. */
-uint32_t mel_family_degree(mel_family family);
 /* MEL_EINVAL with a sentence unless there are metrics of the family and degree on the layout. */
 mel_status mel_family_check(mel_family family, uint32_t degree, const mel_layout *layout, mel_error *err);
 /* MEL_ELIMIT when a metric would have more than MEL_MOST_COEFFICIENTS tensor entries. */

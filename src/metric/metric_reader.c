@@ -90,14 +90,12 @@ static mel_status read_family(header *h, const json_t *root, mel_error *err)
     return status;
 }
 
-/* Right answers count as utility unless said otherwise; fair metrics, and polynomials of rates, as cost. */
+/* Right answers count as utility unless said otherwise; what is usually about rates, and is, as cost. */
 static mel_status read_orientation(header *h, const json_t *root, mel_error *err)
 {
     const char *text = "";
-    h->orientation =
-        mel_family_is_fair(h->family) || (mel_family_is_tensor(h->family) && h->layout.kind == MEL_RATES)
-            ? MEL_COST
-            : MEL_UTILITY;
+    const mel_family_facts *is = mel_family_about(h->family);
+    h->orientation = is->groups || (is->rates && h->layout.kind == MEL_RATES) ? MEL_COST : MEL_UTILITY;
     if (mel_read_member(root, "orientation") == NULL)
         return MEL_OK;
     const mel_status status = get_string(&text, root, "orientation", "orientation", err);
@@ -107,7 +105,7 @@ static mel_status read_orientation(header *h, const json_t *root, mel_error *err
         return mel_fail(err, MEL_EDATA, "orientation: %s is neither \"utility\" nor \"cost\"",
                         mel_quote_text(text).text);
     h->orientation = strcmp(text, "cost") == 0 ? MEL_COST : MEL_UTILITY;
-    if (mel_family_is_fair(h->family) && h->orientation != MEL_COST)
+    if (is->groups && h->orientation != MEL_COST)
         return mel_fail(err, MEL_EDATA, "orientation: a %s metric is a cost", mel_family_name(h->family));
     return MEL_OK;
 }

@@ -1,5 +1,5 @@
 /* How a binary metric trades its two mistakes: cost ratio, threshold, well-known neighbours. */
-#include "metric/metric.h"
+#include "metric/families/families.h"
 
 #include <float.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 mel_status mel_metric_binary_weights(mel_weights *out, const mel_metric *metric, const char *what,
                                      mel_error *err)
 {
-    if (metric->family != MEL_FAMILY_LINEAR || metric->layout.coordinates != MEL_BINARY ||
+    if (!metric->ops->is.sum || metric->layout.coordinates != MEL_BINARY ||
         metric->layout.kind != MEL_CONFUSION || metric->size != 2)
         return mel_fail(err, MEL_EINVAL,
                         "%s is defined for linear metrics of (TP, TN) as shares, not for a %s "
@@ -79,11 +79,12 @@ mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, 
 mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric, size_t i, size_t j,
                                    mel_error *err)
 {
-    if (mel_family_is_fractional(metric->family) || mel_family_is_tensor(metric->family))
+    const mel_family_facts *is = &metric->ops->is;
+    if (!is->sum && !is->groups)
         return mel_fail(err, MEL_EINVAL,
                         "how a %s metric trades one statistic for another depends on the classifier",
                         mel_family_name(metric->family));
-    const size_t n = mel_family_is_fair(metric->family) ? metric->per_group : metric->size;
+    const size_t n = is->groups ? metric->per_group : metric->size;
     if (i >= n || j >= n)
         return mel_fail(err, MEL_EINVAL, "statistic %zu of %zu", (i >= n ? i : j) + 1, n);
     if (metric->coefficient[i] == 0.0 && metric->coefficient[j] == 0.0)

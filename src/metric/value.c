@@ -7,7 +7,7 @@
 mel_status mel_metric_value(double *out, const mel_metric *metric, const double *statistics, mel_error *err)
 {
     double value = 0.0;
-    const mel_status status = mel_rules_of(metric->family)->value(&value, metric, statistics, err);
+    const mel_status status = metric->ops->value(&value, metric, statistics, err);
     if (status != MEL_OK)
         return status;
     if (!isfinite(value))
@@ -19,7 +19,7 @@ mel_status mel_metric_value(double *out, const mel_metric *metric, const double 
 mel_status mel_metric_gradient(double *out, const mel_metric *metric, const double *statistics,
                                mel_error *err)
 {
-    const mel_status status = mel_rules_of(metric->family)->gradient(out, metric, statistics, err);
+    const mel_status status = metric->ops->gradient(out, metric, statistics, err);
     if (status != MEL_OK)
         return status;
     for (size_t i = 0; i < metric->size; i++)
@@ -33,7 +33,7 @@ mel_status mel_metric_compare(double *out, const mel_metric *metric, const doubl
                               mel_error *err)
 {
     double difference = 0.0;
-    const mel_status status = mel_rules_of(metric->family)->difference(&difference, metric, a, b, err);
+    const mel_status status = metric->ops->difference(&difference, metric, a, b, err);
     if (status != MEL_OK)
         return status;
     if (!isfinite(difference))
@@ -44,7 +44,7 @@ mel_status mel_metric_compare(double *out, const mel_metric *metric, const doubl
 
 mel_status mel_metric_normalise(mel_metric *metric, mel_error *err)
 {
-    return mel_rules_of(metric->family)->normalise(metric, err);
+    return metric->ops->normalise(metric, err);
 }
 
 mel_status mel_metric_check_divisor(const mel_metric *metric, size_t first, size_t n, double norm,

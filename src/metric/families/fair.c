@@ -1,6 +1,7 @@
 /* Fair metrics: the mistakes of everybody against differences between groups. */
 #include "base/la.h"
 #include "metric/families/families.h"
+#include "metric/words/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,11 +20,17 @@ size_t mel_group_pair(size_t n_groups, size_t u, size_t v)
     return u * n_groups - u * (u + 1) / 2 + (v - u - 1);
 }
 
+/* Differences count squared, with a matrix for each pair of groups. */
+static bool is_quadratic(const mel_metric *metric)
+{
+    return metric->degree == 2;
+}
+
 /* Numbers in the block of one pair. */
 static size_t block_size(const mel_metric *metric)
 {
     const size_t q = metric->per_group;
-    return metric->family == MEL_FAMILY_FAIR_QUADRATIC ? q * q : q;
+    return is_quadratic(metric) ? q * q : q;
 }
 
 static size_t lambda_place(const mel_metric *metric)
@@ -33,7 +40,7 @@ static size_t lambda_place(const mel_metric *metric)
 
 double mel_metric_lambda(const mel_metric *metric)
 {
-    return mel_family_is_fair(metric->family) ? metric->coefficient[lambda_place(metric)] : (double)NAN;
+    return metric->ops->is.groups ? metric->coefficient[lambda_place(metric)] : (double)NAN;
 }
 
 const double *mel_metric_prevalence(const mel_metric *metric)
@@ -44,7 +51,7 @@ const double *mel_metric_prevalence(const mel_metric *metric)
 const double *mel_metric_pair(const mel_metric *metric, size_t u, size_t v)
 {
     const size_t m = metric->layout.n_groups;
-    if (!mel_family_is_fair(metric->family) || u >= v || v >= m)
+    if (!metric->ops->is.groups || u >= v || v >= m)
         return NULL;
     return metric->coefficient + metric->per_group + mel_group_pair(m, u, v) * block_size(metric);
 }
@@ -135,7 +142,7 @@ static double squared_cost(size_t q, const double *block, const double *xu, cons
 
 static double cost(const mel_metric *metric, const double *x, const double *y)
 {
-    const pair_cost one = metric->family == MEL_FAMILY_FAIR_LINEAR ? absolute_cost : squared_cost;
+    const pair_cost one = is_quadratic(metric) ? squared_cost : absolute_cost;
     return mistakes(metric, x, y) + mel_metric_lambda(metric) * gaps(metric, one, x, y);
 }
 
@@ -158,7 +165,7 @@ static mel_status difference(double *out, const mel_metric *metric, const double
 static double slope(const mel_metric *metric, const double *block, const double *u, const double *v, size_t i)
 {
     const size_t q = metric->per_group;
-    if (metric->family == MEL_FAMILY_FAIR_LINEAR) {
+    if (!is_quadratic(metric)) {
         const double d = u[i] - v[i];
         return d > 0.0 ? block[i] : d < 0.0 ? -block[i] : 0.0;
     }
@@ -194,7 +201,7 @@ static double gaps_norm(const mel_metric *metric)
     double sum = 0.0;
     for (size_t p = 0; p < pairs; p++)
         sum += mel_norm2(n, metric->coefficient + metric->per_group + p * n);
-    return metric->family == MEL_FAMILY_FAIR_QUADRATIC ? sum / 2.0 : sum;
+    return is_quadratic(metric) ? sum / 2.0 : sum;
 }
 
 /* The trade-off once a is divided by `a` and the blocks by `b`; increasing in lambda. */
@@ -260,7 +267,7 @@ static mel_status settle(mel_metric *metric, mel_error *err)
         return mel_fail(err, MEL_EINVAL, "lambda is %g, not from 0 to 1", lambda);
     mel_status status = check_prevalence(metric, err);
     const size_t m = metric->layout.n_groups;
-    for (size_t u = 0; metric->family == MEL_FAMILY_FAIR_QUADRATIC && u < m; u++)
+    for (size_t u = 0; is_quadratic(metric) && u < m; u++)
         for (size_t v = u + 1; status == MEL_OK && v < m; v++) {
             char name[64];
             (void)snprintf(name, sizeof name, "B.%zu-%zu", u + 1, v + 1);
@@ -270,7 +277,44 @@ static mel_status settle(mel_metric *metric, mel_error *err)
     return status;
 }
 
-const mel_family_rules mel_fair_rules = { value, gradient, difference, normalise, settle };
+static size_t coefficients(const mel_layout *layout, uint32_t degree)
+{
+    const size_t q = mel_layout_size(layout) / layout->n_groups, block = mel_tensor_size(q, degree);
+    const size_t pairs = mel_group_pairs(layout->n_groups);
+    return block > MEL_MOST_COEFFICIENTS / pairs ? SIZE_MAX : q + pairs * block + 1;
+}
+
+static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
+{
+    const size_t q = metric->per_group, m = metric->layout.n_groups;
+    const bool quadratic = is_quadratic(metric);
+    fields[0] = (mel_field){ "a", 0, q, 1, 0, false };
+    fields[1] = (mel_field){ quadratic ? "B" : "b", q, q, quadratic ? 2 : 1, m, false };
+    fields[2] = (mel_field){ "lambda", lambda_place(metric), 1, 0, 0, false };
+    return 3;
+}
+
+#define FAIR                                                                                                 \
+    .value = value, .gradient = gradient, .difference = difference, .normalise = normalise,                  \
+    .settle = settle, .coefficients = coefficients, .fields = fields_of, .words = mel_words_fair
+
+const mel_family_ops mel_family_fair_linear = {
+    .is = { .name = "fair-linear",
+            .shape = "a weighted sum with differences between groups",
+            .degree = 1,
+            .groups = true,
+            .rates = true },
+    FAIR,
+};
+
+const mel_family_ops mel_family_fair_quadratic = {
+    .is = { .name = "fair-quadratic",
+            .shape = "a weighted sum with squared differences between groups",
+            .degree = 2,
+            .groups = true,
+            .rates = true },
+    FAIR,
+};
 
 static mel_status make(mel_metric **out, const mel_metric_kind *kind, const double *a, const double *b,
                        double lambda, const double *prevalence, mel_error *err)

@@ -1,10 +1,14 @@
-/* What a family must be able to do; one file per group of families. Results may overflow: callers check. */
+/* The families of metrics. A family is what it can do, in a file of this folder, and one row of rows.h; all
+ * others ask this table and never for a family by name. Results may overflow: callers check. */
 #ifndef MEL_METRIC_FAMILIES_H
 #define MEL_METRIC_FAMILIES_H
 
-#include "metric/metric.h"
+#include "base/buffer.h"
+#include "metric/families/rows.h"
+#include "metric/fields.h"
 
-typedef struct {
+struct mel_family_ops {
+    mel_family_facts is;
     mel_status (*value)(double *out, const mel_metric *metric, const double *statistics, mel_error *err);
     mel_status (*gradient)(double *out, const mel_metric *metric, const double *statistics, mel_error *err);
     /* value(a) - value(b), exactly antisymmetric and without subtracting the two values. */
@@ -13,14 +17,24 @@ typedef struct {
     mel_status (*normalise)(mel_metric *metric, mel_error *err);
     /* Checks and tidies finite coefficients; NULL: nothing to check. */
     mel_status (*settle)(mel_metric *metric, mel_error *err);
-} mel_family_rules;
+    /* How many numbers a metric has; SIZE_MAX: too many. */
+    size_t (*coefficients)(const mel_layout *layout, uint32_t degree);
+    /* Their keys in a metric file, in file order; returns how many. */
+    size_t (*fields)(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric);
+    /* The metric as a sentence or a few. */
+    mel_status (*words)(mel_buffer *out, const mel_metric *metric, mel_error *err);
+};
 
-extern const mel_family_rules mel_linear_rules;
-extern const mel_family_rules mel_fractional_rules;
-extern const mel_family_rules mel_tensor_rules;
-extern const mel_family_rules mel_fair_rules;
+#define DECLARE(name) extern const mel_family_ops mel_family_##name;
+MEL_FAMILIES(DECLARE)
+#undef DECLARE
 
-const mel_family_rules *mel_rules_of(mel_family family);
+/* NULL: there is no such family. */
+const mel_family_ops *mel_family_of(mel_family family);
+
+/* What families of one number for every statistic have under the key "a". */
+size_t mel_family_one_each(const mel_layout *layout, uint32_t degree);
+size_t mel_family_one_field(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric);
 
 /* Coefficients first .. first + n and their intervals are divided by norm. Nothing changes when a quotient
  * is not finite (MEL_ENUMERIC): check all blocks before dividing one. */

@@ -1,6 +1,7 @@
 /* Ratios of two weighted sums. */
 #include "base/la.h"
 #include "metric/families/families.h"
+#include "metric/words/words.h"
 
 #include <float.h>
 #include <math.h>
@@ -75,28 +76,73 @@ static mel_status difference(double *out, const mel_metric *metric, const double
     return status;
 }
 
-static mel_status normalise(mel_metric *metric, mel_error *err)
+/* p11 + p00 = 1 of two classes, else the numerator's norm. */
+static mel_status normalise_by(mel_metric *metric, double norm, mel_error *err)
 {
     const double *p = metric->coefficient;
     if (metric->layout.coordinates == MEL_BINARY && metric->size == 2)
         return mel_metric_divide_all(metric, p[0] + p[1], "the sum", err);
-    double norm = 0.0;
-    if (metric->family == MEL_FAMILY_LINEAR_FRACTIONAL)
-        norm = mel_norm2(metric->size, p);
-    else
-        for (size_t i = 0; i < metric->size; i++)
-            norm += fabs(p[i]);
     return mel_metric_divide_all(metric, norm, "the norm", err);
 }
 
-const mel_family_rules mel_fractional_rules = { value, gradient, difference, normalise, NULL };
+static mel_status normalise(mel_metric *metric, mel_error *err)
+{
+    return normalise_by(metric, mel_norm2(metric->size, metric->coefficient), err);
+}
+
+static mel_status normalise_l1(mel_metric *metric, mel_error *err)
+{
+    return normalise_by(metric, mel_norm1(metric->size, metric->coefficient), err);
+}
+
+static size_t coefficients(const mel_layout *layout, uint32_t degree)
+{
+    (void)degree;
+    return 2 * mel_layout_size(layout) + 2;
+}
+
+static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
+{
+    const bool binary = metric->layout.coordinates == MEL_BINARY;
+    const size_t n = metric->size;
+    fields[0] = (mel_field){ binary ? "p" : "a", 0, n, 1, 0, false };
+    fields[1] = (mel_field){ binary ? "p0" : "a0", n, 1, 0, 0, true };
+    fields[2] = (mel_field){ binary ? "q" : "b", n + 1, n, 1, 0, false };
+    fields[3] = (mel_field){ binary ? "q0" : "b0", 2 * n + 1, 1, 0, 0, false };
+    return 4;
+}
+
+#define RATIO                                                                                                \
+    .value = value, .gradient = gradient, .difference = difference, .coefficients = coefficients,            \
+    .fields = fields_of, .words = mel_words_ratio
+
+const mel_family_ops mel_family_linear_fractional = {
+    .is = { .name = "linear-fractional",
+            .shape = "a ratio of two weighted sums",
+            .degree = 1,
+            .ratio = true,
+            .planar = true },
+    .normalise = normalise,
+    RATIO,
+};
+
+const mel_family_ops mel_family_diagonal_linear_fractional = {
+    .is = { .name = "diagonal-linear-fractional",
+            .shape = "a ratio of two weighted sums",
+            .degree = 1,
+            .ratio = true,
+            .diagonal = true },
+    .normalise = normalise_l1,
+    RATIO,
+};
 
 mel_status mel_metric_fractional(mel_metric **out, mel_family family, const mel_layout *layout,
                                  const char *const *class_names, mel_orientation orientation, const double *p,
                                  double p0, const double *q, double q0, mel_error *err)
 {
     *out = NULL;
-    if (!mel_family_is_fractional(family))
+    const mel_family_ops *ops = mel_family_of(family);
+    if (ops != NULL && !ops->is.ratio)
         return mel_fail(err, MEL_EINVAL, "a %s metric has no denominator", mel_family_name(family));
     const mel_metric_kind kind = { family, 1, *layout, class_names, NULL, orientation };
     mel_metric *metric = NULL;

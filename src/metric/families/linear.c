@@ -1,6 +1,7 @@
 /* Weighted sums: linear, diagonal linear and monotone metrics. */
 #include "base/la.h"
 #include "metric/families/families.h"
+#include "metric/words/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,25 +42,54 @@ static mel_status difference(double *out, const mel_metric *metric, const double
 
 static mel_status normalise(mel_metric *metric, mel_error *err)
 {
-    double norm = 0.0;
-    if (metric->family == MEL_FAMILY_LINEAR)
-        norm = mel_norm2(metric->size, metric->coefficient);
-    else
-        for (size_t i = 0; i < metric->size; i++)
-            norm += fabs(metric->coefficient[i]);
-    return mel_metric_divide_all(metric, norm, "the norm", err);
+    return mel_metric_divide_all(metric, mel_norm2(metric->size, metric->coefficient), "the norm", err);
 }
 
-const mel_family_rules mel_linear_rules = { value, gradient, difference, normalise, NULL };
+static mel_status normalise_l1(mel_metric *metric, mel_error *err)
+{
+    return mel_metric_divide_all(metric, mel_norm1(metric->size, metric->coefficient), "the norm", err);
+}
+
+#define WEIGHTED_SUM                                                                                         \
+    .value = value, .gradient = gradient, .difference = difference, .coefficients = mel_family_one_each,     \
+    .fields = mel_family_one_field, .words = mel_words_linear
+
+const mel_family_ops mel_family_linear = {
+    .is = { .name = "linear", .shape = "a weighted sum", .degree = 1, .sum = true, .planar = true },
+    .normalise = normalise,
+    WEIGHTED_SUM,
+};
+
+const mel_family_ops mel_family_diagonal_linear = {
+    .is = { .name = "diagonal-linear",
+            .shape = "a weighted sum of right decisions",
+            .degree = 1,
+            .sum = true,
+            .diagonal = true },
+    .normalise = normalise_l1,
+    WEIGHTED_SUM,
+};
+
+const mel_family_ops mel_family_monotone = {
+    .is = { .name = "monotone",
+            .shape = "one that grows with every right answer",
+            .degree = 1,
+            .sum = true,
+            .local = true,
+            .diagonal = true },
+    .normalise = normalise_l1,
+    WEIGHTED_SUM,
+};
 
 mel_status mel_metric_linear(mel_metric **out, mel_family family, const mel_layout *layout,
                              const char *const *class_names, mel_orientation orientation, const double *a,
                              mel_error *err)
 {
     *out = NULL;
-    if (mel_family_is_fractional(family))
+    const mel_family_ops *ops = mel_family_of(family);
+    if (ops != NULL && ops->is.ratio)
         return mel_fail(err, MEL_EINVAL, "a %s metric has a denominator", mel_family_name(family));
-    if (mel_family_is_fair(family) || mel_family_is_tensor(family))
+    if (ops != NULL && !ops->is.sum)
         return mel_fail(err, MEL_EINVAL, "a %s metric is not linear in its statistics",
                         mel_family_name(family));
     const mel_metric_kind kind = { family, 1, *layout, class_names, NULL, orientation };

@@ -1,6 +1,7 @@
 /* Quadratic metrics and polynomials of higher degree: a vector, a symmetric matrix, symmetric tensors. */
 #include "base/la.h"
 #include "metric/families/families.h"
+#include "metric/words/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,7 +152,52 @@ static mel_status settle(mel_metric *metric, mel_error *err)
     return status;
 }
 
-const mel_family_rules mel_tensor_rules = { value, gradient, difference, normalise, settle };
+/* Entries of a .. of the highest degree. */
+static size_t coefficients(const mel_layout *layout, uint32_t degree)
+{
+    const size_t size = mel_layout_size(layout);
+    size_t sum = 0;
+    for (uint32_t d = 1; d <= degree; d++) {
+        const size_t n = mel_tensor_size(size, d);
+        if (n > MEL_MOST_COEFFICIENTS - sum)
+            return SIZE_MAX;
+        sum += n;
+    }
+    return sum;
+}
+
+static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)
+{
+    static const char *const keys[MEL_MAX_DEGREE] = { "a", "B", "C", "D", "E", "F", "G", "H", "I" };
+    size_t first = 0;
+    for (uint32_t d = 1; d <= metric->degree; d++) {
+        fields[d - 1] = (mel_field){ keys[d - 1], first, metric->size, d, 0, false };
+        first += mel_tensor_size(metric->size, d);
+    }
+    return metric->degree;
+}
+
+#define TENSORS                                                                                              \
+    .value = value, .gradient = gradient, .difference = difference, .normalise = normalise,                  \
+    .settle = settle, .coefficients = coefficients, .fields = fields_of, .words = mel_words_polynomial
+
+const mel_family_ops mel_family_quadratic = {
+    .is = { .name = "quadratic",
+            .shape = "a weighted sum with products of two",
+            .degree = 2,
+            .curved = true,
+            .rates = true },
+    TENSORS,
+};
+
+const mel_family_ops mel_family_polynomial = {
+    .is = { .name = "polynomial",
+            .example = "polynomial:3",
+            .shape = "a polynomial",
+            .curved = true,
+            .rates = true },
+    TENSORS,
+};
 
 static mel_status make(mel_metric **out, const mel_metric_kind *kind, const double *const *tensor,
                        mel_error *err)
@@ -190,7 +236,7 @@ const double *mel_metric_tensor(const mel_metric *metric, uint32_t degree)
 {
     if (degree == 1)
         return metric->coefficient;
-    if (!mel_family_is_tensor(metric->family) || degree < 1 || degree > metric->degree)
+    if (metric->ops->is.groups || degree < 1 || degree > metric->degree)
         return NULL;
     const double *tensor = metric->coefficient;
     for (uint32_t d = 1; d < degree; d++)

@@ -74,7 +74,7 @@ static void add_mixed(mel_buffer *out, const char *positive, bool missed_hurts)
 static void add_weights(mel_buffer *out, const char *positive, double m11, double m00, mel_cost_ratio cost)
 {
     if (m11 == 0.0 && m00 == 0.0)
-        mel_buffer_puts(out, "This metric does not tell classifiers apart: every weight is zero.");
+        mel_words_add_nothing(out);
     else if (m11 == 0.0 || m00 == 0.0)
         add_single(out, positive, m11 != 0.0, m11 > 0.0 || m00 > 0.0);
     else if (m11 > 0.0 && m00 > 0.0)

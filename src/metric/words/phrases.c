@@ -66,6 +66,11 @@ void mel_words_add_percent(mel_buffer *out, double share)
     mel_buffer_printf(out, "%s%s%%", share < 0.0 ? "-" : "", number);
 }
 
+void mel_words_add_nothing(mel_buffer *out)
+{
+    mel_buffer_puts(out, "This metric does not tell classifiers apart: every weight is zero.");
+}
+
 void mel_words_add_name(mel_buffer *out, const char *name)
 {
     (void)mel_text_add_clean(out, name, SIZE_MAX);

@@ -73,13 +73,14 @@ static void add_product(mel_buffer *out, const mel_words_weights *w)
                       adds == (w->sign > 0.0) ? "more" : "less");
 }
 
-void mel_words_polynomial(mel_buffer *out, const mel_metric *metric)
+mel_status mel_words_polynomial(mel_buffer *out, const mel_metric *metric, mel_error *err)
 {
+    (void)err;
     const mel_words_weights w = mel_words_weights_of(metric, 0, metric->size);
     const mel_words_weights all = { metric, 0, metric->n_coefficients, 1.0 };
     if (mel_words_all_zero(&all)) {
-        mel_buffer_puts(out, "This metric does not tell classifiers apart: every weight is zero.");
-        return;
+        mel_words_add_nothing(out);
+        return MEL_OK;
     }
     add_degrees(out, metric);
     if (mel_words_all_zero(&w))
@@ -87,6 +88,7 @@ void mel_words_polynomial(mel_buffer *out, const mel_metric *metric)
     else
         mel_words_add_weights(out, &w, "Weight of the first little bit");
     add_product(out, &w);
+    return MEL_OK;
 }
 
 /* How much a pair of groups weighs; coordinate SIZE_MAX: all of it, else a statistic's part. */
@@ -94,7 +96,7 @@ static double gap_weight(const mel_metric *metric, size_t u, size_t v, size_t co
 {
     const size_t q = metric->per_group;
     const double *block = mel_metric_pair(metric, u, v);
-    const bool square = metric->family == MEL_FAMILY_FAIR_QUADRATIC;
+    const bool square = metric->degree == 2;
     if (coordinate == SIZE_MAX)
         return mel_norm2(square ? q * q : q, block);
     return fabs(square ? block[coordinate * q + coordinate] : block[coordinate]);
@@ -151,9 +153,8 @@ static void add_gaps(mel_buffer *out, const mel_metric *metric)
         mel_words_add_percent(out, gap_weight(metric, pair.u, pair.v, most) / total);
         mel_buffer_puts(out, ")");
     }
-    mel_buffer_puts(out, metric->family == MEL_FAMILY_FAIR_QUADRATIC
-                             ? "; differences are squared, so that small ones hardly count."
-                             : ".");
+    mel_buffer_puts(out, metric->degree == 2 ? "; differences are squared, so that small ones hardly count."
+                                             : ".");
 }
 
 static void add_lambda(mel_buffer *out, const mel_metric *metric)

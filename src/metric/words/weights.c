@@ -207,24 +207,46 @@ static void add_fraction(mel_buffer *out, const mel_words_weights *above, const 
     mel_buffer_puts(out, ".");
 }
 
-void mel_words_sums(mel_buffer *out, const mel_metric *metric)
+static bool is_binary(const mel_metric *metric)
 {
-    const size_t n = metric->size;
-    const bool fraction = mel_family_is_fractional(metric->family);
-    mel_words_weights above = mel_words_weights_of(metric, 0, n), below = above;
-    below.first = n + 1;
-    if (mel_words_all_zero(&above) && (!fraction || mel_words_all_zero(&below))) {
-        mel_buffer_puts(out, "This metric does not tell classifiers apart: every weight is zero.");
-        return;
-    }
-    if (fraction) {
-        above.sign = below.sign = 1.0;
+    return metric->layout.coordinates == MEL_BINARY && metric->layout.kind == MEL_CONFUSION &&
+           metric->size == 2;
+}
+
+mel_status mel_words_ratio(mel_buffer *out, const mel_metric *metric, mel_error *err)
+{
+    (void)err;
+    const mel_words_weights above = { metric, 0, metric->size, 1.0 };
+    const mel_words_weights below = { metric, metric->size + 1, metric->size, 1.0 };
+    if (is_binary(metric))
+        mel_words_binary_fractional(out, metric);
+    else if (mel_words_all_zero(&above) && mel_words_all_zero(&below))
+        mel_words_add_nothing(out);
+    else
         add_fraction(out, &above, &below);
+    return MEL_OK;
+}
+
+static void add_sum(mel_buffer *out, const mel_metric *metric)
+{
+    const mel_words_weights w = mel_words_weights_of(metric, 0, metric->size);
+    if (mel_words_all_zero(&w)) {
+        mel_words_add_nothing(out);
         return;
     }
-    mel_words_add_weights(out, &above, "Weight");
-    mel_words_add_extremes(out, &above);
-    if (metric->family == MEL_FAMILY_MONOTONE)
+    mel_words_add_weights(out, &w, "Weight");
+    mel_words_add_extremes(out, &w);
+    if (metric->ops->is.local)
         mel_buffer_puts(out, " These weights describe small changes; how good a classifier is may depend on "
                              "them in a more curved way.");
+}
+
+mel_status mel_words_linear(mel_buffer *out, const mel_metric *metric, mel_error *err)
+{
+    (void)err;
+    if (is_binary(metric))
+        mel_words_binary_linear(out, metric);
+    else
+        add_sum(out, metric);
+    return MEL_OK;
 }

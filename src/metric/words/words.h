@@ -2,7 +2,7 @@
 #ifndef MEL_METRIC_WORDS_H
 #define MEL_METRIC_WORDS_H
 
-#include "metric/metric.h"
+#include "metric/families/families.h"
 #include "metric/text.h"
 
 enum { MEL_WORDS_NUMBER = 48 };
@@ -14,6 +14,8 @@ void mel_words_add_ratio(mel_buffer *out, const char *text);
 /* "; 95% between 5.2 and 7.4", or what is known of it; nothing when nothing is. */
 void mel_words_add_interval(mel_buffer *out, double low, double high);
 void mel_words_add_percent(mel_buffer *out, double share);
+/* What is said of a metric whose weights are all zero. */
+void mel_words_add_nothing(mel_buffer *out);
 /* A name without anything that could drive a terminal. */
 void mel_words_add_name(mel_buffer *out, const char *name);
 
@@ -35,11 +37,13 @@ void mel_words_add_weights(mel_buffer *out, const mel_words_weights *w, const ch
  * of the usual kind. */
 void mel_words_add_extremes(mel_buffer *out, const mel_words_weights *w);
 
-/* Speakers. The last one needs memory of its own. */
+/* Of (TP, TN) as shares. */
 void mel_words_binary_linear(mel_buffer *out, const mel_metric *metric);
 void mel_words_binary_fractional(mel_buffer *out, const mel_metric *metric);
-void mel_words_sums(mel_buffer *out, const mel_metric *metric);
-void mel_words_polynomial(mel_buffer *out, const mel_metric *metric);
+/* Speakers, for mel_family_ops.words. */
+mel_status mel_words_linear(mel_buffer *out, const mel_metric *metric, mel_error *err);
+mel_status mel_words_ratio(mel_buffer *out, const mel_metric *metric, mel_error *err);
+mel_status mel_words_polynomial(mel_buffer *out, const mel_metric *metric, mel_error *err);
 mel_status mel_words_fair(mel_buffer *out, const mel_metric *metric, mel_error *err);
 
 #endif
