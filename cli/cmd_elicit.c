@@ -130,12 +130,6 @@ static mel_status make_oracle(elicitation *e, const elicit_args *args, cli_run *
     return mel_oracle_majority(&e->oracle, one, (uint32_t)args->votes, err);
 }
 
-/* The family that the thesis' procedures know and the active strategy does not. */
-static bool is_searched(const mel_session_options *opt)
-{
-    return opt->strategy == MEL_STRATEGY_ACTIVE && opt->family == MEL_FAMILY_MONOTONE;
-}
-
 static mel_status make_session(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
 {
     cli_settings settings;
@@ -147,8 +141,6 @@ static mel_status make_session(elicitation *e, const elicit_args *args, cli_run 
         status = mel_session_new(&e->session, &e->space.domain, &settings.options, err);
     else
         status = cli_session_open(&e->session, &e->space, &settings.options, args->session, false, err);
-    if (status == MEL_EINVAL && e->space.face == NULL && is_searched(&settings.options))
-        status = cli_fail_in(err, status, "the active strategy (--strategy search may do)");
     cli_settings_clear(&settings);
     if (status == MEL_OK && mel_session_repaired(e->session))
         cli_warn(run,

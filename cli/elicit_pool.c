@@ -166,8 +166,8 @@ static void print_respondents(const pooling *p)
 /* Two linear metrics an angle x apart order the share x/pi of random pairs differently. */
 static bool has_shares(const mel_metric *joint)
 {
-    const mel_family family = mel_metric_family(joint);
-    return family == MEL_FAMILY_LINEAR || family == MEL_FAMILY_DIAGONAL_LINEAR;
+    const mel_family_facts *family = mel_family_about(mel_metric_family(joint));
+    return family->sum && !family->local;
 }
 
 static void print_angles(const pooling *p)

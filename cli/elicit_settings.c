@@ -49,25 +49,33 @@ mel_status cli_oracle_of(cli_oracle_kind *out, const char *text, mel_error *err)
 static const char *family_name(const void *user, size_t i)
 {
     (void)user;
-    if (i == MEL_FAMILY_POLYNOMIAL)
-        return "polynomial:3";
-    return i < MEL_FAMILY_POLYNOMIAL ? mel_family_name((mel_family)i) : NULL;
+    const mel_family_facts *family = mel_family_about((mel_family)i);
+    return family == NULL ? NULL : family->example != NULL ? family->example : family->name;
+}
+
+/* "linear, ..., polynomial:D with D from 2 to 9", for the caller to free(). */
+static char *family_list(void)
+{
+    char *list = cli_format("%s", "");
+    const mel_family_facts *family = mel_family_about((mel_family)0);
+    for (size_t i = 0; family != NULL; family = mel_family_about((mel_family)++i)) {
+        const char *comma = i > 0 ? ", " : "";
+        char *longer = family->degree > 0 ? cli_format("%s%s%s", list, comma, family->name)
+                                          : cli_format("%s%s%s:D with D from %d to %d", list, comma,
+                                                       family->name, MEL_MIN_DEGREE, MEL_MAX_DEGREE);
+        free(list);
+        list = longer;
+    }
+    return list;
 }
 
 static mel_status refuse_family(const char *text, mel_error *err)
 {
     const bool is_polynomial = strncmp(text, "polynomial:", 11) == 0;
     const char *near = is_polynomial ? NULL : cli_nearest(text, family_name, NULL);
-    char *list = cli_format("%s", mel_family_name((mel_family)0));
-    for (size_t i = 1; i < MEL_FAMILY_POLYNOMIAL; i++) {
-        char *longer = cli_format("%s, %s", list, mel_family_name((mel_family)i));
-        free(list);
-        list = longer;
-    }
-    (void)cli_fail(err, MEL_EINVAL,
-                   "--family %s: expected one of %s, polynomial:D with D from %d to %d%s%s%s", text, list,
-                   MEL_MIN_DEGREE, MEL_MAX_DEGREE, near != NULL ? "; did you mean " : "",
-                   near != NULL ? near : "", near != NULL ? "?" : "");
+    char *list = family_list();
+    (void)cli_fail(err, MEL_EINVAL, "--family %s: expected one of %s%s%s%s", text, list,
+                   near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
     free(list);
     return MEL_EINVAL;
 }
@@ -233,31 +241,21 @@ static mel_status load_known(cli_settings *out, const elicit_args *args, const c
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-/* How many numbers a metric of the family has. */
+/* About how many numbers a metric of the family has: monomials of at most its degree, without the constant
+ * where the degree is the family's own. */
 static double coefficients(mel_family family, uint32_t degree, const mel_layout *layout)
 {
+    const mel_family_facts *is = mel_family_about(family);
     const double n = (double)mel_layout_size(layout);
-    switch (family) {
-    case MEL_FAMILY_QUADRATIC:
-    case MEL_FAMILY_FAIR_QUADRATIC:
-        return n + n * (n + 1.0) / 2.0;
-    case MEL_FAMILY_POLYNOMIAL: {
-        double all = 1.0; /* monomials of at most this degree */
-        for (uint32_t d = 1; d <= degree; d++)
-            all *= (n + d) / d;
-        return all;
-    }
-    case MEL_FAMILY_FAIR_LINEAR:
-        return n * (double)(layout->n_groups > 1 ? layout->n_groups : 1);
-    case MEL_FAMILY_LINEAR_FRACTIONAL:
-    case MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL:
+    if (is->ratio)
         return 2.0 * n;
-    case MEL_FAMILY_LINEAR:
-    case MEL_FAMILY_DIAGONAL_LINEAR:
-    case MEL_FAMILY_MONOTONE:
-        break;
-    }
-    return n;
+    if (is->groups && is->degree == 1)
+        return n * (double)(layout->n_groups > 1 ? layout->n_groups : 1);
+    double all = 1.0;
+    const uint32_t highest = is->degree > 0 ? is->degree : degree;
+    for (uint32_t d = 1; d <= highest; d++)
+        all *= (n + d) / d;
+    return is->degree > 0 ? all - 1.0 : all;
 }
 
 static uint32_t usual_budget(const mel_session_options *opt, const cli_space *space, bool person)

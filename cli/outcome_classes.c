@@ -114,9 +114,8 @@ static mel_status print_best(const cli_outcome *o, mel_error *err)
 /* How much differences between groups count; lambda is a fair metric's last coefficient. */
 static void print_lambda(const cli_outcome *o)
 {
-    const mel_family family = mel_metric_family(o->metric);
     double low = NAN, high = NAN;
-    if (family != MEL_FAMILY_FAIR_LINEAR && family != MEL_FAMILY_FAIR_QUADRATIC)
+    if (!mel_family_about(mel_metric_family(o->metric))->groups)
         return;
     char *text = cli_format("%.3f (0: only mistakes count, 1: only differences between groups)",
                             mel_metric_lambda(o->metric));
@@ -134,8 +133,7 @@ static void print_lambda(const cli_outcome *o)
 /* What the tolerance is about. */
 static const char *what_is_known(const cli_outcome *o)
 {
-    const mel_family family = mel_metric_family(o->metric);
-    const bool fair = family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
+    const bool fair = mel_family_about(mel_metric_family(o->metric))->groups;
     if (mel_metric_denominator(o->metric, NULL) != NULL)
         return "level lines";
     return fair && o->options->strategy != MEL_STRATEGY_SEARCH

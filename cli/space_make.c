@@ -51,29 +51,14 @@ cli_about cli_space_about(const cli_space *space, cli_run *run)
 
 cli_want cli_want_of_family(mel_family family)
 {
-    cli_want want = { .coordinates = MEL_OFFDIAGONAL, .ball = true, .whom = mel_family_name(family) };
-    switch (family) {
-    case MEL_FAMILY_LINEAR:
-    case MEL_FAMILY_LINEAR_FRACTIONAL:
-        want.planar = true;
-        break;
-    case MEL_FAMILY_DIAGONAL_LINEAR:
-    case MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL:
-    case MEL_FAMILY_MONOTONE:
-        want.coordinates = MEL_DIAGONAL;
-        want.ball = false;
-        break;
-    case MEL_FAMILY_FAIR_LINEAR:
-    case MEL_FAMILY_FAIR_QUADRATIC:
-        want.grouped = want.needs_groups = true;
-        want.rates = true;
-        break;
-    case MEL_FAMILY_QUADRATIC:
-    case MEL_FAMILY_POLYNOMIAL:
-        want.rates = true;
-        break;
-    }
-    return want;
+    const mel_family_facts *is = mel_family_about(family);
+    return (cli_want){ .planar = is->planar,
+                       .rates = is->rates,
+                       .grouped = is->groups,
+                       .needs_groups = is->groups,
+                       .ball = !is->diagonal,
+                       .coordinates = is->diagonal ? MEL_DIAGONAL : MEL_OFFDIAGONAL,
+                       .whom = is->name };
 }
 
 bool cli_is_planar(const cli_space_args *args, const cli_want *want, size_t n_classes)

@@ -14,7 +14,8 @@ static const double head_start = 1e-9;
 
 bool mel_classifier_has_best(mel_family family)
 {
-    return family <= MEL_FAMILY_MONOTONE;
+    const mel_family_facts *is = mel_family_about(family);
+    return is != NULL && (is->sum || is->ratio);
 }
 
 static bool is_ball(const mel_domain *domain)

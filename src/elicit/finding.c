@@ -39,7 +39,7 @@ static void widen(const look *l, size_t from, size_t to, double most)
 static mel_finding look_at_trade_off(const look *l)
 {
     const size_t last = l->n - 1;
-    const bool quadratic = mel_metric_family(l->metric) == MEL_FAMILY_FAIR_QUADRATIC;
+    const bool quadratic = mel_metric_degree(l->metric) == 2;
     const double mistakes = l->tolerance * (double)l->q;
     const double differences = mistakes * (double)mel_group_pairs(mel_metric_layout(l->metric)->n_groups);
     /* Half of the norms of B makes one: the same error of a is twice as much of the trade-off. */
@@ -114,9 +114,8 @@ static mel_status judge(mel_finding *out, look *l, mel_metric *metric, const mel
     for (size_t i = 0; i < l->n; i++)
         if (!mel_metric_interval(metric, i, &l->low[i], &l->high[i]))
             return MEL_OK;
-    const mel_family family = mel_metric_family(metric);
     mel_status status = MEL_OK;
-    if (family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC)
+    if (mel_family_about(mel_metric_family(metric))->groups)
         *out = look_at_trade_off(l);
     else
         status = look_at_curve(out, l, session->domain.ball, err);
@@ -132,10 +131,8 @@ mel_status mel_session_judge(mel_summary *summary, mel_metric *metric, const mel
     const double tolerance = session->options.values.tolerance;
     const bool ended = summary->end == MEL_END_TOLERANCE ||
                        (summary->end == MEL_END_EXHAUSTED && summary->radius <= tolerance);
-    const mel_family family = mel_metric_family(metric);
-    const bool can_be = family == MEL_FAMILY_QUADRATIC || family == MEL_FAMILY_POLYNOMIAL ||
-                        family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
-    if (!can_be || !ended || session->domain.ball == NULL)
+    const mel_family_facts *is = mel_family_about(mel_metric_family(metric));
+    if ((!is->curved && !is->groups) || !ended || session->domain.ball == NULL)
         return MEL_OK;
     look l = {
         .metric = metric,

@@ -97,7 +97,7 @@ static json_t *options_object(const mel_session_options *opt, size_t size, size_
                   "boundary", mel_boundary_name(opt->boundary), "per_round", (json_int_t)opt->per_round,
                   "cycles", (json_int_t)opt->cycles, "first_angle_first", opt->first_angle_first ? 1 : 0,
                   "tournament", opt->tournament ? 1 : 0, "lfpm", mel_lfpm_name(opt->lfpm));
-    if (object != NULL && opt->family == MEL_FAMILY_POLYNOMIAL)
+    if (object != NULL && mel_family_about(opt->family)->degree == 0)
         object = with(object, "degree", json_integer((json_int_t)opt->degree));
     if (object != NULL && opt->signs != NULL)
         object = with(object, "signs", signs_array(n_signs, opt->signs));

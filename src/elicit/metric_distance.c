@@ -23,11 +23,6 @@ void mel_clouds_free(size_t n, mel_cloud *clouds)
     free(clouds);
 }
 
-static bool is_fair(mel_family family)
-{
-    return family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
-}
-
 /* p ^ q of a fraction with n/2 numbers above and below the line: all that preferences tell of it. */
 static void make_wedge(double *out, const double *coefficient, size_t n)
 {
@@ -40,9 +35,7 @@ static void make_wedge(double *out, const double *coefficient, size_t n)
 /* Numbers in a vector made of n coefficients. */
 static size_t vector_size(size_t n, mel_family family, bool on_face)
 {
-    const bool fraction =
-        family == MEL_FAMILY_LINEAR_FRACTIONAL || family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
-    return !fraction ? n : on_face ? 3 : n / 2 * (n / 2 - 1) / 2;
+    return !mel_family_about(family)->ratio ? n : on_face ? 3 : n / 2 * (n / 2 - 1) / 2;
 }
 
 /* Of costs negated, so that all are utilities. shares: of the classes of a face. */
@@ -57,7 +50,7 @@ static void make_vector(double *out, const double *coefficient, size_t n, const 
         (void)mel_pivot_of(out, *shares, coefficient);
     } else if (size != n) {
         make_wedge(out, coefficient, n);
-    } else if (is_fair(family)) { /* a, blocks of pairs, lambda */
+    } else if (mel_family_about(family)->groups) { /* a, blocks of pairs, lambda */
         mel_layout one = *mel_metric_layout(metric);
         one.n_groups = 0;
         const size_t q = mel_layout_size(&one);

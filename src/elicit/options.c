@@ -2,7 +2,7 @@
 #include "elicit/options.h"
 
 #include "elicit/assumption.h"
-#include "elicit/engine.h"
+#include "elicit/families/families.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,26 +31,6 @@ void mel_session_options_init(mel_session_options *opt)
 
 /* --- which family is for which domain ----------------------------------------------------------- */
 
-/* What a family's questions can be about. */
-enum { ON_FACE = 1, ON_SPACE = 2, ON_BALL = 4, ON_DIAGONAL_BALL = 8, ON_GROUPS = 16 };
-typedef struct {
-    mel_family family;
-    unsigned where;
-    const char *needs;
-} scope;
-static const scope scopes[] = {
-    { MEL_FAMILY_LINEAR, ON_FACE | ON_BALL, "a planar face or a ball of off-diagonal statistics" },
-    { MEL_FAMILY_LINEAR_FRACTIONAL, ON_FACE | ON_BALL, "a planar face or a ball of off-diagonal statistics" },
-    { MEL_FAMILY_DIAGONAL_LINEAR, ON_SPACE | ON_DIAGONAL_BALL,
-      "a space of k classes or a ball, with diagonal statistics" },
-    { MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL, ON_SPACE, "a space of k classes with diagonal statistics" },
-    { MEL_FAMILY_MONOTONE, ON_SPACE, "a space of k classes with diagonal statistics" },
-    { MEL_FAMILY_FAIR_LINEAR, ON_GROUPS, "a ball of off-diagonal rates with groups" },
-    { MEL_FAMILY_QUADRATIC, ON_BALL, "a ball of off-diagonal statistics" },
-    { MEL_FAMILY_FAIR_QUADRATIC, ON_GROUPS, "a ball of off-diagonal rates with groups" },
-    { MEL_FAMILY_POLYNOMIAL, ON_BALL, "a ball of off-diagonal statistics" },
-};
-
 const mel_layout *mel_domain_layout(const mel_domain *domain)
 {
     if (domain->face != NULL)
@@ -63,12 +43,12 @@ static unsigned place_of(const mel_domain *domain)
     const mel_layout *layout = mel_domain_layout(domain);
     const bool diagonal = layout->coordinates == MEL_DIAGONAL, groups = layout->n_groups > 1;
     if (domain->face != NULL)
-        return ON_FACE;
+        return MEL_ON_FACE;
     if (domain->space != NULL)
-        return diagonal && !groups ? ON_SPACE : 0;
+        return diagonal && !groups ? MEL_ON_SPACE : 0;
     if (groups)
-        return diagonal ? 0 : ON_GROUPS;
-    return diagonal ? ON_DIAGONAL_BALL : ON_BALL;
+        return diagonal ? 0 : MEL_ON_GROUPS;
+    return diagonal ? MEL_ON_DIAGONAL_BALL : MEL_ON_BALL;
 }
 
 static void print_place(char *text, size_t n, const mel_domain *domain)
@@ -88,17 +68,15 @@ static void print_place(char *text, size_t n, const mel_domain *domain)
 
 static mel_status check_family(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    const scope *s = scopes;
-    while (s < scopes + sizeof scopes / sizeof *scopes && s->family != opt->family)
-        s++;
-    if (s == scopes + sizeof scopes / sizeof *scopes)
+    const mel_elicit_ops *family = mel_elicit_of(opt->family);
+    if (family == NULL)
         return mel_fail(err, MEL_EINVAL, "family %d does not exist", (int)opt->family);
-    if ((s->where & place_of(domain)) != 0)
+    if ((family->where & place_of(domain)) != 0)
         return MEL_OK;
     char place[96];
     print_place(place, sizeof place, domain);
-    return mel_fail(err, MEL_EINVAL, "family %s needs %s, not %s", mel_family_name(opt->family), s->needs,
-                    place);
+    return mel_fail(err, MEL_EINVAL, "family %s needs %s, not %s", mel_family_name(opt->family),
+                    family->needs, place);
 }
 
 /* --- ranges ------------------------------------------------------------------------------------- */
@@ -130,10 +108,10 @@ static mel_status check_numbers(const mel_session_options *opt, mel_error *err)
                         opt->per_round);
     if (opt->cycles == 0)
         return mel_fail(err, MEL_EINVAL, "a search of every angle 0 times finds nothing");
-    if (opt->family == MEL_FAMILY_POLYNOMIAL &&
+    if (mel_family_about(opt->family)->degree == 0 &&
         (opt->degree < MEL_MIN_DEGREE || opt->degree > MEL_MAX_DEGREE))
-        return mel_fail(err, MEL_EINVAL, "a polynomial metric has a degree from %d to %d, not %u",
-                        MEL_MIN_DEGREE, MEL_MAX_DEGREE, opt->degree);
+        return mel_fail(err, MEL_EINVAL, "a %s metric has a degree from %d to %d, not %u",
+                        mel_family_name(opt->family), MEL_MIN_DEGREE, MEL_MAX_DEGREE, opt->degree);
     return MEL_OK;
 }
 
@@ -166,7 +144,7 @@ static mel_status check_until(const mel_session_options *opt, const mel_domain *
         return mel_fail(err, MEL_EINVAL,
                         "a search ends with its last interval: until %s is for the active strategy",
                         mel_until_name(opt->until));
-    if (opt->until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || opt->family != MEL_FAMILY_LINEAR))
+    if (opt->until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || !mel_family_about(opt->family)->sum))
         return mel_fail(err, MEL_EINVAL,
                         "until threshold is for linear metrics of two classes, where one threshold is best");
     if (opt->until != MEL_UNTIL_RANK)
@@ -183,15 +161,6 @@ static mel_status check_until(const mel_session_options *opt, const mel_domain *
             return mel_fail(err, MEL_EINVAL, "until rank: statistic %zu of classifier %zu is %g",
                             i % size + 1, i / size + 1, opt->pool[i]);
     return MEL_OK;
-}
-
-/* Of a polynomial: the last degree that has a tensor. */
-static uint32_t degree_of(const mel_metric *metric)
-{
-    uint32_t degree = 1;
-    while (degree < MEL_MAX_DEGREE && mel_metric_tensor(metric, degree + 1) != NULL)
-        degree++;
-    return degree;
 }
 
 static mel_status check_prior(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
@@ -213,20 +182,13 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
     if (!mel_layout_equal(mel_metric_layout(prior), mel_domain_layout(domain)))
         return mel_fail(err, MEL_EINVAL,
                         "the prior metric is about other statistics (kind, coordinates, classes or groups)");
-    if (opt->family == MEL_FAMILY_POLYNOMIAL && degree_of(prior) != opt->degree)
-        return mel_fail(err, MEL_EINVAL, "the prior metric has the degree %u, not %u", degree_of(prior),
-                        opt->degree);
+    if (mel_family_about(opt->family)->degree == 0 && mel_metric_degree(prior) != opt->degree)
+        return mel_fail(err, MEL_EINVAL, "the prior metric has the degree %u, not %u",
+                        mel_metric_degree(prior), opt->degree);
     return MEL_OK;
 }
 
 /* --- searches of slopes at several places ------------------------------------------------------- */
-
-enum {
-    QUADRATIC = 1U << MEL_FAMILY_QUADRATIC,
-    POLYNOMIAL = 1U << MEL_FAMILY_POLYNOMIAL,
-    FAIR_LINEAR = 1U << MEL_FAMILY_FAIR_LINEAR,
-    FAIR_QUADRATIC = 1U << MEL_FAMILY_FAIR_QUADRATIC,
-};
 
 /* Options that only some searches read must not be set for others. */
 static mel_status check_places(const mel_session_options *opt, mel_error *err)
@@ -234,22 +196,21 @@ static mel_status check_places(const mel_session_options *opt, mel_error *err)
     const struct {
         const char *name;
         bool set;
-        unsigned families;
+        unsigned read; /* MEL_READS_... of the families that know it */
         const char *whose;
     } rows[] = {
-        { "one-sided questions", opt->local != MEL_LOCAL_SYMMETRIC,
-          QUADRATIC | POLYNOMIAL | FAIR_LINEAR | FAIR_QUADRATIC, "quadratic, polynomial and fair" },
-        { "solving by ratios", opt->join != MEL_JOIN_SQUARES, QUADRATIC | FAIR_LINEAR | FAIR_QUADRATIC,
-          "quadratic and fair" },
-        { "an inner radius", opt->inner_radius != 0.0, QUADRATIC | POLYNOMIAL | FAIR_QUADRATIC,
+        { "one-sided questions", opt->local != MEL_LOCAL_SYMMETRIC, MEL_READS_PLACES,
+          "quadratic, polynomial and fair" },
+        { "solving by ratios", opt->join != MEL_JOIN_SQUARES, MEL_READS_JOIN, "quadratic and fair" },
+        { "an inner radius", opt->inner_radius != 0.0, MEL_READS_INNER_RADIUS,
           "quadratic, fair quadratic and polynomial" },
-        { "a diagonal B", opt->diagonal_b, QUADRATIC | FAIR_QUADRATIC, "quadratic and fair quadratic" },
-        { "equal weights of all pairs", opt->equal_pairs, FAIR_LINEAR | FAIR_QUADRATIC, "fair" },
-        { "asking for the trade-off", opt->ask_trade_off, FAIR_LINEAR | FAIR_QUADRATIC, "fair" },
-        { "a known metric", opt->known != NULL, FAIR_LINEAR | FAIR_QUADRATIC, "fair" },
+        { "a diagonal B", opt->diagonal_b, MEL_READS_DIAGONAL_B, "quadratic and fair quadratic" },
+        { "equal weights of all pairs", opt->equal_pairs, MEL_READS_PAIRS, "fair" },
+        { "asking for the trade-off", opt->ask_trade_off, MEL_READS_PAIRS, "fair" },
+        { "a known metric", opt->known != NULL, MEL_READS_PAIRS, "fair" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const bool has = (rows[i].families & (1U << opt->family)) != 0;
+        const bool has = (rows[i].read & mel_elicit_of(opt->family)->reads) != 0;
         if (rows[i].set && (opt->strategy != MEL_STRATEGY_SEARCH || !has))
             return mel_fail(err, MEL_EINVAL,
                             "%s: only the search for %s metrics knows this, not %s %s metrics", rows[i].name,
@@ -275,10 +236,9 @@ static mel_status check_known(const mel_session_options *opt, const mel_domain *
 
 static mel_status check_slopes(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    const unsigned families = QUADRATIC | POLYNOMIAL | FAIR_LINEAR | FAIR_QUADRATIC;
+    const bool places = (mel_elicit_of(opt->family)->reads & MEL_READS_PLACES) != 0;
     const double inner = opt->inner_radius;
-    if (opt->strategy == MEL_STRATEGY_SEARCH && (families & (1U << opt->family)) != 0 &&
-        opt->tolerance < least_tolerance)
+    if (opt->strategy == MEL_STRATEGY_SEARCH && places && opt->tolerance < least_tolerance)
         return mel_fail(err, MEL_EINVAL, "tolerance %g: below %g rounding would decide the search",
                         opt->tolerance, least_tolerance);
     if (!(inner >= 0.0) || !isfinite(inner))
@@ -299,8 +259,8 @@ enum { BOUNDARY, PER_ROUND, CYCLES, FIRST_ANGLE_FIRST, TOURNAMENT, LFPM, KNOWN_P
 static bool is_read(int option, const mel_session_options *opt, const mel_domain *domain)
 {
     const bool ball = domain->ball != NULL;
-    const bool fraction =
-        opt->family == MEL_FAMILY_LINEAR_FRACTIONAL || opt->family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
+    const mel_family_facts *family = mel_family_about(opt->family);
+    const bool fraction = family != NULL && family->ratio;
     const bool where[N_SEARCH_OPTIONS] = {
         [BOUNDARY] = !ball,
         [PER_ROUND] = true,

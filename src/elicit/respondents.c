@@ -38,7 +38,7 @@ static mel_status check_sessions(size_t n, mel_session *const *sessions, mel_err
         if (s->broken || s->engine->ops->draws == NULL)
             return mel_fail(err, MEL_EINVAL, "session %zu is a search, which knows no probabilities", i + 1);
         if (opt->family != other->family ||
-            (opt->family == MEL_FAMILY_POLYNOMIAL && opt->degree != other->degree))
+            (mel_family_about(opt->family)->degree == 0 && opt->degree != other->degree))
             return mel_fail(err, MEL_EINVAL, "session %zu looks for a %s metric, the first one for a %s one",
                             i + 1, mel_family_name(opt->family), mel_family_name(other->family));
         if (!mel_layout_equal(&s->layout, &first->layout) ||
@@ -56,7 +56,8 @@ static mel_status check_sessions(size_t n, mel_session *const *sessions, mel_err
 /* A linear-fractional engine asks about an unknown direction first; here that is settled already. */
 static mel_status settle_direction(mel_session_options *opt, const mel_pooled *pooled, mel_error *err)
 {
-    if (opt->family != MEL_FAMILY_LINEAR_FRACTIONAL || opt->direction != MEL_DIRECTION_UNKNOWN)
+    const mel_family_facts *is = mel_family_about(opt->family);
+    if (!is->ratio || !is->planar || opt->direction != MEL_DIRECTION_UNKNOWN)
         return MEL_OK;
     const mel_orientation first = mel_metric_orientation(pooled->respondent[0].metric);
     for (size_t i = 1; i < pooled->n; i++)

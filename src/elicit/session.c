@@ -1,5 +1,6 @@
 /* Questions and answers: the ask/tell object. */
 #include "elicit/session.h"
+#include "elicit/families/families.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,40 +23,18 @@ void mel_session_free(mel_session *session)
     free(session);
 }
 
-static mel_status search_ball(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
-                              mel_error *err)
-{
-    switch (opt->family) {
-    case MEL_FAMILY_QUADRATIC:
-    case MEL_FAMILY_POLYNOMIAL:
-        return mel_engine_search_curve(out, ball, opt, err);
-    case MEL_FAMILY_FAIR_LINEAR:
-    case MEL_FAMILY_FAIR_QUADRATIC:
-        return mel_engine_search_fair(out, ball, opt, err);
-    default:
-        return mel_engine_search_ball(out, ball, opt, err);
-    }
-}
-
 /* For the first n answers. */
 static mel_status make_engine(mel_engine **out, const mel_session *session, size_t n, mel_error *err)
 {
-    const mel_domain *domain = &session->domain;
-    const mel_session_options in_force = mel_session_in_force(session, n), *opt = &in_force;
-    const bool search = opt->strategy == MEL_STRATEGY_SEARCH;
-    const bool fractional =
-        opt->family == MEL_FAMILY_LINEAR_FRACTIONAL || opt->family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
-    if (domain->face == NULL && !search)
-        return fractional ? mel_engine_bivector(out, domain, opt, err)
-                          : mel_engine_features(out, domain, opt, err);
-    if (domain->space != NULL)
-        return mel_engine_search_faces(out, domain->space, opt, err);
-    if (domain->ball != NULL)
-        return search_ball(out, domain->ball, opt, err);
-    if (search)
-        return mel_engine_search(out, domain->face, opt, err);
-    return opt->family == MEL_FAMILY_LINEAR ? mel_engine_planar(out, domain->face, opt, err)
-                                            : mel_engine_fractional(out, domain->face, opt, err);
+    const mel_session_options opt = mel_session_in_force(session, n);
+    const mel_elicit_ops *family = mel_elicit_of(opt.family);
+    mel_engine_maker *make = opt.strategy == MEL_STRATEGY_SEARCH ? family->search : family->active;
+    if (make == NULL)
+        return mel_fail(err, MEL_EINVAL, "%s metrics are found by the %s strategy, not by the %s one",
+                        mel_family_name(opt.family),
+                        mel_strategy_name(family->search != NULL ? MEL_STRATEGY_SEARCH : MEL_STRATEGY_ACTIVE),
+                        mel_strategy_name(opt.strategy));
+    return make(out, &session->domain, &opt, err);
 }
 
 static mel_status make_room(mel_session *session, mel_error *err)

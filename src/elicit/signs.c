@@ -9,6 +9,7 @@
 #include "elicit/active/history.h"
 #include "elicit/active/select.h"
 #include "elicit/assumption.h"
+#include "elicit/families/families.h"
 #include "elicit/session.h"
 
 #include "base/la.h"
@@ -32,12 +33,12 @@ static size_t per_group(const mel_session *session)
 
 static bool has_slope(mel_family family)
 {
-    return family != MEL_FAMILY_QUADRATIC && family != MEL_FAMILY_POLYNOMIAL && family != MEL_FAMILY_MONOTONE;
+    return mel_elicit_of(family)->sloped;
 }
 
-static bool is_fair(mel_family family)
+static bool has_groups(mel_family family)
 {
-    return family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
+    return mel_family_about(family)->groups;
 }
 
 /* Of the utility's derivative by number i; 0: unknown. */
@@ -206,18 +207,12 @@ static void fraction_slope(double *slope, const look *l, const double *draw, boo
  * metric its first part alone counts. Signs of quadratic metrics and polynomials are those of a. */
 static void plain_slope(double *slope, const look *l, const double *draw, const drawn *how)
 {
-    const bool fair = is_fair(how->family);
-    const double length = how->family == MEL_FAMILY_DIAGONAL_LINEAR ? mel_norm2(l->n, draw) : 1.0;
-    const double share = fair ? 1.0 - draw[how->width - 1] : 1.0; /* lambda comes last */
+    const double length = mel_family_about(how->family)->diagonal ? mel_norm2(l->n, draw) : 1.0;
+    const double share = has_groups(how->family) ? 1.0 - draw[how->width - 1] : 1.0; /* lambda comes last */
     for (size_t i = 0; i < l->n; i++) {
         slope[i] = 0.0;
         slope[l->n + i] = draw[i] * share / length;
     }
-}
-
-static bool is_fraction(mel_family family)
-{
-    return family == MEL_FAMILY_LINEAR_FRACTIONAL || family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
 }
 
 static mel_status find_slopes(look *l, drawn *how, mel_session *session, mel_error *err)
@@ -231,7 +226,7 @@ static mel_status find_slopes(look *l, drawn *how, mel_session *session, mel_err
     const bool room = l->slope != NULL && l->column != NULL;
     for (size_t k = 0; k < l->n_draws && room; k++) {
         double *slope = l->slope + k * 2 * l->n;
-        if (is_fraction(how->family))
+        if (mel_family_about(how->family)->ratio)
             fraction_slope(slope, l, draw + k * how->width, how->ball);
         else
             plain_slope(slope, l, draw + k * how->width, how);
@@ -253,7 +248,7 @@ static double quantile_of(look *l, size_t column, double q)
 
 static size_t find_pressed(look *l, const mel_session *session)
 {
-    const bool fraction = is_fraction(session->options.values.family);
+    const bool fraction = mel_family_about(session->options.values.family)->ratio;
     const double small = (fraction ? small_fraction : small_weight) / sqrt((double)l->n);
     size_t count = 0;
     for (size_t j = 0; j < l->n && l->n_draws > 0; j++) {
@@ -425,7 +420,7 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
 static mel_sign_check confirm(mel_sign_check found, const look *l, const mel_session *session,
                               const mel_summary *summary)
 {
-    if (!is_fair(session->options.values.family))
+    if (!has_groups(session->options.values.family))
         return found;
     if (summary->finding == MEL_FINDING_NO_MISTAKES)
         return MEL_SIGNS_FREE;
@@ -451,7 +446,7 @@ mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, m
     if (asked == MEL_SIGNS_FREE &&
         (session->end == MEL_END_NOT_YET || session->n_entries == 0 || !any_declared(session)))
         return MEL_OK;
-    if (asked != MEL_SIGNS_FREE && !is_fair(opt->family))
+    if (asked != MEL_SIGNS_FREE && !has_groups(opt->family))
         return MEL_OK;
     look l = { .n = 0 };
     size_t count = 0;

@@ -113,7 +113,7 @@ static void offer_fair(picking *p, const double *lambda)
 {
     const mel_metric *m = p->metric;
     const mel_layout *layout = mel_metric_layout(m);
-    const uint32_t rank = mel_metric_family(m) == MEL_FAMILY_FAIR_LINEAR ? 1 : 2;
+    const uint32_t rank = mel_metric_degree(m);
     const size_t q = mel_layout_size(layout) / layout->n_groups;
     block b = { .letter = "a", .value = mel_metric_tensor(m, 1), .rank = 1, .side = q };
     b.first = offer_block(p, &b);

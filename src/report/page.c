@@ -156,7 +156,8 @@ static void write_headline(mel_page *page)
     static const char sure[] = "; 95% ";
     const mel_page_data *d = page->data;
     const char *interval = last_of(d->words, sure);
-    const char *stop = d->settings.family == MEL_FAMILY_LINEAR ? NULL : last_of(d->words, ". ");
+    const mel_family_facts *family = mel_family_about(d->settings.family);
+    const char *stop = family->sum && !family->diagonal ? NULL : last_of(d->words, ". ");
     const char *end = interval != NULL ? interval : stop != NULL ? stop : d->words + strlen(d->words);
     const size_t n = (size_t)(end - d->words);
     write_headline_text(page, d->words, n);

@@ -244,13 +244,14 @@ static void write_class_sampling(mel_page *page)
 static void write_assumed_shape(mel_page *page)
 {
     const mel_page_data *d = page->data;
-    const mel_family family = d->settings.family;
-    if (family == MEL_FAMILY_LINEAR && d->classes == NULL)
+    const mel_family_facts *family = mel_family_about(d->settings.family);
+    const bool same_everywhere = family->sum && !family->local;
+    if (same_everywhere && d->classes == NULL)
         mel_write(&page->out,
                   "<li>Whether the exchange rate is the same everywhere. This metric assumes that it is: the "
                   "tenth of the %s weighs as much as the first.</li>\n",
                   d->missed_plural);
-    else if (family == MEL_FAMILY_LINEAR || family == MEL_FAMILY_DIAGONAL_LINEAR)
+    else if (same_everywhere)
         mel_buffer_puts(
             &page->out,
             "<li>Whether the exchange rates are the same everywhere. This metric assumes that they "
@@ -259,13 +260,7 @@ static void write_assumed_shape(mel_page *page)
         mel_write(&page->out,
                   "<li>Whether another kind of metric would describe the answers better: %s was "
                   "assumed.</li>\n",
-                  family == MEL_FAMILY_MONOTONE      ? "one that grows with every right answer"
-                  : family == MEL_FAMILY_QUADRATIC   ? "a weighted sum with products of two"
-                  : family == MEL_FAMILY_POLYNOMIAL  ? "a polynomial"
-                  : family == MEL_FAMILY_FAIR_LINEAR ? "a weighted sum with differences between groups"
-                  : family == MEL_FAMILY_FAIR_QUADRATIC
-                      ? "a weighted sum with squared differences between groups"
-                      : "a ratio of two weighted sums");
+                  family->shape);
 }
 
 void mel_page_unknown(mel_page *page)

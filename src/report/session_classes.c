@@ -226,8 +226,8 @@ static mel_status recognised_by_accurate(double *out, const gathered *g, double 
 /* Only where right decisions are what counts. */
 static mel_status gather_recognised(gathered *g, mel_error *err)
 {
-    if (g->domain->space == NULL || g->page->settings.family != MEL_FAMILY_DIAGONAL_LINEAR ||
-        g->classes.n_weights == 0)
+    const mel_family_facts *family = mel_family_about(g->page->settings.family);
+    if (g->domain->space == NULL || !family->sum || family->local || g->classes.n_weights == 0)
         return MEL_OK;
     double *best = mel_alloc(3 * g->size, sizeof *best), *plain = best + g->size;
     g->recognised = best;

@@ -1,5 +1,5 @@
 /* Families that are linear in known features: making one, signs, pairs in the ball. */
-#include "elicit/active/family.h"
+#include "elicit/families/families.h"
 
 #include "base/la.h"
 #include "elicit/assumption.h"
@@ -68,49 +68,23 @@ static mel_status read_domain(mel_basis *f, const mel_domain *domain, mel_error 
     return MEL_OK;
 }
 
-static bool wants_groups(mel_family family)
-{
-    return family == MEL_FAMILY_FAIR_LINEAR || family == MEL_FAMILY_FAIR_QUADRATIC;
-}
-
 static mel_status check_domain(const mel_basis *f, const mel_domain *domain, mel_family family,
                                mel_error *err)
 {
-    const bool diagonal = f->layout.coordinates == MEL_DIAGONAL;
-    if (domain->ball == NULL && family != MEL_FAMILY_DIAGONAL_LINEAR)
-        return mel_fail(err, MEL_EINVAL, "%s metrics are asked about on a ball", mel_family_name(family));
-    if (family == MEL_FAMILY_DIAGONAL_LINEAR && !diagonal)
-        return mel_fail(err, MEL_EINVAL, "diagonal linear metrics need diagonal statistics, not %s ones",
+    const mel_family_facts *is = mel_family_about(family);
+    const mel_elicit_ops *ops = mel_elicit_of(family);
+    if (is == NULL || ops == NULL || ops->basis == NULL)
+        return mel_fail(err, MEL_EINVAL, "%s metrics are not linear in known features",
+                        mel_family_name(family));
+    if (domain->ball == NULL && (ops->where & MEL_ON_SPACE) == 0)
+        return mel_fail(err, MEL_EINVAL, "%s metrics are asked about on a ball", is->name);
+    if (is->diagonal && f->layout.coordinates != MEL_DIAGONAL)
+        return mel_fail(err, MEL_EINVAL, "%s metrics need diagonal statistics, not %s ones", is->name,
                         mel_coordinates_name(f->layout.coordinates));
-    if (wants_groups(family) != (f->groups > 1))
-        return mel_fail(err, MEL_EINVAL, "%s metrics and %zu groups do not go together",
-                        mel_family_name(family), f->layout.n_groups);
+    if (is->groups != (f->groups > 1))
+        return mel_fail(err, MEL_EINVAL, "%s metrics and %zu groups do not go together", is->name,
+                        f->layout.n_groups);
     return MEL_OK;
-}
-
-static mel_status choose_family(mel_basis *f, const mel_domain *domain, const mel_session_options *opt,
-                                mel_error *err)
-{
-    switch (opt->family) {
-    case MEL_FAMILY_LINEAR:
-        return mel_basis_linear(f, opt, err);
-    case MEL_FAMILY_DIAGONAL_LINEAR:
-        return mel_basis_diagonal(f, domain->ball == NULL ? domain->space : NULL, opt, err);
-    case MEL_FAMILY_FAIR_LINEAR:
-        return mel_basis_fair_linear(f, opt, err);
-    case MEL_FAMILY_QUADRATIC:
-        return mel_basis_quadratic(f, opt, err);
-    case MEL_FAMILY_FAIR_QUADRATIC:
-        return mel_basis_fair_quadratic(f, opt, err);
-    case MEL_FAMILY_POLYNOMIAL:
-        return mel_basis_polynomial(f, opt, err);
-    case MEL_FAMILY_LINEAR_FRACTIONAL:
-    case MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL:
-    case MEL_FAMILY_MONOTONE:
-        break;
-    }
-    return mel_fail(err, MEL_EINVAL, "%s metrics are not linear in known features",
-                    mel_family_name(opt->family));
 }
 
 mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_session_options *opt,
@@ -127,7 +101,7 @@ mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_se
     if (status == MEL_OK)
         status = check_domain(f, domain, opt->family, err);
     if (status == MEL_OK)
-        status = choose_family(f, domain, opt, err);
+        status = mel_elicit_of(opt->family)->basis(f, domain, opt, err);
     if (status != MEL_OK) {
         mel_basis_free(f);
         return status;

@@ -64,21 +64,13 @@ struct mel_basis {
     void *own;     /* the family's */
 };
 
-/* Chooses the family's file and checks that it fits the domain. */
+/* Checks that the family fits the domain; the sizes, prevalence and ball are filled in before the family's
+ * mel_elicit_ops.basis sets the rest. */
 mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_session_options *opt,
                          mel_error *err);
 void mel_basis_free(mel_basis *f);
 /* The unit w of a metric of this family and layout, for the caller to free(). */
 mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_metric *metric, mel_error *err);
-
-/* One per file of families/. Sizes, prevalence and the ball are filled in; they set the rest. */
-mel_status mel_basis_linear(mel_basis *f, const mel_session_options *opt, mel_error *err);
-mel_status mel_basis_diagonal(mel_basis *f, const mel_space *space, const mel_session_options *opt,
-                              mel_error *err);
-mel_status mel_basis_fair_linear(mel_basis *f, const mel_session_options *opt, mel_error *err);
-mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel_error *err);
-mel_status mel_basis_fair_quadratic(mel_basis *f, const mel_session_options *opt, mel_error *err);
-mel_status mel_basis_polynomial(mel_basis *f, const mel_session_options *opt, mel_error *err);
 
 /* --- what families share -------------------------------------------------------------------------- */
 

@@ -156,7 +156,7 @@ static mel_status coefficients(const mel_active *base, const double *w, double *
 static mel_status metric(mel_metric **out, const mel_active *base, const double *coefficient, mel_error *err)
 {
     const bool cost = ((const fractional *)base)->direction == MEL_DECREASING;
-    return mel_metric_fractional(out, MEL_FAMILY_LINEAR_FRACTIONAL, &mel_binary_layout, base->opt.class_names,
+    return mel_metric_fractional(out, base->opt.family, &mel_binary_layout, base->opt.class_names,
                                  cost ? MEL_COST : MEL_UTILITY, coefficient, coefficient[2], coefficient + 3,
                                  coefficient[5], err);
 }

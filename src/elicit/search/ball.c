@@ -57,11 +57,8 @@ static mel_status linear_result(ball_engine *engine, double *room, mel_metric **
     double *a = room, *low = room + n, *high = room + 2 * n;
     mel_sphere_slope(a, search, search->upper);
     mel_sphere_bounds(low, high, search, search->upper);
-    if (engine->opt.family == MEL_FAMILY_DIAGONAL_LINEAR) {
-        double sum = 0.0;
-        for (size_t i = 0; i < n; i++)
-            sum += fabs(a[i]);
-        mel_scale(n, 1.0 / sum, a);
+    if (mel_family_about(engine->opt.family)->diagonal) {
+        mel_scale(n, 1.0 / mel_norm1(n, a), a);
         mel_bounds_normalise(n, low, high);
     }
     sign_bounds(search, low, high);
@@ -205,7 +202,7 @@ static mel_status ball_result(mel_engine *base, mel_metric **metric, mel_summary
     if (room == NULL)
         return mel_fail_memory(err, "the metric that was found");
     summary->signs = mel_procedure_signs(&engine->procedure);
-    status = engine->opt.family == MEL_FAMILY_LINEAR_FRACTIONAL
+    status = mel_family_about(engine->opt.family)->ratio
                  ? fractional_result(engine, room, metric, summary, err)
                  : linear_result(engine, room, metric, summary, err);
     free(room);
@@ -235,8 +232,8 @@ mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const 
                                   mel_error *err)
 {
     *out = NULL;
-    if (opt->family != MEL_FAMILY_LINEAR && opt->family != MEL_FAMILY_LINEAR_FRACTIONAL &&
-        opt->family != MEL_FAMILY_DIAGONAL_LINEAR)
+    const mel_family_facts *is = mel_family_about(opt->family);
+    if (is->local || (!is->sum && !is->ratio))
         return mel_fail(err, MEL_EINVAL, "the search on a ball is not for metrics of the family %s",
                         mel_family_name(opt->family));
     if (mel_ball_layout(ball)->n_groups > 1)
@@ -256,7 +253,7 @@ mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const 
         ball_free(&engine->procedure.base);
         return status;
     }
-    engine->search.twice = opt->family == MEL_FAMILY_LINEAR_FRACTIONAL;
+    engine->search.twice = is->ratio;
     engine->search.pose = pose_on_ball;
     engine->search.context = engine;
     mel_sphere_signs(engine->search.given, n, opt, mel_ball_layout(ball));

@@ -78,7 +78,7 @@ static const mel_arc increasing = { 0.0, HALF_PI }, decreasing = { 2.0 * HALF_PI
 /* Whether the minimiser must be found, too. */
 static bool two_sided(const mel_session_options *opt)
 {
-    return opt->family != MEL_FAMILY_LINEAR && !(opt->known_p11 >= 0.0);
+    return mel_family_about(opt->family)->ratio && !(opt->known_p11 >= 0.0);
 }
 
 uint32_t mel_binary_total(const mel_session_options *opt)
@@ -94,7 +94,7 @@ bool mel_binary_search_run(mel_binary_search *search)
     search->lower = decreasing;
     if (!find_direction(search))
         return false;
-    if (search->opt->family == MEL_FAMILY_LINEAR) {
+    if (mel_family_about(search->opt->family)->sum) {
         search->upper = search->decreasing ? decreasing : increasing;
         return search_arc(search, &search->upper, false);
     }
@@ -120,7 +120,7 @@ static bool leads_to_end(const mel_binary_search *search, mel_arc arc, mel_arc r
 
 bool mel_binary_upper_at_end(const mel_binary_search *search)
 {
-    const bool below = search->opt->family == MEL_FAMILY_LINEAR && search->decreasing;
+    const bool below = mel_family_about(search->opt->family)->sum && search->decreasing;
     return leads_to_end(search, search->upper, below ? decreasing : increasing);
 }
 

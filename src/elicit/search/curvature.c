@@ -19,7 +19,7 @@ typedef struct {
 
 static bool is_quadratic(const curve_engine *engine)
 {
-    return engine->plan.opt.family == MEL_FAMILY_QUADRATIC;
+    return mel_family_about(engine->plan.opt.family)->degree == 2;
 }
 
 /* How far the places are from the centre. */

@@ -148,7 +148,8 @@ static mel_point inside(const mel_diagonal_search *search, mel_turned_face face,
                         mel_point corner)
 {
     const mel_point middle = centre(search, face, search->reference, other);
-    const double t = search->opt->family == MEL_FAMILY_DIAGONAL_LINEAR ? 1.0 : toward_centre;
+    const mel_family_facts *is = mel_family_about(search->opt->family);
+    const double t = is->sum && !is->local ? 1.0 : toward_centre;
     return (mel_point){ corner.tp + t * (middle.tp - corner.tp), corner.tn + t * (middle.tn - corner.tn) };
 }
 
@@ -291,7 +292,7 @@ bool mel_diagonal_at_end(mel_diagonal_search *search, mel_side side)
 
 static bool is_fractional(const mel_diagonal_search *search)
 {
-    return search->opt->family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL;
+    return mel_family_about(search->opt->family)->ratio;
 }
 
 uint32_t mel_diagonal_total(const mel_diagonal_search *search)

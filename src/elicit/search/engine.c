@@ -69,8 +69,8 @@ static mel_status fractional_result(const search_engine *engine, mel_metric **me
     const double lower_width =
         engine->opt.known_p11 >= 0.0 ? 0.0 : engine->search.lower.high - engine->search.lower.low;
     summary->radius = 0.5 * fmax(upper_width, lower_width);
-    return mel_metric_fractional(metric, MEL_FAMILY_LINEAR_FRACTIONAL, &mel_binary_layout,
-                                 engine->opt.class_names, MEL_UTILITY, numerator, 0.0, q, q0, err);
+    return mel_metric_fractional(metric, engine->opt.family, &mel_binary_layout, engine->opt.class_names,
+                                 MEL_UTILITY, numerator, 0.0, q, q0, err);
 }
 
 static mel_status search_result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
@@ -80,8 +80,8 @@ static mel_status search_result(mel_engine *base, mel_metric **metric, mel_summa
     if (status != MEL_OK)
         return status;
     summary->signs = mel_procedure_signs(&engine->procedure);
-    return engine->opt.family == MEL_FAMILY_LINEAR ? linear_result(engine, metric, summary, err)
-                                                   : fractional_result(engine, metric, summary, err);
+    return mel_family_about(engine->opt.family)->ratio ? fractional_result(engine, metric, summary, err)
+                                                       : linear_result(engine, metric, summary, err);
 }
 
 static void search_free(mel_engine *base)

@@ -129,9 +129,9 @@ static mel_status linear_result(faces_engine *engine, const result_room *room, m
     if (search->decreasing)
         mel_bounds_negate(n, room->a, room->low, room->high);
     summary->radius = mel_bounds_radius(n, room->low, room->high);
-    const bool monotone = engine->opt.family == MEL_FAMILY_MONOTONE;
+    const bool local = mel_family_about(engine->opt.family)->local;
     return mel_bounds_metric(metric, engine->opt.family, layout, engine->opt.class_names, room->a,
-                             monotone ? NULL : room->low, room->high, err);
+                             local ? NULL : room->low, room->high, err);
 }
 
 static mel_status closed_form(faces_engine *engine, const result_room *room, double *b0, mel_error *err)
@@ -242,7 +242,7 @@ static mel_status faces_result(mel_engine *base, mel_metric **metric, mel_summar
     result_room room;
     if (!make_room(&room, engine->search.n_classes))
         return mel_fail_memory(err, "the metric that was found");
-    status = engine->opt.family == MEL_FAMILY_DIAGONAL_LINEAR_FRACTIONAL
+    status = mel_family_about(engine->opt.family)->ratio
                  ? fractional_result(engine, &room, metric, summary, err)
                  : linear_result(engine, &room, metric, summary, err);
     free(room.a);

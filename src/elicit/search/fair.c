@@ -52,7 +52,7 @@ static void fill_tau(mel_fair_search *search)
 static void set_sizes(mel_fair_search *search, const mel_ball *ball, const mel_session_options *opt)
 {
     const mel_layout *layout = mel_ball_layout(ball);
-    search->quadratic = opt->family == MEL_FAMILY_FAIR_QUADRATIC;
+    search->quadratic = mel_family_about(opt->family)->degree == 2;
     search->groups = layout->n_groups;
     search->pairs = mel_group_pairs(search->groups);
     search->q = mel_ball_size(ball) / search->groups;

@@ -86,7 +86,7 @@ mel_status mel_family_parse_degree(mel_family *out, uint32_t *degree, const char
         return status;
     const mel_family_facts *is = &families[family]->is;
     if (is->degree == 0 && written == 0)
-        return mel_fail(err, MEL_EINVAL, "%s: the degree is missing, as in %s", is->name, is->example);
+        return mel_fail(err, MEL_EINVAL, "%s: the degree is missing, as in %s:3", is->name, is->name);
     *out = family;
     *degree = written > 0 ? written : is->degree;
     return MEL_OK;

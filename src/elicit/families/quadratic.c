@@ -1,6 +1,6 @@
 /* Quadratic metrics, costs a.r + r'Br/2: w = (a, B packed), f(r) = (r, half of the packed products r_i r_j).
  * A symmetric pair shows the slope a + B c at its middle exactly, whatever its length. */
-#include "elicit/active/family.h"
+#include "elicit/families/families.h"
 
 #include "base/la.h"
 #include "elicit/assumption.h"
@@ -55,8 +55,10 @@ static const mel_basis_ops quadratic_ops = {
  * the better curvature shows against the slope at the centre. */
 static const double outermost_exact = 0.99;
 
-mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel_error *err)
+static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_session_options *opt,
+                        mel_error *err)
 {
+    (void)domain;
     f->ops = &quadratic_ops;
     f->dimension = f->size + mel_pack_size(f->size);
     f->n_reported = f->size + f->size * f->size;
@@ -69,3 +71,12 @@ mel_status mel_basis_quadratic(mel_basis *f, const mel_session_options *opt, mel
     const mel_status status = mel_basis_reserve_cone(f, f->size, err);
     return status == MEL_OK ? mel_basis_add_signs(f, opt, -1.0, false, err) : status;
 }
+
+const mel_elicit_ops mel_elicit_quadratic = {
+    .where = MEL_ON_BALL,
+    .needs = "a ball of off-diagonal statistics",
+    .reads = MEL_READS_PLACES | MEL_READS_JOIN | MEL_READS_INNER_RADIUS | MEL_READS_DIAGONAL_B,
+    .active = mel_engine_features,
+    .search = mel_search_curve,
+    .basis = basis,
+};

@@ -1,7 +1,7 @@
 /* Polynomial metrics, costs a.r + B[r,r]/2 + C[r,r,r]/6 + ...: w = entries of the symmetric tensors, each
  * once, times the root of how often it occurs, so that |w| is their common norm; f(r) = the monomials. Rows
  * are exact at any length of the pair, though from degree 3 on they are no longer 2 <delta, slope>. */
-#include "elicit/active/family.h"
+#include "elicit/families/families.h"
 #include "elicit/monomials.h"
 
 #include "base/la.h"
@@ -140,8 +140,10 @@ static size_t count_monomials(size_t q, uint32_t degree)
     return count <= (double)MOST_DIMENSION + 1.0 ? (size_t)(count + 0.5) - 1 : 0;
 }
 
-mel_status mel_basis_polynomial(mel_basis *f, const mel_session_options *opt, mel_error *err)
+static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_session_options *opt,
+                        mel_error *err)
 {
+    (void)domain;
     if (opt->degree < 2 || opt->degree > MEL_MAX_DEGREE)
         return mel_fail(err, MEL_EINVAL, "polynomials have degree 2 to %d, not %u", MEL_MAX_DEGREE,
                         opt->degree);
@@ -169,3 +171,12 @@ mel_status mel_basis_polynomial(mel_basis *f, const mel_session_options *opt, me
     const mel_status status = mel_basis_reserve_cone(f, f->size, err);
     return status == MEL_OK ? mel_basis_add_signs(f, opt, -1.0, false, err) : status;
 }
+
+const mel_elicit_ops mel_elicit_polynomial = {
+    .where = MEL_ON_BALL,
+    .needs = "a ball of off-diagonal statistics",
+    .reads = MEL_READS_PLACES | MEL_READS_INNER_RADIUS,
+    .active = mel_engine_features,
+    .search = mel_search_curve,
+    .basis = basis,
+};

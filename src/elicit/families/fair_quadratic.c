@@ -1,7 +1,7 @@
 /* Fair quadratic metrics, costs (1 - lambda) <a, r> + lambda/2 sum over u < v of (r^u - r^v)' B^uv (r^u -
  * r^v), r = sum tau^g r^g: w = ((1 - lambda) a, lambda B^12 packed, ...), every B positive semidefinite. The
  * prior asks v' B v >= 0 of a few v only, among them all e_i and e_i +- e_j. */
-#include "elicit/active/family.h"
+#include "elicit/families/families.h"
 
 #include "base/la.h"
 
@@ -144,8 +144,10 @@ static void add_directions(mel_basis *f, size_t p)
     }
 }
 
-mel_status mel_basis_fair_quadratic(mel_basis *f, const mel_session_options *opt, mel_error *err)
+static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_session_options *opt,
+                        mel_error *err)
 {
+    (void)domain;
     const size_t q = f->per_group;
     f->ops = &fair_quadratic_ops;
     f->dimension = q + f->pairs * mel_pack_size(q);
@@ -158,3 +160,14 @@ mel_status mel_basis_fair_quadratic(mel_basis *f, const mel_session_options *opt
             add_directions(f, p);
     return status;
 }
+
+const mel_elicit_ops mel_elicit_fair_quadratic = {
+    .where = MEL_ON_GROUPS,
+    .needs = "a ball of off-diagonal rates with groups",
+    .reads =
+        MEL_READS_PLACES | MEL_READS_JOIN | MEL_READS_INNER_RADIUS | MEL_READS_DIAGONAL_B | MEL_READS_PAIRS,
+    .sloped = true,
+    .active = mel_engine_features,
+    .search = mel_search_fair,
+    .basis = basis,
+};

@@ -2,7 +2,7 @@
  * tau^g r^g: w = ((1 - lambda) a, lambda b^12, lambda b^13, ...). A symmetric pair is exact as long as no
  * difference of groups changes its sign between A and B: middles put the groups on separate levels per
  * coordinate. */
-#include "elicit/active/family.h"
+#include "elicit/families/families.h"
 
 #include "base/la.h"
 
@@ -158,8 +158,10 @@ static const mel_basis_ops fair_linear_ops = {
     .metric = metric,
 };
 
-mel_status mel_basis_fair_linear(mel_basis *f, const mel_session_options *opt, mel_error *err)
+static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_session_options *opt,
+                        mel_error *err)
 {
+    (void)domain;
     f->ops = &fair_linear_ops;
     f->dimension = f->per_group * (1 + f->pairs);
     f->n_reported = f->dimension + 1;
@@ -171,3 +173,13 @@ mel_status mel_basis_fair_linear(mel_basis *f, const mel_session_options *opt, m
             mel_basis_add_sign(f, i, 1.0);
     return status;
 }
+
+const mel_elicit_ops mel_elicit_fair_linear = {
+    .where = MEL_ON_GROUPS,
+    .needs = "a ball of off-diagonal rates with groups",
+    .reads = MEL_READS_PLACES | MEL_READS_JOIN | MEL_READS_PAIRS,
+    .sloped = true,
+    .active = mel_engine_features,
+    .search = mel_search_fair,
+    .basis = basis,
+};

@@ -1,18 +1,16 @@
 /* Diagonal linear metrics: w = a at l1 norm 1; f(r) = r, the diagonal. On a space, questions are chords of
  * its two-class faces: classifiers that predict only two classes, so A and B differ in two coordinates. */
 #include "elicit/active/class_faces.h"
-#include "elicit/active/family.h"
+#include "elicit/families/families.h"
 
-#include <math.h>
+#include "base/la.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static double size(const mel_basis *f, const double *w)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < f->size; i++)
-        sum += fabs(w[i]);
-    return sum;
+    return mel_norm1(f->size, w);
 }
 
 static void coefficients(const mel_basis *f, const double *w, double *out)
@@ -25,8 +23,7 @@ static void coefficients(const mel_basis *f, const double *w, double *out)
 static mel_status metric(mel_metric **out, const mel_basis *f, const mel_session_options *opt,
                          const double *coefficient, mel_error *err)
 {
-    return mel_metric_linear(out, MEL_FAMILY_DIAGONAL_LINEAR, &f->layout, opt->class_names, MEL_UTILITY,
-                             coefficient, err);
+    return mel_metric_linear(out, opt->family, &f->layout, opt->class_names, MEL_UTILITY, coefficient, err);
 }
 
 static void free_faces(mel_basis *f)
@@ -81,9 +78,10 @@ static const mel_basis_ops face_ops = {
     .free = free_faces,
 };
 
-mel_status mel_basis_diagonal(mel_basis *f, const mel_space *space, const mel_session_options *opt,
-                              mel_error *err)
+static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_session_options *opt,
+                        mel_error *err)
 {
+    const mel_space *space = domain->space;
     f->ops = space != NULL ? &face_ops : &ball_ops;
     f->dimension = f->n_reported = f->size;
     f->l1 = true;
@@ -99,3 +97,19 @@ mel_status mel_basis_diagonal(mel_basis *f, const mel_space *space, const mel_se
     const mel_status status = mel_basis_reserve_cone(f, f->size, err);
     return status == MEL_OK ? mel_basis_add_signs(f, opt, 1.0, true, err) : status;
 }
+
+static mel_status search(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                         mel_error *err)
+{
+    return domain->space != NULL ? mel_engine_search_faces(out, domain->space, opt, err)
+                                 : mel_engine_search_ball(out, domain->ball, opt, err);
+}
+
+const mel_elicit_ops mel_elicit_diagonal_linear = {
+    .where = MEL_ON_SPACE | MEL_ON_DIAGONAL_BALL,
+    .needs = "a space of k classes or a ball, with diagonal statistics",
+    .sloped = true,
+    .active = mel_engine_features,
+    .search = search,
+    .basis = basis,
+};
