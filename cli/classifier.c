@@ -4,13 +4,13 @@
 
 #include <stdlib.h>
 
-static mel_domain domain_of(const cli_space *space)
+static mel_domain domain_of(const mel_problem *space)
 {
     return (mel_domain){ .face = space->face, .space = space->space };
 }
 
 /* Gives the classifier the space's names; frees it when that fails. */
-static mel_status put_names(mel_classifier **classifier, const cli_space *space, mel_error *err)
+static mel_status put_names(mel_classifier **classifier, const mel_problem *space, mel_error *err)
 {
     char *description = json_dumps(space->description, JSON_COMPACT | JSON_REAL_PRECISION(17));
     const mel_classifier_source source = { .class_name = (const char *const *)space->class_name,
@@ -26,7 +26,7 @@ static mel_status put_names(mel_classifier **classifier, const cli_space *space,
     return status;
 }
 
-mel_status cli_classifier_best(mel_classifier **out, const cli_space *space, const mel_metric *metric,
+mel_status cli_classifier_best(mel_classifier **out, const mel_problem *space, const mel_metric *metric,
                                mel_error *err)
 {
     const mel_domain domain = domain_of(space);
@@ -34,7 +34,7 @@ mel_status cli_classifier_best(mel_classifier **out, const cli_space *space, con
     return status == MEL_OK ? put_names(out, space, err) : status;
 }
 
-mel_status cli_classifier_at_point(mel_classifier **out, const cli_space *space, const double *point,
+mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *space, const double *point,
                                    double delta, mel_error *err)
 {
     const mel_domain domain = domain_of(space);

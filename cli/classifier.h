@@ -6,9 +6,9 @@
 #include "space_args.h"
 
 /* The best one for a metric, and the one that achieves a point. */
-mel_status cli_classifier_best(mel_classifier **out, const cli_space *space, const mel_metric *metric,
+mel_status cli_classifier_best(mel_classifier **out, const mel_problem *space, const mel_metric *metric,
                                mel_error *err);
-mel_status cli_classifier_at_point(mel_classifier **out, const cli_space *space, const double *point,
+mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *space, const double *point,
                                    double delta, mel_error *err);
 
 /* What its file says. */

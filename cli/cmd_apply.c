@@ -13,14 +13,14 @@
 #include <string.h>
 
 typedef struct {
-    cli_space_args space;
+    mel_problem_options space;
     const char *metric, *point, *out;
     int coordinates;
     double delta;
 } apply_args;
 
 typedef struct {
-    cli_space space;
+    mel_problem *space;
     mel_metric *metric;
     cli_asked asked;
     mel_classifier *classifier;
@@ -31,7 +31,7 @@ static void applied_clear(applied *a)
     mel_metric_free(a->metric);
     cli_asked_clear(&a->asked);
     mel_classifier_free(a->classifier);
-    cli_space_clear(&a->space);
+    mel_problem_free(a->space);
 }
 
 static mel_status save(const void *user, const char *file, mel_error *err)
@@ -43,11 +43,11 @@ static mel_status save(const void *user, const char *file, mel_error *err)
 
 static mel_status find_at_point(applied *a, mel_error *err)
 {
-    mel_status status = cli_check_size("point", a->asked.n_point, cli_space_layout(&a->space), err);
+    mel_status status = cli_check_size("point", a->asked.n_point, mel_problem_layout(a->space), err);
     if (status != MEL_OK)
         return status;
-    status = cli_classifier_at_point(&a->classifier, &a->space, a->asked.point, a->asked.delta, err);
-    if (status != MEL_EINVAL || a->space.face != NULL)
+    status = cli_classifier_at_point(&a->classifier, a->space, a->asked.point, a->asked.delta, err);
+    if (status != MEL_EINVAL || a->space->face != NULL)
         return status;
     const mel_error why = *err;
     return cli_fail(err, status, "%s (`melicit space --point` says more)", why.text);
@@ -63,30 +63,30 @@ static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_err
         status = cli_asked_parse(&a->asked, args->point, NULL, err);
     if (status != MEL_OK)
         return status;
-    const cli_want want = a->metric != NULL
-                              ? cli_want_of_layout(mel_metric_layout(a->metric), "such")
-                              : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
-    cli_space_args space = args->space;
+    const mel_problem_want want = a->metric != NULL
+                                      ? mel_want_of_layout(mel_metric_layout(a->metric), "such")
+                                      : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
+    mel_problem_options space = args->space;
     const char *name[2];
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, name, a->metric);
     status = cli_space_make(&a->space, &space, &want, run, err);
-    if (status == MEL_OK && a->space.face == NULL && a->space.space == NULL)
+    if (status == MEL_OK && a->space->face == NULL && a->space->space == NULL)
         status = cli_fail(err, MEL_EINVAL,
                           "--ball: there are no probabilities that a classifier could be "
                           "built on");
-    const cli_about about = cli_space_about(&a->space, run);
+    const cli_about about = cli_space_about(a->space, run);
     if (status == MEL_OK && a->metric != NULL)
-        status = cli_match_metric(&a->metric, args->metric, cli_space_layout(&a->space), &about, err);
+        status = cli_match_metric(&a->metric, args->metric, mel_problem_layout(a->space), &about, err);
     if (status != MEL_OK)
         return status;
-    return a->metric != NULL ? cli_classifier_best(&a->classifier, &a->space, a->metric, err)
+    return a->metric != NULL ? cli_classifier_best(&a->classifier, a->space, a->metric, err)
                              : find_at_point(a, err);
 }
 
 /* --- saying it ---------------------------------------------------------------------------------- */
 
-static void print_planar(const cli_space *space, const mel_classifier *c)
+static void print_planar(const mel_problem *space, const mel_classifier *c)
 {
     const double positives = mel_face_positives(space->face), negatives = mel_face_negatives(space->face);
     const mel_classifier_parts got = mel_classifier_get(c);
@@ -103,9 +103,9 @@ static void print_planar(const cli_space *space, const mel_classifier *c)
               100.0 * got.statistics[0] / positives, 100.0 * got.statistics[1] / negatives);
 }
 
-static void print_blend(const cli_space *space, const mel_classifier *c)
+static void print_blend(const mel_problem *space, const mel_classifier *c)
 {
-    const mel_layout *layout = cli_space_layout(space);
+    const mel_layout *layout = mel_problem_layout(space);
     const mel_classifier_parts got = mel_classifier_get(c);
     char *point = cli_vector_text(mel_layout_size(layout), got.statistics),
          *words = cli_classifier_words(c, 0);
@@ -126,10 +126,10 @@ static void print_text(const applied *a, const char *path)
 {
     const double value = mel_classifier_get(a->classifier).value;
     cli_heading("The classifier");
-    if (a->space.face != NULL)
-        print_planar(&a->space, a->classifier);
+    if (a->space->face != NULL)
+        print_planar(a->space, a->classifier);
     else
-        print_blend(&a->space, a->classifier);
+        print_blend(a->space, a->classifier);
     if (isfinite(value))
         cli_print("  value of the metric: %.6g\n", value);
     if (path != NULL)
@@ -211,12 +211,12 @@ static const cli_example examples[] = {
       "melicit apply --metric diagonal.json --population softmax:1,3,5 --out gains.json" },
     { 0 },
 };
-static const apply_args defaults = { .space = CLI_SPACE_DEFAULTS, .delta = 1e-6 };
+static const apply_args defaults = { .space = MEL_PROBLEM_DEFAULTS, .delta = 1e-6 };
 
 static unsigned inputs(const void *arguments)
 {
     const apply_args *given = arguments;
-    const unsigned space = cli_space_inputs(&given->space);
+    const unsigned space = mel_problem_inputs(&given->space);
     return space != 0 && given->point != NULL ? space | CLI_OF_POINT : space;
 }
 

@@ -21,7 +21,7 @@
 #include <time.h>
 
 typedef struct {
-    cli_space space;
+    mel_problem *space;
     cli_mistake_names names;
     mel_metric *truth; /* behind a simulated oracle */
     mel_oracle *oracle;
@@ -31,7 +31,6 @@ typedef struct {
     double seconds;
     bool stopped;
     json_t *header; /* of the session file, when it is there already */
-    const char **held;
 } elicitation;
 
 static void elicitation_clear(elicitation *e)
@@ -40,10 +39,9 @@ static void elicitation_clear(elicitation *e)
     mel_oracle_free(e->oracle);
     mel_metric_free(e->truth);
     mel_metric_free(e->metric);
-    cli_space_clear(&e->space);
+    mel_problem_free(e->space);
     cli_mistake_names_clear(&e->names);
     json_decref(e->header);
-    free(e->held);
 }
 
 static double now(void)
@@ -83,9 +81,9 @@ static mel_status simulated(elicitation *e, const elicit_args *args, cli_run *ru
     mel_simulated_options_init(&opt);
     opt.seed = run->seed;
     mel_status status = mel_noise_parse(&opt.noise, args->noise, err);
-    const cli_about about = cli_space_about(&e->space, run);
+    const cli_about about = cli_space_about(e->space, run);
     if (status == MEL_OK)
-        status = cli_match_metric(&e->truth, args->oracle + 4, cli_space_layout(&e->space), &about, err);
+        status = cli_match_metric(&e->truth, args->oracle + 4, mel_problem_layout(e->space), &about, err);
     if (status != MEL_OK)
         return status;
     return mel_oracle_simulated(&e->oracle, e->truth, &opt, err);
@@ -133,14 +131,14 @@ static mel_status make_oracle(elicitation *e, const elicit_args *args, cli_run *
 static mel_status make_session(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
 {
     cli_settings settings;
-    mel_status status = cli_settings_make(&settings, args, cli_space_given(&args->space) ? NULL : e->header,
-                                          &e->space, run, err);
+    mel_status status = cli_settings_make(
+        &settings, args, mel_problem_inputs(&args->space) != 0 ? NULL : e->header, e->space, run, err);
     if (status != MEL_OK)
         return status;
     if (args->session == NULL)
-        status = mel_session_new(&e->session, &e->space.domain, &settings.options, err);
+        status = mel_session_new(&e->session, &e->space->domain, &settings.options, err);
     else
-        status = cli_session_open(&e->session, &e->space, &settings.options, args->session, false, err);
+        status = cli_session_open(&e->session, e->space, &settings.options, args->session, false, err);
     cli_settings_clear(&settings);
     if (status == MEL_OK && mel_session_repaired(e->session))
         cli_warn(run,
@@ -155,7 +153,7 @@ static mel_status read_header(elicitation *e, const elicit_args *args, cli_run *
 {
     if (args->session == NULL)
         return MEL_OK;
-    if (cli_space_given(&args->space)) {
+    if (mel_problem_inputs(&args->space) != 0) {
         mel_error ignored = { 0 }; /* a new session, or one that mel_session_open refuses */
         (void)cli_session_header(&e->header, args->session, &ignored);
         return MEL_OK;
@@ -180,18 +178,18 @@ static mel_status load_truth(elicitation *e, const elicit_args *args, mel_error 
  * found then. */
 static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
 {
-    const bool given = cli_space_given(&args->space) || args->session == NULL;
+    const bool given = mel_problem_inputs(&args->space) != 0 || args->session == NULL;
     mel_family family = MEL_FAMILY_LINEAR;
     uint32_t degree = 0;
-    cli_space_args space = args->space, from_file = space;
+    mel_problem_options space = args->space, from_file = MEL_PROBLEM_DEFAULTS;
     mel_status status = cli_family_of(&family, &degree, args, given ? NULL : e->header, err);
     if (status == MEL_OK)
         status = load_truth(e, args, err);
     if (status == MEL_OK && e->header != NULL)
-        status = cli_space_args_from_json(&from_file, &e->held, json_object_get(e->header, "space"), err);
+        status = mel_problem_from_json(&from_file, json_object_get(e->header, "space"), err);
     if (status != MEL_OK)
         return status;
-    const cli_want want = cli_want_of_family(family);
+    const mel_problem_want want = mel_want_of_family(family);
     const char *name[2];
     if (e->truth != NULL)
         cli_follow_metric(&space.dataset.naming, name, e->truth);
@@ -199,6 +197,7 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
         space.found_radius = from_file.found_radius;
     space.dataset.reading.more_files = args->until != NULL; /* a pool */
     status = cli_space_make(&e->space, given ? &space : &from_file, &want, run, err);
+    mel_problem_options_clear(&from_file);
     return status == MEL_EDATA && !given ? cli_session_refuse_data(err, status, args->session) : status;
 }
 
@@ -280,7 +279,7 @@ static mel_status save_report(const elicitation *e, const elicit_args *args, mel
     opt.truth = e->truth;
     opt.session_path = args->session;
     opt.metric_path = args->out;
-    return cli_session_report(e->session, &e->space, &opt, args->report, err);
+    return cli_session_report(e->session, e->space, &opt, args->report, err);
 }
 
 /* Every question that counts, with both points and its answer. */
@@ -322,7 +321,7 @@ static mel_status store(elicitation *e, const elicit_args *args, mel_error *err)
 static mel_status announce(cli_run *run, const elicitation *e, const elicit_args *args, mel_error *err)
 {
     const cli_outcome outcome = {
-        .space = &e->space,
+        .space = e->space,
         .metric = e->metric,
         .summary = &e->summary,
         .stopped = e->stopped,
@@ -411,8 +410,8 @@ static const cli_example examples[] = {
 static unsigned inputs(const void *arguments)
 {
     const elicit_args *given = arguments;
-    const unsigned space = cli_space_inputs(&given->space);
-    const unsigned pool = given->until != NULL ? CLI_OF_FILES : 0;
+    const unsigned space = mel_problem_inputs(&given->space);
+    const unsigned pool = given->until != NULL ? MEL_OF_FILES : 0;
     return space != 0 ? space | pool : given->session != NULL ? CLI_OF_SESSION | pool : 0;
 }
 

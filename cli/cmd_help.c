@@ -19,7 +19,7 @@ static mel_status explain(cli_run *run, const char *name, mel_error *err)
 {
     const cli_command *command = cli_find_command(name);
     if (command == NULL) {
-        const char *near = cli_nearest(name, verb_name, NULL);
+        const char *near = mel_nearest(name, verb_name, NULL);
         return cli_fail(err, MEL_EINVAL, "there is no verb \"%s\"%s%s%s", name,
                         near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
                         near != NULL ? "\"?" : "");

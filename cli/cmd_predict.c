@@ -21,7 +21,7 @@ typedef struct {
     int as;
     bool decisions, chances;
     double threshold; /* NaN: the most probable class */
-    cli_reading reading;
+    mel_reading reading;
 } predict_args;
 
 static const char *const forms[] = { "auto", "npy", "csv", NULL };
@@ -33,7 +33,7 @@ typedef struct {
     size_t k;
     bool csv; /* what is written; else NPY */
     char *path;
-    cli_reader reader;
+    mel_reader reader;
     prediction_file file;
     size_t rows, unseen, imputed;
     size_t *decided; /* rows per class, with --decisions */
@@ -43,7 +43,7 @@ static void prediction_clear(prediction *p)
 {
     mel_model_free(p->model);
     free(p->path);
-    cli_reader_clear(&p->reader);
+    mel_reader_clear(&p->reader);
     prediction_file_abandon(&p->file);
     free(p->decided);
     *p = (prediction){ 0 };
@@ -281,7 +281,7 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
     if (status == MEL_OK)
         status = cli_find_data(&p.path, args->data, err);
     if (status == MEL_OK)
-        cli_reader_expect(&p.reader, mel_model_encoder(p.model), p.path);
+        status = cli_reader_expect(&p.reader, mel_model_encoder(p.model), p.path, err);
     if (status == MEL_OK)
         status = cli_is_csv_file(p.path, args->reading.format) ? predict_stream(&p, run, args, err)
                                                                : predict_whole(&p, run, args, err);

@@ -1,5 +1,4 @@
 /* melicit rank: orders a pool of classifiers by a metric, says how sure that is, and compares two orders. */
-#include "classes.h"
 #include "command.h"
 #include "dataset.h"
 #include "melicit/rank.h"
@@ -18,7 +17,7 @@ typedef struct {
     const char *metric, *session, *pool, *against;
     double prevalence; /* NaN: not given */
     uint64_t samples;
-    cli_reading reading;
+    mel_reading reading;
 } rank_args;
 
 typedef struct {
@@ -68,8 +67,8 @@ static mel_status match(ranking *r, const rank_args *args, mel_error *err)
     const mel_layout *layout = mel_metric_layout(r->metric);
     const cli_about about = { .name = (const char *const *)name, .group = (const char *const *)group };
     const mel_status status = cli_match_metric(&r->against, args->against, layout, &about, err);
-    cli_names_free(name, layout->n_classes);
-    cli_names_free(group, layout->n_groups > 1 ? layout->n_groups : 0);
+    mel_names_free(name, layout->n_classes);
+    mel_names_free(group, layout->n_groups > 1 ? layout->n_groups : 0);
     return status;
 }
 
@@ -260,7 +259,7 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
 {
     const rank_args *args = arguments;
     ranking r = { 0 };
-    cli_reader reader = { 0 };
+    mel_reader reader = { 0 };
     mel_status status = cli_reader_init(&reader, &args->reading, run, err);
     if (status == MEL_OK)
         status = load(&r, args, run, err);
@@ -281,7 +280,7 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
     else if (status == MEL_OK)
         print_text(&r);
     ranking_clear(&r);
-    cli_reader_clear(&reader);
+    mel_reader_clear(&reader);
     return status;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct {
-    cli_space_args space;
+    mel_problem_options space;
     const char *session, *metric, *out, *truth, *missed, *false_alarm, *title;
 } report_args;
 
@@ -37,9 +37,9 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
         status = mel_metric_load(&r.truth, args->truth, err);
     if (status == MEL_OK)
         status = cli_opened_make(&r.opened, args->session, &args->space, run, err);
-    const cli_about about = cli_space_about(&r.opened.space, run);
+    const cli_about about = cli_space_about(r.opened.space, run);
     if (status == MEL_OK && r.truth != NULL)
-        status = cli_match_metric(&r.truth, args->truth, cli_space_layout(&r.opened.space), &about, err);
+        status = cli_match_metric(&r.truth, args->truth, mel_problem_layout(r.opened.space), &about, err);
     mel_report_options opt;
     mel_report_options_init(&opt);
     opt.title = args->title;
@@ -51,7 +51,7 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
     opt.session_path = args->session;
     opt.metric_path = args->metric;
     if (status == MEL_OK)
-        status = cli_session_report(r.opened.session, &r.opened.space, &opt, args->out, err);
+        status = cli_session_report(r.opened.session, r.opened.space, &opt, args->out, err);
     const uint32_t answers = status == MEL_OK ? mel_session_answers(r.opened.session) : 0;
     if (status == MEL_OK && run->json) {
         cli_put(run->result, "report", cli_json_text(args->out));
@@ -113,12 +113,12 @@ static const cli_example examples[] = {
     { "a report on a session", "melicit report --session mine.jsonl --out mine.html" },
     { 0 },
 };
-static const report_args defaults = { .space = CLI_SPACE_DEFAULTS, .out = "report.html" };
+static const report_args defaults = { .space = MEL_PROBLEM_DEFAULTS, .out = "report.html" };
 
 static unsigned inputs(const void *arguments)
 {
     const report_args *given = arguments;
-    const unsigned space = cli_space_inputs(&given->space);
+    const unsigned space = mel_problem_inputs(&given->space);
     return space != 0 ? space : CLI_OF_SESSION;
 }
 

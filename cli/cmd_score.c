@@ -1,6 +1,4 @@
 /* melicit score: the value of a metric for classifiers given by their statistics or by their predictions. */
-#include "classes.h"
-#include "columns.h"
 #include "command.h"
 #include "dataset.h"
 #include "metric_file.h"
@@ -16,10 +14,10 @@
 
 typedef struct {
     const char *metric, *statistics, *labels, *predictions, *groups;
-    cli_naming naming;
+    mel_naming naming;
     double prevalence; /* NaN: not given */
-    cli_list named;
-    cli_reading reading;
+    mel_text_list named;
+    mel_reading reading;
 } score_args;
 
 /* A row of the answer is a classifier, or a group of rows. */
@@ -44,7 +42,7 @@ static mel_status check_args(const score_args *args, mel_error *err)
     if ((args->statistics != NULL) == pair || (!pair && (args->labels != NULL || args->predictions != NULL)))
         return cli_fail(err, MEL_EINVAL,
                         "give either --statistics FILE or both of --labels FILE and --predictions FILE");
-    const cli_naming *naming = &args->naming;
+    const mel_naming *naming = &args->naming;
     const char *stray = args->statistics == NULL   ? NULL
                         : args->groups != NULL     ? "groups"
                         : naming->positive != NULL ? "positive"
@@ -72,7 +70,7 @@ static mel_status one_column(mel_table **out, const char *path, const mel_read_o
 typedef struct {
     mel_table *table[3];
     mel_labels truth, predicted, groups_found, groups;
-    cli_classes classes;
+    mel_classes classes;
 } files;
 
 static void files_clear(files *f)
@@ -83,7 +81,7 @@ static void files_clear(files *f)
     mel_labels_clear(&f->predicted);
     mel_labels_clear(&f->groups_found);
     mel_labels_clear(&f->groups);
-    cli_classes_clear(&f->classes);
+    mel_classes_clear(&f->classes);
 }
 
 static const char *column_of(const mel_table *table)
@@ -96,20 +94,12 @@ static mel_status complete_classes(files *f, char *const *own, size_t k, mel_err
 {
     const char *const *all = (const char *const *)own;
     for (size_t i = 0; i < f->classes.n; i++)
-        if (cli_name_place(f->classes.label[i], k, all) == k)
+        if (mel_name_place(f->classes.label[i], k, all) == k)
             return cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu",
                             mel_table_name(f->table[0]), f->classes.n, k);
-    cli_classes_clear(&f->classes);
+    mel_classes_clear(&f->classes);
     mel_labels_clear(&f->truth);
-    f->classes = (cli_classes){ .n = k,
-                                .name = cli_names_copy(k, all),
-                                .label = cli_names_copy(k, all),
-                                .place = cli_alloc_zero(k, sizeof *f->classes.place) };
-    size_t *order = cli_alloc_zero(k, sizeof *order);
-    mel_status status = mel_sort_class_names(order, k, all, err);
-    for (size_t i = 0; i < k && status == MEL_OK; i++)
-        f->classes.place[order[i]] = i;
-    free(order);
+    const mel_status status = mel_classes_of_names(&f->classes, k, all, all, err);
     return status == MEL_OK ? mel_table_labels_as(&f->truth, f->table[0], column_of(f->table[0]), k, all, err)
                             : status;
 }
@@ -132,28 +122,28 @@ static mel_status match_metric(scoring *s, files *f, const score_args *args, mel
                           f->classes.n, k);
     bool shared = false;
     for (size_t i = 0; i < f->classes.n; i++)
-        shared = shared || cli_name_place(f->classes.name[i], k, (const char *const *)own) < k ||
-                 cli_name_place(f->classes.label[i], k, (const char *const *)own) < k;
+        shared = shared || mel_name_place(f->classes.name[i], k, (const char *const *)own) < k ||
+                 mel_name_place(f->classes.label[i], k, (const char *const *)own) < k;
     const bool said = args->naming.positive != NULL && !shared;
     const cli_about about = { .name = said ? NULL : (const char *const *)f->classes.name,
                               .label = said ? NULL : (const char *const *)f->classes.label,
                               .group = (const char *const *)group };
     if (status == MEL_OK)
         status = cli_match_metric(&s->metric, args->metric, &s->layout, &about, err);
-    cli_names_free(own, k);
-    cli_names_free(group, s->layout.n_groups > 1 ? s->layout.n_groups : 0);
+    mel_names_free(own, k);
+    mel_names_free(group, s->layout.n_groups > 1 ? s->layout.n_groups : 0);
     return status;
 }
 
 /* In the order of the metric, if there is one. */
 static mel_status settle_classes(files *f, const scoring *s, const score_args *args, mel_error *err)
 {
-    cli_naming naming = args->naming;
+    mel_naming naming = args->naming;
     char **own = s->metric != NULL ? cli_metric_classes(s->metric) : NULL;
     const size_t n = own != NULL ? s->layout.n_classes : 0;
-    naming.preferred = (cli_list){ .item = (const char **)own, .n = n };
-    const mel_status status = cli_classes_settle(&f->classes, &f->truth, &naming, args->labels, err);
-    cli_names_free(own, n);
+    naming.preferred = (mel_text_list){ .item = (const char **)own, .n = n };
+    const mel_status status = mel_classes_settle(&f->classes, &f->truth, &naming, args->labels, err);
+    mel_names_free(own, n);
     return status;
 }
 
@@ -170,7 +160,7 @@ static mel_status read_classes(files *f, scoring *s, const score_args *args, con
     if (status == MEL_OK)
         status = match_metric(s, f, args, err);
     if (status == MEL_OK)
-        status = cli_classes_decisions(&f->predicted, f->table[1], column_of(f->table[1]), &f->classes, err);
+        status = mel_classes_decisions(&f->predicted, f->table[1], column_of(f->table[1]), &f->classes, err);
     return status;
 }
 
@@ -190,8 +180,8 @@ static mel_status read_groups(files *f, const scoring *s, const score_args *args
         return status;
     char **group = cli_metric_groups(s->metric);
     status =
-        cli_take_groups(&f->groups, f->table[2], column_of(f->table[2]), m, (const char *const *)group, err);
-    cli_names_free(group, m);
+        mel_take_groups(&f->groups, f->table[2], column_of(f->table[2]), m, (const char *const *)group, err);
+    mel_names_free(group, m);
     return status;
 }
 
@@ -407,12 +397,12 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
 {
     const score_args *args = arguments;
     scoring s = { 0 };
-    cli_reader reader = { 0 };
+    mel_reader reader = { 0 };
     mel_status status = check_args(args, err);
     if (status == MEL_OK)
         status = cli_reader_init(&reader, &args->reading, run, err);
-    if (args->statistics == NULL)
-        cli_reader_share(&reader);
+    if (status == MEL_OK && args->statistics == NULL)
+        status = mel_reader_share(&reader, err);
     if (status == MEL_OK)
         status = settle_layout(&s, args, err);
     if (status == MEL_OK)
@@ -423,7 +413,7 @@ static mel_status run_score(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK)
         status = print_values(run, &s, args, err);
     scoring_clear(&s);
-    cli_reader_clear(&reader);
+    mel_reader_clear(&reader);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* melicit serve: the web app and the study server. */
 #include "command.h"
+#include "files.h"
 #include "output.h"
-#include "place.h"
 #include "progress.h"
 #include "server/server.h"
 
@@ -82,16 +82,43 @@ static void wait_for_the_end(double seconds)
         (void)nanosleep(&moment, NULL);
 }
 
+/* The data sets that are there: [{"name", "title", "rows", "classes", "source"}]. */
+static json_t *bundled_datasets(void)
+{
+    static const struct {
+        const char *name, *title, *negative, *positive, *source;
+        int rows;
+    } known[] = {
+        { "breast_cancer_original", "Breast cancer: 699 samples seen under a microscope", "0", "1",
+          "UCI Machine Learning Repository, Breast Cancer Wisconsin (Original)", 699 },
+        { "breast_cancer_diagnostic", "Breast cancer: 569 samples measured from images", "0", "1",
+          "UCI Machine Learning Repository, Breast Cancer Wisconsin (Diagnostic)", 569 },
+        { "german_credit", "Credit: 1,000 loans, who paid back", "0", "1",
+          "UCI Machine Learning Repository, Statlog (German Credit Data)", 1000 },
+    };
+    json_t *list = json_array();
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char *path = NULL;
+        mel_error missing;
+        if (cli_find_data(&path, known[i].name, &missing) == MEL_OK)
+            cli_push(list, json_pack("{s:s, s:s, s:i, s:[s, s], s:s}", "name", known[i].name, "title",
+                                     known[i].title, "rows", known[i].rows, "classes", known[i].negative,
+                                     known[i].positive, "source", known[i].source));
+        free(path);
+    }
+    return list;
+}
+
 static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 {
     const serve_args *args = arguments;
-    cli_places places = { .store = NULL };
+    mel_store *store = NULL;
     const struct sigaction ignored = { .sa_handler = SIG_IGN };
     (void)sigaction(SIGXFSZ, &ignored, NULL); /* a file that may not grow is a write that fails */
-    mel_status status = mel_store_open(&places.store, args->store, err);
+    mel_status status = mel_store_open(&store, args->store, err);
     if (status != MEL_OK)
         return status;
-    json_t *datasets = cli_datasets();
+    json_t *datasets = bundled_datasets();
     mel_server_options opt;
     mel_server_options_init(&opt);
     opt.http.address = args->listen;
@@ -103,9 +130,8 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     opt.http.proxy = args->proxy;
     opt.upload_room = (int64_t)(args->upload_room * 1048576.0);
     opt.public_url = args->public_url;
-    opt.store = places.store;
-    opt.maker = cli_make_place;
-    opt.user = &places;
+    opt.store = store;
+    opt.folders = cli_data_folders();
     opt.datasets = datasets;
     mel_server *server = NULL;
     status = mel_server_start(&server, &opt, err);
@@ -114,7 +140,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
         wait_for_the_end(args->stop_after);
     }
     mel_server_stop(server);
-    mel_store_close(places.store);
+    mel_store_close(store);
     json_decref(datasets);
     return status;
 }

@@ -15,7 +15,7 @@
 enum { MOST_DRAWN = 400 };
 
 typedef struct {
-    cli_space_args space;
+    mel_problem_options space;
     const char *point, *direction, *plot;
     int coordinates;
     double delta;
@@ -44,7 +44,7 @@ typedef struct {
     mel_point a, b; /* ends of the longest segment */
 } target;
 
-static mel_status find_target(target *out, const cli_space *space, const cli_asked *asked, mel_error *err)
+static mel_status find_target(target *out, const mel_problem *space, const cli_asked *asked, mel_error *err)
 {
     const mel_face *face = space->face;
     *out = (target){ .wanted = asked->point != NULL, .has_chord = asked->direction != NULL };
@@ -81,7 +81,7 @@ static json_t *target_json(const target *t)
     return object;
 }
 
-static void fill_json(json_t *result, const cli_space *space, const target *t)
+static void fill_json(json_t *result, const mel_problem *space, const target *t)
 {
     const mel_face *face = space->face;
     json_t *classes = json_array(), *vertices = json_array();
@@ -120,7 +120,7 @@ static void fill_json(json_t *result, const cli_space *space, const target *t)
 
 /* --- text --------------------------------------------------------------------------------------- */
 
-static void print_operating_points(const cli_space *space)
+static void print_operating_points(const mel_problem *space)
 {
     static const double ratios[] = { 0.2, 0.5, 1, 2, 5, 10, 20, 50 };
     const char *const headers[] = { "a miss is worth", "misses\nper 1,000", "false alarms\nper 1,000",
@@ -159,7 +159,7 @@ static void print_target(const target *t)
     }
 }
 
-static void print_text(const cli_space *space, const target *t, const char *plot)
+static void print_text(const mel_problem *space, const target *t, const char *plot)
 {
     char rows[CLI_COUNT_SIZE];
     const mel_face *face = space->face;
@@ -189,15 +189,15 @@ static void print_text(const cli_space *space, const target *t, const char *plot
 
 /* --- running ------------------------------------------------------------------------------------ */
 
-static mel_status planar(cli_run *run, const cli_space *space, const cli_asked *asked, const char *plot,
+static mel_status planar(cli_run *run, const mel_problem *space, const cli_asked *asked, const char *plot,
                          mel_error *err)
 {
     target t = { .wanted = false };
     mel_status status = MEL_OK;
     if (asked->point != NULL)
-        status = cli_check_size("point", asked->n_point, cli_space_layout(space), err);
+        status = cli_check_size("point", asked->n_point, mel_problem_layout(space), err);
     if (status == MEL_OK && asked->direction != NULL)
-        status = cli_check_size("direction", asked->n_direction, cli_space_layout(space), err);
+        status = cli_check_size("direction", asked->n_direction, mel_problem_layout(space), err);
     if (status == MEL_OK)
         status = find_target(&t, space, asked, err);
     if (status == MEL_OK && run->json)
@@ -208,7 +208,7 @@ static mel_status planar(cli_run *run, const cli_space *space, const cli_asked *
     return status;
 }
 
-static mel_status classes(cli_run *run, const cli_space *space, cli_asked *asked, const space_args *args,
+static mel_status classes(cli_run *run, const mel_problem *space, cli_asked *asked, const space_args *args,
                           mel_error *err)
 {
     const mel_status status =
@@ -226,22 +226,22 @@ static mel_status classes(cli_run *run, const cli_space *space, cli_asked *asked
 static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
 {
     const space_args *args = arguments;
-    cli_space space = { 0 };
+    mel_problem *space = NULL;
     cli_asked asked = { .delta = args->delta };
     mel_status status = args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK;
     if (status == MEL_OK)
         status = cli_asked_parse(&asked, args->point, args->direction, err);
     const size_t numbers = asked.n_point != 0 ? asked.n_point : asked.n_direction;
-    const cli_want want = cli_want_of_points(args->coordinates, numbers, &args->space);
+    const mel_problem_want want = cli_want_of_points(args->coordinates, numbers, &args->space);
     if (status == MEL_OK)
         status = cli_space_make(&space, &args->space, &want, run, err);
     if (status == MEL_OK && args->plot != NULL)
-        status = cli_space_plot(&space, args->plot, err);
+        status = cli_space_plot(space, args->plot, err);
     if (status == MEL_OK)
-        status = space.face != NULL ? planar(run, &space, &asked, args->plot, err)
-                                    : classes(run, &space, &asked, args, err);
+        status = space->face != NULL ? planar(run, space, &asked, args->plot, err)
+                                     : classes(run, space, &asked, args, err);
     cli_asked_clear(&asked);
-    cli_space_clear(&space);
+    mel_problem_free(space);
     return status;
 }
 
@@ -295,12 +295,12 @@ static const cli_example examples[] = {
       "melicit space --population softmax:1,3,5 --point 0.3,0.3,0.3" },
     { 0 },
 };
-static const space_args defaults = { .space = CLI_SPACE_DEFAULTS, .delta = 1e-6 };
+static const space_args defaults = { .space = MEL_PROBLEM_DEFAULTS, .delta = 1e-6 };
 
 static unsigned inputs(const void *arguments)
 {
     const space_args *given = arguments;
-    const unsigned space = cli_space_inputs(&given->space);
+    const unsigned space = mel_problem_inputs(&given->space);
     return space != 0 && (given->point != NULL || given->direction != NULL) ? space | CLI_OF_POINT : space;
 }
 

@@ -2,7 +2,6 @@
 #include "command.h"
 #include "files.h"
 #include "output.h"
-#include "place.h"
 #include "server/export.h"
 #include "server/manage.h"
 #include "server/server.h"
@@ -14,7 +13,7 @@
 
 typedef struct {
     const char *store, *public_url, *out, *metric, *noise;
-    cli_list labels;
+    mel_text_list labels;
     int format;
     uint64_t participants;
 } study_args;
@@ -23,7 +22,7 @@ typedef struct {
 typedef struct {
     cli_run *run;
     const study_args *args;
-    cli_places places;
+    mel_store *store;
     mel_app app;
     const char *what; /* the operand after the action: a file or a study's id; NULL: none */
     const char *who;  /* the one after it: a participant */
@@ -434,7 +433,7 @@ static mel_status find_action(size_t *out, const cli_run *run, mel_error *err)
     for (*out = 0; *out < ACTIONS && strcmp(actions[*out].name, word) != 0;)
         ++*out;
     if (*out == ACTIONS) {
-        const char *near = cli_nearest(word, action_name, NULL);
+        const char *near = mel_nearest(word, action_name, NULL);
         return cli_fail(err, MEL_EINVAL, "study %s: there is no such action%s%s%s", word,
                         near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
                         near != NULL ? "\"?" : "");
@@ -460,14 +459,14 @@ static mel_status run_study(cli_run *run, const void *arguments, mel_error *err)
         return status;
     d.what = run->n_operands > 1 ? run->operand[1] : NULL;
     d.who = run->n_operands > 2 ? run->operand[2] : NULL;
-    status = mel_store_open(&d.places.store, d.args->store, err);
+    status = mel_store_open(&d.store, d.args->store, err);
     if (status != MEL_OK)
         return status;
-    status = mel_app_init(&d.app, d.places.store, cli_make_place, &d.places, err);
+    status = mel_app_init(&d.app, d.store, cli_data_folders(), err);
     if (status == MEL_OK)
         status = actions[action].run(&d, err);
     mel_app_clear(&d.app);
-    mel_store_close(d.places.store);
+    mel_store_close(d.store);
     return status;
 }
 

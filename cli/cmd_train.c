@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct {
-    cli_dataset_args dataset;
+    mel_dataset_options dataset;
     double l2, tolerance;
     uint64_t max_iterations;
     int solver, calibrate;
@@ -22,8 +22,8 @@ typedef struct {
 
 /* Everything that one training run holds; cleared in one place. */
 typedef struct {
-    cli_dataset dataset;
-    cli_part parts[CLI_PARTS];
+    mel_dataset dataset;
+    mel_dataset_part parts[MEL_DATASET_PARTS];
     mel_encoder *encoder; /* until the model takes it over */
     mel_model *warm, *model;
     mel_fit_report fit;
@@ -32,9 +32,9 @@ typedef struct {
 
 static void training_clear(training *t)
 {
-    cli_dataset_clear(&t->dataset);
-    for (size_t p = 0; p < CLI_PARTS; p++)
-        cli_part_clear(&t->parts[p]);
+    mel_dataset_clear(&t->dataset);
+    for (size_t p = 0; p < MEL_DATASET_PARTS; p++)
+        mel_dataset_part_clear(&t->parts[p]);
     mel_encoder_free(t->encoder);
     mel_model_free(t->warm);
     mel_model_free(t->model);
@@ -78,11 +78,12 @@ static mel_status check_warm(const mel_model *warm, const mel_encoder *encoder, 
 }
 
 /* Without weight there is nothing to fit to, and no mean log-loss. */
-static mel_status check_weights(const cli_part parts[CLI_PARTS], const cli_dataset_args *args, mel_error *err)
+static mel_status check_weights(const mel_dataset_part parts[MEL_DATASET_PARTS],
+                                const mel_dataset_options *args, mel_error *err)
 {
-    static const char *const deeds[CLI_PARTS] = { "train", "calibrate", "measure" };
-    for (size_t p = 0; p < CLI_PARTS; p++) {
-        const cli_part *part = &parts[p];
+    static const char *const deeds[MEL_DATASET_PARTS] = { "train", "calibrate", "measure" };
+    for (size_t p = 0; p < MEL_DATASET_PARTS; p++) {
+        const mel_dataset_part *part = &parts[p];
         size_t i = 0;
         while (part->weight != NULL && i < part->n && part->weight[i] == 0)
             i++;
@@ -101,27 +102,28 @@ static mel_status prepare(training *t, const cli_run *run, const train_args *arg
         if (status != MEL_OK)
             return status;
     }
-    mel_status status = cli_dataset_read(&t->dataset, &args->dataset, run, err);
+    const mel_resources resources = cli_resources(run);
+    mel_status status = mel_dataset_read(&t->dataset, &args->dataset, &resources, err);
     if (status == MEL_OK && args->calibrate == MEL_CALIBRATE_ISOTONIC && t->dataset.labels.n_classes != 2)
         status = cli_fail(err, MEL_EINVAL, "--calibrate isotonic is for two classes; the label has %zu",
                           t->dataset.labels.n_classes);
     if (status == MEL_OK)
-        status = cli_dataset_split(t->parts, &t->dataset, args->dataset.test_share,
+        status = mel_dataset_split(t->parts, &t->dataset, args->dataset.test_share,
                                    args->calibrate != MEL_CALIBRATE_NONE, run->seed, err);
     if (status == MEL_OK)
         status = check_weights(t->parts, &args->dataset, err);
     if (status == MEL_OK)
-        status = cli_part_learn(&t->encoder, &t->parts[CLI_TRAIN], &args->dataset, err);
+        status = mel_dataset_part_learn(&t->encoder, &t->parts[MEL_PART_TRAIN], &args->dataset, err);
     if (status == MEL_OK && t->warm != NULL)
         status = check_warm(t->warm, t->encoder, &t->dataset.labels, args->warm, err);
-    for (size_t p = 0; status == MEL_OK && p < CLI_PARTS; p++)
-        status = cli_part_encode(&t->parts[p], t->encoder, err);
+    for (size_t p = 0; status == MEL_OK && p < MEL_DATASET_PARTS; p++)
+        status = mel_dataset_part_encode(&t->parts[p], t->encoder, err);
     return status != MEL_OK ? status : cli_check_stop(err);
 }
 
 static mel_status fit(training *t, const cli_run *run, const train_args *args, mel_error *err)
 {
-    const cli_part *train = &t->parts[CLI_TRAIN], *held = &t->parts[CLI_CALIBRATE];
+    const mel_dataset_part *train = &t->parts[MEL_PART_TRAIN], *held = &t->parts[MEL_PART_CALIBRATE];
     const mel_labels *labels = &t->dataset.labels;
     mel_fit_options options;
     mel_fit_options_init(&options);
@@ -148,7 +150,7 @@ static mel_status fit(training *t, const cli_run *run, const train_args *args, m
 
 static mel_status measure(training *t, const cli_run *run, mel_error *err)
 {
-    const cli_part *test = &t->parts[CLI_TEST];
+    const mel_dataset_part *test = &t->parts[MEL_PART_TEST];
     if (test->n == 0)
         return MEL_OK;
     const size_t k = t->dataset.labels.n_classes;

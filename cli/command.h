@@ -4,7 +4,7 @@
 #ifndef MEL_CLI_COMMAND_H
 #define MEL_CLI_COMMAND_H
 
-#include "melicit/base.h"
+#include "melicit/problem.h"
 
 #include <jansson.h>
 
@@ -17,28 +17,13 @@ typedef enum {
     CLI_NUMBER, /* double: finite, within the range */
     CLI_WHOLE,  /* uint64_t: within the range */
     CLI_CHOICE, /* int: index of the value in `choices` */
-    CLI_LIST    /* cli_list: text; the only kind that may be given more than once */
+    CLI_LIST    /* mel_text_list: text; the only kind that may be given more than once */
 } cli_kind;
 
-typedef struct {
-    const char **item; /* lent by argv; the array belongs to the parser */
-    size_t n;
-} cli_list;
-
-/* Kinds of input: what an option needs to be read at all, and what a command was given. */
+/* Kinds of input besides those of problems (MEL_OF_...). */
 enum {
-    CLI_OF_TABLE = 1,      /* --data */
-    CLI_OF_PROBS = 2,      /* --probs */
-    CLI_OF_POPULATION = 4, /* --population */
-    CLI_OF_BALL = 8,       /* --ball */
-    CLI_OF_GROUPS = 16,    /* --groups */
-    CLI_OF_FILES = 32,     /* any file with rows */
-    CLI_OF_POINT = 64,     /* --point or --direction */
-    CLI_OF_SESSION = 128   /* --session, which says the rest itself */
-};
-enum {
-    CLI_OF_ROWS = CLI_OF_TABLE | CLI_OF_PROBS,
-    CLI_OF_SPACE = CLI_OF_ROWS | CLI_OF_POPULATION | CLI_OF_BALL
+    CLI_OF_POINT = 64,   /* --point or --direction */
+    CLI_OF_SESSION = 128 /* --session, which says the rest itself */
 };
 
 /* One option. A table of options ends with a row without a name. */
@@ -49,7 +34,7 @@ typedef struct {
     const char *const *choices; /* CLI_CHOICE: ends with NULL */
     double low, high;           /* CLI_NUMBER, CLI_WHOLE: the range, ends included ... */
     size_t at;                  /* offset of the field in the struct that the option's group fills */
-    unsigned reads;             /* kinds of input that read it, any of them; 0: it does not matter */
+    unsigned reads; /* kinds of input (..._OF_...) that read it, any of them; 0: it does not matter */
     cli_kind kind;
     bool above_low, below_high; /* ... unless these exclude them (CLI_NUMBER) */
     bool required;
@@ -132,11 +117,6 @@ const cli_group *cli_group_at(const cli_command *command, size_t i, const void *
 const cli_group *cli_common_group(const void **defaults);
 /* The default of an option as text; false when there is none worth showing (unset, false, 0). */
 bool cli_option_default(char *text, size_t size, const cli_option *option, const void *defaults);
-
-/* suggest.c: the candidate nearest to a misspelt word by edit distance; NULL when none is near.
- * `candidate` gives name number i or NULL beyond the last. */
-const char *cli_nearest(const char *word, const char *(*candidate)(const void *user, size_t i),
-                        const void *user);
 
 /* Errors of the program itself, as the library raises them. */
 MEL_PRINTF(3, 4) mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...);

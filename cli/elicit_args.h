@@ -7,12 +7,12 @@
 #include "space_args.h"
 
 typedef struct {
-    cli_space_args space;
+    mel_problem_options space;
     int strategy, direction, boundary, lfpm, local, solve;
     double tolerance, known_p11, inner_radius, timeout;
     uint64_t max_questions, repeat_every, per_round, cycles, votes, people; /* 0: unless said otherwise */
     const char *family, *signs, *until, *prior, *known, *known_costs;
-    cli_list pool; /* session files of several respondents */
+    mel_text_list pool; /* session files of several respondents */
     const char *oracle, *noise, *assume;
     const char *missed, *false_alarm;
     const char *session, *out, *report, *log_questions;
@@ -37,7 +37,7 @@ typedef struct {
 } cli_settings;
 /* What the command line says, over what an existing session (header, or NULL) was started with. */
 mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const json_t *header,
-                             const cli_space *space, cli_run *run, mel_error *err);
+                             const mel_problem *space, cli_run *run, mel_error *err);
 void cli_settings_clear(cli_settings *settings);
 
 /* melicit elicit --pool: the sessions of several respondents (args->pool, then the run's operands); no

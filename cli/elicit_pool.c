@@ -225,7 +225,7 @@ static void print_spread(const pooling *p)
     for (size_t i = 0; i < n && i < MOST_WEIGHTS; i++) {
         const mel_spread *s = &p->pooled->spread[i];
         double low = NAN, high = NAN;
-        char *name = cli_coordinate_name(mel_metric_layout(joint), p->opened[0].space.class_name, i);
+        char *name = cli_coordinate_name(mel_metric_layout(joint), p->opened[0].space->class_name, i);
         (void)mel_metric_interval(joint, i, &low, &high);
         cli_table_cell(table, "%s", name);
         cli_table_cell(table, "%.3f", mel_metric_coefficient(joint)[i]);

@@ -21,7 +21,7 @@ enum {
 };
 
 const elicit_args cli_elicit_defaults = {
-    .space = CLI_SPACE_DEFAULTS,
+    .space = MEL_PROBLEM_DEFAULTS,
     .tolerance = 0.02,
     .known_p11 = -1.0,
     .oracle = "ask",
@@ -72,7 +72,7 @@ static char *family_list(void)
 static mel_status refuse_family(const char *text, mel_error *err)
 {
     const bool is_polynomial = strncmp(text, "polynomial:", 11) == 0;
-    const char *near = is_polynomial ? NULL : cli_nearest(text, family_name, NULL);
+    const char *near = is_polynomial ? NULL : mel_nearest(text, family_name, NULL);
     char *list = family_list();
     (void)cli_fail(err, MEL_EINVAL, "--family %s: expected one of %s%s%s%s", text, list,
                    near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
@@ -124,9 +124,9 @@ static mel_status assumption_of(mel_assumption *out, const elicit_args *args, cl
 /* --- signs -------------------------------------------------------------------------------------- */
 
 /* "-,-,+,?": one for each coordinate of a group. */
-static mel_status parse_signs(signed char **out, const char *text, const cli_space *space, mel_error *err)
+static mel_status parse_signs(signed char **out, const char *text, const mel_problem *space, mel_error *err)
 {
-    mel_layout one = *cli_space_layout(space);
+    mel_layout one = *mel_problem_layout(space);
     one.n_groups = 0;
     const size_t n = mel_layout_size(&one);
     signed char *signs = cli_alloc_zero(n, sizeof *signs);
@@ -147,7 +147,7 @@ static mel_status parse_signs(signed char **out, const char *text, const cli_spa
 
 /* --- until and prior ---------------------------------------------------------------------------- */
 
-static mel_status parse_until(cli_settings *out, const elicit_args *args, const cli_space *space,
+static mel_status parse_until(cli_settings *out, const elicit_args *args, const mel_problem *space,
                               const cli_run *run, mel_error *err)
 {
     mel_session_options *opt = &out->options;
@@ -157,13 +157,13 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
     }
     if (strncmp(args->until, "rank:", 5) != 0 || args->until[5] == '\0')
         return cli_fail(err, MEL_EINVAL, "--until %s: expected rank:POOL or threshold", args->until);
-    const cli_pool_about about = { .layout = *cli_space_layout(space),
+    const cli_pool_about about = { .layout = *mel_problem_layout(space),
                                    .class_name = (const char *const *)space->classes.name,
                                    .label = (const char *const *)space->classes.label,
-                                   .group_name = (const char *const *)space->group_name,
+                                   .group_name = space->group_name,
                                    .prevalence = space->face != NULL ? mel_face_positives(space->face) : NAN,
                                    .only_if_needed = true };
-    cli_reader reader = { 0 };
+    mel_reader reader = { 0 };
     cli_pool pool = { 0 };
     mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK)
@@ -179,12 +179,12 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
         opt->pool = out->memory.pool;
     }
     cli_pool_clear(&pool);
-    cli_reader_clear(&reader);
+    mel_reader_clear(&reader);
     return status;
 }
 
 /* "METRIC.json:25" */
-static mel_status parse_prior(cli_settings *out, const char *text, const cli_space *space, cli_run *run,
+static mel_status parse_prior(cli_settings *out, const char *text, const mel_problem *space, cli_run *run,
                               mel_error *err)
 {
     const char *colon = strrchr(text, ':');
@@ -204,7 +204,7 @@ static mel_status parse_prior(cli_settings *out, const char *text, const cli_spa
     mel_status status = cli_load_metric(&metric, file, err);
     const cli_about about = cli_space_about(space, run);
     if (status == MEL_OK)
-        status = cli_match_metric(&metric, file, cli_space_layout(space), &about, err);
+        status = cli_match_metric(&metric, file, mel_problem_layout(space), &about, err);
     free(file);
     if (status != MEL_OK) {
         mel_metric_free(metric);
@@ -217,8 +217,8 @@ static mel_status parse_prior(cli_settings *out, const char *text, const cli_spa
     return MEL_OK;
 }
 
-static mel_status load_known(cli_settings *out, const elicit_args *args, const cli_space *space, cli_run *run,
-                             mel_error *err)
+static mel_status load_known(cli_settings *out, const elicit_args *args, const mel_problem *space,
+                             cli_run *run, mel_error *err)
 {
     if (args->known != NULL && args->known_costs != NULL)
         return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");
@@ -227,7 +227,7 @@ static mel_status load_known(cli_settings *out, const elicit_args *args, const c
     mel_status status = cli_load_metric(&metric, file, err);
     const cli_about about = cli_space_about(space, run);
     if (status == MEL_OK)
-        status = cli_match_metric(&metric, file, cli_space_layout(space), &about, err);
+        status = cli_match_metric(&metric, file, mel_problem_layout(space), &about, err);
     if (status != MEL_OK) {
         mel_metric_free(metric);
         return status;
@@ -258,13 +258,13 @@ static double coefficients(mel_family family, uint32_t degree, const mel_layout 
     return is->degree > 0 ? all - 1.0 : all;
 }
 
-static uint32_t usual_budget(const mel_session_options *opt, const cli_space *space, bool person)
+static uint32_t usual_budget(const mel_session_options *opt, const mel_problem *space, bool person)
 {
     if (opt->strategy == MEL_STRATEGY_SEARCH)
         return SEARCH_QUESTIONS;
     if (person)
         return PERSON_QUESTIONS;
-    const double enough = PER_COEFFICIENT * coefficients(opt->family, opt->degree, cli_space_layout(space));
+    const double enough = PER_COEFFICIENT * coefficients(opt->family, opt->degree, mel_problem_layout(space));
     return enough > SEARCH_QUESTIONS    ? SEARCH_QUESTIONS
            : enough > PROGRAM_QUESTIONS ? (uint32_t)enough
                                         : PROGRAM_QUESTIONS;
@@ -309,7 +309,7 @@ static void overlay(mel_session_options *out, const elicit_args *args, const cli
 }
 
 static mel_status fill(cli_settings *out, const elicit_args *args, const json_t *header,
-                       const cli_space *space, cli_run *run, mel_error *err)
+                       const mel_problem *space, cli_run *run, mel_error *err)
 {
     mel_session_options *opt = &out->options;
     cli_oracle_kind kind = CLI_ASK;
@@ -345,13 +345,13 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
     else if (header == NULL)
         opt->max_questions = usual_budget(opt, space, kind == CLI_ASK);
     opt->signs = out->memory.signs;
-    opt->class_names = (const char *const *)space->class_name;
-    opt->group_names = space->n_groups > 1 ? (const char *const *)space->group_name : NULL;
+    opt->class_names = space->class_name;
+    opt->group_names = space->n_groups > 1 ? space->group_name : NULL;
     return MEL_OK;
 }
 
 mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const json_t *header,
-                             const cli_space *space, cli_run *run, mel_error *err)
+                             const mel_problem *space, cli_run *run, mel_error *err)
 {
     *out = (cli_settings){ .memory = { .signs = NULL } };
     mel_session_options_init(&out->options);

@@ -1,4 +1,6 @@
+/* Where files are found, and results that are stored as a whole or not at all. */
 #include "files.h"
+#include "melicit/problem.h"
 #include "output.h"
 #include "progress.h"
 
@@ -9,20 +11,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Public data sets that are not bundled, under the names that the documentation gives them. */
-static const struct {
-    const char *file, *source;
-} known[] = {
-    { "cifar10_features_train", "features of CIFAR-10" },
-    { "cifar10_features_test", "features of CIFAR-10" },
-    { "compas_two_years", "ProPublica, compas-scores-two-years.csv" },
-    { "covtype_sample", "UCI \"Covertype\"" },
-    { "law_school", "LSAC National Longitudinal Bar Passage Study" },
-    { "mnist_usps_16x16", "MNIST and USPS digits at 16 x 16" },
-    { "office_caltech10_surf", "Office-Caltech10 SURF features" },
-    { "sensit_vehicle_part", "SensIT vehicle data" },
-};
 
 bool cli_ends_with(const char *name, const char *ending)
 {
@@ -42,46 +30,18 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The file called `name` in a folder, with or without its ending; NULL when there is none. */
-static char *find_in(const char *folder, const char *name)
+const char *const *cli_data_folders(void)
 {
-    static const char *const endings[] = { "", ".csv.gz", ".csv" };
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        char *path = cli_format("%s/%s%s", folder, name, endings[i]);
-        if (cli_exists(path) && !is_folder(path))
-            return path;
-        free(path);
-    }
-    return NULL;
-}
-
-static mel_status refuse_missing(const char *given, mel_error *err)
-{
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        const size_t n = strlen(known[i].file);
-        const char *ending = strncmp(given, known[i].file, n) == 0 ? given + n : "x";
-        if (*ending == '\0' || strcmp(ending, ".csv") == 0 || strcmp(ending, ".csv.gz") == 0)
-            return cli_fail(
-                err, MEL_EDATA,
-                "%s: this public data set is not bundled; put %s.csv.gz (source: %s) into a folder and "
-                "set MELICIT_DATA to that folder",
-                given, known[i].file, known[i].source);
-    }
-    return cli_fail(err, MEL_EDATA, "%s: no such file", given);
+    static const char *folders[3];
+    const char *own = getenv("MELICIT_DATA");
+    folders[0] = is_folder(MEL_BUILD_DATA) ? MEL_BUILD_DATA : MEL_INSTALL_DATA;
+    folders[1] = own != NULL && *own != '\0' ? own : NULL;
+    return folders;
 }
 
 mel_status cli_find_data(char **path, const char *given, mel_error *err)
 {
-    *path = NULL;
-    if (strcmp(given, "-") == 0 || cli_exists(given))
-        *path = cli_format("%s", given);
-    if (*path == NULL && strchr(given, '/') == NULL) {
-        *path = find_in(is_folder(MEL_BUILD_DATA) ? MEL_BUILD_DATA : MEL_INSTALL_DATA, given);
-        const char *folder = getenv("MELICIT_DATA");
-        if (*path == NULL && folder != NULL && *folder != '\0')
-            *path = find_in(folder, given);
-    }
-    return *path != NULL ? MEL_OK : refuse_missing(given, err);
+    return mel_find_table(path, given, cli_data_folders(), err);
 }
 
 /* ---- results ---- */

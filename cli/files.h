@@ -10,9 +10,9 @@ bool cli_exists(const char *path);
 /* Does a name end like this, in upper or lower case? */
 bool cli_ends_with(const char *name, const char *ending);
 
-/* The path of a data set: as given; else among the bundled data; else in the folder $MELICIT_DATA,
- * each also with ".csv.gz" or ".csv" added. "-" stays. *path is freed by the caller. A known public
- * data set that is missing is refused with the way to get it. */
+/* The folders of data sets: the bundled ones, then $MELICIT_DATA; ends with NULL. */
+const char *const *cli_data_folders(void);
+/* mel_find_table in these. */
 mel_status cli_find_data(char **path, const char *given, mel_error *err);
 
 /* A file being written: to a temporary neighbour that takes the final name on commit, or straight to

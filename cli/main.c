@@ -111,7 +111,7 @@ static int unknown_verb(int argc, char **argv)
 {
     mel_error err = { 0 };
     const char *word = argv[1];
-    const char *near = cli_nearest(word, command_name, cli_commands);
+    const char *near = mel_nearest(word, command_name, cli_commands);
     if (*word == '-')
         (void)cli_fail(&err, MEL_EINVAL, "a verb comes first, then %s; `melicit help` lists the verbs", word);
     else if (near != NULL)

@@ -1,6 +1,5 @@
 /* Metrics that are given as files, put into the order of what they are applied to. */
 #include "metric_file.h"
-#include "classes.h"
 #include "files.h"
 #include "output.h"
 
@@ -37,13 +36,13 @@ char **cli_metric_groups(const mel_metric *metric)
     return name;
 }
 
-void cli_follow_metric(cli_naming *naming, const char *name[2], const mel_metric *metric)
+void cli_follow_metric(mel_naming *naming, const char *name[2], const mel_metric *metric)
 {
     if (mel_metric_layout(metric)->n_classes != 2)
         return;
     for (size_t i = 0; i < 2; i++)
         name[i] = mel_metric_class_name(metric, i);
-    naming->preferred = (cli_list){ .item = name, .n = 2 };
+    naming->preferred = (mel_text_list){ .item = name, .n = 2 };
 }
 
 /* "off-diagonal rates of 3 classes in 2 groups"; freed by the caller. */
@@ -89,20 +88,17 @@ static char *rename_words(size_t n, const char *const *from, const char *const *
 static mel_status refuse_names(size_t n, const char *const *own, const char *const *name, const char *given,
                                bool groups, mel_error *err)
 {
-    char *has = cli_name_list(n, own), *here = cli_name_list(n, name), *example = rename_words(n, name, own);
+    const mel_name_list_text has = mel_name_list(n, own), here = mel_name_list(n, name);
     if (groups)
-        (void)cli_fail(
-            err, MEL_EDATA,
-            "%s: the metric is about the groups %s, here they are %s; call them alike in the metric "
-            "file or in the data",
-            given, has, here);
-    else
-        (void)cli_fail(err, MEL_EDATA,
-                       "%s: the metric is about the classes %s, here they are %s; say which is which, as in "
-                       "--rename %s",
-                       given, has, here, n <= 6 ? example : "old=new,..");
-    free(has);
-    free(here);
+        return cli_fail(err, MEL_EDATA,
+                        "%s: the metric is about the groups %s, here they are %s; call them alike in the "
+                        "metric file or in the data",
+                        given, has.text, here.text);
+    char *example = rename_words(n, name, own);
+    (void)cli_fail(err, MEL_EDATA,
+                   "%s: the metric is about the classes %s, here they are %s; say which is which, as in "
+                   "--rename %s",
+                   given, has.text, here.text, n <= 6 ? example : "old=new,..");
     free(example);
     return MEL_EDATA;
 }
@@ -115,7 +111,7 @@ static bool are_roles(size_t n, const char *const *name)
 static bool share_names(size_t n, const char *const *name, const char *const *own)
 {
     for (size_t i = 0; i < n; i++)
-        if (cli_name_place(name[i], n, own) < n)
+        if (mel_name_place(name[i], n, own) < n)
             return true;
     return false;
 }
@@ -123,18 +119,16 @@ static bool share_names(size_t n, const char *const *name, const char *const *ow
 static void note_places(size_t n, const char *const *own, const char *const *name, const char *what,
                         const char *given, cli_run *run)
 {
-    char *has = cli_name_list(n, own), *here = cli_name_list(n, name);
-    cli_note(run, "%s: the %s %s of the metric stand for %s, in this order", given, what, has, here);
-    free(has);
-    free(here);
+    cli_note(run, "%s: the %s %s of the metric stand for %s, in this order", given, what,
+             mel_name_list(n, own).text, mel_name_list(n, name).text);
 }
 
 static mel_status match_classes(size_t *place, size_t n, const char *const *own, const char *given,
                                 const cli_about *about, mel_error *err)
 {
     if (about->name != NULL &&
-        (cli_name_places(place, n, about->name, own, cli_name_place) ||
-         (about->label != NULL && cli_name_places(place, n, about->label, own, cli_name_place))))
+        (mel_name_places(place, n, about->name, own, mel_name_place) ||
+         (about->label != NULL && mel_name_places(place, n, about->label, own, mel_name_place))))
         return MEL_OK;
     for (size_t i = 0; i < n; i++)
         place[i] = i;
@@ -151,7 +145,7 @@ static mel_status match_classes(size_t *place, size_t n, const char *const *own,
 static mel_status match_groups(size_t *place, size_t n, const char *const *own, const char *given,
                                const cli_about *about, mel_error *err)
 {
-    if (cli_name_places(place, n, about->group, own, cli_name_place))
+    if (mel_name_places(place, n, about->group, own, mel_name_place))
         return MEL_OK;
     if (!about->groups_invented || share_names(n, about->group, own))
         return refuse_names(n, own, about->group, given, true, err);

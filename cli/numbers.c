@@ -1,35 +1,13 @@
 #include "numbers.h"
 #include "output.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_SHOWN = 8 };
 
 bool cli_parse_numbers(double **out, size_t *n, const char *text)
 {
-    size_t commas = 0;
-    for (const char *c = text; *c != '\0'; c++)
-        commas += *c == ',';
-    double *value = cli_alloc_zero(commas + 1, sizeof *value);
-    bool good = text[strspn(text, "0123456789+-.eE,")] == '\0';
-    const char *at = text;
-    for (size_t i = 0; good && i <= commas; i++) {
-        char *end = NULL;
-        errno = 0;
-        value[i] = strtod(at, &end);
-        good = end != at && errno == 0 && isfinite(value[i]) && *end == (i < commas ? ',' : '\0');
-        at = end + 1;
-    }
-    if (!good) {
-        free(value);
-        value = NULL;
-    }
-    *out = value;
-    *n = good ? commas + 1 : 0;
-    return good;
+    return cli_or_exit(mel_parse_numbers(out, n, text, NULL)) == MEL_OK;
 }
 
 mel_status cli_parse_vector(double **out, size_t *n, const char *option, const char *text, mel_error *err)

@@ -109,10 +109,12 @@ typedef struct {
     bool seen;
 } slot;
 
-/* How files are read matters where there are files. */
+/* How files are read matters where there are files; the library knows what reads the options of problems. */
 static unsigned reads_of(const cli_group *group, const cli_option *option)
 {
-    return group->options == cli_reading_options ? CLI_OF_FILES : option->reads;
+    return group->options == cli_reading_options ? MEL_OF_FILES
+           : group->options == cli_space_options ? mel_problem_reads(option->name)
+                                                 : option->reads;
 }
 
 /* All options of the verb, its own and the common ones, in one array; the caller frees it. */
@@ -201,14 +203,14 @@ static mel_status set_choice(const slot *s, const char *text, mel_error *err)
         const size_t used = strlen(list);
         (void)snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? ", " : "", o->choices[i]);
     }
-    const char *near = cli_nearest(text, choice_name, o->choices);
+    const char *near = mel_nearest(text, choice_name, o->choices);
     return cli_fail(err, MEL_EINVAL, "--%s %s: expected one of %s%s%s%s", o->name, text, list,
                     near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
 static void append_to_list(const slot *s, const char *text)
 {
-    cli_list list;
+    mel_text_list list;
     memcpy(&list, s->field, sizeof list);
     list.item = cli_regrow(list.item, list.n + 1, sizeof *list.item);
     list.item[list.n++] = text;
@@ -269,7 +271,7 @@ static mel_status refuse_option(const slot *slots, size_t n, const char *verb, c
     if (matches > 1)
         return cli_fail(err, MEL_EINVAL, "--%s could be any of %s", name, list);
     const slot_list all = { slots, n };
-    const char *near = cli_nearest(name, slot_name, &all);
+    const char *near = mel_nearest(name, slot_name, &all);
     if (near != NULL)
         return cli_fail(err, MEL_EINVAL, "there is no option --%s; did you mean --%s?", name, near);
     return cli_fail(err, MEL_EINVAL, "there is no option --%s; `melicit %s --help` lists the options", name,
@@ -401,7 +403,7 @@ void cli_parsed_clear(cli_parsed *parsed, const cli_command *command)
         slot *slots = make_slots(&n, command, parsed->args, &parsed->common);
         for (size_t i = 0; i < n; i++)
             if (slots[i].option->kind == CLI_LIST) {
-                cli_list list;
+                mel_text_list list;
                 memcpy(&list, slots[i].field, sizeof list);
                 free(list.item);
             }

@@ -6,7 +6,7 @@
 #include "space_args.h"
 
 typedef struct {
-    const cli_space *space;
+    const mel_problem *space;
     const mel_metric *metric;
     const mel_summary *summary;
     const mel_session_options *options;
@@ -24,7 +24,7 @@ mel_status cli_outcome_text(const cli_outcome *outcome, mel_error *err);
 mel_status cli_ratios_json(json_t *result, const cli_outcome *outcome, mel_error *err);
 mel_status cli_ratios_text(const cli_outcome *outcome, mel_error *err);
 /* What coordinate i of a group's statistics is: "TP", "bus", "bus taken for van"; freed by the caller. */
-char *cli_coordinate_name(const mel_layout *layout, char *const *class_name, size_t i);
+char *cli_coordinate_name(const mel_layout *layout, const char *const *class_name, size_t i);
 /* "consistent", "doubtful", "inconsistent" or, where answers may be flipped, "undecided": neither a metric
  * nor coin tosses explain them much better. The consistency is known. */
 const char *cli_consistency_label(const mel_summary *summary);

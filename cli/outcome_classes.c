@@ -38,7 +38,7 @@ mel_status cli_classes_json(json_t *result, const cli_outcome *o, mel_error *err
 
 /* --- for people --------------------------------------------------------------------------------- */
 
-char *cli_coordinate_name(const mel_layout *layout, char *const *class_name, size_t i)
+char *cli_coordinate_name(const mel_layout *layout, const char *const *class_name, size_t i)
 {
     const size_t k = layout->n_classes;
     if (layout->coordinates == MEL_BINARY)

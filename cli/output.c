@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 static bool errors_as_json;
-static _Thread_local jmp_buf *survivor; /* where to go on in this thread instead of ending; NULL: nowhere */
 
 void cli_expect_json(bool json)
 {
@@ -21,8 +19,6 @@ void cli_expect_json(bool json)
 
 static _Noreturn void out_of_memory(void)
 {
-    if (survivor != NULL)
-        longjmp(*survivor, 1);
     if (errors_as_json)
         (void)puts("{\"error\": {\"code\": \"ENOMEM\", \"message\": \"out of memory\"}}");
     else
@@ -30,16 +26,10 @@ static _Noreturn void out_of_memory(void)
     exit(mel_status_exit_code(MEL_ENOMEM));
 }
 
-mel_status cli_survive(mel_status (*work)(void *user, mel_error *err), void *user, mel_error *err)
+mel_status cli_or_exit(mel_status status)
 {
-    jmp_buf here;
-    mel_status status = MEL_ENOMEM;
-    survivor = &here;
-    if (setjmp(here) == 0)
-        status = work(user, err);
-    else
-        status = cli_fail(err, MEL_ENOMEM, "not enough memory");
-    survivor = NULL;
+    if (status == MEL_ENOMEM)
+        out_of_memory();
     return status;
 }
 
@@ -479,16 +469,6 @@ void cli_warn(const cli_run *run, const char *fmt, ...)
     list_text(run, "warnings", text);
     if (!run->quiet && (!run->json || isatty(STDERR_FILENO)))
         say("melicit: warning: ", text);
-    free(text);
-}
-
-void cli_say(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    char *text = format_list(fmt, args);
-    va_end(args);
-    say("melicit: ", text);
     free(text);
 }
 

@@ -14,10 +14,8 @@ void *cli_regrow(void *block, size_t n, size_t size);
 MEL_PRINTF(1, 2) char *cli_format(const char *fmt, ...);
 /* A text that the library made, NULL when its memory ran out. */
 char *cli_made(char *text);
-/* For what serves others, and must not end because one of them wants too much: gives what work(user) gives,
- * and MEL_ENOMEM when the program's own memory runs out in it. The work is then left in the middle: what it
- * had not handed over to `user` by then is lost. */
-mel_status cli_survive(mel_status (*work)(void *user, mel_error *err), void *user, mel_error *err);
+/* Gives the status, unless it is MEL_ENOMEM. */
+mel_status cli_or_exit(mel_status status);
 /* Say before anything can fail whether errors are wanted as JSON. */
 void cli_expect_json(bool json);
 
@@ -62,9 +60,8 @@ MEL_PRINTF(2, 3) void cli_warn(const cli_run *run, const char *fmt, ...);
  * --quiet, at once when that is a terminal, else after a success (cli_print_notes). */
 MEL_PRINTF(2, 3) void cli_note(cli_run *run, const char *fmt, ...);
 void cli_print_notes(const cli_run *run);
-/* A line on standard error that was asked for. */
-MEL_PRINTF(1, 2) void cli_say(const char *fmt, ...);
-/* How a file was read, for --verbose: such a line, with --json in "read" of the result instead. */
+/* How a file was read, for --verbose: a line on standard error, with --json in "read" of the result instead.
+ */
 void cli_tell_read(const cli_run *run, const char *file, const char *sentence);
 /* Talk: on standard error, only when that is a terminal, and not with --quiet. */
 MEL_PRINTF(2, 3) void cli_talk(const cli_run *run, const char *fmt, ...);

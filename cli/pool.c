@@ -1,6 +1,5 @@
 /* From the columns of a pool to statistics: shares, counts and rates become what the layout is about. */
 #include "pool.h"
-#include "classes.h"
 #include "metric_file.h"
 #include "output.h"
 
@@ -508,7 +507,7 @@ static mel_status read_table(mel_table **out, const char *path, const cli_pool_a
     expecting.expected_names = (const char *const *)name;
     expecting.row_name = "name";
     const mel_status status = mel_table_read(out, path, &expecting, err);
-    cli_names_free(name, expecting.n_expected_names);
+    mel_names_free(name, expecting.n_expected_names);
     return status;
 }
 
@@ -554,7 +553,7 @@ mel_status cli_metric_pool(cli_pool *out, const char *path, const mel_metric *me
                                    .group_name = (const char *const *)group,
                                    .prevalence = prevalence };
     const mel_status status = cli_pool_read(out, path, &about, read, err);
-    cli_names_free(name, layout->n_classes);
-    cli_names_free(group, layout->n_groups > 1 ? layout->n_groups : 0);
+    mel_names_free(name, layout->n_classes);
+    mel_names_free(group, layout->n_groups > 1 ? layout->n_groups : 0);
     return status;
 }

@@ -63,7 +63,7 @@ typedef struct {
     size_t group, truth, said; /* 0-based; group 0 also where there are none */
 } cli_column;
 /* Names that the header of a pool may have which are numbers, or stand next to such: *n texts of the caller's
- * (cli_names_free). */
+ * (mel_names_free). */
 char **cli_pool_names(size_t *n, const cli_pool_about *about);
 /* One for each column of the table. */
 mel_status cli_pool_columns(cli_column *out, const mel_table *table, const cli_pool_about *about,

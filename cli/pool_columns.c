@@ -1,5 +1,4 @@
 /* What the columns of a pool mean, by their names. */
-#include "classes.h"
 #include "output.h"
 #include "pool.h"
 
@@ -33,7 +32,7 @@ static size_t find_class(const char *text, size_t length, const cli_pool_about *
 {
     const size_t n = about->layout.n_classes;
     const char *const *const called[] = { about->class_name, about->label };
-    cli_place_finder *const finder[] = { cli_name_place, cli_column_place };
+    mel_place_finder *const finder[] = { mel_name_place, mel_column_place };
     char *name = cli_format("%.*s", (int)length, text);
     size_t at = n;
     for (size_t f = 0; f < 2; f++)
@@ -154,7 +153,7 @@ static mel_status refuse(const mel_table *table, const char *name, const cli_poo
                          mel_error *err)
 {
     candidates all = list_candidates(about);
-    const char *near = cli_nearest(name, candidate, &all), *const *class = about->class_name;
+    const char *near = mel_nearest(name, candidate, &all), *const *class = about->class_name;
     (void)cli_fail(
         err, MEL_EDATA,
         "%s: column \"%s\" says nothing about a classifier%s%s%s; expected name, n,%s classes (\"%s\") "
@@ -165,7 +164,7 @@ static mel_status refuse(const mel_table *table, const char *name, const cli_poo
                                        "specificity, precision, prevalence,"
                                      : "",
         class[0], class[0], class[1], about -> layout.n_groups > 1 ? ", each as group:name" : "");
-    cli_names_free(all.name, all.n);
+    mel_names_free(all.name, all.n);
     return MEL_EDATA;
 }
 

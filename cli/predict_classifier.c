@@ -1,6 +1,5 @@
 /* melicit predict --classifier: a stored classifier applied to class probabilities. */
 #include "predict_classifier.h"
-#include "columns.h"
 #include "melicit/classify.h"
 #include "output.h"
 #include "prediction_file.h"
@@ -12,7 +11,7 @@
 typedef struct {
     mel_classifier *classifier;
     mel_classifier_parts of; /* lent by the classifier */
-    cli_classes classes;     /* its classes; without "labels" their names stand for them */
+    mel_classes classes;     /* its classes; without "labels" their names stand for them */
     mel_proba proba;
     mel_labels groups;
     prediction_file file;
@@ -22,7 +21,7 @@ typedef struct {
 static void work_clear(work *w)
 {
     mel_classifier_free(w->classifier);
-    cli_classes_clear(&w->classes);
+    mel_classes_clear(&w->classes);
     mel_proba_clear(&w->proba);
     mel_labels_clear(&w->groups);
     prediction_file_abandon(&w->file);
@@ -41,10 +40,11 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
         return MEL_OK;
     mel_table *table = NULL;
     const char *column = NULL;
-    mel_status status =
-        cli_read_column(&table, &column, job->groups, "group", "the name \"group\"", read, err);
+    mel_status status = mel_table_read(&table, job->groups, read, err);
     if (status == MEL_OK)
-        status = cli_take_groups(&w->groups, table, column, c->n_groups, c->group_name, err);
+        status = mel_only_column(&column, table, "group", "the name \"group\"", err);
+    if (status == MEL_OK)
+        status = mel_take_groups(&w->groups, table, column, c->n_groups, c->group_name, err);
     mel_table_free(table);
     if (status == MEL_OK && w->groups.n_rows != w->proba.n_rows)
         status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row",
@@ -75,44 +75,37 @@ static mel_status check_order(const work *w, const cli_classifier_job *job, mel_
 
 static mel_status load(work *w, const char *path, mel_error *err)
 {
-    mel_status status = mel_classifier_load(&w->classifier, path, err);
+    const mel_status status = mel_classifier_load(&w->classifier, path, err);
     if (status != MEL_OK)
         return status;
     w->of = mel_classifier_get(w->classifier);
-    const size_t n = w->of.n_classes;
-    w->decided = cli_alloc_zero(n, sizeof *w->decided);
-    w->classes = (cli_classes){ .n = n, .name = cli_names_copy(n, w->of.class_name) };
-    w->classes.label = cli_names_copy(n, w->of.label != NULL ? w->of.label : w->of.class_name);
-    w->classes.place = cli_alloc_zero(n, sizeof *w->classes.place);
-    size_t *order = cli_alloc_zero(n, sizeof *order);
-    status = mel_sort_class_names(order, n, (const char *const *)w->classes.label, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
-        w->classes.place[order[i]] = i;
-    free(order);
-    return status;
+    w->decided = cli_alloc_zero(w->of.n_classes, sizeof *w->decided);
+    return mel_classes_of_names(&w->classes, w->of.n_classes, w->of.class_name,
+                                w->of.label != NULL ? w->of.label : w->of.class_name, err);
 }
 
 static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job *job, mel_error *err)
 {
-    cli_reader reader = { 0 };
+    mel_reader reader = { 0 };
     mel_status status = load(w, job->classifier, err);
     if (status == MEL_OK)
         status = cli_reader_init(&reader, job->reading, run, err);
-    cli_reader_share(&reader);
     if (status == MEL_OK)
-        status = cli_read_probabilities(&w->proba, job->probs, &w->classes, &reader.options, err);
+        status = mel_reader_share(&reader, err);
+    if (status == MEL_OK)
+        status = mel_proba_read_classes(&w->proba, job->probs, &w->classes, &reader.options, err);
     if (status == MEL_OK && w->proba.n_classes != w->of.n_classes)
         status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu",
                           job->probs, w->proba.n_classes, job->classifier, w->of.n_classes);
     if (status == MEL_OK)
         status = check_order(w, job, err);
     if (status == MEL_OK)
-        status = cli_order_columns(&w->proba, job->probs, job->columns, &w->classes, err);
+        status = mel_proba_order(&w->proba, job->probs, job->columns, &w->classes, err);
     if (status == MEL_OK)
         status = read_groups(w, job, &reader.options, err);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, job->reading, run, err);
-    cli_reader_clear(&reader);
+    mel_reader_clear(&reader);
     return status;
 }
 

@@ -8,7 +8,7 @@ typedef struct {
     const char *classifier, *probs, *columns, *groups, *out;
     bool csv;     /* what is written; else NPY */
     bool chances; /* the probability of each decision instead of a drawn one */
-    const cli_reading *reading;
+    const mel_reading *reading;
 } cli_classifier_job;
 mel_status cli_predict_classifier(cli_run *run, const cli_classifier_job *job, mel_error *err);
 

@@ -53,8 +53,9 @@ static mel_status find_order(prediction_file *file, const prediction_shape *shap
     if (shape->csv)
         return MEL_OK;
     const mel_status status = mel_sort_class_names(file->order, shape->classes, shape->labels, err);
+    file->value = cli_alloc_zero(shape->classes, sizeof *file->value);
     return status != MEL_OK ? status
-                            : cli_class_values_make(&file->values, shape->classes, shape->labels, err);
+                            : mel_class_values(file->value, &file->whole, shape->classes, shape->labels, err);
 }
 
 static void write_header(const prediction_file *file, const prediction_shape *shape)
@@ -62,7 +63,7 @@ static void write_header(const prediction_file *file, const prediction_shape *sh
     FILE *stream = file->out.stream;
     if (!shape->csv) {
         char header[MEL_NPY_START_BYTES];
-        const char *item = shape->decisions && file->values.whole ? "<i8" : "<f8";
+        const char *item = shape->decisions && file->whole ? "<i8" : "<f8";
         const size_t n = mel_npy_start(header, item, shape->rows, shape->decisions ? NULL : &shape->classes);
         (void)fwrite(header, 1, n, stream);
     } else if (shape->decisions) {
@@ -80,7 +81,9 @@ mel_status prediction_file_open(prediction_file *file, const char *path, const p
                                 mel_error *err)
 {
     *file = (prediction_file){ .csv = shape->csv, .classes = shape->classes };
-    file->names = cli_names_copy(shape->classes, shape->names);
+    file->names = mel_names_copy(shape->classes, shape->names);
+    if (file->names == NULL)
+        return cli_fail(err, MEL_ENOMEM, "not enough memory for the names of the classes");
     mel_status status = find_order(file, shape, err);
     if (status == MEL_OK)
         status = cli_out_open(&file->out, path, err);
@@ -117,10 +120,10 @@ mel_status prediction_file_decision(prediction_file *file, uint32_t code, mel_er
     if (file->csv) {
         write_cell(stream, file->names[code]);
         (void)fputc('\n', stream);
-    } else if (file->values.whole) {
-        write_little_endian(stream, (uint64_t)(int64_t)file->values.value[code]);
+    } else if (file->whole) {
+        write_little_endian(stream, (uint64_t)(int64_t)file->value[code]);
     } else {
-        write_double(stream, file->values.value[code]);
+        write_double(stream, file->value[code]);
     }
     return checked(file, err);
 }
@@ -133,8 +136,8 @@ mel_status prediction_file_commit(prediction_file *file, mel_error *err)
 void prediction_file_abandon(prediction_file *file)
 {
     cli_out_abandon(&file->out);
-    cli_names_free(file->names, file->classes);
+    mel_names_free(file->names, file->classes);
     free(file->order);
-    free(file->values.value);
+    free(file->value);
     *file = (prediction_file){ 0 };
 }

@@ -2,7 +2,6 @@
 #ifndef MEL_CLI_PREDICTION_FILE_H
 #define MEL_CLI_PREDICTION_FILE_H
 
-#include "classes.h"
 #include "files.h"
 
 typedef struct {
@@ -17,8 +16,9 @@ typedef struct {
     cli_out out;
     bool csv;
     size_t classes;
-    size_t *order;           /* the class of each column */
-    cli_class_values values; /* what stands for each class as a decision in NPY */
+    size_t *order; /* the class of each column */
+    double *value; /* what stands for each class as a decision in NPY ... */
+    bool whole;    /* ... where all are whole numbers */
     char **names;
 } prediction_file;
 

@@ -71,9 +71,9 @@ static uint64_t whole(const json_t *object, const char *key, uint64_t otherwise)
 }
 
 /* [-1, 0, 1, ...]; freed by the caller. */
-static signed char *read_signs(const json_t *array, const cli_space *space)
+static signed char *read_signs(const json_t *array, const mel_problem *space)
 {
-    mel_layout one = *cli_space_layout(space);
+    mel_layout one = *mel_problem_layout(space);
     one.n_groups = 0;
     const size_t n = mel_layout_size(&one);
     if (!json_is_array(array) || json_array_size(array) != n)
@@ -151,7 +151,7 @@ static mel_status read_prior(mel_session_options *out, cli_session_memory *memor
 
 /* What the session is for, and what was thought likely before it. */
 static mel_status read_purpose(mel_session_options *out, cli_session_memory *memory, const json_t *options,
-                               const cli_space *space, mel_error *err)
+                               const mel_problem *space, mel_error *err)
 {
     const json_t *until = json_object_get(options, "until"), *prior = json_object_get(options, "prior");
     mel_status status = MEL_OK;
@@ -159,7 +159,7 @@ static mel_status read_purpose(mel_session_options *out, cli_session_memory *mem
         status = mel_until_parse(&out->until, word(options, "until"), err);
     if (status == MEL_OK && out->until == MEL_UNTIL_RANK)
         status = read_pool(out, memory, json_object_get(options, "pool"),
-                           mel_layout_size(cli_space_layout(space)), err);
+                           mel_layout_size(mel_problem_layout(space)), err);
     if (status == MEL_OK && prior != NULL)
         status = read_prior(out, memory, prior, err);
     return status;
@@ -190,7 +190,7 @@ static mel_status read_places(mel_session_options *out, cli_session_memory *memo
 }
 
 mel_status cli_session_options(mel_session_options *out, cli_session_memory *memory, const json_t *header,
-                               const char *path, const cli_space *space, mel_error *err)
+                               const char *path, const mel_problem *space, mel_error *err)
 {
     *memory = (cli_session_memory){ .signs = NULL };
     mel_session_options_init(out);
@@ -217,8 +217,8 @@ mel_status cli_session_options(mel_session_options *out, cli_session_memory *mem
     const json_t *p11 = json_object_get(options, "known_p11");
     out->known_p11 = json_is_number(p11) ? json_number_value(p11) : NAN;
     out->seed = whole(header, "seed", 1);
-    out->class_names = (const char *const *)space->class_name;
-    out->group_names = space->n_groups > 1 ? (const char *const *)space->group_name : NULL;
+    out->class_names = space->class_name;
+    out->group_names = space->n_groups > 1 ? space->group_name : NULL;
     memory->signs = read_signs(json_object_get(options, "signs"), space);
     out->signs = memory->signs;
     mel_session_options_settle(out, &space->domain); /* once, headers kept options that nothing reads */
@@ -238,13 +238,12 @@ mel_status cli_session_refuse_data(mel_error *err, mel_status status, const char
 void cli_opened_clear(cli_opened *opened)
 {
     mel_session_free(opened->session);
-    cli_space_clear(&opened->space);
+    mel_problem_free(opened->space);
     json_decref(opened->header);
-    free(opened->held);
     *opened = (cli_opened){ .header = NULL };
 }
 
-mel_status cli_opened_make(cli_opened *out, const char *path, const cli_space_args *given, cli_run *run,
+mel_status cli_opened_make(cli_opened *out, const char *path, const mel_problem_options *given, cli_run *run,
                            mel_error *err)
 {
     *out = (cli_opened){ .header = NULL };
@@ -254,8 +253,8 @@ mel_status cli_opened_make(cli_opened *out, const char *path, const cli_space_ar
     const json_t *seed = json_object_get(out->header, "seed");
     if (json_is_integer(seed)) /* the split of the data depends on it */
         run->seed = (uint64_t)json_integer_value(seed);
-    cli_space_args from_file, other = { 0 };
-    status = cli_space_args_from_json(&from_file, &out->held, json_object_get(out->header, "space"), err);
+    mel_problem_options from_file, other = MEL_PROBLEM_DEFAULTS;
+    status = mel_problem_from_json(&from_file, json_object_get(out->header, "space"), err);
     if (given != NULL) {
         other = *given;
         other.found_radius = from_file.found_radius;
@@ -263,23 +262,24 @@ mel_status cli_opened_make(cli_opened *out, const char *path, const cli_space_ar
     mel_family family = MEL_FAMILY_LINEAR;
     if (status == MEL_OK)
         status = mel_family_parse(&family, word(out->header, "family"), err);
-    const cli_want want = cli_want_of_family(family);
-    const bool replaced = given != NULL && cli_space_given(given);
+    const mel_problem_want want = mel_want_of_family(family);
+    const bool replaced = given != NULL && mel_problem_inputs(given) != 0;
     if (status == MEL_OK)
         status = cli_space_make(&out->space, replaced ? &other : &from_file, &want, run, err);
+    mel_problem_options_clear(&from_file);
     if (status == MEL_EDATA && !replaced)
         return cli_session_refuse_data(err, status, path);
     mel_session_options opt;
     cli_session_memory memory = { 0 };
     if (status == MEL_OK)
-        status = cli_session_options(&opt, &memory, out->header, path, &out->space, err);
+        status = cli_session_options(&opt, &memory, out->header, path, out->space, err);
     if (status == MEL_OK)
-        status = cli_session_open(&out->session, &out->space, &opt, path, true, err);
+        status = cli_session_open(&out->session, out->space, &opt, path, true, err);
     cli_session_memory_clear(&memory);
     return status;
 }
 
-mel_status cli_session_open(mel_session **out, const cli_space *space, const mel_session_options *opt,
+mel_status cli_session_open(mel_session **out, const mel_problem *space, const mel_session_options *opt,
                             const char *path, bool read_only, mel_error *err)
 {
     json_t *object = cli_paths_for_session(space->description, path);
@@ -311,16 +311,15 @@ static mel_status write_text(const char *path, const char *text, mel_error *err)
     return cli_out_commit(&out, err);
 }
 
-mel_status cli_session_report(mel_session *session, const cli_space *space, mel_report_options *opt,
+mel_status cli_session_report(mel_session *session, const mel_problem *space, mel_report_options *opt,
                               const char *path, mel_error *err)
 {
-    char *typed = cli_space_typed(space->description);
     const char *table = json_string_value(json_object_get(space->description, "table"));
     char *data =
         table != NULL
             ? cli_format("%s: part of the rows trained a logistic regression, the others measured it.", table)
             : NULL;
-    opt->space_options = typed;
+    opt->space_options = space->typed;
     opt->rows = space->n_rows;
     opt->data = data;
     char *html = NULL;
@@ -329,6 +328,5 @@ mel_status cli_session_report(mel_session *session, const cli_space *space, mel_
         status = write_text(path, html, err);
     free(html);
     free(data);
-    free(typed);
     return status;
 }

@@ -18,26 +18,25 @@ void cli_session_memory_clear(cli_session_memory *memory);
 /* The options that a file's header was written with, and a budget for all answers in it; names are the
  * space's, the memory is for the caller to clear, on failure too. */
 mel_status cli_session_options(mel_session_options *out, cli_session_memory *memory, const json_t *header,
-                               const char *path, const cli_space *space, mel_error *err);
+                               const char *path, const mel_problem *space, mel_error *err);
 /* Says of data that could not be read that a session file is about it; returns the status. */
 mel_status cli_session_refuse_data(mel_error *err, mel_status status, const char *path);
 /* A session file with the space that it is about, as its header says. */
 typedef struct {
     json_t *header;
-    const char **held;
-    cli_space space;
+    mel_problem *space;
     mel_session *session;
 } cli_opened;
 /* Opens it for reading; `given` replaces the header's space where it says one (NULL: none). To be cleared on
  * failure too. */
-mel_status cli_opened_make(cli_opened *out, const char *path, const cli_space_args *given, cli_run *run,
+mel_status cli_opened_make(cli_opened *out, const char *path, const mel_problem_options *given, cli_run *run,
                            mel_error *err);
 void cli_opened_clear(cli_opened *opened);
 /* read_only: for looking at a session that may be under way. */
-mel_status cli_session_open(mel_session **out, const cli_space *space, const mel_session_options *opt,
+mel_status cli_session_open(mel_session **out, const mel_problem *space, const mel_session_options *opt,
                             const char *path, bool read_only, mel_error *err);
 /* Writes the HTML report; what the options leave out comes from the space. */
-mel_status cli_session_report(mel_session *session, const cli_space *space, mel_report_options *opt,
+mel_status cli_session_report(mel_session *session, const mel_problem *space, mel_report_options *opt,
                               const char *path, mel_error *err);
 
 #endif

@@ -70,10 +70,10 @@ static mel_status measure_radius(cli_asked *asked, const mel_space *space, mel_r
     return status;
 }
 
-mel_status cli_classes_measure(cli_asked *asked, const cli_space *space, mel_radius_method method,
+mel_status cli_classes_measure(cli_asked *asked, const mel_problem *space, mel_radius_method method,
                                const cli_run *run, mel_error *err)
 {
-    const mel_layout *layout = cli_space_layout(space);
+    const mel_layout *layout = mel_problem_layout(space);
     const size_t n = mel_layout_size(layout);
     mel_status status = MEL_OK;
     if (space->space == NULL && (asked->point != NULL || asked->direction != NULL))
@@ -100,7 +100,7 @@ mel_status cli_classes_measure(cli_asked *asked, const cli_space *space, mel_rad
 
 /* --- for programs ------------------------------------------------------------------------------- */
 
-static json_t *names_json(size_t n, char *const *name)
+static json_t *names_json(size_t n, const char *const *name)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < n; i++)
@@ -171,7 +171,7 @@ static json_t *ball_centre_json(const mel_ball *ball)
     return array;
 }
 
-static void fill_measured(json_t *result, const cli_space *space)
+static void fill_measured(json_t *result, const mel_problem *space)
 {
     const mel_layout *layout = mel_space_layout(space->space);
     const size_t n = mel_space_size(space->space);
@@ -187,9 +187,9 @@ static void fill_measured(json_t *result, const cli_space *space)
     free(centre);
 }
 
-void cli_classes_fill(json_t *result, const cli_space *space, const cli_asked *asked)
+void cli_classes_fill(json_t *result, const mel_problem *space, const cli_asked *asked)
 {
-    const mel_layout *layout = cli_space_layout(space);
+    const mel_layout *layout = mel_problem_layout(space);
     const size_t groups = layout->n_groups > 1 ? layout->n_groups : 1;
     cli_put(result, "classes", names_json(space->n_classes, space->class_name));
     cli_put(result, "groups", names_json(layout->n_groups > 1 ? space->n_groups : 0, space->group_name));
@@ -214,9 +214,9 @@ void cli_classes_fill(json_t *result, const cli_space *space, const cli_asked *a
 
 /* --- for people --------------------------------------------------------------------------------- */
 
-static void print_what(const cli_space *space)
+static void print_what(const mel_problem *space)
 {
-    const mel_layout *layout = cli_space_layout(space);
+    const mel_layout *layout = mel_problem_layout(space);
     char rows[CLI_COUNT_SIZE];
     cli_heading("What is achievable");
     if (space->space == NULL)
@@ -235,7 +235,7 @@ static void print_what(const cli_space *space)
     cli_print("\n\n");
 }
 
-static void print_classes(const cli_space *space)
+static void print_classes(const mel_problem *space)
 {
     const char *const headers[] = { "class", "share" };
     const double *share = mel_space_class_share(space->space);
@@ -305,7 +305,7 @@ static void print_segment(const cli_asked *asked)
     free(b);
 }
 
-void cli_classes_print(const cli_space *space, const cli_asked *asked)
+void cli_classes_print(const mel_problem *space, const cli_asked *asked)
 {
     print_what(space);
     if (space->space != NULL)

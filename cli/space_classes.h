@@ -23,9 +23,9 @@ void cli_asked_clear(cli_asked *asked);
 mel_status cli_check_size(const char *option, size_t n, const mel_layout *layout, mel_error *err);
 
 /* Finds the answers; without a point and a direction it measures the ball. */
-mel_status cli_classes_measure(cli_asked *asked, const cli_space *space, mel_radius_method method,
+mel_status cli_classes_measure(cli_asked *asked, const mel_problem *space, mel_radius_method method,
                                const cli_run *run, mel_error *err);
-void cli_classes_fill(json_t *result, const cli_space *space, const cli_asked *asked);
-void cli_classes_print(const cli_space *space, const cli_asked *asked);
+void cli_classes_fill(json_t *result, const mel_problem *space, const cli_asked *asked);
+void cli_classes_print(const mel_problem *space, const cli_asked *asked);
 
 #endif

@@ -22,7 +22,7 @@ static mel_status write_svg(const char *path, const char *svg, mel_error *err)
 
 /* --- one face ----------------------------------------------------------------------------------- */
 
-static size_t staircase(mel_point *out, const cli_space *space)
+static size_t staircase(mel_point *out, const mel_problem *space)
 {
     const mel_face *raw = space->sample != NULL ? space->sample : space->face;
     if (space->n_rows == 0)
@@ -36,7 +36,7 @@ static size_t staircase(mel_point *out, const cli_space *space)
     return STEPS;
 }
 
-static mel_status draw_face(char **svg, const cli_space *space, mel_error *err)
+static mel_status draw_face(char **svg, const mel_problem *space, mel_error *err)
 {
     mel_feasible_plot plot;
     mel_feasible_plot_init(&plot);
@@ -68,7 +68,8 @@ static double height_of(const char *svg)
 }
 
 /* The face of two classes as a drawing of its own, with a title that names them. */
-static mel_status draw_panel(char **svg, const cli_space *space, size_t first, size_t second, mel_error *err)
+static mel_status draw_panel(char **svg, const mel_problem *space, size_t first, size_t second,
+                             mel_error *err)
 {
     char *id = cli_format("face-%zu-%zu", first + 1, second + 1);
     char *heading = cli_format("%s or %s", space->class_name[first], space->class_name[second]);
@@ -110,7 +111,7 @@ static char *placed(char *grid, const char *svg, size_t column, double top)
     return joined(grid, svg + sizeof opening - 1);
 }
 
-static mel_status draw_rows(char **panels, double *height, const cli_space *space, mel_error *err)
+static mel_status draw_rows(char **panels, double *height, const mel_problem *space, mel_error *err)
 {
     const size_t k = space->n_classes;
     mel_status status = MEL_OK;
@@ -130,7 +131,7 @@ static mel_status draw_rows(char **panels, double *height, const cli_space *spac
     return status;
 }
 
-static mel_status draw_grid(char **svg, const cli_space *space, mel_error *err)
+static mel_status draw_grid(char **svg, const mel_problem *space, mel_error *err)
 {
     const size_t k = space->n_classes, width = (k - 1) * (PANEL + GAP);
     if (space->space == NULL || mel_space_layout(space->space)->n_groups > 1)
@@ -155,7 +156,7 @@ static mel_status draw_grid(char **svg, const cli_space *space, mel_error *err)
     return status;
 }
 
-mel_status cli_space_plot(const cli_space *space, const char *path, mel_error *err)
+mel_status cli_space_plot(const mel_problem *space, const char *path, mel_error *err)
 {
     char *svg = NULL;
     mel_status status = space->face != NULL ? draw_face(&svg, space, err) : draw_grid(&svg, space, err);

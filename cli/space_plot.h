@@ -5,6 +5,6 @@
 #include "space_args.h"
 
 /* The planar face, or the two-class faces of a space without groups, side by side. */
-mel_status cli_space_plot(const cli_space *space, const char *path, mel_error *err);
+mel_status cli_space_plot(const mel_problem *space, const char *path, mel_error *err);
 
 #endif

@@ -33,7 +33,7 @@ static double share(size_t some, size_t all)
 
 static void count(counts *out, const train_report *r)
 {
-    const cli_part *train = &r->parts[CLI_TRAIN], *test = &r->parts[CLI_TEST];
+    const mel_dataset_part *train = &r->parts[MEL_PART_TRAIN], *test = &r->parts[MEL_PART_TEST];
     const size_t k = r->dataset->labels.n_classes;
     *out = (counts){ .n = test->n, .k = k, .auc = NAN };
     out->log_loss = mel_log_loss(test->n, k, r->probs, test->y, test->weight);
@@ -78,7 +78,7 @@ static size_t true_rows(const counts *c, size_t class)
 /* The rows of one group in the test part, counted at the most probable class. */
 static size_t *group_confusion(const train_report *r, uint32_t group)
 {
-    const cli_part *test = &r->parts[CLI_TEST];
+    const mel_dataset_part *test = &r->parts[MEL_PART_TEST];
     const size_t k = r->dataset->labels.n_classes;
     size_t *confusion = cli_alloc_zero(k * k, sizeof *confusion);
     for (size_t i = 0; i < test->n; i++)
@@ -185,14 +185,14 @@ static json_t *fit_as_json(const mel_fit_report *fit)
 
 void train_report_json(json_t *result, const train_report *r)
 {
-    const cli_part *train = &r->parts[CLI_TRAIN], *test = &r->parts[CLI_TEST];
+    const mel_dataset_part *train = &r->parts[MEL_PART_TRAIN], *test = &r->parts[MEL_PART_TEST];
     const mel_labels *labels = &r->dataset->labels;
     json_t *training = json_object(), *calibration = json_object();
     cli_put(training, "rows", cli_json_count(train->n));
     cli_put(training, "log_loss", cli_json_number(r->fit->log_loss));
     cli_put(training, "imputed", cli_json_count(train->x.imputed));
     cli_put(calibration, "kind", cli_json_text(calibration_names[mel_model_calibration(r->model)]));
-    cli_put(calibration, "rows", cli_json_count(r->parts[CLI_CALIBRATE].n));
+    cli_put(calibration, "rows", cli_json_count(r->parts[MEL_PART_CALIBRATE].n));
     cli_put(calibration, "temperature", cli_json_number(mel_model_temperature(r->model)));
     cli_put(result, "data", cli_json_text(r->args->data));
     cli_put(result, "rows", cli_json_count(r->dataset->n_rows));
@@ -229,11 +229,11 @@ static void free_names(char **name)
 static void print_parts(const train_report *r)
 {
     char n[CLI_COUNT_SIZE];
-    cli_print("  %s rows train", cli_count(n, r->parts[CLI_TRAIN].n));
-    if (r->parts[CLI_CALIBRATE].n != 0)
-        cli_print(", %s calibrate", cli_count(n, r->parts[CLI_CALIBRATE].n));
-    if (r->parts[CLI_TEST].n != 0)
-        cli_print(", %s are held out and measure", cli_count(n, r->parts[CLI_TEST].n));
+    cli_print("  %s rows train", cli_count(n, r->parts[MEL_PART_TRAIN].n));
+    if (r->parts[MEL_PART_CALIBRATE].n != 0)
+        cli_print(", %s calibrate", cli_count(n, r->parts[MEL_PART_CALIBRATE].n));
+    if (r->parts[MEL_PART_TEST].n != 0)
+        cli_print(", %s are held out and measure", cli_count(n, r->parts[MEL_PART_TEST].n));
     cli_print("\n\n");
 }
 
@@ -411,7 +411,7 @@ void train_report_text(const train_report *r)
     char **name = short_names(&r->dataset->labels);
     print_data(r, name);
     print_fit(r);
-    if (r->parts[CLI_TEST].n != 0) {
+    if (r->parts[MEL_PART_TEST].n != 0) {
         counts c;
         count(&c, r);
         print_test(&c, name);

@@ -6,9 +6,9 @@
 #include "melicit/model.h"
 
 typedef struct {
-    const cli_dataset *dataset;
-    const cli_dataset_args *args;
-    const cli_part *parts; /* CLI_PARTS of them */
+    const mel_dataset *dataset;
+    const mel_dataset_options *args;
+    const mel_dataset_part *parts; /* MEL_DATASET_PARTS of them */
     const mel_model *model;
     const mel_fit_report *fit;
     const double *probs; /* of the test part; NULL when nothing was held out */

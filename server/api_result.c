@@ -53,7 +53,7 @@ static mel_status report_text(char **out, mel_flow *flow, mel_error *err)
     opt.missed = mel_json_string(mistakes, "missed");
     opt.false_alarm = mel_json_string(mistakes, "false_alarm");
     opt.people = mel_json_string(words, "people");
-    opt.rows = mel_flow_problem(flow)->rows;
+    opt.rows = mel_flow_problem(flow)->n_rows;
     opt.space_options = mel_flow_problem(flow)->typed;
     return mel_report_session(out, mel_flow_session(flow), &opt, err);
 }

@@ -8,16 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-mel_status mel_cache_new(mel_cache **out, mel_store *store, mel_problem_maker maker, void *user,
-                         mel_error *err)
+mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *folders, mel_error *err)
 {
     mel_cache *cache = mel_alloc_zero(1, sizeof *cache);
     *out = cache;
     if (cache == NULL)
         return mel_fail_memory(err, "the server's memory of studies");
     cache->store = store;
-    cache->maker = maker;
-    cache->user = user;
+    cache->folders = folders;
     pthread_mutex_init(&cache->lock, NULL);
     pthread_cond_init(&cache->changed, NULL);
     return MEL_OK;

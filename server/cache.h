@@ -8,9 +8,8 @@
 size_t mel_text_hash(const char *text);
 
 typedef struct mel_cache mel_cache;
-/* store and user must outlive the cache. */
-mel_status mel_cache_new(mel_cache **out, mel_store *store, mel_problem_maker maker, void *user,
-                         mel_error *err);
+/* store and folders (where data sets are, as in mel_resources) must outlive the cache. */
+mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *folders, mel_error *err);
 void mel_cache_free(mel_cache *cache);
 
 /* Too much heavy work is under way: the same call succeeds in a moment. No other failure here has this

@@ -42,17 +42,16 @@ typedef struct {
 
 struct mel_cache {
     mel_store *store;
-    mel_problem_maker maker;
-    void *user;
+    const char *const *folders;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     mel_problem_entry *problems;
     mel_participant_entry *bucket[MEL_PARTICIPANT_BUCKETS];
     mel_participant_entry *newest, *oldest;
-    size_t n_idle, n_problems;
-    size_t workers;           /* 0: no limits */
-    size_t n_making, n_stuck; /* callers who do heavy work; who do it or wait for it */
-    uint64_t clock;           /* ticks when a problem is used */
+    size_t n_idle, n_problems, n_made; /* problems: in memory, ever made */
+    size_t workers;                    /* 0: no limits */
+    size_t n_making, n_stuck;          /* callers who do heavy work; who do it or wait for it */
+    uint64_t clock;                    /* ticks when a problem is used */
     /* By a hash of the subject; in each bucket the newest first. */
     mel_memo memos[MEL_MEMO_BUCKETS][MEL_BUCKET_MEMOS];
 };

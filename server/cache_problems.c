@@ -18,8 +18,7 @@ static void drop_problem(mel_cache *cache, mel_problem_entry *gone)
         at = &(*at)->next;
     *at = gone->next;
     cache->n_problems--;
-    if (gone->problem != NULL)
-        gone->problem->free(gone->problem);
+    mel_problem_free(gone->problem);
     free(gone->key);
     free(gone);
 }
@@ -61,6 +60,29 @@ static mel_problem_entry *find_problem(const mel_cache *cache, const char *key)
     return entry;
 }
 
+static mel_status fetch_upload(void **bytes, size_t *n, void *user, const char *name, mel_error *err)
+{
+    const mel_cache *cache = user;
+    return mel_store_get(bytes, n, cache->store, name, err);
+}
+
+/* From the data that the study names; needs no lock. */
+static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_study *study, mel_error *err)
+{
+    mel_problem_options opt;
+    mel_status status = mel_problem_from_json(&opt, study->space, err);
+    if (status != MEL_OK)
+        return status;
+    const mel_problem_want want = mel_want_of_family(study->options.family);
+    opt.seed = study->options.seed;
+    opt.resources = (mel_resources){
+        .threads = 1, .folders = cache->folders, .fetch = fetch_upload, .fetch_user = cache
+    };
+    status = mel_problem_make(out, &opt, &want, err);
+    mel_problem_options_clear(&opt);
+    return status;
+}
+
 /* Makes a new entry; the lock is held before and after, not meanwhile. Takes the key over. */
 static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
                                mel_error *err)
@@ -77,13 +99,13 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     cache->n_making++;
     cache->n_stuck++;
     pthread_mutex_unlock(&cache->lock);
-    const mel_status status = cache->maker(&entry->problem, cache->user, study->space, study->options.family,
-                                           study->options.seed, err);
+    const mel_status status = read_problem(&entry->problem, cache, study, err);
     pthread_mutex_lock(&cache->lock);
     cache->n_making--;
     cache->n_stuck--;
     entry->making = false;
     pthread_cond_broadcast(&cache->changed);
+    cache->n_made += status == MEL_OK;
     if (status == MEL_OK)
         *out = entry;
     else

@@ -2,7 +2,7 @@
 #ifndef MEL_SERVER_FLOW_H
 #define MEL_SERVER_FLOW_H
 
-#include "problem.h"
+#include "melicit/elicit.h"
 #include "study.h"
 
 typedef struct mel_flow mel_flow;

@@ -34,18 +34,14 @@ static mel_status fewer_mistakes(mel_reply *reply, void *user, const mel_questio
     return MEL_OK;
 }
 
-/* place[i]: where the metric has the class (or group) called name[i]; false unless each is there. */
-static bool find_names(size_t *place, size_t n, const char *const *name, const mel_metric *metric,
-                       const char *(*own)(const mel_metric *metric, size_t i))
+/* place[i]: where the metric has the class (or group) called name[i]; false unless each is there. `names` has
+ * room for n. */
+static bool find_names(size_t *place, const char **names, size_t n, const char *const *name,
+                       const mel_metric *metric, const char *(*own)(const mel_metric *metric, size_t i))
 {
-    for (size_t i = 0; i < n; i++) {
-        place[i] = 0;
-        while (place[i] < n && strcmp(own(metric, place[i]), name[i]) != 0)
-            place[i]++;
-        if (place[i] == n)
-            return false;
-    }
-    return true;
+    for (size_t i = 0; i < n; i++)
+        names[i] = own(metric, i);
+    return mel_name_places(place, n, name, names, mel_name_place);
 }
 
 /* The metric in the order of the problem's classes and groups, which must have the same names. */
@@ -54,20 +50,22 @@ static mel_status match_names(mel_metric **metric, const mel_problem *problem, m
     const mel_layout *layout = mel_metric_layout(*metric);
     const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 0;
     size_t *at = calloc(k + m, sizeof *at);
-    if (at == NULL)
-        return mel_fail(err, MEL_ENOMEM, "not enough memory for a metric");
+    const char **names = calloc(k + m, sizeof *names);
     mel_status status = MEL_OK;
-    if (!find_names(at, k, problem->class_name, *metric, mel_metric_class_name))
+    if (at == NULL || names == NULL)
+        status = mel_fail(err, MEL_ENOMEM, "not enough memory for a metric");
+    else if (!find_names(at, names, k, problem->class_name, *metric, mel_metric_class_name))
         status =
             mel_fail(err, MEL_EINVAL, "metric: its classes are not called as the study's, \"%s\", \"%s\"%s",
                      problem->class_name[0], problem->class_name[1], k > 2 ? ", ..." : "");
-    else if (m > 0 && !find_names(at + k, m, problem->group_name, *metric, mel_metric_group_name))
+    else if (m > 0 && !find_names(at + k, names, m, problem->group_name, *metric, mel_metric_group_name))
         status =
             mel_fail(err, MEL_EINVAL, "metric: its groups are not called as the study's, \"%s\", \"%s\"%s",
                      problem->group_name[0], problem->group_name[1], m > 2 ? ", ..." : "");
     mel_metric *moved = NULL;
     if (status == MEL_OK)
         status = mel_metric_reorder(&moved, *metric, at, m > 0 ? at + k : NULL, err);
+    free(names);
     free(at);
     if (status != MEL_OK)
         return status;

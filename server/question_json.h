@@ -2,7 +2,7 @@
 #ifndef MEL_SERVER_QUESTION_JSON_H
 #define MEL_SERVER_QUESTION_JSON_H
 
-#include "problem.h"
+#include "melicit/elicit.h"
 
 /* A QUESTION of docs/http-api.md; swapped: the session's B is shown on the left. people 0: chosen. words may
  * be NULL. NULL with err when it cannot be made. */

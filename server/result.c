@@ -182,7 +182,7 @@ static json_t *pair_json(mel_point point)
 /* Statements about the data at hand come from the face as it was measured, not from the smoothed one. */
 static const mel_face *measured_face(const finding *f)
 {
-    return f->problem->measured != NULL ? f->problem->measured : f->problem->domain.face;
+    return f->problem->sample != NULL ? f->problem->sample : f->problem->domain.face;
 }
 
 static mel_status find_best(mel_point *out, const finding *f, mel_error *err)

@@ -42,7 +42,7 @@ static mel_status find_key(mel_app *app, mel_error *err)
     return status;
 }
 
-mel_status mel_app_init(mel_app *app, mel_store *store, mel_problem_maker maker, void *user, mel_error *err)
+mel_status mel_app_init(mel_app *app, mel_store *store, const char *const *folders, mel_error *err)
 {
     *app = (mel_app){ .store = store };
     pthread_mutex_init(&app->lock, NULL);
@@ -51,7 +51,7 @@ mel_status mel_app_init(mel_app *app, mel_store *store, mel_problem_maker maker,
     mel_status status = find_key(app, err);
     if (status == MEL_OK)
         status = mel_manage_prepare(store, err);
-    return status == MEL_OK ? mel_cache_new(&app->cache, store, maker, user, err) : status;
+    return status == MEL_OK ? mel_cache_new(&app->cache, store, folders, err) : status;
 }
 
 void mel_app_clear(mel_app *app)
@@ -110,7 +110,7 @@ static mel_status check_url(char **out, const char *url, mel_error *err)
 
 static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
 {
-    mel_status status = mel_app_init(&server->app, opt->store, opt->maker, opt->user, err);
+    mel_status status = mel_app_init(&server->app, opt->store, opt->folders, err);
     if (status == MEL_OK)
         status = check_url(&server->public_url, opt->public_url, err);
     server->app.public_url = server->public_url;

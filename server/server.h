@@ -7,18 +7,17 @@
 typedef struct {
     size_t struct_size;
     mel_http_options http;
-    const char *public_url; /* what browsers see, "https://study.example.org"; NULL: as requests say */
-    mel_store *store;       /* must outlive the server */
-    mel_problem_maker maker;
-    void *user;             /* the maker's */
-    const json_t *datasets; /* what /api/datasets lists; must outlive the server */
-    int64_t upload_room;    /* bytes that uploads may take in the store; 2 GiB */
+    const char *public_url;     /* what browsers see, "https://study.example.org"; NULL: as requests say */
+    mel_store *store;           /* must outlive the server */
+    const char *const *folders; /* where data sets are, as in mel_resources; must outlive the server */
+    const json_t *datasets;     /* what /api/datasets lists; must outlive the server */
+    int64_t upload_room;        /* bytes that uploads may take in the store; 2 GiB */
 } mel_server_options;
 void mel_server_options_init(mel_server_options *opt);
 
 /* The application without HTTP: the hash key of the store and the cache. Cleared with mel_app_clear, on
  * failure too. */
-mel_status mel_app_init(mel_app *app, mel_store *store, mel_problem_maker maker, void *user, mel_error *err);
+mel_status mel_app_init(mel_app *app, mel_store *store, const char *const *folders, mel_error *err);
 void mel_app_clear(mel_app *app);
 
 typedef struct mel_server mel_server;

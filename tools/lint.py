@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["base", "data", "model", "space", "metric", "oracle", "elicit", "optimise", "classify", "rank", "report"]
-STRANGERS = {("space", "metric"), ("metric", "space")}
+ROOMS = ["base", "data", "model", "space", "problem", "metric", "oracle", "elicit", "classify", "rank", "outcome", "report"]
+STRANGERS = {("metric", "space"), ("metric", "problem")}
 PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("
 SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"

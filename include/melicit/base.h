@@ -66,6 +66,9 @@ typedef struct {
 MEL_API const char *mel_nearest(const char *word, const char *(*candidate)(const void *user, size_t i),
                                 const void *user);
 
+/* "1,2.5,-3e4" as *n finite decimal numbers, to be freed. MEL_EINVAL for any other text. */
+MEL_API mel_status mel_parse_numbers(double **out, size_t *n, const char *text, mel_error *err);
+
 /* PCG64 (XSL-RR 128/64), the bit generator of NumPy's numpy.random.PCG64: the same 128-bit state
  * and increment give the same 64-bit outputs. Plain data: copy it to fork a stream. */
 typedef struct {

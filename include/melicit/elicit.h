@@ -7,7 +7,7 @@
 #define MELICIT_ELICIT_H
 
 #include "melicit/oracle.h"
-#include "melicit/space.h"
+#include "melicit/problem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -132,16 +132,9 @@ typedef struct {
     bool read_only; /* look at a log that exists: no lock, no repair; telling is refused (MEL_ESTATE) */
 } mel_identity;
 
-/* What questions are about: exactly one of these, lent, which must outlive the session.
- * face: two classes; linear and linear-fractional metrics of (TP, TN).
- * space: its two-class faces; diagonal linear, diagonal linear-fractional and monotone metrics.
- * ball: points of the ball; linear, linear-fractional, quadratic and polynomial metrics of off-diagonal
- * (or binary) statistics, diagonal linear ones of diagonal statistics, fair ones with groups. */
-typedef struct {
-    const mel_face *face;
-    const mel_space *space;
-    const mel_ball *ball;
-} mel_domain;
+/* What questions about metrics of a family need of a problem. */
+MEL_API mel_problem_want mel_want_of_family(mel_family family);
+
 /* New sessions refuse boundary, per_round, cycles, first_angle_first, tournament, lfpm and known_p11 where
  * nothing reads them; earlier versions ignored them, and wrote them into session files. This resets to their
  * defaults those that a session of this strategy and family does not read on this domain, so that such a file

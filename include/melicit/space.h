@@ -194,6 +194,17 @@ MEL_API const double *mel_ball_centre(const mel_ball *ball);
 MEL_API const double *mel_ball_class_share(const mel_ball *ball); /* NULL: unknown */
 MEL_API const double *mel_ball_prevalence(const mel_ball *ball);  /* NULL: without groups */
 
+/* What questions are about: exactly one of these, lent, which must outlive the session.
+ * face: two classes; linear and linear-fractional metrics of (TP, TN).
+ * space: its two-class faces; diagonal linear, diagonal linear-fractional and monotone metrics.
+ * ball: points of the ball; linear, linear-fractional, quadratic and polynomial metrics of off-diagonal
+ * (or binary) statistics, diagonal linear ones of diagonal statistics, fair ones with groups. */
+typedef struct {
+    const mel_face *face;
+    const mel_space *space;
+    const mel_ball *ball;
+} mel_domain;
+
 #ifdef __cplusplus
 }
 #endif

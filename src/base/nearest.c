@@ -46,5 +46,6 @@ const char *mel_nearest(const char *word, const char *(*candidate)(const void *u
             best = name;
         }
     }
-    return best;
+    const bool number = best != NULL && best[strspn(best, "0123456789+-.eE")] == '\0';
+    return number ? NULL : best; /* of a number nothing else is a misspelling */
 }

@@ -24,6 +24,10 @@ struct mel_model {
     double l2;
 };
 
+/* mel_proba_read for a table that was read with these options. */
+mel_status mel_proba_of_table(mel_proba *out, const mel_table *table, const mel_read_options *opt,
+                              mel_error *err);
+
 /* Zero coefficients, classes named "0", "1", ...; n_classes >= 2. */
 mel_status mel_model_new(mel_model **out, size_t n_classes, size_t n_features, mel_error *err);
 

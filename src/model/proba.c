@@ -166,29 +166,36 @@ static mel_status report(const mel_notes *notes, const mel_table *table, const m
     return MEL_OK;
 }
 
-mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err)
+mel_status mel_proba_of_table(mel_proba *out, const mel_table *table, const mel_read_options *opt,
+                              mel_error *err)
 {
-    mel_table *table = NULL;
     mel_proba proba = { 0 };
     mel_notes notes = { 0 };
-    mel_read_options options;
-    mel_status status = mel_read_options_take(&options, opt, err);
-    if (status == MEL_OK)
-        status = mel_table_read(&table, path, &options, err);
-    if (status == MEL_OK)
-        status = check_table(table, err);
+    mel_status status = check_table(table, err);
     if (status == MEL_OK)
         status = take_values(&proba, table, &notes, err);
     if (status == MEL_OK)
         status = take_names(&proba, table, err);
     if (status == MEL_OK)
-        status = report(&notes, table, &options, err);
+        status = report(&notes, table, opt, err);
     mel_notes_clear(&notes);
-    mel_table_free(table);
     if (status != MEL_OK) {
         mel_proba_clear(&proba);
         return status;
     }
     *out = proba;
     return MEL_OK;
+}
+
+mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err)
+{
+    mel_table *table = NULL;
+    mel_read_options options;
+    mel_status status = mel_read_options_take(&options, opt, err);
+    if (status == MEL_OK)
+        status = mel_table_read(&table, path, &options, err);
+    if (status == MEL_OK)
+        status = mel_proba_of_table(out, table, &options, err);
+    mel_table_free(table);
+    return status;
 }

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (mel_study_parse(&study, text, n, &err) != MEL_OK)
         return 0;
     study->options.max_questions = study->options.max_questions < 8 ? study->options.max_questions : 8;
-    if (test_make_problem(&problem, NULL, study->space, study->options.family, 1, &err) == MEL_OK &&
+    if (test_make_problem(&problem, study, &err) == MEL_OK &&
         mel_flow_new(&flow, study, problem, 1, &err) == MEL_OK)
         for (size_t sent = 0; end != NULL && sent < MOST_VALUES && end < text + size; sent++) {
             const char *line = end + 1, *next = memchr(line, '\n', (size_t)(text + size - line));
@@ -42,8 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             send(flow, line, next != NULL ? (size_t)(next - line) : (size_t)(text + size - line));
         }
     mel_flow_free(flow);
-    if (problem != NULL)
-        problem->free(problem);
+    mel_problem_free(problem);
     mel_study_free(study);
     return 0;
 }

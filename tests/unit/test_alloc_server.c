@@ -82,9 +82,9 @@ static void run_on(const char *text, const char *what, mel_status (*work)(void *
     world w = { 0 };
     mel_error err;
     assert_ok(mel_study_parse(&w.study, text, strlen(text), &err), &err);
-    assert_ok(test_make_problem(&w.problem, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
+    assert_ok(test_make_problem(&w.problem, w.study, &err), &err);
     test_each_allocation(what, work, &w);
-    w.problem->free(w.problem);
+    mel_problem_free(w.problem);
     mel_study_free(w.study);
 }
 
@@ -94,11 +94,12 @@ static void test_way(void **state)
     run_on(test_study_text, "a participant", walk);
 }
 
-static const char short_study[] = "{\"format\": \"melicit-study\", \"version\": 1, \"title\": \"t\", "
-                                  "\"space\": {\"population\": \"made up\"}, "
-                                  "\"elicitation\": {\"max_questions\": 2}, \"phases\": [{\"kind\": "
-                                  "\"elicitation\"}, {\"kind\": \"result\"}, "
-                                  "{\"kind\": \"done\", \"title\": \"d\"}]}";
+static const char short_study[] =
+    "{\"format\": \"melicit-study\", \"version\": 1, \"title\": \"t\", "
+    "\"space\": {\"population\": \"logistic:a=5,b=0.7\", \"classes\": [\"healthy\", \"cancer\"]}, "
+    "\"elicitation\": {\"max_questions\": 2}, \"phases\": [{\"kind\": "
+    "\"elicitation\"}, {\"kind\": \"result\"}, "
+    "{\"kind\": \"done\", \"title\": \"d\"}]}";
 
 static void test_result(void **state)
 {
@@ -141,7 +142,7 @@ static void set_up_study(open_study *h)
     mel_error err;
     mel_store *store = test_store_open(test_store_file("alloc.db"));
     h->labels = json_pack("[s, s]", "p01", "p02");
-    assert_ok(mel_app_init(&h->app, store, test_make_problem, NULL, &err), &err);
+    assert_ok(mel_app_init(&h->app, store, NULL, &err), &err);
     assert_ok(mel_manage_create(h->study, store, h->app.cache, short_study, &err), &err);
 }
 

@@ -3,6 +3,7 @@
 #include "support/server/problem.h"
 #include "support/server/store.h"
 
+#include "server/cache_internal.h"
 #include "server/export.h"
 #include "server/manage.h"
 #include "server/server.h"
@@ -16,7 +17,6 @@
 typedef struct {
     mel_store *store;
     mel_app app;
-    size_t made; /* problems */
     char study[MEL_ID_TEXT];
 } world;
 
@@ -25,7 +25,7 @@ static int set_up(void **state)
     static world w;
     mel_error err;
     w = (world){ .store = test_store_open(test_fresh_url()) };
-    assert_ok(mel_app_init(&w.app, w.store, test_make_problem, &w.made, &err), &err);
+    assert_ok(mel_app_init(&w.app, w.store, NULL, &err), &err);
     assert_ok(mel_manage_create(w.study, w.store, w.app.cache, test_study_text, &err), &err);
     *state = &w;
     return 0;
@@ -121,7 +121,8 @@ static void test_participants_follow_the_store(void **state)
     assert_int_equal(
         mel_participant_take(&participant, w->app.cache, "a name that is far too long for an id", 0, &err),
         MEL_EINVAL);
-    assert_int_equal(w->made, 1); /* one problem for the check, the open study and all participants */
+    assert_int_equal(w->app.cache->n_made,
+                     1); /* one problem for the check, the open study and all participants */
 }
 
 typedef struct {
@@ -190,9 +191,9 @@ static void test_refused_studies_are_not_stored(void **state)
     for (size_t i = 0; i < COUNT(wrong); i++)
         assert_int_equal(mel_manage_create(id, w->store, w->app.cache, wrong[i], &err), MEL_EDATA);
     char *elsewhere = copied();
-    overwrite(strstr(elsewhere, "made up"), "unknown");
+    overwrite(strstr(elsewhere, "population"), "populatiom");
     assert_int_equal(mel_manage_create(id, w->store, w->app.cache, elsewhere, &err), MEL_EDATA);
-    assert_non_null(strstr(err.text, "space.population"));
+    assert_non_null(strstr(err.text, "space.populatiom"));
     free(elsewhere);
     char *far = copied();
     overwrite(strstr(far, "\"radius\": 0.1"), "\"radius\": 9.9");
@@ -473,14 +474,14 @@ static void test_idle_places_are_forgotten(void **state)
     mel_open_study *held = hall_with_seed(w, 10);
     for (unsigned i = 0; i < KEPT + 4; i++)
         mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
-    const size_t made = w->made;
+    const size_t made = w->app.cache->n_made;
     for (unsigned i = 4; i < KEPT + 4; i++)
         mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
     mel_open_study_release(w->app.cache, hall_with_seed(w, 10));
-    assert_int_equal(w->made, made);
+    assert_int_equal(w->app.cache->n_made, made);
     for (unsigned i = 0; i < 4; i++)
         mel_open_study_release(w->app.cache, hall_with_seed(w, 11 + i));
-    assert_int_equal(w->made, made + 4);
+    assert_int_equal(w->app.cache->n_made, made + 4);
     mel_open_study_release(w->app.cache, held);
 }
 
@@ -489,11 +490,11 @@ static void add_alone(const world *w, char id[MEL_ID_TEXT], unsigned seed)
 {
     char about[256];
     mel_participant_row row = { .about = about, .state = "active", .created = 1000, .seen = 1000, .seed = 7 };
-    (void)snprintf(
-        about, sizeof about,
-        "{\"start\": {\"space\": {\"population\": \"made up\"}, \"family\": \"linear\", \"options\": "
-        "{\"seed\": %u}}}",
-        seed);
+    (void)snprintf(about, sizeof about,
+                   "{\"start\": {\"space\": {\"population\": \"logistic:a=5,b=0.7\", \"classes\": "
+                   "[\"healthy\", \"cancer\"]}, \"family\": \"linear\", \"options\": "
+                   "{\"seed\": %u}}}",
+                   seed);
     mel_new_id(row.id);
     (void)snprintf(row.study, sizeof row.study, "%s", MEL_NO_STUDY);
     randombytes_buf(row.token, sizeof row.token);
@@ -522,14 +523,14 @@ static void test_participants_give_up_problems(void **state)
         add_alone(w, id[i], 1000 + i);
         visit(w, id[i]);
     }
-    const size_t made = w->made;
+    const size_t made = w->app.cache->n_made;
     for (unsigned i = EXTRA + 2; i < MOST + EXTRA; i++) /* the newest are all there */
         visit(w, id[i]);
-    assert_int_equal(w->made, made);
+    assert_int_equal(w->app.cache->n_made, made);
     visit(w, id[0]); /* this one is not */
-    assert_int_equal(w->made, made + 1);
+    assert_int_equal(w->app.cache->n_made, made + 1);
     visit(w, id[0]);
-    assert_int_equal(w->made, made + 1);
+    assert_int_equal(w->app.cache->n_made, made + 1);
 }
 
 static bool monitor_is_complete(json_t **out, const world *w, double seconds)

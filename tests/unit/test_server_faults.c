@@ -89,7 +89,6 @@ static void start(world *w)
     opt.http.port = 0;
     opt.http.workers = 4;
     opt.store = &w->store.base;
-    opt.maker = test_make_problem;
     opt.datasets = w->datasets;
     w->store.owner = pthread_self();
     w->store.tidied = false;
@@ -107,7 +106,7 @@ static int set_up(void **state)
     w = (world){ .datasets = json_array() };
     w.store.real = test_store_open(test_fresh_url());
     w.store.base = (mel_store){ .read = shaky_read, .write = shaky_write };
-    assert_ok(mel_app_init(&app, w.store.real, test_make_problem, NULL, &err), &err);
+    assert_ok(mel_app_init(&app, w.store.real, NULL, &err), &err);
     assert_ok(mel_manage_create(w.study, w.store.real, app.cache, test_study_text, &err), &err);
     mel_app_clear(&app);
     start(&w);
@@ -316,7 +315,7 @@ static void test_monitoring(void **state)
     mel_error err;
     join(&b[0]);
     join(&b[1]);
-    assert_ok(mel_app_init(&app, &w->store.base, test_make_problem, NULL, &err), &err);
+    assert_ok(mel_app_init(&app, &w->store.base, NULL, &err), &err);
     size_t partly = 0;
     bool failed = true;
     for (long n = 0; failed; n++) {

@@ -46,7 +46,7 @@ static world make(const char *text, uint64_t seed)
 {
     world w = { .study = parse(text) };
     mel_error err;
-    assert_ok(test_make_problem(&w.problem, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
+    assert_ok(test_make_problem(&w.problem, w.study, &err), &err);
     assert_ok(mel_flow_new(&w.flow, w.study, w.problem, seed, &err), &err);
     w.oracle = doctor(w.flow);
     return w;
@@ -56,7 +56,7 @@ static void clear(world *w)
 {
     mel_oracle_free(w->oracle);
     mel_flow_free(w->flow);
-    w->problem->free(w->problem);
+    mel_problem_free(w->problem);
     mel_study_free(w->study);
 }
 
@@ -452,13 +452,14 @@ static void test_evaluation_pairs(void **state)
 static void test_more_questions(void **state)
 {
     (void)state;
-    json_t *start = json_loads(
-        "{\"space\": {\"population\": \"made up\"}, \"options\": {\"max_questions\": 3}}", 0, NULL);
+    json_t *start = json_loads("{\"space\": {\"population\": \"logistic:a=5,b=0.7\", \"classes\": "
+                               "[\"healthy\", \"cancer\"]}, \"options\": {\"max_questions\": 3}}",
+                               0, NULL);
     world w = { 0 };
     mel_error err;
     assert_ok(mel_study_for_session(&w.study, start, &err), &err);
     json_decref(start);
-    assert_ok(test_make_problem(&w.problem, NULL, w.study->space, MEL_FAMILY_LINEAR, 1, &err), &err);
+    assert_ok(test_make_problem(&w.problem, w.study, &err), &err);
     assert_ok(mel_flow_new(&w.flow, w.study, w.problem, 1, &err), &err);
     w.oracle = doctor(w.flow);
     go_to(&w, "result");

@@ -210,7 +210,7 @@ static mel_status add_cells(mel_grid *g, double low, double high, size_t fine, m
 }
 
 /* What a reader believes of the cells who takes the noise to have this size, as masses that sum to 1. */
-static void weigh_under(mel_grid *g, mel_reader reader, double size)
+static void weigh_under(mel_grid *g, mel_grid_reader reader, double size)
 {
     node nodes[MAX_NODES];
     const size_t n_nodes = make_nodes(g, nodes);
@@ -345,7 +345,7 @@ mel_status mel_grid_update(mel_grid *g, mel_error *err)
 
 /* --- what is believed --------------------------------------------------------------------------- */
 
-double mel_grid_quantile(const mel_grid *g, mel_reader reader, double q)
+double mel_grid_quantile(const mel_grid *g, mel_grid_reader reader, double q)
 {
     double below = 0.0;
     for (size_t i = 0; i < g->n_cells; i++) {

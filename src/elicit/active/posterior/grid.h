@@ -17,7 +17,7 @@ typedef struct {
 
 /* Whose belief: what is believed, and the belief of a more careful reader of the answers, which chooses
  * questions (MEL_CAREFUL_RATE). */
-typedef enum { MEL_BELIEVED, MEL_STAKED, MEL_READERS } mel_reader;
+typedef enum { MEL_BELIEVED, MEL_STAKED, MEL_READERS } mel_grid_reader;
 typedef struct {
     double low, high;
     double mass[MEL_READERS]; /* probability */
@@ -46,7 +46,7 @@ mel_status mel_grid_tell(mel_grid *grid, double dx, double dy, mel_answer answer
 mel_status mel_grid_update(mel_grid *grid, mel_error *err);
 
 /* The angle below which the share q of a reader's belief is, and the ends of all angles. */
-double mel_grid_quantile(const mel_grid *grid, mel_reader reader, double q);
+double mel_grid_quantile(const mel_grid *grid, mel_grid_reader reader, double q);
 double mel_grid_low(const mel_grid *grid);
 double mel_grid_high(const mel_grid *grid);
 /* P(A is better) of a pair with this difference. */

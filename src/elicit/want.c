@@ -1,0 +1,14 @@
+/* What a family of metrics needs of a problem. */
+#include "melicit/elicit.h"
+
+mel_problem_want mel_want_of_family(mel_family family)
+{
+    const mel_family_facts *is = mel_family_about(family);
+    return (mel_problem_want){ .planar = is->planar,
+                               .rates = is->rates,
+                               .grouped = is->groups,
+                               .needs_groups = is->groups,
+                               .ball = !is->diagonal,
+                               .coordinates = is->diagonal ? MEL_DIAGONAL : MEL_OFFDIAGONAL,
+                               .whom = is->name };
+}

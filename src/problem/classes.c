@@ -1,0 +1,378 @@
+/* Classes by name: --positive, --classes and --rename against the labels of a file. */
+#include "problem/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void mel_classes_clear(mel_classes *classes)
+{
+    mel_names_free(classes->name, classes->n);
+    mel_names_free(classes->label, classes->n);
+    free(classes->place);
+    *classes = (mel_classes){ 0 };
+}
+
+/* --- what the options say ------------------------------------------------------------------------ */
+
+/* The names of --classes, split or as a list; n 0 when it was not given. `shown` is for refusals. */
+typedef struct {
+    size_t n;
+    char **name;
+    mel_name_list_text list;
+    const char *shown;
+} given_names;
+
+static mel_status read_classes(given_names *out, const mel_naming *naming, mel_error *err)
+{
+    const mel_text_list *names = &naming->names;
+    if (names->n > 0) {
+        out->list = mel_name_list(names->n, names->item);
+        out->shown = out->list.text;
+        out->name = mel_names_copy(names->n, names->item);
+        out->n = out->name != NULL ? names->n : 0;
+        return out->name != NULL ? mel_names_check(out->n, names->item, "classes", out->shown, err)
+                                 : mel_fail_memory(err, "the names of the classes");
+    }
+    out->shown = naming->classes;
+    return naming->classes != NULL ? mel_names_split(&out->name, &out->n, naming->classes, "classes", err)
+                                   : MEL_OK;
+}
+
+static mel_status refuse_unknown(const mel_classes *c, const char *option, const char *text, const char *name,
+                                 const char *file, mel_error *err)
+{
+    return mel_fail(err, MEL_EDATA, "--%s %s: %s has no class \"%s\"; its classes are %s", option, text, file,
+                    name, mel_name_list(c->n, (const char *const *)c->label).text);
+}
+
+/* "old=new,old=new", taken apart. */
+typedef struct {
+    size_t n;
+    char **old, **fresh;
+    const char *shown;
+} renaming;
+
+static void renaming_clear(renaming *r)
+{
+    mel_names_free(r->old, r->n);
+    mel_names_free(r->fresh, r->n);
+}
+
+/* The pairs, each at its "=". */
+static mel_status split_pairs(renaming *out, size_t n, char *const *pair, mel_error *err)
+{
+    out->old = mel_alloc_zero(n, sizeof *out->old);
+    out->fresh = mel_alloc_zero(n, sizeof *out->fresh);
+    out->n = out->old != NULL && out->fresh != NULL ? n : 0;
+    for (size_t i = 0; i < out->n; i++) {
+        const char *equals = strchr(pair[i], '=');
+        if (equals == NULL || equals == pair[i] || equals[1] == '\0')
+            return mel_fail(err, MEL_EINVAL, "--rename %s: expected old=new with commas in between",
+                            out->shown);
+        out->old[i] = mel_text_copy(pair[i], (size_t)(equals - pair[i]));
+        out->fresh[i] = mel_strdup(equals + 1);
+        if (out->old[i] == NULL || out->fresh[i] == NULL)
+            return mel_fail_memory(err, "new names of classes");
+    }
+    return out->n == n ? MEL_OK : mel_fail_memory(err, "new names of classes");
+}
+
+static mel_status read_renaming(renaming *out, const mel_naming *naming, mel_error *err)
+{
+    const size_t n_pairs = naming->old_names.n;
+    if (n_pairs > 0) {
+        out->shown = "...";
+        out->old = mel_names_copy(n_pairs, naming->old_names.item);
+        out->fresh = out->old != NULL ? mel_names_copy(n_pairs, naming->new_names.item) : NULL;
+        out->n = n_pairs;
+        return out->fresh != NULL ? MEL_OK : mel_fail_memory(err, "new names of classes");
+    }
+    if (naming->rename == NULL)
+        return MEL_OK;
+    out->shown = naming->rename;
+    char **pair = NULL;
+    size_t n = 0;
+    mel_status status = mel_names_split(&pair, &n, naming->rename, "rename", err);
+    if (status == MEL_OK)
+        status = split_pairs(out, n, pair, err);
+    mel_names_free(pair, n);
+    return status;
+}
+
+static mel_status rename_one(mel_classes *c, bool *done, const renaming *r, size_t i, const char *file,
+                             mel_error *err)
+{
+    const size_t at = mel_name_place(r->old[i], c->n, (const char *const *)c->label);
+    if (at == c->n)
+        return refuse_unknown(c, "rename", r->shown, r->old[i], file, err);
+    if (done[at])
+        return mel_fail(err, MEL_EINVAL, "--rename %s: \"%s\" is renamed twice", r->shown, r->old[i]);
+    done[at] = true;
+    return mel_text_replace(&c->name[at], r->fresh[i]) ? MEL_OK
+                                                       : mel_fail_memory(err, "new names of classes");
+}
+
+static mel_status rename_classes(mel_classes *c, const mel_naming *naming, const char *file, mel_error *err)
+{
+    bool *done = mel_alloc_zero(c->n, sizeof *done);
+    if (done == NULL)
+        return mel_fail_memory(err, "new names of classes");
+    renaming r = { 0 };
+    mel_status status = read_renaming(&r, naming, err);
+    for (size_t i = 0; i < r.n && status == MEL_OK; i++)
+        status = rename_one(c, done, &r, i, file, err);
+    if (status == MEL_OK && r.n > 0)
+        status = mel_names_check(c->n, (const char *const *)c->name, "rename", r.shown, err);
+    free(done);
+    renaming_clear(&r);
+    return status;
+}
+
+bool mel_naming_given(const mel_naming *naming)
+{
+    return naming->classes != NULL || naming->rename != NULL || naming->names.n > 0 ||
+           naming->old_names.n > 0;
+}
+
+static mel_status refuse_mixture(const mel_classes *c, const given_names *w, const char *file, mel_error *err)
+{
+    const char *const *have = (const char *const *)c->name;
+    size_t known = 0, strange = 0;
+    while (mel_name_place(w->name[known], c->n, have) == c->n)
+        known++;
+    while (mel_name_place(w->name[strange], c->n, have) < c->n)
+        strange++;
+    return mel_fail(
+        err, MEL_EINVAL,
+        "--classes %s: \"%s\" is a class of %s, \"%s\" is not; give all of its classes (%s) in the "
+        "wanted order, or new names only, or say --rename %s=%s",
+        w->shown, w->name[known], file, w->name[strange], mel_name_list(c->n, have).text, c->label[0],
+        w->name[strange]);
+}
+
+/* All names are classes: order[i] is the one that comes at place i. None is: new names. */
+static mel_status apply_classes(mel_classes *c, size_t *order, bool *ordered, const given_names *w,
+                                bool renamed, const char *file, mel_error *err)
+{
+    if (w->n != c->n)
+        return mel_fail(err, MEL_EINVAL,
+                        "--classes %s: %zu name%s, but %s has %zu classes; expected one each", w->shown, w->n,
+                        w->n == 1 ? "" : "s", file, c->n);
+    size_t known = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const size_t at = mel_name_place(w->name[i], c->n, (const char *const *)c->name);
+        for (size_t j = 0; j < known && at < c->n; j++)
+            if (order[j] == at)
+                return mel_fail(
+                    err, MEL_EINVAL,
+                    "--classes %s: \"%s\" is a class that is there under another spelling already", w->shown,
+                    w->name[i]);
+        if (at < c->n)
+            order[known++] = at;
+    }
+    *ordered = known == c->n;
+    if (*ordered)
+        return MEL_OK;
+    if (known > 0 || renamed)
+        return known > 0 ? refuse_mixture(c, w, file, err)
+                         : mel_fail(err, MEL_EINVAL,
+                                    "--classes %s: after --rename it says the order of the new names, and "
+                                    "\"%s\" is none of them",
+                                    w->shown, w->name[0]);
+    for (size_t i = 0; i < c->n; i++) {
+        order[i] = i;
+        if (!mel_text_replace(&c->name[i], w->name[i]))
+            return mel_fail_memory(err, "the names of the classes");
+    }
+    return MEL_OK;
+}
+
+static const char *label_at(const void *user, size_t i)
+{
+    const mel_classes *c = user;
+    return i < c->n ? c->label[i] : i < 2 * c->n ? c->name[i - c->n] : NULL;
+}
+
+static mel_status refuse_positive(const mel_classes *c, const char *positive, const char *file,
+                                  mel_error *err)
+{
+    const char *near = mel_nearest(positive, label_at, c);
+    return mel_fail(err, MEL_EDATA, "%s: no class \"%s\" (--positive); the classes are %s%s%s%s", file,
+                    positive, mel_name_list(c->n, (const char *const *)c->label).text,
+                    near != NULL ? "; did you mean \"" : "", near != NULL ? near : "",
+                    near != NULL ? "\"?" : "");
+}
+
+/* The positive class comes second. */
+static mel_status apply_positive(const mel_classes *c, size_t *order, bool ordered, const char *positive,
+                                 const char *file, mel_error *err)
+{
+    if (c->n != 2)
+        return mel_fail(err, MEL_EINVAL, "--positive %s: the label has %zu classes, not two", positive, c->n);
+    const size_t by_label = mel_name_place(positive, 2, (const char *const *)c->label);
+    const size_t by_name = mel_name_place(positive, 2, (const char *const *)c->name);
+    if (by_label == 2 && by_name == 2)
+        return refuse_positive(c, positive, file, err);
+    if (by_label < 2 && by_name < 2 && by_label != by_name)
+        return mel_fail(err, MEL_EINVAL,
+                        "--positive %s: %s calls one class so, and the new names another; use a name that "
+                        "only one of them has",
+                        positive, file);
+    const size_t at = by_label < 2 ? by_label : by_name;
+    if (ordered && order[1] != at)
+        return mel_fail(err, MEL_EINVAL,
+                        "--positive %s: --classes says that \"%s\", its second name, is the positive class; "
+                        "leave one of them out",
+                        positive, c->name[order[1]]);
+    order[0] = 1 - at;
+    order[1] = at;
+    return MEL_OK;
+}
+
+/* --- settling ----------------------------------------------------------------------------------- */
+
+/* What comes at each place of the sorted labels; the names are new where the options say so. */
+static mel_status find_order(mel_classes *c, size_t *order, const mel_naming *naming, const char *file,
+                             mel_error *err)
+{
+    for (size_t i = 0; i < c->n; i++)
+        order[i] = i;
+    bool ordered = false;
+    given_names given = { 0 };
+    mel_status status = read_classes(&given, naming, err);
+    if (status == MEL_OK)
+        status = rename_classes(c, naming, file, err);
+    const bool renamed = naming->rename != NULL || naming->old_names.n > 0;
+    if (status == MEL_OK && given.n > 0)
+        status = apply_classes(c, order, &ordered, &given, renamed, file, err);
+    if (status == MEL_OK && naming->positive != NULL)
+        status = apply_positive(c, order, ordered, naming->positive, file, err);
+    mel_names_free(given.name, given.n);
+    return status;
+}
+
+/* What comes at place i was at order[i]; scratch holds n pointers. */
+static void reorder_texts(char **text, char **scratch, size_t n, const size_t *order)
+{
+    memcpy(scratch, text, n * sizeof *text);
+    for (size_t i = 0; i < n; i++)
+        text[i] = scratch[order[i]];
+}
+
+static void reorder_labels(mel_labels *labels, uint32_t *code, const size_t *order)
+{
+    for (size_t i = 0; i < labels->n_classes; i++)
+        code[order[i]] = (uint32_t)i;
+    for (size_t i = 0; i < labels->n_rows; i++)
+        labels->code[i] = code[labels->code[i]];
+}
+
+/* Puts both into another order: what comes at place i was at order[i]. */
+static mel_status reorder(mel_classes *c, mel_labels *labels, const size_t *order, mel_error *err)
+{
+    size_t *place = mel_alloc(c->n, sizeof *place);
+    char **scratch = mel_alloc(c->n, sizeof *scratch);
+    uint32_t *code = mel_alloc(c->n, sizeof *code);
+    const bool enough = place != NULL && scratch != NULL && code != NULL;
+    if (enough) {
+        memcpy(place, c->place, c->n * sizeof *place);
+        for (size_t i = 0; i < c->n; i++)
+            c->place[i] = place[order[i]];
+        reorder_texts(c->name, scratch, c->n, order);
+        reorder_texts(c->label, scratch, c->n, order);
+        reorder_texts(labels->name, scratch, c->n, order);
+        reorder_labels(labels, code, order);
+    }
+    free(code);
+    free(scratch);
+    free(place);
+    return enough ? MEL_OK : mel_fail_memory(err, "an order of classes");
+}
+
+/* To be cleared on failure too. */
+static mel_status start(mel_classes *out, size_t n, const char *const *label, mel_error *err)
+{
+    *out = (mel_classes){ .n = n,
+                          .name = mel_names_copy(n, label),
+                          .label = mel_names_copy(n, label),
+                          .place = mel_alloc(n, sizeof *out->place) };
+    if (out->name == NULL || out->label == NULL || out->place == NULL)
+        return mel_fail_memory(err, "the classes");
+    for (size_t i = 0; i < n; i++)
+        out->place[i] = i;
+    return MEL_OK;
+}
+
+/* order[i]: which of the classes comes at place i in the preferred order; unchanged unless it has them all.
+ * `place` has room for one of each. */
+static void follow_preferred(const mel_classes *c, size_t *order, size_t *place, const mel_naming *naming)
+{
+    const bool ordered = naming->positive != NULL || naming->classes != NULL || naming->names.n > 0;
+    if (ordered || naming->preferred.n != c->n)
+        return;
+    const char *const *const called[] = { (const char *const *)c->name, (const char *const *)c->label };
+    for (size_t way = 0; way < 2; way++)
+        if (mel_name_places(place, c->n, naming->preferred.item, called[way], mel_name_place)) {
+            memcpy(order, place, c->n * sizeof *order);
+            return;
+        }
+}
+
+mel_status mel_classes_settle(mel_classes *out, mel_labels *labels, const mel_naming *naming,
+                              const char *file, mel_error *err)
+{
+    *out = (mel_classes){ 0 };
+    const size_t n = labels->n_classes;
+    size_t *order = mel_alloc_zero(2 * n, sizeof *order);
+    if (order == NULL)
+        return mel_fail_memory(err, "an order of classes");
+    mel_status status = start(out, n, (const char *const *)labels->name, err);
+    if (status == MEL_OK)
+        status = find_order(out, order, naming, file, err);
+    if (status == MEL_OK) {
+        follow_preferred(out, order, order + n, naming);
+        status = reorder(out, labels, order, err);
+    }
+    free(order);
+    if (status != MEL_OK)
+        mel_classes_clear(out);
+    return status;
+}
+
+mel_status mel_classes_invent(mel_classes *out, size_t n, const char *const *name, const mel_naming *naming,
+                              const char *what, mel_error *err)
+{
+    mel_status status = start(out, n, name, err);
+    if (status == MEL_OK)
+        status = find_order(out, out->place, naming, what, err); /* the order must not change it */
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        if (out->place[i] != i)
+            status = mel_fail(err, MEL_EINVAL,
+                              "--classes: the classes of %s are in the order of its numbers; give new names, "
+                              "or its own in that order",
+                              what);
+    if (status != MEL_OK)
+        mel_classes_clear(out);
+    return status;
+}
+
+mel_status mel_classes_of_names(mel_classes *out, size_t n, const char *const *name, const char *const *label,
+                                mel_error *err)
+{
+    *out = (mel_classes){ 0 };
+    size_t *order = mel_alloc(n, sizeof *order);
+    if (order == NULL)
+        return mel_fail_memory(err, "an order of classes");
+    mel_status status = start(out, n, label, err);
+    if (status == MEL_OK)
+        status = mel_sort_class_names(order, n, label, err);
+    for (size_t i = 0; status == MEL_OK && i < n; i++)
+        if (!mel_text_replace(&out->name[i], name[i]))
+            status = mel_fail_memory(err, "the names of the classes");
+    for (size_t i = 0; status == MEL_OK && i < n; i++)
+        out->place[order[i]] = i;
+    free(order);
+    if (status != MEL_OK)
+        mel_classes_clear(out);
+    return status;
+}

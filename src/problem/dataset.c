@@ -1,0 +1,123 @@
+/* A labelled table: the columns that play a part in it are found and read. */
+#include "problem/columns.h"
+#include "problem/files.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static mel_status check_columns(const mel_table *table, const mel_dataset_options *opt, mel_error *err)
+{
+    const struct {
+        const char *option, *column;
+    } roles[] = { { "--label", opt->label }, { "--group", opt->group }, { "--weights", opt->weights } };
+    for (size_t i = 1; i < sizeof roles / sizeof *roles; i++)
+        for (size_t j = 0; j < i; j++)
+            if (roles[i].column != NULL && roles[j].column != NULL &&
+                strcmp(roles[i].column, roles[j].column) == 0)
+                return mel_fail(err, MEL_EINVAL, "%s and %s are the same column \"%s\"", roles[j].option,
+                                roles[i].option, roles[i].column);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles && status == MEL_OK; i++)
+        if (roles[i].column != NULL)
+            status = mel_need_column(table, roles[i].column, roles[i].option, err);
+    for (size_t i = 0; status == MEL_OK && i < opt->skip.n; i++)
+        status = mel_need_column(table, opt->skip.item[i], "--skip", err);
+    return status;
+}
+
+static mel_status read_weights(mel_dataset *dataset, const char *name, mel_error *err)
+{
+    const char *file = mel_table_name(dataset->table);
+    const double *values = mel_table_numbers(dataset->table, mel_table_find(dataset->table, name));
+    if (values == NULL)
+        return mel_fail(err, MEL_EDATA, "%s: column \"%s\" (--weights) is not a column of numbers", file,
+                        name);
+    double total = 0;
+    dataset->weight = mel_alloc(dataset->n_rows, sizeof *dataset->weight);
+    if (dataset->weight == NULL)
+        return mel_fail_memory(err, "the weights");
+    for (size_t i = 0; i < dataset->n_rows; i++) {
+        if (!(values[i] >= 0 && values[i] <= DBL_MAX))
+            return isnan(values[i])
+                       ? mel_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": the weight is missing", file,
+                                  mel_table_row_number(dataset->table, i), name)
+                       : mel_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": weight %g is negative", file,
+                                  mel_table_row_number(dataset->table, i), name, values[i]);
+        dataset->weight[i] = values[i];
+        total += values[i];
+    }
+    return total > 0 ? MEL_OK : mel_fail(err, MEL_EDATA, "%s: column \"%s\": all weights are 0", file, name);
+}
+
+static mel_status read_roles(mel_dataset *out, const mel_dataset_options *opt, mel_error *err)
+{
+    mel_status status;
+    if (opt->label_quantiles != 0)
+        status = mel_table_quantile_labels(&out->labels, out->table, opt->label, opt->label_quantiles, err);
+    else
+        status = mel_table_labels(&out->labels, out->table, opt->label, err);
+    if (status == MEL_OK)
+        status =
+            mel_classes_settle(&out->classes, &out->labels, &opt->naming, mel_table_name(out->table), err);
+    if (status == MEL_OK && opt->group != NULL)
+        status = mel_table_groups(&out->groups, out->table, opt->group, err);
+    if (status == MEL_OK && opt->weights != NULL)
+        status = read_weights(out, opt->weights, err);
+    return status;
+}
+
+/* The table of the file that was found. */
+static mel_status read_table(mel_dataset *out, const mel_input *input, const mel_read_options *read,
+                             mel_error *err)
+{
+    out->path = mel_strdup(input->path);
+    const mel_status status =
+        out->path != NULL ? mel_input_read(&out->table, input, read, err) : mel_fail_memory(err, "a path");
+    out->n_rows = status == MEL_OK ? mel_table_rows(out->table) : 0;
+    return status;
+}
+
+mel_status mel_dataset_read_with(mel_dataset *out, mel_input *input, const mel_dataset_options *opt,
+                                 const mel_resources *resources, mel_error *err)
+{
+    *out = (mel_dataset){ .path = NULL };
+    *input = (mel_input){ .path = NULL };
+    mel_reader reader;
+    mel_status status = mel_reader_init(&reader, &opt->reading, resources, err);
+    if (status == MEL_OK)
+        status = mel_input_find(input, "data", opt->data, resources, err);
+    if (status == MEL_OK)
+        status = read_table(out, input, &reader.options, err);
+    if (status == MEL_OK)
+        status = mel_reader_check(&reader, &opt->reading, resources, err);
+    if (status == MEL_OK)
+        status = check_columns(out->table, opt, err);
+    if (status == MEL_OK)
+        status = read_roles(out, opt, err);
+    mel_reader_clear(&reader);
+    if (status != MEL_OK)
+        mel_dataset_clear(out);
+    return status;
+}
+
+mel_status mel_dataset_read(mel_dataset *out, const mel_dataset_options *opt, const mel_resources *resources,
+                            mel_error *err)
+{
+    mel_input input;
+    const mel_status status = mel_dataset_read_with(out, &input, opt, resources, err);
+    mel_input_clear(&input);
+    return status;
+}
+
+void mel_dataset_clear(mel_dataset *dataset)
+{
+    free(dataset->path);
+    mel_table_free(dataset->table);
+    mel_labels_clear(&dataset->labels);
+    mel_classes_clear(&dataset->classes);
+    mel_labels_clear(&dataset->groups);
+    free(dataset->weight);
+    *dataset = (mel_dataset){ .path = NULL };
+}

@@ -1,0 +1,150 @@
+/* Finding the files that options name, and reading them from the disk or out of uploads. */
+#include "problem/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Public data sets that are not bundled, under the names that the documentation gives them. */
+static const struct {
+    const char *file, *source;
+} known[] = {
+    { "cifar10_features_train", "features of CIFAR-10" },
+    { "cifar10_features_test", "features of CIFAR-10" },
+    { "compas_two_years", "ProPublica, compas-scores-two-years.csv" },
+    { "covtype_sample", "UCI \"Covertype\"" },
+    { "law_school", "LSAC National Longitudinal Bar Passage Study" },
+    { "mnist_usps_16x16", "MNIST and USPS digits at 16 x 16" },
+    { "office_caltech10_surf", "Office-Caltech10 SURF features" },
+    { "sensit_vehicle_part", "SensIT vehicle data" },
+};
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
+}
+
+/* The file called `name` in a folder, with or without its ending; *path stays NULL when there is none. */
+static mel_status find_in(char **path, const char *folder, const char *name, mel_error *err)
+{
+    static const char *const endings[] = { "", ".csv.gz", ".csv" };
+    const size_t size = strlen(folder) + strlen(name) + sizeof "/.csv.gz";
+    char *tried = mel_alloc(size, 1);
+    if (tried == NULL)
+        return mel_fail_memory(err, "a path");
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        (void)snprintf(tried, size, "%s/%s%s", folder, name, endings[i]);
+        if (is_file(tried)) {
+            *path = tried;
+            return MEL_OK;
+        }
+    }
+    free(tried);
+    return MEL_OK;
+}
+
+static mel_status refuse_missing(const char *given, mel_error *err)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const size_t n = strlen(known[i].file);
+        const char *ending = strncmp(given, known[i].file, n) == 0 ? given + n : "x";
+        if (*ending == '\0' || strcmp(ending, ".csv") == 0 || strcmp(ending, ".csv.gz") == 0)
+            return mel_fail(
+                err, MEL_EDATA,
+                "%s: this public data set is not bundled; put %s.csv.gz (source: %s) into a folder and "
+                "set MELICIT_DATA to that folder",
+                given, known[i].file, known[i].source);
+    }
+    return mel_fail(err, MEL_EDATA, "%s: no such file", given);
+}
+
+mel_status mel_find_table(char **path, const char *given, const char *const *folders, mel_error *err)
+{
+    struct stat info;
+    *path = NULL;
+    if (strcmp(given, "-") == 0 || stat(given, &info) == 0) {
+        *path = mel_strdup(given);
+        return *path != NULL ? MEL_OK : mel_fail_memory(err, "a path");
+    }
+    mel_status status = MEL_OK;
+    if (strchr(given, '/') == NULL)
+        for (size_t i = 0; folders != NULL && folders[i] != NULL && *path == NULL && status == MEL_OK; i++)
+            status = find_in(path, folders[i], given, err);
+    return status != MEL_OK || *path != NULL ? status : refuse_missing(given, err);
+}
+
+static bool is_upload(const char *given, const mel_resources *resources)
+{
+    return given != NULL && resources->fetch != NULL && strncmp(given, "upload:", 7) == 0;
+}
+
+const char *mel_input_name(char memory[MEL_UPLOAD_NAME], const char *key, const char *given,
+                           const mel_resources *resources)
+{
+    if (!is_upload(given, resources))
+        return given;
+    (void)snprintf(memory, MEL_UPLOAD_NAME, "%s.csv", key);
+    return memory;
+}
+
+static mel_status fetch(mel_input *out, const char *key, const char *given, const mel_resources *resources,
+                        mel_error *err)
+{
+    const mel_status status = resources->fetch(&out->bytes, &out->n, resources->fetch_user, given, err);
+    if (status == MEL_EINVAL)
+        return mel_fail(err, MEL_EDATA, "%s: %.60s is not there (any more); upload it again", key, given);
+    if (status != MEL_OK)
+        return status;
+    if (out->bytes == NULL) /* nothing is in it, but it is there */
+        out->bytes = mel_alloc(1, 1);
+    char name[MEL_UPLOAD_NAME];
+    out->path = mel_strdup(mel_input_name(name, key, given, resources));
+    return out->bytes != NULL && out->path != NULL ? MEL_OK : mel_fail_memory(err, "an upload");
+}
+
+mel_status mel_input_find(mel_input *out, const char *key, const char *given, const mel_resources *resources,
+                          mel_error *err)
+{
+    *out = (mel_input){ .path = NULL };
+    if (is_upload(given, resources))
+        return fetch(out, key, given, resources, err);
+    if (strcmp(key, "data") == 0)
+        return mel_find_table(&out->path, given, resources->folders, err);
+    out->path = mel_strdup(given);
+    return out->path != NULL ? MEL_OK : mel_fail_memory(err, "a path");
+}
+
+void mel_input_clear(mel_input *input)
+{
+    free(input->path);
+    free(input->bytes);
+    *input = (mel_input){ .path = NULL };
+}
+
+mel_status mel_input_read(mel_table **out, const mel_input *input, const mel_read_options *opt,
+                          mel_error *err)
+{
+    return input->bytes != NULL ? mel_table_read_memory(out, input->bytes, input->n, input->path, opt, err)
+                                : mel_table_read(out, input->path, opt, err);
+}
+
+mel_status mel_input_read_named(mel_table **out, const mel_input *input, size_t n, const char *const *name,
+                                const mel_read_options *opt, mel_error *err)
+{
+    mel_read_options expecting = *opt;
+    expecting.expected_names = name;
+    expecting.n_expected_names = n;
+    return mel_input_read(out, input, &expecting, err);
+}
+
+mel_status mel_input_digest(char digest[MEL_DIGEST_HEX], const mel_input *input, mel_error *err)
+{
+    digest[0] = '\0';
+    if (input->bytes != NULL)
+        mel_digest(input->bytes, input->n, digest);
+    else if (strcmp(input->path, "-") != 0)
+        return mel_digest_file(digest, input->path, err);
+    return MEL_OK;
+}

@@ -1,0 +1,388 @@
+/* From the options to what questions are about: a planar face, a space, a ball. */
+#include "problem/files.h"
+#include "problem/names.h"
+#include "problem/problem.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mel_problem_options_init(mel_problem_options *opt)
+{
+    static const mel_problem_options defaults = MEL_PROBLEM_DEFAULTS;
+    *opt = defaults;
+}
+
+void mel_problem_options_clear(mel_problem_options *opt)
+{
+    free(opt->held);
+    mel_problem_options_init(opt);
+}
+
+static void free_groups(mel_problem *problem)
+{
+    mel_names_free((char **)(uintptr_t)problem->group_name, problem->n_groups);
+    problem->group_name = NULL;
+    problem->n_groups = 0;
+}
+
+void mel_problem_free(mel_problem *problem)
+{
+    if (problem == NULL)
+        return;
+    mel_ball_free(problem->ball);
+    mel_space_free(problem->space);
+    mel_face_free(problem->face);
+    mel_face_free(problem->sample);
+    mel_radius_clear(&problem->how);
+    mel_classes_clear(&problem->classes);
+    free_groups(problem);
+    free(problem->class_share);
+    free(problem->probability);
+    free(problem->label);
+    free(problem->group);
+    free(problem->weight);
+    json_decref(problem->description);
+    free(problem->typed);
+    free(problem);
+}
+
+const mel_layout *mel_problem_layout(const mel_problem *problem)
+{
+    static const mel_layout binary = { .kind = MEL_CONFUSION, .coordinates = MEL_BINARY, .n_classes = 2 };
+    return problem->space != NULL  ? mel_space_layout(problem->space)
+           : problem->ball != NULL ? mel_ball_layout(problem->ball)
+                                   : &binary;
+}
+
+/* --- what it is for ----------------------------------------------------------------------------- */
+
+bool mel_is_planar(const mel_problem_options *opt, const mel_problem_want *want, size_t n_classes)
+{
+    return want->planar && n_classes == 2 && opt->kind != MEL_KIND_RATES && opt->evidence == MEL_BY_LABELS;
+}
+
+mel_problem_want mel_want_of_layout(const mel_layout *layout, const char *whom)
+{
+    const bool grouped = layout->n_groups > 1, rates = layout->kind == MEL_RATES;
+    return (mel_problem_want){ .planar = layout->coordinates == MEL_BINARY && !rates && !grouped,
+                               .rates = rates,
+                               .grouped = grouped,
+                               .needs_groups = grouped,
+                               .coordinates = layout->coordinates,
+                               .whom = whom };
+}
+
+mel_status mel_space_settings(mel_space_options *out, const mel_problem_options *opt,
+                              const mel_problem_want *want, size_t n_classes, size_t n_groups, mel_error *err)
+{
+    const size_t one_each = n_classes * (n_groups > 1 ? n_groups : 1);
+    const mel_statistics_kind usual = want->rates ? MEL_RATES : MEL_CONFUSION;
+    mel_space_options_init(out);
+    out->kind = opt->kind == MEL_KIND_AUTO ? usual : opt->kind == MEL_KIND_RATES ? MEL_RATES : MEL_CONFUSION;
+    out->coordinates = n_classes > 2 && want->numbers == one_each ? MEL_DIAGONAL : want->coordinates;
+    out->evidence = (mel_evidence)opt->evidence;
+    out->threads = opt->resources.threads;
+    if (out->coordinates == MEL_BINARY && n_classes != 2)
+        return mel_fail(err, MEL_EDATA, "there are %zu classes; binary coordinates (TP, TN) are for two",
+                        n_classes);
+    return MEL_OK;
+}
+
+static mel_status check_options(const mel_problem_options *opt, mel_error *err)
+{
+    const int given =
+        (opt->dataset.data != NULL) + (opt->probs != NULL) + (opt->population != NULL) + (opt->ball != NULL);
+    if (given == 0)
+        return mel_fail(err, MEL_EINVAL,
+                        "what is it about? Give one of --data, --probs with --labels, --population, --ball");
+    if (given > 1)
+        return mel_fail(err, MEL_EINVAL, "--data, --probs, --population and --ball exclude each other");
+    if ((opt->probs != NULL) != (opt->labels != NULL))
+        return mel_fail(err, MEL_EINVAL, "--probs and --labels go together");
+    if (opt->groups != NULL && opt->probs == NULL)
+        return mel_fail(err, MEL_EINVAL, "--groups goes with --probs; --group names a column of --data");
+    if (opt->prevalence != NULL && opt->ball == NULL)
+        return mel_fail(err, MEL_EINVAL, "--prevalence goes with --ball; elsewhere it is measured");
+    return mel_choices_check(opt, err);
+}
+
+/* --- names -------------------------------------------------------------------------------------- */
+
+/* Copies; without names they are numbers. NULL when memory runs out. */
+static char **copy_names(size_t n, const char *const *name, size_t first)
+{
+    if (name != NULL)
+        return mel_names_copy(n, name);
+    char **copy = mel_alloc_zero(n, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < n; i++) {
+        char number[32];
+        (void)snprintf(number, sizeof number, "%zu", first + i);
+        copy[i] = mel_strdup(number);
+        if (copy[i] == NULL) {
+            mel_names_free(copy, i);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+void mel_take_classes(mel_problem *problem, mel_classes *classes)
+{
+    problem->classes = *classes;
+    problem->n_classes = classes->n;
+    problem->class_name = (const char *const *)classes->name;
+    *classes = (mel_classes){ 0 };
+}
+
+mel_status mel_name_classes(mel_problem *problem, const mel_problem_options *opt, size_t n,
+                            const char *const *name, mel_error *err)
+{
+    const mel_naming *naming = &opt->dataset.naming;
+    char **own = copy_names(n, name, 0);
+    if (own == NULL)
+        return mel_fail_memory(err, "the names of the classes");
+    mel_classes classes = { 0 };
+    const mel_status status =
+        mel_classes_invent(&classes, n, (const char *const *)own, naming,
+                           opt->population != NULL ? "the population" : "the ball", err);
+    mel_names_free(own, n);
+    if (status != MEL_OK)
+        return status;
+    mel_take_classes(problem, &classes);
+    problem->unnamed = !mel_naming_given(naming);
+    return MEL_OK;
+}
+
+mel_status mel_name_groups(mel_problem *problem, size_t n, char *const *name, mel_error *err)
+{
+    if (n == 0)
+        return MEL_OK;
+    problem->group_name = (const char *const *)copy_names(n, (const char *const *)name, 1);
+    problem->n_groups = problem->group_name != NULL ? n : 0;
+    return problem->group_name != NULL ? MEL_OK : mel_fail_memory(err, "the names of the groups");
+}
+
+/* --- from rows ---------------------------------------------------------------------------------- */
+
+/* The scores are P(positive). */
+static mel_status make_face(mel_problem *problem, mel_error *err)
+{
+    const size_t n = problem->n_rows;
+    uint8_t *role = mel_alloc(n, sizeof *role);
+    if (role == NULL)
+        return mel_fail_memory(err, "the rows of a face");
+    for (size_t i = 0; i < n; i++) {
+        role[i] = problem->label[i] == 1 ? MEL_ROW_POSITIVE : MEL_ROW_NEGATIVE;
+        problem->probability[i] = problem->probability[2 * i + 1];
+    }
+    const mel_status status =
+        mel_face_from_scores(&problem->face, n, problem->probability, role, problem->weight, err);
+    free(role);
+    free(problem->probability); /* the face has what it needs */
+    problem->probability = NULL;
+    return status;
+}
+
+/* The library would name them by their numbers. */
+static mel_status check_cells(const mel_problem *problem, const mel_sample *sample, mel_error *err)
+{
+    const size_t k = sample->n_classes, m = sample->group != NULL ? sample->n_groups : 0;
+    size_t *rows = mel_alloc_zero(m * k + 1, sizeof *rows);
+    if (rows == NULL)
+        return mel_fail_memory(err, "the sizes of the groups");
+    for (size_t i = 0; i < sample->n_rows && m > 0; i++)
+        if (sample->group[i] < m && sample->label[i] < k)
+            rows[sample->group[i] * k + sample->label[i]]++;
+    size_t cell = 0;
+    while (cell < m * k && rows[cell] > 0)
+        cell++;
+    free(rows);
+    return cell == m * k ? MEL_OK
+                         : mel_fail(err, MEL_EDATA,
+                                    "group \"%s\" has no rows of class \"%s\": its rates are 0/0, and nobody "
+                                    "can be asked about them; leave the group out or merge it with another",
+                                    problem->group_name[cell / k], problem->class_name[cell % k]);
+}
+
+static mel_status make_space(mel_problem *problem, const mel_problem_options *opt,
+                             const mel_problem_want *want, mel_error *err)
+{
+    if (problem->weight != NULL)
+        return mel_fail(err, MEL_EINVAL,
+                        "--weights: rows count alike in spaces of more than two classes, of rates and of "
+                        "groups");
+    mel_space_options settings;
+    mel_status status = mel_space_settings(&settings, opt, want, problem->n_classes, problem->n_groups, err);
+    if (status != MEL_OK)
+        return status;
+    const mel_sample sample = {
+        .n_rows = problem->n_rows,
+        .n_classes = problem->n_classes,
+        .n_groups = want->grouped ? problem->n_groups : 0,
+        .probability = problem->probability,
+        .label = problem->label,
+        .group = want->grouped && problem->n_groups > 0 ? problem->group : NULL,
+    };
+    status = check_cells(problem, &sample, err);
+    if (status == MEL_OK)
+        status = mel_space_from_sample(&problem->space, &sample, &settings, err);
+    if (status != MEL_EDATA)
+        return status;
+    char memory[MEL_UPLOAD_NAME];
+    const bool probs = opt->probs != NULL;
+    return mel_fail_in(err, status, "%s",
+                       mel_input_name(memory, probs ? "probs" : "data",
+                                      probs ? opt->probs : opt->dataset.data, &opt->resources));
+}
+
+/* Groups that do not count are forgotten: the questions are not about them. */
+static mel_status settle_groups(mel_problem *problem, const mel_problem_options *opt,
+                                const mel_problem_want *want, mel_error *err)
+{
+    if (want->needs_groups && problem->n_groups < 2)
+        return problem->n_groups == 0
+                   ? mel_fail(err, MEL_EINVAL, "%s metrics are about groups: give %s", want->whom,
+                              opt->probs != NULL ? "--groups FILE" : "--group COL")
+                   : mel_fail(err, MEL_EDATA, "there is one group only, \"%s\"; %s metrics compare groups",
+                              problem->group_name[0], want->whom);
+    if (!want->grouped && opt->groups != NULL)
+        return mel_fail(err, MEL_EINVAL, "--groups: %s metrics are not about groups", want->whom);
+    if (want->grouped)
+        return MEL_OK;
+    free_groups(problem);
+    return MEL_OK;
+}
+
+static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt,
+                            const mel_problem_want *want, mel_error *err)
+{
+    mel_status status = opt->probs != NULL ? mel_rows_from_probabilities(problem, opt, err)
+                                           : mel_rows_from_table(problem, opt, err);
+    if (status == MEL_OK)
+        status = settle_groups(problem, opt, want, err);
+    if (status != MEL_OK)
+        return status;
+    return mel_is_planar(opt, want, problem->n_classes) && problem->n_groups == 0
+               ? make_face(problem, err)
+               : make_space(problem, opt, want, err);
+}
+
+static mel_status smooth(mel_problem *problem, mel_error *err)
+{
+    if (problem->face == NULL)
+        return mel_fail(err, MEL_EINVAL,
+                        "--smooth is for two classes and linear or linear-fractional metrics");
+    if (problem->n_rows == 0)
+        return mel_fail(err, MEL_EINVAL, "--smooth: a population has no steps to take out");
+    problem->sample = problem->face;
+    problem->face = NULL;
+    return mel_face_smooth(&problem->face, &problem->smooth_a, &problem->smooth_b, problem->sample, err);
+}
+
+/* --- the ball inside a space -------------------------------------------------------------------- */
+
+/* The largest radius that fits, or the smaller one that the options say. */
+static mel_status find_radius(double *radius, mel_problem *problem, const mel_problem_options *opt,
+                              mel_error *err)
+{
+    mel_radius_options search;
+    mel_radius_options_init(&search);
+    search.method = (mel_radius_method)opt->radius_method;
+    search.seed = opt->seed;
+    search.progress = opt->resources.progress;
+    mel_ball *largest = NULL;
+    const mel_status status = mel_ball_of_space(&largest, &problem->how, problem->space, &search, err);
+    if (status != MEL_OK)
+        return status;
+    *radius = mel_ball_radius(largest);
+    mel_ball_free(largest);
+    if (opt->radius > *radius)
+        return mel_fail(err, MEL_EINVAL, "--radius %g: the largest ball that fits has radius %.6g",
+                        opt->radius, *radius);
+    if (opt->radius > 0.0)
+        *radius = opt->radius;
+    return MEL_OK;
+}
+
+/* Made from its radius alone, so that a session that goes on asks about the same ball to the last bit. */
+static mel_status find_ball(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
+{
+    double radius = opt->found_radius;
+    const mel_status status = radius > 0.0 ? MEL_OK : find_radius(&radius, problem, opt, err);
+    if (status != MEL_OK)
+        return status;
+    return mel_ball_new(&problem->ball, mel_space_layout(problem->space), radius,
+                        mel_space_class_share(problem->space), mel_space_prevalence(problem->space), err);
+}
+
+/* --- the whole ---------------------------------------------------------------------------------- */
+
+static mel_status find_shares(mel_problem *problem, mel_error *err)
+{
+    const double *known = problem->ball != NULL    ? mel_ball_class_share(problem->ball)
+                          : problem->space != NULL ? mel_space_class_share(problem->space)
+                                                   : NULL;
+    if (known == NULL && problem->face == NULL)
+        return MEL_OK;
+    const size_t k = problem->n_classes;
+    problem->class_share = mel_alloc(k, sizeof *problem->class_share);
+    if (problem->class_share == NULL)
+        return mel_fail_memory(err, "the shares of the classes");
+    for (size_t i = 0; i < k; i++)
+        problem->class_share[i] = known != NULL ? known[i]
+                                  : i == 0      ? mel_face_negatives(problem->face)
+                                                : mel_face_positives(problem->face);
+    return MEL_OK;
+}
+
+static mel_status make(mel_problem *out, const mel_problem_options *opt, const mel_problem_want *want,
+                       mel_error *err)
+{
+    mel_status status = check_options(opt, err);
+    if (status != MEL_OK)
+        return status;
+    if (opt->ball != NULL)
+        status = mel_make_abstract_ball(out, opt, want, err);
+    else if (opt->population != NULL)
+        status = mel_make_population(out, opt, want, err);
+    else
+        status = from_rows(out, opt, want, err);
+    if (status == MEL_OK && opt->smooth)
+        status = smooth(out, err);
+    if (status == MEL_OK && opt->radius > 0.0 && opt->ball == NULL && (!want->ball || out->space == NULL))
+        status = mel_fail(err, MEL_EINVAL, "--radius: no ball is needed here");
+    if (status == MEL_OK && want->ball && out->space != NULL)
+        status = find_ball(out, opt, err);
+    if (status == MEL_OK)
+        status = find_shares(out, err);
+    return status == MEL_OK ? mel_problem_describe(out, opt, err) : status;
+}
+
+mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, const mel_problem_want *want,
+                            mel_error *err)
+{
+    *out = NULL;
+    mel_problem_options known;
+    mel_problem_options_init(&known);
+    mel_status status = mel_options_take(&known, sizeof known, opt, "problem options", err);
+    if (status != MEL_OK)
+        return status;
+    mel_problem *problem = mel_alloc_zero(1, sizeof *problem);
+    if (problem == NULL)
+        return mel_fail_memory(err, "a problem");
+    status = make(problem, &known, want, err);
+    if (status != MEL_OK) {
+        mel_problem_free(problem);
+        return status;
+    }
+    if (problem->ball != NULL)
+        problem->domain.ball = problem->ball;
+    else if (problem->space != NULL)
+        problem->domain.space = problem->space;
+    else
+        problem->domain.face = problem->face;
+    *out = problem;
+    return MEL_OK;
+}

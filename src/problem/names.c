@@ -1,0 +1,148 @@
+/* Lists of names: copying, looking up, taking apart, showing in refusals. */
+#include "problem/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static bool is_spelt(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static bool is_alike(const char *a, const char *b)
+{
+    return strcasecmp(a, b) == 0;
+}
+
+typedef bool comparison(const char *a, const char *b);
+
+/* The only name that compares as the same; n when none does, or several. */
+static size_t only_place(const char *name, size_t n, const char *const *names, comparison *same)
+{
+    size_t at = n;
+    for (size_t i = 0; i < n; i++) {
+        if (!same(names[i], name))
+            continue;
+        if (at < n)
+            return n;
+        at = i;
+    }
+    return at;
+}
+
+size_t mel_name_place(const char *name, size_t n, const char *const *names)
+{
+    const size_t spelt = only_place(name, n, names, is_spelt);
+    return spelt < n ? spelt : only_place(name, n, names, mel_same_class_name);
+}
+
+size_t mel_column_place(const char *name, size_t n, const char *const *names)
+{
+    const size_t at = mel_name_place(name, n, names);
+    return at < n ? at : only_place(name, n, names, is_alike);
+}
+
+bool mel_name_places(size_t *place, size_t n, const char *const *name, const char *const *names,
+                     mel_place_finder *find)
+{
+    for (size_t i = 0; i < n; i++) {
+        place[i] = find(name[i], n, names);
+        for (size_t j = 0; j < i; j++)
+            if (place[j] == place[i])
+                return false;
+        if (place[i] == n)
+            return false;
+    }
+    return true;
+}
+
+mel_name_list_text mel_name_list(size_t n, const char *const *name)
+{
+    enum { SHOWN = 6, REST = sizeof ", ..." };
+    mel_name_list_text list = { .text = "" };
+    size_t used = 0, i = 0;
+    for (; i < n && i < (n > SHOWN ? SHOWN : n); i++) {
+        const char *before = i == 0 ? "" : i + 1 == n ? " and " : ", ";
+        if (used + strlen(before) + strlen(name[i]) + 2 + REST > sizeof list.text)
+            break;
+        used += (size_t)snprintf(list.text + used, sizeof list.text - used, "%s\"%s\"", before, name[i]);
+    }
+    if (i < n)
+        (void)snprintf(list.text + used, sizeof list.text - used, "%s...", i > 0 ? ", " : "");
+    return list;
+}
+
+char *mel_text_copy(const char *text, size_t n)
+{
+    char *copy = n < SIZE_MAX ? mel_alloc(n + 1, 1) : NULL;
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    return copy;
+}
+
+bool mel_text_replace(char **text, const char *by)
+{
+    char *copy = mel_strdup(by);
+    if (copy == NULL)
+        return false;
+    free(*text);
+    *text = copy;
+    return true;
+}
+
+void mel_names_free(char **name, size_t n)
+{
+    for (size_t i = 0; name != NULL && i < n; i++)
+        free(name[i]);
+    free(name);
+}
+
+char **mel_names_copy(size_t n, const char *const *name)
+{
+    char **copy = mel_alloc_zero(n, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < n; i++) {
+        copy[i] = mel_strdup(name[i]);
+        if (copy[i] == NULL) {
+            mel_names_free(copy, i);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+mel_status mel_names_check(size_t n, const char *const *name, const char *option, const char *text,
+                           mel_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (name[i][0] == '\0')
+            return mel_fail(err, MEL_EINVAL, "--%s %s: name %zu is empty", option, text, i + 1);
+        if (only_place(name[i], i + 1, name, is_spelt) != i)
+            return mel_fail(err, MEL_EINVAL, "--%s %s: \"%s\" is there twice; expected different names",
+                            option, text, name[i]);
+    }
+    return MEL_OK;
+}
+
+mel_status mel_names_split(char ***out, size_t *n, const char *text, const char *option, mel_error *err)
+{
+    size_t commas = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        commas += *c == ',';
+    char **name = mel_alloc_zero(commas + 1, sizeof *name);
+    bool enough = name != NULL;
+    const char *at = text;
+    for (size_t i = 0; enough && i <= commas; i++) {
+        const size_t length = strcspn(at, ",");
+        name[i] = mel_text_copy(at, length);
+        enough = name[i] != NULL;
+        at += length + 1;
+    }
+    *out = name;
+    *n = name != NULL ? commas + 1 : 0;
+    return enough ? mel_names_check(*n, (const char *const *)name, option, text, err)
+                  : mel_fail_memory(err, "names");
+}

@@ -1,0 +1,224 @@
+/* The rows that a problem is measured on: held-out rows of a table, or probabilities of any model. */
+#include "problem/columns.h"
+#include "problem/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- a table ------------------------------------------------------------------------------------ */
+
+static mel_status fit_and_predict(mel_problem *problem, const mel_dataset_part *train,
+                                  const mel_dataset_part *test, const mel_problem_options *opt,
+                                  mel_error *err)
+{
+    const size_t k = problem->n_classes;
+    mel_fit_options fit;
+    mel_fit_options_init(&fit);
+    fit.l2 = opt->l2;
+    fit.threads = opt->resources.threads;
+    fit.progress = opt->resources.progress;
+    mel_model *model = NULL;
+    mel_status status = mel_model_fit(&model, NULL, &train->x.view, train->y, k, train->weight, &fit, err);
+    if (status != MEL_OK)
+        return status;
+    problem->probability = mel_alloc_zero(test->n, k * sizeof *problem->probability);
+    status = problem->probability != NULL
+                 ? mel_model_predict(problem->probability, model, &test->x.view, opt->resources.threads, err)
+                 : mel_fail_memory(err, "the probabilities");
+    mel_model_free(model);
+    return status;
+}
+
+/* Trains on one part and takes the probabilities of the other. */
+static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL_DATASET_PARTS],
+                                const mel_problem_options *opt, mel_error *err)
+{
+    mel_dataset_part *train = &parts[MEL_PART_TRAIN], *test = &parts[MEL_PART_TEST];
+    mel_encoder *encoder = NULL;
+    mel_status status = mel_dataset_part_learn(&encoder, train, &opt->dataset, err);
+    if (status == MEL_OK)
+        status = mel_dataset_part_encode(train, encoder, err);
+    if (status == MEL_OK)
+        status = mel_dataset_part_encode(test, encoder, err);
+    mel_encoder_free(encoder);
+    if (status == MEL_OK)
+        status = fit_and_predict(problem, train, test, opt, err);
+    problem->n_rows = test->n;
+    problem->label = test->y;
+    problem->group = test->group;
+    problem->weight = test->weight;
+    test->y = test->group = NULL;
+    test->weight = NULL;
+    return status;
+}
+
+static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
+                                    const mel_problem_options *opt, mel_error *err)
+{
+    mel_dataset_part parts[MEL_DATASET_PARTS];
+    mel_status status = mel_dataset_split(parts, dataset, opt->dataset.test_share, false, opt->seed, err);
+    if (status == MEL_OK)
+        mel_take_classes(problem, &dataset->classes);
+    if (status == MEL_OK)
+        status = measure_parts(problem, parts, opt, err);
+    for (size_t p = 0; p < MEL_DATASET_PARTS; p++)
+        mel_dataset_part_clear(&parts[p]);
+    return status;
+}
+
+mel_status mel_rows_from_table(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
+{
+    mel_input input;
+    mel_dataset dataset;
+    mel_status status = mel_dataset_read_with(&dataset, &input, &opt->dataset, &opt->resources, err);
+    if (status == MEL_OK)
+        status = mel_name_groups(problem, dataset.groups.n_classes, dataset.groups.name, err);
+    if (status == MEL_OK)
+        status = mel_input_digest(problem->digest, &input, err);
+    if (status == MEL_OK)
+        status = split_and_measure(problem, &dataset, opt, err);
+    mel_dataset_clear(&dataset);
+    mel_input_clear(&input);
+    return status;
+}
+
+/* --- probabilities of any model ----------------------------------------------------------------- */
+
+enum { PROBS, LABELS, GROUPS, FILES };
+typedef struct {
+    mel_input file[FILES]; /* without groups the last has no path */
+    mel_proba proba;
+    mel_labels labels, groups;
+    mel_classes classes;
+} given_files;
+
+static void given_files_clear(given_files *g)
+{
+    for (size_t i = 0; i < FILES; i++)
+        mel_input_clear(&g->file[i]);
+    mel_proba_clear(&g->proba);
+    mel_labels_clear(&g->labels);
+    mel_labels_clear(&g->groups);
+    mel_classes_clear(&g->classes);
+}
+
+static mel_status find_files(given_files *g, const mel_problem_options *opt, mel_error *err)
+{
+    static const char *const keys[FILES] = { "probs", "labels", "groups" };
+    const char *const given[FILES] = { opt->probs, opt->labels, opt->groups };
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < FILES && status == MEL_OK; i++)
+        if (given[i] != NULL)
+            status = mel_input_find(&g->file[i], keys[i], given[i], &opt->resources, err);
+    return status;
+}
+
+/* The labels of the rows, or their groups. */
+static mel_status read_codes(mel_labels *codes, bool groups, const mel_input *file,
+                             const mel_problem_options *opt, const mel_read_options *read, mel_error *err)
+{
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status = mel_input_read(&table, file, read, err);
+    if (status == MEL_OK)
+        status = mel_only_column(&column, table, groups ? opt->dataset.group : opt->dataset.label,
+                                 groups ? "--group" : "--label", err);
+    if (status == MEL_OK)
+        status = groups ? mel_table_groups(codes, table, column, err)
+                        : mel_table_labels(codes, table, column, err);
+    mel_table_free(table);
+    return status;
+}
+
+static mel_status read_files(given_files *g, const mel_problem_options *opt, const mel_read_options *read,
+                             mel_error *err)
+{
+    mel_status status = read_codes(&g->labels, false, &g->file[LABELS], opt, read, err);
+    if (status == MEL_OK)
+        status = mel_classes_settle(&g->classes, &g->labels, &opt->dataset.naming, g->file[LABELS].path, err);
+    if (status == MEL_OK)
+        status = mel_proba_from_input(&g->proba, &g->file[PROBS], &g->classes, read, err);
+    if (status == MEL_OK && opt->groups != NULL)
+        status = read_codes(&g->groups, true, &g->file[GROUPS], opt, read, err);
+    return status;
+}
+
+static mel_status check_shapes(const given_files *g, mel_error *err)
+{
+    const size_t rows = g->proba.n_rows, k = g->proba.n_classes;
+    const char *probs = g->file[PROBS].path, *labels = g->file[LABELS].path, *groups = g->file[GROUPS].path;
+    if (g->labels.n_rows != rows)
+        return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one label per row", probs,
+                        rows, labels, g->labels.n_rows);
+    if (groups != NULL && g->groups.n_rows != rows)
+        return mel_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row", probs,
+                        rows, groups, g->groups.n_rows);
+    if (g->labels.n_classes < k)
+        return mel_fail(err, MEL_EDATA,
+                        "%s has %zu classes, but only %zu of them have rows in %s: without rows of a class "
+                        "nothing is known about it",
+                        probs, k, g->labels.n_classes, labels);
+    if (g->labels.n_classes > k)
+        return mel_fail(err, MEL_EDATA, "%s has %zu classes, %s has probabilities of %zu", labels,
+                        g->labels.n_classes, probs, k);
+    return MEL_OK;
+}
+
+/* One digest of all files; none where one of them is standard input. */
+static mel_status digest_files(char digest[MEL_DIGEST_HEX], const given_files *g, mel_error *err)
+{
+    char all[FILES][MEL_DIGEST_HEX];
+    size_t n = 0;
+    for (size_t i = 0; i < FILES; i++) {
+        if (g->file[i].path == NULL)
+            continue;
+        const mel_status status = mel_input_digest(all[n], &g->file[i], err);
+        if (status != MEL_OK || all[n][0] == '\0')
+            return status;
+        n++;
+    }
+    mel_digest(all, n * MEL_DIGEST_HEX, digest);
+    return MEL_OK;
+}
+
+/* The arrays of the files become the problem's. */
+static mel_status take_rows(mel_problem *problem, given_files *g, const char *columns, mel_error *err)
+{
+    mel_status status = check_shapes(g, err);
+    if (status == MEL_OK)
+        status = mel_proba_order(&g->proba, g->file[PROBS].path, columns, &g->classes, err);
+    if (status == MEL_OK)
+        status = digest_files(problem->digest, g, err);
+    if (status == MEL_OK)
+        status = mel_name_groups(problem, g->groups.n_classes, g->groups.name, err);
+    if (status != MEL_OK)
+        return status;
+    mel_take_classes(problem, &g->classes);
+    problem->n_rows = g->proba.n_rows;
+    problem->probability = g->proba.value;
+    problem->label = g->labels.code;
+    problem->group = g->groups.code;
+    g->proba.value = NULL;
+    g->labels.code = g->groups.code = NULL;
+    return MEL_OK;
+}
+
+mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_options *opt, mel_error *err)
+{
+    given_files g = { .classes = { 0 } };
+    mel_reader reader = { 0 };
+    mel_status status = mel_reader_init(&reader, &opt->dataset.reading, &opt->resources, err);
+    if (status == MEL_OK)
+        status = mel_reader_share(&reader, err);
+    if (status == MEL_OK)
+        status = find_files(&g, opt, err);
+    if (status == MEL_OK)
+        status = read_files(&g, opt, &reader.options, err);
+    if (status == MEL_OK)
+        status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
+    if (status == MEL_OK)
+        status = take_rows(problem, &g, opt->columns, err);
+    given_files_clear(&g);
+    mel_reader_clear(&reader);
+    return status;
+}
