@@ -67,9 +67,8 @@ static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_err
                                       ? mel_want_of_layout(mel_metric_layout(a->metric), "such")
                                       : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
     mel_problem_options space = args->space;
-    const char *name[2];
     if (a->metric != NULL)
-        cli_follow_metric(&space.dataset.naming, name, a->metric);
+        cli_follow_metric(&space.dataset.naming, a->metric);
     status = cli_space_make(&a->space, &space, &want, run, err);
     if (status == MEL_OK && a->space->face == NULL && a->space->space == NULL)
         status = cli_fail(err, MEL_EINVAL,

@@ -190,9 +190,8 @@ static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *r
     if (status != MEL_OK)
         return status;
     const mel_problem_want want = mel_want_of_family(family);
-    const char *name[2];
     if (e->truth != NULL)
-        cli_follow_metric(&space.dataset.naming, name, e->truth);
+        cli_follow_metric(&space.dataset.naming, e->truth);
     if (given)
         space.found_radius = from_file.found_radius;
     space.dataset.reading.more_files = args->until != NULL; /* a pool */

@@ -63,13 +63,9 @@ static mel_status order_by(double **value, size_t *order, size_t *place, const m
 /* The other metric in the order of this one's classes and groups. */
 static mel_status match(ranking *r, const rank_args *args, mel_error *err)
 {
-    char **name = cli_metric_classes(r->metric), **group = cli_metric_groups(r->metric);
-    const mel_layout *layout = mel_metric_layout(r->metric);
-    const cli_about about = { .name = (const char *const *)name, .group = (const char *const *)group };
-    const mel_status status = cli_match_metric(&r->against, args->against, layout, &about, err);
-    mel_names_free(name, layout->n_classes);
-    mel_names_free(group, layout->n_groups > 1 ? layout->n_groups : 0);
-    return status;
+    const cli_about about = { .name = mel_metric_class_names(r->metric),
+                              .group = mel_metric_group_names(r->metric) };
+    return cli_match_metric(&r->against, args->against, mel_metric_layout(r->metric), &about, err);
 }
 
 static mel_status compare(ranking *r, const rank_args *args, mel_error *err)

@@ -90,9 +90,8 @@ static const char *column_of(const mel_table *table)
 }
 
 /* Labels that lack some of the metric's classes, all others being among them: its classes are theirs. */
-static mel_status complete_classes(files *f, char *const *own, size_t k, mel_error *err)
+static mel_status complete_classes(files *f, const char *const *all, size_t k, mel_error *err)
 {
-    const char *const *all = (const char *const *)own;
     for (size_t i = 0; i < f->classes.n; i++)
         if (mel_name_place(f->classes.label[i], k, all) == k)
             return cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu",
@@ -113,7 +112,7 @@ static mel_status match_metric(scoring *s, files *f, const score_args *args, mel
                    : cli_fail(err, MEL_EDATA, "%s: there are %zu classes; expected two", args->labels,
                               f->classes.n);
     const size_t k = s->layout.n_classes;
-    char **own = cli_metric_classes(s->metric), **group = cli_metric_groups(s->metric);
+    const char *const *own = mel_metric_class_names(s->metric);
     mel_status status = MEL_OK;
     if (f->classes.n < k)
         status = complete_classes(f, own, k, err);
@@ -122,29 +121,22 @@ static mel_status match_metric(scoring *s, files *f, const score_args *args, mel
                           f->classes.n, k);
     bool shared = false;
     for (size_t i = 0; i < f->classes.n; i++)
-        shared = shared || mel_name_place(f->classes.name[i], k, (const char *const *)own) < k ||
-                 mel_name_place(f->classes.label[i], k, (const char *const *)own) < k;
+        shared = shared || mel_name_place(f->classes.name[i], k, own) < k ||
+                 mel_name_place(f->classes.label[i], k, own) < k;
     const bool said = args->naming.positive != NULL && !shared;
     const cli_about about = { .name = said ? NULL : (const char *const *)f->classes.name,
                               .label = said ? NULL : (const char *const *)f->classes.label,
-                              .group = (const char *const *)group };
-    if (status == MEL_OK)
-        status = cli_match_metric(&s->metric, args->metric, &s->layout, &about, err);
-    mel_names_free(own, k);
-    mel_names_free(group, s->layout.n_groups > 1 ? s->layout.n_groups : 0);
-    return status;
+                              .group = mel_metric_group_names(s->metric) };
+    return status == MEL_OK ? cli_match_metric(&s->metric, args->metric, &s->layout, &about, err) : status;
 }
 
 /* In the order of the metric, if there is one. */
 static mel_status settle_classes(files *f, const scoring *s, const score_args *args, mel_error *err)
 {
     mel_naming naming = args->naming;
-    char **own = s->metric != NULL ? cli_metric_classes(s->metric) : NULL;
-    const size_t n = own != NULL ? s->layout.n_classes : 0;
-    naming.preferred = (mel_text_list){ .item = (const char **)own, .n = n };
-    const mel_status status = mel_classes_settle(&f->classes, &f->truth, &naming, args->labels, err);
-    mel_names_free(own, n);
-    return status;
+    naming.n_preferred = s->metric != NULL ? s->layout.n_classes : 0;
+    naming.preferred = s->metric != NULL ? mel_metric_class_names(s->metric) : NULL;
+    return mel_classes_settle(&f->classes, &f->truth, &naming, args->labels, err);
 }
 
 static mel_status read_classes(files *f, scoring *s, const score_args *args, const mel_read_options *read,
@@ -178,11 +170,8 @@ static mel_status read_groups(files *f, const scoring *s, const score_args *args
         status = mel_table_groups(&f->groups_found, f->table[2], column_of(f->table[2]), err);
     if (status != MEL_OK || m == 0)
         return status;
-    char **group = cli_metric_groups(s->metric);
-    status =
-        mel_take_groups(&f->groups, f->table[2], column_of(f->table[2]), m, (const char *const *)group, err);
-    mel_names_free(group, m);
-    return status;
+    return mel_take_groups(&f->groups, f->table[2], column_of(f->table[2]), m,
+                           mel_metric_group_names(s->metric), err);
 }
 
 static mel_status check_lengths(const files *f, const score_args *args, mel_error *err)

@@ -16,33 +16,10 @@ mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err)
     return status;
 }
 
-char **cli_metric_classes(const mel_metric *metric)
+void cli_follow_metric(mel_naming *naming, const mel_metric *metric)
 {
-    const size_t n = mel_metric_layout(metric)->n_classes;
-    char **name = cli_alloc_zero(n, sizeof *name);
-    for (size_t i = 0; i < n; i++)
-        name[i] = cli_format("%s", mel_metric_class_name(metric, i));
-    return name;
-}
-
-char **cli_metric_groups(const mel_metric *metric)
-{
-    const size_t n = mel_metric_layout(metric)->n_groups;
-    if (n < 2)
-        return NULL;
-    char **name = cli_alloc_zero(n, sizeof *name);
-    for (size_t g = 0; g < n; g++)
-        name[g] = cli_format("%s", mel_metric_group_name(metric, g));
-    return name;
-}
-
-void cli_follow_metric(mel_naming *naming, const char *name[2], const mel_metric *metric)
-{
-    if (mel_metric_layout(metric)->n_classes != 2)
-        return;
-    for (size_t i = 0; i < 2; i++)
-        name[i] = mel_metric_class_name(metric, i);
-    naming->preferred = (mel_text_list){ .item = name, .n = 2 };
+    naming->preferred = mel_metric_class_names(metric);
+    naming->n_preferred = mel_metric_layout(metric)->n_classes == 2 ? 2 : 0;
 }
 
 /* "off-diagonal rates of 3 classes in 2 groups"; freed by the caller. */
@@ -162,15 +139,10 @@ mel_status cli_match_metric(mel_metric **metric, const char *given, const mel_la
     if (status != MEL_OK)
         return status;
     const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 0;
-    const char **own = cli_alloc_zero(k + m, sizeof *own);
     size_t *place = cli_alloc_zero(k + m, sizeof *place);
-    for (size_t i = 0; i < k; i++)
-        own[i] = mel_metric_class_name(*metric, i);
-    for (size_t g = 0; g < m; g++)
-        own[k + g] = mel_metric_group_name(*metric, g);
-    status = match_classes(place, k, own, given, about, err);
+    status = match_classes(place, k, mel_metric_class_names(*metric), given, about, err);
     if (status == MEL_OK && m > 0)
-        status = match_groups(place + k, m, own + k, given, about, err);
+        status = match_groups(place + k, m, mel_metric_group_names(*metric), given, about, err);
     mel_metric *moved = NULL;
     if (status == MEL_OK)
         status = mel_metric_reorder(&moved, *metric, place, m > 0 ? place + k : NULL, err);
@@ -179,6 +151,5 @@ mel_status cli_match_metric(mel_metric **metric, const char *given, const mel_la
         *metric = moved;
     }
     free(place);
-    free(own);
     return status;
 }

@@ -8,13 +8,10 @@
 
 /* A metric file, or the name of a bundled one. */
 mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err);
-/* Copies of a metric's names, for mel_names_free; of groups NULL where it has none. */
-char **cli_metric_classes(const mel_metric *metric);
-char **cli_metric_groups(const mel_metric *metric);
 
-/* Two classes come in the order of the metric, whose second one is positive, unless options say another;
- * `name` holds what the naming lends. */
-void cli_follow_metric(mel_naming *naming, const char *name[2], const mel_metric *metric);
+/* Two classes come in the order of the metric, whose second one is positive, unless options say another; its
+ * names are lent. */
+void cli_follow_metric(mel_naming *naming, const mel_metric *metric);
 
 /* The classes and groups that statistics are about, in their order. */
 typedef struct {

@@ -504,18 +504,6 @@ void cli_print_notes(const cli_run *run)
         say("melicit: ", json_string_value(json_array_get(list, i)));
 }
 
-void cli_talk(const cli_run *run, const char *fmt, ...)
-{
-    if (run->quiet || !isatty(STDERR_FILENO))
-        return;
-    va_list args;
-    va_start(args, fmt);
-    char *text = format_list(fmt, args);
-    va_end(args);
-    say("", text);
-    free(text);
-}
-
 void cli_report_error(const char *who, bool json, const mel_error *err)
 {
     const char *text = err->text[0] != '\0' ? err->text : mel_status_text(err->code);

@@ -63,8 +63,6 @@ void cli_print_notes(const cli_run *run);
 /* How a file was read, for --verbose: a line on standard error, with --json in "read" of the result instead.
  */
 void cli_tell_read(const cli_run *run, const char *file, const char *sentence);
-/* Talk: on standard error, only when that is a terminal, and not with --quiet. */
-MEL_PRINTF(2, 3) void cli_talk(const cli_run *run, const char *fmt, ...);
 
 /* The sentence of a failure on standard error, or the error object on standard output. `who` is the
  * program or program and verb. */

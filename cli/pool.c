@@ -546,14 +546,9 @@ mel_status cli_pool_read(cli_pool *out, const char *path, const cli_pool_about *
 mel_status cli_metric_pool(cli_pool *out, const char *path, const mel_metric *metric, double prevalence,
                            const mel_read_options *read, mel_error *err)
 {
-    const mel_layout *layout = mel_metric_layout(metric);
-    char **name = cli_metric_classes(metric), **group = cli_metric_groups(metric);
-    const cli_pool_about about = { .layout = *layout,
-                                   .class_name = (const char *const *)name,
-                                   .group_name = (const char *const *)group,
+    const cli_pool_about about = { .layout = *mel_metric_layout(metric),
+                                   .class_name = mel_metric_class_names(metric),
+                                   .group_name = mel_metric_group_names(metric),
                                    .prevalence = prevalence };
-    const mel_status status = cli_pool_read(out, path, &about, read, err);
-    mel_names_free(name, layout->n_classes);
-    mel_names_free(group, layout->n_groups > 1 ? layout->n_groups : 0);
-    return status;
+    return cli_pool_read(out, path, &about, read, err);
 }

@@ -34,38 +34,27 @@ static mel_status fewer_mistakes(mel_reply *reply, void *user, const mel_questio
     return MEL_OK;
 }
 
-/* place[i]: where the metric has the class (or group) called name[i]; false unless each is there. `names` has
- * room for n. */
-static bool find_names(size_t *place, const char **names, size_t n, const char *const *name,
-                       const mel_metric *metric, const char *(*own)(const mel_metric *metric, size_t i))
-{
-    for (size_t i = 0; i < n; i++)
-        names[i] = own(metric, i);
-    return mel_name_places(place, n, name, names, mel_name_place);
-}
-
 /* The metric in the order of the problem's classes and groups, which must have the same names. */
 static mel_status match_names(mel_metric **metric, const mel_problem *problem, mel_error *err)
 {
     const mel_layout *layout = mel_metric_layout(*metric);
     const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 0;
     size_t *at = calloc(k + m, sizeof *at);
-    const char **names = calloc(k + m, sizeof *names);
+    if (at == NULL)
+        return mel_fail(err, MEL_ENOMEM, "not enough memory for a metric");
     mel_status status = MEL_OK;
-    if (at == NULL || names == NULL)
-        status = mel_fail(err, MEL_ENOMEM, "not enough memory for a metric");
-    else if (!find_names(at, names, k, problem->class_name, *metric, mel_metric_class_name))
+    if (!mel_name_places(at, k, problem->class_name, mel_metric_class_names(*metric), mel_name_place))
         status =
             mel_fail(err, MEL_EINVAL, "metric: its classes are not called as the study's, \"%s\", \"%s\"%s",
                      problem->class_name[0], problem->class_name[1], k > 2 ? ", ..." : "");
-    else if (m > 0 && !find_names(at + k, names, m, problem->group_name, *metric, mel_metric_group_name))
+    else if (m > 0 && !mel_name_places(at + k, m, problem->group_name, mel_metric_group_names(*metric),
+                                       mel_name_place))
         status =
             mel_fail(err, MEL_EINVAL, "metric: its groups are not called as the study's, \"%s\", \"%s\"%s",
                      problem->group_name[0], problem->group_name[1], m > 2 ? ", ..." : "");
     mel_metric *moved = NULL;
     if (status == MEL_OK)
         status = mel_metric_reorder(&moved, *metric, at, m > 0 ? at + k : NULL, err);
-    free(names);
     free(at);
     if (status != MEL_OK)
         return status;

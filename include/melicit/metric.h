@@ -105,9 +105,20 @@ MEL_API mel_status mel_metric_name_groups(mel_metric *metric, const char *const 
 MEL_API mel_family mel_metric_family(const mel_metric *metric);
 MEL_API mel_orientation mel_metric_orientation(const mel_metric *metric);
 MEL_API const mel_layout *mel_metric_layout(const mel_metric *metric);
+/* As many as the layout has, lent; of groups NULL where there are none. */
+MEL_API const char *const *mel_metric_class_names(const mel_metric *metric);
+MEL_API const char *const *mel_metric_group_names(const mel_metric *metric);
 /* NULL for a code that is not a class, a number that is not a group. */
-MEL_API const char *mel_metric_class_name(const mel_metric *metric, size_t class_code);
-MEL_API const char *mel_metric_group_name(const mel_metric *metric, size_t group);
+static inline const char *mel_metric_class_name(const mel_metric *metric, size_t class_code)
+{
+    return class_code < mel_metric_layout(metric)->n_classes ? mel_metric_class_names(metric)[class_code]
+                                                             : NULL;
+}
+static inline const char *mel_metric_group_name(const mel_metric *metric, size_t group)
+{
+    const char *const *name = mel_metric_group_names(metric);
+    return name != NULL && group < mel_metric_layout(metric)->n_groups ? name[group] : NULL;
+}
 /* Numerator and denominator coefficients (lent) and their constants (may be NULL); the denominator is
  * NULL, with constant 1, for families without one. */
 MEL_API const double *mel_metric_numerator(const mel_metric *metric, double *constant);

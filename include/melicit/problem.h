@@ -52,7 +52,8 @@ typedef struct {
     /* Instead of `classes` and of `rename`, for names that may hold commas; n 0: none. */
     mel_text_list names, old_names, new_names;
     /* The order of a metric: that of the classes where it has all their names and nothing says another. */
-    mel_text_list preferred;
+    const char *const *preferred;
+    size_t n_preferred;
 } mel_naming;
 
 /* What that makes of the labels of a file. */
@@ -120,8 +121,7 @@ extern MEL_API const char *const mel_decimals[], *const mel_headers[], *const me
 /* The library's options together with the memory they point to. */
 typedef struct {
     mel_read_options options;
-    mel_column_override *overrides;
-    char **names;
+    mel_column_override *overrides; /* with names of their own */
     bool *found; /* overrides that any of several files has; NULL: each file must have them all */
 } mel_reader;
 MEL_API mel_status mel_reader_init(mel_reader *out, const mel_reading *reading,

@@ -243,7 +243,7 @@ static mel_status apply_overrides(mel_csv *csv, mel_error *err)
         const size_t n = strlen(o->name);
         const uint32_t j = mel_dict_find(csv->names, o->name, n, mel_dict_hash(o->name, n));
         if (j == MEL_MISSING && csv->opt.overrides_found == NULL)
-            return mel_fail_no_column(csv->names, o->name, err);
+            return mel_fail_no_column(csv->names, o->name, NULL, err);
         if (j == MEL_MISSING)
             continue;
         csv->column[j].declared = o->type;

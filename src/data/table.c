@@ -115,20 +115,22 @@ static const char *name_number(const void *user, size_t i)
     return i < names->n ? mel_dict_text(names, i) : NULL;
 }
 
-mel_status mel_fail_no_column(const mel_dict *names, const char *name, mel_error *err)
+mel_status mel_fail_no_column(const mel_dict *names, const char *name, const char *option, mel_error *err)
 {
+    char what[160];
+    const bool given = option != NULL;
+    (void)snprintf(what, sizeof what, "%sno column %s%s%s%s", given ? "" : "there is ",
+                   mel_quote_text(name).text, given ? " (" : "", given ? option : "", given ? ")" : "");
     const char *near = mel_nearest(name, name_number, names);
     if (near != NULL)
-        return mel_fail(err, MEL_EDATA, "there is no column %s; did you mean %s?", mel_quote_text(name).text,
-                        mel_quote_text(near).text);
+        return mel_fail(err, MEL_EDATA, "%s; did you mean %s?", what, mel_quote_text(near).text);
     enum { ROOM = 160, MARGIN = 8 };
     char list[ROOM] = "";
     size_t used = 0, i = 0;
     for (; i < names->n && used + mel_dict_length(names, i) + MARGIN < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : "",
                                  mel_dict_text(names, i));
-    return mel_fail(err, MEL_EDATA, "there is no column %s; there are %s%s", mel_quote_text(name).text, list,
-                    i == names->n ? "" : ", ...");
+    return mel_fail(err, MEL_EDATA, "%s; there are %s%s", what, list, i == names->n ? "" : ", ...");
 }
 
 mel_status mel_table_need(size_t *column, const mel_table *table, const char *name, mel_error *err)
@@ -136,7 +138,7 @@ mel_status mel_table_need(size_t *column, const mel_table *table, const char *na
     *column = mel_table_find(table, name);
     if (*column != SIZE_MAX)
         return MEL_OK;
-    const mel_status status = mel_fail_no_column(table->names, name, err);
+    const mel_status status = mel_fail_no_column(table->names, name, NULL, err);
     return mel_fail_in(err, status, "%s", mel_quote_file(table->name).text);
 }
 

@@ -64,8 +64,9 @@ mel_table *mel_table_new(const char *name, mel_dict *names, size_t n_columns);
 /* Names c1, c2, ... for files without a header; NULL when memory runs out. */
 mel_dict *mel_column_numbers(size_t n);
 
-/* MEL_EDATA with the name and those that are there; does not name the file. */
-mel_status mel_fail_no_column(const mel_dict *names, const char *name, mel_error *err);
+/* MEL_EDATA with the name, the option that it came from (NULL: none) and the names that are there; does not
+ * name the file. */
+mel_status mel_fail_no_column(const mel_dict *names, const char *name, const char *option, mel_error *err);
 /* The column of that name, or MEL_EDATA with the file and the name. */
 mel_status mel_table_need(size_t *column, const mel_table *table, const char *name, mel_error *err);
 

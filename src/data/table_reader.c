@@ -59,7 +59,7 @@ mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *
         return MEL_OK;
     for (size_t i = 0; i < opt->n_overrides; i++)
         if (mel_table_find(table, opt->overrides[i].name) == SIZE_MAX)
-            return mel_fail_no_column(table->names, opt->overrides[i].name, err);
+            return mel_fail_no_column(table->names, opt->overrides[i].name, NULL, err);
     return opt->n_overrides == 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "column types can be set for CSV only");
 }
 

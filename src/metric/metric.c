@@ -179,14 +179,14 @@ const mel_layout *mel_metric_layout(const mel_metric *metric)
     return &metric->layout;
 }
 
-const char *mel_metric_class_name(const mel_metric *metric, size_t class_code)
+const char *const *mel_metric_class_names(const mel_metric *metric)
 {
-    return class_code < metric->layout.n_classes ? metric->class_names[class_code] : NULL;
+    return (const char *const *)metric->class_names;
 }
 
-const char *mel_metric_group_name(const mel_metric *metric, size_t group)
+const char *const *mel_metric_group_names(const mel_metric *metric)
 {
-    return metric->group_names != NULL && group < metric->layout.n_groups ? metric->group_names[group] : NULL;
+    return (const char *const *)metric->group_names;
 }
 
 mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_names, mel_error *err)

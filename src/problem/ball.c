@@ -29,40 +29,33 @@ static mel_status parse_ball(size_t *k, size_t *m, const char *text, mel_error *
                             text);
 }
 
-/* Columns of numbers but "group", in the file's order; returns how many there are. */
-static size_t list_columns(size_t *column, const char **name, const mel_table *table, size_t most)
+/* column[i]: whose class is i: by name; by place where file or classes have no names. */
+static mel_status match_columns(size_t *column, const mel_table *table, const mel_problem *problem,
+                                mel_error *err)
 {
-    size_t n = 0;
-    for (size_t c = 0; c < mel_table_columns(table); c++) {
-        if (strcmp(mel_table_column_name(table, c), "group") == 0)
-            continue;
-        if (n < most) {
-            column[n] = c;
-            name[n] = mel_table_column_name(table, c);
-        }
-        n++;
-    }
-    return n;
-}
-
-/* place[i]: which of the columns is class i's: by name; by place where file or classes have no names. */
-static mel_status match_classes(size_t *place, const char *const *name, const mel_table *table,
-                                const mel_problem *problem, mel_error *err)
-{
-    const size_t k = problem->n_classes;
+    const size_t k = problem->n_classes, group = mel_table_find(table, "group");
+    const char **name = mel_alloc(k, sizeof *name);
+    if (name == NULL)
+        return mel_fail_memory(err, "the names of columns");
+    for (size_t i = 0; i < k; i++)
+        name[i] = mel_table_column_name(table, i + (i >= group));
     size_t found = 0;
     for (size_t i = 0; i < k; i++) {
-        place[i] = mel_name_place(problem->class_name[i], k, name);
-        found += place[i] < k;
+        column[i] = mel_name_place(problem->class_name[i], k, name);
+        found += column[i] < k;
     }
-    if (found == k)
-        return MEL_OK;
-    for (size_t i = 0; i < k; i++)
-        place[i] = i;
-    if (found == 0 && (problem->unnamed || !mel_table_has_header(table)))
-        return MEL_OK;
-    return mel_fail(err, MEL_EDATA, "%s: the columns are %s, the classes %s", mel_table_name(table),
-                    mel_name_list(k, name).text, mel_name_list(k, problem->class_name).text);
+    const bool by_place = found == 0 && (problem->unnamed || !mel_table_has_header(table));
+    const mel_status status =
+        found == k || by_place
+            ? MEL_OK
+            : mel_fail(err, MEL_EDATA, "%s: the columns are %s, the classes %s", mel_table_name(table),
+                       mel_name_list(k, name).text, mel_name_list(k, problem->class_name).text);
+    for (size_t i = 0; i < k; i++) {
+        const size_t at = by_place ? i : column[i];
+        column[i] = at + (at >= group);
+    }
+    free(name);
+    return status;
 }
 
 /* Column "group", where there is one, says whose row it is: 1, 2, .... */
@@ -81,40 +74,22 @@ static mel_status group_of_row(size_t *group, const mel_table *table, size_t row
     return MEL_OK;
 }
 
-/* P(G = g | Y = i): a row per group, a column per class. */
-static mel_status take_prevalence(double *out, const mel_table *table, const mel_problem *problem,
-                                  const size_t *column, const size_t *place, mel_error *err)
+/* P(G = g | Y = i) of the group that a row is about. */
+static mel_status take_row(double *out, const mel_table *table, const mel_problem *problem,
+                           const size_t *column, size_t row, mel_error *err)
 {
-    const size_t k = problem->n_classes, m = problem->n_groups;
-    mel_status status = MEL_OK;
-    for (size_t row = 0; row < m && status == MEL_OK; row++) {
-        size_t g = 0;
-        status = group_of_row(&g, table, row, m, err);
-        for (size_t i = 0; i < k && status == MEL_OK; i++) {
-            const double *number = mel_table_numbers(table, column[place[i]]);
-            if (number == NULL)
-                status = mel_fail(err, MEL_EDATA, "%s: column \"%s\" does not hold numbers",
-                                  mel_table_name(table), mel_table_column_name(table, column[place[i]]));
-            else
-                out[g * k + i] = number[row];
-        }
+    const size_t k = problem->n_classes;
+    size_t g = 0;
+    mel_status status = group_of_row(&g, table, row, problem->n_groups, err);
+    for (size_t i = 0; i < k && status == MEL_OK; i++) {
+        const double *number = mel_table_numbers(table, column[i]);
+        if (number == NULL)
+            status = mel_fail(err, MEL_EDATA, "%s: column \"%s\" does not hold numbers",
+                              mel_table_name(table), mel_table_column_name(table, column[i]));
+        else
+            out[g * k + i] = number[row];
     }
     return status;
-}
-
-/* column and name have room for 2k and k. */
-static mel_status read_shares(double *out, const mel_table *table, const mel_problem *problem, size_t *column,
-                              const char **name, mel_error *err)
-{
-    const size_t k = problem->n_classes, m = problem->n_groups;
-    const size_t columns = list_columns(column, name, table, k), rows = mel_table_rows(table);
-    if (rows != m || columns != k)
-        return mel_fail(err, MEL_EDATA,
-                        "%s: %zu rows with %zu columns; expected a row for each of %zu groups and a column "
-                        "for each of %zu classes",
-                        mel_table_name(table), rows, columns, m, k);
-    const mel_status status = match_classes(column + k, name, table, problem, err);
-    return status == MEL_OK ? take_prevalence(out, table, problem, column, column + k, err) : status;
 }
 
 /* Shares of the groups within each class. */
@@ -137,6 +112,25 @@ static mel_status check_prevalence(const double *prevalence, const char *path, s
     return MEL_OK;
 }
 
+/* A row per group, a column per class and perhaps "group". */
+static mel_status take_shares(double *out, const mel_table *table, const mel_problem *problem, mel_error *err)
+{
+    const size_t k = problem->n_classes, m = problem->n_groups, rows = mel_table_rows(table);
+    const size_t columns = mel_table_columns(table) - (mel_table_find(table, "group") != SIZE_MAX);
+    if (rows != m || columns != k)
+        return mel_fail(err, MEL_EDATA,
+                        "%s: %zu rows with %zu columns; expected a row for each of %zu groups and a column "
+                        "for each of %zu classes",
+                        mel_table_name(table), rows, columns, m, k);
+    size_t *column = mel_alloc(k, sizeof *column);
+    mel_status status = column != NULL ? match_columns(column, table, problem, err)
+                                       : mel_fail_memory(err, "the shares of the groups");
+    for (size_t row = 0; row < m && status == MEL_OK; row++)
+        status = take_row(out, table, problem, column, row, err);
+    free(column);
+    return status == MEL_OK ? check_prevalence(out, mel_table_name(table), k, m, err) : status;
+}
+
 /* A table whose header, if any, names the classes and perhaps "group". */
 static mel_status read_named(mel_table **out, const mel_input *input, const mel_problem *problem,
                              const mel_read_options *read, mel_error *err)
@@ -149,20 +143,6 @@ static mel_status read_named(mel_table **out, const mel_input *input, const mel_
     called[k] = "group";
     const mel_status status = mel_input_read_named(out, input, k + 1, called, read, err);
     free(called);
-    return status;
-}
-
-static mel_status read_table(double *out, mel_problem *problem, const mel_table *table, mel_error *err)
-{
-    const size_t k = problem->n_classes, m = problem->n_groups;
-    size_t *column = mel_alloc_zero(2 * k, sizeof *column);
-    const char **name = mel_alloc_zero(k, sizeof *name);
-    mel_status status = column != NULL && name != NULL ? read_shares(out, table, problem, column, name, err)
-                                                       : mel_fail_memory(err, "the shares of the groups");
-    if (status == MEL_OK)
-        status = check_prevalence(out, mel_table_name(table), k, m, err);
-    free(name);
-    free(column);
     return status;
 }
 
@@ -181,7 +161,7 @@ static mel_status read_prevalence(double *out, mel_problem *problem, const mel_p
     if (status == MEL_OK)
         status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
     if (status == MEL_OK)
-        status = read_table(out, problem, table, err);
+        status = take_shares(out, table, problem, err);
     if (status == MEL_OK)
         status = mel_input_digest(problem->digest, &input, err);
     mel_table_free(table);

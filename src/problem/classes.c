@@ -17,114 +17,92 @@ void mel_classes_clear(mel_classes *classes)
 /* The names of --classes, split or as a list; n 0 when it was not given. `shown` is for refusals. */
 typedef struct {
     size_t n;
-    char **name;
+    const char *const *name;
+    char **own; /* what was split; NULL: the names are lent */
     mel_name_list_text list;
     const char *shown;
 } given_names;
 
 static mel_status read_classes(given_names *out, const mel_naming *naming, mel_error *err)
 {
-    const mel_text_list *names = &naming->names;
-    if (names->n > 0) {
-        out->list = mel_name_list(names->n, names->item);
+    if (naming->names.n > 0) {
+        *out = (given_names){ .n = naming->names.n, .name = naming->names.item };
+        out->list = mel_name_list(out->n, out->name);
         out->shown = out->list.text;
-        out->name = mel_names_copy(names->n, names->item);
-        out->n = out->name != NULL ? names->n : 0;
-        return out->name != NULL ? mel_names_check(out->n, names->item, "classes", out->shown, err)
-                                 : mel_fail_memory(err, "the names of the classes");
+        return mel_names_check(out->n, out->name, "classes", out->shown, err);
     }
+    if (naming->classes == NULL)
+        return MEL_OK;
     out->shown = naming->classes;
-    return naming->classes != NULL ? mel_names_split(&out->name, &out->n, naming->classes, "classes", err)
-                                   : MEL_OK;
-}
-
-static mel_status refuse_unknown(const mel_classes *c, const char *option, const char *text, const char *name,
-                                 const char *file, mel_error *err)
-{
-    return mel_fail(err, MEL_EDATA, "--%s %s: %s has no class \"%s\"; its classes are %s", option, text, file,
-                    name, mel_name_list(c->n, (const char *const *)c->label).text);
+    const mel_status status = mel_names_split(&out->own, &out->n, naming->classes, "classes", err);
+    out->name = (const char *const *)out->own;
+    return status;
 }
 
 /* "old=new,old=new", taken apart. */
 typedef struct {
     size_t n;
-    char **old, **fresh;
+    const char *const *old, *const *fresh;
+    char **pair;
+    const char **after; /* memory of what was split, and its parts after "=" */
     const char *shown;
 } renaming;
 
-static void renaming_clear(renaming *r)
-{
-    mel_names_free(r->old, r->n);
-    mel_names_free(r->fresh, r->n);
-}
-
 /* The pairs, each at its "=". */
-static mel_status split_pairs(renaming *out, size_t n, char *const *pair, mel_error *err)
+static mel_status split_pairs(renaming *r, mel_error *err)
 {
-    out->old = mel_alloc_zero(n, sizeof *out->old);
-    out->fresh = mel_alloc_zero(n, sizeof *out->fresh);
-    out->n = out->old != NULL && out->fresh != NULL ? n : 0;
-    for (size_t i = 0; i < out->n; i++) {
-        const char *equals = strchr(pair[i], '=');
-        if (equals == NULL || equals == pair[i] || equals[1] == '\0')
+    r->after = mel_alloc(r->n, sizeof *r->after);
+    if (r->after == NULL)
+        return mel_fail_memory(err, "new names of classes");
+    for (size_t i = 0; i < r->n; i++) {
+        char *equals = strchr(r->pair[i], '=');
+        if (equals == NULL || equals == r->pair[i] || equals[1] == '\0')
             return mel_fail(err, MEL_EINVAL, "--rename %s: expected old=new with commas in between",
-                            out->shown);
-        out->old[i] = mel_text_copy(pair[i], (size_t)(equals - pair[i]));
-        out->fresh[i] = mel_strdup(equals + 1);
-        if (out->old[i] == NULL || out->fresh[i] == NULL)
-            return mel_fail_memory(err, "new names of classes");
+                            r->shown);
+        *equals = '\0';
+        r->after[i] = equals + 1;
     }
-    return out->n == n ? MEL_OK : mel_fail_memory(err, "new names of classes");
+    r->old = (const char *const *)r->pair;
+    r->fresh = r->after;
+    return MEL_OK;
 }
 
 static mel_status read_renaming(renaming *out, const mel_naming *naming, mel_error *err)
 {
-    const size_t n_pairs = naming->old_names.n;
-    if (n_pairs > 0) {
-        out->shown = "...";
-        out->old = mel_names_copy(n_pairs, naming->old_names.item);
-        out->fresh = out->old != NULL ? mel_names_copy(n_pairs, naming->new_names.item) : NULL;
-        out->n = n_pairs;
-        return out->fresh != NULL ? MEL_OK : mel_fail_memory(err, "new names of classes");
-    }
-    if (naming->rename == NULL)
+    *out = (renaming){ .n = naming->old_names.n,
+                       .old = naming->old_names.item,
+                       .fresh = naming->new_names.item,
+                       .shown = naming->old_names.n > 0 ? "..." : naming->rename };
+    if (out->n > 0 || naming->rename == NULL)
         return MEL_OK;
-    out->shown = naming->rename;
-    char **pair = NULL;
-    size_t n = 0;
-    mel_status status = mel_names_split(&pair, &n, naming->rename, "rename", err);
-    if (status == MEL_OK)
-        status = split_pairs(out, n, pair, err);
-    mel_names_free(pair, n);
-    return status;
+    const mel_status status = mel_names_split(&out->pair, &out->n, naming->rename, "rename", err);
+    return status == MEL_OK ? split_pairs(out, err) : status;
 }
 
-static mel_status rename_one(mel_classes *c, bool *done, const renaming *r, size_t i, const char *file,
-                             mel_error *err)
+static mel_status rename_one(mel_classes *c, const renaming *r, size_t i, const char *file, mel_error *err)
 {
-    const size_t at = mel_name_place(r->old[i], c->n, (const char *const *)c->label);
+    const char *const *label = (const char *const *)c->label;
+    const size_t at = mel_name_place(r->old[i], c->n, label);
     if (at == c->n)
-        return refuse_unknown(c, "rename", r->shown, r->old[i], file, err);
-    if (done[at])
-        return mel_fail(err, MEL_EINVAL, "--rename %s: \"%s\" is renamed twice", r->shown, r->old[i]);
-    done[at] = true;
+        return mel_fail(err, MEL_EDATA, "--rename %s: %s has no class \"%s\"; its classes are %s", r->shown,
+                        file, r->old[i], mel_name_list(c->n, label).text);
+    for (size_t j = 0; j < i; j++)
+        if (mel_name_place(r->old[j], c->n, label) == at)
+            return mel_fail(err, MEL_EINVAL, "--rename %s: \"%s\" is renamed twice", r->shown, r->old[i]);
     return mel_text_replace(&c->name[at], r->fresh[i]) ? MEL_OK
                                                        : mel_fail_memory(err, "new names of classes");
 }
 
 static mel_status rename_classes(mel_classes *c, const mel_naming *naming, const char *file, mel_error *err)
 {
-    bool *done = mel_alloc_zero(c->n, sizeof *done);
-    if (done == NULL)
-        return mel_fail_memory(err, "new names of classes");
-    renaming r = { 0 };
+    renaming r;
     mel_status status = read_renaming(&r, naming, err);
     for (size_t i = 0; i < r.n && status == MEL_OK; i++)
-        status = rename_one(c, done, &r, i, file, err);
+        status = rename_one(c, &r, i, file, err);
     if (status == MEL_OK && r.n > 0)
         status = mel_names_check(c->n, (const char *const *)c->name, "rename", r.shown, err);
-    free(done);
-    renaming_clear(&r);
+    free(r.pair);
+    free(r.after);
     return status;
 }
 
@@ -247,7 +225,7 @@ static mel_status find_order(mel_classes *c, size_t *order, const mel_naming *na
         status = apply_classes(c, order, &ordered, &given, renamed, file, err);
     if (status == MEL_OK && naming->positive != NULL)
         status = apply_positive(c, order, ordered, naming->positive, file, err);
-    mel_names_free(given.name, given.n);
+    free(given.own);
     return status;
 }
 
@@ -308,11 +286,11 @@ static mel_status start(mel_classes *out, size_t n, const char *const *label, me
 static void follow_preferred(const mel_classes *c, size_t *order, size_t *place, const mel_naming *naming)
 {
     const bool ordered = naming->positive != NULL || naming->classes != NULL || naming->names.n > 0;
-    if (ordered || naming->preferred.n != c->n)
+    if (ordered || naming->n_preferred != c->n)
         return;
     const char *const *const called[] = { (const char *const *)c->name, (const char *const *)c->label };
     for (size_t way = 0; way < 2; way++)
-        if (mel_name_places(place, c->n, naming->preferred.item, called[way], mel_name_place)) {
+        if (mel_name_places(place, c->n, naming->preferred, called[way], mel_name_place)) {
             memcpy(order, place, c->n * sizeof *order);
             return;
         }

@@ -1,38 +1,19 @@
 /* Columns of files by their names: of roles, and of class probabilities. */
 #include "problem/columns.h"
+#include "data/table.h"
 #include "model/model.h"
 #include "problem/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-static const char *column_name(const void *user, size_t i)
-{
-    const mel_table *table = user;
-    return i < mel_table_columns(table) ? mel_table_column_name(table, i) : NULL;
-}
 
 mel_status mel_need_column(const mel_table *table, const char *name, const char *option, mel_error *err)
 {
     if (mel_table_find(table, name) != SIZE_MAX)
         return MEL_OK;
-    const char *near = mel_nearest(name, column_name, table);
-    if (near != NULL)
-        return mel_fail(err, MEL_EDATA, "%s: no column \"%s\" (%s); did you mean \"%s\"?",
-                        mel_table_name(table), name, option, near);
-    char list[200] = "";
-    size_t i = 0;
-    for (; i < mel_table_columns(table); i++) {
-        const size_t used = strlen(list);
-        const char *next = mel_table_column_name(table, i);
-        if (used + strlen(next) + 8 > sizeof list)
-            break;
-        (void)snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : "", next);
-    }
-    return mel_fail(err, MEL_EDATA, "%s: no column \"%s\" (%s); there are %s%s", mel_table_name(table), name,
-                    option, list, i < mel_table_columns(table) ? ", ..." : "");
+    const mel_status status = mel_fail_no_column(table->names, name, option, err);
+    return mel_fail_in(err, status, "%s", mel_table_name(table));
 }
 
 mel_status mel_only_column(const char **column, const mel_table *table, const char *name, const char *option,
@@ -192,7 +173,7 @@ static mel_status match_columns(size_t *column, const mel_proba *proba, const ch
                           c->n);
     if (status == MEL_OK)
         status = match_names(column, n, (const char *const *)name, path, c, err);
-    mel_names_free(name, n);
+    free(name);
     return status;
 }
 

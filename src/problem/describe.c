@@ -450,7 +450,7 @@ mel_status mel_problem_describe(mel_problem *problem, const mel_problem_options 
     const bool found = problem->ball != NULL && problem->space != NULL;
     told.found_radius = found ? mel_ball_radius(problem->ball) : 0.0;
     mel_naming *naming = &told.dataset.naming;
-    const bool followed = naming->preferred.n == 2 && problem->classes.place[1] == 0;
+    const bool followed = naming->n_preferred == 2 && problem->classes.place[1] == 0;
     if (followed && naming->positive == NULL && naming->classes == NULL && naming->names.n == 0)
         naming->positive = problem->classes.label[1];
     problem->description = json_object();

@@ -74,16 +74,6 @@ mel_name_list_text mel_name_list(size_t n, const char *const *name)
     return list;
 }
 
-char *mel_text_copy(const char *text, size_t n)
-{
-    char *copy = n < SIZE_MAX ? mel_alloc(n + 1, 1) : NULL;
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, text, n);
-    copy[n] = '\0';
-    return copy;
-}
-
 bool mel_text_replace(char **text, const char *by)
 {
     char *copy = mel_strdup(by);
@@ -129,20 +119,18 @@ mel_status mel_names_check(size_t n, const char *const *name, const char *option
 
 mel_status mel_names_split(char ***out, size_t *n, const char *text, const char *option, mel_error *err)
 {
-    size_t commas = 0;
+    const size_t size = strlen(text) + 1;
+    *n = 1;
     for (const char *c = text; *c != '\0'; c++)
-        commas += *c == ',';
-    char **name = mel_alloc_zero(commas + 1, sizeof *name);
-    bool enough = name != NULL;
-    const char *at = text;
-    for (size_t i = 0; enough && i <= commas; i++) {
-        const size_t length = strcspn(at, ",");
-        name[i] = mel_text_copy(at, length);
-        enough = name[i] != NULL;
-        at += length + 1;
+        *n += *c == ',';
+    char **name = *out = mel_alloc(*n * sizeof *name + size, 1);
+    if (name == NULL)
+        return mel_fail_memory(err, "names");
+    char *at = memcpy(name + *n, text, size);
+    for (size_t i = 0; i < *n; i++) {
+        name[i] = at;
+        at += strcspn(at, ",");
+        *at++ = '\0';
     }
-    *out = name;
-    *n = name != NULL ? commas + 1 : 0;
-    return enough ? mel_names_check(*n, (const char *const *)name, option, text, err)
-                  : mel_fail_memory(err, "names");
+    return mel_names_check(*n, (const char *const *)name, option, text, err);
 }

@@ -5,10 +5,8 @@
 #include "base/internal.h"
 #include "melicit/problem.h"
 
-/* The first n bytes of a text; NULL when memory runs out. */
-char *mel_text_copy(const char *text, size_t n);
-/* "a,b,c" as n texts of their own; an empty one or a repeated one is refused as part of --option. *out is to
- * be freed, also after a refusal. */
+/* "a,b,c" as n texts in one block; an empty one or a repeated one is refused as part of --option. *out is for
+ * free(), also after a refusal. */
 mel_status mel_names_split(char ***out, size_t *n, const char *text, const char *option, mel_error *err);
 /* Refuses empty and repeated names as part of "--option text". */
 mel_status mel_names_check(size_t n, const char *const *name, const char *option, const char *text,

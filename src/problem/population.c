@@ -4,29 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "a=5,b=0" or "5,0"; MEL_EINVAL without a sentence for other texts. */
+/* "a=5,b=0" or "5,0"; MEL_EINVAL for other texts. */
 static mel_status parse_logistic(double value[2], const char *text, mel_error *err)
 {
-    char *plain = mel_strdup(text);
+    const char *a = strncmp(text, "a=", 2) == 0 ? text + 2 : text, *b = strstr(a, ",b=");
+    char *plain = mel_strdup(a);
     if (plain == NULL)
         return mel_fail_memory(err, "a population");
-    const char *from = text;
-    char *to = plain;
-    if (strncmp(from, "a=", 2) == 0)
-        from += 2;
-    for (; *from != '\0'; from++) {
-        *to++ = *from;
-        if (*from == ',' && strncmp(from + 1, "b=", 2) == 0)
-            from += 2;
-    }
-    *to = '\0';
+    if (b != NULL)
+        memcpy(plain + (b - a) + 1, b + 3, strlen(b + 3) + 1);
     size_t n = 0;
     double *number = NULL;
     mel_status status = mel_parse_numbers(&number, &n, plain, err);
-    if (status == MEL_OK && n != 2)
+    if (status == MEL_OK && n == 2)
+        memcpy(value, number, 2 * sizeof *value);
+    else if (status == MEL_OK)
         status = MEL_EINVAL;
-    for (size_t i = 0; status == MEL_OK && i < 2; i++)
-        value[i] = number[i];
     free(number);
     free(plain);
     return status;

@@ -32,28 +32,25 @@ static mel_status set_delimiter(char *delimiter, const char *text, mel_error *er
     return MEL_OK;
 }
 
-/* Takes the name over, also when memory runs out (or it is NULL for that reason). */
-static mel_status add_override(mel_reader *reader, char *name, mel_column_type type, mel_error *err)
+/* The name is the first `length` bytes of a text. */
+static mel_status add_override(mel_reader *reader, const char *text, size_t length, mel_column_type type,
+                               mel_error *err)
 {
     const size_t n = reader->options.n_overrides;
-    void *names = reader->names, *overrides = reader->overrides;
-    const bool enough = name != NULL && mel_grow(&names, n + 1, sizeof *reader->names);
-    reader->names = names;
-    if (!enough || !mel_grow(&overrides, n + 1, sizeof *reader->overrides)) {
-        free(name);
+    void *overrides = reader->overrides;
+    char *name = mel_grow(&overrides, n + 1, sizeof *reader->overrides) ? mel_strdup(text) : NULL;
+    reader->options.overrides = reader->overrides = overrides;
+    if (name == NULL)
         return mel_fail_memory(err, "types of columns");
-    }
-    reader->overrides = overrides;
-    reader->names[n] = name;
+    name[length] = '\0';
     reader->overrides[n] = (mel_column_override){ .name = name, .type = type };
-    reader->options.overrides = reader->overrides;
     reader->options.n_overrides++;
     return MEL_OK;
 }
 
 mel_status mel_reader_expect(mel_reader *reader, const char *column, mel_column_type type, mel_error *err)
 {
-    return add_override(reader, mel_strdup(column), type, err);
+    return add_override(reader, column, strlen(column), type, err);
 }
 
 /* "zip:text" */
@@ -64,8 +61,8 @@ static mel_status parse_override(mel_reader *reader, const char *text, mel_error
     const bool number = strcmp(type, "number") == 0;
     if (colon == text || (!number && strcmp(type, "text") != 0))
         return mel_fail(err, MEL_EINVAL, "--column %s: expected NAME:number or NAME:text", text);
-    return add_override(reader, mel_text_copy(text, (size_t)(colon - text)),
-                        number ? MEL_COLUMN_NUMBER : MEL_COLUMN_TEXT, err);
+    return add_override(reader, text, (size_t)(colon - text), number ? MEL_COLUMN_NUMBER : MEL_COLUMN_TEXT,
+                        err);
 }
 
 static void set_limits(mel_read_options *options, const mel_reading *reading)
@@ -147,7 +144,8 @@ mel_status mel_reader_check(const mel_reader *reader, const mel_reading *reading
 
 void mel_reader_clear(mel_reader *reader)
 {
-    mel_names_free(reader->names, reader->options.n_overrides);
+    for (size_t i = 0; i < reader->options.n_overrides; i++)
+        free((char *)(uintptr_t)reader->overrides[i].name);
     free(reader->overrides);
     free(reader->found);
     *reader = (mel_reader){ 0 };
