@@ -64,9 +64,9 @@ static void test_probabilities(void **state)
                    "header", "auto", "positive", "no"),
          MEL_FAMILY_LINEAR, NULL);
     each("probabilities of groups",
-         json_pack("{s:s, s:s, s:s, s:s, s:s}", "probs", test_path("p.csv"), "labels", test_path("l.csv"),
-                   "groups", test_file("g.csv", groups, sizeof groups - 1), "header", "auto", "rename",
-                   "yes=ill"),
+         json_pack("{s:s, s:s, s:s, s:s, s:s, s:[s], s:f}", "probs", test_path("p.csv"), "labels",
+                   test_path("l.csv"), "groups", test_file("g.csv", groups, sizeof groups - 1), "header",
+                   "auto", "rename", "yes=ill", "columns", "c1:number", "found_radius", 0.1),
          MEL_FAMILY_FAIR_LINEAR, NULL);
 }
 

@@ -262,6 +262,7 @@ static void test_upload_is_file(void **state)
 static void test_naming(void **state)
 {
     (void)state;
+    static const char *const metric[] = { "yes", "no" }, *const other[] = { "yes", "maybe" };
     static const struct {
         mel_naming naming;
         const char *first, *second; /* NULL: refused */
@@ -275,6 +276,9 @@ static void test_naming(void **state)
         { { .classes = "well,ill", .positive = "well" }, "ill", "well", 1, NULL },
         { { .rename = "yes=ill" }, "no", "ill", 0, NULL },
         { { .rename = "yes=ill", .classes = "ill,no" }, "ill", "no", 1, NULL },
+        { { .preferred = metric, .n_preferred = 2 }, "yes", "no", 1, NULL },
+        { { .preferred = other, .n_preferred = 2 }, "no", "yes", 0, NULL },
+        { { .preferred = metric, .n_preferred = 2, .positive = "yes" }, "no", "yes", 0, NULL },
         { { .classes = "yes,ill" }, NULL, NULL, 0, "\"yes\" is a class of f.csv, \"ill\" is not" },
         { { .classes = "yes" }, NULL, NULL, 0, "1 name, but f.csv has 2 classes" },
         { { .classes = "a,,b" }, NULL, NULL, 0, "name 2 is empty" },
