@@ -13,9 +13,7 @@ static const double sum_slack = 1e-9, nothing = 1e-9;
 
 void cli_pool_clear(cli_pool *pool)
 {
-    for (size_t i = 0; pool->name != NULL && i < pool->n; i++)
-        free(pool->name[i]);
-    free(pool->name);
+    mel_names_free(pool->name, pool->n);
     free(pool->value);
     free(pool->positives);
     *pool = (cli_pool){ 0 };

@@ -81,7 +81,7 @@ mel_status prediction_file_open(prediction_file *file, const char *path, const p
                                 mel_error *err)
 {
     *file = (prediction_file){ .csv = shape->csv, .classes = shape->classes };
-    file->names = mel_names_copy(shape->classes, shape->names);
+    file->names = mel_names_copy(shape->classes, shape->names, 0);
     if (file->names == NULL)
         return cli_fail(err, MEL_ENOMEM, "not enough memory for the names of the classes");
     mel_status status = find_order(file, shape, err);

@@ -210,20 +210,13 @@ void train_report_json(json_t *result, const train_report *r)
 
 /* ---- text ---- */
 
-/* Names of classes and groups come from the data: one short line each. Freed with free_names. */
+/* Names of classes and groups come from the data: one short line each. For mel_names_free. */
 static char **short_names(const mel_labels *labels)
 {
     char **name = cli_alloc_zero(labels->n_classes + 1, sizeof *name);
     for (size_t c = 0; c < labels->n_classes; c++)
         name[c] = cli_short(labels->name[c], NAME_COLUMNS);
     return name;
-}
-
-static void free_names(char **name)
-{
-    for (size_t c = 0; name[c] != NULL; c++)
-        free(name[c]);
-    free(name);
 }
 
 static void print_parts(const train_report *r)
@@ -403,7 +396,7 @@ static void print_groups(const train_report *r)
         free(confusion);
     }
     cli_table_print(table);
-    free_names(name);
+    mel_names_free(name, r->dataset->groups.n_classes);
 }
 
 void train_report_text(const train_report *r)
@@ -425,5 +418,5 @@ void train_report_text(const train_report *r)
     }
     if (r->out != NULL)
         cli_print("\nThe model is in %s; melicit predict --model %s applies it.\n", r->out, r->out);
-    free_names(name);
+    mel_names_free(name, r->dataset->labels.n_classes);
 }

@@ -66,6 +66,11 @@ typedef struct {
 MEL_API const char *mel_nearest(const char *word, const char *(*candidate)(const void *user, size_t i),
                                 const void *user);
 
+/* n copies of names, or "first", "first + 1", ... where name is NULL; NULL when memory runs out, which
+ * mel_names_free accepts. */
+MEL_API char **mel_names_copy(size_t n, const char *const *name, size_t first);
+MEL_API void mel_names_free(char **name, size_t n);
+
 /* "1,2.5,-3e4" as *n finite decimal numbers, to be freed. MEL_EINVAL for any other text. */
 MEL_API mel_status mel_parse_numbers(double **out, size_t *n, const char *text, mel_error *err);
 

@@ -26,9 +26,6 @@ typedef struct {
     size_t n;
 } mel_text_list;
 
-/* n copies, or NULL when memory runs out; mel_names_free accepts NULL. */
-MEL_API char **mel_names_copy(size_t n, const char *const *name);
-MEL_API void mel_names_free(char **name, size_t n);
 /* The place of a name among n: as it is spelt, else the only one of the same value where it is a number; n
  * when it is not there. */
 MEL_API size_t mel_name_place(const char *name, size_t n, const char *const *names);

@@ -2,6 +2,7 @@
 #include "base/internal.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,28 @@ bool mel_grow(void **block, size_t n, size_t size)
         return false;
     *block = bigger;
     return true;
+}
+
+void mel_names_free(char **name, size_t n)
+{
+    for (size_t i = 0; name != NULL && i < n; i++)
+        free(name[i]);
+    free(name);
+}
+
+char **mel_names_copy(size_t n, const char *const *name, size_t first)
+{
+    char **copy = mel_alloc_zero(n, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < n; i++) {
+        char number[24];
+        (void)snprintf(number, sizeof number, "%zu", first + i);
+        copy[i] = mel_strdup(name != NULL ? name[i] : number);
+        if (copy[i] == NULL) {
+            mel_names_free(copy, i);
+            return NULL;
+        }
+    }
+    return copy;
 }
 
 bool mel_parts_new(size_t n, const mel_part *parts)

@@ -11,18 +11,11 @@
 
 enum { MOST_WORDS = 1 << 20 };
 
-static void free_texts(char **text, size_t n)
-{
-    for (size_t i = 0; text != NULL && i < n; i++)
-        free(text[i]);
-    free(text);
-}
-
 static void clear_names(mel_classifier_names *names, const mel_classifier *of)
 {
-    free_texts(names->class_name, of->n_classes);
-    free_texts(names->label, of->n_classes);
-    free_texts(names->group_name, of->n_groups);
+    mel_names_free(names->class_name, of->n_classes);
+    mel_names_free(names->label, of->n_classes);
+    mel_names_free(names->group_name, of->n_groups);
     json_decref(names->space);
 }
 
@@ -62,35 +55,22 @@ bool mel_classifier_make_room(mel_classifier *c, size_t n)
 
 /* --- names -------------------------------------------------------------------------------------- */
 
-/* Adds name number i to those before it; `key` is what refusals call the list. */
-static mel_status copy_name(char **name, size_t i, const char *given, const char *key, mel_error *err)
-{
-    if (given == NULL)
-        return mel_fail(err, MEL_EDATA, "%s[%zu]: not a text", key, i);
-    if (!mel_text_is_utf8(given))
-        return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is not UTF-8", key, i, mel_quote_text(given).text);
-    for (size_t j = 0; j < i; j++)
-        if (strcmp(given, name[j]) == 0)
-            return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is there a second time", key, i,
-                            mel_quote_text(given).text);
-    name[i] = mel_strdup(given);
-    return name[i] != NULL ? MEL_OK : mel_fail_memory(err, "names");
-}
-
-/* n copies; name NULL: numbers from `first` up. What is half done is left for clear_names. */
+/* n copies; name NULL: numbers from `first` up. `key` is what refusals call the list. */
 static mel_status copy_names(char ***out, size_t n, const char *const *name, size_t first, const char *key,
                              mel_error *err)
 {
-    *out = mel_alloc_zero(n, sizeof **out);
-    if (*out == NULL)
-        return mel_fail_memory(err, "names");
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        char number[24];
-        (void)snprintf(number, sizeof number, "%zu", i + first);
-        status = copy_name(*out, i, name != NULL ? name[i] : number, key, err);
+    for (size_t i = 0; i < n && name != NULL; i++) {
+        if (name[i] == NULL)
+            return mel_fail(err, MEL_EDATA, "%s[%zu]: not a text", key, i);
+        if (!mel_text_is_utf8(name[i]))
+            return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is not UTF-8", key, i, mel_quote_text(name[i]).text);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(name[i], name[j]) == 0)
+                return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is there a second time", key, i,
+                                mel_quote_text(name[i]).text);
     }
-    return status;
+    *out = mel_names_copy(n, name, first);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "names");
 }
 
 mel_status mel_classifier_set_source(mel_classifier *c, const mel_classifier_source *source, mel_error *err)

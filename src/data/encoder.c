@@ -23,9 +23,7 @@ void mel_encoder_free(mel_encoder *encoder)
         free(encoder->input[i].name);
         mel_dict_free(encoder->input[i].categories);
     }
-    for (size_t i = 0; encoder->feature_name != NULL && i < encoder->n_features; i++)
-        free(encoder->feature_name[i]);
-    free(encoder->feature_name);
+    mel_names_free(encoder->feature_name, encoder->n_features);
     free(encoder->input);
     free(encoder->deviation);
     mel_dict_free(encoder->dropped);

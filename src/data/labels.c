@@ -96,9 +96,7 @@ size_t mel_count_codes(const uint32_t *codes, size_t n_rows, size_t n_codes, uin
 
 void mel_labels_clear(mel_labels *labels)
 {
-    for (size_t k = 0; labels->name != NULL && k < labels->n_classes; k++)
-        free(labels->name[k]);
-    free(labels->name);
+    mel_names_free(labels->name, labels->n_classes);
     free(labels->code);
     *labels = (mel_labels){ 0 };
 }

@@ -12,26 +12,18 @@
 static mel_status copy_names(char ***out, size_t n, const char *const *names, size_t first, const char *what,
                              mel_error *err)
 {
-    char **copies = mel_alloc_zero(n, sizeof *copies);
-    *out = copies; /* half built is fine: mel_metric_free frees what is there */
-    if (copies == NULL)
-        return mel_fail_memory(err, "the names of a metric");
-    for (size_t i = 0; i < n; i++) {
-        char number[24];
-        (void)snprintf(number, sizeof number, "%zu", i + first);
-        const char *name = names != NULL ? names[i] : number;
+    for (size_t i = 0; i < n && names != NULL; i++) {
+        const char *name = names[i];
         if (name == NULL || name[0] == '\0' || strlen(name) > MEL_NAME_BYTES || !mel_text_is_utf8(name))
             return mel_fail(err, MEL_EINVAL, "%s %zu: the name is missing, too long or not UTF-8", what,
                             i + 1);
         for (size_t j = 0; j < i; j++)
-            if (strcmp(copies[j], name) == 0)
+            if (strcmp(names[j], name) == 0)
                 return mel_fail(err, MEL_EINVAL, "%s %zu and %zu are both called %s", what, j + 1, i + 1,
                                 mel_quote_text(name).text);
-        copies[i] = mel_strdup(name);
-        if (copies[i] == NULL)
-            return mel_fail_memory(err, "the names of a metric");
     }
-    return MEL_OK;
+    *out = mel_names_copy(n, names, first);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the names of a metric");
 }
 
 static mel_status fill_new(mel_metric *metric, const mel_metric_kind *kind, mel_error *err)
@@ -143,19 +135,12 @@ mel_status mel_metric_copy(mel_metric **out, const mel_metric *metric, mel_error
     return MEL_OK;
 }
 
-static void free_names(char **names, size_t n)
-{
-    for (size_t i = 0; names != NULL && i < n; i++)
-        free(names[i]);
-    free((void *)names);
-}
-
 void mel_metric_free(mel_metric *metric)
 {
     if (metric == NULL)
         return;
-    free_names(metric->class_names, metric->layout.n_classes);
-    free_names(metric->group_names, metric->layout.n_groups);
+    mel_names_free(metric->class_names, metric->layout.n_classes);
+    mel_names_free(metric->group_names, metric->layout.n_groups);
     free(metric->coefficient);
     free(metric->prevalence);
     free(metric->low);
@@ -196,11 +181,9 @@ mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_n
         return mel_fail(err, MEL_EINVAL, "the metric has no groups to be named");
     char **names = NULL;
     const mel_status status = copy_names(&names, n, group_names, 1, "group", err);
-    if (status != MEL_OK) {
-        free_names(names, n);
+    if (status != MEL_OK)
         return status;
-    }
-    free_names(metric->group_names, n);
+    mel_names_free(metric->group_names, n);
     metric->group_names = names;
     return MEL_OK;
 }

@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void free_names(char **names, size_t n)
-{
-    for (size_t i = 0; names != NULL && i < n; i++)
-        free(names[i]);
-    free(names);
-}
-
 void mel_model_free(mel_model *model)
 {
     if (model == NULL)
@@ -23,24 +16,9 @@ void mel_model_free(mel_model *model)
     free(model->weights);
     free(model->intercepts);
     free(model->knots);
-    free_names(model->names, model->n_classes);
+    mel_names_free(model->names, model->n_classes);
     mel_encoder_free(model->encoder);
     free(model);
-}
-
-static char **copy_names(const char *const *names, size_t n)
-{
-    char **copy = mel_alloc_zero(n, sizeof *copy);
-    for (size_t i = 0; copy != NULL && i < n; i++) {
-        char number[24];
-        (void)snprintf(number, sizeof number, "%zu", i);
-        copy[i] = mel_strdup(names != NULL ? names[i] : number);
-        if (copy[i] == NULL) {
-            free_names(copy, n);
-            return NULL;
-        }
-    }
-    return copy;
 }
 
 mel_status mel_model_new(mel_model **out, size_t n_classes, size_t n_features, mel_error *err)
@@ -53,7 +31,7 @@ mel_status mel_model_new(mel_model **out, size_t n_classes, size_t n_features, m
     model->n_features = n_features;
     model->n_outputs = n_classes == 2 ? 1 : n_classes;
     model->temperature = 1.0;
-    model->names = copy_names(NULL, n_classes);
+    model->names = mel_names_copy(n_classes, NULL, 0);
     model->intercepts = mel_alloc_zero(model->n_outputs, sizeof *model->intercepts);
     if (n_features == 0 || model->n_outputs <= SIZE_MAX / n_features)
         model->weights = mel_alloc_zero(model->n_outputs * n_features, sizeof *model->weights);
@@ -90,10 +68,10 @@ mel_status mel_model_set_classes(mel_model *model, const char *const *names, mel
     for (size_t i = 0; i < model->n_classes; i++)
         if (mel_utf8_valid(names[i], strlen(names[i])) != strlen(names[i]))
             return mel_fail(err, MEL_EDATA, "the name of class %zu is not UTF-8", i);
-    char **copy = copy_names(names, model->n_classes);
+    char **copy = mel_names_copy(model->n_classes, names, 0);
     if (copy == NULL)
         return mel_fail_memory(err, "the class names");
-    free_names(model->names, model->n_classes);
+    mel_names_free(model->names, model->n_classes);
     model->names = copy;
     return MEL_OK;
 }

@@ -16,9 +16,7 @@ static const double rounding = 1e-6;      /* what is not worth a word: sums of f
 
 void mel_proba_clear(mel_proba *proba)
 {
-    for (size_t c = 0; proba->name != NULL && c < proba->n_columns; c++)
-        free(proba->name[c]);
-    free(proba->name);
+    mel_names_free(proba->name, proba->n_columns);
     free(proba->value);
     *proba = (mel_proba){ 0 };
 }

@@ -271,8 +271,8 @@ static mel_status reorder(mel_classes *c, mel_labels *labels, const size_t *orde
 static mel_status start(mel_classes *out, size_t n, const char *const *label, mel_error *err)
 {
     *out = (mel_classes){ .n = n,
-                          .name = mel_names_copy(n, label),
-                          .label = mel_names_copy(n, label),
+                          .name = mel_names_copy(n, label, 0),
+                          .label = mel_names_copy(n, label, 0),
                           .place = mel_alloc(n, sizeof *out->place) };
     if (out->name == NULL || out->label == NULL || out->place == NULL)
         return mel_fail_memory(err, "the classes");

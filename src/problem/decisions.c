@@ -69,7 +69,7 @@ static mel_status decode(mel_labels *out, const mel_table *table, size_t column,
     *out = (mel_labels){ .n_rows = rows,
                          .n_classes = c->n,
                          .code = mel_alloc(rows, sizeof *out->code),
-                         .name = mel_names_copy(c->n, (const char *const *)c->label) };
+                         .name = mel_names_copy(c->n, (const char *const *)c->label, 0) };
     size_t row = 0;
     mel_status status = MEL_OK;
     if (out->code == NULL || out->name == NULL)

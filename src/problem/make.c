@@ -110,24 +110,6 @@ static mel_status check_options(const mel_problem_options *opt, mel_error *err)
 
 /* --- names -------------------------------------------------------------------------------------- */
 
-/* Copies; without names they are numbers. NULL when memory runs out. */
-static char **copy_names(size_t n, const char *const *name, size_t first)
-{
-    if (name != NULL)
-        return mel_names_copy(n, name);
-    char **copy = mel_alloc_zero(n, sizeof *copy);
-    for (size_t i = 0; copy != NULL && i < n; i++) {
-        char number[32];
-        (void)snprintf(number, sizeof number, "%zu", first + i);
-        copy[i] = mel_strdup(number);
-        if (copy[i] == NULL) {
-            mel_names_free(copy, i);
-            return NULL;
-        }
-    }
-    return copy;
-}
-
 void mel_take_classes(mel_problem *problem, mel_classes *classes)
 {
     problem->classes = *classes;
@@ -140,7 +122,7 @@ mel_status mel_name_classes(mel_problem *problem, const mel_problem_options *opt
                             const char *const *name, mel_error *err)
 {
     const mel_naming *naming = &opt->dataset.naming;
-    char **own = copy_names(n, name, 0);
+    char **own = mel_names_copy(n, name, 0);
     if (own == NULL)
         return mel_fail_memory(err, "the names of the classes");
     mel_classes classes = { 0 };
@@ -159,7 +141,7 @@ mel_status mel_name_groups(mel_problem *problem, size_t n, char *const *name, me
 {
     if (n == 0)
         return MEL_OK;
-    problem->group_name = (const char *const *)copy_names(n, (const char *const *)name, 1);
+    problem->group_name = (const char *const *)mel_names_copy(n, (const char *const *)name, 1);
     problem->n_groups = problem->group_name != NULL ? n : 0;
     return problem->group_name != NULL ? MEL_OK : mel_fail_memory(err, "the names of the groups");
 }

@@ -84,26 +84,6 @@ bool mel_text_replace(char **text, const char *by)
     return true;
 }
 
-void mel_names_free(char **name, size_t n)
-{
-    for (size_t i = 0; name != NULL && i < n; i++)
-        free(name[i]);
-    free(name);
-}
-
-char **mel_names_copy(size_t n, const char *const *name)
-{
-    char **copy = mel_alloc_zero(n, sizeof *copy);
-    for (size_t i = 0; copy != NULL && i < n; i++) {
-        copy[i] = mel_strdup(name[i]);
-        if (copy[i] == NULL) {
-            mel_names_free(copy, i);
-            return NULL;
-        }
-    }
-    return copy;
-}
-
 mel_status mel_names_check(size_t n, const char *const *name, const char *option, const char *text,
                            mel_error *err)
 {
