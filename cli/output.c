@@ -92,26 +92,14 @@ mel_status cli_fail_in(mel_error *err, mel_status code, const char *place)
 
 /* ---- text that came from elsewhere ---- */
 
-/* Length of the valid UTF-8 sequence at s, 0 when there is none. */
-static size_t sequence_length(const unsigned char *s)
+char *cli_made(char *text)
 {
-    const size_t n = s[0] < 0x80   ? 1
-                     : s[0] < 0xC2 ? 0
-                     : s[0] < 0xE0 ? 2
-                     : s[0] < 0xF0 ? 3
-                     : s[0] < 0xF5 ? 4
-                                   : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    /* over-long forms, surrogates, beyond U+10FFFF */
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) ||
-        (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return n;
+    if (text == NULL)
+        out_of_memory();
+    return text;
 }
 
-/* Would a terminal obey the sequence at s instead of showing it? */
+/* Would a terminal obey the character at s instead of showing it? */
 static bool is_control(const unsigned char *s)
 {
     return (s[0] < 0x20 && s[0] != '\n') || s[0] == 0x7F || (s[0] == 0xC2 && s[1] < 0xA0);
@@ -120,33 +108,14 @@ static bool is_control(const unsigned char *s)
 /* Valid UTF-8 in place of whatever text is; control characters except newline become "?". */
 static char *made_harmless(const char *text)
 {
-    char *clean = cli_alloc_zero(3 * strlen(text) + 1, 1);
-    size_t used = 0;
-    while (*text != '\0') {
-        const unsigned char *s = (const unsigned char *)text;
-        const size_t n = sequence_length(s);
-        if (n == 0) {
-            clean[used++] = (char)0xEF; /* U+FFFD, the replacement character */
-            clean[used++] = (char)0xBF;
-            clean[used++] = (char)0xBD;
-            text++;
-        } else if (is_control(s)) {
-            clean[used++] = '?';
-            text += n;
-        } else {
-            memcpy(clean + used, text, n);
-            used += n;
-            text += n;
-        }
+    char *clean = cli_made(mel_utf8_repaired(text)), *to = clean;
+    for (const char *at = clean; *at != '\0'; at++) {
+        const bool control = is_control((const unsigned char *)at);
+        at += control && (unsigned char)*at == 0xC2; /* two bytes */
+        *to++ = control ? '?' : *at;
     }
+    *to = '\0';
     return clean;
-}
-
-char *cli_made(char *text)
-{
-    if (text == NULL)
-        out_of_memory();
-    return text;
 }
 
 /* ---- JSON ---- */
@@ -316,7 +285,9 @@ char *cli_short(const char *text, size_t columns)
         return line;
     size_t bytes = 0;
     for (size_t n = 0; n < columns - 3; n++)
-        bytes += sequence_length((const unsigned char *)line + bytes);
+        do
+            bytes++;
+        while ((line[bytes] & 0xC0) == 0x80); /* a character's first byte and those that continue it */
     char *cut = cli_format("%.*s...", (int)bytes, line);
     free(line);
     return cut;

@@ -89,6 +89,9 @@ typedef struct {
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 
+/* The text with U+FFFD in place of each byte that is not UTF-8, for free(); NULL when memory runs out. */
+MEL_API char *mel_utf8_repaired(const char *text);
+
 /* Would a CSV cell with this text and no quotes be missing, among numbers at least? Nothing, "?", "NA", ...
  */
 MEL_API bool mel_is_missing_word(const char *text);

@@ -1,6 +1,9 @@
 /* Checks and steps through UTF-8. */
 #include "data/utf8.h"
 
+#include "base/internal.h"
+#include "melicit/data.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -76,4 +79,22 @@ size_t mel_utf8_put(char *to, uint32_t c)
     to[2] = (char)(0x80 | (c >> 6 & 63));
     to[3] = (char)(0x80 | (c & 63));
     return 4;
+}
+
+char *mel_utf8_repaired(const char *text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    size_t n = strlen(text), used = 0;
+    char *out = mel_alloc(n + 1, sizeof replacement - 1);
+    while (out != NULL && n > 0) {
+        const size_t length = mel_utf8_length(text, n), taken = length > 0 ? length : 1;
+        const size_t put = length > 0 ? length : sizeof replacement - 1;
+        memcpy(out + used, length > 0 ? text : replacement, put);
+        used += put;
+        text += taken;
+        n -= taken;
+    }
+    if (out != NULL)
+        out[used] = '\0';
+    return out;
 }

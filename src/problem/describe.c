@@ -1,7 +1,6 @@
 /* Problems as files describe them: one table of keys gives the reading and writing of descriptions, the
  * options as one types them, and which kinds of input read an option. */
 #include "base/buffer.h"
-#include "data/utf8.h"
 #include "problem/files.h"
 #include "problem/problem.h"
 
@@ -315,20 +314,10 @@ mel_status mel_problem_from_json(mel_problem_options *out, const json_t *descrip
 
 /* --- writing ------------------------------------------------------------------------------------ */
 
-/* Texts of files and command lines may not be UTF-8: bytes that are not become U+FFFD. */
+/* Texts of files and command lines may not be UTF-8. */
 static json_t *text_json(const char *text)
 {
-    const size_t n = strlen(text);
-    if (mel_utf8_valid(text, n) == n)
-        return json_string(text);
-    mel_buffer repaired;
-    mel_buffer_init(&repaired, SIZE_MAX);
-    for (size_t i = 0; i < n;) {
-        const size_t length = mel_utf8_length(text + i, n - i);
-        mel_buffer_add(&repaired, length > 0 ? text + i : "\xEF\xBF\xBD", length > 0 ? length : 3);
-        i += length > 0 ? length : 1;
-    }
-    char *clean = mel_buffer_take(&repaired);
+    char *clean = mel_utf8_repaired(text);
     json_t *value = clean != NULL ? json_string(clean) : NULL;
     free(clean);
     return value;
