@@ -229,42 +229,33 @@ static mel_status find_order(mel_classes *c, size_t *order, const mel_naming *na
     return status;
 }
 
-/* What comes at place i was at order[i]; scratch holds n pointers. */
-static void reorder_texts(char **text, char **scratch, size_t n, const size_t *order)
-{
-    memcpy(scratch, text, n * sizeof *text);
-    for (size_t i = 0; i < n; i++)
-        text[i] = scratch[order[i]];
-}
-
-static void reorder_labels(mel_labels *labels, uint32_t *code, const size_t *order)
-{
-    for (size_t i = 0; i < labels->n_classes; i++)
-        code[order[i]] = (uint32_t)i;
-    for (size_t i = 0; i < labels->n_rows; i++)
-        labels->code[i] = code[labels->code[i]];
-}
-
 /* Puts both into another order: what comes at place i was at order[i]. */
 static mel_status reorder(mel_classes *c, mel_labels *labels, const size_t *order, mel_error *err)
 {
-    size_t *place = mel_alloc(c->n, sizeof *place);
-    char **scratch = mel_alloc(c->n, sizeof *scratch);
-    uint32_t *code = mel_alloc(c->n, sizeof *code);
-    const bool enough = place != NULL && scratch != NULL && code != NULL;
-    if (enough) {
-        memcpy(place, c->place, c->n * sizeof *place);
-        for (size_t i = 0; i < c->n; i++)
-            c->place[i] = place[order[i]];
-        reorder_texts(c->name, scratch, c->n, order);
-        reorder_texts(c->label, scratch, c->n, order);
-        reorder_texts(labels->name, scratch, c->n, order);
-        reorder_labels(labels, code, order);
+    struct {
+        char *name, *label, *own; /* own: among the labels */
+        size_t place;
+        uint32_t code; /* the new one */
+    } *was = mel_alloc(c->n, sizeof *was);
+    if (was == NULL)
+        return mel_fail_memory(err, "an order of classes");
+    for (size_t i = 0; i < c->n; i++) {
+        was[i].name = c->name[i];
+        was[i].label = c->label[i];
+        was[i].own = labels->name[i];
+        was[i].place = c->place[i];
     }
-    free(code);
-    free(scratch);
-    free(place);
-    return enough ? MEL_OK : mel_fail_memory(err, "an order of classes");
+    for (size_t i = 0; i < c->n; i++) {
+        c->name[i] = was[order[i]].name;
+        c->label[i] = was[order[i]].label;
+        labels->name[i] = was[order[i]].own;
+        c->place[i] = was[order[i]].place;
+        was[order[i]].code = (uint32_t)i;
+    }
+    for (size_t i = 0; i < labels->n_rows; i++)
+        labels->code[i] = was[labels->code[i]].code;
+    free(was);
+    return MEL_OK;
 }
 
 /* To be cleared on failure too. */

@@ -122,14 +122,9 @@ mel_status mel_name_classes(mel_problem *problem, const mel_problem_options *opt
                             const char *const *name, mel_error *err)
 {
     const mel_naming *naming = &opt->dataset.naming;
-    char **own = mel_names_copy(n, name, 0);
-    if (own == NULL)
-        return mel_fail_memory(err, "the names of the classes");
     mel_classes classes = { 0 };
-    const mel_status status =
-        mel_classes_invent(&classes, n, (const char *const *)own, naming,
-                           opt->population != NULL ? "the population" : "the ball", err);
-    mel_names_free(own, n);
+    const mel_status status = mel_classes_invent(
+        &classes, n, name, naming, opt->population != NULL ? "the population" : "the ball", err);
     if (status != MEL_OK)
         return status;
     mel_take_classes(problem, &classes);
@@ -359,12 +354,9 @@ mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, c
         mel_problem_free(problem);
         return status;
     }
-    if (problem->ball != NULL)
-        problem->domain.ball = problem->ball;
-    else if (problem->space != NULL)
-        problem->domain.space = problem->space;
-    else
-        problem->domain.face = problem->face;
+    problem->domain = (mel_domain){ .face = problem->face,
+                                    .space = problem->ball == NULL ? problem->space : NULL,
+                                    .ball = problem->ball };
     *out = problem;
     return MEL_OK;
 }

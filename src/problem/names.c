@@ -6,24 +6,20 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_spelt(const char *a, const char *b)
-{
-    return strcmp(a, b) == 0;
-}
+/* 0 for names that are the same, as strcmp. */
+typedef int comparison(const char *a, const char *b);
 
-static bool is_alike(const char *a, const char *b)
+static int compare_values(const char *a, const char *b)
 {
-    return strcasecmp(a, b) == 0;
+    return mel_same_class_name(a, b) ? 0 : 1;
 }
-
-typedef bool comparison(const char *a, const char *b);
 
 /* The only name that compares as the same; n when none does, or several. */
-static size_t only_place(const char *name, size_t n, const char *const *names, comparison *same)
+static size_t only_place(const char *name, size_t n, const char *const *names, comparison *compare)
 {
     size_t at = n;
     for (size_t i = 0; i < n; i++) {
-        if (!same(names[i], name))
+        if (compare(names[i], name) != 0)
             continue;
         if (at < n)
             return n;
@@ -34,14 +30,14 @@ static size_t only_place(const char *name, size_t n, const char *const *names, c
 
 size_t mel_name_place(const char *name, size_t n, const char *const *names)
 {
-    const size_t spelt = only_place(name, n, names, is_spelt);
-    return spelt < n ? spelt : only_place(name, n, names, mel_same_class_name);
+    const size_t spelt = only_place(name, n, names, strcmp);
+    return spelt < n ? spelt : only_place(name, n, names, compare_values);
 }
 
 size_t mel_column_place(const char *name, size_t n, const char *const *names)
 {
     const size_t at = mel_name_place(name, n, names);
-    return at < n ? at : only_place(name, n, names, is_alike);
+    return at < n ? at : only_place(name, n, names, strcasecmp);
 }
 
 bool mel_name_places(size_t *place, size_t n, const char *const *name, const char *const *names,
@@ -90,7 +86,7 @@ mel_status mel_names_check(size_t n, const char *const *name, const char *option
     for (size_t i = 0; i < n; i++) {
         if (name[i][0] == '\0')
             return mel_fail(err, MEL_EINVAL, "--%s %s: name %zu is empty", option, text, i + 1);
-        if (only_place(name[i], i + 1, name, is_spelt) != i)
+        if (only_place(name[i], i + 1, name, strcmp) != i)
             return mel_fail(err, MEL_EINVAL, "--%s %s: \"%s\" is there twice; expected different names",
                             option, text, name[i]);
     }
