@@ -6,6 +6,8 @@
 #include "pool.h"
 #include "session_file.h"
 
+#include "melicit/rank.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +153,7 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
                               const cli_run *run, mel_error *err)
 {
     mel_session_options *opt = &out->options;
+    opt->decisions = mel_decisions_usual();
     if (strcmp(args->until, "threshold") == 0) {
         opt->until = MEL_UNTIL_THRESHOLD;
         return MEL_OK;

@@ -3,6 +3,8 @@
 #include "output.h"
 #include "session_paths.h"
 
+#include "melicit/rank.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -155,6 +157,7 @@ static mel_status read_purpose(mel_session_options *out, cli_session_memory *mem
 {
     const json_t *until = json_object_get(options, "until"), *prior = json_object_get(options, "prior");
     mel_status status = MEL_OK;
+    out->decisions = mel_decisions_usual();
     if (until != NULL)
         status = mel_until_parse(&out->until, word(options, "until"), err);
     if (status == MEL_OK && out->until == MEL_UNTIL_RANK)

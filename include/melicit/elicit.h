@@ -60,6 +60,9 @@ typedef enum { MEL_UNTIL_TOLERANCE = 0, MEL_UNTIL_RANK = 1, MEL_UNTIL_THRESHOLD 
 enum { MEL_MOST_POOL_NUMBERS = 20000 };              /* the pool is kept in the session's header */
 MEL_API const char *mel_until_name(mel_until until); /* "tolerance", "rank", "threshold" */
 MEL_API mel_status mel_until_parse(mel_until *out, const char *name, mel_error *err);
+/* A session does not know such decisions; it is given a table of functions that do (mel_decisions_usual of
+ * melicit/rank.h, or the caller's own). */
+typedef struct mel_decisions mel_decisions;
 
 typedef struct {
     size_t struct_size;
@@ -88,13 +91,14 @@ typedef struct {
     mel_until until;          /* tolerance; rank and threshold end a session earlier, never later */
     size_t n_pool;            /* until rank: classifiers, at least 2 */
     const double *pool;       /* n_pool x numbers of the layout; lent until the session is made */
-    const mel_metric *prior;  /* active: a metric of the same family and layout that is thought likely; NULL:
-                               * all metrics that the family allows are equally likely. Lent until the session
-                               * is made */
-    double prior_strength;    /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit
-                               * sphere of their coefficients, that is about normal with a standard deviation
-                               * of 1/sqrt(s) radians in every direction; at most 1e6 */
-    mel_boundary boundary;    /* search on faces */
+    const mel_decisions *decisions; /* until rank or threshold; lent, must outlive the session */
+    const mel_metric *prior; /* active: a metric of the same family and layout that is thought likely; NULL:
+                              * all metrics that the family allows are equally likely. Lent until the session
+                              * is made */
+    double prior_strength;   /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit
+                              * sphere of their coefficients, that is about normal with a standard deviation
+                              * of 1/sqrt(s) radians in every direction; at most 1e6 */
+    mel_boundary boundary;   /* search on faces */
     uint32_t per_round; /* search: questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the
                          * first and the last one (appendix B.1) */
     uint32_t cycles;    /* search on a ball: how often every angle is searched; 2 */
@@ -134,6 +138,22 @@ typedef struct {
 
 /* What questions about metrics of a family need of a problem. */
 MEL_API mel_problem_want mel_want_of_family(mel_family family);
+
+/* What a session believes when it asks whether a decision stands. Lent for the call. */
+typedef struct {
+    const mel_domain *domain;
+    const mel_metric *metric; /* as it would be returned */
+    size_t n_draws;           /* equally likely metrics, n_draws x mel_metric_coefficients numbers, .. */
+    const double *draw;       /* .. each in the order of metric files */
+    size_t n_pool;            /* until rank: as in the options */
+    const double *pool;
+} mel_belief;
+/* Each gives the probability that the decision to which `metric` leads stands: the share of the draws that
+ * lead to the same one. */
+struct mel_decisions {
+    mel_status (*rank)(double *probability, const mel_belief *now, mel_error *err);
+    mel_status (*threshold)(double *probability, const mel_belief *now, mel_error *err);
+};
 
 /* New sessions refuse boundary, per_round, cycles, first_angle_first, tournament, lfpm and known_p11 where
  * nothing reads them; earlier versions ignored them, and wrote them into session files. This resets to their

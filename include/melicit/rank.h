@@ -3,8 +3,7 @@
 #ifndef MELICIT_RANK_H
 #define MELICIT_RANK_H
 
-#include "melicit/face.h"
-#include "melicit/metric.h"
+#include "melicit/elicit.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +65,10 @@ MEL_API mel_status mel_rank_places(double *places, size_t n_samples, size_t n, c
 MEL_API mel_status mel_rank_order_probability(double *out, size_t n_samples, size_t n, const double *values,
                                               mel_orientation orientation, size_t n_order,
                                               const size_t *order, mel_error *err);
+
+/* For mel_session_options.decisions: whether the order of the pool, or the best threshold, can still change.
+ */
+MEL_API const mel_decisions *mel_decisions_usual(void);
 
 #ifdef __cplusplus
 }

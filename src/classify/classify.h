@@ -30,6 +30,9 @@ bool mel_classifier_make_room(mel_classifier *classifier, size_t n);
 mel_status mel_classifier_note_statistics(mel_classifier *classifier, const mel_domain *domain,
                                           mel_error *err);
 
+/* mel_decisions.threshold: of linear metrics on a face. */
+mel_status mel_classifier_settled(double *probability, const mel_belief *now, mel_error *err);
+
 static inline size_t mel_classifier_rules(const mel_classifier *c)
 {
     return c->mixture.n > 0 ? c->mixture.n : c->blend.n_rules;

@@ -136,19 +136,9 @@ static mel_status check_signs(const mel_session_options *opt, const mel_domain *
     return MEL_OK;
 }
 
-static mel_status check_until(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+/* Of a session until the order of a pool is known. */
+static mel_status check_pool(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (opt->until > MEL_UNTIL_THRESHOLD)
-        return mel_fail(err, MEL_EINVAL, "an option has a value that is none of its choices");
-    if (opt->until != MEL_UNTIL_TOLERANCE && opt->strategy == MEL_STRATEGY_SEARCH)
-        return mel_fail(err, MEL_EINVAL,
-                        "a search ends with its last interval: until %s is for the active strategy",
-                        mel_until_name(opt->until));
-    if (opt->until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || !mel_family_about(opt->family)->sum))
-        return mel_fail(err, MEL_EINVAL,
-                        "until threshold is for linear metrics of two classes, where one threshold is best");
-    if (opt->until != MEL_UNTIL_RANK)
-        return MEL_OK;
     const size_t size = mel_layout_size(mel_domain_layout(domain));
     if (opt->n_pool < 2 || opt->pool == NULL)
         return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order", opt->n_pool);
@@ -161,6 +151,26 @@ static mel_status check_until(const mel_session_options *opt, const mel_domain *
             return mel_fail(err, MEL_EINVAL, "until rank: statistic %zu of classifier %zu is %g",
                             i % size + 1, i / size + 1, opt->pool[i]);
     return MEL_OK;
+}
+
+static mel_status check_until(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    if (opt->until > MEL_UNTIL_THRESHOLD)
+        return mel_fail(err, MEL_EINVAL, "an option has a value that is none of its choices");
+    if (opt->until != MEL_UNTIL_TOLERANCE && opt->strategy == MEL_STRATEGY_SEARCH)
+        return mel_fail(err, MEL_EINVAL,
+                        "a search ends with its last interval: until %s is for the active strategy",
+                        mel_until_name(opt->until));
+    if (opt->until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || !mel_family_about(opt->family)->sum))
+        return mel_fail(err, MEL_EINVAL,
+                        "until threshold is for linear metrics of two classes, where one threshold is best");
+    const mel_status status = opt->until == MEL_UNTIL_RANK ? check_pool(opt, domain, err) : MEL_OK;
+    const mel_decisions *by = opt->decisions;
+    if (status == MEL_OK && opt->until != MEL_UNTIL_TOLERANCE &&
+        (by == NULL || (opt->until == MEL_UNTIL_RANK ? by->rank : by->threshold) == NULL))
+        return mel_fail(err, MEL_EINVAL, "until %s: the options name no decisions that could tell",
+                        mel_until_name(opt->until));
+    return status;
 }
 
 static mel_status check_prior(const mel_session_options *opt, const mel_domain *domain, mel_error *err)

@@ -220,6 +220,7 @@ static void test_rank(void **state)
     job j = make_job(MEL_FAMILY_LINEAR, (mel_domain){ .ball = ball });
     j.opt.max_questions = 1;
     j.opt.until = MEL_UNTIL_RANK;
+    j.opt.decisions = mel_decisions_usual();
     j.opt.n_pool = 2;
     j.opt.pool = pool;
     test_each_allocation("order of a pool", run_session, &j);

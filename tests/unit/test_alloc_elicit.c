@@ -222,6 +222,7 @@ static void test_posterior(void **state)
     j.path = test_path("alloc_purpose.jsonl");
     j.opt.max_questions = 1;
     j.opt.until = MEL_UNTIL_RANK;
+    j.opt.decisions = mel_decisions_usual();
     j.opt.n_pool = 2;
     j.opt.pool = plane;
     j.opt.prior = named;

@@ -367,6 +367,7 @@ static void test_until_rank(void **state)
         const bool straight =
             problems[i].family != MEL_FAMILY_QUADRATIC && problems[i].family != MEL_FAMILY_POLYNOMIAL;
         opt.until = MEL_UNTIL_RANK;
+        opt.decisions = mel_decisions_usual();
         opt.pool = pool;
         opt.n_pool = straight ? 3 : 2;
         mel_metric *truth = some_metric(&problems[i], 11, 8);
@@ -403,6 +404,7 @@ static void test_until_threshold(void **state)
     mel_session *plain = open_session(&domain, &opt);
     const uint32_t all = answer(plain, truth, 100, 0);
     opt.until = MEL_UNTIL_THRESHOLD;
+    opt.decisions = mel_decisions_usual();
     mel_session *session = open_session(&domain, &opt);
     const uint32_t few = answer(session, truth, 100, 0);
     mel_summary summary;
@@ -445,6 +447,8 @@ static void test_purpose_refusals(void **state)
         { .until = MEL_UNTIL_RANK, .n_pool = 2, .sentence = "no order" },
         { .until = MEL_UNTIL_RANK, .n_pool = 20000, .pool = pool, .sentence = "too large; 10000" },
         { .until = MEL_UNTIL_RANK, .n_pool = 2, .pool = broken, .sentence = "statistic 2 of classifier 1" },
+        { .until = MEL_UNTIL_RANK, .n_pool = 2, .pool = pool, .sentence = "name no decisions" },
+        { .until = MEL_UNTIL_THRESHOLD, .sentence = "name no decisions" },
         { .until = (mel_until)9, .sentence = "none of its choices" },
         { .until = MEL_UNTIL_RANK,
           .n_pool = 2,
@@ -489,6 +493,61 @@ static void test_purpose_refusals(void **state)
     mel_metric_free(fraction);
 }
 
+/* A decision of the caller's own: which of the two mistakes is worse. */
+static mel_status which_is_worse(double *probability, const mel_belief *now, mel_error *err)
+{
+    if (now->domain->face != made.face || now->n_draws == 0)
+        return mel_fail(err, MEL_EINVAL, "another domain, or no draws");
+    const double *m = mel_metric_numerator(now->metric, NULL);
+    size_t alike = 0;
+    for (size_t s = 0; s < now->n_draws; s++)
+        alike += (now->draw[2 * s] > now->draw[2 * s + 1]) == (m[0] > m[1]);
+    *probability = (double)alike / (double)now->n_draws;
+    return MEL_OK;
+}
+
+static mel_status cannot_tell(double *probability, const mel_belief *now, mel_error *err)
+{
+    (void)probability;
+    (void)now;
+    return mel_fail(err, MEL_ENUMERIC, "cannot tell");
+}
+
+static void test_own_decision(void **state)
+{
+    (void)state;
+    const mel_decisions own = { .threshold = which_is_worse }, broken = { .threshold = cannot_tell };
+    const mel_domain domain = { .face = made.face };
+    mel_session_options opt = options(MEL_FAMILY_LINEAR);
+    opt.tolerance = 0.001;
+    mel_metric *truth = binary_metric(0.8, 0.6);
+    mel_session *plain = open_session(&domain, &opt);
+    const uint32_t all = answer(plain, truth, 100, 0);
+    opt.until = MEL_UNTIL_THRESHOLD;
+    opt.decisions = &own;
+    mel_session *session = open_session(&domain, &opt);
+    const uint32_t few = answer(session, truth, 100, 0);
+    mel_summary summary;
+    mel_metric *found = result(&summary, session);
+    const double *m = mel_metric_numerator(found, NULL);
+    print_message("  %u questions, not %u\n", few, all);
+    assert_int_equal(summary.end, MEL_END_DECIDED);
+    assert_true(few >= 1 && few < all / 2);
+    assert_true(m[0] > m[1]);
+    opt.decisions = &broken;
+    mel_session *asking = open_session(&domain, &opt);
+    const mel_question *question = NULL;
+    bool done = false;
+    mel_error err;
+    assert_int_equal(mel_session_ask(&question, &done, asking, &err), MEL_ENUMERIC);
+    assert_string_equal(err.text, "cannot tell");
+    mel_session_free(asking);
+    mel_metric_free(found);
+    mel_metric_free(truth);
+    mel_session_free(plain);
+    mel_session_free(session);
+}
+
 /* What a session is for is part of its header. */
 static void test_purpose_in_a_log(void **state)
 {
@@ -498,6 +557,7 @@ static void test_purpose_in_a_log(void **state)
     const mel_domain domain = { .face = made.face };
     mel_session_options opt = options(MEL_FAMILY_LINEAR);
     opt.until = MEL_UNTIL_RANK;
+    opt.decisions = mel_decisions_usual();
     opt.n_pool = 2;
     opt.pool = pool;
     opt.prior = prior;
@@ -952,6 +1012,7 @@ int main(void)
         cmocka_unit_test(test_skip_in_a_log),
         cmocka_unit_test(test_until_rank),
         cmocka_unit_test(test_until_threshold),
+        cmocka_unit_test(test_own_decision),
         cmocka_unit_test(test_purpose_refusals),
         cmocka_unit_test(test_purpose_in_a_log),
         cmocka_unit_test(test_prior_of_every_family),
