@@ -145,6 +145,22 @@ def check_docs():
         for link in re.findall(r"\]\(([^)#]+)", path.read_text()):
             if "://" not in link and not (path.parent / link).exists():
                 found.append(f"{path.relative_to(ROOT)}: dead link {link}")
+    return found + check_architecture()
+
+
+def check_architecture():
+    """The files and functions that docs/architecture.md leads to are there; NAME stands for one that is to be written."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    files = tracked("*.c", "*.h", "*.ts", "*.tsx", "*.py")
+    names = [path.as_posix() for path in files]
+    source = "\n".join(path.read_text() for path in files if path.suffix in (".c", ".h", ".ts"))
+    found = []
+    for word in sorted(set(re.findall(r"`([\w./]+)`", page))):
+        if word.endswith((".c", ".h", ".ts", ".tsx", ".py")):
+            if "NAME" not in word and not any(name.endswith("/" + word) for name in names):
+                found.append(f"docs/architecture.md: there is no file {word}")
+        elif "_" in word and not re.search(rf"\b{word}\b", source):
+            found.append(f"docs/architecture.md: nothing is called {word}")
     return found
 
 
