@@ -26,8 +26,7 @@ typedef struct {
     mel_metric *truth; /* behind a simulated oracle */
     mel_oracle *oracle;
     mel_session *session;
-    mel_metric *metric;
-    mel_summary summary;
+    mel_outcome *found;
     double seconds;
     bool stopped;
     json_t *header; /* of the session file, when it is there already */
@@ -35,10 +34,10 @@ typedef struct {
 
 static void elicitation_clear(elicitation *e)
 {
+    mel_outcome_free(e->found);
     mel_session_free(e->session);
     mel_oracle_free(e->oracle);
     mel_metric_free(e->truth);
-    mel_metric_free(e->metric);
     mel_problem_free(e->space);
     cli_mistake_names_clear(&e->names);
     json_decref(e->header);
@@ -257,7 +256,8 @@ static mel_status ask_all(elicitation *e, const elicit_args *args, cli_run *run,
         e->stopped = e->stopped || cli_stop_wanted();
     }
     e->seconds = now() - start;
-    return mel_session_result(&e->metric, &e->summary, e->session, err);
+    const mel_outcome_options about = cli_outcome_options(&e->names, e->space->n_rows);
+    return mel_outcome_of_session(&e->found, e->session, &about, err);
 }
 
 /* --- results ------------------------------------------------------------------------------------ */
@@ -271,10 +271,7 @@ static mel_status save_report(const elicitation *e, const elicit_args *args, mel
 {
     mel_report_options opt;
     mel_report_options_init(&opt);
-    opt.missed = e->names.missed;
-    opt.missed_plural = e->names.missed_plural;
-    opt.false_alarm = e->names.false_alarm;
-    opt.false_alarms = e->names.false_alarms;
+    opt.about = cli_outcome_options(&e->names, e->space->n_rows);
     opt.truth = e->truth;
     opt.session_path = args->session;
     opt.metric_path = args->out;
@@ -311,7 +308,7 @@ static mel_status store(elicitation *e, const elicit_args *args, mel_error *err)
     if (args->log_questions != NULL)
         status = write_questions(e->session, args->log_questions, err);
     if (status == MEL_OK && args->out != NULL)
-        status = cli_store(args->out, save_metric, e->metric, err);
+        status = cli_store(args->out, save_metric, e->found->metric, err);
     if (status == MEL_OK && args->report != NULL)
         status = save_report(e, args, err);
     return status;
@@ -320,20 +317,19 @@ static mel_status store(elicitation *e, const elicit_args *args, mel_error *err)
 static mel_status announce(cli_run *run, const elicitation *e, const elicit_args *args, mel_error *err)
 {
     const cli_outcome outcome = {
-        .space = e->space,
-        .metric = e->metric,
-        .summary = &e->summary,
+        .found = e->found,
         .stopped = e->stopped,
         .seconds = e->seconds,
-        .options = mel_session_get_options(e->session),
-        .session = e->session,
         .session_path = args->session,
         .metric_path = args->out,
         .report_path = args->report,
     };
     if (e->stopped)
         run->outcome = MEL_ESTOPPED;
-    return run->json ? cli_outcome_json(run->result, &outcome, err) : cli_outcome_text(&outcome, err);
+    if (run->json)
+        return cli_outcome_json(run->result, &outcome, err);
+    cli_outcome_text(&outcome);
+    return MEL_OK;
 }
 
 static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err)

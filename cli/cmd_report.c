@@ -43,10 +43,7 @@ static mel_status run_report(cli_run *run, const void *arguments, mel_error *err
     mel_report_options opt;
     mel_report_options_init(&opt);
     opt.title = args->title;
-    opt.missed = r.names.missed;
-    opt.missed_plural = r.names.missed_plural;
-    opt.false_alarm = r.names.false_alarm;
-    opt.false_alarms = r.names.false_alarms;
+    opt.about = cli_outcome_options(&r.names, r.opened.space->n_rows);
     opt.truth = r.truth;
     opt.session_path = args->session;
     opt.metric_path = args->metric;

@@ -202,7 +202,7 @@ static void print_people(const json_t *people)
             cli_table_cell(table, "%lld", count_of(one, "answers"));
         else
             cli_table_cell(table, "%s", ""); /* the log could not be replayed */
-        ratio_cell(table, json_object_get(one, "ratio"));
+        ratio_cell(table, json_object_get(one, "cost_ratio"));
         if (agreed != NULL)
             cli_table_cell(table, "%lld of %lld", count_of(agreed, "elicited"), count_of(agreed, "of"));
         else
@@ -216,7 +216,7 @@ static void print_together(const json_t *pooled)
 {
     const json_t *apart = json_object_get(pooled, "disagreement");
     cli_print("together (%lld): %s\n", count_of(pooled, "participants"),
-              json_string_value(json_array_get(json_object_get(pooled, "words"), 0)));
+              json_string_value(json_object_get(pooled, "words")));
     char *text = cli_format("apart: %.0f degrees on average; %s",
                             json_number_value(json_object_get(apart, "value")), text_of(apart, "text"));
     cli_wrap(stdout, text, 0, 2, cli_width(stdout));

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const double degrees = 57.295779513082320877, half_turn = 3.14159265358979323846;
-enum { MOST_WEIGHTS = 12 };
+enum { MOST_WEIGHTS = 12, NAME_COLUMNS = 50 };
 
 typedef struct {
     size_t n;
@@ -77,7 +77,7 @@ static void put_consistency(json_t *object, const mel_summary *s)
 {
     if (isfinite(s->consistency)) {
         cli_put(object, "consistency", cli_json_number(s->consistency));
-        cli_put(object, "consistency_label", cli_json_text(cli_consistency_label(s)));
+        cli_put(object, "consistency_label", cli_json_text(mel_consistency_label(s)));
     }
 }
 
@@ -149,6 +149,7 @@ static void print_respondents(const pooling *p)
     cli_table *table = cli_table_new("lrrrll", headers);
     for (size_t i = 0; i < p->n; i++) {
         const mel_respondent *r = &p->pooled->respondent[i];
+        const char *label = mel_consistency_label(&r->summary);
         cli_table_cell(table, "%s", p->path[i]);
         cli_table_cell(table, "%u", r->answers);
         cli_table_cell(table, "%u", r->summary.disagreements);
@@ -156,8 +157,7 @@ static void print_respondents(const pooling *p)
                        r->answers > 0 ? 100.0 * r->contradicted / r->answers : 0.0);
         cli_table_cell(table, "%s (p = %.2g)", r->agreement * (double)p->n < 0.05 ? "no" : "may be",
                        r->agreement);
-        cli_table_cell(table, "%s",
-                       isfinite(r->summary.consistency) ? cli_consistency_label(&r->summary) : "not known");
+        cli_table_cell(table, "%s", label != NULL ? label : "not known");
     }
     cli_table_print(table);
     cli_print("\n");
@@ -213,19 +213,17 @@ static void print_verdict(const pooling *p)
 }
 
 /* The joint weights beside those of the persons. */
-static void print_spread(const pooling *p)
+static void print_spread(const pooling *p, const mel_outcome *found)
 {
     static const char *const headers[] = { "", "joint weight", "95% interval", "persons: lowest\nto highest",
                                            "standard\ndeviation" };
     const mel_metric *joint = p->pooled->joint;
-    mel_layout one = *mel_metric_layout(joint);
-    one.n_groups = 0;
-    const size_t n = mel_layout_size(&one);
+    const size_t n = found->n_weights;
     cli_table *table = cli_table_new("lrrrr", headers);
     for (size_t i = 0; i < n && i < MOST_WEIGHTS; i++) {
         const mel_spread *s = &p->pooled->spread[i];
         double low = NAN, high = NAN;
-        char *name = cli_coordinate_name(mel_metric_layout(joint), p->opened[0].space->class_name, i);
+        char *name = cli_short(found->weights[i].name, NAME_COLUMNS);
         (void)mel_metric_interval(joint, i, &low, &high);
         cli_table_cell(table, "%s", name);
         cli_table_cell(table, "%.3f", mel_metric_coefficient(joint)[i]);
@@ -241,38 +239,44 @@ static void print_spread(const pooling *p)
     cli_print("\n");
 }
 
-static mel_status print_words(const mel_metric *metric, mel_error *err)
+static mel_status print_words(mel_outcome **found, const mel_metric *metric, mel_error *err)
 {
-    char *words = NULL;
-    const mel_status status = mel_metric_words(&words, metric, err);
+    const mel_status status = mel_outcome_of_metric(found, metric, NULL, err);
     if (status == MEL_OK)
-        cli_wrap(stdout, words, 0, 0, cli_width(stdout));
-    free(words);
+        cli_wrap(stdout, (*found)->words, 0, 0, cli_width(stdout));
     return status;
+}
+
+static void print_disagreement(const pooling *p, const mel_outcome *found)
+{
+    cli_print("\n");
+    cli_heading("How much they disagree");
+    print_spread(p, found);
+    print_respondents(p);
+    print_angles(p);
 }
 
 static mel_status print_text(const pooling *p, mel_error *err)
 {
+    mel_outcome *joint = NULL;
     cli_heading("All together");
-    mel_status status = print_words(p->pooled->joint, err);
+    mel_status status = print_words(&joint, p->pooled->joint, err);
     if (isfinite(p->pooled->summary.error_rate))
         cli_print("About %.0f%% of all answers are taken to be wrong.\n",
                   100.0 * p->pooled->summary.error_rate);
     if (status == MEL_OK)
         print_verdict(p);
     for (size_t i = 0; i < p->n && status == MEL_OK; i++) {
+        mel_outcome *own = NULL;
         cli_print("\n");
         cli_heading(p->path[i]);
-        status = print_words(p->pooled->respondent[i].metric, err);
+        status = print_words(&own, p->pooled->respondent[i].metric, err);
+        mel_outcome_free(own);
     }
-    if (status != MEL_OK)
-        return status;
-    cli_print("\n");
-    cli_heading("How much they disagree");
-    print_spread(p);
-    print_respondents(p);
-    print_angles(p);
-    return MEL_OK;
+    if (status == MEL_OK)
+        print_disagreement(p, joint);
+    mel_outcome_free(joint);
+    return status;
 }
 
 static mel_status save_metric(const void *user, const char *file, mel_error *err)

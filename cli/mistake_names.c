@@ -30,3 +30,15 @@ void cli_mistake_names_clear(cli_mistake_names *names)
     free(names->false_alarms);
     *names = (cli_mistake_names){ 0 };
 }
+
+mel_outcome_options cli_outcome_options(const cli_mistake_names *names, size_t rows)
+{
+    mel_outcome_options opt;
+    mel_outcome_options_init(&opt);
+    opt.missed = names->missed;
+    opt.missed_plural = names->missed_plural;
+    opt.false_alarm = names->false_alarm;
+    opt.false_alarms = names->false_alarms;
+    opt.rows = rows;
+    return opt;
+}

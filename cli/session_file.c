@@ -323,7 +323,6 @@ mel_status cli_session_report(mel_session *session, const mel_problem *space, me
             ? cli_format("%s: part of the rows trained a logistic regression, the others measured it.", table)
             : NULL;
     opt->space_options = space->typed;
-    opt->rows = space->n_rows;
     opt->data = data;
     char *html = NULL;
     mel_status status = mel_report_session(&html, session, opt, err);

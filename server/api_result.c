@@ -47,13 +47,9 @@ static mel_status metric_text(char **out, mel_flow *flow, mel_error *err)
 
 static mel_status report_text(char **out, mel_flow *flow, mel_error *err)
 {
-    const json_t *words = mel_flow_study(flow)->words, *mistakes = json_object_get(words, "mistakes");
     mel_report_options opt;
     mel_report_options_init(&opt);
-    opt.missed = mel_json_string(mistakes, "missed");
-    opt.false_alarm = mel_json_string(mistakes, "false_alarm");
-    opt.people = mel_json_string(words, "people");
-    opt.rows = mel_flow_problem(flow)->n_rows;
+    opt.about = mel_result_options(mel_flow_study(flow), mel_flow_problem(flow));
     opt.space_options = mel_flow_problem(flow)->typed;
     return mel_report_session(out, mel_flow_session(flow), &opt, err);
 }

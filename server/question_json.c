@@ -190,20 +190,3 @@ json_t *mel_views_to_json(const mel_question *question, const mel_problem *probl
         (void)mel_fail_memory(err, "two pictures");
     return out;
 }
-
-json_t *mel_counts_to_json(const double *statistics, const mel_layout *layout, const mel_problem *problem,
-                           uint32_t *people, mel_error *err)
-{
-    const mel_question alone = {
-        .layout = layout, .a = statistics, .b = statistics, .class_share = problem->class_share
-    };
-    mel_counted c;
-    if (mel_counted_make(&c, &alone, 1000, err) != MEL_OK)
-        return NULL;
-    *people = (uint32_t)c.people;
-    json_t *out = counts(&c, c.a);
-    mel_counted_clear(&c);
-    if (out == NULL)
-        (void)mel_fail_memory(err, "a table");
-    return out;
-}

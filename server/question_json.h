@@ -11,10 +11,6 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
 /* Two VIEWs, out of the same number of people. */
 json_t *mel_views_to_json(const mel_question *question, const mel_problem *problem, uint32_t people,
                           mel_error *err);
-/* COUNTS of one classifier's statistics, and the number of people in *people. */
-json_t *mel_counts_to_json(const double *statistics, const mel_layout *layout, const mel_problem *problem,
-                           uint32_t *people, mel_error *err);
-
 /* What a mistake of class `truth` predicted as `predicted` is called, in the plural or not; freed by the
  * caller. */
 char *mel_mistake_name(const mel_problem *problem, const json_t *words, size_t truth, size_t predicted,

@@ -4,11 +4,16 @@
 
 #include "flow.h"
 
+#include "melicit/outcome.h"
+
 /* A RESULT of docs/http-api.md; a new reference. */
 mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err);
 
-/* Of a metric alone: {"words", "weights", "lambda"?, "ratio"?, "threshold"?}. */
-mel_status mel_result_of_metric(json_t **out, mel_metric *metric, const mel_study *study,
+/* Of a metric alone: {"metric", "words", "weights", "lambda"?, "cost_ratio"?, "threshold"?}. */
+mel_status mel_result_of_metric(json_t **out, const mel_metric *metric, const mel_study *study,
                                 const mel_problem *problem, mel_error *err);
+
+/* The study's names of mistakes and people, lent by it, and the rows that it was measured on. */
+mel_outcome_options mel_result_options(const mel_study *study, const mel_problem *problem);
 
 #endif

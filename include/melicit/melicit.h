@@ -11,6 +11,7 @@
 #include "melicit/metric.h"
 #include "melicit/model.h"
 #include "melicit/oracle.h"
+#include "melicit/outcome.h"
 #include "melicit/problem.h"
 #include "melicit/rank.h"
 #include "melicit/report.h"

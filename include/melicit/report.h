@@ -7,7 +7,7 @@
 #ifndef MELICIT_REPORT_H
 #define MELICIT_REPORT_H
 
-#include "melicit/elicit.h"
+#include "melicit/outcome.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,15 +142,12 @@ MEL_API void mel_bar_chart_init(mel_bar_chart *chart);
 MEL_API mel_status mel_plot_bars(char **svg, const mel_bar_chart *chart, const mel_plot_options *opt,
                                  mel_error *err);
 
-/* What a session's page says beyond what the session knows. Everything is optional and lent. */
+/* What a session's page says beyond its outcome. Everything is optional and lent. */
 typedef struct {
     size_t struct_size;
     const char *title;                      /* "What counts as a good decision" */
     const char *data;                       /* one sentence about the data */
-    const char *missed, *missed_plural;     /* the mistakes ("missed cancer"); from the class names */
-    const char *false_alarm, *false_alarms; /* "false alarm"; without plurals: "missed cancer cases" */
-    const char *people;                     /* what is decided about: "people" */
-    uint64_t rows;                          /* how many rows the space was measured on; 0: a population */
+    mel_outcome_options about;              /* names, and how many rows it was measured on */
     const char *session_path, *metric_path; /* for the commands to copy */
     const char *space_options;              /* "--data cancer.csv --label label", as typed */
     const char *date;                       /* none: the same session gives the same bytes */

@@ -75,16 +75,14 @@ void mel_buffer_puts(mel_buffer *buf, const char *text)
     mel_buffer_add(buf, text, strlen(text));
 }
 
-void mel_buffer_printf(mel_buffer *buf, const char *fmt, ...)
+void mel_buffer_vprintf(mel_buffer *buf, const char *fmt, va_list args)
 {
     if (buf->status != MEL_OK)
         return;
-    va_list args, again;
-    va_start(args, fmt);
+    va_list again;
     va_copy(again, args);
     const size_t room = buf->capacity - buf->size;
     const int n = vsnprintf(room != 0 ? buf->data + buf->size : NULL, room, fmt, args);
-    va_end(args);
     const bool fits = n >= 0 && (size_t)n < room;
     if (n < 0)
         buf->status = MEL_ELIMIT; /* longer than an int can say */
@@ -95,4 +93,12 @@ void mel_buffer_printf(mel_buffer *buf, const char *fmt, ...)
         buf->size += (size_t)n;
     if (buf->data != NULL)
         buf->data[buf->size] = '\0'; /* what did not fit is gone */
+}
+
+void mel_buffer_printf(mel_buffer *buf, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    mel_buffer_vprintf(buf, fmt, args);
+    va_end(args);
 }

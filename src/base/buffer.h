@@ -20,5 +20,6 @@ void mel_buffer_reset(mel_buffer *buf);
 void mel_buffer_add(mel_buffer *buf, const void *bytes, size_t n);
 void mel_buffer_puts(mel_buffer *buf, const char *text);
 MEL_PRINTF(2, 3) void mel_buffer_printf(mel_buffer *buf, const char *fmt, ...);
+MEL_PRINTF(2, 0) void mel_buffer_vprintf(mel_buffer *buf, const char *fmt, va_list args);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef MEL_REPORT_GATHER_H
 #define MEL_REPORT_GATHER_H
 
-#include "base/internal.h"
+#include "outcome/outcome.h"
 #include "report/page.h"
 #include "report/write.h"
 
@@ -10,17 +10,13 @@
 typedef struct {
     mel_page_data page;
     mel_session *session;
-    mel_metric *metric;
-    char *words, *truth_words;
+    mel_outcome *outcome;
+    char *truth_words;
     mel_page_question *questions;
     double *radius;
 } mel_gathered;
 
-/* The caller's texts and the session's settings. */
-void mel_gather_texts(mel_gathered *g, const mel_report_options *opt);
-/* Every occurrence of `from` in *text, which is the caller's to free(), replaced by `to`. */
-mel_status mel_gather_replace(char **text, const char *from, const char *to, mel_error *err);
-/* The questions, once there is a metric that can disagree with the answers. */
+/* The questions, with the answers that the metric disagrees with. */
 mel_status mel_gather_questions(mel_gathered *g, mel_error *err);
 /* How sure the session was after each of its questions, by answering them again. */
 mel_status mel_gather_radius(mel_gathered *g, mel_error *err);

@@ -56,18 +56,6 @@ char *mel_page_join(mel_page *page, const char *a, const char *b, const char *c,
     return text;
 }
 
-mel_ends mel_page_ends(double low, double high)
-{
-    mel_ends out = { .low = { "" } };
-    for (int digits = 2; digits <= 6; digits++) {
-        out.low = mel_digits_significant(low, digits);
-        out.high = mel_digits_significant(high, digits);
-        if (strcmp(out.low.text, out.high.text) != 0)
-            break;
-    }
-    return out;
-}
-
 double mel_page_missed(const mel_page_data *data, mel_point at)
 {
     return fmax(data->positives - at.tp, 0.0) / (data->positives + data->negatives) * PEOPLE;
@@ -78,36 +66,50 @@ double mel_page_alarms(const mel_page_data *data, mel_point at)
     return fmax(data->negatives - at.tn, 0.0) / (data->positives + data->negatives) * PEOPLE;
 }
 
-mel_digits mel_page_people(double count)
-{
-    return count < 9.95 ? mel_digits_short(count, 1) : mel_digits_shown(count, 0);
-}
-
-bool mel_page_has_cost(const mel_page_data *data)
-{
-    return isfinite(data->cost.ratio) && data->cost.ratio > 0.0 && data->m11 > 0.0 && data->m00 > 0.0;
-}
-
-bool mel_page_has_cost_interval(const mel_page_data *data)
-{
-    return mel_page_has_cost(data) && data->cost.low > 0.0 && isfinite(data->cost.high) &&
-           data->cost.low <= data->cost.high;
-}
-
 const char *mel_page_plural(uint64_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
 }
 
-/* ---- head ---- */
-
-static const char *last_of(const char *text, const char *what)
+bool mel_page_has(const mel_page_data *data, mel_topic topic)
 {
-    const char *found = NULL;
-    for (const char *at = text; (at = strstr(at, what)) != NULL; at++)
-        found = at;
-    return found;
+    for (size_t i = 0; i < data->outcome->n_statements; i++)
+        if (data->outcome->statements[i].topic == topic)
+            return true;
+    return false;
 }
+
+void mel_page_say(mel_page *page, mel_topic topic)
+{
+    const mel_outcome *o = page->data->outcome;
+    const char *space = "";
+    for (size_t i = 0; i < o->n_statements; i++)
+        if (o->statements[i].topic == topic) {
+            mel_write(&page->out, "%s%s", space, o->statements[i].text);
+            space = " ";
+        }
+}
+
+void mel_page_list(mel_page *page, mel_topic topic)
+{
+    const mel_outcome *o = page->data->outcome;
+    for (size_t i = 0; i < o->n_statements; i++)
+        if (o->statements[i].topic == topic)
+            mel_write(&page->out, o->statements[i].grave ? "<li><strong>%s</strong></li>\n" : "<li>%s</li>\n",
+                      o->statements[i].text);
+}
+
+void mel_page_between(mel_page *page, double low, double high, const char *unit)
+{
+    if (!isfinite(low) || !isfinite(high))
+        return;
+    const mel_ends e = mel_digits_ends(low, high);
+    mel_write(&page->out, "; %s %s%s and %s%s",
+              mel_outcome_is_search(page->data->outcome) ? "between" : "95% between", e.low.text, unit,
+              e.high.text, unit);
+}
+
+/* ---- head ---- */
 
 /* The characters from `from` to `to`, for the caller to free(). */
 static char *part_of(mel_page *page, const char *from, const char *to)
@@ -136,38 +138,17 @@ static void drop_intervals(char *text)
         }
 }
 
-static void write_headline_text(mel_page *page, const char *text, size_t n)
+static void write_headline_text(mel_page *page, const char *text, const char *end)
 {
     enum { LONG = 100 };
-    char *head = part_of(page, text, text + n);
+    char *head = part_of(page, text, end);
     if (head == NULL)
         return;
     drop_intervals(head);
-    n = strlen(head);
+    const size_t n = strlen(head);
     mel_buffer_puts(&page->out, n > LONG ? "<h1 class=\"long\">" : "<h1>");
     mel_write(&page->out, "%s%s</h1>\n", head, n > 0 && head[n - 1] == '.' ? "" : ".");
     free(head);
-}
-
-/* "... 6.1 false alarms; 95% between 5.2 and 7.4." or "... 0.5. More." becomes the headline and what
- * follows it. */
-static void write_headline(mel_page *page)
-{
-    static const char sure[] = "; 95% ";
-    const mel_page_data *d = page->data;
-    const char *interval = last_of(d->words, sure);
-    const mel_family_facts *family = mel_family_about(d->settings.family);
-    const char *stop = family->sum && !family->diagonal ? NULL : last_of(d->words, ". ");
-    const char *end = interval != NULL ? interval : stop != NULL ? stop : d->words + strlen(d->words);
-    const size_t n = (size_t)(end - d->words);
-    write_headline_text(page, d->words, n);
-    if (interval != NULL)
-        mel_write(&page->out, "<p class=\"lede\">%s %s</p>\n",
-                  d->settings.strategy == MEL_STRATEGY_SEARCH ? "The search ended with it"
-                                                              : "With 95% probability",
-                  end + sizeof sure - 1);
-    else if (stop != NULL)
-        mel_write(&page->out, "<p class=\"lede\">%s</p>\n", stop + 2);
 }
 
 /* Where the sentence that starts here ends: after its full stop. */
@@ -177,32 +158,43 @@ static const char *sentence_end(const char *at)
     return stop != NULL ? stop + 1 : at + strlen(at);
 }
 
-/* Of several sentences the first that compares is the headline, less its interval. The section on weights
- * has all of them. */
-static void write_class_headline(mel_page *page)
+/* Where "; 95% between ..." or a search's "; between ..." begins in a sentence, and behind its first two or
+ * one words; NULL: nowhere. */
+static const char *find_interval(const char **rest, const char *at, const char *end)
+{
+    static const char *const starts[] = { "; 95% ", "; between ", "; at least ", "; at most " };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const char *found = strstr(at, starts[i]);
+        if (found != NULL && found < end) {
+            *rest = found + (i == 0 ? strlen(starts[0]) : 2);
+            return found;
+        }
+    }
+    return NULL;
+}
+
+/* Of several sentences the first that compares is the headline, less its interval, which follows it. On a
+ * page about several classes the section on weights has all of them. */
+static void write_headline(mel_page *page)
 {
     static const char list[] = "Weight of ";
     const mel_page_data *d = page->data;
-    const bool search = d->settings.strategy == MEL_STRATEGY_SEARCH;
-    const char *sure = search ? "; between " : "; 95% between ";
-    const char *at = d->words;
+    const char *at = d->outcome->words, *rest = NULL;
     while (strncmp(at, list, sizeof list - 1) == 0 && *sentence_end(at) != '\0')
         at = sentence_end(at) + 1;
-    const char *end = sentence_end(at), *interval = strstr(at, sure);
-    const bool has_interval = interval != NULL && interval < end;
-    write_headline_text(page, at, (size_t)((has_interval ? interval : end) - at));
-    if (!has_interval)
-        return;
-    char *rest = part_of(page, interval + strlen(sure), end);
-    mel_write(&page->out, "<p class=\"lede\">%s between %s</p>\n",
-              search ? "The search ended with it" : "With 95% probability", rest != NULL ? rest : "");
-    free(rest);
-}
-
-/* A search ends with an interval, but knows no probabilities. */
-const char *mel_page_between(const mel_page_data *data)
-{
-    return data->settings.strategy == MEL_STRATEGY_SEARCH ? "between" : "95% between";
+    const char *end = sentence_end(at), *interval = find_interval(&rest, at, end);
+    write_headline_text(page, at, interval != NULL ? interval : end);
+    char *clause = interval != NULL ? part_of(page, rest, end) : NULL;
+    if (clause != NULL)
+        mel_write(&page->out, "<p class=\"lede\">%s %s</p>\n",
+                  mel_outcome_is_search(d->outcome) ? "The search ended with it" : "With 95% probability",
+                  clause);
+    if (d->classes == NULL && *end != '\0')
+        mel_write(&page->out, "<p class=\"lede\">%s</p>\n", end + 1);
+    free(clause);
+    for (size_t i = 1; i < d->outcome->n_statements && d->outcome->statements[i].topic == MEL_ABOUT_METRIC;
+         i++)
+        mel_write(&page->out, "<p class=\"lede\"><strong>%s</strong></p>\n", d->outcome->statements[i].text);
 }
 
 static void write_meta(mel_page *page)
@@ -211,9 +203,9 @@ static void write_meta(mel_page *page)
     mel_buffer_puts(&page->out, "<ul class=\"meta\">\n");
     if (d->data != NULL)
         mel_write(&page->out, "<li>%s</li>\n", d->data);
-    if (d->rows != 0)
-        mel_write(&page->out, "<li>measured on %s %s</li>\n", mel_digits_count(d->rows).text,
-                  mel_page_plural(d->rows, "row", "rows"));
+    if (d->outcome->rows != 0)
+        mel_write(&page->out, "<li>measured on %s %s</li>\n", mel_digits_count(d->outcome->rows).text,
+                  mel_page_plural(d->outcome->rows, "row", "rows"));
     if (d->answered_by != NULL)
         mel_write(&page->out, "<li>answered by %s</li>\n", d->answered_by);
     if (d->date != NULL)
@@ -236,10 +228,7 @@ static void write_head(mel_page *page)
     mel_write(&page->out,
               "</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n<p class=\"kicker\">%s</p>\n",
               d->title);
-    if (d->classes != NULL)
-        write_class_headline(page);
-    else
-        write_headline(page);
+    write_headline(page);
     write_meta(page);
     mel_buffer_puts(&page->out, "</header>\n<main>\n");
 }
@@ -253,50 +242,45 @@ const char *mel_page_so_many(mel_digits n, const char *one, const char *many)
 
 static void tile_cost(mel_page *page)
 {
-    const mel_page_data *d = page->data;
-    if (!mel_page_has_cost(d))
+    const mel_outcome *o = page->data->outcome;
+    if (!isfinite(o->cost.value))
         return;
-    const bool turned = d->cost.ratio < 1.0;
-    const mel_digits ratio = mel_digits_significant(turned ? 1.0 / d->cost.ratio : d->cost.ratio, 2);
+    const bool turned = o->cost.value < 1.0;
+    const mel_digits ratio = mel_digits_significant(turned ? 1.0 / o->cost.value : o->cost.value, 2);
     mel_write(&page->out, "<div class=\"tile\"><dt>Cost ratio</dt><dd class=\"big\">%s</dd><dd>%s to one %s",
               ratio.text,
-              turned ? mel_page_so_many(ratio, d->missed, d->missed_plural)
-                     : mel_page_so_many(ratio, d->alarm, d->alarms),
-              turned ? d->alarm : d->missed);
-    if (mel_page_has_cost_interval(d)) {
-        const mel_ends e = mel_page_ends(turned ? 1.0 / d->cost.high : d->cost.low,
-                                         turned ? 1.0 / d->cost.low : d->cost.high);
-        mel_write(&page->out, "; %s %s and %s", mel_page_between(d), e.low.text, e.high.text);
-    }
+              turned ? mel_page_so_many(ratio, o->missed, o->missed_plural)
+                     : mel_page_so_many(ratio, o->false_alarm, o->false_alarms),
+              turned ? o->false_alarm : o->missed);
+    if (o->cost.low > 0.0)
+        mel_page_between(page, turned ? 1.0 / o->cost.high : o->cost.low,
+                         turned ? 1.0 / o->cost.low : o->cost.high, "");
     mel_buffer_puts(&page->out, "</dd></div>\n");
 }
 
 static void tile_threshold(mel_page *page)
 {
-    const mel_page_data *d = page->data;
-    if (!(d->threshold >= 0.0 && d->threshold <= 1.0))
+    const mel_estimate *t = &page->data->outcome->threshold;
+    if (!(t->value >= 0.0 && t->value <= 1.0))
         return;
     mel_write(&page->out,
               "<div class=\"tile\"><dt>Best threshold</dt><dd class=\"big\">%s</dd>"
               "<dd>say \xE2\x80\x9C%s\xE2\x80\x9D from this true probability up",
-              mel_digits_significant(d->threshold, 3).text, d->positive);
-    if (isfinite(d->threshold_low) && isfinite(d->threshold_high)) {
-        const mel_ends e = mel_page_ends(d->threshold_low, d->threshold_high);
-        mel_write(&page->out, "; %s %s and %s", mel_page_between(d), e.low.text, e.high.text);
-    }
+              mel_digits_significant(t->value, 3).text, page->data->positive);
+    mel_page_between(page, t->low, t->high, "");
     mel_buffer_puts(&page->out, "</dd></div>\n");
 }
 
 static void tile_people(mel_page *page)
 {
-    const mel_page_data *d = page->data;
-    const mel_digits missed = mel_page_people(mel_page_missed(d, d->chosen.point));
-    const mel_digits alarms = mel_page_people(mel_page_alarms(d, d->chosen.point));
+    const mel_outcome *o = page->data->outcome;
+    const mel_digits missed = mel_digits_people(o->decisions[0].missed.value);
+    const mel_digits alarms = mel_digits_people(o->decisions[0].false_alarms.value);
     mel_write(&page->out,
               "<div class=\"tile\"><dt>Of 1,000 %s</dt><dd class=\"big\">%s <small>and</small> %s</dd>"
               "<dd>%s and %s, with the best rule</dd></div>\n",
-              d->unit, missed.text, alarms.text, mel_page_so_many(missed, d->missed, d->missed_plural),
-              mel_page_so_many(alarms, d->alarm, d->alarms));
+              o->people, missed.text, alarms.text, mel_page_so_many(missed, o->missed, o->missed_plural),
+              mel_page_so_many(alarms, o->false_alarm, o->false_alarms));
 }
 
 void mel_page_tile_questions(mel_page *page)
@@ -314,7 +298,8 @@ void mel_page_tile_questions(mel_page *page)
                   mel_digits_shown(minutes ? seconds / 60.0 : seconds, 0).text,
                   minutes ? "minutes" : "seconds");
     mel_write(&page->out, "%s</dd></div>\n",
-              d->summary.end == MEL_END_NOT_YET ? "the session is not finished" : "the session is complete");
+              d->outcome->summary.end == MEL_END_NOT_YET ? "the session is not finished"
+                                                         : "the session is complete");
 }
 
 static void write_tiles(mel_page *page)
@@ -336,17 +321,16 @@ static void write_tiles(mel_page *page)
 
 static void write_foot(mel_page *page)
 {
-    const mel_page_data *d = page->data;
+    const mel_session_options *opt = page->data->outcome->options;
     char assume[MEL_ASSUMPTION_TEXT];
-    mel_assumption_print(assume, sizeof assume, &d->settings.assume);
+    mel_assumption_print(assume, sizeof assume, &opt->assume);
     mel_write(
         &page->out,
         "</main>\n<footer>\n<p>melicit %s \xC2\xB7 family %s \xC2\xB7 strategy %s \xC2\xB7 tolerance %s "
         "\xC2\xB7 assumed noise %s \xC2\xB7 seed %s. This file needs nothing else: no network, no "
         "script.</p>\n</footer>\n</div>\n</body>\n</html>\n",
-        d->version, mel_family_name(d->settings.family), mel_strategy_name(d->settings.strategy),
-        mel_digits_significant(d->settings.tolerance, 2).text, assume,
-        mel_digits_count(d->settings.seed).text);
+        page->data->version, mel_family_name(opt->family), mel_strategy_name(opt->strategy),
+        mel_digits_significant(opt->tolerance, 2).text, assume, mel_digits_count(opt->seed).text);
 }
 
 static void write_face_sections(mel_page *page)

@@ -37,7 +37,7 @@ typedef struct {
 
 static columns plan_columns(const mel_page_data *d)
 {
-    columns c = { .unit = d->classes->layout.kind == MEL_RATES ? 100.0 : 1000.0 };
+    columns c = { .unit = mel_metric_layout(d->outcome->metric)->kind == MEL_RATES ? 100.0 : 1000.0 };
     for (size_t i = 0; i < d->n_questions; i++) {
         c.seconds = c.seconds || d->questions[i].seconds >= 0.05; /* a program answers at once */
         c.notes = c.notes || d->questions[i].repeated || d->questions[i].disagrees;
@@ -86,7 +86,8 @@ static void write_question(mel_page *page, size_t number, const columns *c)
     const mel_page_data *d = page->data;
     const mel_page_question *q = &d->questions[number];
     size_t shown[SHOWN] = { 0 }, n_all = 0;
-    const size_t n = find_differences(shown, &n_all, mel_layout_size(&d->classes->layout), q);
+    const size_t n =
+        find_differences(shown, &n_all, mel_layout_size(mel_metric_layout(d->outcome->metric)), q);
     const size_t n_rows = n == 0 ? 1 : n;
     const mel_digits rows = mel_digits_count(n_rows);
     for (size_t row = 0; row < n_rows; row++) {
@@ -109,7 +110,7 @@ static void write_question(mel_page *page, size_t number, const columns *c)
 static void write_table(mel_page *page, size_t first, size_t end, const columns *c)
 {
     const mel_page_data *d = page->data;
-    const bool rates = d->classes->layout.kind == MEL_RATES;
+    const bool rates = mel_metric_layout(d->outcome->metric)->kind == MEL_RATES;
     mel_write(
         &page->out,
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Questions %s to %s\"><table "
@@ -118,7 +119,7 @@ static void write_table(mel_page *page, size_t first, size_t end, const columns 
         "scope=\"col\">What differed</th><th scope=\"col\" class=\"n\">A</th><th scope=\"col\" "
         "class=\"n\">B</th><th scope=\"col\" class=\"answer\">Answer</th>",
         mel_digits_count(first + 1).text, mel_digits_count(end).text,
-        rates ? "in percent of the true class" : "out of 1,000 ", rates ? "" : d->unit);
+        rates ? "in percent of the true class" : "out of 1,000 ", rates ? "" : d->outcome->people);
     if (c->seconds)
         mel_buffer_puts(&page->out, "<th scope=\"col\" class=\"n\">Seconds</th>");
     if (c->notes)

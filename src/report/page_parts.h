@@ -2,7 +2,7 @@
 #ifndef MEL_REPORT_PAGE_PARTS_H
 #define MEL_REPORT_PAGE_PARTS_H
 
-#include "base/buffer.h"
+#include "outcome/outcome.h"
 #include "report/page.h"
 #include "report/write.h"
 
@@ -25,23 +25,18 @@ void mel_page_section(mel_page *page, const char *id, const char *heading);
 /* The four texts as one for the caller to free(); NULL, with the page failed, when memory runs out. */
 char *mel_page_join(mel_page *page, const char *a, const char *b, const char *c, const char *d);
 
-/* Both ends with as many digits as it takes to tell them apart, two at least. */
-typedef struct {
-    mel_digits low, high;
-} mel_ends;
-mel_ends mel_page_ends(double low, double high);
-
 /* Out of 1,000. */
 double mel_page_missed(const mel_page_data *data, mel_point at);
 double mel_page_alarms(const mel_page_data *data, mel_point at);
-/* "95% between", or what a search may say of its interval. */
-const char *mel_page_between(const mel_page_data *data);
-/* Counts of people: whole, with a decimal below ten. */
-mel_digits mel_page_people(double count);
+/* "; 95% between 3 and 4.1%", or what a search may say of its interval; nothing where an end is unknown. */
+void mel_page_between(mel_page *page, double low, double high, const char *unit);
+/* Whether anything is said about it. */
+bool mel_page_has(const mel_page_data *data, mel_topic topic);
+/* What is said about it, as one paragraph's sentences or as items of a list. */
+void mel_page_say(mel_page *page, mel_topic topic);
+void mel_page_list(mel_page *page, mel_topic topic);
 /* What so many of a mistake are called. */
 const char *mel_page_so_many(mel_digits n, const char *one, const char *many);
-bool mel_page_has_cost(const mel_page_data *data); /* both mistakes cost something */
-bool mel_page_has_cost_interval(const mel_page_data *data);
 const char *mel_page_plural(uint64_t n, const char *one, const char *many);
 
 /* The picture of what is achievable, with the best points or, when there are any, with questions. */

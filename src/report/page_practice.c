@@ -5,53 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_rule(mel_page *page, const mel_page_choice *choice)
+static void write_row(mel_page *page, const char *name, const mel_decision *decision)
 {
-    const mel_rule rule = choice->rule;
-    if (!choice->has_rule)
-        mel_buffer_puts(&page->out, "a mixture of two thresholds");
-    else if (isinf(rule.threshold))
-        mel_buffer_puts(&page->out, (rule.threshold < 0.0) != rule.inverted ? "always" : "never");
-    else
-        mel_write(&page->out, "score %s %s", rule.inverted ? "below" : "at least",
-                  mel_digits_significant(rule.threshold, 4).text);
-}
-
-static void write_row(mel_page *page, const char *name, const mel_page_choice *choice)
-{
-    const mel_page_data *d = page->data;
-    const double missed = mel_page_missed(d, choice->point), alarms = mel_page_alarms(d, choice->point);
-    mel_write(&page->out, "<tr><th scope=\"row\">%s</th><td>", name);
-    write_rule(page, choice);
-    mel_write(&page->out, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td>", mel_page_people(missed).text,
-              mel_page_people(alarms).text);
-    if (mel_page_has_cost(d))
+    const mel_outcome *o = page->data->outcome;
+    const double missed = decision->missed.value, alarms = decision->false_alarms.value;
+    mel_write(&page->out,
+              "<tr><th scope=\"row\">%s</th><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>", name,
+              decision->words, mel_digits_people(missed).text, mel_digits_people(alarms).text);
+    if (isfinite(o->cost.value))
         mel_write(&page->out, "<td class=\"n\">%s</td>",
-                  mel_page_people(d->cost.ratio * missed + alarms).text);
+                  mel_digits_people(o->cost.value * missed + alarms).text);
     mel_buffer_puts(&page->out, "</tr>\n");
 }
 
 static void write_comparison(mel_page *page)
 {
-    const mel_page_data *d = page->data;
+    const mel_outcome *o = page->data->outcome;
     mel_write(&page->out,
               "<div class=\"scroll\"><table>\n<caption><span>Two ways to decide, per 1,000 "
-              "%s</span></caption>\n<thead><tr>"
-              "<th scope=\"col\">Best for</th><th scope=\"col\">Say \xE2\x80\x9C%s\xE2\x80\x9D when</th>"
+              "%s</span></caption>\n<thead><tr><th scope=\"col\">Best for</th><th scope=\"col\">Rule</th>"
               "<th scope=\"col\" class=\"n\">%s</th><th scope=\"col\" class=\"n\">%s</th>",
-              d->unit, d->positive, d->missed_plural, d->alarms);
-    if (mel_page_has_cost(d))
-        mel_write(&page->out, "<th scope=\"col\" class=\"n\">cost, in %s</th>", d->alarms);
+              o->people, o->missed_plural, o->false_alarms);
+    if (isfinite(o->cost.value))
+        mel_write(&page->out, "<th scope=\"col\" class=\"n\">cost, in %s</th>", o->false_alarms);
     mel_buffer_puts(&page->out, "</tr></thead>\n<tbody>\n");
-    write_row(page, "this metric", &d->chosen);
-    write_row(page, "accuracy", &d->plain);
+    write_row(page, "this metric", &o->decisions[0]);
+    write_row(page, "accuracy", &o->decisions[1]);
     mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n");
 }
 
 /* "5 fewer missed cancer cases and 1 more false alarm" */
 static void write_change(mel_page *page, double change, const char *one, const char *many)
 {
-    const mel_digits size = mel_page_people(fabs(change));
+    const mel_digits size = mel_digits_people(fabs(change));
     if (fabs(change) < 0.05)
         mel_write(&page->out, "as many %s", many);
     else
@@ -61,11 +47,12 @@ static void write_change(mel_page *page, double change, const char *one, const c
 
 static void write_sentence(mel_page *page)
 {
-    const mel_page_data *d = page->data;
-    const double missed = mel_page_missed(d, d->chosen.point) - mel_page_missed(d, d->plain.point);
-    const double alarms = mel_page_alarms(d, d->chosen.point) - mel_page_alarms(d, d->plain.point);
+    const mel_outcome *o = page->data->outcome;
+    const mel_decision *chosen = &o->decisions[0], *plain = &o->decisions[1];
+    const double missed = chosen->missed.value - plain->missed.value;
+    const double alarms = chosen->false_alarms.value - plain->false_alarms.value;
     mel_write(&page->out, "<p>This is what the decision rule that is best for the metric does to 1,000 %s",
-              d->unit);
+              o->people);
     if (fabs(missed) < 0.05 && fabs(alarms) < 0.05) {
         mel_buffer_puts(&page->out, ". The rule that is best for accuracy, which counts both mistakes alike, "
                                     "does the same here.</p>\n");
@@ -75,21 +62,20 @@ static void write_sentence(mel_page *page)
         &page->out,
         ". Compared with the rule that is best for accuracy, which counts both mistakes alike, it "
         "makes ");
-    write_change(page, missed, d->missed, d->missed_plural);
+    write_change(page, missed, o->missed, o->missed_plural);
     mel_buffer_puts(&page->out, " and ");
-    write_change(page, alarms, d->alarm, d->alarms);
+    write_change(page, alarms, o->false_alarm, o->false_alarms);
     mel_buffer_puts(&page->out, ".</p>\n");
 }
 
 /* Where the best cut on these scores is, and where it would be on true probabilities. */
 static void write_calibration(mel_page *page)
 {
-    const mel_page_data *d = page->data;
-    const double cut = d->chosen.rule.threshold;
-    if (!d->chosen.has_rule || d->chosen.rule.inverted || !isfinite(cut) || !(d->threshold >= 0.0) ||
-        !(d->threshold <= 1.0))
+    const mel_rule rule = page->data->outcome->decisions[0].rule;
+    const double cut = rule.threshold, on_true = page->data->outcome->threshold.value;
+    if (rule.inverted || !isfinite(cut) || !(on_true >= 0.0) || !(on_true <= 1.0))
         return;
-    const mel_digits here = mel_digits_significant(cut, 3), ideal = mel_digits_significant(d->threshold, 3);
+    const mel_digits here = mel_digits_significant(cut, 3), ideal = mel_digits_significant(on_true, 3);
     if (strcmp(here.text, ideal.text) == 0)
         mel_write(
             &page->out,
@@ -112,11 +98,11 @@ void mel_page_practice(mel_page *page)
     mel_page_section(page, "practice", "What it does");
     write_sentence(page);
     mel_people_plot_init(&people);
-    people.point = d->chosen.point;
+    people.point = d->outcome->decisions[0].point;
     people.positives = d->positives;
     people.negatives = d->negatives;
-    people.missed = d->missed_plural;
-    people.false_alarms = d->alarms;
+    people.missed = d->outcome->missed_plural;
+    people.false_alarms = d->outcome->false_alarms;
     people.found = "found";
     people.cleared = "rightly cleared";
     const mel_plot_options opt = mel_page_embedded("people", "What happens to 1,000 of them");
@@ -125,7 +111,7 @@ void mel_page_practice(mel_page *page)
     mel_page_plot(page, status, svg);
     mel_write(&page->out,
               "<figcaption>One mark each for 1,000 %s, with the best rule.</figcaption>\n</figure>\n<div>\n",
-              d->unit);
+              d->outcome->people);
     write_comparison(page);
     write_calibration(page);
     mel_buffer_puts(&page->out, "</div>\n</div>\n</section>\n");
@@ -141,9 +127,10 @@ void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t
     char *y = mel_page_join(page, "", d->cleared, " cleared, per 1,000", "");
     char *never = mel_page_join(page, "never ", d->called, "", "");
     char *always = mel_page_join(page, "always ", d->called, "", "");
-    const mel_support supports[] = { { d->m11, d->m00, d->chosen.point, "best for this metric" },
-                                     { d->truth_m11, d->truth_m00, d->truth_best,
-                                       "best for the true metric" } };
+    const mel_support supports[] = {
+        { d->direction[0], d->direction[1], d->outcome->decisions[0].point, "best for this metric" },
+        { d->truth_direction[0], d->truth_direction[1], d->truth_best, "best for the true metric" }
+    };
     mel_feasible_plot_init(&plot);
     plot.n_hull = d->n_hull;
     plot.hull = d->hull;

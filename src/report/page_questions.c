@@ -112,7 +112,7 @@ static void write_table(mel_page *page)
               "bold</span></caption>\n<thead>\n<tr><th rowspan=\"2\" scope=\"col\" class=\"n\">No.</th>"
               "<th colspan=\"2\" scope=\"colgroup\">A</th><th colspan=\"2\" scope=\"colgroup\" "
               "class=\"gap\">B</th><th rowspan=\"2\" scope=\"col\">Answer</th>",
-              d->unit);
+              d->outcome->people);
     if (c.seconds)
         mel_buffer_puts(&page->out, "<th rowspan=\"2\" scope=\"col\" class=\"n\">Seconds</th>");
     if (c.notes)
@@ -122,7 +122,8 @@ static void write_table(mel_page *page)
         "</tr>\n<tr><th scope=\"col\" class=\"n\">%s</th><th scope=\"col\" class=\"n\">%s</th>"
         "<th scope=\"col\" class=\"n gap\">%s</th><th scope=\"col\" class=\"n\">%s</th></tr>\n</thead>\n"
         "<tbody>\n",
-        d->missed_plural, d->alarms, d->missed_plural, d->alarms);
+        d->outcome->missed_plural, d->outcome->false_alarms, d->outcome->missed_plural,
+        d->outcome->false_alarms);
     for (size_t i = 0; i < d->n_questions; i++)
         write_row(page, i, &c);
     mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n");

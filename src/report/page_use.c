@@ -4,17 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-static mel_digits percent(double share)
-{
-    /* "100%" only for all of them. */
-    const double shown = share < 1.0 ? fmin(100.0 * share, 99.9) : 100.0;
-    return mel_digits_shown(shown, share < 1.0 ? 1 : 0);
-}
-
 void mel_page_neighbours(mel_page *page)
 {
     const mel_page_data *d = page->data;
-    if (d->n_neighbours == 0)
+    const mel_outcome *o = d->outcome;
+    if (o->n_closest == 0)
         return;
     mel_page_section(page, "neighbours", "Well-known metrics that come closest");
     mel_write(&page->out,
@@ -24,12 +18,12 @@ void mel_page_neighbours(mel_page *page)
               "<thead><tr><th scope=\"col\">Metric</th><th scope=\"col\" colspan=\"2\">Same preference</th>"
               "</tr></thead>\n<tbody>\n",
               mel_digits_count(d->n_pairs).text);
-    for (size_t i = 0; i < d->n_neighbours; i++) {
-        const mel_digits share = percent(d->neighbours[i].agreement);
+    for (size_t i = 0; i < o->n_closest; i++) {
+        const char *share = o->closest[i].percent;
         mel_write(&page->out,
                   "<tr><th scope=\"row\">%s</th><td class=\"n\">%s%%</td><td class=\"track\">"
                   "<span class=\"bar\" style=\"width:%s%%\"></span></td></tr>\n",
-                  d->neighbours[i].name, share.text, share.text);
+                  o->closest[i].name, share, share);
     }
     mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n</section>\n");
 }
@@ -46,12 +40,12 @@ void mel_page_truth(mel_page *page)
     if (isfinite(d->truth_agreement))
         mel_write(&page->out,
                   " The elicited metric orders %s%% of %s random pairs of classifiers as it does.",
-                  percent(d->truth_agreement).text, mel_digits_count(d->n_pairs).text);
-    if (d->classes == NULL && isfinite(d->truth_angle) && isfinite(d->summary.angle))
-        mel_write(
-            &page->out, " The two directions differ by %s radians.",
-            mel_digits_significant(fabs(remainder(d->summary.angle - d->truth_angle, 4.0 * acos(0.0))), 2)
-                .text);
+                  mel_digits_percent(d->truth_agreement).text, mel_digits_count(d->n_pairs).text);
+    if (d->classes == NULL && isfinite(d->truth_angle) && isfinite(d->outcome->summary.angle))
+        mel_write(&page->out, " The two directions differ by %s radians.",
+                  mel_digits_significant(
+                      fabs(remainder(d->outcome->summary.angle - d->truth_angle, 4.0 * acos(0.0))), 2)
+                      .text);
     mel_buffer_puts(&page->out, "</p>\n</div>\n");
     if (d->n_along != 0) {
         const mel_plot_options opt =
@@ -75,7 +69,7 @@ static void write_session_command(mel_page *page, const char *space, const char 
 {
     const mel_page_data *d = page->data;
     mel_buffer *out = &page->out;
-    mel_buffer_puts(out, d->summary.end == MEL_END_NOT_YET
+    mel_buffer_puts(out, d->outcome->summary.end == MEL_END_NOT_YET
                              ? "<p>Go on with the questions:</p>\n"
                              : "<p>Every answer is in the session file; this makes the metric and this page "
                                "again:</p>\n");
@@ -98,7 +92,7 @@ void mel_page_use(mel_page *page)
                     "score --metric ");
     mel_write_word(out, metric);
     mel_write(out, "%s--labels LABELS.csv --predictions PREDICTIONS.csv</code></pre>\n", next_line);
-    if (d->classes == NULL || !d->classes->on_ball) {
+    if (d->outcome->domain->ball == NULL) {
         mel_write(out,
                   "<p>Make the classifier that is best for it%s:</p>\n<pre><code>melicit apply --metric ",
                   d->classes == NULL ? ", with its threshold" : "");
@@ -112,9 +106,8 @@ void mel_page_use(mel_page *page)
 
 void mel_page_method(mel_page *page)
 {
-    const mel_page_data *d = page->data;
     mel_page_section(page, "method", "The method in three sentences");
-    if (d->settings.strategy == MEL_STRATEGY_ACTIVE)
+    if (!mel_outcome_is_search(page->data->outcome))
         mel_buffer_puts(
             &page->out,
             "<p>Every question showed two ways of deciding that can really be achieved on these data, and "

@@ -1,62 +1,36 @@
 /* The report of a session: what every page needs of it, and which page it gets. */
 #include "report/gather.h"
 
-#include "metric/text.h"
-
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 void mel_report_options_init(mel_report_options *opt)
 {
     *opt = (mel_report_options){ .struct_size = sizeof *opt };
+    mel_outcome_options_init(&opt->about);
 }
 
 static void release(mel_gathered *g)
 {
-    mel_metric_free(g->metric);
-    free(g->words);
+    mel_outcome_free(g->outcome);
     free(g->truth_words);
     free(g->questions);
     free(g->radius);
 }
 
-void mel_gather_texts(mel_gathered *g, const mel_report_options *opt)
+/* The caller's texts. */
+static void gather_texts(mel_gathered *g, const mel_report_options *opt)
 {
     mel_page_data *page = &g->page;
-    page->settings = *mel_session_get_options(g->session);
+    page->outcome = g->outcome;
     page->title = opt->title != NULL ? opt->title : "What counts as a good decision";
     page->data = opt->data;
     page->date = opt->date;
     page->answered_by = opt->answered_by;
     page->version = mel_version();
-    page->unit = opt->people != NULL ? opt->people : "people";
-    page->rows = opt->rows;
     page->session_path = opt->session_path;
     page->metric_path = opt->metric_path;
     page->space_options = opt->space_options;
-}
-
-mel_status mel_gather_replace(char **text, const char *from, const char *to, mel_error *err)
-{
-    enum { MOST_TEXT = 1 << 16 };
-    mel_buffer out;
-    const char *at = *text;
-    if (strcmp(from, to) == 0)
-        return MEL_OK;
-    mel_buffer_init(&out, MOST_TEXT);
-    for (const char *hit; (hit = strstr(at, from)) != NULL; at = hit + strlen(from)) {
-        mel_buffer_add(&out, at, (size_t)(hit - at));
-        mel_buffer_puts(&out, to);
-    }
-    mel_buffer_puts(&out, at);
-    char *fresh = NULL;
-    const mel_status status = mel_text_take(&fresh, &out, "the metric in words", err);
-    if (status == MEL_OK) {
-        free(*text);
-        *text = fresh;
-    }
-    return status;
 }
 
 /* ---- answers ---- */
@@ -70,7 +44,7 @@ mel_status mel_gather_questions(mel_gathered *g, mel_error *err)
     for (uint32_t i = 0; i < n; i++) {
         const mel_record r = mel_session_record(g->session, i);
         double better = 0.0;
-        const bool defined = mel_metric_compare(&better, g->metric, r.a, r.b, NULL) == MEL_OK;
+        const bool defined = mel_metric_compare(&better, g->outcome->metric, r.a, r.b, NULL) == MEL_OK;
         g->questions[i] = (mel_page_question){
             .a = r.a,
             .b = r.b,
@@ -119,12 +93,12 @@ mel_status mel_gather_radius(mel_gathered *g, mel_error *err)
 {
     mel_session *again = NULL;
     const size_t n = g->page.n_questions + 1;
-    if (g->page.settings.strategy != MEL_STRATEGY_ACTIVE)
+    if (g->outcome->options->strategy != MEL_STRATEGY_ACTIVE)
         return MEL_OK; /* a search knows no interval before its end */
     g->radius = mel_alloc(n, sizeof *g->radius);
     if (g->radius == NULL)
         return mel_fail_memory(err, "the radius after each question");
-    mel_status status = mel_session_new(&again, mel_session_domain(g->session), &g->page.settings, err);
+    mel_status status = mel_session_new(&again, mel_session_domain(g->session), g->outcome->options, err);
     if (status == MEL_OK)
         status = replay(g, again, err);
     mel_session_free(again);
@@ -167,9 +141,12 @@ mel_status mel_report_session(char **html, mel_session *session, const mel_repor
     if (g == NULL)
         return mel_fail_memory(err, "the report");
     g->session = session;
-    mel_gather_texts(g, &own);
-    status = mel_session_domain(session)->face != NULL ? mel_report_face(html, g, &own, err)
-                                                       : mel_report_classes(html, g, &own, err);
+    status = mel_outcome_of_session(&g->outcome, session, &own.about, err);
+    if (status == MEL_OK) {
+        gather_texts(g, &own);
+        status = mel_session_domain(session)->face != NULL ? mel_report_face(html, g, &own, err)
+                                                           : mel_report_classes(html, g, &own, err);
+    }
     release(g);
     free(g);
     return status;

@@ -1,3 +1,4 @@
+/* Text as SVG and HTML need it: escaped, cut to columns, as a word of a shell. */
 #include "report/write.h"
 
 #include "metric/text.h"
@@ -6,109 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char minus[] = "\xE2\x88\x92";
 static const char replacement[] = "\xEF\xBF\xBD";
 static const long first_wide = 0x1100; /* characters from here on may be twice as wide */
 static const char ellipsis[] = "\xE2\x80\xA6";
-
-/* printf's text without what the locale put in: whatever is no digit, sign or exponent is the point. */
-static mel_digits plain(const char *text)
-{
-    mel_digits out;
-    size_t n = 0;
-    bool in_point = false;
-    for (const char *p = text; *p != '\0' && n + 1 < sizeof out.text; p++) {
-        const bool kept = (*p >= '0' && *p <= '9') || *p == '-' || *p == '+' || *p == 'e';
-        if (kept)
-            out.text[n++] = *p;
-        else if (!in_point)
-            out.text[n++] = '.';
-        in_point = !kept;
-    }
-    out.text[n] = '\0';
-    return out;
-}
-
-static bool is_zero(const char *text)
-{
-    return strspn(text, "-0.") == strlen(text);
-}
-
-mel_digits mel_digits_fixed(double x, int decimals)
-{
-    char text[64];
-    if (!isfinite(x))
-        return (mel_digits){ "?" };
-    if (fabs(x) >= 1e15)
-        (void)snprintf(text, sizeof text, "%.6e", x);
-    else
-        (void)snprintf(text, sizeof text, "%.*f", decimals < 0 ? 0 : decimals > 12 ? 12 : decimals, x);
-    mel_digits out = plain(text);
-    if (out.text[0] == '-' && is_zero(out.text))
-        memmove(out.text, out.text + 1, strlen(out.text));
-    return out;
-}
-
-mel_digits mel_digits_short(double x, int decimals)
-{
-    mel_digits out = mel_digits_fixed(x, decimals);
-    if (strchr(out.text, '.') == NULL || strchr(out.text, 'e') != NULL)
-        return out;
-    size_t n = strlen(out.text);
-    while (out.text[n - 1] == '0')
-        n--;
-    if (out.text[n - 1] == '.')
-        n--;
-    out.text[n] = '\0';
-    return out;
-}
-
-static mel_digits with_minus(mel_digits number)
-{
-    mel_digits out;
-    if (number.text[0] != '-')
-        return number;
-    (void)snprintf(out.text, sizeof out.text, "%s%.*s", minus, (int)(sizeof out.text - sizeof minus),
-                   number.text + 1);
-    return out;
-}
-
-mel_digits mel_digits_shown(double x, int decimals)
-{
-    return with_minus(mel_digits_fixed(x, decimals));
-}
-
-mel_digits mel_digits_significant(double x, int digits)
-{
-    if (!isfinite(x) || x == 0.0)
-        return mel_digits_fixed(x, 0);
-    const double size = fabs(x);
-    if (size >= 1e6 || size < 1e-4) {
-        char text[64];
-        (void)snprintf(text, sizeof text, "%.*e", digits - 1, x);
-        mel_digits out = plain(text);
-        return with_minus(out);
-    }
-    int decimals = digits - 1 - (int)floor(log10(size));
-    if (decimals < 0)
-        decimals = 0;
-    return with_minus(mel_digits_short(x, decimals));
-}
-
-mel_digits mel_digits_count(uint64_t n)
-{
-    char digits[24];
-    mel_digits out;
-    const int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
-    size_t size = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            out.text[size++] = ',';
-        out.text[size++] = digits[i];
-    }
-    out.text[size] = '\0';
-    return out;
-}
 
 static bool allowed_in_xml(long code)
 {

@@ -1,23 +1,9 @@
-/* Numbers and text as SVG and HTML need them: the same bytes in every locale, never NaN, always escaped. */
+/* Text as SVG and HTML need it, always escaped. */
 #ifndef MEL_REPORT_WRITE_H
 #define MEL_REPORT_WRITE_H
 
 #include "base/buffer.h"
-
-/* Used as mel_digits_fixed(x, 2).text inside one expression. */
-typedef struct {
-    char text[40];
-} mel_digits;
-
-/* Fixed point with exactly that many decimals; from 1e15 up in scientific form. */
-mel_digits mel_digits_fixed(double x, int decimals);
-/* The same without trailing zeros: coordinates. */
-mel_digits mel_digits_short(double x, int decimals);
-/* For people: about `digits` significant digits, whole numbers in full below 1e6, U+2212 for minus. */
-mel_digits mel_digits_significant(double x, int digits);
-/* For people with exactly that many decimals, U+2212 for minus. */
-mel_digits mel_digits_shown(double x, int decimals);
-mel_digits mel_digits_count(uint64_t n); /* 32,561 */
+#include "base/digits.h"
 
 /* Text with &, <, >, ", ' as entities; bytes that are not UTF-8 and characters that XML does not allow
  * become U+FFFD. */

@@ -147,7 +147,8 @@ def test_search_at_an_end(melicit):
     assert result["radius"] is None and "intervals" not in result["metric"]
     text = " ".join(melicit(*search).done().out.split())
     assert "ended at an end of its range" in text and "as precise as asked for" not in text
-    assert "each known to" not in text and "at the end TP" in text and "not where the answers do" in text
+    assert "known within" not in text and "not where the answers do" in text
+    assert "At that end these count nothing: positive recognised (TP)." in text
     page = (melicit.folder / "wrong.html").read_text()
     assert "at an end of its range: its error is unknown" in page and "when it was sure enough" not in page
     for direction in ("decreasing", "unknown"):

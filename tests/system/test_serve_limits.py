@@ -285,7 +285,7 @@ def test_the_monitor_of_many(server):
         assert status == 200 and len(told["live"]) == people
         if told["complete"]:
             break
-    assert all(p["answers"] == 12 and "ratio" in p and p["page"] for p in told["live"])
+    assert all(p["answers"] == 12 and "cost_ratio" in p and p["page"] for p in told["live"])
     assert {p["name"]: p["here"] for p in told["pages"]}["done"] == people
     assert told["pooled"]["participants"] == people
     again = researcher.get(f"/api/admin/studies/{study}")[1]

@@ -109,29 +109,39 @@ static mel_status write_page(void *context)
     static const double a[] = { 0.1, 0.45 }, b[] = { 0.4, 0.2 };
     static const mel_page_question question = { a, b, MEL_ANSWER_B, 3.0, false, false };
     static const double radius[] = { 0.5, 0.1 };
-    mel_page_data d = {
-        .title = "title",
+    static const mel_statement statement = { MEL_ABOUT_END, "end", "It ended.", false };
+    static const mel_domain domain = { .face = NULL };
+    mel_session_options options;
+    mel_session_options_init(&options);
+    const mel_outcome outcome = {
+        .options = &options,
+        .domain = &domain,
         .words = "One missed cancer counts as much as 3.2 false alarms; 95% between 2.4 and 4.9.",
+        .n_statements = 1,
+        .statements = &statement,
+        .missed = "missed cancer",
+        .missed_plural = "missed cancers",
+        .false_alarm = "false alarm",
+        .false_alarms = "false alarms",
+        .people = "people",
+        .cost = { 3.2, 2.4, 4.9 },
+        .threshold = { 0.24, 0.2, 0.3 },
+        .n_decisions = 2,
+        .decisions = { { .words = "one", .point = { 0.5, 0.4 } }, { .words = "two", .point = { 0.4, 0.5 } } },
+    };
+    const mel_page_data d = {
+        .outcome = &outcome,
+        .title = "title",
         .version = "1",
         .positive = "cancer",
         .found = "cancer",
         .cleared = "healthy",
         .called = "cancer",
-        .missed = "missed cancer",
-        .missed_plural = "missed cancers",
-        .alarm = "false alarm",
-        .alarms = "false alarms",
-        .unit = "people",
-        .cost = { 3.2, 2.4, 4.9 },
-        .threshold = 0.24,
         .positives = 0.5,
         .negatives = 0.5,
         .n_hull = COUNT(hull),
         .hull = hull,
-        .chosen = { { 0.5, 0.4 }, { 0.3, false }, true },
-        .plain = { { 0.4, 0.5 }, { 0.5, false }, true },
-        .m11 = 0.95,
-        .m00 = 0.3,
+        .direction = { 0.95, 0.3 },
         .n_questions = 1,
         .questions = &question,
         .n_radius = 2,
@@ -139,7 +149,6 @@ static mel_status write_page(void *context)
     };
     char *html = NULL;
     (void)context;
-    mel_session_options_init(&d.settings);
     const mel_status status = mel_page_write(&html, &d, NULL);
     return finish(status, html);
 }
@@ -147,9 +156,10 @@ static mel_status write_page(void *context)
 static mel_status report_session(void *context)
 {
     mel_session *session = context;
-    static const mel_report_options about = { .struct_size = sizeof about,
-                                              .missed = "missed cancer",
-                                              .rows = 10 };
+    static const mel_report_options about = {
+        .struct_size = sizeof about,
+        .about = { .struct_size = sizeof about.about, .missed = "missed cancer", .rows = 10 },
+    };
     char *html = NULL;
     const mel_status status = mel_report_session(&html, session, &about, NULL);
     return finish(status, html);

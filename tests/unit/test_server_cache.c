@@ -222,12 +222,13 @@ static void test_rehearsal_and_monitor(void **state)
         const json_t *one = json_array_get(cache, i);
         assert_true(json_is_true(json_object_get(one, "simulated")));
         assert_string_equal(json_string_value(json_object_get(one, "state")), "complete");
-        assert_non_null(json_object_get(one, "ratio"));
+        assert_non_null(json_object_get(one, "cost_ratio"));
         assert_int_equal(json_integer_value(json_object_get(json_object_get(one, "agreement"), "of")), 15);
     }
     assert_int_equal(json_integer_value(json_object_get(pooled, "participants")), 3);
     assert_int_equal(json_integer_value(json_object_get(pooled, "of")), 3);
-    const double together = json_number_value(json_object_get(json_object_get(pooled, "ratio"), "value"));
+    const double together =
+        json_number_value(json_object_get(json_object_get(pooled, "cost_ratio"), "value"));
     assert_true(together > 4.0 && together < 12.0);
     const json_t *pages = json_object_get(seen, "pages");
     assert_int_equal(json_array_size(pages), 9);
@@ -235,7 +236,8 @@ static void test_rehearsal_and_monitor(void **state)
     json_t *again = NULL; /* what was pooled is remembered, and the same */
     assert_ok(mel_manage_monitor(&again, w->store, w->app.cache, w->study, 60.0, &err), &err);
     json_t *text = json_object_get(again, "pooled");
-    assert_close(json_number_value(json_object_get(json_object_get(text, "ratio"), "value")), together, 1e-9);
+    assert_close(json_number_value(json_object_get(json_object_get(text, "cost_ratio"), "value")), together,
+                 1e-9);
     json_decref(again);
     json_decref(seen);
     json_decref(ratio);

@@ -66,16 +66,16 @@ const hidden: uPlot.Series = { stroke: 'transparent', points: { show: false } };
 
 export function RatioPlot({ people, pooled }: { people: Person[]; pooled?: Pooled | null }): JSX.Element | null {
   const known = people
-    .filter((p): p is Person & { ratio: Ratio } => p.ratio !== undefined && p.ratio !== null && p.ratio.value > 0)
-    .sort((a, b) => a.ratio.value - b.ratio.value);
+    .filter((p): p is Person & { cost_ratio: Ratio } => (p.cost_ratio?.value ?? 0) > 0)
+    .sort((a, b) => a.cost_ratio.value - b.cost_ratio.value);
   if (known.length === 0) return null;
-  const series = (f: (r: Ratio) => number): number[] => known.map((p) => Math.max(1e-3, f(p.ratio)));
+  const series = (f: (r: Ratio) => number): number[] => known.map((p) => Math.max(1e-3, f(p.cost_ratio)));
   const data: uPlot.AlignedData = [
     known.map((_, i) => i + 1),
     series((r) => r.value),
     series((r) => r.low ?? r.value),
     series((r) => Math.min(1e5, r.high ?? r.value)),
-    known.map(() => pooled?.ratio?.value ?? null),
+    known.map(() => pooled?.cost_ratio?.value ?? null),
   ];
   const dot: uPlot.Series = {
     stroke: 'transparent',
@@ -96,12 +96,12 @@ export function RatioPlot({ people, pooled }: { people: Person[]; pooled?: Poole
     <figure>
       <figcaption>
         How many false alarms one missed case is worth: each participant with the 95% interval
-        {pooled?.ratio ? `, all together dashed (${short(pooled.ratio.value)})` : ''}
+        {pooled?.cost_ratio ? `, all together dashed (${short(pooled.cost_ratio.value)})` : ''}
       </figcaption>
       <Plot
         options={options}
         data={data}
-        label={`Ratios from ${short(known[0]?.ratio.value ?? 0)} to ${short(known[known.length - 1]?.ratio.value ?? 0)}`}
+        label={`Ratios from ${short(known[0]?.cost_ratio.value ?? 0)} to ${short(known[known.length - 1]?.cost_ratio.value ?? 0)}`}
       />
     </figure>
   );

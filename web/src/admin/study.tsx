@@ -77,15 +77,13 @@ function Places({ view }: { view: StudyView }): JSX.Element | null {
 }
 
 function consistencyText(person: Person): string {
-  const c = person.consistency;
-  if (!c) return '–';
-  const repeats = c.repeats ? `, ${c.repeats - (c.repeats_agreed ?? 0)} of ${c.repeats}` : '';
-  return `${c.p != null ? short(c.p) : '–'}${repeats}`;
+  const { consistency, repeats, repeats_agreed: agreed } = person;
+  return `${consistency != null ? short(consistency) : '–'}${repeats ? `, ${repeats - (agreed ?? 0)} of ${repeats}` : ''}`;
 }
 
 function PersonRow({ person, erase }: { person: Person; erase: () => void }): JSX.Element {
   const m = person.agreement;
-  const odd = person.consistency?.p != null && person.consistency.p < 0.05;
+  const odd = person.consistency != null && person.consistency < 0.05;
   return (
     <tr>
       <th scope="row">
@@ -94,7 +92,7 @@ function PersonRow({ person, erase }: { person: Person; erase: () => void }): JS
       </th>
       <td>{person.state === 'active' ? (person.page ?? person.state) : person.state}</td>
       <td>{person.answers ?? '–'}</td>
-      <td>{ratioText(person.ratio)}</td>
+      <td>{ratioText(person.cost_ratio)}</td>
       <td>{m?.elicited != null ? percent(m.elicited, m.of) : '–'}</td>
       <td>{m?.guess != null ? percent(m.guess, m.of) : '–'}</td>
       <td>{person.seconds != null ? duration(person.seconds) : '–'}</td>
@@ -173,10 +171,8 @@ function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
         All together ({pooled.participants}
         {pooled.of && pooled.of > pooled.participants ? `, the first of ${pooled.of}` : ''})
       </h2>
-      {pooled.ratio && <p class="big">{ratioText(pooled.ratio)}</p>}
-      {(pooled.words ?? []).map((text) => (
-        <p key={text}>{text}</p>
-      ))}
+      {pooled.cost_ratio && <p class="big">{ratioText(pooled.cost_ratio)}</p>}
+      {pooled.words && <p>{pooled.words}</p>}
       {pooled.disagreement?.text && <p>{sentence(pooled.disagreement.text)}</p>}
     </section>
   );
@@ -369,7 +365,7 @@ export function Study({ id }: { id: string }): JSX.Element {
   const { view, problem, reload } = useStudy(id);
   const [failed, setFailed] = useState('');
   // Plots are drawn anew only when what they show has changed, not with every look at the server.
-  const shown = JSON.stringify([view?.live.map((p) => [p.ratio, p.times]), view?.pooled?.ratio]);
+  const shown = JSON.stringify([view?.live.map((p) => [p.cost_ratio, p.times]), view?.pooled?.cost_ratio]);
   const plots = useMemo(
     () =>
       view && (
@@ -377,7 +373,7 @@ export function Study({ id }: { id: string }): JSX.Element {
           <h2>Plots</h2>
           <RatioPlot people={view.live} pooled={view.pooled} />
           <TimePlot people={view.live} />
-          {!view.live.some((p) => p.ratio || p.times?.length) && <p>There is nothing to draw yet.</p>}
+          {!view.live.some((p) => p.cost_ratio || p.times?.length) && <p>There is nothing to draw yet.</p>}
         </section>
       ),
     [shown],

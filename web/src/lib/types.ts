@@ -63,13 +63,14 @@ export interface Range {
 }
 
 export interface Weight extends Range {
+  symbol: string;
   name: string;
 }
 
 export interface Ratio extends Range {
-  missed?: string;
+  missed: string;
   /** In the plural. */
-  false_alarms?: string;
+  false_alarms: string;
 }
 
 export interface Threshold extends Range {
@@ -86,11 +87,21 @@ export interface Face {
   negatives?: number;
 }
 
+/** A rule and what it does to 1,000 people, in words. */
 export interface Effect {
   name: string;
-  counts: Counts;
-  people?: number;
+  rule: string;
+  text: string;
   value?: number | null;
+}
+
+/** A sentence about what was found. */
+export interface Statement {
+  about: 'metric' | 'end' | 'known' | 'open' | 'answers' | 'limits';
+  key: string;
+  text: string;
+  /** The result is not to be trusted. */
+  grave?: boolean;
 }
 
 /** On how many of the `of` evaluation questions each metric prefers what the person preferred. */
@@ -102,27 +113,19 @@ export interface Agreement {
   of: number;
 }
 
-export interface Consistency {
-  p?: number | null;
-  text?: string;
-  contradicted?: number;
-  repeats?: number;
-  repeats_agreed?: number;
-}
-
+/** An outcome as `melicit elicit --json` prints it, with what the server adds. */
 export interface Result {
   questions: number;
-  words: string[];
-  open?: string[];
+  statements: Statement[];
   metric?: { layout?: { classes?: string[]; groups?: string[] } };
   weights?: Weight[];
-  ratio?: Ratio;
+  cost_ratio?: Ratio;
   lambda?: Range;
   threshold?: Threshold;
   face?: Face;
   effect?: Effect[];
-  neighbours?: { name: string; agreement: number }[];
-  consistency?: Consistency;
+  people?: string;
+  closest?: { name: string; agreement: number; percent: string }[];
   agreement?: Agreement;
   python?: string;
 }
@@ -254,11 +257,14 @@ export interface Person {
   median_seconds?: number;
   seen?: number;
   questions?: number;
-  ratio?: Ratio;
+  cost_ratio?: Ratio;
   weights?: Weight[];
-  words?: string[];
+  words?: string;
   agreement?: Agreement;
-  consistency?: Consistency;
+  /** How likely answers so inconsistent are. */
+  consistency?: number;
+  repeats?: number;
+  repeats_agreed?: number;
   times?: number[];
 }
 
@@ -266,8 +272,8 @@ export interface Pooled {
   participants: number;
   /** How many are through: where they are very many, the first ones are pooled. */
   of?: number;
-  words?: string[];
-  ratio?: Ratio;
+  words?: string;
+  cost_ratio?: Ratio;
   weights?: Weight[];
   disagreement?: { value?: number; text?: string };
 }

@@ -3,9 +3,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { FacePlot } from '../charts/face';
 import { Interval, logTicks } from '../charts/interval';
-import { matrices, sum } from '../lib/counts';
-import { alarmWord, capital, missedWord, percent, sentence, short, whole } from '../lib/text';
-import type { Agreement, Effect, Range, Ratio, Result, ResultPage, Words } from '../lib/types';
+import { capital, percent, sentence, short } from '../lib/text';
+import type { Agreement, Range, Ratio, Result, ResultPage, Statement } from '../lib/types';
 import { Heading, Problem, type PageProps } from './common';
 import { CopyButton } from './end';
 
@@ -20,15 +19,13 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
 
 const known = (range: Range): boolean => typeof range.low === 'number' && typeof range.high === 'number';
 
-function RatioCard({ ratio, words }: { ratio: Ratio; words?: Words }): JSX.Element {
-  const missed = ratio.missed ?? missedWord(words, 1);
-  const alarms = ratio.false_alarms ?? alarmWord(words, 2);
+function RatioCard({ ratio }: { ratio: Ratio }): JSX.Element {
   const ticks = logTicks(ratio);
   return (
     <section class="card headline">
-      <h2>To you, one {missed} is as bad as</h2>
+      <h2>To you, one {ratio.missed} is as bad as</h2>
       <p class="big">
-        {short(ratio.value)} <span>{alarms}</span>
+        {short(ratio.value)} <span>{ratio.false_alarms}</span>
       </p>
       {known(ratio) && (
         <p>
@@ -58,10 +55,10 @@ function Weights({ result }: { result: Result }): JSX.Element | null {
           </thead>
           <tbody>
             {weights.map((w) => (
-              <tr key={w.name}>
+              <tr key={w.symbol}>
                 <th scope="row">{w.name}</th>
-                <td>{w.value.toFixed(3)}</td>
-                <td>{known(w) ? `${w.low?.toFixed(3)} to ${w.high?.toFixed(3)}` : '–'}</td>
+                <td>{w.value.toFixed(4)}</td>
+                <td>{known(w) ? `${w.low?.toFixed(4)} to ${w.high?.toFixed(4)}` : '–'}</td>
                 <td class="weight-bar" aria-hidden="true">
                   <svg viewBox="0 0 100 12" preserveAspectRatio="none">
                     <rect class="bar-back" y="4" width="100" height="4" />
@@ -83,28 +80,7 @@ function Weights({ result }: { result: Result }): JSX.Element | null {
   );
 }
 
-/** Mistakes of a system in words: the two of a binary one, the total otherwise. */
-function effectWords(effect: Effect, result: Result, words?: Words): string {
-  const all = matrices(effect.counts);
-  const m = all[0] ?? [];
-  if (all.length === 1 && m.length === 2) {
-    const missed = m[1]?.[0] ?? 0;
-    const alarms = m[0]?.[1] ?? 0;
-    const of = effect.people ? ` (of ${whole(effect.people)})` : '';
-    return `${whole(missed)} ${missedWord(words, missed)}, ${whole(alarms)} ${alarmWord(words, alarms)}${of}`;
-  }
-  return all
-    .map((matrix, g) => {
-      const wrong = sum(matrix.map((row, i) => sum(row.filter((_, j) => j !== i))));
-      const total = sum(matrix.flat());
-      const group = result.metric?.layout?.groups?.[g];
-      const who = group ? `${group}: ` : '';
-      return `${who}${percent(wrong, total)} wrong`;
-    })
-    .join(', ');
-}
-
-function Effects({ result, words }: { result: Result; words?: Words }): JSX.Element | null {
+function Effects({ result }: { result: Result }): JSX.Element | null {
   if (!result.effect?.length) return null;
   return (
     <Card title="What it means for the data">
@@ -112,11 +88,29 @@ function Effects({ result, words }: { result: Result; words?: Words }): JSX.Elem
         {result.effect.map((effect) => (
           <div key={effect.name}>
             <dt>{capital(effect.name)}</dt>
-            <dd>{effectWords(effect, result, words)}</dd>
+            <dd>
+              {sentence(effect.rule)} Of 1,000 {result.people}: {effect.text}.
+            </dd>
           </div>
         ))}
       </dl>
     </Card>
+  );
+}
+
+/** What is said about a topic, under a heading of its own. */
+function Statements({ result, about, title }: { result: Result; about: Statement['about']; title: string }): JSX.Element | null {
+  const said = result.statements.filter((s) => s.about === about);
+  if (said.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul>
+        {said.map((s) => (
+          <li key={s.key}>{s.grave ? <strong>{s.text}</strong> : s.text}</li>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -193,44 +187,39 @@ function Downloads({ result }: { result: Result }): JSX.Element {
   );
 }
 
-export function ResultBody({ result, words }: { result: Result; words?: Words }): JSX.Element {
+export function ResultBody({ result }: { result: Result }): JSX.Element {
   const classes = result.metric?.layout?.classes ?? [];
   return (
     <>
-      {result.ratio && <RatioCard ratio={result.ratio} words={words} />}
+      {result.cost_ratio && <RatioCard ratio={result.cost_ratio} />}
       <section class="card words">
         <h2 class="visually-hidden">In words</h2>
-        {result.words.map((text) => (
-          <p key={text}>{text}</p>
-        ))}
-        {result.consistency?.text && <p>{sentence(result.consistency.text)}</p>}
-        {result.open && result.open.length > 0 && (
-          <>
-            <h3>What is not known</h3>
-            <ul>
-              {result.open.map((text) => (
-                <li key={text}>{text}</li>
-              ))}
-            </ul>
-          </>
-        )}
+        {result.statements
+          .filter((s) => s.about === 'metric' || s.about === 'end')
+          .map((s) => (
+            <p key={s.key}>{s.text}</p>
+          ))}
+        <Statements result={result} about="known" title="What is known" />
+        <Statements result={result} about="open" title="What is not known" />
+        <Statements result={result} about="answers" title="How consistent the answers were" />
+        <Statements result={result} about="limits" title="What no answers can tell" />
       </section>
       <div class="cards">
         <ThresholdCard result={result} />
-        <Effects result={result} words={words} />
+        <Effects result={result} />
         {result.face && result.face.hull.length > 2 && (
           <Card title="What systems can achieve, and the best one for you">
             <FacePlot face={result.face} positive={classes[1] ?? 'positive'} negative={classes[0] ?? 'negative'} />
           </Card>
         )}
         <Weights result={result} />
-        {result.neighbours && result.neighbours.length > 0 && (
+        {result.closest && result.closest.length > 0 && (
           <Card title="Closest well-known metrics">
             <dl class="effects">
-              {result.neighbours.map((n) => (
+              {result.closest.map((n) => (
                 <div key={n.name}>
                   <dt>{n.name}</dt>
-                  <dd>puts {percent(n.agreement, 1)} of all pairs in the same order</dd>
+                  <dd>orders {n.percent}% of pairs alike</dd>
                 </div>
               ))}
             </dl>
@@ -249,7 +238,7 @@ export function ResultView({ page, busy, problem, send }: PageProps<ResultPage>)
     <div class="wide result">
       <Heading>{page.title ?? 'What matters to you'}</Heading>
       <p class="out-of">From your answers to {page.result.questions} questions.</p>
-      <ResultBody result={page.result} words={page.words} />
+      <ResultBody result={page.result} />
       <Problem problem={problem} />
       <div class="actions">
         {!own && (

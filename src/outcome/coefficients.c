@@ -1,6 +1,5 @@
-#include "report/numbers.h"
-
-#include "metric/text.h"
+/* The coefficients of a metric of any family, with what they weigh in words. */
+#include "outcome/outcome.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -192,63 +191,62 @@ static void add_meaning(mel_buffer *out, const mel_metric *metric, const entry *
     }
 }
 
-static void add_symbol(mel_buffer *out, const entry *e)
+/* "m11", "p00" for the two statistics of a face, "B1,2" elsewhere. */
+static void add_symbol(mel_buffer *out, const mel_metric *metric, const entry *e)
 {
+    static const char *const planar[] = { "11", "00" };
+    const mel_layout *layout = mel_metric_layout(metric);
+    const bool binary = layout->coordinates == MEL_BINARY && mel_layout_size(layout) == 2;
+    const block *b = &e->of;
     size_t at[MOST_RANK] = { 0 };
-    (void)split_index(at, &e->of, e->index);
-    mel_buffer_puts(out, e->of.letter);
-    for (uint32_t r = 0; r < e->of.rank; r++)
+    (void)split_index(at, b, e->index);
+    if (binary && b->note != NULL)
+        mel_buffer_printf(out, "%s%s", b->letter[0] == 'a' ? "p" : "q", b->rank == 0 ? "0" : planar[at[0]]);
+    else if (binary && b->rank == 1)
+        mel_buffer_printf(out, "m%s", planar[at[0]]);
+    else
+        mel_buffer_puts(out, b->letter);
+    for (uint32_t r = 0; r < b->rank && !binary; r++)
         mel_buffer_printf(out, "%s%zu", r == 0 ? "" : ",", at[r] + 1);
 }
 
-static mel_status put_in_words(mel_numbers *out, const mel_metric *metric, const entry *e,
-                               const char *const *coordinates, mel_error *err)
+static mel_coefficient coefficient_of(mel_outcome_work *w, const mel_metric *metric, const entry *e,
+                                      const char *const *coordinates)
 {
+    mel_coefficient out = { .number = { e->value, NAN, NAN } };
     mel_buffer text;
-    char **own = out->texts + 2 * out->n;
     mel_buffer_init(&text, MOST_TEXT);
-    add_symbol(&text, e);
-    mel_status status = mel_text_take(&own[0], &text, "the name of a weight", err);
-    if (status != MEL_OK)
-        return status;
+    add_symbol(&text, metric, e);
+    out.symbol = mel_outcome_keep(w, &text);
     mel_buffer_init(&text, MOST_TEXT);
     add_meaning(&text, metric, e, coordinates);
-    out->number[out->n++] = (mel_page_number){ .name = own[0], .value = e->value, .low = NAN, .high = NAN };
-    mel_page_number *number = &out->number[out->n - 1];
-    status = mel_text_take(&own[1], &text, "the name of a weight", err);
-    number->meaning = own[1];
-    (void)mel_metric_interval(metric, e->of.first + e->index, &number->low, &number->high);
-    return status;
+    out.meaning = mel_outcome_keep(w, &text);
+    (void)mel_metric_interval(metric, e->of.first + e->index, &out.number.low, &out.number.high);
+    return out;
 }
 
-void mel_numbers_clear(mel_numbers *numbers)
-{
-    for (size_t i = 0; numbers->texts != NULL && i < 2 * numbers->n; i++)
-        free(numbers->texts[i]);
-    free(numbers->texts);
-    free(numbers->number);
-    *numbers = (mel_numbers){ .n = 0 };
-}
-
-mel_status mel_numbers_of(mel_numbers *out, const mel_metric *metric, const char *const *coordinates,
-                          size_t most, mel_error *err)
+size_t mel_outcome_pick_coefficients(mel_outcome_work *w, mel_coefficient *out, size_t *n_left_out,
+                                     const mel_metric *metric, const char *const *coordinates, size_t most)
 {
     double constants[2];
-    picking p = { .metric = metric, .most = most, .kept = mel_alloc(most, sizeof(entry)) };
-    *out = (mel_numbers){
-        .number = mel_alloc_zero(most, sizeof *out->number),
-        .texts = mel_alloc_zero(most, 2 * sizeof *out->texts),
-    };
-    if (p.kept == NULL || out->number == NULL || out->texts == NULL) {
+    picking p = { .metric = metric, .most = most, .kept = mel_outcome_room(w, most, sizeof(entry)) };
+    if (w->status != MEL_OK) {
         free(p.kept);
-        return mel_fail_memory(err, "the metric's numbers");
+        return 0;
     }
     offer_all(&p, constants);
     qsort(p.kept, p.n, sizeof *p.kept, by_place);
-    out->n_left_out = p.n_all - p.n;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < p.n && status == MEL_OK; i++)
-        status = put_in_words(out, metric, &p.kept[i], coordinates, err);
+    *n_left_out = p.n_all - p.n;
+    for (size_t i = 0; i < p.n; i++)
+        out[i] = coefficient_of(w, metric, &p.kept[i], coordinates);
     free(p.kept);
-    return status;
+    return p.n;
+}
+
+void mel_outcome_find_coefficients(mel_outcome_work *w)
+{
+    w->coefficient = mel_outcome_room(w, MEL_OUTCOME_COEFFICIENTS, sizeof *w->coefficient);
+    w->out.coefficients = w->coefficient;
+    w->out.n_coefficients = mel_outcome_pick_coefficients(w, w->coefficient, &w->out.n_left_out, w->metric,
+                                                          w->coordinate, MEL_OUTCOME_COEFFICIENTS);
 }

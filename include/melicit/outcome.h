@@ -1,0 +1,150 @@
+/* melicit/outcome.h: what a session found, worked out once, in numbers and in sentences.
+ *
+ * Terminal, browser and report render a mel_outcome and work out nothing themselves, so that one session says
+ * the same everywhere. A new finding is a field or a statement here; who renders statements shows it. */
+#ifndef MELICIT_OUTCOME_H
+#define MELICIT_OUTCOME_H
+
+#include "melicit/classify.h"
+#include "melicit/rank.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A number with its interval: 95% credible, or where a search ended. NaN where something is not known; ends
+ * may be infinite. */
+typedef struct {
+    double value, low, high;
+} mel_estimate;
+
+/* What a sentence is about. */
+typedef enum {
+    MEL_ABOUT_METRIC = 0,  /* the metric in words; what is special about it */
+    MEL_ABOUT_END = 1,     /* why the questions ended, and how precise the metric is then */
+    MEL_ABOUT_KNOWN = 2,   /* what is known of a metric that is not as precise as asked for */
+    MEL_ABOUT_OPEN = 3,    /* what the answers leave open, and what it would take to settle it */
+    MEL_ABOUT_ANSWERS = 4, /* how consistent the answers were */
+    MEL_ABOUT_LIMITS = 5   /* what no answers of this kind can tell */
+} mel_topic;
+
+/* A sentence, or a few, for people. */
+typedef struct {
+    mel_topic topic;
+    const char *key; /* which finding it is, a word for programs: "repeats" */
+    const char *text;
+    bool grave; /* the result is not to be trusted */
+} mel_statement;
+
+/* A coefficient of the metric. */
+typedef struct {
+    const char *symbol;  /* "m11", "B1,2" */
+    const char *meaning; /* what it weighs: "flu taken for cold, squared" */
+    mel_estimate number;
+} mel_coefficient;
+
+/* What a statistic of everybody weighs: its share of all weight, of the sign that it usually has (right
+ * answers help, mistakes hurt). */
+typedef struct {
+    const char *name;  /* "flu taken for cold", "cancer recognised" */
+    const char *label; /* the same, short: with an arrow */
+    mel_estimate share;
+} mel_weight;
+
+/* What a statistic counts against the one that counts most. */
+typedef struct {
+    size_t weight, of; /* positions in the metric's coefficients */
+    mel_cost_ratio ratio;
+    bool wide; /* known only roughly: mel_cost_ratio_is_wide */
+} mel_weight_ratio;
+
+/* A rule for two classes, and what it does. */
+typedef struct {
+    const char *name;   /* "best for this metric", "best for accuracy" */
+    const char *words;  /* "predict cancer when its probability is at least 0.26" */
+    const char *effect; /* "3.1 missed cancer cases and 10 false alarms" */
+    mel_rule rule;
+    mel_point point;
+    mel_estimate missed, false_alarms; /* out of 1,000; 95% intervals for new data like those measured on */
+    double value;                      /* of the metric; NaN where it is not defined */
+} mel_decision;
+
+/* A well-known metric that orders classifiers much alike (mel_closest_metrics). */
+typedef struct {
+    const char *name;
+    double agreement;    /* share of the pairs that both order alike */
+    const char *percent; /* the same as it is shown: "97.4"; "100" only for all */
+} mel_closest;
+
+/* How much of a class two classifiers recognise. */
+typedef struct {
+    double best, accurate; /* the one that is best for the metric; the most accurate one */
+} mel_recognised;
+
+enum { MEL_OUTCOME_CLOSEST = 3, MEL_OUTCOME_DECISIONS = 2, MEL_OUTCOME_COEFFICIENTS = 40 };
+
+/* Everything is lent until mel_outcome_free; options and domain by the session. */
+typedef struct {
+    const mel_metric *metric;
+    mel_summary summary;                /* of a metric alone: nothing is known */
+    const mel_session_options *options; /* of the session; NULL: a metric alone */
+    const mel_domain *domain;
+    const char *missed, *missed_plural, *false_alarm, *false_alarms; /* the two mistakes of two classes */
+    const char *people;                                              /* what is decided about */
+    uint64_t rows;                                                   /* measured on; 0: a population */
+
+    const char *words; /* the metric in words, with these names */
+    size_t n_statements;
+    const mel_statement *statements; /* by topic */
+
+    /* First-order coefficients and constants, and the largest of the others. */
+    size_t n_coefficients, n_left_out;
+    const mel_coefficient *coefficients;
+    size_t n_weights; /* 0: all weights are zero */
+    const mel_weight *weights;
+    mel_estimate lambda; /* what differences between groups count against mistakes */
+    size_t n_ratios;     /* active sessions, metrics whose weights have fixed ratios */
+    const mel_weight_ratio *ratios;
+
+    /* Two classes on a face. */
+    mel_estimate cost;      /* of a missed positive, in false alarms; NaN unless both cost something */
+    mel_estimate threshold; /* on true probabilities */
+    size_t n_decisions;     /* the best one, the most accurate one */
+    mel_decision decisions[MEL_OUTCOME_DECISIONS];
+    size_t n_closest; /* well-known metrics, closest first */
+    mel_closest closest[MEL_OUTCOME_CLOSEST];
+
+    const mel_classifier *best;       /* NULL: not known for the family or domain */
+    const mel_recognised *recognised; /* one per class; NULL: only for diagonal statistics without groups */
+    const char *consistency;          /* mel_consistency_label; NULL: not known */
+} mel_outcome;
+
+/* How the result is put. All optional and lent. */
+typedef struct {
+    size_t struct_size;
+    const char *missed, *missed_plural;     /* the mistakes ("missed cancer"); from the class names */
+    const char *false_alarm, *false_alarms; /* "false alarm"; without plurals: "missed cancer cases" */
+    const char *people;                     /* what is decided about: "people" */
+    uint64_t rows;                          /* how many rows the domain was measured on; 0: a population */
+} mel_outcome_options;
+MEL_API void mel_outcome_options_init(mel_outcome_options *opt);
+
+/* What is known now, also before the end. The session must outlive the outcome. opt may be NULL. */
+MEL_API mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session,
+                                          const mel_outcome_options *opt, mel_error *err);
+/* What can be said of a metric alone: its words, coefficients, weights, cost ratio and threshold. */
+MEL_API mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric,
+                                         const mel_outcome_options *opt, mel_error *err);
+MEL_API void mel_outcome_free(mel_outcome *outcome);
+
+/* The outcome as a JSON object (docs/cli.md, elicit --json), for the caller to free(). */
+MEL_API mel_status mel_outcome_to_json(char **out, const mel_outcome *outcome, mel_error *err);
+
+/* "consistent", "doubtful", "inconsistent" or, where answers may be flipped, "undecided": neither a metric
+ * nor coin tosses explain them much better. NULL: the consistency is not known. */
+MEL_API const char *mel_consistency_label(const mel_summary *summary);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,148 @@
+/* Sentences about the answers: repeated questions, contradictions, and whether a metric explains them. */
+#include "outcome/outcome.h"
+
+#include <math.h>
+
+static const double inconsistent_below = 0.05, consistent_from = 0.2;
+static const double least_evidence = 1.0; /* natural logarithm of a ratio of probabilities */
+
+const char *mel_consistency_label(const mel_summary *s)
+{
+    if (!isfinite(s->consistency))
+        return NULL;
+    if (s->consistency < inconsistent_below)
+        return "inconsistent";
+    if (isfinite(s->evidence) && fabs(s->evidence) < least_evidence)
+        return "undecided";
+    return s->consistency >= consistent_from ? "consistent" : "doubtful";
+}
+
+static void state_repeats(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    if (s->repeats == 0)
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "repeats", "No question was asked twice.");
+    else
+        mel_outcome_say(
+            w, MEL_ABOUT_ANSWERS, "repeats", "%s asked again with the sides swapped; %s got the same answer.",
+            s->repeats == 1 ? "1 question was"
+                            : mel_outcome_format(w, "%s questions were", mel_digits_count(s->repeats).text),
+            s->repeats_agreed == s->repeats ? (s->repeats == 1 ? "it" : "all")
+                                            : mel_digits_count(s->repeats_agreed).text);
+}
+
+static void state_contradictions(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    if (s->disagreements == 0)
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "contradictions", "The metric agrees with every answer.");
+    else
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "contradictions",
+                        "The metric itself would have answered %s of the %s questions differently.",
+                        mel_digits_count(s->disagreements).text,
+                        mel_digits_count(s->questions - s->skipped).text);
+    if (s->skipped > 0)
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "skipped", "%s of %s questions were answered \"can't say\".",
+                        mel_digits_count(s->skipped).text, mel_digits_count(s->questions).text);
+}
+
+/* What came of the signs or the direction that were declared, where the answers pressed against them. */
+static void state_signs(mel_outcome_work *w)
+{
+    static const char small[] = "Some weights came out as nearly nothing";
+    const char *what = w->out.options->signs != NULL ? "signs" : "direction";
+    const char *it = w->out.options->signs != NULL ? "them" : "it";
+    switch (w->out.summary.signs) {
+    case MEL_SIGNS_FREE:
+        break;
+    case MEL_SIGNS_PRESSED:
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
+                        "%s. If they count the other way than declared, the result is wrong, and no question "
+                        "has settled that; a session without the %s would.",
+                        small, what);
+        break;
+    case MEL_SIGNS_UPHELD:
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
+                        "%s; a question about just these upheld the %s declared.", small, what);
+        break;
+    case MEL_SIGNS_CONTRADICTED:
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
+                        "The answers contradict the %s declared: the result %s.", what,
+                        w->out.domain->face != NULL ? "has it turned round" : "does without");
+        break;
+    case MEL_SIGNS_DROPPED:
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "signs",
+                        "%s; a question about just these was answered against the %s declared, so "
+                        "the result does without %s. Which way they count is not known.",
+                        small, what, it);
+        break;
+    }
+}
+
+/* Not consistent, whatever that rests on. */
+static void state_inconsistent(mel_outcome_work *w)
+{
+    const bool flips = isfinite(w->out.summary.evidence);
+    const mel_digits p = mel_digits_significant(w->out.summary.consistency, 2);
+    mel_outcome_say(
+        w, MEL_ABOUT_ANSWERS, "consistency",
+        "The answers are not consistent: %s with a probability of %s only. Another kind of metric may suit "
+        "better, %sor the questions were not answered with care.",
+        flips ? "tossed coins explain them better than a metric of this kind with some wrong answers, by "
+                "which they would look so much like chance"
+              : "a respondent as assumed would contradict the metric, or their own answers, so often",
+        p.text,
+        flips && w->out.options->prior != NULL
+            ? "the answers may speak against the metric that was thought likely beforehand, "
+            : "");
+    if (w->status == MEL_OK)
+        w->statement[w->out.n_statements - 1].grave = true;
+}
+
+/* By what the number in the summary is about: evidence against coin tosses where flips are assumed,
+ * contradictions elsewhere. */
+static void state_consistency(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    const mel_digits p = mel_digits_significant(s->consistency, 2);
+    if (!isfinite(s->consistency))
+        return;
+    if (s->consistency < inconsistent_below)
+        state_inconsistent(w);
+    else if (!isfinite(s->evidence))
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "consistency",
+                        "So many contradictions, or more, are to be expected of a respondent as assumed "
+                        "(probability %s).",
+                        p.text);
+    else if (fabs(s->evidence) < least_evidence)
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "consistency", "%s",
+                        s->repeats_agreed < s->repeats
+                            ? "There is not enough to tell whether the answers are consistent: a metric of "
+                              "this kind and tossed coins explain them about equally well."
+                            : "Too few questions came back to rule out chance.");
+    else if (s->evidence > 0.0)
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "consistency",
+                        "The answers are consistent: a metric of this kind explains them better than tossed "
+                        "coins would.");
+    else
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "consistency",
+                        "It is doubtful that the answers are consistent: tossed coins explain them better "
+                        "than a metric of this kind. Answers by such a metric look so much like chance with "
+                        "a probability of about %s.",
+                        p.text);
+}
+
+void mel_outcome_state_answers(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    if (w->status != MEL_OK || s->questions == 0)
+        return;
+    state_repeats(w);
+    state_contradictions(w);
+    state_signs(w);
+    if (!mel_outcome_is_search(&w->out))
+        state_consistency(w);
+    if (isfinite(s->error_rate))
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "errors", "The share of wrong answers is estimated at %s%%.",
+                        mel_digits_significant(100.0 * s->error_rate, 2).text);
+}

@@ -1,0 +1,149 @@
+/* What the metric leads to: the best rule and what it does to 1,000 people, and the well-known metrics that
+ * come closest. */
+#include "outcome/outcome.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PEOPLE = 1000 };
+
+/* The usual 95% interval of a share seen in n rows (Wilson 1927), out of 1,000; none for a population. */
+static mel_estimate out_of_thousand(double share, uint64_t n_rows)
+{
+    const double z = 1.959964, z2 = z * z, n = (double)n_rows, s = fmax(share, 0.0);
+    mel_estimate out = { PEOPLE * s, NAN, NAN };
+    if (n_rows == 0)
+        return out;
+    const double middle = (s + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    const double half = z / (1.0 + z2 / n) * sqrt(fmax(s * (1.0 - s), 0.0) / n + z2 / (4.0 * n * n));
+    out.low = PEOPLE * fmax(middle - half, 0.0);
+    out.high = PEOPLE * (middle + half);
+    return out;
+}
+
+/* --- two classes -------------------------------------------------------------------------------- */
+
+static const char *so_many(mel_digits n, const char *one, const char *many)
+{
+    return strcmp(n.text, "1") == 0 ? one : many;
+}
+
+/* "3.1 missed cancer cases and 10 false alarms" */
+static const char *put_effect(mel_outcome_work *w, const mel_decision *d)
+{
+    const mel_digits missed = mel_digits_people(d->missed.value),
+                     alarms = mel_digits_people(d->false_alarms.value);
+    return mel_outcome_format(w, "%s %s and %s %s", missed.text,
+                              so_many(missed, w->out.missed, w->out.missed_plural), alarms.text,
+                              so_many(alarms, w->out.false_alarm, w->out.false_alarms));
+}
+
+static void add_decision(mel_outcome_work *w, const char *name, const mel_classifier *classifier)
+{
+    const mel_face *face = w->out.domain->face;
+    const mel_classifier_parts got = mel_classifier_get(classifier);
+    const double people = mel_face_positives(face) + mel_face_negatives(face);
+    char *words = NULL;
+    if (w->status != MEL_OK || !mel_outcome_good(w, mel_classifier_words(&words, classifier, 0, w->err)))
+        return;
+    mel_decision *d = &w->out.decisions[w->out.n_decisions++];
+    *d = (mel_decision){
+        .name = name,
+        .words = mel_outcome_format(w, "%s", words),
+        .rule = got.mixture->rule[0],
+        .point = { got.statistics[0], got.statistics[1] },
+        .value = NAN,
+    };
+    free(words);
+    d->missed = out_of_thousand((mel_face_positives(face) - d->point.tp) / people, w->out.rows);
+    d->false_alarms = out_of_thousand((mel_face_negatives(face) - d->point.tn) / people, w->out.rows);
+    d->effect = put_effect(w, d);
+    (void)mel_metric_value(&d->value, w->metric, got.statistics, NULL);
+}
+
+/* Gives the classifier the metric's names of classes and groups. */
+static mel_status put_names(mel_classifier *classifier, const mel_outcome_work *w)
+{
+    const mel_session_options *opt = w->out.options;
+    const mel_classifier_source source = { .class_name = opt->class_names, .group_name = opt->group_names };
+    return mel_classifier_set_source(classifier, &source, w->err);
+}
+
+static void decide_two_classes(mel_outcome_work *w)
+{
+    mel_metric *accuracy = NULL;
+    mel_classifier *accurate = NULL;
+    mel_status status = mel_metric_named(&accuracy, MEL_NAMED_ACCURACY, 0.0,
+                                         mel_face_positives(w->out.domain->face), NULL, w->err);
+    if (status == MEL_OK)
+        status = mel_classifier_best(&accurate, w->out.domain, accuracy, w->err);
+    if (status == MEL_OK)
+        status = put_names(accurate, w);
+    if (mel_outcome_good(w, status)) {
+        add_decision(w, "best for this metric", w->best);
+        add_decision(w, "best for accuracy", accurate);
+    }
+    mel_classifier_free(accurate);
+    mel_metric_free(accuracy);
+}
+
+static void find_closest(mel_outcome_work *w)
+{
+    mel_neighbour near[MEL_OUTCOME_CLOSEST];
+    size_t n = 0;
+    if (w->status != MEL_OK ||
+        !mel_outcome_good(
+            w, mel_closest_metrics(near, MEL_OUTCOME_CLOSEST, &n, w->metric, w->out.domain->face, w->err)))
+        return;
+    for (size_t i = 0; i < n; i++)
+        w->out.closest[i] = (mel_closest){
+            .name = mel_outcome_format(w, "%s", near[i].name),
+            .agreement = near[i].agreement,
+            .percent = mel_outcome_format(w, "%s", mel_digits_percent(near[i].agreement).text),
+        };
+    w->out.n_closest = n;
+}
+
+/* --- several classes ---------------------------------------------------------------------------- */
+
+/* Shares of each class that are recognised, by the best and by the most accurate classifier. */
+static void find_recognised(mel_outcome_work *w)
+{
+    const mel_layout *layout = mel_metric_layout(w->metric);
+    const mel_space *space = w->out.domain->space;
+    const size_t k = layout->n_classes;
+    const double *share = mel_space_class_share(space), *best = mel_classifier_get(w->best).statistics;
+    double *point = mel_outcome_room(w, 2 * k, sizeof *point);
+    w->recognised = mel_outcome_room(w, k, sizeof *w->recognised);
+    for (size_t i = 0; i < k && w->status == MEL_OK; i++)
+        point[k + i] = layout->kind == MEL_RATES ? share[i] : 1.0;
+    if (w->status == MEL_OK)
+        (void)mel_outcome_good(w, mel_space_linear(point, space, point + k, w->err));
+    for (size_t i = 0; i < k && w->status == MEL_OK; i++) {
+        const double whole = layout->kind == MEL_RATES ? 1.0 : share[i];
+        w->recognised[i] = (mel_recognised){ best[i] / whole, point[i] / whole };
+    }
+    w->out.recognised = w->recognised;
+    free(point);
+}
+
+void mel_outcome_find_decisions(mel_outcome_work *w)
+{
+    const mel_layout *layout = w->metric != NULL ? mel_metric_layout(w->metric) : NULL;
+    if (w->status != MEL_OK || w->out.domain->ball != NULL ||
+        !mel_classifier_has_best(mel_metric_family(w->metric)))
+        return;
+    mel_status status = mel_classifier_best(&w->best, w->out.domain, w->metric, w->err);
+    if (status == MEL_OK)
+        status = put_names(w->best, w);
+    if (!mel_outcome_good(w, status))
+        return;
+    w->out.best = w->best;
+    if (w->out.domain->face != NULL) {
+        decide_two_classes(w);
+        find_closest(w);
+    } else if (layout->coordinates == MEL_DIAGONAL && layout->n_groups < 2 && w->out.n_weights > 0) {
+        find_recognised(w);
+    }
+}

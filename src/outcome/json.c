@@ -1,0 +1,280 @@
+/* An outcome as JSON: what `melicit elicit --json` prints and the browser gets. */
+#include "base/json.h"
+#include "metric/text.h"
+#include "outcome/outcome.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TEXT = 1 << 20 };
+
+/* --- values; NULL without memory ---------------------------------------------------------------- */
+
+/* Names come from anywhere: bytes that are not UTF-8 become '?'. */
+static json_t *text(const char *words)
+{
+    if (mel_text_is_utf8(words))
+        return json_string(words);
+    mel_buffer clean;
+    mel_buffer_init(&clean, MOST_TEXT);
+    (void)mel_text_add_clean(&clean, words, SIZE_MAX);
+    char *taken = mel_buffer_take(&clean);
+    json_t *value = taken != NULL ? json_string(taken) : NULL;
+    free(taken);
+    return value;
+}
+
+/* null where a number is not known. */
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *count(uint64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *pair(double first, double second)
+{
+    return json_pack("[o, o]", number(first), number(second));
+}
+
+static json_t *estimate(mel_estimate e)
+{
+    return json_pack("{s:o, s:o, s:o}", "value", number(e.value), "low", number(e.low), "high",
+                     number(e.high));
+}
+
+/* An object that is written into; whole turns false when a value is missing. */
+typedef struct {
+    json_t *object;
+    bool whole;
+} sheet;
+
+static void put(sheet *s, const char *key, json_t *value)
+{
+    s->whole = mel_json_put(s->object, key, value) && s->whole;
+}
+
+static void put_known(sheet *s, const char *key, double x)
+{
+    if (isfinite(x))
+        put(s, key, json_real(x));
+}
+
+static void add(sheet *s, json_t *list, sheet *one)
+{
+    s->whole = mel_json_add(list, mel_json_if(one->whole, one->object)) && s->whole;
+}
+
+static sheet fresh(void)
+{
+    return (sheet){ json_object(), true };
+}
+
+/* --- parts -------------------------------------------------------------------------------------- */
+
+static void put_summary(sheet *s, const mel_outcome *o)
+{
+    static const char *const ends[] = { "not yet",   "tolerance", "budget", "noise",
+                                        "exhausted", "decided",   "range" }; /* as mel_end */
+    static const char *const signs[] = { NULL, "open", "upheld", "contradicted",
+                                         "dropped" }; /* as mel_sign_check */
+    const mel_summary *m = &o->summary;
+    put(s, "questions", count(m->questions));
+    put(s, "radius", number(m->radius));
+    put(s, "end", json_string(ends[m->end]));
+    if (isfinite(m->angle)) {
+        put(s, "angle", json_real(m->angle));
+        put(s, "angle_interval", pair(m->angle_low, m->angle_high));
+    }
+    put_known(s, "error_rate", m->error_rate);
+    put(s, "repeats", count(m->repeats));
+    put(s, "repeats_agreed", count(m->repeats_agreed));
+    put(s, "disagreements", count(m->disagreements));
+    put(s, "skipped", count(m->skipped));
+    put_known(s, "consistency", m->consistency);
+    if (o->consistency != NULL)
+        put(s, "consistency_label", json_string(o->consistency));
+    if (m->finding != MEL_FINDING_NONE) {
+        put(s, "finding", json_string(mel_finding_name(m->finding)));
+        put(s, "finding_text", json_string(mel_finding_text(m->finding)));
+    }
+    if (m->end == MEL_END_RANGE)
+        put(s, "at_end", json_true());
+    if (m->further > 0)
+        put(s, "further_questions", count(m->further));
+    if (signs[m->signs] != NULL)
+        put(s, "signs", json_string(signs[m->signs]));
+}
+
+static void put_statements(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->n_statements; i++) {
+        const mel_statement *said = &o->statements[i];
+        sheet one = fresh();
+        put(&one, "about", json_string(mel_topic_name(said->topic)));
+        put(&one, "key", json_string(said->key));
+        put(&one, "text", text(said->text));
+        if (said->grave)
+            put(&one, "grave", json_true());
+        add(s, list, &one);
+    }
+    put(s, "statements", list);
+}
+
+static void put_weights(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->n_coefficients; i++) {
+        const mel_coefficient *c = &o->coefficients[i];
+        sheet one = { estimate(c->number), true };
+        put(&one, "symbol", text(c->symbol));
+        put(&one, "name", text(c->meaning));
+        add(s, list, &one);
+    }
+    put(s, "weights", list);
+    if (o->n_left_out > 0)
+        put(s, "weights_left_out", count(o->n_left_out));
+    if (isfinite(o->lambda.value))
+        put(s, "lambda", estimate(o->lambda));
+}
+
+static void put_ratios(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->n_ratios; i++) {
+        const mel_weight_ratio *r = &o->ratios[i];
+        sheet one = fresh();
+        put(&one, "weight", count(r->weight));
+        put(&one, "of", count(r->of));
+        put(&one, "ratio", number(r->ratio.ratio));
+        put(&one, "interval", pair(r->ratio.low, r->ratio.high));
+        put(&one, "wide", json_boolean(r->wide));
+        add(s, list, &one);
+    }
+    put(s, "ratios", list);
+}
+
+/* What a missed positive costs, and from which probability on to say yes. */
+static void put_costs(sheet *s, const mel_outcome *o)
+{
+    if (isfinite(o->cost.value)) {
+        sheet cost = { estimate(o->cost), true };
+        put(&cost, "missed", text(o->missed));
+        put(&cost, "false_alarms", text(o->false_alarms));
+        put(s, "cost_ratio", mel_json_if(cost.whole, cost.object));
+    }
+    if (isfinite(o->threshold.value)) {
+        sheet threshold = { estimate(o->threshold), true };
+        put(&threshold, "positive", text(mel_metric_class_name(o->metric, 1)));
+        put(s, "threshold", mel_json_if(threshold.whole, threshold.object));
+    }
+}
+
+static void put_decisions(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->n_decisions; i++) {
+        const mel_decision *d = &o->decisions[i];
+        sheet one = fresh();
+        put(&one, "name", json_string(d->name));
+        put(&one, "rule", text(d->words));
+        put(&one, "text", text(d->effect));
+        put(&one, "point", pair(d->point.tp, d->point.tn));
+        put(&one, "missed", estimate(d->missed));
+        put(&one, "false_alarms", estimate(d->false_alarms));
+        put(&one, "value", number(d->value));
+        add(s, list, &one);
+    }
+    put(s, "effect", list);
+    put(s, "people", text(o->people));
+}
+
+static void put_closest(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->n_closest; i++) {
+        sheet one = fresh();
+        put(&one, "name", json_string(o->closest[i].name));
+        put(&one, "agreement", json_real(o->closest[i].agreement));
+        put(&one, "percent", json_string(o->closest[i].percent));
+        add(s, list, &one);
+    }
+    put(s, "closest", list);
+}
+
+/* A file of the library's as the value that it holds; frees the text. */
+static json_t *parsed(char *file)
+{
+    json_t *value = NULL;
+    if (file != NULL && mel_json_parse(&value, file, strlen(file), NULL) != MEL_OK)
+        value = NULL;
+    free(file);
+    return value;
+}
+
+/* What the best classifier achieves and its rules, as in a classifier file. */
+static mel_status put_best(sheet *s, const mel_outcome *o, mel_error *err)
+{
+    char *file = NULL;
+    if (o->best == NULL)
+        return MEL_OK;
+    const mel_status status = mel_classifier_to_json(&file, o->best, err);
+    if (status != MEL_OK)
+        return status;
+    json_t *whole = parsed(file), *statistics = json_object_get(whole, "statistics");
+    sheet best = fresh();
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach(statistics, key, value) put(&best, key, json_incref(value));
+    if (o->n_decisions == 0)
+        put(&best, "statistics", json_incref(statistics));
+    put(&best, "value", json_incref(json_object_get(whole, "value")));
+    put(&best, "rules", json_incref(json_object_get(whole, "rules")));
+    put(s, "best", mel_json_if(best.whole, best.object));
+    json_decref(whole);
+    return MEL_OK;
+}
+
+static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
+{
+    char *metric = NULL;
+    mel_status status = mel_metric_to_json(&metric, o->metric, err);
+    if (status != MEL_OK)
+        return status;
+    put(s, "metric", parsed(metric));
+    put(s, "words", text(o->words));
+    put_weights(s, o);
+    put_costs(s, o);
+    if (o->options == NULL)
+        return MEL_OK;
+    put_summary(s, o);
+    put_statements(s, o);
+    if (o->n_ratios > 0)
+        put_ratios(s, o);
+    if (o->domain->ball != NULL)
+        put(s, "ball_radius", number(mel_ball_radius(o->domain->ball)));
+    if (o->n_decisions > 0) {
+        put_decisions(s, o);
+        put_closest(s, o);
+    }
+    return put_best(s, o, err);
+}
+
+mel_status mel_outcome_to_json(char **out, const mel_outcome *outcome, mel_error *err)
+{
+    sheet s = fresh();
+    *out = NULL;
+    mel_status status = fill(&s, outcome, err);
+    char *whole =
+        status == MEL_OK && s.whole ? mel_json_text(s.object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(s.object);
+    if (status == MEL_OK && whole != NULL)
+        *out = mel_strdup(whole); /* what jansson made is freed with jansson's own function */
+    mel_json_free_text(whole);
+    return status == MEL_OK && *out == NULL ? mel_fail_memory(err, "the result") : status;
+}

@@ -1,0 +1,69 @@
+/* What the files of this room share: an outcome while it is made, with everything that it lends. */
+#ifndef MEL_OUTCOME_OUTCOME_H
+#define MEL_OUTCOME_OUTCOME_H
+
+#include "base/buffer.h"
+#include "base/digits.h"
+#include "melicit/outcome.h"
+
+typedef struct {
+    mel_outcome out;      /* first: one is the other */
+    mel_session *session; /* NULL: a metric alone */
+    mel_status status;    /* the first failure; steps after it do nothing */
+    mel_error *err;
+    mel_outcome_options about;
+    size_t n_texts;
+    char **text;
+    mel_metric *metric;
+    mel_classifier *best;
+    mel_statement *statement;
+    mel_coefficient *coefficient;
+    mel_weight *weight;
+    mel_weight_ratio *ratio;
+    mel_recognised *recognised;
+    const char **coordinate; /* names of the statistics of everybody */
+} mel_outcome_work;
+
+/* Steps, in this order. Each does nothing after a failure, and leaves its own in status and err. */
+void mel_outcome_name(mel_outcome_work *w);         /* mistakes, statistics */
+void mel_outcome_put_in_words(mel_outcome_work *w); /* the metric */
+void mel_outcome_find_coefficients(mel_outcome_work *w);
+void mel_outcome_find_weights(mel_outcome_work *w); /* shares, lambda, cost, threshold */
+void mel_outcome_find_ratios(mel_outcome_work *w);
+void mel_outcome_find_decisions(mel_outcome_work *w); /* best rules, closest metrics */
+void mel_outcome_state(mel_outcome_work *w);          /* statements about all but the answers and limits */
+void mel_outcome_state_answers(mel_outcome_work *w);
+void mel_outcome_state_limits(mel_outcome_work *w);
+
+/* Notes a failure; true while there was none. */
+bool mel_outcome_good(mel_outcome_work *w, mel_status status);
+/* Room for n things, zeroed, that the caller stores in the work; NULL with the failure noted. */
+void *mel_outcome_room(mel_outcome_work *w, size_t n, size_t size);
+/* The buffer's text, kept until the outcome is freed; "" after a failure. The buffer is empty afterwards. */
+const char *mel_outcome_keep(mel_outcome_work *w, mel_buffer *text);
+MEL_PRINTF(2, 3) const char *mel_outcome_format(mel_outcome_work *w, const char *fmt, ...);
+/* One more statement. */
+MEL_PRINTF(4, 5)
+void mel_outcome_say(mel_outcome_work *w, mel_topic topic, const char *key, const char *fmt, ...);
+
+const char *mel_topic_name(mel_topic topic); /* "metric", "end", ... */
+/* Statistics of one group. */
+size_t mel_outcome_per_group(const mel_metric *metric);
+bool mel_outcome_is_search(const mel_outcome *outcome);
+/* What shares of weight are taken of, with the sign that makes the usual weights positive; 0: no weight. */
+double mel_outcome_weight_scale(const mel_metric *metric);
+/* "0" and "1" say nothing to a reader: "class 1". */
+void mel_outcome_add_name(mel_buffer *out, const char *what, const char *name);
+/* What number i of a point counts: "flu taken for cold", with groups also in which. */
+void mel_outcome_add_coordinate(mel_buffer *out, const mel_metric *metric, size_t i, bool groups);
+/* A metric in words, for the caller to free(): with the outcome's names, and no probabilities after a
+ * search. */
+mel_status mel_outcome_words(char **out, const mel_outcome *outcome, const mel_metric *metric,
+                             mel_error *err);
+
+/* The coefficients of a metric, at most `most`, which room is for; *n_left_out are not among them.
+ * coordinates: names of the statistics of one group. */
+size_t mel_outcome_pick_coefficients(mel_outcome_work *w, mel_coefficient *out, size_t *n_left_out,
+                                     const mel_metric *metric, const char *const *coordinates, size_t most);
+
+#endif

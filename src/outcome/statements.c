@@ -1,0 +1,213 @@
+/* Sentences about the metric, why the questions ended, what is known and what is open. */
+#include "outcome/outcome.h"
+
+#include <math.h>
+
+enum { MOST_TEXT = 1 << 16, MOST_NAMED = 4 };
+
+static const char *plural(uint64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
+/* --- the end ------------------------------------------------------------------------------------ */
+
+static const char *say_why(const mel_outcome *o)
+{
+    switch (o->summary.end) {
+    case MEL_END_TOLERANCE:
+        return "when it was as precise as asked for";
+    case MEL_END_BUDGET:
+        return "the most allowed";
+    case MEL_END_NOISE:
+        return "when more would not have helped: answers to pairs this close are a matter of chance";
+    case MEL_END_EXHAUSTED:
+        return "when no further pair could tell more";
+    case MEL_END_DECIDED:
+        return o->options->until == MEL_UNTIL_RANK
+                   ? "as the decision it was for can no longer change: the order of the classifiers is "
+                     "settled"
+                   : "as the decision it was for can no longer change: the best threshold is settled";
+    default:
+        return "";
+    }
+}
+
+static void state_end(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    const mel_digits n = mel_digits_count(s->questions);
+    const char *questions = plural(s->questions, "question", "questions");
+    if (s->end == MEL_END_NOT_YET)
+        mel_outcome_say(w, MEL_ABOUT_END, "end", "The session is not finished: %s %s answered so far.",
+                        n.text, questions);
+    else if (s->end == MEL_END_RANGE)
+        mel_outcome_say(w, MEL_ABOUT_END, "end",
+                        "After %s %s the search ended at an end of its range: its error is unknown.", n.text,
+                        questions);
+    else
+        mel_outcome_say(w, MEL_ABOUT_END, "end", "The session ended after %s %s, %s.", n.text, questions,
+                        say_why(&w->out));
+}
+
+/* What the radius is about. */
+static const char *what_is_known(const mel_outcome *o)
+{
+    if (mel_metric_denominator(o->metric, NULL) != NULL)
+        return "The angle of every level line, in radians,";
+    return isfinite(o->lambda.value) ? "Every coefficient of (1 \xE2\x88\x92 lambda) a and lambda b"
+                                     : "Every weight";
+}
+
+static void state_precision(mel_outcome_work *w)
+{
+    const double radius = w->out.summary.radius;
+    const mel_digits known = mel_digits_significant(radius, 2);
+    const mel_digits wanted = mel_digits_significant(w->out.options->tolerance, 2);
+    if (!isfinite(radius))
+        return;
+    if (mel_outcome_is_search(&w->out))
+        mel_outcome_say(w, MEL_ABOUT_END, "precision",
+                        "Its last interval was \xC2\xB1%s; a width of %s%s was asked for.", known.text,
+                        wanted.text, w->out.domain->face != NULL ? " radians" : "");
+    else
+        mel_outcome_say(w, MEL_ABOUT_END, "precision",
+                        "%s is known within \xC2\xB1%s; \xC2\xB1%s was asked for.", what_is_known(&w->out),
+                        known.text, wanted.text);
+}
+
+/* Which weights a search that ended at an end of its range left nothing of. */
+static void state_range(mel_outcome_work *w)
+{
+    const double *a = mel_metric_numerator(w->metric, NULL);
+    mel_buffer list;
+    if (w->out.summary.end != MEL_END_RANGE || a == NULL)
+        return;
+    mel_buffer_init(&list, MOST_TEXT);
+    for (size_t i = 0; i < mel_outcome_per_group(w->metric); i++)
+        if (fabs(a[i]) <= w->out.options->tolerance)
+            mel_buffer_printf(&list, "%s%s", list.size > 0 ? ", " : "", w->coordinate[i]);
+    const bool some = list.size > 0;
+    mel_buffer_puts(&list, "");
+    const char *names = mel_outcome_keep(w, &list);
+    if (some)
+        mel_outcome_say(w, MEL_ABOUT_END, "at-end", "At that end these count nothing: %s.", names);
+}
+
+/* --- what is known and what is not -------------------------------------------------------------- */
+
+/* "bus taken for van (0.1 to 0.7), ..." of the ratios that are wide, or are not. */
+static const char *list_ratios(mel_outcome_work *w, size_t *n, bool wide)
+{
+    mel_buffer list;
+    mel_buffer_init(&list, MOST_TEXT);
+    *n = 0;
+    for (size_t i = 0; i < w->out.n_ratios; i++) {
+        const mel_weight_ratio *r = &w->ratio[i];
+        if (r->wide != wide || ++*n > MOST_NAMED)
+            continue;
+        const mel_ends ends = mel_digits_ends(r->ratio.low, r->ratio.high);
+        mel_buffer_printf(&list, "%s%s (%s to %s)", *n > 1 ? ", " : "", w->coordinate[r->weight],
+                          ends.low.text, ends.high.text);
+    }
+    if (*n > MOST_NAMED)
+        mel_buffer_printf(&list, " and %zu more", *n - MOST_NAMED);
+    mel_buffer_puts(&list, "");
+    return mel_outcome_keep(w, &list);
+}
+
+static void state_ratios(mel_outcome_work *w)
+{
+    const char *largest = w->coordinate[w->ratio[0].of];
+    size_t known = 0, wide = 0;
+    const char *list = list_ratios(w, &known, false);
+    if (known == 0)
+        mel_outcome_say(w, MEL_ABOUT_KNOWN, "ratios", "No weight is known to a factor of 2.");
+    else
+        mel_outcome_say(w, MEL_ABOUT_KNOWN, "ratios",
+                        "%zu of %zu weights are known to a factor of 2, as shares of the largest (%s): %s.",
+                        known, w->out.n_ratios, largest, list);
+    list = list_ratios(w, &wide, true);
+    if (wide > 0)
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "ratios",
+                        "%zu of %zu weights are still wide, as shares of the largest (%s): %s.", wide,
+                        w->out.n_ratios, largest, list);
+}
+
+/* Two classes: the one ratio that there is, in the words of the metric. */
+static void state_cost(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    const mel_cost_ratio cost = { o->cost.value, o->cost.low, o->cost.high };
+    if (!mel_cost_ratio_is_wide(&cost)) {
+        if (o->summary.end != MEL_END_TOLERANCE)
+            mel_outcome_say(w, MEL_ABOUT_KNOWN, "cost",
+                            "How the two mistakes compare is known to a factor of 2.");
+        return;
+    }
+    const mel_ends ends = mel_digits_ends(cost.low, cost.high);
+    if (cost.low > 0.0 && isfinite(cost.high))
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost",
+                        "How the two mistakes compare is known only roughly: one %s may count as much as %s "
+                        "to %s %s.",
+                        o->missed, ends.low.text, ends.high.text, o->false_alarms);
+    else if (cost.low > 0.0)
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost",
+                        "How the two mistakes compare is known only roughly: one %s counts as much as %s %s "
+                        "or more.",
+                        o->missed, mel_digits_significant(cost.low, 2).text, o->false_alarms);
+    else if (isfinite(cost.high))
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost",
+                        "How the two mistakes compare is known only roughly: one %s counts as much as %s %s "
+                        "or less.",
+                        o->missed, mel_digits_significant(cost.high, 2).text, o->false_alarms);
+    else
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost", "How the two mistakes compare is not known.");
+}
+
+/* Coefficients of which at least the sign is known. */
+static void state_signs_known(mel_outcome_work *w)
+{
+    const size_t n = mel_metric_coefficients(w->metric);
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        double low = 0.0, high = 0.0;
+        known += mel_metric_interval(w->metric, i, &low, &high) && (low > 0.0 || high < 0.0);
+    }
+    mel_outcome_say(w, MEL_ABOUT_KNOWN, "signs", "The sign of %zu of %zu weights is known.", known, n);
+}
+
+/* What it would take to know everything as well as was asked for. */
+static void state_further(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    if (s->further == 0 || s->end == MEL_END_NOISE || s->end == MEL_END_EXHAUSTED)
+        return;
+    mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle all of it to \xC2\xB1%s.",
+                    mel_digits_count(s->further).text, plural(s->further, "question", "questions"),
+                    mel_digits_significant(w->out.options->tolerance, 2).text);
+}
+
+void mel_outcome_state(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    if (w->status != MEL_OK)
+        return;
+    mel_outcome_say(w, MEL_ABOUT_METRIC, "words", "%s", o->words);
+    if (o->summary.finding != MEL_FINDING_NONE)
+        mel_outcome_say(w, MEL_ABOUT_METRIC, "finding", "%s", mel_finding_text(o->summary.finding));
+    state_end(w);
+    state_precision(w);
+    state_range(w);
+    if (mel_outcome_is_search(o))
+        return;
+    const bool enough = o->summary.end == MEL_END_TOLERANCE;
+    if (isfinite(o->cost.value))
+        state_cost(w);
+    else if (o->n_ratios > 0 && !enough)
+        state_ratios(w);
+    else if (!enough)
+        state_signs_known(w);
+    if (!enough)
+        state_further(w);
+}

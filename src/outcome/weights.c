@@ -1,0 +1,98 @@
+/* What the metric weighs: shares of the weight, ratios to the largest weight, the cost ratio and its
+ * threshold. */
+#include "outcome/outcome.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_RATIOS = 200 };
+
+double mel_outcome_weight_scale(const mel_metric *metric)
+{
+    const double *a = mel_metric_tensor(metric, 1);
+    const bool mistakes = mel_metric_layout(metric)->coordinates == MEL_OFFDIAGONAL;
+    const bool usual = (mel_metric_orientation(metric) == MEL_COST) == mistakes;
+    double sum = 0.0;
+    for (size_t i = 0; i < mel_outcome_per_group(metric); i++)
+        sum += fabs(a[i]);
+    return usual ? sum : -sum;
+}
+
+static void find_shares(mel_outcome_work *w)
+{
+    const size_t n = mel_outcome_per_group(w->metric);
+    const double scale = mel_outcome_weight_scale(w->metric), *a = mel_metric_tensor(w->metric, 1);
+    if (!isfinite(scale) || scale == 0.0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        double ends[2] = { NAN, NAN };
+        (void)mel_metric_interval(w->metric, i, &ends[0], &ends[1]);
+        w->weight[i].share = (mel_estimate){ a[i] / scale, fmin(ends[0] / scale, ends[1] / scale),
+                                             fmax(ends[0] / scale, ends[1] / scale) };
+    }
+    w->out.n_weights = n;
+    w->out.weights = w->weight;
+}
+
+/* A linear metric of (TP, TN) that both mistakes make worse; the threshold 1/(1 + ratio) falls as the ratio
+ * grows. */
+static void find_costs(mel_outcome *out)
+{
+    mel_cost_ratio cost;
+    if (mel_metric_cost_ratio(&cost, out->metric, NULL) != MEL_OK)
+        return;
+    const double *m = mel_metric_numerator(out->metric, NULL);
+    const double sign = mel_metric_orientation(out->metric) == MEL_COST ? -1.0 : 1.0;
+    if (sign * m[0] > 0.0 && sign * m[1] > 0.0)
+        out->cost = (mel_estimate){ cost.ratio, cost.low, cost.high };
+    if (mel_metric_threshold(&out->threshold.value, out->metric, NULL) == MEL_OK && cost.low >= 0.0 &&
+        cost.low <= cost.high) {
+        out->threshold.low = 1.0 / (1.0 + cost.high);
+        out->threshold.high = 1.0 / (1.0 + cost.low);
+    }
+}
+
+void mel_outcome_find_weights(mel_outcome_work *w)
+{
+    if (w->status != MEL_OK)
+        return;
+    find_shares(w);
+    find_costs(&w->out);
+    mel_estimate *lambda = &w->out.lambda;
+    lambda->value = mel_metric_lambda(w->metric);
+    if (isfinite(lambda->value))
+        (void)mel_metric_interval(w->metric, mel_metric_coefficients(w->metric) - 1, &lambda->low,
+                                  &lambda->high);
+}
+
+/* Of two classes on a face as the cost ratio; elsewhere from the session's draws, which know how two weights
+ * move together. */
+static mel_status find_ratio(mel_cost_ratio *out, mel_outcome_work *w, size_t i, size_t of)
+{
+    return w->out.domain->face != NULL ? mel_metric_weight_ratio(out, w->metric, i, of, w->err)
+                                       : mel_session_weight_ratio(out, w->session, i, of, w->err);
+}
+
+void mel_outcome_find_ratios(mel_outcome_work *w)
+{
+    const size_t n = w->status == MEL_OK ? mel_outcome_per_group(w->metric) : 0;
+    mel_cost_ratio probe;
+    if (n < 2 || n > MOST_RATIOS || mel_outcome_is_search(&w->out) ||
+        mel_metric_weight_ratio(&probe, w->metric, 0, 1, NULL) != MEL_OK)
+        return;
+    const double *a = mel_metric_numerator(w->metric, NULL);
+    size_t largest = 0;
+    for (size_t i = 1; i < n; i++)
+        if (fabs(a[i]) > fabs(a[largest]))
+            largest = i;
+    w->ratio = mel_outcome_room(w, n, sizeof *w->ratio);
+    for (size_t i = 0; i < n && w->status == MEL_OK; i++) {
+        if (i == largest)
+            continue;
+        mel_weight_ratio *one = &w->ratio[w->out.n_ratios++];
+        *one = (mel_weight_ratio){ .weight = i, .of = largest };
+        if (mel_outcome_good(w, find_ratio(&one->ratio, w, i, largest)))
+            one->wide = mel_cost_ratio_is_wide(&one->ratio);
+    }
+    w->out.ratios = w->ratio;
+}

@@ -1,0 +1,69 @@
+/* Every allocation of an outcome and of its JSON fails once. */
+#include "support/test.h"
+
+#include "melicit/outcome.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const mel_outcome_options about = { .struct_size = sizeof about,
+                                           .missed = "missed cancer",
+                                           .rows = 6 };
+
+static mel_status describe(void *context)
+{
+    mel_outcome *outcome = NULL;
+    char *text = NULL;
+    mel_error err;
+    mel_status status = mel_outcome_of_session(&outcome, context, &about, &err);
+    if (status == MEL_OK)
+        status = mel_outcome_to_json(&text, outcome, &err);
+    mel_outcome_free(outcome);
+    free(text);
+    return status;
+}
+
+static void run(const char *name, const mel_domain *domain, const mel_session_options *opt)
+{
+    mel_session *session = NULL;
+    mel_error err;
+    assert_ok(mel_session_new(&session, domain, opt, &err), &err);
+    for (int i = 0; i < 2; i++) {
+        const mel_question *question = NULL;
+        bool done = false;
+        assert_ok(mel_session_ask(&question, &done, session, &err), &err);
+        assert_false(done);
+        assert_ok(mel_session_tell(session, question->number, MEL_ANSWER_A, NAN, &err), &err);
+    }
+    test_each_allocation(name, describe, session);
+    mel_session_free(session);
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    static const double score[] = { 0.1, 0.3, 0.2, 0.6, 0.4, 0.9 }, slope[] = { 1.0, 3.0, 5.0 };
+    static const uint8_t role[] = { 0, 0, 1, 0, 1, 1 };
+    mel_face *face = NULL;
+    mel_space *space = NULL;
+    mel_space_options so;
+    mel_session_options opt;
+    mel_error err;
+    mel_session_options_init(&opt);
+    assert_ok(mel_face_from_scores(&face, COUNT(score), score, role, NULL, &err), &err);
+    run("two classes", &(mel_domain){ .face = face }, &opt);
+    mel_space_options_init(&so);
+    so.coordinates = MEL_DIAGONAL;
+    opt.family = MEL_FAMILY_DIAGONAL_LINEAR;
+    opt.strategy = MEL_STRATEGY_SEARCH;
+    assert_ok(mel_space_from_softmax(&space, 3, slope, &so, &err), &err);
+    run("several classes", &(mel_domain){ .space = space }, &opt);
+    mel_space_free(space);
+    mel_face_free(face);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
