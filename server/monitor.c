@@ -68,10 +68,9 @@ static bool put_times(json_t *out, const mel_session *session)
 /* What was found so far, without what only the participant's own page shows. */
 static bool put_findings(json_t *out, mel_flow *flow)
 {
-    static const char *const kept[] = {
-        "questions", "cost_ratio", "weights",        "lambda",    "words",
-        "agreement", "repeats",    "repeats_agreed", "threshold", "consistency",
-    };
+    static const char *const kept[] = { "questions", "cost_ratio", "weights", "lambda",
+                                        "words",     "agreement",  "repeats", "repeats_agreed",
+                                        "threshold", "consistency" };
     json_t *result = NULL;
     if (mel_session_answers(mel_flow_session(flow)) == 0 || mel_result_json(&result, flow, NULL) != MEL_OK)
         return true; /* nothing can be said yet */

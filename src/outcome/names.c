@@ -44,9 +44,14 @@ static void name_mistakes(mel_outcome_work *w)
 
 /* --- statistics --------------------------------------------------------------------------------- */
 
+bool mel_outcome_is_number(const char *name)
+{
+    return strspn(name, "0123456789.-") == strlen(name);
+}
+
 void mel_outcome_add_name(mel_buffer *out, const char *what, const char *name)
 {
-    if (strspn(name, "0123456789.-") == strlen(name))
+    if (mel_outcome_is_number(name))
         mel_buffer_printf(out, "%s ", what);
     mel_buffer_puts(out, name);
 }

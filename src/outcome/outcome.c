@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_TEXT = 1 << 16, MOST_TEXTS = 1 << 16 };
+enum { MOST_TEXT = 1 << 16 };
 
 void mel_outcome_options_init(mel_outcome_options *opt)
 {
@@ -28,25 +28,18 @@ void *mel_outcome_room(mel_outcome_work *w, size_t n, size_t size)
     return room;
 }
 
-/* A text that the outcome lends from now on; takes it over. */
-static const char *keep(mel_outcome_work *w, char *text)
-{
-    if (mel_outcome_good(w, text != NULL ? MEL_OK : MEL_ENOMEM) &&
-        !mel_grow((void **)&w->text, w->n_texts + 1, sizeof *w->text))
-        w->status = mel_fail_memory(w->err, "the result");
-    if (w->status != MEL_OK) {
-        free(text);
-        return "";
-    }
-    w->text[w->n_texts++] = text;
-    return text;
-}
-
 const char *mel_outcome_keep(mel_outcome_work *w, mel_buffer *text)
 {
     char *taken = NULL;
-    (void)mel_outcome_good(w, mel_text_take(&taken, text, "the result", w->status == MEL_OK ? w->err : NULL));
-    return keep(w, taken);
+    mel_status status = mel_text_take(&taken, text, "the result", w->status == MEL_OK ? w->err : NULL);
+    if (status == MEL_OK && !mel_grow((void **)&w->text, w->n_texts + 1, sizeof *w->text))
+        status = mel_fail_memory(w->status == MEL_OK ? w->err : NULL, "the result");
+    if (!mel_outcome_good(w, status)) {
+        free(taken);
+        return "";
+    }
+    w->text[w->n_texts++] = taken;
+    return taken;
 }
 
 MEL_PRINTF(2, 0) static const char *format(mel_outcome_work *w, const char *fmt, va_list args)
@@ -128,6 +121,9 @@ static mel_status begin(mel_outcome_work **out, const mel_outcome_options *opt, 
     w->err = err;
     w->about = about;
     w->out = (mel_outcome){ .lambda = unknown, .cost = unknown, .threshold = unknown, .rows = about.rows };
+    w->out.summary.radius = w->out.summary.error_rate = w->out.summary.consistency = NAN;
+    w->out.summary.angle = w->out.summary.angle_low = w->out.summary.angle_high = w->out.summary.evidence =
+        NAN;
     *out = w;
     return MEL_OK;
 }
@@ -184,13 +180,6 @@ mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric, co
     const mel_status status = begin(&w, opt, err);
     if (status != MEL_OK)
         return status;
-    w->out.summary = (mel_summary){ .radius = NAN,
-                                    .error_rate = NAN,
-                                    .consistency = NAN,
-                                    .angle = NAN,
-                                    .angle_low = NAN,
-                                    .angle_high = NAN,
-                                    .evidence = NAN };
     if (mel_outcome_good(w, mel_metric_copy(&w->metric, metric, err)))
         describe_metric(w);
     return end(out, w);

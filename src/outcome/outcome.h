@@ -53,6 +53,7 @@ bool mel_outcome_is_search(const mel_outcome *outcome);
 /* What shares of weight are taken of, with the sign that makes the usual weights positive; 0: no weight. */
 double mel_outcome_weight_scale(const mel_metric *metric);
 /* "0" and "1" say nothing to a reader: "class 1". */
+bool mel_outcome_is_number(const char *name);
 void mel_outcome_add_name(mel_buffer *out, const char *what, const char *name);
 /* What number i of a point counts: "flu taken for cold", with groups also in which. */
 void mel_outcome_add_coordinate(mel_buffer *out, const mel_metric *metric, size_t i, bool groups);

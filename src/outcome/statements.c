@@ -146,23 +146,18 @@ static void state_cost(mel_outcome_work *w)
         return;
     }
     const mel_ends ends = mel_digits_ends(cost.low, cost.high);
-    if (cost.low > 0.0 && isfinite(cost.high))
-        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost",
-                        "How the two mistakes compare is known only roughly: one %s may count as much as %s "
-                        "to %s %s.",
-                        o->missed, ends.low.text, ends.high.text, o->false_alarms);
-    else if (cost.low > 0.0)
-        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost",
-                        "How the two mistakes compare is known only roughly: one %s counts as much as %s %s "
-                        "or more.",
-                        o->missed, mel_digits_significant(cost.low, 2).text, o->false_alarms);
-    else if (isfinite(cost.high))
-        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost",
-                        "How the two mistakes compare is known only roughly: one %s counts as much as %s %s "
-                        "or less.",
-                        o->missed, mel_digits_significant(cost.high, 2).text, o->false_alarms);
-    else
+    const bool above = cost.low > 0.0, below = isfinite(cost.high);
+    if (!above && !below)
         mel_outcome_say(w, MEL_ABOUT_OPEN, "cost", "How the two mistakes compare is not known.");
+    else
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "cost",
+                        "How the two mistakes compare is known only roughly: one %s may count as much as "
+                        "%s%s%s%s %s.",
+                        o->missed, above ? "" : "anything up to ", above ? ends.low.text : "",
+                        above && below ? " to "
+                        : above        ? " or more"
+                                       : "",
+                        below ? ends.high.text : "", o->false_alarms);
 }
 
 /* Coefficients of which at least the sign is known. */

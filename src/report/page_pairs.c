@@ -35,16 +35,6 @@ typedef struct {
     bool seconds, notes;
 } columns;
 
-static columns plan_columns(const mel_page_data *d)
-{
-    columns c = { .unit = mel_metric_layout(d->outcome->metric)->kind == MEL_RATES ? 100.0 : 1000.0 };
-    for (size_t i = 0; i < d->n_questions; i++) {
-        c.seconds = c.seconds || d->questions[i].seconds >= 0.05; /* a program answers at once */
-        c.notes = c.notes || d->questions[i].repeated || d->questions[i].disagrees;
-    }
-    return c;
-}
-
 static void write_difference(mel_page *page, const mel_page_question *q, size_t i, size_t n_more,
                              const columns *c)
 {
@@ -61,24 +51,6 @@ static void write_difference(mel_page *page, const mel_page_question *q, size_t 
                   picked ? " picked" : "", mel_digits_shown(value[side], 1).text,
                   mel_digits_short(largest > 0.0 ? 100.0 * fabs(value[side]) / largest : 0.0, 1).text);
     }
-}
-
-/* What stands once per question, next to all of its rows. */
-static void write_answer(mel_page *page, const mel_page_question *q, const columns *c, const char *rows)
-{
-    const bool a = q->answer == MEL_ANSWER_A, b = q->answer == MEL_ANSWER_B;
-    mel_write(&page->out, "<td class=\"answer\" rowspan=\"%s\">%s</td>", rows,
-              a                              ? "A"
-              : b                            ? "B"
-              : q->answer == MEL_ANSWER_SKIP ? "can't say"
-                                             : "same");
-    if (c->seconds)
-        mel_write(&page->out, "<td class=\"n\" rowspan=\"%s\">%s</td>", rows,
-                  isfinite(q->seconds) ? mel_digits_shown(q->seconds, 1).text : "\xE2\x80\x93");
-    if (c->notes)
-        mel_write(&page->out, "<td class=\"note\" rowspan=\"%s\">%s%s%s</td>", rows,
-                  q->repeated ? "asked before" : "", q->repeated && q->disagrees ? "; " : "",
-                  q->disagrees ? "the metric disagrees" : "");
 }
 
 static void write_question(mel_page *page, size_t number, const columns *c)
@@ -101,7 +73,7 @@ static void write_question(mel_page *page, size_t number, const columns *c)
         else
             mel_buffer_puts(&page->out, "<td class=\"note\" colspan=\"3\">no visible difference</td>");
         if (row == 0)
-            write_answer(page, q, c, rows.text);
+            mel_page_answer(page, q, c->seconds, c->notes, n_rows);
         mel_buffer_puts(&page->out, "</tr>\n");
     }
 }
@@ -139,7 +111,9 @@ void mel_page_pairs(mel_page *page)
         return;
     }
     /* Many of them stand in two columns, where there is room. */
-    const columns c = plan_columns(d);
+    const bool rates = mel_metric_layout(d->outcome->metric)->kind == MEL_RATES;
+    columns c = { .unit = rates ? 100.0 : 1000.0 };
+    mel_page_columns(&c.seconds, &c.notes, d);
     const size_t half = d->n_questions >= TWO_COLUMNS ? (d->n_questions + 1) / 2 : d->n_questions;
     mel_buffer_puts(&page->out, half < d->n_questions ? "<div class=\"pair\">\n" : "");
     write_table(page, 0, half, &c);

@@ -37,6 +37,11 @@ void mel_page_say(mel_page *page, mel_topic topic);
 void mel_page_list(mel_page *page, mel_topic topic);
 /* What so many of a mistake are called. */
 const char *mel_page_so_many(mel_digits n, const char *one, const char *many);
+/* What stands beside a question: the answer and, where the columns are there, seconds and a note. rows: of
+ * the table. */
+void mel_page_answer(mel_page *page, const mel_page_question *q, bool seconds, bool notes, size_t rows);
+/* Which of these columns are there. */
+void mel_page_columns(bool *seconds, bool *notes, const mel_page_data *data);
 const char *mel_page_plural(uint64_t n, const char *one, const char *many);
 
 /* The picture of what is achievable, with the best points or, when there are any, with questions. */

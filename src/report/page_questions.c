@@ -72,9 +72,8 @@ static columns plan_columns(const mel_page_data *d)
             fmax(c.missed, fmax(mel_page_missed(d, point_of(q->a)), mel_page_missed(d, point_of(q->b))));
         c.alarms =
             fmax(c.alarms, fmax(mel_page_alarms(d, point_of(q->a)), mel_page_alarms(d, point_of(q->b))));
-        c.seconds = c.seconds || q->seconds >= 0.05; /* a program answers at once */
-        c.notes = c.notes || q->repeated || q->disagrees;
     }
+    mel_page_columns(&c.seconds, &c.notes, d);
     return c;
 }
 
@@ -88,18 +87,35 @@ static void write_row(mel_page *page, size_t i, const columns *c)
     write_cell(page, mel_page_alarms(d, point_of(q->a)), c->alarms, a, c->decimals, "alarm");
     write_cell(page, mel_page_missed(d, point_of(q->b)), c->missed, b, c->decimals, "miss gap");
     write_cell(page, mel_page_alarms(d, point_of(q->b)), c->alarms, b, c->decimals, "alarm");
-    mel_write(&page->out, "<td class=\"answer\">%s</td>",
-              a                              ? "A"
-              : b                            ? "B"
-              : q->answer == MEL_ANSWER_SKIP ? "can't say"
-                                             : "same");
-    if (c->seconds)
-        mel_write(&page->out, "<td class=\"n\">%s</td>",
-                  isfinite(q->seconds) ? mel_digits_shown(q->seconds, 1).text : "\xE2\x80\x93");
-    if (c->notes)
-        mel_write(&page->out, "<td class=\"note\">%s%s%s</td>", q->repeated ? "asked before" : "",
-                  q->repeated && q->disagrees ? "; " : "", q->disagrees ? "the metric disagrees" : "");
+    mel_page_answer(page, q, c->seconds, c->notes, 1);
     mel_buffer_puts(&page->out, "</tr>\n");
+}
+
+void mel_page_columns(bool *seconds, bool *notes, const mel_page_data *data)
+{
+    *seconds = *notes = false;
+    for (size_t i = 0; i < data->n_questions; i++) {
+        const mel_page_question *q = &data->questions[i];
+        *seconds = *seconds || q->seconds >= 0.05; /* a program answers at once */
+        *notes = *notes || q->repeated || q->disagrees;
+    }
+}
+
+void mel_page_answer(mel_page *page, const mel_page_question *q, bool seconds, bool notes, size_t rows)
+{
+    static const char *const says[] = { [MEL_ANSWER_A] = "A",
+                                        [MEL_ANSWER_B] = "B",
+                                        [MEL_ANSWER_SAME] = "same",
+                                        [MEL_ANSWER_SKIP] = "can't say" };
+    const mel_digits n = mel_digits_count(rows);
+    mel_write(&page->out, "<td class=\"answer\" rowspan=\"%s\">%s</td>", n.text, says[q->answer]);
+    if (seconds)
+        mel_write(&page->out, "<td class=\"n\" rowspan=\"%s\">%s</td>", n.text,
+                  isfinite(q->seconds) ? mel_digits_shown(q->seconds, 1).text : "\xE2\x80\x93");
+    if (notes)
+        mel_write(&page->out, "<td class=\"note\" rowspan=\"%s\">%s%s%s</td>", n.text,
+                  q->repeated ? "asked before" : "", q->repeated && q->disagrees ? "; " : "",
+                  q->disagrees ? "the metric disagrees" : "");
 }
 
 static void write_table(mel_page *page)

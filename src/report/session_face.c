@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const size_t posterior_points = 20001, along_points = 361;
 
@@ -24,22 +23,14 @@ static void release(gathered *g)
     free(g->along);
 }
 
-/* ---- names ---- */
-
-/* "0" and "1" say nothing to a reader. */
-static bool is_number(const char *name)
-{
-    return strspn(name, "0123456789.-") == strlen(name);
-}
-
 static void gather_names(gathered *g)
 {
     mel_page_data *page = g->page;
     const char *negative = mel_metric_class_name(g->common->outcome->metric, 0);
     page->positive = mel_metric_class_name(g->common->outcome->metric, 1);
-    page->found = is_number(page->positive) ? "positives" : page->positive;
-    page->cleared = is_number(negative) ? "negatives" : negative;
-    page->called = is_number(page->positive) ? "positive" : page->positive;
+    page->found = mel_outcome_is_number(page->positive) ? "positives" : page->positive;
+    page->cleared = mel_outcome_is_number(negative) ? "negatives" : negative;
+    page->called = mel_outcome_is_number(page->positive) ? "positive" : page->positive;
 }
 
 /* ---- the metric ---- */
