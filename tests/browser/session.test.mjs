@@ -68,13 +68,17 @@ for (const width of WIDTHS)
     const { result } = person.state.page;
     await page.getByRole('heading', { level: 1 }).waitFor();
     await inspect(person, 'result');
-    assert.ok(Math.abs(Math.log(result.ratio.value / RATIO)) < Math.log(1.6), `ratio ${result.ratio.value}`);
-    assert.ok(result.ratio.low <= result.ratio.value && result.ratio.value <= result.ratio.high);
+    assert.ok(Math.abs(Math.log(result.cost_ratio.value / RATIO)) < Math.log(1.6), `ratio ${result.cost_ratio.value}`);
+    assert.ok(result.cost_ratio.low <= result.cost_ratio.value && result.cost_ratio.value <= result.cost_ratio.high);
     assert.match(await page.locator('.headline').innerText(), /one missed cancer is as bad as/i);
-    const [best, half] = result.effect;
+    const shown = (await page.locator('main').innerText()).replace(/\s+/g, ' ');
+    const closest = result.closest.map((near) => `orders ${near.percent}% of pairs alike`);
+    for (const { text } of [...result.statements, ...result.effect, ...closest.map((text) => ({ text }))])
+      assert.ok(shown.includes(text), `${shown} lacks ${text}`);
+    const [best, accurate] = result.effect;
     assert.ok(
-      best.value >= half.value - 1e-9,
-      `the best system is worth ${best.value}, a threshold of 0.5 ${half.value}`,
+      best.value >= accurate.value - 1e-9,
+      `the best system is worth ${best.value}, the most accurate one ${accurate.value}`,
     );
     await downloads(person);
     person.check();
