@@ -1,3 +1,4 @@
+/* Counts how well probabilities do on held-out rows. */
 #include "measure.h"
 #include "output.h"
 

@@ -1,3 +1,4 @@
+/* Reads and prints points and lists of numbers. */
 #include "numbers.h"
 #include "output.h"
 

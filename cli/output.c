@@ -1,3 +1,4 @@
+/* What the verbs print with: JSON, aligned tables, headings, warnings, and failures. */
 #include "output.h"
 #include "progress.h"
 

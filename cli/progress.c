@@ -1,3 +1,4 @@
+/* The progress bar on standard error, and Ctrl-C as a wish to stop. */
 #include "progress.h"
 #include "output.h"
 

@@ -1,3 +1,4 @@
+/* What melicit train has to say, for people and for programs. */
 #include "train_report.h"
 #include "measure.h"
 #include "output.h"

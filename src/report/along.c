@@ -1,3 +1,4 @@
+/* A true and an elicited metric drawn along the upper boundary of a face. */
 #include "report/along.h"
 
 #include "base/internal.h"

@@ -1,3 +1,4 @@
+/* Axes: their range, where data land on them, and ticks at round numbers. */
 #include "report/axis.h"
 
 #include <math.h>

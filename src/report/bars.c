@@ -1,3 +1,4 @@
+/* The bar chart: horizontal bars from zero, with intervals and values. */
 #include "report/svg.h"
 #include "report/write.h"
 

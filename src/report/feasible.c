@@ -1,3 +1,4 @@
+/* The picture of what classifiers can achieve: hull, best points with their lines, questions. */
 #include "base/internal.h"
 #include "report/svg.h"
 #include "report/write.h"

@@ -1,3 +1,4 @@
+/* The line chart with bands and steps, and the one of how sure a session was after each question. */
 #include "base/internal.h"
 #include "report/svg.h"
 #include "report/write.h"

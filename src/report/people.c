@@ -1,3 +1,4 @@
+/* The picture of 1,000 people, one mark each: found, missed, false alarms, cleared. */
 #include "report/svg.h"
 #include "report/write.h"
 

@@ -1,3 +1,4 @@
+/* The picture of what is believed about a linear metric, over its angle or its cost ratio. */
 #include "base/internal.h"
 #include "report/svg.h"
 #include "report/write.h"

@@ -1,3 +1,4 @@
+/* The CSS of plots and pages, with the palette for light, dark and paper. */
 #include "report/style.h"
 
 #include "melicit/report.h"

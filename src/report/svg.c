@@ -1,3 +1,4 @@
+/* A figure as SVG: its frame, markers, bars, text, legend and the description that is read out. */
 #include "report/svg.h"
 
 #include "metric/text.h"

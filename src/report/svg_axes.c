@@ -1,3 +1,4 @@
+/* The axes of a figure: lines, ticks, numbers and titles. */
 #include "report/svg.h"
 #include "report/write.h"
 

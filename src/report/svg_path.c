@@ -1,3 +1,4 @@
+/* Lines, polygons and bands of a figure, thinned to what can be seen. */
 #include "report/svg.h"
 #include "report/write.h"
 
