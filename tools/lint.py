@@ -18,6 +18,7 @@ STRANGERS = {("metric", "space"), ("metric", "problem")}
 PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("
 SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"
+FINDINGS = r"\b(mel_(?:closest_metrics|cost_ratio_is_wide|session_weight_ratio|metric_words|metric_threshold|finding_text))\s*\("
 SYMBOLS = ROOT / "tools" / "symbols.txt"
 # States that clang's analyzer follows in a function: make soak follows as many as clang allows, six times as slow.
 ANALYZER = [] if os.environ.get("MELICIT_SOAK") else [
@@ -112,6 +113,20 @@ def check_houses(files):
                 continue
             if match and not any((ROOT / home / match.group(1)).exists() for home in homes[house]):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {house} may not use {match.group(1)}")
+    return found
+
+
+def check_renderers(files):
+    """What a session found is worked out in src/outcome; report, program and server only show it."""
+    found = []
+    for path in files:
+        parts = path.relative_to(ROOT).parts
+        if parts[0] not in ("cli", "server") and parts[:2] != ("src", "report"):
+            continue
+        for number, line in enumerate(code_only(path.read_text()).splitlines(), 1):
+            match = re.search(FINDINGS, line)
+            if match:
+                found.append(f"{path.relative_to(ROOT)}:{number}: {match.group(1)} is for src/outcome; show mel_outcome")
     return found
 
 
@@ -240,7 +255,7 @@ def main():
         "format": lambda: check_format(files),
         "banned": lambda: check_banned(files),
         "silent": lambda: check_library_is_silent(files),
-        "rooms": lambda: check_rooms(files) + check_houses(files),
+        "rooms": lambda: check_rooms(files) + check_houses(files) + check_renderers(files),
         "headers": lambda: check_headers(pool),
         "docs": check_docs,
         "symbols": lambda: check_symbols(args.build),
