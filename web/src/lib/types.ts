@@ -117,7 +117,7 @@ export interface Agreement {
 export interface Result {
   questions: number;
   statements: Statement[];
-  metric?: { layout?: { classes?: string[]; groups?: string[] } };
+  metric?: { layout?: { classes?: string[]; groups?: string[] }; elicited?: { strategy?: string } };
   weights?: Weight[];
   cost_ratio?: Ratio;
   lambda?: Range;

@@ -19,7 +19,10 @@ function Card({ title, children }: { title: string; children: ComponentChildren 
 
 const known = (range: Range): boolean => typeof range.low === 'number' && typeof range.high === 'number';
 
-function RatioCard({ ratio }: { ratio: Ratio }): JSX.Element {
+/** A search ends with an interval, but knows no probabilities. */
+const searched = (result: Result): boolean => result.metric?.elicited?.strategy === 'search';
+
+function RatioCard({ result, ratio }: { result: Result; ratio: Ratio }): JSX.Element {
   const ticks = logTicks(ratio);
   return (
     <section class="card headline">
@@ -29,7 +32,8 @@ function RatioCard({ ratio }: { ratio: Ratio }): JSX.Element {
       </p>
       {known(ratio) && (
         <p>
-          very likely between {short(ratio.low as number)} and {short(ratio.high as number)} <small>(95%)</small>
+          {searched(result) ? 'the search ended' : 'very likely'} between {short(ratio.low as number)} and{' '}
+          {short(ratio.high as number)} {!searched(result) && <small>(95%)</small>}
         </p>
       )}
       <Interval range={ratio} low={ticks.low} high={ticks.high} ticks={ticks.ticks} log />
@@ -49,7 +53,7 @@ function Weights({ result }: { result: Result }): JSX.Element | null {
             <tr>
               <th scope="col">of</th>
               <th scope="col">weight</th>
-              <th scope="col">95% interval</th>
+              <th scope="col">{searched(result) ? 'interval' : '95% interval'}</th>
               <td />
             </tr>
           </thead>
@@ -191,7 +195,7 @@ export function ResultBody({ result }: { result: Result }): JSX.Element {
   const classes = result.metric?.layout?.classes ?? [];
   return (
     <>
-      {result.cost_ratio && <RatioCard ratio={result.cost_ratio} />}
+      {result.cost_ratio && <RatioCard result={result} ratio={result.cost_ratio} />}
       <section class="card words">
         <h2 class="visually-hidden">In words</h2>
         {result.statements
