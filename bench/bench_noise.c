@@ -305,7 +305,7 @@ int main(int argc, char **argv)
     study s = { .metrics = strtoul(argv[6], NULL, 10) };
     mel_session_options_init(&s.opt);
     read_domain(&s, argv[1]);
-    must(mel_strategy_parse(&s.opt.strategy, argv[2], &err));
+    must(mel_session_options_set(&s.opt, "strategy", argv[2], &err));
     must(mel_assumption_parse(&s.opt.assume, argv[3], &err));
     read_respondent(&s, argv[4]);
     s.opt.max_questions = (uint32_t)strtoul(argv[5], NULL, 10);

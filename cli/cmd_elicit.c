@@ -62,7 +62,7 @@ static mel_status check_args(const cli_run *run, const elicit_args *args, mel_er
         return cli_fail(err, MEL_EINVAL, "--session -: a session needs a file of its own");
     if (kind != CLI_SIMULATED && strcmp(args->noise, "none") != 0)
         return cli_fail(err, MEL_EINVAL, "--noise is for simulated oracles (--oracle sim:METRIC.json)");
-    if (args->simple_questions && args->no_simple_questions)
+    if (cli_text_of(args, "simple_questions") != NULL && args->no_simple_questions)
         return cli_fail(err, MEL_EINVAL,
                         "--simple-questions and --no-simple-questions contradict each other");
     const char *const outs[] = { args->out, args->report, args->log_questions };
@@ -178,22 +178,22 @@ static mel_status load_truth(elicitation *e, const elicit_args *args, mel_error 
 static mel_status make_space(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
 {
     const bool given = mel_problem_inputs(&args->space) != 0 || args->session == NULL;
-    mel_family family = MEL_FAMILY_LINEAR;
-    uint32_t degree = 0;
+    mel_session_options opt;
+    mel_session_options_init(&opt);
     mel_problem_options space = args->space, from_file = MEL_PROBLEM_DEFAULTS;
-    mel_status status = cli_family_of(&family, &degree, args, given ? NULL : e->header, err);
+    mel_status status = cli_family_of(&opt, args, given ? NULL : e->header, err);
     if (status == MEL_OK)
         status = load_truth(e, args, err);
     if (status == MEL_OK && e->header != NULL)
         status = mel_problem_from_json(&from_file, json_object_get(e->header, "space"), err);
     if (status != MEL_OK)
         return status;
-    const mel_problem_want want = mel_want_of_family(family);
+    const mel_problem_want want = mel_want_of_family(opt.family);
     if (e->truth != NULL)
         cli_follow_metric(&space.dataset.naming, e->truth);
     if (given)
         space.found_radius = from_file.found_radius;
-    space.dataset.reading.more_files = args->until != NULL; /* a pool */
+    space.dataset.reading.more_files = cli_text_of(args, "until") != NULL; /* a pool */
     status = cli_space_make(&e->space, given ? &space : &from_file, &want, run, err);
     mel_problem_options_clear(&from_file);
     return status == MEL_EDATA && !given ? cli_session_refuse_data(err, status, args->session) : status;
@@ -281,20 +281,16 @@ static mel_status save_report(const elicitation *e, const elicit_args *args, mel
 /* Every question that counts, with both points and its answer. */
 static mel_status write_questions(const mel_session *session, const char *path, mel_error *err)
 {
-    const size_t n = mel_layout_size(mel_session_layout(session));
     cli_out out;
     mel_status status = cli_out_open(&out, path, err);
+    if (status != MEL_OK)
+        return status;
     for (uint32_t i = 0; status == MEL_OK && i < mel_session_answers(session); i++) {
-        const mel_record record = mel_session_record(session, i);
-        json_t *line = json_object();
-        cli_put(line, "question", cli_json_count(i + 1));
-        cli_put(line, "a", cli_vector_json(n, record.a));
-        cli_put(line, "b", cli_vector_json(n, record.b));
-        cli_put(line, "answer", cli_json_text(mel_answer_name(record.answer)));
-        if (json_dumpf(line, out.stream, JSON_COMPACT | JSON_REAL_PRECISION(17)) != 0 ||
-            fputc('\n', out.stream) == EOF)
+        char *line = NULL;
+        status = mel_session_line(&line, session, i, err);
+        if (status == MEL_OK && fputs(line, out.stream) == EOF)
             status = cli_out_failed(&out, err);
-        json_decref(line);
+        free(line);
     }
     if (status == MEL_OK)
         return cli_out_commit(&out, err);
@@ -362,11 +358,12 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
 
 static const cli_group groups[] = {
     { "Space", cli_space_options, offsetof(elicit_args, space) },
-    { "Method", cli_method_options, 0 },
+    { "Method", cli_session_options[MEL_SECTION_METHOD], 0 },
     { "Who answers", cli_oracle_options, 0 },
     { "Files", cli_elicit_file_options, 0 },
-    { "With --strategy search", cli_search_options, 0 },
-    { "With --strategy search, for fair, quadratic and polynomial metrics", cli_places_options, 0 },
+    { "With --strategy search", cli_session_options[MEL_SECTION_SEARCH], 0 },
+    { "With --strategy search, for fair, quadratic and polynomial metrics",
+      cli_session_options[MEL_SECTION_PLACES], 0 },
     { "Reading files", cli_reading_options, offsetof(elicit_args, space.dataset.reading) },
     { 0 },
 };
@@ -406,7 +403,7 @@ static unsigned inputs(const void *arguments)
 {
     const elicit_args *given = arguments;
     const unsigned space = mel_problem_inputs(&given->space);
-    const unsigned pool = given->until != NULL ? MEL_OF_FILES : 0;
+    const unsigned pool = cli_text_of(given, "until") != NULL ? MEL_OF_FILES : 0;
     return space != 0 ? space | pool : given->session != NULL ? CLI_OF_SESSION | pool : 0;
 }
 

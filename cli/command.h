@@ -4,7 +4,7 @@
 #ifndef MEL_CLI_COMMAND_H
 #define MEL_CLI_COMMAND_H
 
-#include "melicit/problem.h"
+#include "melicit/elicit.h"
 
 #include <jansson.h>
 
@@ -38,6 +38,7 @@ typedef struct {
     cli_kind kind;
     bool above_low, below_high; /* ... unless these exclude them (CLI_NUMBER) */
     bool required;
+    const mel_option *session; /* an option of sessions: the field is const char *, its text or NULL */
 } cli_option;
 
 /* Options under one heading. A group may be shared by several verbs: it then fills a struct of its
@@ -98,6 +99,9 @@ const cli_command *cli_find_command(const char *name);
 
 extern const cli_command cli_elicit, cli_serve, cli_study, cli_space_verb, cli_score, cli_rank, cli_apply,
     cli_report, cli_train, cli_predict, cli_help, cli_version;
+
+/* Fills in the options of elicit that the library's table has; before anything is parsed or printed. */
+void cli_elicit_fill(void);
 
 /* options.c: parsing. --name=value and --name value, unique prefixes, "--" ends the options; a scalar
  * option given twice is refused (MEL_EINVAL), as is every value outside its range or list. */

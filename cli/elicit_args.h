@@ -6,34 +6,44 @@
 #include "session_file.h"
 #include "space_args.h"
 
+enum { CLI_MOST_SESSION_OPTIONS = 64 };
 typedef struct {
     mel_problem_options space;
-    int strategy, direction, boundary, lfpm, local, solve;
-    double tolerance, known_p11, inner_radius, timeout;
-    uint64_t max_questions, repeat_every, per_round, cycles, votes, people; /* 0: unless said otherwise */
-    const char *family, *signs, *until, *prior, *known, *known_costs;
-    mel_text_list pool; /* session files of several respondents */
-    const char *oracle, *noise, *assume;
+    const char *given[CLI_MOST_SESSION_OPTIONS]; /* by the rows of mel_option_table; NULL: not given */
+    const char *known_costs;
+    bool no_simple_questions;
+    double timeout;
+    uint64_t votes, people; /* people 0: whatever tells two classifiers apart */
+    mel_text_list pool;          /* session files of several respondents */
+    const char *oracle, *noise;
     const char *missed, *false_alarm;
     const char *session, *out, *report, *log_questions;
-    bool three_questions, first_angle_first, tournament, simple_questions, no_simple_questions, show;
-    bool diagonal_b, equal_pairs, ask_trade_off;
+    bool show;
 } elicit_args;
-extern const elicit_args cli_elicit_defaults;
-extern const cli_option cli_method_options[], cli_search_options[], cli_places_options[],
-    cli_oracle_options[], cli_elicit_file_options[];
+extern elicit_args cli_elicit_defaults;
+extern const cli_option cli_oracle_options[], cli_elicit_file_options[];
+extern cli_option cli_session_options[3][CLI_MOST_SESSION_OPTIONS]; /* by mel_option_section */
+/* The text of a session's option (the key is a row's); NULL there: not given. */
+const char **cli_given(elicit_args *args, const char *key);
+static inline const char *cli_text_of(const elicit_args *args, const char *key)
+{
+    return *cli_given((elicit_args *)args, key);
+}
 
 typedef enum { CLI_ASK, CLI_SIMULATED, CLI_COMMAND } cli_oracle_kind;
 mel_status cli_oracle_of(cli_oracle_kind *out, const char *text, mel_error *err);
 
-/* The family that is looked for: as given, else as the session's header (or NULL) says, else linear. */
-mel_status cli_family_of(mel_family *family, uint32_t *degree, const elicit_args *args, const json_t *header,
+/* Sets the family that is looked for: as given, else as the session's header (or NULL) says. */
+mel_status cli_family_of(mel_session_options *opt, const elicit_args *args, const json_t *header,
                          mel_error *err);
 
-/* The options of a session, with the memory that they lend from. */
+/* The options of a session, with what they lend from. */
 typedef struct {
     mel_session_options options;
-    cli_session_memory memory;
+    mel_session_options *stored; /* of the session file; NULL: a new session */
+    signed char *signs;
+    double *pool;
+    mel_metric *prior, *known;
 } cli_settings;
 /* What the command line says, over what an existing session (header, or NULL) was started with. */
 mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const json_t *header,

@@ -14,24 +14,7 @@
 
 /* A search asks what its procedure asks, however much that is; the active strategy needs about five
  * questions per coefficient without noise, and several times as many with it. */
-enum {
-    PERSON_QUESTIONS = 20,
-    USUAL_REPEATS = 6,
-    PROGRAM_QUESTIONS = 200,
-    SEARCH_QUESTIONS = 1000000,
-    PER_COEFFICIENT = 50
-};
-
-const elicit_args cli_elicit_defaults = {
-    .space = MEL_PROBLEM_DEFAULTS,
-    .tolerance = 0.02,
-    .known_p11 = -1.0,
-    .oracle = "ask",
-    .noise = "none",
-    .assume = "auto",
-    .repeat_every = UINT64_MAX,
-    .votes = 1,
-};
+enum { PROGRAM_QUESTIONS = 200, SEARCH_QUESTIONS = 1000000, PER_COEFFICIENT = 50 };
 
 mel_status cli_oracle_of(cli_oracle_kind *out, const char *text, mel_error *err)
 {
@@ -82,35 +65,31 @@ static mel_status refuse_family(const char *text, mel_error *err)
     return MEL_EINVAL;
 }
 
-mel_status cli_family_of(mel_family *family, uint32_t *degree, const elicit_args *args, const json_t *header,
+mel_status cli_family_of(mel_session_options *opt, const elicit_args *args, const json_t *header,
                          mel_error *err)
 {
-    *family = MEL_FAMILY_LINEAR;
-    *degree = 3;
-    if (args->family != NULL)
-        return mel_family_parse_degree(family, degree, args->family, err) == MEL_OK
-                   ? MEL_OK
-                   : refuse_family(args->family, err);
-    if (header == NULL)
-        return MEL_OK;
-    const char *name = json_string_value(json_object_get(header, "family"));
-    if (name == NULL || mel_family_parse(family, name, err) != MEL_OK)
-        return cli_fail(err, MEL_EDATA, "the session's header names no family of metrics");
-    const json_t *stored = json_object_get(json_object_get(header, "options"), "degree");
-    if (json_is_integer(stored) && json_integer_value(stored) > 0 && json_integer_value(stored) < 100)
-        *degree = (uint32_t)json_integer_value(stored);
-    return MEL_OK;
+    const char *given = cli_text_of(args, "family");
+    if (given != NULL)
+        return mel_session_options_set(opt, "family", given, err) == MEL_OK ? MEL_OK
+                                                                            : refuse_family(given, err);
+    return header != NULL ? cli_header_family(&opt->family, header, err) : MEL_OK;
 }
 
 /* --- noise -------------------------------------------------------------------------------------- */
 
-/* People err; a simulated oracle errs as it is told to; both ways the engine should know. */
+static bool is_assumed(const elicit_args *args)
+{
+    return strcmp(cli_text_of(args, "assume"), "auto") != 0;
+}
+
+/* A simulated oracle errs as it is told to, which the engine should know. */
 static mel_status assumption_of(mel_assumption *out, const elicit_args *args, cli_oracle_kind kind,
                                 mel_error *err)
 {
-    const bool given = strcmp(args->assume, "auto") != 0;
-    if (given || kind != CLI_SIMULATED)
-        return mel_assumption_parse(out, given ? args->assume : "flip", err);
+    if (is_assumed(args))
+        return mel_assumption_parse(out, cli_text_of(args, "assume"), err);
+    if (kind != CLI_SIMULATED)
+        return MEL_OK;
     mel_noise noise;
     const mel_status status = mel_noise_parse(&noise, args->noise, err);
     if (status != MEL_OK)
@@ -153,13 +132,13 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
                               const cli_run *run, mel_error *err)
 {
     mel_session_options *opt = &out->options;
-    opt->decisions = mel_decisions_usual();
-    if (strcmp(args->until, "threshold") == 0) {
+    const char *until = cli_text_of(args, "until");
+    if (strcmp(until, "threshold") == 0) {
         opt->until = MEL_UNTIL_THRESHOLD;
         return MEL_OK;
     }
-    if (strncmp(args->until, "rank:", 5) != 0 || args->until[5] == '\0')
-        return cli_fail(err, MEL_EINVAL, "--until %s: expected rank:POOL or threshold", args->until);
+    if (strncmp(until, "rank:", 5) != 0 || until[5] == '\0')
+        return cli_fail(err, MEL_EINVAL, "--until %s: expected rank:POOL or threshold", until);
     const cli_pool_about about = { .layout = *mel_problem_layout(space),
                                    .class_name = (const char *const *)space->classes.name,
                                    .label = (const char *const *)space->classes.label,
@@ -170,19 +149,29 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
     cli_pool pool = { 0 };
     mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK)
-        status = cli_pool_read(&pool, args->until + 5, &about, &reader.options, err);
+        status = cli_pool_read(&pool, until + 5, &about, &reader.options, err);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK) {
-        free(out->memory.pool);
-        out->memory.pool = cli_alloc_zero(pool.n * pool.size, sizeof *pool.value);
-        memcpy(out->memory.pool, pool.value, pool.n * pool.size * sizeof *pool.value);
+        out->pool = cli_alloc_zero(pool.n * pool.size, sizeof *pool.value);
+        memcpy(out->pool, pool.value, pool.n * pool.size * sizeof *pool.value);
         opt->until = MEL_UNTIL_RANK;
         opt->n_pool = pool.n;
-        opt->pool = out->memory.pool;
+        opt->pool = out->pool;
     }
     cli_pool_clear(&pool);
     mel_reader_clear(&reader);
+    return status;
+}
+
+/* A metric of the space's statistics. */
+static mel_status load_metric(mel_metric **out, const char *file, const mel_problem *space, cli_run *run,
+                              mel_error *err)
+{
+    const cli_about about = cli_space_about(space, run);
+    mel_status status = cli_load_metric(out, file, err);
+    if (status == MEL_OK)
+        status = cli_match_metric(out, file, mel_problem_layout(space), &about, err);
     return status;
 }
 
@@ -203,43 +192,24 @@ static mel_status parse_prior(cli_settings *out, const char *text, const mel_pro
             "about 1/sqrt(S) radians",
             text);
     char *file = cli_format("%.*s", (int)(colon - text), text);
-    mel_metric *metric = NULL;
-    mel_status status = cli_load_metric(&metric, file, err);
-    const cli_about about = cli_space_about(space, run);
-    if (status == MEL_OK)
-        status = cli_match_metric(&metric, file, mel_problem_layout(space), &about, err);
+    const mel_status status = load_metric(&out->prior, file, space, run, err);
     free(file);
-    if (status != MEL_OK) {
-        mel_metric_free(metric);
-        return status;
-    }
-    mel_metric_free(out->memory.prior);
-    out->memory.prior = metric;
-    out->options.prior = metric;
+    out->options.prior = out->prior;
     out->options.prior_strength = s;
-    return MEL_OK;
+    return status;
 }
 
 static mel_status load_known(cli_settings *out, const elicit_args *args, const mel_problem *space,
                              cli_run *run, mel_error *err)
 {
-    if (args->known != NULL && args->known_costs != NULL)
+    const char *known = cli_text_of(args, "known");
+    if (known != NULL && args->known_costs != NULL)
         return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");
-    const char *file = args->known != NULL ? args->known : args->known_costs;
-    mel_metric *metric = NULL;
-    mel_status status = cli_load_metric(&metric, file, err);
-    const cli_about about = cli_space_about(space, run);
-    if (status == MEL_OK)
-        status = cli_match_metric(&metric, file, mel_problem_layout(space), &about, err);
-    if (status != MEL_OK) {
-        mel_metric_free(metric);
-        return status;
-    }
-    mel_metric_free(out->memory.known);
-    out->memory.known = metric;
-    out->options.known = metric;
+    const mel_status status =
+        load_metric(&out->known, known != NULL ? known : args->known_costs, space, run, err);
+    out->options.known = out->known;
     out->options.known_costs_only = args->known_costs != NULL;
-    return MEL_OK;
+    return status;
 }
 
 /* --- all of them -------------------------------------------------------------------------------- */
@@ -261,54 +231,61 @@ static double coefficients(mel_family family, uint32_t degree, const mel_layout 
     return is->degree > 0 ? all - 1.0 : all;
 }
 
-static uint32_t usual_budget(const mel_session_options *opt, const mel_problem *space, bool person)
+static uint32_t usual_budget(const mel_session_options *opt, const mel_problem *space)
 {
     if (opt->strategy == MEL_STRATEGY_SEARCH)
         return SEARCH_QUESTIONS;
-    if (person)
-        return PERSON_QUESTIONS;
     const double enough = PER_COEFFICIENT * coefficients(opt->family, opt->degree, mel_problem_layout(space));
     return enough > SEARCH_QUESTIONS    ? SEARCH_QUESTIONS
            : enough > PROGRAM_QUESTIONS ? (uint32_t)enough
                                         : PROGRAM_QUESTIONS;
 }
 
+/* What suits who answers and what is asked about. */
+static mel_status set_usual(mel_session_options *opt, const elicit_args *args, const mel_problem *space,
+                            cli_oracle_kind kind, mel_error *err)
+{
+    if (kind != CLI_SIMULATED)
+        mel_session_options_for_people(opt);
+    if (kind != CLI_ASK || space->face != NULL || args->no_simple_questions)
+        opt->simple_questions = false;
+    if (kind != CLI_ASK || opt->strategy == MEL_STRATEGY_SEARCH)
+        opt->max_questions = usual_budget(opt, space);
+    return opt->strategy == MEL_STRATEGY_ACTIVE ? assumption_of(&opt->assume, args, kind, err) : MEL_OK;
+}
+
+/* Options that are read here, not by the library: they need the space, or have words of the program's own. */
+static mel_status set_own(cli_settings *out, const elicit_args *args, const mel_problem *space, cli_run *run,
+                          mel_error *err)
+{
+    const char *signs = cli_text_of(args, "signs"), *prior = cli_text_of(args, "prior");
+    mel_status status = MEL_OK;
+    if (is_assumed(args))
+        status = mel_assumption_parse(&out->options.assume, cli_text_of(args, "assume"), err);
+    if (status == MEL_OK && signs != NULL) {
+        status = parse_signs(&out->signs, signs, space, err);
+        out->options.signs = out->signs;
+    }
+    if (status == MEL_OK && cli_text_of(args, "until") != NULL)
+        status = parse_until(out, args, space, run, err);
+    if (status == MEL_OK && prior != NULL)
+        status = parse_prior(out, prior, space, run, err);
+    if (status == MEL_OK && (cli_text_of(args, "known") != NULL || args->known_costs != NULL))
+        status = load_known(out, args, space, run, err);
+    return status;
+}
+
 /* An option that was not given stays as it was. One that differs from the session's is refused when that is
  * opened. */
-static void overlay(mel_session_options *out, const elicit_args *args, const cli_run *run)
+static mel_status overlay(mel_session_options *out, const elicit_args *args, mel_error *err)
 {
-    const elicit_args *usual = &cli_elicit_defaults;
-    if (args->strategy != usual->strategy)
-        out->strategy = (mel_strategy)args->strategy;
-    if (args->direction != usual->direction)
-        out->direction = (mel_direction)args->direction;
-    if (args->boundary != usual->boundary)
-        out->boundary = (mel_boundary)args->boundary;
-    if (args->lfpm != usual->lfpm)
-        out->lfpm = (mel_lfpm)args->lfpm;
-    if (args->local != usual->local)
-        out->local = (mel_local)args->local;
-    if (args->solve != usual->solve)
-        out->join = (mel_join)args->solve;
-    if (args->inner_radius != 0.0)
-        out->inner_radius = args->inner_radius;
-    out->diagonal_b = out->diagonal_b || args->diagonal_b;
-    out->equal_pairs = out->equal_pairs || args->equal_pairs;
-    out->ask_trade_off = out->ask_trade_off || args->ask_trade_off;
-    if (args->three_questions || args->per_round != 0)
-        out->per_round = args->per_round != 0 ? (uint32_t)args->per_round : 3;
-    if (args->cycles != 0)
-        out->cycles = (uint32_t)args->cycles;
-    out->first_angle_first = out->first_angle_first || args->first_angle_first;
-    out->tournament = out->tournament || args->tournament;
-    out->simple_questions = out->simple_questions || args->simple_questions;
-    if (args->known_p11 >= 0.0)
-        out->known_p11 = args->known_p11;
-    if (args->tolerance != usual->tolerance)
-        out->tolerance = args->tolerance;
-    if (args->repeat_every != UINT64_MAX)
-        out->repeat_every = (uint32_t)args->repeat_every;
-    out->seed = run->seed;
+    size_t n;
+    const mel_option *rows = mel_option_table(&n);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        if (args->given[i] != NULL && rows[i].type <= MEL_OPTION_WORD && strcmp(rows[i].key, "until") != 0)
+            status = mel_session_options_set(out, rows[i].key, args->given[i], err);
+    return status;
 }
 
 static mel_status fill(cli_settings *out, const elicit_args *args, const json_t *header,
@@ -317,46 +294,31 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
     mel_session_options *opt = &out->options;
     cli_oracle_kind kind = CLI_ASK;
     mel_status status = cli_oracle_of(&kind, args->oracle, err);
-    if (status == MEL_OK && header != NULL)
-        status = cli_session_options(opt, &out->memory, header, args->session, space, err);
+    if (status == MEL_OK && header != NULL) {
+        status = mel_session_options_read(&out->stored, args->session, &space->domain, err);
+        if (status == MEL_OK)
+            *opt = *out->stored;
+    }
     if (status == MEL_OK)
-        status = cli_family_of(&opt->family, &opt->degree, args, header, err);
-    if (status == MEL_OK && (header == NULL || strcmp(args->assume, cli_elicit_defaults.assume) != 0))
-        status = assumption_of(&opt->assume, args, kind, err);
-    if (status == MEL_OK && args->signs != NULL) {
-        free(out->memory.signs);
-        out->memory.signs = NULL;
-        status = parse_signs(&out->memory.signs, args->signs, space, err);
+        status = cli_family_of(opt, args, header, err);
+    if (status == MEL_OK)
+        status = overlay(opt, args, err); /* the strategy decides what is usual */
+    if (status == MEL_OK && header == NULL) {
+        status = set_usual(opt, args, space, kind, err);
+        if (status == MEL_OK)
+            status = overlay(opt, args, err);
     }
-    if (status == MEL_OK && args->until != NULL)
-        status = parse_until(out, args, space, run, err);
-    if (status == MEL_OK && args->prior != NULL)
-        status = parse_prior(out, args->prior, space, run, err);
-    if (status == MEL_OK && (args->known != NULL || args->known_costs != NULL))
-        status = load_known(out, args, space, run, err);
-    if (status != MEL_OK)
-        return status;
-    if (header == NULL) {
-        opt->repeat_every = kind != CLI_SIMULATED ? USUAL_REPEATS : 0;
-        opt->simple_questions = kind == CLI_ASK && space->face == NULL && !args->no_simple_questions &&
-                                args->strategy == (int)MEL_STRATEGY_ACTIVE;
-        opt->tolerance = cli_elicit_defaults.tolerance;
-    }
-    overlay(opt, args, run);
-    if (args->max_questions != 0)
-        opt->max_questions = (uint32_t)args->max_questions;
-    else if (header == NULL)
-        opt->max_questions = usual_budget(opt, space, kind == CLI_ASK);
-    opt->signs = out->memory.signs;
-    opt->class_names = space->class_name;
-    opt->group_names = space->n_groups > 1 ? space->group_name : NULL;
-    return MEL_OK;
+    if (status == MEL_OK)
+        status = set_own(out, args, space, run, err);
+    opt->seed = run->seed;
+    cli_session_names(opt, space);
+    return status;
 }
 
 mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const json_t *header,
                              const mel_problem *space, cli_run *run, mel_error *err)
 {
-    *out = (cli_settings){ .memory = { .signs = NULL } };
+    *out = (cli_settings){ .stored = NULL };
     mel_session_options_init(&out->options);
     const mel_status status = fill(out, args, header, space, run, err);
     if (status != MEL_OK)
@@ -366,5 +328,10 @@ mel_status cli_settings_make(cli_settings *out, const elicit_args *args, const j
 
 void cli_settings_clear(cli_settings *settings)
 {
-    cli_session_memory_clear(&settings->memory);
+    mel_session_options_free(settings->stored);
+    free(settings->signs);
+    free(settings->pool);
+    mel_metric_free(settings->prior);
+    mel_metric_free(settings->known);
+    *settings = (cli_settings){ .stored = NULL };
 }

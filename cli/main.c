@@ -126,6 +126,7 @@ static int unknown_verb(int argc, char **argv)
 int main(int argc, char **argv)
 {
     cli_catch_signals();
+    cli_elicit_fill();
     if (argc < 2) {
         cli_help_overview(stderr);
         return mel_status_exit_code(MEL_EINVAL);

@@ -5,9 +5,7 @@
 #include "output.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,8 +66,21 @@ const cli_group *cli_group_at(const cli_command *command, size_t i, const void *
     return i == n ? common : NULL;
 }
 
+/* Of an option of sessions that is not a text. */
+static bool session_default(char *text, size_t size, const mel_option *row)
+{
+    if (row->type == MEL_OPTION_WORD)
+        (void)snprintf(text, size, "%s", row->words[(size_t)row->usual]);
+    else
+        (void)snprintf(text, size, "%g", row->usual);
+    const bool shown = row->usual > 0.0 && !row->varies && row->type != MEL_OPTION_FLAG;
+    return shown || row->type == MEL_OPTION_WORD;
+}
+
 bool cli_option_default(char *text, size_t size, const cli_option *option, const void *defaults)
 {
+    if (option->session != NULL && option->kind != CLI_TEXT)
+        return session_default(text, size, option->session);
     const char *field = (const char *)defaults + option->at;
     double number;
     uint64_t whole;
@@ -137,75 +148,46 @@ static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_c
     return slots;
 }
 
-/* "from 0 to below 1", "above 0", "at least 2" */
-static void describe_range(char *text, size_t size, const cli_option *o)
-{
-    const bool open_end = o->high >= 1e15;
-    if (open_end && o->above_low)
-        (void)snprintf(text, size, "above %.15g", o->low);
-    else if (open_end)
-        (void)snprintf(text, size, "%.15g or more", o->low);
-    else
-        (void)snprintf(text, size, "%s %.15g %s %.15g", o->above_low ? "above" : "from", o->low,
-                       o->below_high ? "to below" : "to", o->high);
-}
-
-static mel_status refuse_value(mel_error *err, const cli_option *o, const char *text, const char *wanted)
-{
-    char range[96];
-    describe_range(range, sizeof range, o);
-    return cli_fail(err, MEL_EINVAL, "--%s %s: expected %s %s", o->name, text, wanted, range);
-}
-
-static mel_status set_number(const slot *s, const char *text, mel_error *err)
+/* Numbers, whole numbers and choices are read by the library. */
+static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
 {
     const cli_option *o = s->option;
-    char *end;
-    const double value = strtod(text, &end);
-    /* strtod also takes blanks, hexadecimal numbers, "inf" and "nan"; none of them is wanted here. */
-    const bool number = *text != '\0' && text[strspn(text, "0123456789+-.eE")] == '\0' && *end == '\0';
-    const bool inside = value >= o->low && value <= o->high && !(o->above_low && value <= o->low) &&
-                        !(o->below_high && value >= o->high);
-    if (!number || !isfinite(value) || !inside)
-        return refuse_value(err, o, text, "a number");
-    memcpy(s->field, &value, sizeof value);
-    return MEL_OK;
-}
-
-static mel_status set_whole(const slot *s, const char *text, mel_error *err)
-{
-    const cli_option *o = s->option;
-    errno = 0;
-    const unsigned long long parsed = strtoull(text, NULL, 10);
-    const uint64_t value = parsed;
-    const bool digits = *text != '\0' && text[strspn(text, "0123456789")] == '\0';
-    if (!digits || errno != 0 || (double)value < o->low || (double)value > o->high)
-        return refuse_value(err, o, text, "a whole number");
-    memcpy(s->field, &value, sizeof value);
-    return MEL_OK;
-}
-
-static const char *choice_name(const void *user, size_t i)
-{
-    const char *const *choices = user;
-    return choices[i];
-}
-
-static mel_status set_choice(const slot *s, const char *text, mel_error *err)
-{
-    const cli_option *o = s->option;
-    char list[200] = "";
-    for (int i = 0; o->choices[i] != NULL; i++) {
-        if (strcmp(o->choices[i], text) == 0) {
-            memcpy(s->field, &i, sizeof i);
-            return MEL_OK;
-        }
-        const size_t used = strlen(list);
-        (void)snprintf(list + used, sizeof list - used, "%s%s", used != 0 ? ", " : "", o->choices[i]);
+    const mel_option row = { .type = o->kind == CLI_NUMBER  ? MEL_OPTION_NUMBER
+                                     : o->kind == CLI_WHOLE ? MEL_OPTION_WHOLE
+                                                            : MEL_OPTION_WORD,
+                             .low = o->low,
+                             .high = o->high,
+                             .above_low = o->above_low,
+                             .below_high = o->below_high,
+                             .words = o->choices };
+    mel_option_value value;
+    const mel_status status = mel_option_parse(&value, &row, text, err);
+    if (status != MEL_OK) {
+        char *place = cli_format("--%s %s", o->name, text);
+        (void)cli_fail_in(err, status, place);
+        free(place);
+        return status;
     }
-    const char *near = mel_nearest(text, choice_name, o->choices);
-    return cli_fail(err, MEL_EINVAL, "--%s %s: expected one of %s%s%s%s", o->name, text, list,
-                    near != NULL ? "; did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
+    const int choice = (int)value.whole;
+    if (o->session != NULL)
+        memcpy(s->field, &text, sizeof text);
+    else if (o->kind == CLI_NUMBER)
+        memcpy(s->field, &value.number, sizeof value.number);
+    else if (o->kind == CLI_WHOLE)
+        memcpy(s->field, &value.whole, sizeof value.whole);
+    else
+        memcpy(s->field, &choice, sizeof choice);
+    return MEL_OK;
+}
+
+static void set_flag(const slot *s)
+{
+    const bool yes = true;
+    const char *text = "true";
+    if (s->option->session != NULL)
+        memcpy(s->field, &text, sizeof text);
+    else
+        memcpy(s->field, &yes, sizeof yes);
 }
 
 static void append_to_list(const slot *s, const char *text)
@@ -221,8 +203,7 @@ static mel_status set_value(slot *s, const char *text, mel_error *err)
 {
     const cli_option *o = s->option;
     if (o->kind == CLI_FLAG) {
-        const bool yes = true;
-        memcpy(s->field, &yes, sizeof yes);
+        set_flag(s);
         s->seen = true;
         return MEL_OK;
     }
@@ -231,12 +212,8 @@ static mel_status set_value(slot *s, const char *text, mel_error *err)
     if (text == NULL || *text == '\0')
         return cli_fail(err, MEL_EINVAL, "--%s: the value is empty", o->name);
     s->seen = true;
-    if (o->kind == CLI_NUMBER)
-        return set_number(s, text, err);
-    if (o->kind == CLI_WHOLE)
-        return set_whole(s, text, err);
-    if (o->kind == CLI_CHOICE)
-        return set_choice(s, text, err);
+    if (o->kind == CLI_NUMBER || o->kind == CLI_WHOLE || o->kind == CLI_CHOICE)
+        return set_scalar(s, text, err);
     if (o->kind == CLI_LIST)
         append_to_list(s, text);
     else

@@ -8,17 +8,9 @@
 
 /* The first line of a session file, with paths as seen from the working folder; freed with json_decref. */
 mel_status cli_session_header(json_t **out, const char *path, mel_error *err);
-/* What the options of a session lend from. */
-typedef struct {
-    signed char *signs;
-    double *pool;
-    mel_metric *prior, *known;
-} cli_session_memory;
-void cli_session_memory_clear(cli_session_memory *memory);
-/* The options that a file's header was written with, and a budget for all answers in it; names are the
- * space's, the memory is for the caller to clear, on failure too. */
-mel_status cli_session_options(mel_session_options *out, cli_session_memory *memory, const json_t *header,
-                               const char *path, const mel_problem *space, mel_error *err);
+mel_status cli_header_family(mel_family *out, const json_t *header, mel_error *err);
+/* The options' names of classes and groups are the space's from now on, and its decisions the usual ones. */
+void cli_session_names(mel_session_options *opt, const mel_problem *space);
 /* Says of data that could not be read that a session file is about it; returns the status. */
 mel_status cli_session_refuse_data(mel_error *err, mel_status status, const char *path);
 /* A session file with the space that it is about, as its header says. */

@@ -192,8 +192,6 @@ mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const ch
     if (status == MEL_OK)
         status = mel_open_study_of(out, cache, study, err);
     status = mel_cache_unavailable(status, err);
-    if (status == MEL_OK) /* stored studies may name options that nothing reads */
-        mel_session_options_settle(&study->options, &(*out)->problem->domain);
     if (status == MEL_OK)
         (void)snprintf((*out)->state, sizeof(*out)->state, "%s", row.state);
     mel_study_row_clear(&row);

@@ -10,62 +10,24 @@
 
 /* --- options ------------------------------------------------------------------------------------ */
 
-static mel_status whole(uint32_t *out, const json_t *object, const char *name, double low, double high,
-                        mel_error *err)
-{
-    const json_t *value = json_object_get(object, name);
-    if (value == NULL)
-        return MEL_OK;
-    const double number = json_number_value(value);
-    if (!(number >= low && number <= high) || number != floor(number))
-        return mel_fail(err, MEL_EDATA, "elicitation.%s: expected a whole number from %.0f to %.0f", name,
-                        low, high);
-    *out = (uint32_t)number;
-    return MEL_OK;
-}
-
+/* Over what suits people, whom a search asks otherwise: the strategy comes first. */
 static mel_status read_options(mel_session_options *out, const json_t *json, mel_error *err)
 {
     mel_session_options_init(out);
-    out->tolerance = 0.02;
-    out->max_questions = 20;
-    out->repeat_every = 6;
-    out->simple_questions = true;
-    mel_status status = mel_assumption_parse(&out->assume, "flip", err);
-    if (status != MEL_OK || json == NULL)
-        return status;
-    status = mel_check_fields(json, "elicitation",
-                              "family strategy tolerance:number max_questions:number assume "
-                              "repeat_every:number simple_questions:boolean direction "
-                              "per_round:number seed:number",
-                              err);
-    uint32_t seed = 1;
-    if (status == MEL_OK)
-        status = whole(&out->max_questions, json, "max_questions", 1, MEL_MOST_QUESTIONS, err);
-    if (status == MEL_OK)
-        status = whole(&out->repeat_every, json, "repeat_every", 0, MEL_MOST_QUESTIONS, err);
-    if (status == MEL_OK)
-        status = whole(&out->per_round, json, "per_round", 2, MEL_MOST_QUESTIONS, err);
-    if (status == MEL_OK)
-        status = whole(&seed, json, "seed", 0, 1e6, err);
-    if (status == MEL_OK && mel_json_string(json, "family") != NULL)
-        status = mel_family_parse_degree(&out->family, &out->degree, mel_json_string(json, "family"), err);
-    if (status == MEL_OK && mel_json_string(json, "strategy") != NULL)
-        status = mel_strategy_parse(&out->strategy, mel_json_string(json, "strategy"), err);
-    if (status == MEL_OK && mel_json_string(json, "direction") != NULL)
-        status = mel_direction_parse(&out->direction, mel_json_string(json, "direction"), err);
-    if (status == MEL_OK && mel_json_string(json, "assume") != NULL)
-        status = mel_assumption_parse(&out->assume, mel_json_string(json, "assume"), err);
+    char *text = json != NULL ? mel_json_exact(json) : NULL;
+    if (text == NULL && json != NULL)
+        return mel_fail_memory(err, "the options of a study");
+    mel_error why = { .code = MEL_OK };
+    mel_status status = text != NULL ? mel_session_options_from_json(out, text, &why) : MEL_OK;
+    mel_session_options_for_people(out);
+    if (status == MEL_OK && text != NULL)
+        status = mel_session_options_from_json(out, text, &why);
+    mel_json_free_text(text);
     if (status != MEL_OK)
-        return status;
-    out->tolerance = mel_json_number(json, "tolerance", out->tolerance);
-    if (json_object_get(json, "simple_questions") != NULL)
-        out->simple_questions = mel_json_is_true(json, "simple_questions");
-    out->seed = seed;
-    if (out->strategy == MEL_STRATEGY_SEARCH) {
-        out->simple_questions = false;
-        out->repeat_every = 0;
-    }
+        return mel_fail(err, status == MEL_EINVAL ? MEL_EDATA : status, "elicitation.%s", why.text);
+    if (out->max_questions > MEL_MOST_QUESTIONS)
+        return mel_fail(err, MEL_EDATA, "elicitation.max_questions: a study asks at most %d questions",
+                        MEL_MOST_QUESTIONS);
     return MEL_OK;
 }
 

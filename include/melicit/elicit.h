@@ -40,26 +40,13 @@ MEL_API void mel_assumption_print(char *text, size_t n, const mel_assumption *as
 /* What to assume of a simulated respondent who errs like this; learn: its size is not known (a majority of
  * several votes errs less often). MEL_EINVAL when such answers say nothing. */
 MEL_API mel_status mel_assumption_of(mel_assumption *out, const mel_noise *noise, bool learn, mel_error *err);
-MEL_API const char *mel_strategy_name(mel_strategy strategy);
-MEL_API mel_status mel_strategy_parse(mel_strategy *out, const char *name, mel_error *err);
-MEL_API const char *mel_direction_name(mel_direction direction);
-MEL_API mel_status mel_direction_parse(mel_direction *out, const char *name, mel_error *err);
-MEL_API const char *mel_boundary_name(mel_boundary boundary);
-MEL_API mel_status mel_boundary_parse(mel_boundary *out, const char *name, mel_error *err);
-MEL_API const char *mel_local_name(mel_local local); /* "symmetric", "one-sided" */
-MEL_API mel_status mel_local_parse(mel_local *out, const char *name, mel_error *err);
-MEL_API const char *mel_join_name(mel_join join); /* "least-squares", "ratios" */
-MEL_API mel_status mel_join_parse(mel_join *out, const char *name, mel_error *err);
-MEL_API const char *mel_lfpm_name(mel_lfpm lfpm);
-MEL_API mel_status mel_lfpm_parse(mel_lfpm *out, const char *name, mel_error *err);
+MEL_API const char *mel_strategy_name(mel_strategy strategy); /* "active", "search" */
 
 /* active: a session may end early, when what it is for can no longer change: with probability 0.95 the order
  * of a pool of classifiers (pairs that differ by less than 1e-12 aside), or the best threshold of a linear
  * metric on a face. */
 typedef enum { MEL_UNTIL_TOLERANCE = 0, MEL_UNTIL_RANK = 1, MEL_UNTIL_THRESHOLD = 2 } mel_until;
-enum { MEL_MOST_POOL_NUMBERS = 20000 };              /* the pool is kept in the session's header */
-MEL_API const char *mel_until_name(mel_until until); /* "tolerance", "rank", "threshold" */
-MEL_API mel_status mel_until_parse(mel_until *out, const char *name, mel_error *err);
+enum { MEL_MOST_POOL_NUMBERS = 20000 }; /* the pool is kept in the session's header */
 /* A session does not know such decisions; it is given a table of functions that do (mel_decisions_usual of
  * melicit/rank.h, or the caller's own). */
 typedef struct mel_decisions mel_decisions;
@@ -126,6 +113,65 @@ typedef struct {
     const char *const *group_names; /* NULL: "1", "2", ... */
 } mel_session_options;
 MEL_API void mel_session_options_init(mel_session_options *opt);
+/* Then, for people who answer: 20 questions and, unless they are asked by a search, simple ones of which
+ * every sixth is repeated, and wrong answers now and then. */
+MEL_API void mel_session_options_for_people(mel_session_options *opt);
+
+/* One option: its name, values and meaning. The table of all of them gives the defaults, the checks of a new
+ * session, the header of session files, the options of `melicit elicit` with their help, and the fields of
+ * "elicitation" in study files. */
+typedef enum {
+    MEL_OPTION_NUMBER = 0,     /* double */
+    MEL_OPTION_WHOLE = 1,      /* uint32_t or uint64_t */
+    MEL_OPTION_FLAG = 2,       /* bool */
+    MEL_OPTION_WORD = 3,       /* an enum: the index of its word */
+    MEL_OPTION_FAMILY = 4,     /* text: "polynomial:3" sets the degree, too */
+    MEL_OPTION_ASSUMPTION = 5, /* text */
+    /* What is lent: */
+    MEL_OPTION_SIGNS = 6,
+    MEL_OPTION_POOL = 7,
+    MEL_OPTION_PRIOR = 8,
+    MEL_OPTION_METRIC = 9
+} mel_option_type;
+enum { MEL_ON_FACE = 1, MEL_ON_SPACE = 2, MEL_ON_BALL = 4 };
+/* When an option is in the header of a session file. */
+typedef enum { MEL_KEPT_IF_SET, MEL_KEPT_ALWAYS, MEL_KEPT_IN_FAMILY, MEL_KEPT_ON_TOP } mel_option_kept;
+/* Headings of the program's help. */
+typedef enum { MEL_SECTION_METHOD, MEL_SECTION_SEARCH, MEL_SECTION_PLACES } mel_option_section;
+typedef struct {
+    const char *key; /* in files: "per_round"; the program's option is --per-round */
+    mel_option_type type;
+    size_t at, size;  /* of its field in mel_session_options */
+    double usual;     /* the default: a number, the index of a word, 0 or 1 of a flag; NaN: not set */
+    bool varies;      /* the program's default depends on who answers */
+    double low, high; /* of numbers: the range, ends included ... */
+    bool above_low, below_high; /* ... unless these exclude them */
+    const char *const *words;   /* up to NULL */
+    /* Who reads it: bits 1 << mel_strategy, MEL_ON_* and of what families read; 0: all. Others refuse any
+     * value but the default. readers says it for people. */
+    unsigned strategies, domains, families;
+    const char *readers;
+    mel_option_kept kept;
+    mel_option_section section;
+    const char *argument; /* stands for the value in the program's help */
+    const char *help;     /* a clause without a full stop; NULL: the program has no option of this name */
+} mel_option;
+MEL_API const mel_option *mel_option_table(size_t *n);
+
+/* number: of MEL_OPTION_NUMBER; whole: of the other types up to MEL_OPTION_WORD. */
+typedef struct {
+    double number;
+    uint64_t whole;
+} mel_option_value;
+/* Reads a value of these types; of the row only type, range and words matter. MEL_EINVAL says what is
+ * expected ("expected a whole number from 2 to 4"). */
+MEL_API mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text,
+                                    mel_error *err);
+/* Sets one option from its text ("per_round", "3"), or those that a JSON object names ({"per_round": 3});
+ * MEL_EINVAL names the option. Options that are lent are set in the struct itself. */
+MEL_API mel_status mel_session_options_set(mel_session_options *opt, const char *key, const char *text,
+                                           mel_error *err);
+MEL_API mel_status mel_session_options_from_json(mel_session_options *opt, const char *text, mel_error *err);
 
 typedef struct mel_session mel_session;
 
@@ -155,12 +201,6 @@ struct mel_decisions {
     mel_status (*threshold)(double *probability, const mel_belief *now, mel_error *err);
 };
 
-/* New sessions refuse boundary, per_round, cycles, first_angle_first, tournament, lfpm and known_p11 where
- * nothing reads them; earlier versions ignored them, and wrote them into session files. This resets to their
- * defaults those that a session of this strategy and family does not read on this domain, so that such a file
- * can be opened. */
-MEL_API void mel_session_options_settle(mel_session_options *opt, const mel_domain *domain);
-
 /* A session in memory only. */
 MEL_API mel_status mel_session_new(mel_session **out, const mel_domain *domain,
                                    const mel_session_options *opt, mel_error *err);
@@ -171,6 +211,16 @@ MEL_API mel_status mel_session_open(mel_session **out, const mel_domain *domain,
                                     const mel_session_options *opt, const mel_identity *identity,
                                     const char *path, mel_error *err);
 MEL_API void mel_session_free(mel_session *session);
+/* The first line of a session file, a JSON object, for the caller to free(): it says what the session is
+ * about.
+ */
+MEL_API mel_status mel_session_header(char **out, const char *path, mel_error *err);
+/* The options that a session file was started with, and a budget for all answers in it, for mel_session_open;
+ * names of classes and groups are not in it. For the caller to free with mel_session_options_free, which
+ * takes nothing else. */
+MEL_API mel_status mel_session_options_read(mel_session_options **out, const char *path,
+                                            const mel_domain *domain, mel_error *err);
+MEL_API void mel_session_options_free(mel_session_options *opt);
 
 /* The pending question, the same one until it is told; *question stays valid until the next call.
  * MEL_OK and *done when there is none left (tolerance or budget reached). */
@@ -199,6 +249,8 @@ MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index
  * be NULL. */
 MEL_API mel_status mel_session_to_text(char **out, const mel_session *session, const mel_identity *identity,
                                        mel_error *err);
+/* Answered question i (0-based) as its line in a session file, without times, for the caller to free(). */
+MEL_API mel_status mel_session_line(char **out, const mel_session *session, uint32_t index, mel_error *err);
 /* Whether a recorded pair is the one that is asked about now, up to rounding: MEL_ECONFLICT names the first
  * number that differs. */
 MEL_API mel_status mel_question_check_pair(const mel_question *question, const double *a, const double *b,

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "elicit/engine.h"
-#include "elicit/options.h"
+#include "elicit/option_value.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,58 +58,55 @@ static json_t *prior_object(const mel_session_options *opt)
     return json_pack("{s:f, s:o}", "strength", opt->prior_strength, "metric", metric_object(opt->prior));
 }
 
-/* Those of the searches of slopes, where they are not as usual. */
-static json_t *with_places(json_t *object, const mel_session_options *opt)
+static json_t *assumption_text(const mel_assumption *assumption)
 {
-    const struct {
-        const char *key;
-        bool set;
-    } flags[] = {
-        { "diagonal_b", opt->diagonal_b },
-        { "equal_pairs", opt->equal_pairs },
-        { "ask_trade_off", opt->ask_trade_off },
-        { "known_costs_only", opt->known_costs_only },
-    };
-    if (object != NULL && opt->local != MEL_LOCAL_SYMMETRIC)
-        object = with(object, "local", json_string(mel_local_name(opt->local)));
-    if (object != NULL && opt->join != MEL_JOIN_SQUARES)
-        object = with(object, "solve", json_string(mel_join_name(opt->join)));
-    if (object != NULL && opt->inner_radius != 0.0)
-        object = with(object, "inner_radius", json_real(opt->inner_radius));
-    for (size_t i = 0; i < sizeof flags / sizeof *flags && object != NULL; i++)
-        if (flags[i].set)
-            object = with(object, flags[i].key, json_true());
-    if (object != NULL && opt->known != NULL)
-        object = with(object, "known", metric_object(opt->known));
-    return object;
+    char text[MEL_ASSUMPTION_TEXT];
+    mel_assumption_print(text, sizeof text, assumption);
+    return json_string(text);
 }
 
-/* size: numbers in a point. */
-static json_t *options_object(const mel_session_options *opt, size_t size, size_t n_signs)
+static json_t *value_of(const mel_option *row, const mel_session_options *opt, const mel_layout *layout)
 {
-    char assume[MEL_ASSUMPTION_TEXT];
-    mel_assumption_print(assume, sizeof assume, &opt->assume);
-    json_t *object =
-        json_pack("{s:f, s:I, s:s, s:s, s:I, s:b, s:s, s:I, s:I, s:b, s:b, s:s}", "tolerance", opt->tolerance,
-                  "max_questions", (json_int_t)opt->max_questions, "direction",
-                  mel_direction_name(opt->direction), "assume", assume, "repeat_every",
-                  (json_int_t)opt->repeat_every, "simple_questions", opt->simple_questions ? 1 : 0,
-                  "boundary", mel_boundary_name(opt->boundary), "per_round", (json_int_t)opt->per_round,
-                  "cycles", (json_int_t)opt->cycles, "first_angle_first", opt->first_angle_first ? 1 : 0,
-                  "tournament", opt->tournament ? 1 : 0, "lfpm", mel_lfpm_name(opt->lfpm));
-    if (object != NULL && mel_family_about(opt->family)->degree == 0)
-        object = with(object, "degree", json_integer((json_int_t)opt->degree));
-    if (object != NULL && opt->signs != NULL)
-        object = with(object, "signs", signs_array(n_signs, opt->signs));
-    if (object != NULL && isfinite(opt->known_p11))
-        object = with(object, "known_p11", json_real(opt->known_p11));
-    if (object != NULL && opt->until != MEL_UNTIL_TOLERANCE)
-        object = with(object, "until", json_string(mel_until_name(opt->until)));
-    if (object != NULL && opt->until == MEL_UNTIL_RANK)
-        object = with(object, "pool", mel_json_matrix(opt->n_pool, size, opt->pool));
-    if (object != NULL && opt->prior != NULL)
-        object = with(object, "prior", prior_object(opt));
-    return with_places(object, opt);
+    switch (row->type) {
+    case MEL_OPTION_ASSUMPTION:
+        return assumption_text(&opt->assume);
+    case MEL_OPTION_SIGNS:
+        return signs_array(mel_sign_count(layout), opt->signs);
+    case MEL_OPTION_POOL:
+        return mel_json_matrix(opt->n_pool, mel_layout_size(layout), opt->pool);
+    case MEL_OPTION_PRIOR:
+        return prior_object(opt);
+    case MEL_OPTION_METRIC:
+        return metric_object(opt->known);
+    default:
+        return mel_option_to_json(row, mel_option_get(opt, row));
+    }
+}
+
+static bool is_kept(const mel_option *row, const mel_session_options *opt)
+{
+    switch (row->kept) {
+    case MEL_KEPT_ALWAYS:
+        return true;
+    case MEL_KEPT_IN_FAMILY:
+        return mel_option_in_family(row, opt->family);
+    case MEL_KEPT_IF_SET:
+        return mel_option_is_set(opt, row);
+    case MEL_KEPT_ON_TOP:
+        break;
+    }
+    return false;
+}
+
+static json_t *options_object(const mel_session_options *opt, const mel_layout *layout)
+{
+    size_t n;
+    const mel_option *rows = mel_option_table(&n);
+    json_t *object = json_object();
+    for (size_t i = 0; i < n && object != NULL; i++)
+        if (is_kept(&rows[i], opt))
+            object = with(object, rows[i].key, value_of(&rows[i], opt, layout));
+    return object;
 }
 
 static json_t *layout_object(const mel_layout *layout)
@@ -141,12 +138,11 @@ mel_status mel_header_make(json_t **out, const mel_session_options *opt, const m
         &space, identity != NULL && identity->space_json != NULL ? identity->space_json : "{}", err);
     if (status != MEL_OK)
         return status;
-    const size_t n_signs = layout != NULL ? mel_sign_count(layout) : 0;
-    const size_t size = mel_layout_size(layout != NULL ? layout : &mel_binary_layout);
-    json_t *header = json_pack(
-        "{s:s, s:i, s:o, s:s, s:s, s:o, s:I, s:s}", "format", "melicit-session", "version", 1, "space", space,
-        "family", mel_family_name(opt->family), "strategy", mel_strategy_name(opt->strategy), "options",
-        options_object(opt, size, n_signs), "seed", (json_int_t)opt->seed, "data", digest);
+    json_t *header = json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:I, s:s}", "format", "melicit-session",
+                               "version", 1, "space", space, "family", mel_family_name(opt->family),
+                               "strategy", mel_strategy_name(opt->strategy), "options",
+                               options_object(opt, layout != NULL ? layout : &mel_binary_layout), "seed",
+                               (json_int_t)opt->seed, "data", digest);
     if (header != NULL && layout != NULL)
         header = with(header, "layout", layout_object(layout));
     *out = header;
@@ -215,26 +211,7 @@ static mel_status compare(const json_t *stored, const json_t *now, const char *p
     return MEL_OK;
 }
 
-/* Options that did not exist when the file was written have their defaults, which do what was done then. So
- * have those that such a session does not read: once they were kept in the header as given.
- * "three_questions" is what "per_round": 3 was called. */
-static mel_status bring_up_to_date(json_t *options, const char *const *unread, mel_error *err)
-{
-    for (size_t i = 0; unread[i] != NULL; i++)
-        (void)json_object_del(options, unread[i]);
-    const bool three = json_is_true(json_object_get(options, "three_questions"));
-    (void)json_object_del(options, "three_questions");
-    mel_session_options otherwise;
-    mel_session_options_init(&otherwise);
-    otherwise.per_round = three ? 3 : otherwise.per_round;
-    json_t *defaults = options_object(&otherwise, 0, 0);
-    const bool filled = defaults != NULL && json_object_update_missing(options, defaults) == 0;
-    json_decref(defaults);
-    return filled ? MEL_OK : mel_fail_memory(err, "the session's header");
-}
-
-mel_status mel_header_check(json_t *stored, const json_t *now, const char *const *unread, const char *path,
-                            mel_error *err)
+mel_status mel_header_check_format(const json_t *stored, const char *path, mel_error *err)
 {
     const char *format = json_string_value(json_object_get(stored, "format"));
     if (format == NULL || strcmp(format, "melicit-session") != 0)
@@ -244,7 +221,111 @@ mel_status mel_header_check(json_t *stored, const json_t *now, const char *const
     if (!json_is_integer(version) || json_integer_value(version) != 1)
         return mel_fail(err, MEL_EDATA,
                         "%s, line 1: session files of version 1 are understood, not of this one", path);
-    json_t *options = json_object_get(stored, "options");
-    const mel_status status = json_is_object(options) ? bring_up_to_date(options, unread, err) : MEL_OK;
+    return MEL_OK;
+}
+
+mel_status mel_header_check(const json_t *stored, const json_t *now, const char *path, mel_error *err)
+{
+    const mel_status status = mel_header_check_format(stored, path, err);
     return status == MEL_OK ? compare(stored, now, path, "", err) : status;
+}
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+/* [-1, 0, 1, ...] */
+static mel_status read_signs(mel_kept_options *out, const json_t *array, const mel_layout *layout,
+                             mel_error *err)
+{
+    const size_t n = mel_sign_count(layout);
+    if (json_array_size(array) != n)
+        return mel_fail(err, MEL_EDATA, "expected a list of %zu signs", n);
+    out->signs = mel_alloc_zero(n, sizeof *out->signs);
+    if (out->signs == NULL)
+        return mel_fail_memory(err, "the signs");
+    for (size_t i = 0; i < n; i++) {
+        const json_int_t sign = json_integer_value(json_array_get(array, i));
+        out->signs[i] = (signed char)((sign > 0) - (sign < 0));
+    }
+    out->values.signs = out->signs;
+    return MEL_OK;
+}
+
+/* [[..], ..]: the classifiers whose order the session is about. */
+static mel_status read_pool(mel_kept_options *out, const json_t *rows, const mel_layout *layout,
+                            mel_error *err)
+{
+    const size_t n = json_array_size(rows), size = mel_layout_size(layout);
+    out->pool = mel_alloc_zero(n, size * sizeof *out->pool);
+    if (out->pool == NULL)
+        return mel_fail_memory(err, "the pool");
+    for (size_t i = 0; i < n * size; i++) {
+        const json_t *row = json_array_get(rows, i / size), *value = json_array_get(row, i % size);
+        if (json_array_size(row) != size || !json_is_number(value))
+            return mel_fail(err, MEL_EDATA, "[%zu] is not %zu numbers", i / size, size);
+        out->pool[i] = json_number_value(value);
+    }
+    out->values.pool = out->pool;
+    out->values.n_pool = n;
+    return MEL_OK;
+}
+
+static mel_status read_metric(mel_metric **out, const json_t *object, mel_error *err)
+{
+    char *text = mel_json_text(object, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    if (text == NULL)
+        return mel_fail(err, object != NULL ? MEL_ENOMEM : MEL_EDATA, "there is no metric");
+    const mel_status status = mel_metric_load_memory(out, text, strlen(text), "the metric", err);
+    mel_json_free_text(text);
+    return status;
+}
+
+static mel_status read_value(mel_kept_options *out, const mel_option *row, const json_t *value,
+                             const mel_layout *layout, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    switch (row->type) {
+    case MEL_OPTION_FAMILY:
+        return mel_family_parse(&out->values.family, json_is_string(value) ? json_string_value(value) : "",
+                                err);
+    case MEL_OPTION_SIGNS:
+        return read_signs(out, value, layout, err);
+    case MEL_OPTION_POOL:
+        return read_pool(out, value, layout, err);
+    case MEL_OPTION_PRIOR:
+        status = read_metric(&out->prior, json_object_get(value, "metric"), err);
+        out->values.prior = out->prior;
+        out->values.prior_strength = json_number_value(json_object_get(value, "strength"));
+        return status;
+    case MEL_OPTION_METRIC:
+        status = read_metric(&out->known, value, err);
+        out->values.known = out->known;
+        return status;
+    default:
+        return mel_option_from_json(&out->values, row, value, err);
+    }
+}
+
+/* What no session can be made with is no header. */
+static mel_status refuse_value(const char *key, mel_status status, mel_error *err)
+{
+    const mel_status code = status == MEL_EINVAL ? MEL_EDATA : status;
+    if (err != NULL)
+        err->code = code;
+    return mel_fail_in(err, code, "line 1: %s", key);
+}
+
+mel_status mel_header_options(mel_kept_options *out, const json_t *header, const mel_layout *layout,
+                              mel_error *err)
+{
+    size_t n;
+    const mel_option *rows = mel_option_table(&n);
+    mel_session_options_init(&out->values);
+    for (size_t i = 0; i < n; i++) {
+        const json_t *from = rows[i].kept == MEL_KEPT_ON_TOP ? header : json_object_get(header, "options");
+        const json_t *value = json_object_get(from, rows[i].key);
+        const mel_status status = value != NULL ? read_value(out, &rows[i], value, layout, err) : MEL_OK;
+        if (status != MEL_OK)
+            return refuse_value(rows[i].key, status, err);
+    }
+    return MEL_OK;
 }

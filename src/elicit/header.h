@@ -2,20 +2,20 @@
 #ifndef MEL_ELICIT_HEADER_H
 #define MEL_ELICIT_HEADER_H
 
-#include "base/internal.h"
-#include "melicit/elicit.h"
+#include "elicit/options.h"
 
 #include <jansson.h>
 
 /* layout: of the points; NULL for a planar face, where it is always the same. identity may be NULL. */
 mel_status mel_header_make(json_t **out, const mel_session_options *opt, const mel_layout *layout,
                            const mel_identity *identity, mel_error *err);
-/* Whether a session with the stored header can go on with this one: MEL_EDATA when it is no header,
- * MEL_ECONFLICT, with the field, when they differ in what decides the questions. Options that stored
- * does not name have their default values, names of earlier versions are understood, and options that such a
- * session does not read (unread, up to NULL) may have been anything: stored is brought up to date. path is
- * for the sentence. */
-mel_status mel_header_check(json_t *stored, const json_t *now, const char *const *unread, const char *path,
-                            mel_error *err);
+/* MEL_EDATA when stored is no header; path is for the sentence. */
+mel_status mel_header_check_format(const json_t *stored, const char *path, mel_error *err);
+/* The same, and MEL_ECONFLICT, with the field, when they differ in what decides the questions. */
+mel_status mel_header_check(const json_t *stored, const json_t *now, const char *path, mel_error *err);
+/* The options that the header was made from; those that it does not name have their defaults. layout: of the
+ * points. On failure, too, out, which was empty, is for mel_options_drop. */
+mel_status mel_header_options(mel_kept_options *out, const json_t *header, const mel_layout *layout,
+                              mel_error *err);
 
 #endif

@@ -164,7 +164,6 @@ static mel_status read_points(mel_log_line *line, size_t size, double *room, con
 typedef struct {
     mel_log *log;
     const json_t *header;
-    const char *const *unread;
     size_t size;
     double *room; /* two points of that size */
     mel_log_reader reader;
@@ -174,7 +173,7 @@ typedef struct {
 static mel_status read_object(const reading *r, size_t number, json_t *object, mel_error *err)
 {
     if (number == 1)
-        return mel_header_check(object, r->header, r->unread, r->log->path, err);
+        return mel_header_check(object, r->header, r->log->path, err);
     mel_log_line line;
     if (!read_answer(&line, object))
         return mel_fail(err, MEL_EDATA, "%s, line %zu: neither an answer nor an undo", r->log->path, number);
@@ -305,9 +304,8 @@ static mel_status read_all(reading *r, mel_error *err)
     return status;
 }
 
-mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header,
-                        const char *const *unread, size_t size, mel_log_reader reader, void *user,
-                        mel_error *err)
+mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header, size_t size,
+                        mel_log_reader reader, void *user, mel_error *err)
 {
     *out = NULL;
     mel_log *log = mel_alloc_zero(1, sizeof *log);
@@ -316,9 +314,7 @@ mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const j
     log->fd = -1;
     log->read_only = read_only;
     log->path = mel_strdup(path);
-    reading r = {
-        .log = log, .header = header, .unread = unread, .size = size, .reader = reader, .user = user
-    };
+    reading r = { .log = log, .header = header, .size = size, .reader = reader, .user = user };
     const mel_status status =
         log->path != NULL ? read_all(&r, err) : mel_fail_memory(err, "the session file");
     if (status != MEL_OK) {
@@ -327,6 +323,54 @@ mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const j
     }
     *out = log;
     return MEL_OK;
+}
+
+/* Answers that stand: whole lines after the header, without those taken back. */
+static uint32_t count_answers(const char *text, size_t n)
+{
+    static const char undo[] = "{\"undo\"";
+    uint32_t answers = 0;
+    const char *end = text + n, *newline = memchr(text, '\n', n);
+    for (const char *line = newline; line != NULL; line = newline) {
+        line++;
+        newline = memchr(line, '\n', (size_t)(end - line));
+        const bool back = (size_t)(end - line) >= sizeof undo - 1 && memcmp(line, undo, sizeof undo - 1) == 0;
+        if (newline != NULL)
+            answers = !back ? answers + 1 : answers > 0 ? answers - 1 : 0;
+    }
+    return answers;
+}
+
+static mel_status peek(json_t **header, uint32_t *answers, mel_log *log, mel_error *err)
+{
+    char *text = NULL;
+    size_t n = 0;
+    mel_status status = open_file(log, err);
+    if (status == MEL_OK)
+        status = read_file(&text, &n, log, err);
+    if (status != MEL_OK)
+        return status;
+    const char *newline = memchr(text, '\n', n);
+    status = mel_json_parse(header, text, newline != NULL ? (size_t)(newline - text) : n, err);
+    if (status == MEL_OK || status == MEL_EDATA)
+        status = mel_header_check_format(*header, log->path, err);
+    *answers = count_answers(text, n);
+    free(text);
+    return status;
+}
+
+mel_status mel_log_peek(json_t **header, uint32_t *answers, const char *path, mel_error *err)
+{
+    mel_log log = { .fd = -1, .read_only = true, .path = (char *)path };
+    *header = NULL;
+    const mel_status status = peek(header, answers, &log, err);
+    if (log.fd >= 0)
+        close(log.fd);
+    if (status != MEL_OK) {
+        json_decref(*header);
+        *header = NULL;
+    }
+    return status;
 }
 
 /* --- writing ------------------------------------------------------------------------------------ */

@@ -25,10 +25,11 @@ typedef mel_status (*mel_log_reader)(void *user, const mel_log_line *line, mel_e
 
 /* Creates the file with this header, or compares the existing header with it and reads the lines.
  * Locked against other processes while open; read_only: no lock, and the file stays as it is. header is
- * lent; unread: as in mel_header_check; size is that of every point: others are refused (MEL_EDATA). */
-mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header,
-                        const char *const *unread, size_t size, mel_log_reader reader, void *user,
-                        mel_error *err);
+ * lent; size is that of every point: others are refused (MEL_EDATA). */
+mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header, size_t size,
+                        mel_log_reader reader, void *user, mel_error *err);
+/* The header of a file, for the caller to release, and how many answers stand in it; nothing is locked. */
+mel_status mel_log_peek(json_t **header, uint32_t *answers, const char *path, mel_error *err);
 mel_status mel_log_append(mel_log *log, const mel_log_line *line, mel_error *err);
 /* The object that a line is; when: the time of an answer as text, or NULL. NULL without memory. */
 json_t *mel_log_line_json(const mel_log_line *line, const char *when);

@@ -8,11 +8,8 @@
 /* MEL_EINVAL with a sentence for values out of range and for families that the domain is not for. */
 mel_status mel_options_check(const mel_session_options *opt, const mel_domain *domain, mel_error *err);
 
-/* Names in a session's header of the search options that a session with these options does not read, with
- * NULL after the last. */
-enum { MEL_MOST_UNREAD = 9 };
-void mel_options_unread(const char *keys[MEL_MOST_UNREAD], const mel_session_options *opt,
-                        const mel_domain *domain);
+/* Whether the family is one of those that read the option. */
+bool mel_option_in_family(const mel_option *row, mel_family family);
 
 /* Of the domain's points; the domain has exactly one of its members. */
 const mel_layout *mel_domain_layout(const mel_domain *domain);

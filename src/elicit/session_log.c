@@ -81,11 +81,9 @@ mel_status mel_session_open(mel_session **out, const mel_domain *domain, const m
     if (status != MEL_OK)
         return status;
     json_t *header = NULL;
-    const char *unread[MEL_MOST_UNREAD];
-    mel_options_unread(unread, opt, domain);
     status = mel_header_make(&header, opt, domain->face != NULL ? NULL : &session->layout, identity, err);
     if (status == MEL_OK)
-        status = mel_log_open(&session->log, path, identity != NULL && identity->read_only, header, unread,
+        status = mel_log_open(&session->log, path, identity != NULL && identity->read_only, header,
                               session->size, replay_line, session, err);
     json_decref(header);
     if (status != MEL_OK) {
@@ -101,6 +99,8 @@ bool mel_session_repaired(const mel_session *session)
     return session->log != NULL && mel_log_repaired(session->log);
 }
 
+/* --- a session as the text of a file ------------------------------------------------------------ */
+
 /* Takes the object over; without memory the buffer fails. */
 static void add_line(mel_buffer *text, json_t *object)
 {
@@ -111,6 +111,24 @@ static void add_line(mel_buffer *text, json_t *object)
     else
         text->status = MEL_ENOMEM;
     mel_json_free_text(line);
+}
+
+static json_t *line_of(const mel_session *session, uint32_t index, bool timed)
+{
+    const mel_record record = mel_session_record(session, index);
+    const mel_log_line line = { .question = index + 1,
+                                .answer = record.answer,
+                                .seconds = timed ? record.seconds : (double)NAN,
+                                .size = session->size,
+                                .a = record.a,
+                                .b = record.b };
+    return mel_log_line_json(&line, NULL);
+}
+
+static mel_status take_text(char **out, mel_buffer *text, mel_error *err)
+{
+    *out = mel_buffer_take(text);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the session's file");
 }
 
 mel_status mel_session_to_text(char **out, const mel_session *session, const mel_identity *identity,
@@ -126,16 +144,56 @@ mel_status mel_session_to_text(char **out, const mel_session *session, const mel
     mel_buffer text;
     mel_buffer_init(&text, MOST_TEXT);
     add_line(&text, header);
-    for (uint32_t i = 0; i < mel_session_answers(session); i++) {
-        const mel_record record = mel_session_record(session, i);
-        const mel_log_line line = { .question = i + 1,
-                                    .answer = record.answer,
-                                    .seconds = record.seconds,
-                                    .size = session->size,
-                                    .a = record.a,
-                                    .b = record.b };
-        add_line(&text, mel_log_line_json(&line, NULL));
+    for (uint32_t i = 0; i < mel_session_answers(session); i++)
+        add_line(&text, line_of(session, i, true));
+    return take_text(out, &text, err);
+}
+
+mel_status mel_session_line(char **out, const mel_session *session, uint32_t index, mel_error *err)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    add_line(&text, line_of(session, index, false));
+    return take_text(out, &text, err);
+}
+
+/* --- what a file says --------------------------------------------------------------------------- */
+
+mel_status mel_session_header(char **out, const char *path, mel_error *err)
+{
+    json_t *header = NULL;
+    uint32_t answers = 0;
+    *out = NULL;
+    const mel_status status = mel_log_peek(&header, &answers, path, err);
+    if (status != MEL_OK)
+        return status;
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    add_line(&text, header);
+    return take_text(out, &text, err);
+}
+
+mel_status mel_session_options_read(mel_session_options **out, const char *path, const mel_domain *domain,
+                                    mel_error *err)
+{
+    json_t *header = NULL;
+    uint32_t answers = 0;
+    *out = NULL;
+    mel_status status = mel_log_peek(&header, &answers, path, err);
+    if (status != MEL_OK)
+        return status;
+    mel_kept_options *kept = mel_alloc_zero(1, sizeof *kept);
+    if (kept == NULL)
+        status = mel_fail_memory(err, "the session's options");
+    else
+        status = mel_header_options(kept, header, mel_domain_layout(domain), err);
+    json_decref(header);
+    if (status != MEL_OK) {
+        mel_session_options_free(kept != NULL ? &kept->values : NULL);
+        return status == MEL_ENOMEM ? status : mel_fail_in(err, status, "%s", path);
     }
-    *out = mel_buffer_take(&text);
-    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the session's file");
+    if (kept->values.max_questions < answers) /* the budget was raised later on */
+        kept->values.max_questions = answers;
+    *out = &kept->values;
+    return MEL_OK;
 }

@@ -50,28 +50,6 @@ def test_json_result(melicit, truth, space):
     assert metric["elicited"]["questions"] == 7 and metric["elicited"]["strategy"] == "active"
 
 
-@pytest.mark.parametrize("words, stale", [
-    ((), {"boundary": "plug-in", "cycles": 5, "tournament": True, "lfpm": "grid", "known_p11": 0.5}),
-    ((), {"per_round": None, "three_questions": True}),
-    (("--strategy", "search"), {"cycles": 5, "first_angle_first": True, "tournament": True, "known_p11": 0.5}),
-])
-def test_files_with_options_that_were_ignored(melicit, truth, words, stale):
-    """Earlier versions wrote options into the header that no such session reads; new ones refuse them."""
-    melicit("elicit", *POPULATION, *truth, *words, "--session", "s.jsonl", "--json").done()
-    header, *answers = (melicit.folder / "s.jsonl").read_text().splitlines()
-    header = json.loads(header)
-    whole = len(answers)
-    header["options"].update(stale)
-    header["options"] = {key: value for key, value in header["options"].items() if value is not None}
-    melicit.write("old.jsonl", "\n".join([json.dumps(header)] + answers[:3]) + "\n")
-    melicit("report", "--session", "old.jsonl", "--out", "r.html").done()
-    melicit.write("pool.csv", "name,tp,tn\nx,0.33,0.35\ny,0.30,0.42\n")
-    if not words:
-        melicit("rank", "--session", "old.jsonl", "--pool", "pool.csv").done()
-    assert melicit("elicit", "--session", "old.jsonl", *truth, "--json").done().json["questions"] == whole
-    melicit("elicit", "--session", "old.jsonl", *truth, "--cycles", 5).refused(2, "cycles is for a search on a ball")
-
-
 def test_names_of_mistakes(melicit, truth):
     """Plurals are given, or built without guessing: cases of what was named."""
     defaulted = ("--population", "logistic:a=5,b=0", "--classes", "paid,defaulted")
@@ -160,7 +138,7 @@ def test_search_at_an_end(melicit):
 def test_search_counts(melicit, truth):
     for tolerance in (0.1, 0.02):
         rounds = math.ceil(math.log2(math.pi / 2 / tolerance))
-        for words, questions in (((), 4 * rounds), (("--three-questions",), 3 * rounds),
+        for words, questions in (((), 4 * rounds), (("--per-round", 3), 3 * rounds),
                                  (("--direction", "unknown"), 4 * rounds + 1)):
             got = melicit("elicit", *POPULATION, *truth, "--strategy", "search", "--tolerance", tolerance, *words, "--json")
             assert got.done().json["questions"] == questions

@@ -37,7 +37,6 @@ def test_search_question_counts(melicit):
     assert melicit(*words).done().json["questions"] == 56
     assert melicit(*words, "--per-round", 2).done().json["questions"] == 28
     assert melicit(*words, "--per-round", 3).done().json["questions"] == 42
-    assert melicit(*words, "--three-questions").done().json["questions"] == 42
     assert melicit(*words, "--tournament").done().json["questions"] == 58
 
 

@@ -152,15 +152,6 @@ static void test_log(void **state)
     j.opt.max_questions = 2; /* every answer is synced */
     test_each_allocation("session with a file of vectors", elicit, &j);
     test_each_allocation("resumed session of vectors", resume, &j);
-    /* As an earlier version wrote it. */
-    static const char old[] =
-        "{\"format\":\"melicit-session\",\"version\":1,\"space\":{\"population\":\"logistic:a=5,b=0\"},"
-        "\"family\":\"linear\",\"strategy\":\"active\",\"options\":{\"tolerance\":0.02,\"max_questions\":6,"
-        "\"direction\":\"increasing\",\"assume\":\"none\",\"repeat_every\":0,\"boundary\":\"hull\","
-        "\"three_questions\":false,\"lfpm\":\"closed\"},\"seed\":1,\"data\":\"none\"}\n";
-    j = make_job(MEL_FAMILY_LINEAR, MEL_STRATEGY_ACTIVE);
-    j.path = test_file("alloc_old.jsonl", old, sizeof old - 1);
-    test_each_allocation("resumed session of an earlier version", resume, &j);
 }
 
 /* A session with a purpose and a prior, its draws, and two of them together. */

@@ -22,7 +22,7 @@ static void check(const char *what, const mel_domain *domain, mel_family family,
     mel_summary summary;
     double low = NAN, high = NAN;
     mel_metric *found = find(&summary, domain, family, direction, truth);
-    print_message("  %s, %s: %s\n", what, mel_direction_name(direction), at_end ? "at an end" : "inside");
+    print_message("  %s, direction %d: %s\n", what, (int)direction, at_end ? "at an end" : "inside");
     assert_int_equal(summary.end, at_end ? MEL_END_RANGE : MEL_END_TOLERANCE);
     assert_int_equal(summary.finding, at_end ? MEL_FINDING_AT_END : MEL_FINDING_NONE);
     assert_true(isfinite(summary.radius) == !at_end);

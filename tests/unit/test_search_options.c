@@ -95,31 +95,56 @@ static void test_refusals(void **state)
         setting set;
         const char *sentence;
     } rows[] = {
-        { MEL_FAMILY_QUADRATIC, false, { .local = (mel_local)2 }, "none of its choices" },
-        { MEL_FAMILY_QUADRATIC, false, { .join = (mel_join)2 }, "none of its choices" },
+        { MEL_FAMILY_QUADRATIC,
+          false,
+          { .local = (mel_local)2 },
+          "local 2: expected one of symmetric, one-sided" },
+        { MEL_FAMILY_QUADRATIC,
+          false,
+          { .join = (mel_join)2 },
+          "solve 2: expected one of least-squares, ratios" },
         { MEL_FAMILY_QUADRATIC,
           true,
           { .local = MEL_LOCAL_ONE_SIDED },
-          "not the active strategy for quadratic" },
-        { MEL_FAMILY_LINEAR, false, { .local = MEL_LOCAL_ONE_SIDED }, "not that for linear metrics" },
-        { MEL_FAMILY_LINEAR, false, { .join = MEL_JOIN_RATIOS }, "solving by ratios" },
-        { MEL_FAMILY_POLYNOMIAL, false, { .join = MEL_JOIN_RATIOS }, "not that for polynomial metrics" },
-        { MEL_FAMILY_LINEAR, false, { .inner = 0.1 }, "an inner radius" },
-        { MEL_FAMILY_FAIR_LINEAR, false, { .inner = 0.1 }, "an inner radius" },
+          "local one-sided is for a search for quadratic, polynomial and fair metrics; here the active "
+          "strategy" },
+        { MEL_FAMILY_LINEAR,
+          false,
+          { .local = MEL_LOCAL_ONE_SIDED },
+          "here a search looks for linear metrics" },
+        { MEL_FAMILY_LINEAR,
+          false,
+          { .join = MEL_JOIN_RATIOS },
+          "solve ratios is for a search for quadratic and fair metrics" },
+        { MEL_FAMILY_POLYNOMIAL,
+          false,
+          { .join = MEL_JOIN_RATIOS },
+          "here a search looks for polynomial metrics" },
+        { MEL_FAMILY_LINEAR, false, { .inner = 0.1 }, "inner-radius is for a search" },
+        { MEL_FAMILY_FAIR_LINEAR, false, { .inner = 0.1 }, "inner-radius is for a search" },
         { MEL_FAMILY_QUADRATIC, false, { .inner = 0.2 }, "0.2 leaves no room in a ball of radius 0.2" },
-        { MEL_FAMILY_QUADRATIC, false, { .inner = -0.1 }, "a number above 0" },
+        { MEL_FAMILY_QUADRATIC,
+          false,
+          { .inner = -0.1 },
+          "inner-radius -0.1: expected a number from 0 to 1" },
         { MEL_FAMILY_QUADRATIC, false, { .inner = 1e-9 }, "rounding would answer" },
         { MEL_FAMILY_POLYNOMIAL, false, { .inner = 1e-300 }, "rounding would answer" },
         { MEL_FAMILY_QUADRATIC, false, { .tolerance = 1e-8 }, "below 1e-07 rounding would decide" },
         { MEL_FAMILY_FAIR_LINEAR, false, { .tolerance = 1e-300 }, "rounding would decide" },
-        { MEL_FAMILY_QUADRATIC, false, { .inner = NAN }, "a number above 0" },
-        { MEL_FAMILY_QUADRATIC, false, { .inner = INFINITY }, "a number above 0" },
-        { MEL_FAMILY_POLYNOMIAL, false, { .diagonal = true }, "a diagonal B" },
-        { MEL_FAMILY_QUADRATIC, true, { .diagonal = true }, "a diagonal B" },
-        { MEL_FAMILY_QUADRATIC, false, { .equal = true }, "equal weights of all pairs" },
-        { MEL_FAMILY_QUADRATIC, false, { .ask = true }, "asking for the trade-off" },
-        { MEL_FAMILY_QUADRATIC, false, { .known = made.quadratic }, "a known metric" },
-        { MEL_FAMILY_FAIR_LINEAR, true, { .known = made.fair }, "a known metric" },
+        { MEL_FAMILY_QUADRATIC, false, { .inner = NAN }, "inner-radius nan: expected a number from 0 to 1" },
+        { MEL_FAMILY_QUADRATIC,
+          false,
+          { .inner = INFINITY },
+          "inner-radius inf: expected a number from 0 to 1" },
+        { MEL_FAMILY_POLYNOMIAL, false, { .diagonal = true }, "diagonal-b is for a search" },
+        { MEL_FAMILY_QUADRATIC, true, { .diagonal = true }, "diagonal-b is for a search" },
+        { MEL_FAMILY_QUADRATIC, false, { .equal = true }, "equal-pairs is for a search for fair metrics" },
+        { MEL_FAMILY_QUADRATIC, false, { .ask = true }, "ask-trade-off is for a search for fair metrics" },
+        { MEL_FAMILY_QUADRATIC,
+          false,
+          { .known = made.quadratic },
+          "known is for a search for fair metrics" },
+        { MEL_FAMILY_FAIR_LINEAR, true, { .known = made.fair }, "known is for a search for fair metrics" },
         { MEL_FAMILY_FAIR_LINEAR, false, { .known = made.quadratic }, "is a quadratic metric" },
         { MEL_FAMILY_FAIR_LINEAR, false, { .costs_only = true }, "known costs without a metric" },
     };
@@ -203,83 +228,12 @@ static void test_header(void **state)
     }
 }
 
-static void test_names(void **state)
+static void test_findings(void **state)
 {
     (void)state;
-    mel_local local = MEL_LOCAL_SYMMETRIC;
-    mel_join join = MEL_JOIN_SQUARES;
-    mel_error err;
-    for (int i = 0; i < 2; i++) {
-        assert_ok(mel_local_parse(&local, mel_local_name((mel_local)i), &err), &err);
-        assert_ok(mel_join_parse(&join, mel_join_name((mel_join)i), &err), &err);
-        assert_int_equal(local, i);
-        assert_int_equal(join, i);
-    }
-    assert_int_equal(mel_local_parse(&local, "sideways", &err), MEL_EINVAL);
-    assert_int_equal(mel_join_parse(&join, "guess", &err), MEL_EINVAL);
     for (int i = MEL_FINDING_NONE; i <= MEL_FINDING_FLAT_CENTRE; i++) {
         assert_true(strlen(mel_finding_name((mel_finding)i)) > 3);
         assert_int_equal(strlen(mel_finding_text((mel_finding)i)) > 40, i != MEL_FINDING_NONE);
-    }
-}
-
-/* A header of an earlier version, which kept any of these options wherever they were given. */
-static const char *old_file(size_t number, const mel_session_options *opt, const mel_domain *domain,
-                            bool three)
-{
-    char name[32], p11[48] = "", rounds[48], layout[160] = "", text[1024];
-    const mel_layout *l = domain->ball != NULL    ? mel_ball_layout(domain->ball)
-                          : domain->space != NULL ? mel_space_layout(domain->space)
-                                                  : NULL;
-    (void)snprintf(name, sizeof name, "old%zu.jsonl", number);
-    (void)snprintf(rounds, sizeof rounds, three ? "\"three_questions\":true" : "\"per_round\":%u",
-                   opt->per_round);
-    if (isfinite(opt->known_p11))
-        (void)snprintf(p11, sizeof p11, ",\"known_p11\":%g", opt->known_p11);
-    if (l != NULL)
-        (void)snprintf(layout, sizeof layout,
-                       ",\"layout\":{\"kind\":\"%s\",\"coordinates\":\"%s\",\"classes\":%zu,\"groups\":%zu}",
-                       mel_kind_name(l->kind), mel_coordinates_name(l->coordinates), l->n_classes,
-                       l->n_groups);
-    const int n = snprintf(
-        text, sizeof text,
-        "{\"format\":\"melicit-session\",\"version\":1,\"space\":{},\"family\":\"%s\",\"strategy\":\"%s\","
-        "\"options\":{\"tolerance\":0.02,\"max_questions\":200,\"direction\":\"increasing\",\"assume\":"
-        "\"none\","
-        "\"repeat_every\":0,\"simple_questions\":false,\"boundary\":\"%s\",%s,\"cycles\":%u,"
-        "\"first_angle_first\":%s,\"tournament\":%s,\"lfpm\":\"%s\"%s},\"seed\":1,\"data\":\"none\"%s}\n",
-        mel_family_name(opt->family), mel_strategy_name(opt->strategy), mel_boundary_name(opt->boundary),
-        rounds, opt->cycles, opt->first_angle_first ? "true" : "false", opt->tournament ? "true" : "false",
-        mel_lfpm_name(opt->lfpm), p11, layout);
-    assert_true(n > 0 && (size_t)n < sizeof text);
-    return test_file(name, text, (size_t)n);
-}
-
-/* Options that nothing reads are forgotten, others stay; a file that has them goes on with what is left, and
- * not with other options that are read. */
-static void settle_and_open(size_t number, const mel_session_options *opt, const mel_domain *domain,
-                            bool fits)
-{
-    mel_session_options settled = *opt, usual = options(opt->family);
-    mel_session *session = NULL;
-    mel_error err;
-    usual.strategy = opt->strategy;
-    mel_session_options_settle(&settled, domain);
-    const mel_session_options *want = fits ? opt : &usual;
-    assert_int_equal(settled.boundary, want->boundary);
-    assert_int_equal(settled.per_round, want->per_round);
-    assert_int_equal(settled.cycles, want->cycles);
-    assert_int_equal(settled.first_angle_first, want->first_angle_first);
-    assert_int_equal(settled.tournament, want->tournament);
-    assert_int_equal(settled.lfpm, want->lfpm);
-    assert_int_equal(isfinite(settled.known_p11), isfinite(want->known_p11));
-    for (int three = 0; three <= (opt->per_round == 3); three++) {
-        const char *path = old_file(2 * number + (size_t)three, opt, domain, three == 1);
-        assert_ok(mel_session_open(&session, domain, &settled, NULL, path, &err), &err);
-        mel_session_free(session);
-        assert_int_equal(mel_session_open(&session, domain, &usual, NULL, path, &err),
-                         fits ? MEL_ECONFLICT : MEL_OK);
-        mel_session_free(session);
     }
 }
 
@@ -329,7 +283,6 @@ static void test_misplaced(void **state)
                 assert_null(session);
             }
             mel_session_free(session);
-            settle_and_open(12 * r + k, &opt, &domains[where], fits);
         }
     mel_space_free(space);
     mel_face_free(face);
@@ -342,7 +295,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_known_of_other_statistics),
         cmocka_unit_test(test_header),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_findings),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

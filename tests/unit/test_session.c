@@ -433,70 +433,6 @@ static void test_changed_header(void **state)
     mel_session_free(open_session(path, &opt));
 }
 
-/* Files as version 0.1 wrote them, before there were other domains than faces. */
-#define OLD_HEADER(three)                                                                                    \
-    "{\"format\":\"melicit-session\",\"version\":1,\"space\":{\"population\":\"logistic:a=5,b=0\"},"         \
-    "\"family\":\"linear\",\"strategy\":\"search\",\"options\":{\"tolerance\":0.20000000000000001,"          \
-    "\"max_questions\":200,\"direction\":\"increasing\",\"assume\":\"flip\",\"repeat_every\":6,"             \
-    "\"boundary\":\"hull\"," three "\"lfpm\":\"closed\"},\"seed\":1,\"data\":\"none\"}\n"
-#define OLD_ANSWERS                                                                                          \
-    "{\"question\":1,\"answer\":\"A\",\"time\":\"2026-11-16T00:32:26Z\",\"a\":[0.46601417582091448,"         \
-    "0.37787681711896032],\"b\":[0.5,0.0],\"seconds\":0.0}\n"                                                \
-    "{\"question\":2,\"answer\":\"B\",\"time\":\"2026-11-16T00:32:26Z\",\"a\":[0.43135681679291726,"         \
-    "0.43135681679291726],\"b\":[0.46601417582091448,0.37787681711896032],\"seconds\":0.0}\n"                \
-    "{\"question\":3,\"answer\":\"B\",\"time\":\"2026-11-16T00:32:26Z\",\"a\":[0.37787681711896032,"         \
-    "0.46601417582091448],\"b\":[0.43135681679291726,0.43135681679291726],\"seconds\":0.0}\n"
-
-static void test_old_files(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name, *text;
-        uint32_t per_round;
-        mel_status want;
-        const char *says;
-    } rows[] = {
-        { "four a round", OLD_HEADER("\"three_questions\":false,") OLD_ANSWERS, 4, MEL_OK, "" },
-        { "three a round", OLD_HEADER("\"three_questions\":true,") OLD_ANSWERS, 3, MEL_OK, "" },
-        { "four now", OLD_HEADER("\"three_questions\":true,") OLD_ANSWERS, 4, MEL_ECONFLICT,
-          "options.per_round = 3, not 4" },
-        { "three now", OLD_HEADER("\"three_questions\":false,") OLD_ANSWERS, 3, MEL_ECONFLICT,
-          "options.per_round = 4, not 3" },
-        { "neither, the default", OLD_HEADER("") OLD_ANSWERS, 4, MEL_OK, "" },
-        { "neither, not the default", OLD_HEADER("") OLD_ANSWERS, 2, MEL_ECONFLICT,
-          "options.per_round = 4, not 2" },
-        { "a word that nobody knows", OLD_HEADER("\"five_questions\":true,") OLD_ANSWERS, 4, MEL_ECONFLICT,
-          "options.five_questions, which is not set now" },
-    };
-    mel_session_options opt;
-    mel_session_options_init(&opt);
-    opt.strategy = MEL_STRATEGY_SEARCH;
-    opt.tolerance = 0.2;
-    opt.assume.kind = MEL_NOISE_FLIP;
-    opt.repeat_every = 6;
-    const mel_identity same = { .space_json = identity.space_json };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        print_message("  %s\n", rows[i].name);
-        const char *path = test_file("old.jsonl", rows[i].text, strlen(rows[i].text));
-        opt.per_round = rows[i].per_round;
-        mel_session *session = NULL;
-        mel_error err = { .code = MEL_OK };
-        assert_int_equal(mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &same, path, &err),
-                         rows[i].want);
-        if (strstr(err.text, rows[i].says) == NULL)
-            fail_msg("%s", err.text);
-        if (rows[i].want != MEL_OK)
-            continue;
-        assert_int_equal(mel_session_answers(session), 3);
-        answer_some(session, 1);
-        mel_session_free(session);
-        assert_int_equal(mel_session_open(&session, &(mel_domain){ .face = face }, &opt, &same, path, &err),
-                         MEL_OK);
-        assert_int_equal(mel_session_answers(session), 4);
-        mel_session_free(session);
-    }
-}
-
 static void test_one_process_at_a_time(void **state)
 {
     (void)state;
@@ -579,12 +515,12 @@ static void test_names(void **state)
         mel_assumption assume;
         assert_int_equal(mel_assumption_parse(&assume, refused[i], NULL), MEL_EINVAL);
     }
-    mel_strategy strategy;
+    mel_session_options opt = options();
     mel_error err;
-    assert_int_equal(mel_strategy_parse(&strategy, "search", &err), MEL_OK);
-    assert_int_equal(strategy, MEL_STRATEGY_SEARCH);
-    assert_int_equal(mel_strategy_parse(&strategy, "magic", &err), MEL_EINVAL);
-    assert_string_equal(err.text, "'magic' is no strategy; there are active, search");
+    assert_ok(mel_session_options_set(&opt, "strategy", "search", &err), &err);
+    assert_int_equal(opt.strategy, MEL_STRATEGY_SEARCH);
+    assert_int_equal(mel_session_options_set(&opt, "strategy", "magic", &err), MEL_EINVAL);
+    assert_string_equal(err.text, "strategy magic: expected one of active, search");
 }
 
 int main(void)
@@ -604,7 +540,6 @@ int main(void)
         cmocka_unit_test(test_check_pair),
         cmocka_unit_test(test_posterior),
         cmocka_unit_test(test_names),
-        cmocka_unit_test(test_old_files),
     };
     return cmocka_run_group_tests(tests, make_face, free_face);
 }

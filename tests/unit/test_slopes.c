@@ -146,7 +146,8 @@ static void check_quadratic(uint32_t k, mel_join join, bool diagonal, kind_of_me
         assert_int_equal(found.known, kind != LINEAR && kind != INDIFFERENT);
         mel_quadratic_clear(&found);
     }
-    print_message("  q = %zu, %s%s: %.1e\n", q, mel_join_name(join), diagonal ? ", diagonal" : "", worst);
+    print_message("  q = %zu, %s%s: %.1e\n", q, join == MEL_JOIN_RATIOS ? "ratios" : "least squares",
+                  diagonal ? ", diagonal" : "", worst);
     assert_true(worst <= within);
     free(h.entry);
     mel_plan_clear(&plan);

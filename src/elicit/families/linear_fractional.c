@@ -11,6 +11,7 @@ static mel_status active(mel_engine **out, const mel_domain *domain, const mel_s
 const mel_elicit_ops mel_elicit_linear_fractional = {
     .where = MEL_ON_FACE | MEL_ON_BALL,
     .needs = "a planar face or a ball of off-diagonal statistics",
+    .reads = MEL_READS_RATIO,
     .sloped = true,
     .active = active,
     .search = mel_search_face_or_ball,
@@ -19,6 +20,7 @@ const mel_elicit_ops mel_elicit_linear_fractional = {
 const mel_elicit_ops mel_elicit_diagonal_linear_fractional = {
     .where = MEL_ON_SPACE,
     .needs = "a space of k classes with diagonal statistics",
+    .reads = MEL_READS_RATIO,
     .sloped = true,
     .active = mel_engine_bivector,
     .search = mel_search_faces,

@@ -1,0 +1,313 @@
+/* The one table of a session's options: names, values, who reads them, and what the program says about them.
+ */
+#include "elicit/assumption.h"
+#include "elicit/families/families.h"
+#include "elicit/option_value.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* By the enums of melicit/elicit.h. */
+static const char *const strategies[] = { "active", "search", NULL };
+static const char *const directions[] = { "increasing", "decreasing", "unknown", NULL };
+static const char *const boundaries[] = { "hull", "plug-in", NULL };
+static const char *const solvers[] = { "closed", "grid", NULL };
+static const char *const locals[] = { "symmetric", "one-sided", NULL };
+static const char *const joins[] = { "least-squares", "ratios", NULL };
+static const char *const untils[] = { "tolerance", "rank", "threshold", NULL };
+
+#define FIELD(member)                                                                                        \
+    .at = offsetof(mel_session_options, member), .size = sizeof(((mel_session_options *)NULL)->member)
+#define ACTIVE .strategies = 1U << MEL_STRATEGY_ACTIVE
+#define SEARCH .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_SEARCH
+#define PLACES .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_PLACES
+
+/* In the order of the program's help. */
+static const mel_option rows[] = {
+    { .key = "family",
+      .type = MEL_OPTION_FAMILY,
+      FIELD(family),
+      .kept = MEL_KEPT_ON_TOP,
+      .argument = "NAME",
+      .help =
+          "the shape of metric to look for: linear (unless given), linear-fractional, diagonal-linear, "
+          "diagonal-linear-fractional, monotone, fair-linear, quadratic, fair-quadratic or polynomial:D" },
+    { .key = "degree",
+      .type = MEL_OPTION_WHOLE,
+      FIELD(degree),
+      .usual = 3,
+      .low = MEL_MIN_DEGREE,
+      .high = MEL_MAX_DEGREE,
+      .families = MEL_READS_DEGREE,
+      .readers = "polynomial metrics",
+      .kept = MEL_KEPT_IN_FAMILY },
+    { .key = "strategy",
+      .type = MEL_OPTION_WORD,
+      FIELD(strategy),
+      .words = strategies,
+      .kept = MEL_KEPT_ON_TOP,
+      .help = "active asks the fewest questions and copes with wrong answers; search follows the thesis "
+              "exactly" },
+    { .key = "tolerance",
+      .type = MEL_OPTION_NUMBER,
+      FIELD(tolerance),
+      .usual = 0.02,
+      .high = 1.5,
+      .above_low = true,
+      .below_high = true,
+      .kept = MEL_KEPT_ALWAYS,
+      .argument = "X",
+      .help =
+          "how well to know it: every coefficient to within this with 95% (active; level lines in radians "
+          "for linear-fractional) or the last interval of angles in radians (search)" },
+    { .key = "max_questions",
+      .type = MEL_OPTION_WHOLE,
+      FIELD(max_questions),
+      .usual = 200,
+      .varies = true,
+      .low = 1,
+      .high = 1000000,
+      .kept = MEL_KEPT_ALWAYS,
+      .argument = "N",
+      .help = "stop after N answers whatever is known then (unless given, 20 for a person and more than a "
+              "program needs; a search ends by itself)" },
+    { .key = "seed",
+      .type = MEL_OPTION_WHOLE,
+      FIELD(seed),
+      .usual = 1,
+      .high = 9e18,
+      .kept = MEL_KEPT_ON_TOP },
+    { .key = "until",
+      .type = MEL_OPTION_WORD,
+      FIELD(until),
+      .words = untils,
+      ACTIVE,
+      .readers = "the active strategy (a search ends with its last interval)",
+      .argument = "WHAT",
+      .help =
+          "active: end as soon as the decision at hand can no longer change (with probability 0.95): "
+          "rank:POOL for the order of the classifiers in a file as `melicit rank` reads it, threshold for "
+          "the best threshold (two classes, linear)" },
+    { .key = "pool", .type = MEL_OPTION_POOL, FIELD(pool), ACTIVE, .readers = "until rank" },
+    { .key = "prior",
+      .type = MEL_OPTION_PRIOR,
+      FIELD(prior),
+      ACTIVE,
+      .readers = "the active strategy",
+      .argument = "METRIC.json:S",
+      .help = "active: a metric of the same family that is thought likely, with its strength S: the true one "
+              "is taken to be within about 1/sqrt(S) radians of it (S = 100: 6 degrees) in every direction" },
+    { .key = "direction",
+      .type = MEL_OPTION_WORD,
+      FIELD(direction),
+      .words = directions,
+      .kept = MEL_KEPT_ALWAYS,
+      .help = "whether right decisions are wanted (increasing); unknown costs one more question" },
+    { .key = "signs",
+      .type = MEL_OPTION_SIGNS,
+      FIELD(signs),
+      .domains = MEL_ON_SPACE | MEL_ON_BALL,
+      .readers = "metrics off a planar face (on one, the direction says it)",
+      .argument = "LIST",
+      .help = "more than two classes: the sign of each coefficient where it is known, as in -,-,+,?" },
+    { .key = "assume",
+      .type = MEL_OPTION_ASSUMPTION,
+      FIELD(assume),
+      ACTIVE,
+      .readers = "the active strategy",
+      .kept = MEL_KEPT_ALWAYS,
+      .argument = "NOISE",
+      .help = "active: what to expect of wrong answers: none, flip (rate learned), flip:0.1, logistic (scale "
+              "learned), logistic:50, band:0.001; auto is flip for people and programs, and the --noise of a "
+              "simulated oracle" },
+    { .key = "repeat_every",
+      .type = MEL_OPTION_WHOLE,
+      FIELD(repeat_every),
+      .high = 1000000,
+      ACTIVE,
+      .readers = "the active strategy",
+      .kept = MEL_KEPT_ALWAYS,
+      .argument = "N",
+      .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
+              "answers are, and every second time while they look like coin tosses; 0 never (6 for people "
+              "and programs, 0 for simulated ones, unless given)" },
+    { .key = "simple_questions",
+      .type = MEL_OPTION_FLAG,
+      FIELD(simple_questions),
+      ACTIVE,
+      .readers = "the active strategy",
+      .kept = MEL_KEPT_ALWAYS,
+      .help = "active, more than two classes: the two classifiers of a question differ in two numbers only "
+              "(so it is for a person)" },
+    { .key = "boundary",
+      .type = MEL_OPTION_WORD,
+      FIELD(boundary),
+      .words = boundaries,
+      SEARCH,
+      .domains = MEL_ON_FACE | MEL_ON_SPACE,
+      .readers = "a search on planar faces, of two classes or of diagonal metrics",
+      .kept = MEL_KEPT_ALWAYS,
+      .help = "best achievable points (hull) or what thresholds on the scores give (plug-in)" },
+    { .key = "per_round",
+      .type = MEL_OPTION_WHOLE,
+      FIELD(per_round),
+      .usual = 4,
+      .low = 2,
+      .high = 4,
+      SEARCH,
+      .readers = "a search",
+      .kept = MEL_KEPT_ALWAYS,
+      .argument = "N",
+      .help = "questions per halving of an interval; 3 leaves out the last, 2 the first and the last" },
+    { .key = "lfpm",
+      .type = MEL_OPTION_WORD,
+      FIELD(lfpm),
+      .words = solvers,
+      SEARCH,
+      .families = MEL_READS_RATIO,
+      .readers = "a search for linear-fractional metrics",
+      .kept = MEL_KEPT_ALWAYS,
+      .help = "two classes: how the two supporting lines become a linear-fractional metric" },
+    { .key = "known_p11",
+      .type = MEL_OPTION_NUMBER,
+      FIELD(known_p11),
+      .usual = NAN,
+      .high = 1,
+      SEARCH,
+      .families = MEL_READS_RATIO,
+      .domains = MEL_ON_FACE,
+      .readers = "a search for linear-fractional metrics of two classes",
+      .argument = "X",
+      .help = "linear-fractional: p11 when it is known (1 for F-beta); halves the questions" },
+    { .key = "tournament",
+      .type = MEL_OPTION_FLAG,
+      FIELD(tournament),
+      SEARCH,
+      .domains = MEL_ON_SPACE,
+      .readers = "a search for diagonal metrics of k classes",
+      .kept = MEL_KEPT_ALWAYS,
+      .help = "diagonal metrics: k - 1 questions first choose the class that the others are compared with" },
+    { .key = "cycles",
+      .type = MEL_OPTION_WHOLE,
+      FIELD(cycles),
+      .usual = 2,
+      .low = 1,
+      .high = 1000,
+      SEARCH,
+      .domains = MEL_ON_BALL,
+      .readers = "a search on a ball",
+      .kept = MEL_KEPT_ALWAYS,
+      .argument = "N",
+      .help = "more than two classes, all but diagonal metrics: how often every angle is searched" },
+    { .key = "first_angle_first",
+      .type = MEL_OPTION_FLAG,
+      FIELD(first_angle_first),
+      SEARCH,
+      .domains = MEL_ON_BALL,
+      .readers = "a search on a ball",
+      .kept = MEL_KEPT_ALWAYS,
+      .help = "more than two classes, all but diagonal metrics: search the angles in the thesis' order, "
+              "which is less exact" },
+    { .key = "local",
+      .type = MEL_OPTION_WORD,
+      FIELD(local),
+      .words = locals,
+      PLACES,
+      .families = MEL_READS_PLACES,
+      .readers = "a search for quadratic, polynomial and fair metrics",
+      .help = "the two classifiers of a question lie on opposite sides of the place it is about, so that "
+              "curvature cancels out (symmetric), or on one side of it as in the thesis" },
+    { .key = "solve",
+      .type = MEL_OPTION_WORD,
+      FIELD(join),
+      .words = joins,
+      PLACES,
+      .families = MEL_READS_JOIN,
+      .readers = "a search for quadratic and fair metrics",
+      .help = "all but polynomial: how the slopes found at the places become a metric; ratios are the "
+              "thesis' formulas (corrected), which fail where a coefficient is nearly zero" },
+    { .key = "inner_radius",
+      .type = MEL_OPTION_NUMBER,
+      FIELD(inner_radius),
+      .high = 1,
+      PLACES,
+      .families = MEL_READS_INNER_RADIUS,
+      .readers = "a search for quadratic, fair quadratic and polynomial metrics",
+      .argument = "R",
+      .help = "all but fair linear: how far from its place a question goes, less than the radius of the ball "
+              "(0: as suits the options)" },
+    { .key = "diagonal_b",
+      .type = MEL_OPTION_FLAG,
+      FIELD(diagonal_b),
+      PLACES,
+      .families = MEL_READS_DIAGONAL_B,
+      .readers = "a search for quadratic and fair quadratic metrics",
+      .help = "quadratic and fair quadratic: B is known to be diagonal, which takes far fewer questions" },
+    { .key = "equal_pairs",
+      .type = MEL_OPTION_FLAG,
+      FIELD(equal_pairs),
+      PLACES,
+      .families = MEL_READS_PAIRS,
+      .readers = "a search for fair metrics",
+      .help = "fair: all pairs of groups have the same weights, which takes far fewer questions" },
+    { .key = "ask_trade_off",
+      .type = MEL_OPTION_FLAG,
+      FIELD(ask_trade_off),
+      PLACES,
+      .families = MEL_READS_PAIRS,
+      .readers = "a search for fair metrics",
+      .help = "fair: find the trade-off between mistakes and differences by questions of its own, as in the "
+              "thesis, not from the slopes" },
+    { .key = "known",
+      .type = MEL_OPTION_METRIC,
+      FIELD(known),
+      PLACES,
+      .families = MEL_READS_PAIRS,
+      .readers = "a search for fair metrics",
+      .argument = "METRIC.json",
+      .help = "fair: everything but the trade-off is as in this metric, and only that is asked for" },
+    { .key = "known_costs_only",
+      .type = MEL_OPTION_FLAG,
+      FIELD(known_costs_only),
+      PLACES,
+      .families = MEL_READS_PAIRS,
+      .readers = "a search for fair metrics" },
+};
+
+const mel_option *mel_option_table(size_t *n)
+{
+    *n = sizeof rows / sizeof *rows;
+    return rows;
+}
+
+const mel_option *mel_option_find(const char *key)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+const char *mel_strategy_name(mel_strategy strategy)
+{
+    return strategies[strategy == MEL_STRATEGY_SEARCH];
+}
+
+void mel_session_options_init(mel_session_options *opt)
+{
+    *opt = (mel_session_options){ .struct_size = sizeof *opt };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (mel_option_is_scalar(&rows[i]))
+            mel_option_put(opt, &rows[i], mel_option_usual(&rows[i]));
+}
+
+void mel_session_options_for_people(mel_session_options *opt)
+{
+    opt->max_questions = 20;
+    if (opt->strategy == MEL_STRATEGY_SEARCH)
+        return;
+    opt->repeat_every = 6;
+    opt->simple_questions = true;
+    opt->assume = mel_assumed_flips();
+}
