@@ -134,7 +134,7 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
     mel_session_options *opt = &out->options;
     const char *until = cli_text_of(args, "until");
     if (strcmp(until, "threshold") == 0) {
-        opt->until = MEL_UNTIL_THRESHOLD;
+        opt->active.until = MEL_UNTIL_THRESHOLD;
         return MEL_OK;
     }
     if (strncmp(until, "rank:", 5) != 0 || until[5] == '\0')
@@ -155,9 +155,9 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
     if (status == MEL_OK) {
         out->pool = cli_alloc_zero(pool.n * pool.size, sizeof *pool.value);
         memcpy(out->pool, pool.value, pool.n * pool.size * sizeof *pool.value);
-        opt->until = MEL_UNTIL_RANK;
-        opt->n_pool = pool.n;
-        opt->pool = out->pool;
+        opt->active.until = MEL_UNTIL_RANK;
+        opt->active.n_pool = pool.n;
+        opt->active.pool = out->pool;
     }
     cli_pool_clear(&pool);
     mel_reader_clear(&reader);
@@ -194,8 +194,8 @@ static mel_status parse_prior(cli_settings *out, const char *text, const mel_pro
     char *file = cli_format("%.*s", (int)(colon - text), text);
     const mel_status status = load_metric(&out->prior, file, space, run, err);
     free(file);
-    out->options.prior = out->prior;
-    out->options.prior_strength = s;
+    out->options.active.prior = out->prior;
+    out->options.active.prior_strength = s;
     return status;
 }
 
@@ -207,8 +207,8 @@ static mel_status load_known(cli_settings *out, const elicit_args *args, const m
         return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");
     const mel_status status =
         load_metric(&out->known, known != NULL ? known : args->known_costs, space, run, err);
-    out->options.known = out->known;
-    out->options.known_costs_only = args->known_costs != NULL;
+    out->options.search.known = out->known;
+    out->options.search.known_costs_only = args->known_costs != NULL;
     return status;
 }
 
@@ -248,10 +248,11 @@ static mel_status set_usual(mel_session_options *opt, const elicit_args *args, c
     if (kind != CLI_SIMULATED)
         mel_session_options_for_people(opt);
     if (kind != CLI_ASK || space->face != NULL || args->no_simple_questions)
-        opt->simple_questions = false;
+        opt->active.simple_questions = false;
     if (kind != CLI_ASK || opt->strategy == MEL_STRATEGY_SEARCH)
         opt->max_questions = usual_budget(opt, space);
-    return opt->strategy == MEL_STRATEGY_ACTIVE ? assumption_of(&opt->assume, args, kind, err) : MEL_OK;
+    return opt->strategy == MEL_STRATEGY_ACTIVE ? assumption_of(&opt->active.assume, args, kind, err)
+                                                : MEL_OK;
 }
 
 /* Options that are read here, not by the library: they need the space, or have words of the program's own. */
@@ -261,7 +262,7 @@ static mel_status set_own(cli_settings *out, const elicit_args *args, const mel_
     const char *signs = cli_text_of(args, "signs"), *prior = cli_text_of(args, "prior");
     mel_status status = MEL_OK;
     if (is_assumed(args))
-        status = mel_assumption_parse(&out->options.assume, cli_text_of(args, "assume"), err);
+        status = mel_assumption_parse(&out->options.active.assume, cli_text_of(args, "assume"), err);
     if (status == MEL_OK && signs != NULL) {
         status = parse_signs(&out->signs, signs, space, err);
         out->options.signs = out->signs;

@@ -38,7 +38,7 @@ mel_status cli_header_family(mel_family *out, const json_t *header, mel_error *e
 void cli_session_names(mel_session_options *opt, const mel_problem *space)
 {
     opt->class_names = space->class_name;
-    opt->decisions = mel_decisions_usual();
+    opt->active.decisions = mel_decisions_usual();
     opt->group_names = space->n_groups > 1 ? space->group_name : NULL;
 }
 

@@ -17,7 +17,7 @@ mel_status mel_flow_make_session(mel_session **out, const mel_flow *flow, mel_er
     opt.class_names = problem->class_name;
     opt.group_names = problem->n_groups > 1 ? problem->group_name : NULL;
     if (problem->domain.face != NULL)
-        opt.simple_questions = false;
+        opt.active.simple_questions = false;
     return mel_session_new(out, &problem->domain, &opt, err);
 }
 

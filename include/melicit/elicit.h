@@ -51,6 +51,54 @@ enum { MEL_MOST_POOL_NUMBERS = 20000 }; /* the pool is kept in the session's hea
  * melicit/rank.h, or the caller's own). */
 typedef struct mel_decisions mel_decisions;
 
+/* What only the active strategy reads. */
+typedef struct {
+    mel_assumption assume;   /* none */
+    uint32_t repeat_every;   /* every so many questions an earlier one is asked again with its
+                              * sides swapped, to learn how consistent the answers are; with flips every
+                              * second one, from the sixth on, while coin tosses would explain the answers
+                              * just as well; 0: never */
+    bool simple_questions;   /* off a planar face: A and B differ in two coordinates only */
+    mel_until until;         /* tolerance; rank and threshold end a session earlier, never later */
+    size_t n_pool;           /* until rank: classifiers, at least 2 */
+    const double *pool;      /* n_pool x numbers of the layout; lent until the session is made */
+    const mel_decisions *decisions; /* until rank or threshold; lent, must outlive the session */
+    const mel_metric *prior; /* a metric of the same family and layout that is thought likely; NULL:
+                              * all metrics that the family allows are equally likely. Lent until the session
+                              * is made */
+    double prior_strength;   /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit
+                              * sphere of their coefficients, that is about normal with a standard deviation
+                              * of 1/sqrt(s) radians in every direction; at most 1e6 */
+} mel_active_options;
+
+/* What only a search reads. */
+typedef struct {
+    mel_boundary boundary;  /* on faces */
+    uint32_t per_round;     /* questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the
+                             * first and the last one (appendix B.1) */
+    uint32_t cycles;        /* on a ball: how often every angle is searched; 2 */
+    bool first_angle_first; /* on a ball: the thesis' order, farther off after two cycles; false: from
+                             * the last angle to the first */
+    bool tournament;        /* diagonal metrics: k - 1 questions first choose the reference class, and where
+                             * two boundary points coincide (a corner of a face is best for both slopes) a chord of
+                             * the face takes their place, so that slopes within a corner are found, too */
+    /* Of quadratic, polynomial and fair metrics: */
+    mel_local local;
+    mel_join join;
+    double inner_radius; /* of the questions around each place, less than the ball's and at least 1e-8; 0: as
+                          * suits the family */
+    bool diagonal_b;     /* quadratic: B is diagonal, which takes far fewer questions */
+    bool equal_pairs;    /* fair: all pairs of groups have the same weights; likewise */
+    bool ask_trade_off;  /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
+    const mel_metric *known; /* fair: a metric of the same family and layout of which a, b (or B) are
+                              * known to be right and only lambda is asked for (Algorithms 5.2 and D.3). NULL:
+                              * all is asked for. Lent until the session is made */
+    bool known_costs_only;   /* only its a is known to be right */
+    mel_lfpm lfpm;           /* linear-fractional */
+    double known_p11;        /* binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN
+                              */
+} mel_search_options;
+
 typedef struct {
     size_t struct_size;
     mel_family family;
@@ -69,48 +117,10 @@ typedef struct {
     mel_direction direction;
     const signed char *signs; /* off a planar face, one per coefficient of the utility's a: -1, 1, or 0 for
                                * unknown; NULL: as direction says. Lent until the session is made */
-    mel_assumption assume;    /* active: none */
-    uint32_t repeat_every;    /* active: every so many questions an earlier one is asked again with its
-                               * sides swapped, to learn how consistent the answers are; with flips every
-                               * second one, from the sixth on, while coin tosses would explain the answers
-                               * just as well; 0: never */
-    bool simple_questions;    /* active off a planar face: A and B differ in two coordinates only */
-    mel_until until;          /* tolerance; rank and threshold end a session earlier, never later */
-    size_t n_pool;            /* until rank: classifiers, at least 2 */
-    const double *pool;       /* n_pool x numbers of the layout; lent until the session is made */
-    const mel_decisions *decisions; /* until rank or threshold; lent, must outlive the session */
-    const mel_metric *prior; /* active: a metric of the same family and layout that is thought likely; NULL:
-                              * all metrics that the family allows are equally likely. Lent until the session
-                              * is made */
-    double prior_strength;   /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit
-                              * sphere of their coefficients, that is about normal with a standard deviation
-                              * of 1/sqrt(s) radians in every direction; at most 1e6 */
-    mel_boundary boundary;   /* search on faces */
-    uint32_t per_round; /* search: questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the
-                         * first and the last one (appendix B.1) */
-    uint32_t cycles;    /* search on a ball: how often every angle is searched; 2 */
-    bool first_angle_first; /* search on a ball: the thesis' order, farther off after two cycles; false: from
-                             * the last angle to the first */
-    bool tournament; /* search, diagonal metrics: k - 1 questions first choose the reference class, and where
-                      * two boundary points coincide (a corner of a face is best for both slopes) a chord of
-                      * the face takes their place, so that slopes within a corner are found, too */
-    /* search for quadratic, polynomial and fair metrics: */
-    mel_local local;
-    mel_join join;
-    double inner_radius; /* of the questions around each place, less than the ball's and at least 1e-8; 0: as
-                          * suits the family */
-    bool diagonal_b;     /* quadratic: B is diagonal, which takes far fewer questions */
-    bool equal_pairs;    /* fair: all pairs of groups have the same weights; likewise */
-    bool ask_trade_off;  /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
-    const mel_metric *known; /* fair, search: a metric of the same family and layout of which a, b (or B) are
-                              * known to be right and only lambda is asked for (Algorithms 5.2 and D.3). NULL:
-                              * all is asked for. Lent until the session is made */
-    bool known_costs_only;   /* only its a is known to be right */
-    mel_lfpm lfpm;           /* search, linear-fractional */
-    double known_p11; /* search, binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN
-                       */
     const char *const *class_names; /* negative first when there are two; NULL: "0", "1", ... */
     const char *const *group_names; /* NULL: "1", "2", ... */
+    mel_active_options active;
+    mel_search_options search;
 } mel_session_options;
 MEL_API void mel_session_options_init(mel_session_options *opt);
 /* Then, for people who answer: 20 questions and, unless they are asked by a search, simple ones of which

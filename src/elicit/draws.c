@@ -75,7 +75,7 @@ mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, s
 mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
 {
     const mel_session_options *opt = &session->options.values;
-    mel_belief now = { .domain = &session->domain, .n_pool = opt->n_pool, .pool = opt->pool };
+    mel_belief now = { .domain = &session->domain, .n_pool = opt->active.n_pool, .pool = opt->active.pool };
     mel_summary ignored;
     mel_metric *metric = NULL;
     double *draw = NULL, probability = 0.0;
@@ -86,8 +86,8 @@ mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
     now.metric = metric;
     now.draw = draw;
     if (status == MEL_OK)
-        status = (opt->until == MEL_UNTIL_RANK ? opt->decisions->rank
-                                               : opt->decisions->threshold)(&probability, &now, err);
+        status = (opt->active.until == MEL_UNTIL_RANK ? opt->active.decisions->rank
+                                               : opt->active.decisions->threshold)(&probability, &now, err);
     *out = status == MEL_OK && probability >= sure;
     mel_metric_free(metric);
     free(draw);

@@ -92,9 +92,9 @@ bool mel_option_is_set(const mel_session_options *opt, const mel_option *row)
     if (row->type == MEL_OPTION_FAMILY)
         return true;
     if (row->type == MEL_OPTION_ASSUMPTION)
-        return opt->assume.kind != MEL_NOISE_NONE;
+        return opt->active.assume.kind != MEL_NOISE_NONE;
     memcpy(&lent, (const char *)opt + row->at, sizeof lent);
-    return lent != NULL && (row->type != MEL_OPTION_POOL || opt->until == MEL_UNTIL_RANK);
+    return lent != NULL && (row->type != MEL_OPTION_POOL || opt->active.until == MEL_UNTIL_RANK);
 }
 
 /* --- what is expected --------------------------------------------------------------------------- */
@@ -251,7 +251,7 @@ static mel_status set_text(mel_session_options *opt, const mel_option *row, cons
     if (row->type == MEL_OPTION_FAMILY)
         return set_family(opt, text, err);
     if (row->type == MEL_OPTION_ASSUMPTION)
-        return mel_assumption_parse(&opt->assume, text, err);
+        return mel_assumption_parse(&opt->active.assume, text, err);
     const mel_status status = mel_option_parse(&value, row, text, err);
     if (status == MEL_OK)
         mel_option_put(opt, row, value);

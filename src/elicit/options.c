@@ -110,9 +110,9 @@ static mel_status check_rows(const mel_session_options *opt, const mel_domain *d
     for (size_t i = 0; i < n; i++)
         if (mel_option_is_set(opt, &rows[i]) && !is_read(&rows[i], opt, domain))
             return refuse_unread(&rows[i], opt, domain, err);
-    if (!mel_assumption_is_valid(&opt->assume))
+    if (!mel_assumption_is_valid(&opt->active.assume))
         return mel_fail(err, MEL_EINVAL, "assume: noise of kind %d cannot have size %g",
-                        (int)opt->assume.kind, opt->assume.size);
+                        (int)opt->active.assume.kind, opt->active.assume.size);
     return MEL_OK;
 }
 
@@ -141,44 +141,45 @@ static mel_status check_signs(const mel_session_options *opt, const mel_domain *
 static mel_status check_pool(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
     const size_t size = mel_layout_size(mel_domain_layout(domain));
-    if (opt->n_pool < 2 || opt->pool == NULL)
-        return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order", opt->n_pool);
-    if (opt->n_pool > MEL_MOST_POOL_NUMBERS / size)
+    if (opt->active.n_pool < 2 || opt->active.pool == NULL)
+        return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order",
+                        opt->active.n_pool);
+    if (opt->active.n_pool > MEL_MOST_POOL_NUMBERS / size)
         return mel_fail(err, MEL_EINVAL,
-                        "until rank: a pool of %zu classifiers is too large; %zu are allowed", opt->n_pool,
-                        MEL_MOST_POOL_NUMBERS / size);
-    for (size_t i = 0; i < opt->n_pool * size; i++)
-        if (!isfinite(opt->pool[i]))
+                        "until rank: a pool of %zu classifiers is too large; %zu are allowed",
+                        opt->active.n_pool, MEL_MOST_POOL_NUMBERS / size);
+    for (size_t i = 0; i < opt->active.n_pool * size; i++)
+        if (!isfinite(opt->active.pool[i]))
             return mel_fail(err, MEL_EINVAL, "until rank: statistic %zu of classifier %zu is %g",
-                            i % size + 1, i / size + 1, opt->pool[i]);
+                            i % size + 1, i / size + 1, opt->active.pool[i]);
     return MEL_OK;
 }
 
 static mel_status check_until(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (opt->until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || !mel_family_about(opt->family)->sum))
+    if (opt->active.until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || !mel_family_about(opt->family)->sum))
         return mel_fail(err, MEL_EINVAL,
                         "until threshold is for linear metrics of two classes, where one threshold is best");
-    const mel_status status = opt->until == MEL_UNTIL_RANK ? check_pool(opt, domain, err) : MEL_OK;
-    const mel_decisions *by = opt->decisions;
-    if (status == MEL_OK && opt->until != MEL_UNTIL_TOLERANCE &&
-        (by == NULL || (opt->until == MEL_UNTIL_RANK ? by->rank : by->threshold) == NULL))
+    const mel_status status = opt->active.until == MEL_UNTIL_RANK ? check_pool(opt, domain, err) : MEL_OK;
+    const mel_decisions *by = opt->active.decisions;
+    if (status == MEL_OK && opt->active.until != MEL_UNTIL_TOLERANCE &&
+        (by == NULL || (opt->active.until == MEL_UNTIL_RANK ? by->rank : by->threshold) == NULL))
         return mel_fail(err, MEL_EINVAL, "until %s: the options name no decisions that could tell",
-                        mel_option_find("until")->words[opt->until]);
+                        mel_option_find("until")->words[opt->active.until]);
     return status;
 }
 
 static mel_status check_prior(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    const mel_metric *prior = opt->prior;
+    const mel_metric *prior = opt->active.prior;
     if (prior == NULL)
-        return opt->prior_strength == 0.0
+        return opt->active.prior_strength == 0.0
                    ? MEL_OK
                    : mel_fail(err, MEL_EINVAL, "a prior of strength %g without a metric",
-                              opt->prior_strength);
-    if (!(opt->prior_strength > 0.0 && opt->prior_strength <= most_strength))
+                              opt->active.prior_strength);
+    if (!(opt->active.prior_strength > 0.0 && opt->active.prior_strength <= most_strength))
         return mel_fail(err, MEL_EINVAL, "a prior of strength %g: expected a number above 0, at most %g",
-                        opt->prior_strength, most_strength);
+                        opt->active.prior_strength, most_strength);
     if (mel_metric_family(prior) != opt->family)
         return mel_fail(err, MEL_EINVAL, "the prior is a %s metric, the session looks for a %s one",
                         mel_family_name(mel_metric_family(prior)), mel_family_name(opt->family));
@@ -195,12 +196,13 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
 
 static mel_status check_known(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (opt->known == NULL)
-        return opt->known_costs_only ? mel_fail(err, MEL_EINVAL, "known costs without a metric") : MEL_OK;
-    if (mel_metric_family(opt->known) != opt->family)
+    if (opt->search.known == NULL)
+        return opt->search.known_costs_only ? mel_fail(err, MEL_EINVAL, "known costs without a metric")
+                                            : MEL_OK;
+    if (mel_metric_family(opt->search.known) != opt->family)
         return mel_fail(err, MEL_EINVAL, "the known metric is a %s metric, the session looks for a %s one",
-                        mel_family_name(mel_metric_family(opt->known)), mel_family_name(opt->family));
-    if (!mel_layout_equal(mel_metric_layout(opt->known), mel_domain_layout(domain)))
+                        mel_family_name(mel_metric_family(opt->search.known)), mel_family_name(opt->family));
+    if (!mel_layout_equal(mel_metric_layout(opt->search.known), mel_domain_layout(domain)))
         return mel_fail(err, MEL_EINVAL,
                         "the known metric is about other statistics (kind, coordinates, classes or groups)");
     return MEL_OK;
@@ -208,7 +210,7 @@ static mel_status check_known(const mel_session_options *opt, const mel_domain *
 
 static mel_status check_slopes(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    const double inner = opt->inner_radius;
+    const double inner = opt->search.inner_radius;
     if (is_read(mel_option_find("local"), opt, domain) && opt->tolerance < least_tolerance)
         return mel_fail(err, MEL_EINVAL, "tolerance %g: below %g rounding would decide the search",
                         opt->tolerance, least_tolerance);
@@ -297,17 +299,18 @@ static mel_status keep_metric(mel_metric **kept, const mel_metric **value, const
 static mel_status keep_purpose(mel_kept_options *kept, const mel_session_options *opt,
                                const mel_layout *layout, mel_error *err)
 {
-    if (opt->until == MEL_UNTIL_RANK) {
-        const size_t n = opt->n_pool * mel_layout_size(layout);
+    if (opt->active.until == MEL_UNTIL_RANK) {
+        const size_t n = opt->active.n_pool * mel_layout_size(layout);
         kept->pool = mel_alloc(n, sizeof *kept->pool);
         if (kept->pool == NULL)
             return mel_fail_memory(err, "the pool");
-        memcpy(kept->pool, opt->pool, n * sizeof *kept->pool);
+        memcpy(kept->pool, opt->active.pool, n * sizeof *kept->pool);
     }
-    kept->values.n_pool = kept->pool != NULL ? opt->n_pool : 0;
-    kept->values.pool = kept->pool;
-    const mel_status status = keep_metric(&kept->prior, &kept->values.prior, opt->prior, err);
-    return status == MEL_OK ? keep_metric(&kept->known, &kept->values.known, opt->known, err) : status;
+    kept->values.active.n_pool = kept->pool != NULL ? opt->active.n_pool : 0;
+    kept->values.active.pool = kept->pool;
+    const mel_status status = keep_metric(&kept->prior, &kept->values.active.prior, opt->active.prior, err);
+    return status == MEL_OK ? keep_metric(&kept->known, &kept->values.search.known, opt->search.known, err)
+                            : status;
 }
 
 mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,
@@ -318,9 +321,9 @@ mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *o
     kept->values.class_names = NULL;
     kept->values.group_names = NULL;
     kept->values.signs = NULL;
-    kept->values.pool = NULL;
-    kept->values.prior = NULL;
-    kept->values.known = NULL;
+    kept->values.active.pool = NULL;
+    kept->values.active.prior = NULL;
+    kept->values.search.known = NULL;
     if (!keep_names(&kept->class_names, kept->n_classes, opt->class_names))
         return mel_fail_memory(err, "the class names");
     if (layout->n_groups > 1 && !keep_names(&kept->group_names, kept->n_groups, opt->group_names))

@@ -137,7 +137,8 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     mel_end end = MEL_END_NOT_YET;
     mel_status status = session->engine->ops->next(session->engine, &session->pending, &end, err);
     bool decided = false;
-    if (status == MEL_OK && end != MEL_END_TOLERANCE && session->options.values.until != MEL_UNTIL_TOLERANCE)
+    if (status == MEL_OK && end != MEL_END_TOLERANCE &&
+        session->options.values.active.until != MEL_UNTIL_TOLERANCE)
         status = mel_session_decided(&decided, session, err);
     if (decided)
         end = MEL_END_DECIDED;

@@ -97,7 +97,7 @@ static checks count_checks(const mel_session *session, size_t n)
 /* One answer is enough where none is wrong. */
 static size_t answers_needed(const mel_session *session)
 {
-    return mel_answers_needed(&session->options.values.assume);
+    return mel_answers_needed(&session->options.values.active.assume);
 }
 
 static bool are_dropped(const mel_session *session, size_t n)

@@ -92,7 +92,7 @@ static void state_inconsistent(mel_outcome_work *w)
                 "which they would look so much like chance"
               : "a respondent as assumed would contradict the metric, or their own answers, so often",
         p.text,
-        flips && w->out.options->prior != NULL
+        flips && w->out.options->active.prior != NULL
             ? "the answers may speak against the metric that was thought likely beforehand, "
             : "");
     if (w->status == MEL_OK)

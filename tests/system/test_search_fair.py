@@ -132,9 +132,9 @@ def test_refusals(melicit, ball):
     write_metric(melicit, "t.json", "fair-linear", LINEAR)
     write_metric(melicit, "q.json", "fair-quadratic", QUADRATIC)
     words = ("elicit", *ball, "--family", "fair-linear", "--oracle", "sim:t.json")
-    melicit(*words, "--strategy", "active", "--equal-pairs").refused(2, "equal weights of all pairs")
+    melicit(*words, "--strategy", "active", "--equal-pairs").refused(2, "equal-pairs is for a search")
     melicit(*words, *SEARCH, "--known", "q.json").refused(2, "fair-quadratic")
-    melicit(*words, *SEARCH, "--diagonal-b").refused(2, "a diagonal B")
+    melicit(*words, *SEARCH, "--diagonal-b").refused(2, "diagonal-b is for a search")
     nil = dict(LINEAR, a=[1, 0])
     a, apart, _ = normalised(nil)
     numbers = {"a": [0, 0], "b": dict(zip(PAIRS, apart.tolist())), "lambda": 0.5, "prevalence": PREVALENCE.tolist()}

@@ -1102,8 +1102,8 @@ static void test_other_sessions(void **state)
         print_message("  %s\n", rows[i].name);
         opt.strategy = rows[i].strategy;
         opt.direction = rows[i].direction;
-        opt.assume.kind = rows[i].assume;
-        opt.repeat_every = rows[i].repeat_every;
+        opt.active.assume.kind = rows[i].assume;
+        opt.active.repeat_every = rows[i].repeat_every;
         open_fixture(&f, &opt, rows[i].m11, rows[i].m00);
         answer_all(&f, rows[i].answers);
         char *html = NULL;

@@ -116,9 +116,9 @@ static void test_options_are_checked(void **state)
     mel_session_options rows[13];
     for (size_t i = 0; i < COUNT(rows); i++)
         rows[i] = options();
-    rows[6].per_round = 1;
-    rows[7].per_round = 5;
-    rows[8].cycles = 0;
+    rows[6].search.per_round = 1;
+    rows[7].search.per_round = 5;
+    rows[8].search.cycles = 0;
     rows[9].signs = signs; /* a face has a direction */
     rows[10].family = (mel_family)99;
     rows[11].struct_size = 8;
@@ -127,8 +127,8 @@ static void test_options_are_checked(void **state)
     rows[1].tolerance = NAN;
     rows[2].max_questions = 0;
     rows[3].family = MEL_FAMILY_QUADRATIC;
-    rows[4].known_p11 = 1.5;
-    rows[5].assume = (mel_assumption){ .kind = MEL_NOISE_FLIP, .size = 0.5 };
+    rows[4].search.known_p11 = 1.5;
+    rows[5].active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP, .size = 0.5 };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session *session = NULL;
         mel_error err = { .code = MEL_OK };
@@ -209,8 +209,8 @@ static void test_resume_anywhere(void **state)
         mel_session_options opt = options();
         opt.family = rows[r].family;
         opt.strategy = rows[r].strategy;
-        opt.assume.kind = rows[r].assume;
-        opt.repeat_every = rows[r].assume == MEL_NOISE_FLIP ? 5 : 0;
+        opt.active.assume.kind = rows[r].assume;
+        opt.active.repeat_every = rows[r].assume == MEL_NOISE_FLIP ? 5 : 0;
         opt.max_questions = 15;
         mel_session *whole = NULL;
         assert_int_equal(mel_session_new(&whole, &(mel_domain){ .face = face }, &opt, NULL), MEL_OK);

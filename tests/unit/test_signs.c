@@ -206,7 +206,7 @@ static mel_session_options options_of(const row *r)
     mel_session_options opt;
     mel_session_options_init(&opt);
     opt.family = r->family;
-    opt.assume = r->assume;
+    opt.active.assume = r->assume;
     opt.max_questions = r->questions;
     opt.signs = r->signs[0] != 0 ? r->signs : NULL;
     return opt;

@@ -72,7 +72,7 @@ static double predict(mel_engine *base, const double *a, const double *b)
 /* How far one answer must be ahead before an unknown direction counts as known. */
 static int lead_needed(const fractional *f)
 {
-    return (int)mel_answers_needed(&f->base.opt.assume);
+    return (int)mel_answers_needed(&f->base.opt.active.assume);
 }
 
 static void judge_direction(fractional *f, mel_answer answer)
@@ -165,7 +165,7 @@ static mel_status metric(mel_metric **out, const mel_active *base, const double 
 static uint32_t expected(const mel_active *base)
 {
     const fractional *f = (const fractional *)base;
-    const double bits = mel_bits_per_answer(mel_assumed(&base->opt.assume), samples(base)->error_rate);
+    const double bits = mel_bits_per_answer(mel_assumed(&base->opt.active.assume), samples(base)->error_rate);
     double left = 0.0;
     if (base->radius > base->opt.tolerance)
         left = ceil(2.0 * log2(base->radius / base->opt.tolerance) / bits);
@@ -198,25 +198,25 @@ static const mel_active_ops fractional_ops = {
 static mel_status set_prior(mel_sampler_options *sampling, double w[3], const fractional *f, mel_error *err)
 {
     const mel_session_options *opt = &f->base.opt;
-    if (opt->prior == NULL)
+    if (opt->active.prior == NULL)
         return MEL_OK;
     if (opt->direction == MEL_DIRECTION_UNKNOWN)
         return mel_fail(err, MEL_EINVAL, "with a prior metric the direction cannot be unknown");
-    if (!mel_pivot_of(w, f->shares, mel_metric_coefficient(opt->prior)))
+    if (!mel_pivot_of(w, f->shares, mel_metric_coefficient(opt->active.prior)))
         return mel_fail(err, MEL_EINVAL, "the prior metric does not tell any two classifiers apart");
-    const bool cost = mel_metric_orientation(opt->prior) == MEL_COST;
+    const bool cost = mel_metric_orientation(opt->active.prior) == MEL_COST;
     if (cost != (opt->direction == MEL_DECREASING))
         for (size_t i = 0; i < 3; i++)
             w[i] = -w[i];
     sampling->prior = w;
-    sampling->prior_strength = opt->prior_strength;
+    sampling->prior_strength = opt->active.prior_strength;
     return MEL_OK;
 }
 
 static mel_status set_up(fractional *f, const mel_face *face, mel_error *err)
 {
     const mel_session_options *opt = &f->base.opt;
-    const mel_noise_ops *noise = mel_assumed(&opt->assume);
+    const mel_noise_ops *noise = mel_assumed(&opt->active.assume);
     const bool costly = noise->errs == MEL_ERRS_BY_MARGIN && !noise->band;
     f->face = face;
     f->direction = opt->direction;
@@ -229,7 +229,7 @@ static mel_status set_up(fractional *f, const mel_face *face, mel_error *err)
         .n_cone = MEL_PIVOT_CONE,
         .cone = mel_pivot_cone,
         .start = mel_pivot_start,
-        .assume = opt->assume,
+        .assume = opt->active.assume,
         .seed = opt->seed,
     };
     mel_status status = mel_active_room(&f->base, 2, 3, err);
