@@ -50,6 +50,9 @@ if(MEL_TESTS)
         if(name MATCHES "^test_(alloc_)?server")
             target_link_libraries(${name} PRIVATE melicit_server)
         endif()
+        if(name STREQUAL "test_server_options") # runs the program
+            add_dependencies(${name} melicit_program)
+        endif()
         # A toy is the library with one more row: its table of rows comes before the library's.
         if(name STREQUAL "test_toy_noise")
             target_sources(${name} PRIVATE tests/toy/noise_cauchy.c src/oracle/noise/table.c)

@@ -79,14 +79,27 @@ static mel_status elicit(void *context)
     return status;
 }
 
+/* Opens the file, which may have to be made, and opens it again with the options that it holds. */
 static mel_status resume(void *context)
 {
     const job *j = context;
     const mel_identity identity = { .space_json = "{\"population\": \"logistic:a=5,b=0\"}" };
     mel_session *session = NULL;
+    mel_session_options *stored = NULL;
+    char *header = NULL;
     mel_error err;
-    const mel_status status = mel_session_open(&session, &j->domain, &j->opt, &identity, j->path, &err);
+    mel_status status = mel_session_open(&session, &j->domain, &j->opt, &identity, j->path, &err);
     mel_session_free(session);
+    session = NULL;
+    if (status == MEL_OK)
+        status = mel_session_header(&header, j->path, &err);
+    if (status == MEL_OK)
+        status = mel_session_options_read(&stored, j->path, &j->domain, &err);
+    if (status == MEL_OK)
+        status = mel_session_open(&session, &j->domain, stored, &identity, j->path, &err);
+    mel_session_free(session);
+    mel_session_options_free(stored);
+    free(header);
     return status;
 }
 
