@@ -86,9 +86,7 @@ static bool is_assumed(const elicit_args *args)
 static mel_status assumption_of(mel_assumption *out, const elicit_args *args, cli_oracle_kind kind,
                                 mel_error *err)
 {
-    if (is_assumed(args))
-        return mel_assumption_parse(out, cli_text_of(args, "assume"), err);
-    if (kind != CLI_SIMULATED)
+    if (kind != CLI_SIMULATED || is_assumed(args))
         return MEL_OK;
     mel_noise noise;
     const mel_status status = mel_noise_parse(&noise, args->noise, err);

@@ -9,7 +9,7 @@
  * absolute paths stay. Freed with json_decref. */
 json_t *cli_paths_for_session(const json_t *description, const char *session);
 /* The other way: a header's description as seen from the working folder. What is not found from the session's
- * folder stays: earlier versions kept paths as they had been typed. */
+ * folder stays: it may be the name of a bundled data set. */
 void cli_paths_from_session(json_t *description, const char *session);
 
 #endif

@@ -52,12 +52,10 @@ void mel_option_put(mel_session_options *opt, const mel_option *row, mel_option_
         memcpy(field, &narrow, sizeof narrow);
 }
 
-static size_t count_words(const mel_option *row)
+static const char *const *words_of(const mel_option *row)
 {
-    size_t n = 0;
-    while (row->words[n] != NULL)
-        n++;
-    return n;
+    static const char *const flags[] = { "false", "true", NULL };
+    return row->type == MEL_OPTION_FLAG ? flags : row->words;
 }
 
 static bool in_range(const mel_option *row, double value)
@@ -68,33 +66,37 @@ static bool in_range(const mel_option *row, double value)
 
 bool mel_option_holds(const mel_option *row, mel_option_value value)
 {
-    switch (row->type) {
-    case MEL_OPTION_NUMBER:
+    uint64_t words = 0;
+    if (row->type == MEL_OPTION_NUMBER)
         return in_range(row, value.number) || (isnan(value.number) && isnan(row->usual));
-    case MEL_OPTION_WORD:
-        return value.whole < count_words(row);
-    case MEL_OPTION_FLAG:
-        return value.whole <= 1;
-    default:
+    if (row->type == MEL_OPTION_WHOLE)
         return in_range(row, (double)value.whole);
-    }
+    while (words_of(row)[words] != NULL)
+        words++;
+    return value.whole < words;
 }
 
 bool mel_option_is_set(const mel_session_options *opt, const mel_option *row)
 {
     const void *lent = NULL;
-    if (mel_option_is_scalar(row)) {
-        const mel_option_value value = mel_option_get(opt, row), usual = mel_option_usual(row);
-        return row->type != MEL_OPTION_NUMBER
-                   ? value.whole != usual.whole
-                   : !(value.number == usual.number || (isnan(value.number) && isnan(usual.number)));
+    const mel_option_value usual = mel_option_usual(row);
+    switch (row->type) {
+    case MEL_OPTION_NUMBER: {
+        const double number = mel_option_get(opt, row).number;
+        return !(number == usual.number || (isnan(number) && isnan(usual.number)));
     }
-    if (row->type == MEL_OPTION_FAMILY)
+    case MEL_OPTION_WHOLE:
+    case MEL_OPTION_FLAG:
+    case MEL_OPTION_WORD:
+        return mel_option_get(opt, row).whole != usual.whole;
+    case MEL_OPTION_FAMILY:
         return true;
-    if (row->type == MEL_OPTION_ASSUMPTION)
+    case MEL_OPTION_ASSUMPTION:
         return opt->active.assume.kind != MEL_NOISE_NONE;
-    memcpy(&lent, (const char *)opt + row->at, sizeof lent);
-    return lent != NULL && (row->type != MEL_OPTION_POOL || opt->active.until == MEL_UNTIL_RANK);
+    default:
+        memcpy(&lent, (const char *)opt + row->at, sizeof lent);
+        return lent != NULL && (row->type != MEL_OPTION_POOL || opt->active.until == MEL_UNTIL_RANK);
+    }
 }
 
 /* --- what is expected --------------------------------------------------------------------------- */
@@ -106,50 +108,31 @@ void mel_option_name(char name[MEL_OPTION_NAME], const mel_option *row)
         *at = '-';
 }
 
-/* "from 0 to below 1", "above 0", "2 or more" */
+/* "a number from 0 to below 1", "a whole number above 0", "a number 2 or more" */
 static void print_range(char *text, size_t size, const mel_option *row)
 {
+    const char *what = row->type == MEL_OPTION_WHOLE ? "a whole number" : "a number";
     const bool open_end = row->high >= 1e15;
     if (open_end && row->above_low)
-        (void)snprintf(text, size, "above %.15g", row->low);
+        (void)snprintf(text, size, "%s above %.15g", what, row->low);
     else if (open_end)
-        (void)snprintf(text, size, "%.15g or more", row->low);
+        (void)snprintf(text, size, "%s %.15g or more", what, row->low);
     else
-        (void)snprintf(text, size, "%s %.15g %s %.15g", row->above_low ? "above" : "from", row->low,
+        (void)snprintf(text, size, "%s %s %.15g %s %.15g", what, row->above_low ? "above" : "from", row->low,
                        row->below_high ? "to below" : "to", row->high);
-}
-
-static void print_words(char *text, size_t size, const mel_option *row)
-{
-    size_t used = (size_t)snprintf(text, size, "one of ");
-    for (size_t i = 0; row->words[i] != NULL && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i != 0 ? ", " : "", row->words[i]);
-}
-
-static bool is_lent(const mel_option *row)
-{
-    return row->type >= MEL_OPTION_SIGNS;
 }
 
 static void print_expected(char text[MEL_OPTION_EXPECTS], const mel_option *row)
 {
-    char range[96];
-    print_range(range, sizeof range, row);
-    switch (row->type) {
-    case MEL_OPTION_NUMBER:
-    case MEL_OPTION_WHOLE:
-        (void)snprintf(text, MEL_OPTION_EXPECTS, "a%s number %s",
-                       row->type == MEL_OPTION_WHOLE ? " whole" : "", range);
-        break;
-    case MEL_OPTION_WORD:
-        print_words(text, MEL_OPTION_EXPECTS, row);
-        break;
-    case MEL_OPTION_FLAG:
-        (void)snprintf(text, MEL_OPTION_EXPECTS, "true or false");
-        break;
-    default:
+    size_t used = 0;
+    if (row->type <= MEL_OPTION_WHOLE)
+        print_range(text, MEL_OPTION_EXPECTS, row);
+    else if (mel_option_is_scalar(row))
+        for (size_t i = 0; words_of(row)[i] != NULL && used < MEL_OPTION_EXPECTS; i++)
+            used += (size_t)snprintf(text + used, MEL_OPTION_EXPECTS - used, "%s%s",
+                                     i != 0 ? ", " : "one of ", words_of(row)[i]);
+    else
         (void)snprintf(text, MEL_OPTION_EXPECTS, "a text");
-    }
 }
 
 static const char *word_at(const void *user, size_t i)
@@ -161,7 +144,7 @@ static const char *word_at(const void *user, size_t i)
 /* given: as it was written, where it is a text. */
 static mel_status refuse(const mel_option *row, const char *given, mel_error *err)
 {
-    if (is_lent(row))
+    if (row->type >= MEL_OPTION_SIGNS)
         return mel_fail(err, MEL_EINVAL, "only numbers, words and flags can be set here");
     char expected[MEL_OPTION_EXPECTS];
     print_expected(expected, row);
@@ -202,32 +185,16 @@ static bool parse_word(uint64_t *out, const char *const *words, const char *text
     return false;
 }
 
-static bool parse_flag(uint64_t *out, const char *text)
-{
-    static const char *const words[] = { "false", "true", NULL };
-    return parse_word(out, words, text);
-}
-
 mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text, mel_error *err)
 {
     mel_option_value value = { .whole = 0 };
     bool read = false;
-    switch (row->type) {
-    case MEL_OPTION_NUMBER:
+    if (row->type == MEL_OPTION_NUMBER)
         read = mel_number_parse(text, strlen(text), &value.number) == MEL_NUMBER_FINITE;
-        break;
-    case MEL_OPTION_WHOLE:
+    else if (row->type == MEL_OPTION_WHOLE)
         read = parse_whole(&value.whole, text);
-        break;
-    case MEL_OPTION_WORD:
-        read = parse_word(&value.whole, row->words, text);
-        break;
-    case MEL_OPTION_FLAG:
-        read = parse_flag(&value.whole, text);
-        break;
-    default:
-        break;
-    }
+    else if (mel_option_is_scalar(row))
+        read = parse_word(&value.whole, words_of(row), text);
     if (!read || !mel_option_holds(row, value))
         return refuse(row, text, err);
     *out = value;
@@ -299,30 +266,26 @@ json_t *mel_option_to_json(const mel_option *row, mel_option_value value)
     }
 }
 
+static bool has_type(const json_t *json, mel_option_type type)
+{
+    return type <= MEL_OPTION_WHOLE  ? json_is_number(json)
+           : type == MEL_OPTION_FLAG ? json_is_boolean(json)
+                                     : json_is_string(json);
+}
+
 mel_status mel_option_from_json(mel_session_options *opt, const mel_option *row, const json_t *json,
                                 mel_error *err)
 {
-    mel_option_value value = { .whole = 0 };
-    bool read = false;
-    if (json_is_string(json) && row->type >= MEL_OPTION_WORD)
-        return set_text(opt, row, json_string_value(json), err);
-    if (row->type == MEL_OPTION_NUMBER) {
-        read = json_is_number(json);
-        value.number = json_number_value(json);
-    } else if (row->type == MEL_OPTION_WHOLE) {
-        const double number = json_number_value(json); /* 6.0 is whole, too */
-        read = json_is_number(json) && number == floor(number) && in_range(row, number);
-        value.whole = json_is_integer(json) ? (uint64_t)json_integer_value(json)
-                      : read                ? (uint64_t)number
-                                            : 0;
-    } else if (row->type == MEL_OPTION_FLAG) {
-        read = json_is_boolean(json);
-        value.whole = json_is_true(json);
-    }
-    if (!read || !mel_option_holds(row, value))
+    char text[MEL_NUMBER_TEXT] = "";
+    if (!has_type(json, row->type))
         return refuse(row, NULL, err);
-    mel_option_put(opt, row, value);
-    return MEL_OK;
+    if (json_is_integer(json))
+        (void)snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(json));
+    else if (json_is_real(json))
+        mel_number_print(text, json_real_value(json)); /* 6.0 is whole, too */
+    else if (json_is_boolean(json))
+        (void)snprintf(text, sizeof text, "%s", json_is_true(json) ? "true" : "false");
+    return set_text(opt, row, json_is_string(json) ? json_string_value(json) : text, err);
 }
 
 static mel_status set_members(mel_session_options *opt, const json_t *object, mel_error *err)

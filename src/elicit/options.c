@@ -157,7 +157,8 @@ static mel_status check_pool(const mel_session_options *opt, const mel_domain *d
 
 static mel_status check_until(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (opt->active.until == MEL_UNTIL_THRESHOLD && (domain->face == NULL || !mel_family_about(opt->family)->sum))
+    if (opt->active.until == MEL_UNTIL_THRESHOLD &&
+        (domain->face == NULL || !mel_family_about(opt->family)->sum))
         return mel_fail(err, MEL_EINVAL,
                         "until threshold is for linear metrics of two classes, where one threshold is best");
     const mel_status status = opt->active.until == MEL_UNTIL_RANK ? check_pool(opt, domain, err) : MEL_OK;
@@ -167,6 +168,19 @@ static mel_status check_until(const mel_session_options *opt, const mel_domain *
         return mel_fail(err, MEL_EINVAL, "until %s: the options name no decisions that could tell",
                         mel_option_find("until")->words[opt->active.until]);
     return status;
+}
+
+static mel_status check_metric(const char *which, const mel_metric *metric, const mel_session_options *opt,
+                               const mel_domain *domain, mel_error *err)
+{
+    if (mel_metric_family(metric) != opt->family)
+        return mel_fail(err, MEL_EINVAL, "the %s metric is a %s metric, the session looks for a %s one",
+                        which, mel_family_name(mel_metric_family(metric)), mel_family_name(opt->family));
+    if (!mel_layout_equal(mel_metric_layout(metric), mel_domain_layout(domain)))
+        return mel_fail(err, MEL_EINVAL,
+                        "the %s metric is about other statistics (kind, coordinates, classes or groups)",
+                        which);
+    return MEL_OK;
 }
 
 static mel_status check_prior(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
@@ -180,12 +194,9 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
     if (!(opt->active.prior_strength > 0.0 && opt->active.prior_strength <= most_strength))
         return mel_fail(err, MEL_EINVAL, "a prior of strength %g: expected a number above 0, at most %g",
                         opt->active.prior_strength, most_strength);
-    if (mel_metric_family(prior) != opt->family)
-        return mel_fail(err, MEL_EINVAL, "the prior is a %s metric, the session looks for a %s one",
-                        mel_family_name(mel_metric_family(prior)), mel_family_name(opt->family));
-    if (!mel_layout_equal(mel_metric_layout(prior), mel_domain_layout(domain)))
-        return mel_fail(err, MEL_EINVAL,
-                        "the prior metric is about other statistics (kind, coordinates, classes or groups)");
+    const mel_status status = check_metric("prior", prior, opt, domain, err);
+    if (status != MEL_OK)
+        return status;
     if (mel_family_about(opt->family)->degree == 0 && mel_metric_degree(prior) != opt->degree)
         return mel_fail(err, MEL_EINVAL, "the prior metric has the degree %u, not %u",
                         mel_metric_degree(prior), opt->degree);
@@ -199,13 +210,7 @@ static mel_status check_known(const mel_session_options *opt, const mel_domain *
     if (opt->search.known == NULL)
         return opt->search.known_costs_only ? mel_fail(err, MEL_EINVAL, "known costs without a metric")
                                             : MEL_OK;
-    if (mel_metric_family(opt->search.known) != opt->family)
-        return mel_fail(err, MEL_EINVAL, "the known metric is a %s metric, the session looks for a %s one",
-                        mel_family_name(mel_metric_family(opt->search.known)), mel_family_name(opt->family));
-    if (!mel_layout_equal(mel_metric_layout(opt->search.known), mel_domain_layout(domain)))
-        return mel_fail(err, MEL_EINVAL,
-                        "the known metric is about other statistics (kind, coordinates, classes or groups)");
-    return MEL_OK;
+    return check_metric("known", opt->search.known, opt, domain, err);
 }
 
 static mel_status check_slopes(const mel_session_options *opt, const mel_domain *domain, mel_error *err)

@@ -198,7 +198,7 @@ def test_swiss_thousands(melicit, mark):
     melicit("train", "--data", "t.csv", "--test-share", 0, "--column", "x:number").refused(3, "x", "not a number")
 
 
-def test_sessions_started_with_an_option_of_old(melicit, formats):
+def test_sessions_started_with_another_option(melicit, formats):
     words = ("elicit", "--oracle", "sim:m.json", "--session", "s.jsonl", "--json")
     melicit(*words, "--probs", "p.npy", "--labels", "y.csv", "--header", "yes", "--max-questions", 1).done()
     out = melicit("report", "--session", "s.jsonl", "--out", "r.html").done().out
@@ -206,4 +206,4 @@ def test_sessions_started_with_an_option_of_old(melicit, formats):
     path = melicit.folder / "s.jsonl"
     path.write_text(path.read_text().replace('"header":"yes"', '"no_header":true').replace('"header": "yes"', '"no_header": true'))
     assert "no_header" in path.read_text()
-    melicit(*words[:-1]).refused(3, "--no-header", "--header no")
+    melicit(*words[:-1]).refused(6, "space.no_header")

@@ -399,7 +399,7 @@ static void test_bad_headers(void **state)
     } rows[] = {
         { "linear", "\"per_round\": 5", "line 1: per_round: expected a whole number from 2 to 4" },
         { "linear", "\"direction\": \"up\"", "line 1: direction: expected one of increasing" },
-        { "linear", "\"tournament\": 1", "line 1: tournament: expected true or false" },
+        { "linear", "\"tournament\": 1", "line 1: tournament: expected one of false, true" },
         { "linear", "\"assume\": 3", "line 1: assume: expected a text" },
         { "linear", "\"assume\": \"luck\"", "line 1: assume: " },
         { "linear", "\"signs\": [1]", "line 1: signs: expected a list of 2 signs" },
