@@ -146,82 +146,42 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 }
 
 static const cli_option own_options[] = {
-    { .name = "port",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(serve_args, port),
-      .high = 65535,
-      .help = "where to listen; 0 takes any that is free" },
-    { .name = "listen",
-      .argument = "ADDRESS",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, listen),
-      .help = "the numeric address to listen on; 0.0.0.0 or :: lets other machines in, which wants a proxy "
-              "with TLS in front" },
-    { .name = "store",
-      .argument = "FILE.db",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, store),
-      .help = "where studies and answers are kept: a file, made when it is not there, or postgres://..." },
-    { .name = "public-url",
-      .argument = "URL",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, public_url),
-      .help = "what browsers see when there is a proxy in front, e.g. https://study.example.org; with https "
-              "cookies are for TLS only" },
-    { .name = "trust-proxy",
-      .argument = "ADDRESS",
-      .kind = CLI_TEXT,
-      .at = offsetof(serve_args, proxy),
-      .help = "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
-              "of its X-Forwarded-For, not for the proxy; of others that header is not believed" },
-    { .name = "open",
-      .kind = CLI_FLAG,
-      .at = offsetof(serve_args, open),
-      .help = "open the page in a browser" },
+    CLI_ROW(serve_args, "port", WHOLE, port, .argument = "N", .high = 65535,
+            .help = "where to listen; 0 takes any that is free"),
+    CLI_ROW(serve_args, "listen", TEXT, listen, .argument = "ADDRESS",
+            .help =
+                "the numeric address to listen on; 0.0.0.0 or :: lets other machines in, which wants a proxy "
+                "with TLS in front"),
+    CLI_ROW(serve_args, "store", TEXT, store, .argument = "FILE.db",
+            .help =
+                "where studies and answers are kept: a file, made when it is not there, or postgres://..."),
+    CLI_ROW(
+        serve_args, "public-url", TEXT, public_url, .argument = "URL",
+        .help =
+            "what browsers see when there is a proxy in front, e.g. https://study.example.org; with https "
+            "cookies are for TLS only"),
+    CLI_ROW(
+        serve_args, "trust-proxy", TEXT, proxy, .argument = "ADDRESS",
+        .help =
+            "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
+            "of its X-Forwarded-For, not for the proxy; of others that header is not believed"),
+    CLI_ROW(serve_args, "open", FLAG, open, .help = "open the page in a browser"),
     { 0 }
 };
 static const cli_option limit_options[] = {
-    { .name = "workers",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(serve_args, workers),
-      .low = 1,
-      .high = 256,
-      .help = "requests that are answered at the same time; others wait" },
-    { .name = "connections",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(serve_args, connections),
-      .low = 8,
-      .high = 60000,
-      .help = "at most so many, or fewer when the limit of open files says so" },
-    { .name = "per-address",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(serve_args, per_address),
-      .low = 1,
-      .high = 60000,
-      .help = "connections from one address; behind a proxy all come from one" },
-    { .name = "deadline",
-      .argument = "SECONDS",
-      .kind = CLI_NUMBER,
-      .at = offsetof(serve_args, deadline),
-      .low = 1,
-      .high = 3600,
-      .help = "a request that has not arrived, or an answer not been fetched, after so long is cut off" },
-    { .name = "upload-room",
-      .argument = "MIB",
-      .kind = CLI_NUMBER,
-      .at = offsetof(serve_args, upload_room),
-      .high = 1e6,
-      .help = "what the tables that people send may take in the store, all together" },
-    { .name = "stop-after",
-      .argument = "SECONDS",
-      .kind = CLI_NUMBER,
-      .at = offsetof(serve_args, stop_after),
-      .high = 1e9,
-      .help = "end by itself, for trying things out; 0: never" },
+    CLI_ROW(serve_args, "workers", WHOLE, workers, .argument = "N", .low = 1, .high = 256,
+            .help = "requests that are answered at the same time; others wait"),
+    CLI_ROW(serve_args, "connections", WHOLE, connections, .argument = "N", .low = 8, .high = 60000,
+            .help = "at most so many, or fewer when the limit of open files says so"),
+    CLI_ROW(serve_args, "per-address", WHOLE, per_address, .argument = "N", .low = 1, .high = 60000,
+            .help = "connections from one address; behind a proxy all come from one"),
+    CLI_ROW(serve_args, "deadline", NUMBER, deadline, .argument = "SECONDS", .low = 1, .high = 3600,
+            .help =
+                "a request that has not arrived, or an answer not been fetched, after so long is cut off"),
+    CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .argument = "MIB", .high = 1e6,
+            .help = "what the tables that people send may take in the store, all together"),
+    CLI_ROW(serve_args, "stop-after", NUMBER, stop_after, .argument = "SECONDS", .high = 1e9,
+            .help = "end by itself, for trying things out; 0: never"),
     { 0 }
 };
 static const cli_group groups[] = { { "Server", own_options, 0 }, { "Limits", limit_options, 0 }, { 0 } };

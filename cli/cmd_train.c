@@ -208,51 +208,29 @@ static const char *const calibrations[] = { "none", "temperature", "isotonic",
                                             NULL }; /* as mel_calibration */
 
 static const cli_option fit_options[] = {
-    { .name = "l2",
-      .argument = "X",
-      .kind = CLI_NUMBER,
-      .at = offsetof(train_args, l2),
-      .high = DBL_MAX,
-      .help =
-          "penalty: X/2 times the sum of squared weights is added to the total log-loss; scikit-learn's C "
-          "is 1/X" },
-    { .name = "calibrate",
-      .kind = CLI_CHOICE,
-      .at = offsetof(train_args, calibrate),
-      .choices = calibrations,
-      .help = "correct the probabilities on half of the held-out rows; the other half then measures" },
-    { .name = "solver",
-      .kind = CLI_CHOICE,
-      .at = offsetof(train_args, solver),
-      .choices = solvers,
-      .help = "how to minimise; auto takes Newton steps up to 2,000 coefficients and L-BFGS beyond" },
-    { .name = "tolerance",
-      .argument = "X",
-      .kind = CLI_NUMBER,
-      .at = offsetof(train_args, tolerance),
-      .high = 1,
-      .above_low = true,
-      .help = "stop when no gradient entry, divided by the sum of weights, is larger" },
-    { .name = "max-iterations",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(train_args, max_iterations),
-      .low = 1,
-      .high = UINT32_MAX,
-      .help = "stop after N Newton steps or gradient evaluations (200 and 20,000 unless given)" },
-    { .name = "warm",
-      .argument = "MODEL.json",
-      .kind = CLI_INPUT,
-      .at = offsetof(train_args, warm),
-      .help = "start from the coefficients of this model, which must have the same features and classes" },
+    CLI_ROW(
+        train_args, "l2", NUMBER, l2, .argument = "X", .high = DBL_MAX,
+        .help =
+            "penalty: X/2 times the sum of squared weights is added to the total log-loss; scikit-learn's C "
+            "is 1/X"),
+    CLI_ROW(train_args, "calibrate", CHOICE, calibrate, .choices = calibrations,
+            .help = "correct the probabilities on half of the held-out rows; the other half then measures"),
+    CLI_ROW(train_args, "solver", CHOICE, solver, .choices = solvers,
+            .help = "how to minimise; auto takes Newton steps up to 2,000 coefficients and L-BFGS beyond"),
+    CLI_ROW(train_args, "tolerance", NUMBER, tolerance, .argument = "X", .high = 1, .above_low = true,
+            .help = "stop when no gradient entry, divided by the sum of weights, is larger"),
+    CLI_ROW(train_args, "max-iterations", WHOLE, max_iterations, .argument = "N", .low = 1,
+            .high = UINT32_MAX,
+            .help = "stop after N Newton steps or gradient evaluations (200 and 20,000 unless given)"),
+    CLI_ROW(train_args, "warm", INPUT, warm, .argument = "MODEL.json",
+            .help =
+                "start from the coefficients of this model, which must have the same features and classes"),
     { 0 }
 };
 static const cli_option out_options[] = {
-    { .name = "out",
-      .argument = "MODEL.json",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(train_args, out),
-      .help = "store the model, with its encoding and calibration, for melicit predict; \"-\" prints it" },
+    CLI_ROW(train_args, "out", OUTPUT, out, .argument = "MODEL.json",
+            .help =
+                "store the model, with its encoding and calibration, for melicit predict; \"-\" prints it"),
     { 0 }
 };
 static const cli_group groups[] = {

@@ -41,6 +41,12 @@ typedef struct {
     const mel_option *session; /* an option of sessions: the field is const char *, its text or NULL */
 } cli_option;
 
+/* A row of such a table: CLI_ROW(train_args, "l2", NUMBER, l2, .argument = "X", ...). */
+#define CLI_ROW(args, option, type, field, ...)                                                              \
+    {                                                                                                        \
+        .name = (option), .kind = CLI_##type, .at = offsetof(args, field), __VA_ARGS__                       \
+    }
+
 /* Options under one heading. A group may be shared by several verbs: it then fills a struct of its
  * own that sits at offset `base` of the verb's arguments. A table of groups ends with a NULL heading. */
 typedef struct {

@@ -92,85 +92,46 @@ void cli_elicit_fill(void)
 }
 
 const cli_option cli_oracle_options[] = {
-    { .name = "oracle",
-      .argument = "WHO",
-      .kind = CLI_TEXT,
-      .at = offsetof(elicit_args, oracle),
-      .help = "who answers: ask (you, here), sim:METRIC.json (a metric), cmd:PROGRAM (a program that reads a "
-              "JSON "
-              "line per question and answers A, B, = or, when it can't say, ?)" },
-    { .name = "noise",
-      .argument = "NOISE",
-      .kind = CLI_TEXT,
-      .at = offsetof(elicit_args, noise),
-      .help = "how a simulated oracle errs: none, flip:P, logistic:SCALE, band:EPS, band:EPS,adversarial" },
-    { .name = "votes",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(elicit_args, votes),
-      .low = 1,
-      .high = 9999,
-      .help = "put every question N times (odd) and take the majority" },
-    { .name = "timeout",
-      .argument = "SECONDS",
-      .kind = CLI_NUMBER,
-      .at = offsetof(elicit_args, timeout),
-      .high = DBL_MAX,
-      .help = "cmd: give up when an answer takes longer; 0 waits for ever" },
-    { .name = "people",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(elicit_args, people),
-      .low = 1,
-      .high = 1000000,
-      .help =
-          "show numbers out of N people (100, 1,000 or 10,000, whatever tells the two apart, unless given)" },
-    { .name = "missed",
-      .argument = "TEXT",
-      .kind = CLI_TEXT,
-      .at = offsetof(elicit_args, missed),
-      .help = "what to call a missed positive, e.g. \"missed cancer\", or with its plural \"missed "
-              "cancer|missed cancers\"" },
-    { .name = "false-alarm",
-      .argument = "TEXT",
-      .kind = CLI_TEXT,
-      .at = offsetof(elicit_args, false_alarm),
-      .help = "what to call a false positive, likewise" },
-    { .name = "show",
-      .kind = CLI_FLAG,
-      .at = offsetof(elicit_args, show),
-      .help = "print every question with its answer, as a person would see it" },
+    CLI_ROW(
+        elicit_args, "oracle", TEXT, oracle, .argument = "WHO",
+        .help =
+            "who answers: ask (you, here), sim:METRIC.json (a metric), cmd:PROGRAM (a program that reads a "
+            "JSON "
+            "line per question and answers A, B, = or, when it can't say, ?)"),
+    CLI_ROW(elicit_args, "noise", TEXT, noise, .argument = "NOISE",
+            .help =
+                "how a simulated oracle errs: none, flip:P, logistic:SCALE, band:EPS, band:EPS,adversarial"),
+    CLI_ROW(elicit_args, "votes", WHOLE, votes, .argument = "N", .low = 1, .high = 9999,
+            .help = "put every question N times (odd) and take the majority"),
+    CLI_ROW(elicit_args, "timeout", NUMBER, timeout, .argument = "SECONDS", .high = DBL_MAX,
+            .help = "cmd: give up when an answer takes longer; 0 waits for ever"),
+    CLI_ROW(elicit_args, "people", WHOLE, people, .argument = "N", .low = 1, .high = 1000000,
+            .help = "show numbers out of N people (100, 1,000 or 10,000, whatever tells the two apart, "
+                    "unless given)"),
+    CLI_ROW(elicit_args, "missed", TEXT, missed, .argument = "TEXT",
+            .help = "what to call a missed positive, e.g. \"missed cancer\", or with its plural \"missed "
+                    "cancer|missed cancers\""),
+    CLI_ROW(elicit_args, "false-alarm", TEXT, false_alarm, .argument = "TEXT",
+            .help = "what to call a false positive, likewise"),
+    CLI_ROW(elicit_args, "show", FLAG, show,
+            .help = "print every question with its answer, as a person would see it"),
     { 0 }
 };
 
 const cli_option cli_elicit_file_options[] = {
-    { .name = "session",
-      .argument = "FILE.jsonl",
-      .kind = CLI_TEXT,
-      .at = offsetof(elicit_args, session),
-      .help =
-          "keep the answers here, synced one by one; an existing session goes on where it stopped, and needs "
-          "no space options" },
-    { .name = "out",
-      .argument = "METRIC.json",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(elicit_args, out),
-      .help = "store the metric for score, apply and rank" },
-    { .name = "report",
-      .argument = "FILE.html",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(elicit_args, report),
-      .help = "write a report that one can read and print" },
-    { .name = "log-questions",
-      .argument = "FILE.jsonl",
-      .kind = CLI_OUTPUT,
-      .at = offsetof(elicit_args, log_questions),
-      .help = "write every question with both points and its answer" },
-    { .name = "pool",
-      .argument = "FILE.jsonl",
-      .kind = CLI_LIST,
-      .at = offsetof(elicit_args, pool),
-      .help = "ask nothing: read the sessions of several respondents (further files may follow) and print "
-              "their joint metric, each one's own, and how much they disagree" },
+    CLI_ROW(elicit_args, "session", TEXT, session, .argument = "FILE.jsonl",
+            .help = "keep the answers here, synced one by one; an existing session goes on where it stopped, "
+                    "and needs "
+                    "no space options"),
+    CLI_ROW(elicit_args, "out", OUTPUT, out, .argument = "METRIC.json",
+            .help = "store the metric for score, apply and rank"),
+    CLI_ROW(elicit_args, "report", OUTPUT, report, .argument = "FILE.html",
+            .help = "write a report that one can read and print"),
+    CLI_ROW(elicit_args, "log-questions", OUTPUT, log_questions, .argument = "FILE.jsonl",
+            .help = "write every question with both points and its answer"),
+    CLI_ROW(elicit_args, "pool", LIST, pool, .argument = "FILE.jsonl",
+            .help =
+                "ask nothing: read the sessions of several respondents (further files may follow) and print "
+                "their joint metric, each one's own, and how much they disagree"),
     { 0 }
 };

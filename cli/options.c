@@ -14,34 +14,16 @@
 #define FIRST_SLOT 1000 /* getopt's return value of option 0: above every short option */
 
 static const cli_option common_options[] = {
-    { .name = "json",
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_common, json),
-      .help = "print exactly one JSON object on standard output, also on failure" },
-    { .name = "quiet",
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_common, quiet),
-      .help = "no progress bar and no warnings on standard error" },
-    { .name = "verbose",
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_common, verbose),
-      .help = "say on standard error, with --json in \"read\", how each file was read (also -v)" },
-    { .name = "seed",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(cli_common, seed),
-      .high = 9e18,
-      .help = "seed of all random choices; the same seed gives the same output" },
-    { .name = "threads",
-      .argument = "N",
-      .kind = CLI_WHOLE,
-      .at = offsetof(cli_common, threads),
-      .high = 1024,
-      .help = "threads to use, 0 for all cores; results do not depend on it" },
-    { .name = "help",
-      .kind = CLI_FLAG,
-      .at = offsetof(cli_common, help),
-      .help = "show this help (also -h)" },
+    CLI_ROW(cli_common, "json", FLAG, json,
+            .help = "print exactly one JSON object on standard output, also on failure"),
+    CLI_ROW(cli_common, "quiet", FLAG, quiet, .help = "no progress bar and no warnings on standard error"),
+    CLI_ROW(cli_common, "verbose", FLAG, verbose,
+            .help = "say on standard error, with --json in \"read\", how each file was read (also -v)"),
+    CLI_ROW(cli_common, "seed", WHOLE, seed, .argument = "N", .high = 9e18,
+            .help = "seed of all random choices; the same seed gives the same output"),
+    CLI_ROW(cli_common, "threads", WHOLE, threads, .argument = "N", .high = 1024,
+            .help = "threads to use, 0 for all cores; results do not depend on it"),
+    CLI_ROW(cli_common, "help", FLAG, help, .help = "show this help (also -h)"),
     { 0 }
 };
 static const cli_common common_defaults = { .seed = 1 };
@@ -160,7 +142,7 @@ static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
                              .above_low = o->above_low,
                              .below_high = o->below_high,
                              .words = o->choices };
-    mel_option_value value;
+    mel_option_value value = { .whole = 0 };
     const mel_status status = mel_option_parse(&value, &row, text, err);
     if (status != MEL_OK) {
         char *place = cli_format("--%s %s", o->name, text);

@@ -348,7 +348,7 @@ static mel_status peek(json_t **header, uint32_t *answers, mel_log *log, mel_err
     mel_status status = open_file(log, err);
     if (status == MEL_OK)
         status = read_file(&text, &n, log, err);
-    if (status != MEL_OK)
+    if (text == NULL)
         return status;
     const char *newline = memchr(text, '\n', n);
     status = mel_json_parse(header, text, newline != NULL ? (size_t)(newline - text) : n, err);

@@ -27,7 +27,7 @@ static const char *const untils[] = { "tolerance", "rank", "threshold", NULL };
 #define SEARCH .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_SEARCH
 #define PLACES .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_PLACES
 
-/* In the order of the program's help. */
+/* In the order of the program's help. NOLINTBEGIN(bugprone-sizeof-expression): some fields are pointers */
 static const mel_option rows[] = {
     ROW("family", FAMILY, family, .kept = MEL_KEPT_ON_TOP, .argument = "NAME",
         .help =
@@ -128,6 +128,7 @@ static const mel_option rows[] = {
     ROW("known_costs_only", FLAG, search.known_costs_only, PLACES, .families = MEL_READS_PAIRS,
         .readers = "a search for fair metrics"),
 };
+/* NOLINTEND(bugprone-sizeof-expression) */
 
 const mel_option *mel_option_table(size_t *n)
 {

@@ -214,7 +214,7 @@ static mel_status set_family(mel_session_options *opt, const char *text, mel_err
 
 static mel_status set_text(mel_session_options *opt, const mel_option *row, const char *text, mel_error *err)
 {
-    mel_option_value value;
+    mel_option_value value = { .whole = 0 };
     if (row->type == MEL_OPTION_FAMILY)
         return set_family(opt, text, err);
     if (row->type == MEL_OPTION_ASSUMPTION)
