@@ -164,11 +164,7 @@ static const key_row *find_key(const char *name)
 
 static mel_status refuse_key(const char *key, mel_error *err)
 {
-    return strcmp(key, "no_header") == 0
-               ? mel_fail(err, MEL_EDATA,
-                          "space.no_header: --no-header became --header no; put \"header\": \"no\" in its "
-                          "place, or start the session anew")
-               : mel_fail(err, MEL_EDATA, "space.%.40s: there is no such field", key);
+    return mel_fail(err, MEL_EDATA, "space.%.40s: there is no such field", key);
 }
 
 static mel_status refuse_type(const char *key, const char *expected, mel_error *err)

@@ -206,4 +206,4 @@ def test_sessions_started_with_another_option(melicit, formats):
     path = melicit.folder / "s.jsonl"
     path.write_text(path.read_text().replace('"header":"yes"', '"no_header":true').replace('"header": "yes"', '"no_header": true'))
     assert "no_header" in path.read_text()
-    melicit(*words[:-1]).refused(6, "space.no_header")
+    melicit(*words[:-1]).refused(3, "space.no_header", "no such field")
