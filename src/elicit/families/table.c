@@ -2,10 +2,11 @@
 #include "elicit/families/families.h"
 
 #define ROW(name) &mel_elicit_##name,
-static const mel_elicit_ops *const families[] = { MEL_FAMILIES(ROW) };
-#undef ROW
+#define INDEX(name) INDEX_OF_##name,
+enum { MEL_FAMILIES(INDEX) N_FAMILIES };
+static const mel_elicit_ops *const families[N_FAMILIES] = { MEL_FAMILIES(ROW) };
 
 const mel_elicit_ops *mel_elicit_of(mel_family family)
 {
-    return (unsigned)family < sizeof families / sizeof *families ? families[family] : NULL;
+    return (size_t)family < N_FAMILIES ? families[family] : NULL;
 }

@@ -281,7 +281,7 @@ static size_t coefficients(const mel_layout *layout, uint32_t degree)
 {
     const size_t q = mel_layout_size(layout) / layout->n_groups, block = mel_tensor_size(q, degree);
     const size_t pairs = mel_group_pairs(layout->n_groups);
-    return block > MEL_MOST_COEFFICIENTS / pairs ? SIZE_MAX : q + pairs * block + 1;
+    return pairs == 0 || block > MEL_MOST_COEFFICIENTS / pairs ? SIZE_MAX : q + pairs * block + 1;
 }
 
 static size_t fields_of(mel_field fields[MEL_MAX_FIELDS], const mel_metric *metric)

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #define ROW(name) &mel_family_##name,
-static const mel_family_ops *const families[] = { MEL_FAMILIES(ROW) };
-#undef ROW
-enum { N_FAMILIES = sizeof families / sizeof *families, LIST_BYTES = 512 };
+#define INDEX(name) INDEX_OF_##name,
+enum { MEL_FAMILIES(INDEX) N_FAMILIES };
+static const mel_family_ops *const families[N_FAMILIES] = { MEL_FAMILIES(ROW) };
+enum { LIST_BYTES = 512 };
 
 const mel_family_ops *mel_family_of(mel_family family)
 {
