@@ -102,19 +102,16 @@ function Effects({ result }: { result: Result }): JSX.Element | null {
   );
 }
 
-/** What is said about a topic, under a heading of its own. */
-function Statements({ result, about, title }: { result: Result; about: Statement['about']; title: string }): JSX.Element | null {
-  const said = result.statements.filter((s) => s.about === about);
-  if (said.length === 0) return null;
+const said = (result: Result, about: Statement['about']): Statement[] =>
+  result.statements.filter((s) => s.about === about);
+
+function List({ statements }: { statements: Statement[] }): JSX.Element {
   return (
-    <>
-      <h3>{title}</h3>
-      <ul>
-        {said.map((s) => (
-          <li key={s.key}>{s.grave ? <strong>{s.text}</strong> : s.text}</li>
-        ))}
-      </ul>
-    </>
+    <ul>
+      {statements.map((s) => (
+        <li key={s.key}>{s.grave ? <strong>{s.text}</strong> : s.text}</li>
+      ))}
+    </ul>
   );
 }
 
@@ -133,7 +130,7 @@ function ThresholdCard({ result }: { result: Result }): JSX.Element | null {
           </span>
         )}
       </p>
-      <p>Predict {t.positive ?? 'the class to be found'} when its probability is at least this.</p>
+      <p>Predict {t.positive ?? 'the class to be found'} from this true probability up, whatever the data.</p>
       <Interval range={t} low={0} high={1} ticks={[0, 0.25, 0.5, 0.75, 1]} format={(x) => percent(x, 1)} />
     </Card>
   );
@@ -193,20 +190,22 @@ function Downloads({ result }: { result: Result }): JSX.Element {
 
 export function ResultBody({ result }: { result: Result }): JSX.Element {
   const classes = result.metric?.layout?.classes ?? [];
+  const open = said(result, 'open');
   return (
     <>
       {result.cost_ratio && <RatioCard result={result} ratio={result.cost_ratio} />}
       <section class="card words">
         <h2 class="visually-hidden">In words</h2>
-        {result.statements
-          .filter((s) => s.about === 'metric' || s.about === 'end')
-          .map((s) => (
-            <p key={s.key}>{s.text}</p>
-          ))}
-        <Statements result={result} about="known" title="What is known" />
-        <Statements result={result} about="open" title="What is not known" />
-        <Statements result={result} about="answers" title="How consistent the answers were" />
-        <Statements result={result} about="limits" title="What no answers can tell" />
+        {said(result, 'metric').map((s) => (
+          <p key={s.key}>{s.text}</p>
+        ))}
+        <p>{[...said(result, 'end'), ...said(result, 'known')].map((s) => s.text).join(' ')}</p>
+        {open.length > 0 && (
+          <>
+            <h3>What is open</h3>
+            <List statements={open} />
+          </>
+        )}
       </section>
       <div class="cards">
         <ThresholdCard result={result} />
@@ -230,6 +229,12 @@ export function ResultBody({ result }: { result: Result }): JSX.Element {
           </Card>
         )}
         {result.agreement && <AgreementCard agreement={result.agreement} />}
+        <Card title="How consistent the answers were">
+          <List statements={said(result, 'answers')} />
+        </Card>
+        <Card title="What is not known">
+          <List statements={said(result, 'limits')} />
+        </Card>
         <Downloads result={result} />
       </div>
     </>
