@@ -123,8 +123,9 @@ static mel_status take_shares(double *out, const mel_table *table, const mel_pro
                         "for each of %zu classes",
                         mel_table_name(table), rows, columns, m, k);
     size_t *column = mel_alloc(k, sizeof *column);
-    mel_status status = column != NULL ? match_columns(column, table, problem, err)
-                                       : mel_fail_memory(err, "the shares of the groups");
+    if (column == NULL)
+        return mel_fail_memory(err, "the shares of the groups");
+    mel_status status = match_columns(column, table, problem, err);
     for (size_t row = 0; row < m && status == MEL_OK; row++)
         status = take_row(out, table, problem, column, row, err);
     free(column);
