@@ -69,10 +69,10 @@ typedef struct {
     double value;                      /* of the metric; NaN where it is not defined */
 } mel_decision;
 
-/* A well-known metric that orders classifiers much alike (mel_closest_metrics). */
+/* A well-known metric that orders what is achievable on a face much alike. */
 typedef struct {
     const char *name;
-    double agreement;    /* share of the pairs that both order alike */
+    double agreement;    /* share of 2,000 random pairs, always the same ones, that both order alike */
     const char *percent; /* the same as it is shown: "97.4"; "100" only for all */
 } mel_closest;
 

@@ -22,13 +22,6 @@ typedef enum { MEL_GAIN_LINEAR = 0, MEL_GAIN_EXPONENTIAL = 1 } mel_gain;
 MEL_API mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double *score,
                             mel_gain gain, size_t top, mel_error *err);
 
-/* The well-known metrics that order what is achievable on a face most alike (mel_metric_neighbours), by
- * MEL_CLOSEST_PAIRS random pairs of its points: always the same pairs, so that everybody is told the same.
- */
-enum { MEL_CLOSEST_PAIRS = 2000 };
-MEL_API mel_status mel_closest_metrics(mel_neighbour *out, size_t n_out, size_t *n_found,
-                                       const mel_metric *metric, const mel_face *face, mel_error *err);
-
 /* Values of the metric at the rows of a pool, n x mel_layout_size numbers. Failures name the row. */
 MEL_API mel_status mel_rank_values(double *values, const mel_metric *metric, size_t n, const double *pool,
                                    mel_error *err);

@@ -1,6 +1,7 @@
 /* What the metric leads to: the best rule and what it does to 1,000 people, and the well-known metrics that
  * come closest. */
 #include "outcome/outcome.h"
+#include "rank/rank.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "support/multiclass.h"
 
 #include "elicit/option_value.h"
+#include "melicit/rank.h"
 #include "server/study.h"
 
 #include <jansson.h>
@@ -363,6 +364,7 @@ static void test_lent(void **state)
     rows[0].active.until = MEL_UNTIL_RANK;
     rows[0].active.n_pool = 2;
     rows[0].active.pool = pool;
+    rows[0].active.decisions = mel_decisions_usual();
     rows[0].active.prior = prior;
     rows[0].active.prior_strength = 4.0;
     mel_session_options_init(&rows[1]);
@@ -378,6 +380,7 @@ static void test_lent(void **state)
         assert_ok(mel_session_open(&session, &domains[i], &rows[i], NULL, path, &err), &err);
         mel_session_free(session);
         assert_ok(mel_session_options_read(&stored, path, &domains[i], &err), &err);
+        stored->active.decisions = rows[i].active.decisions;
         assert_ok(mel_session_open(&session, &domains[i], stored, NULL, path, &err), &err);
         const mel_session_options *kept = mel_session_get_options(session);
         assert_int_equal(kept->active.n_pool, i == 0 ? 2 : 0);
