@@ -130,6 +130,11 @@ static slot *make_slots(size_t *n, const cli_command *command, void *args, cli_c
     return slots;
 }
 
+static void set_text(const slot *s, const char *text)
+{
+    memcpy(s->field, &text, sizeof text);
+}
+
 /* Numbers, whole numbers and choices are read by the library. */
 static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
 {
@@ -152,7 +157,7 @@ static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
     }
     const int choice = (int)value.whole;
     if (o->session != NULL)
-        memcpy(s->field, &text, sizeof text);
+        set_text(s, text);
     else if (o->kind == CLI_NUMBER)
         memcpy(s->field, &value.number, sizeof value.number);
     else if (o->kind == CLI_WHOLE)
@@ -165,9 +170,8 @@ static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
 static void set_flag(const slot *s)
 {
     const bool yes = true;
-    const char *text = "true";
     if (s->option->session != NULL)
-        memcpy(s->field, &text, sizeof text);
+        set_text(s, "true");
     else
         memcpy(s->field, &yes, sizeof yes);
 }
@@ -199,7 +203,7 @@ static mel_status set_value(slot *s, const char *text, mel_error *err)
     if (o->kind == CLI_LIST)
         append_to_list(s, text);
     else
-        memcpy(s->field, &text, sizeof text);
+        set_text(s, text);
     return MEL_OK;
 }
 
