@@ -306,7 +306,8 @@ int main(int argc, char **argv)
     mel_session_options_init(&s.opt);
     read_domain(&s, argv[1]);
     must(mel_session_options_set(&s.opt, "strategy", argv[2], &err));
-    must(mel_assumption_parse(&s.opt.active.assume, argv[3], &err));
+    if (s.opt.strategy == MEL_STRATEGY_ACTIVE)
+        must(mel_assumption_parse(&s.opt.active.assume, argv[3], &err));
     read_respondent(&s, argv[4]);
     s.opt.max_questions = (uint32_t)strtoul(argv[5], NULL, 10);
     s.opt.active.repeat_every = argc > 7 ? (uint32_t)strtoul(argv[7], NULL, 10) : 0;

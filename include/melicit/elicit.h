@@ -158,7 +158,7 @@ typedef struct {
     bool above_low, below_high; /* ... unless these exclude them */
     const char *const *words;   /* up to NULL */
     /* Who reads it: bits 1 << mel_strategy, MEL_ON_* and of what families read; 0: all. Others refuse any
-     * value but the default. readers says it for people. */
+     * value but the default. readers says it for people; NULL: others do not mind. */
     unsigned strategies, domains, families;
     const char *readers;
     mel_option_kept kept;

@@ -34,7 +34,7 @@ static const mel_option rows[] = {
             "the shape of metric to look for: linear (unless given), linear-fractional, diagonal-linear, "
             "diagonal-linear-fractional, monotone, fair-linear, quadratic, fair-quadratic or polynomial:D"),
     ROW("degree", WHOLE, degree, .usual = 3, .low = MEL_MIN_DEGREE, .high = MEL_MAX_DEGREE,
-        .families = MEL_READS_DEGREE, .readers = "polynomial metrics", .kept = MEL_KEPT_IN_FAMILY),
+        .families = MEL_READS_DEGREE, .kept = MEL_KEPT_IN_FAMILY),
     ROW("strategy", WORD, strategy, .words = strategies, .kept = MEL_KEPT_ON_TOP,
         .help = "active asks the fewest questions and copes with wrong answers; search follows the thesis "
                 "exactly"),

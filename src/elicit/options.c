@@ -103,12 +103,13 @@ static mel_status check_rows(const mel_session_options *opt, const mel_domain *d
     size_t n;
     const mel_option *rows = mel_option_table(&n);
     for (size_t i = 0; i < n; i++) {
-        const mel_status status = mel_option_check(opt, &rows[i], err);
+        const bool ignored = rows[i].readers == NULL && !is_read(&rows[i], opt, domain);
+        const mel_status status = ignored ? MEL_OK : mel_option_check(opt, &rows[i], err);
         if (status != MEL_OK)
             return status;
     }
     for (size_t i = 0; i < n; i++)
-        if (mel_option_is_set(opt, &rows[i]) && !is_read(&rows[i], opt, domain))
+        if (rows[i].readers != NULL && mel_option_is_set(opt, &rows[i]) && !is_read(&rows[i], opt, domain))
             return refuse_unread(&rows[i], opt, domain, err);
     if (!mel_assumption_is_valid(&opt->active.assume))
         return mel_fail(err, MEL_EINVAL, "assume: noise of kind %d cannot have size %g",

@@ -140,6 +140,7 @@ static void test_flipped_answers(void **state)
         opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
         opt.active.repeat_every = 10;
         active[i] = fabs(run(face, &opt, truth, flips, i).angle - truth);
+        mel_session_options_init(&opt);
         opt.strategy = MEL_STRATEGY_SEARCH;
         opt.tolerance = 0.02; /* 28 questions */
         opt.max_questions = 28;

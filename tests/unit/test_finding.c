@@ -23,7 +23,7 @@ static mel_metric *find(mel_summary *summary, const mel_ball *ball, mel_family f
     mel_session_options opt;
     mel_session_options_init(&opt);
     opt.family = family;
-    opt.degree = family == MEL_FAMILY_POLYNOMIAL ? 2 : opt.degree;
+    opt.degree = 2;
     opt.max_questions = budget;
     return test_find(summary, &domain, &opt, truth, exact, 1);
 }

@@ -3,6 +3,7 @@
 
 #include "elicit/option_value.h"
 #include "melicit/rank.h"
+#include "elicit/options.h"
 #include "server/study.h"
 
 #include <jansson.h>
@@ -51,9 +52,12 @@ static void ask_library(char *says, const mel_option *row, mel_option_value valu
     mel_session_options opt;
     mel_session_options_init(&opt);
     mel_option_put(&opt, row, value);
+    const bool degree = strcmp(row->key, "degree") == 0; /* other families do not mind */
+    opt.family = degree ? MEL_FAMILY_POLYNOMIAL : MEL_FAMILY_LINEAR;
+    const mel_domain domain = { .face = degree ? NULL : made.face, .ball = degree ? made.ball : NULL };
     mel_session *session = NULL;
     mel_error err = { .text = "" };
-    (void)mel_session_new(&session, &(mel_domain){ .face = made.face }, &opt, &err);
+    (void)mel_session_new(&session, &domain, &opt, &err);
     mel_session_free(session);
     (void)snprintf(says, SENTENCE, "%s", err.text);
 }
@@ -302,7 +306,8 @@ static bool open_with(mel_domain *domain, const mel_option *row, const char *pat
         assert_ok(mel_session_options_set(&opt, "family", families[k / 2 % COUNT(families)], NULL), NULL);
         mel_option_put(&opt, row, other_value(row));
         *domain = domains[k / 2 / COUNT(families)];
-        if (mel_session_open(&session, domain, &opt, NULL, path, NULL) == MEL_OK) {
+        if (mel_option_in_family(row, opt.family) &&
+            mel_session_open(&session, domain, &opt, NULL, path, NULL) == MEL_OK) {
             mel_session_free(session);
             return true;
         }
