@@ -131,7 +131,6 @@ static void find_recognised(mel_outcome_work *w)
 
 void mel_outcome_find_decisions(mel_outcome_work *w)
 {
-    const mel_layout *layout = w->metric != NULL ? mel_metric_layout(w->metric) : NULL;
     if (w->status != MEL_OK || w->out.domain->ball != NULL ||
         !mel_classifier_has_best(mel_metric_family(w->metric)))
         return;
@@ -140,6 +139,7 @@ void mel_outcome_find_decisions(mel_outcome_work *w)
         status = put_names(w->best, w);
     if (!mel_outcome_good(w, status))
         return;
+    const mel_layout *layout = mel_metric_layout(w->metric);
     w->out.best = w->best;
     if (w->out.domain->face != NULL) {
         decide_two_classes(w);

@@ -107,16 +107,17 @@ void mel_outcome_free(mel_outcome *outcome)
     free(w);
 }
 
-static mel_status begin(mel_outcome_work **out, const mel_outcome_options *opt, mel_error *err)
+/* NULL with the failure in *status. */
+static mel_outcome_work *begin(mel_status *status, const mel_outcome_options *opt, mel_error *err)
 {
     mel_outcome_options about;
     mel_outcome_options_init(&about);
-    const mel_status status = mel_options_take(&about, sizeof about, opt, "outcome options", err);
-    if (status != MEL_OK)
-        return status;
-    mel_outcome_work *w = mel_alloc_zero(1, sizeof *w);
+    *status = mel_options_take(&about, sizeof about, opt, "outcome options", err);
+    mel_outcome_work *w = *status == MEL_OK ? mel_alloc_zero(1, sizeof *w) : NULL;
+    if (*status == MEL_OK && w == NULL)
+        *status = mel_fail_memory(err, "the result");
     if (w == NULL)
-        return mel_fail_memory(err, "the result");
+        return NULL;
     const mel_estimate unknown = { NAN, NAN, NAN };
     w->err = err;
     w->about = about;
@@ -124,8 +125,7 @@ static mel_status begin(mel_outcome_work **out, const mel_outcome_options *opt, 
     w->out.summary.radius = w->out.summary.error_rate = w->out.summary.consistency = NAN;
     w->out.summary.angle = w->out.summary.angle_low = w->out.summary.angle_high = w->out.summary.evidence =
         NAN;
-    *out = w;
-    return MEL_OK;
+    return w;
 }
 
 /* Gives the outcome when all went well, else nothing. */
@@ -152,10 +152,10 @@ static void describe_metric(mel_outcome_work *w)
 mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const mel_outcome_options *opt,
                                   mel_error *err)
 {
-    mel_outcome_work *w = NULL;
+    mel_status status = MEL_OK;
+    mel_outcome_work *w = begin(&status, opt, err);
     *out = NULL;
-    const mel_status status = begin(&w, opt, err);
-    if (status != MEL_OK)
+    if (w == NULL)
         return status;
     w->session = session;
     w->out.options = mel_session_get_options(session);
@@ -175,10 +175,10 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
 mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric, const mel_outcome_options *opt,
                                  mel_error *err)
 {
-    mel_outcome_work *w = NULL;
+    mel_status status = MEL_OK;
+    mel_outcome_work *w = begin(&status, opt, err);
     *out = NULL;
-    const mel_status status = begin(&w, opt, err);
-    if (status != MEL_OK)
+    if (w == NULL)
         return status;
     if (mel_outcome_good(w, mel_metric_copy(&w->metric, metric, err)))
         describe_metric(w);
