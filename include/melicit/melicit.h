@@ -10,6 +10,7 @@
 #include "melicit/layout.h"
 #include "melicit/metric.h"
 #include "melicit/model.h"
+#include "melicit/optimise.h"
 #include "melicit/oracle.h"
 #include "melicit/outcome.h"
 #include "melicit/problem.h"

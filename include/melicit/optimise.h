@@ -1,0 +1,173 @@
+/* melicit/optimise.h: classifiers that are best for a metric of which only values are known, or only which of
+ * two classifiers is better.
+ *
+ * A black box gives the value of a classifier on validation rows. The classifier is found by weighting
+ * training rows: W(x) = sum over l of alpha_l phi_l(x), where phi_l are basis functions from 0 to 1, and the
+ * prediction is the class j with the largest sum_i W_ij(x) P(Y=i|x). */
+#ifndef MELICIT_OPTIMISE_H
+#define MELICIT_OPTIMISE_H
+
+#include "melicit/classify.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- basis functions ---------------------------------------------------------------------------- */
+
+/* Rows of numbers with names for the columns: what basis functions are computed from. Everything is lent. */
+typedef struct {
+    size_t n_rows, n_columns;
+    const double *value; /* n_rows x n_columns, finite */
+    const char *const *name;
+} mel_feature_rows;
+
+/* Functions of a row from 0 to 1, in the order in which they were added. */
+typedef struct mel_weight_basis mel_weight_basis;
+/* Without functions; the calls below add some. On failure the basis is as it was. */
+MEL_API mel_status mel_weight_basis_new(mel_weight_basis **out, mel_error *err);
+MEL_API void mel_weight_basis_free(mel_weight_basis *basis);
+/* 1 everywhere. */
+MEL_API mel_status mel_weight_basis_add_default(mel_weight_basis *basis, mel_error *err);
+/* One function per column: its value, which must be from 0 to 1. */
+MEL_API mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const char *const *name,
+                                                mel_error *err);
+/* k hard clusters found by k-means (k-means++ start, Lloyd's iterations) on the rows: function l is 1 for the
+ * rows that are nearest to centre l. */
+MEL_API mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_feature_rows *rows,
+                                               size_t k, uint64_t seed, mel_error *err);
+/* One function per class (or group) c: the mean over the rows of that class of
+ * exp(-||x - x_l||^2 / (2 width^2)) or, unless squared, exp(-||x - x_l|| / (2 width^2)) as in the thesis. */
+MEL_API mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_rows *centres,
+                                            const uint32_t *of, size_t n_classes, double width, bool squared,
+                                            mel_error *err);
+MEL_API size_t mel_weight_basis_size(const mel_weight_basis *basis);
+/* Whether it reads features; one function, 1 everywhere, does not. */
+MEL_API bool mel_weight_basis_reads_features(const mel_weight_basis *basis);
+/* What function l is called: "default", the column's name, "kmeans 3", "rbf 2"; lent. */
+MEL_API const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l);
+/* value: n_rows x mel_weight_basis_size. Columns are found by name; MEL_EDATA for a missing one and, with the
+ * row, for values outside [0, 1]. rows may be NULL, with n_rows, when no function reads features. */
+MEL_API mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis,
+                                           const mel_feature_rows *rows, size_t n_rows, mel_error *err);
+
+/* --- the metric --------------------------------------------------------------------------------- */
+
+/* Larger is better. Either `value` (of confusion entries) or `judge` (of decisions) is given. */
+typedef struct {
+    /* The value of a classifier with these confusion entries: one k x k matrix per group (one without
+     * groups), true classes in rows, shares of all validation rows. */
+    mel_status (*value)(double *out, void *user, const double *confusion, mel_error *err);
+    /* d value / d confusion; NULL: unknown. */
+    mel_status (*gradient)(double *out, void *user, const double *confusion, mel_error *err);
+    /* The value of a classifier that predicts validation row i as j with probability chance[i][j]
+     * (n_rows x k). */
+    mel_status (*judge)(double *out, void *user, const double *chance, mel_error *err);
+    void *user;
+    size_t n_groups;       /* 0: none. Groups are the metric's own: rules never look at them */
+    const uint32_t *group; /* of the validation rows; lent */
+} mel_black_box;
+
+/* A measure by its name: accuracy, balanced-accuracy, g-mean, macro-f1, min-recall for any number of classes,
+ * with groups over all classes of all groups; group-f1 (the mean over groups of the F1 of the last class);
+ * and, for two classes without groups, what mel_named_parse knows. */
+typedef struct mel_measure mel_measure;
+MEL_API mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
+                                     mel_error *err);
+/* A metric, which is copied; costs are negated. MEL_EINVAL when it has other classes or groups. */
+MEL_API mel_status mel_measure_metric(mel_measure **out, const mel_metric *metric, size_t n_classes,
+                                      size_t n_groups, mel_error *err);
+MEL_API void mel_measure_free(mel_measure *measure);
+/* The black box, which lends the measure; group: of the validation rows, NULL without groups. */
+MEL_API mel_black_box mel_measure_box(mel_measure *measure, const uint32_t *group);
+
+/* --- PI-EW and FW-EG ---------------------------------------------------------------------------- */
+
+/* Rows as the learner sees them; lent. */
+typedef struct {
+    size_t n_rows;
+    const double *probability; /* n_rows x k: of the model that was trained on the training rows */
+    const uint32_t *label;     /* n_rows; of validation rows NULL when the box is a judge */
+    const double *basis;       /* n_rows x n_basis; NULL: one function, 1 everywhere */
+} mel_weight_rows;
+
+typedef enum {
+    MEL_STEP_SAFE = 0,   /* 2/(t+3) */
+    MEL_STEP_THESIS = 1, /* 2/(t+2): the first step is a full one, which can collapse (erratum 29) */
+    MEL_STEP_LINE = 2    /* the best of the segment on the validation rows */
+} mel_step_rule;
+typedef enum {
+    MEL_WEIGHT_DIAGONAL = 0, /* W_ii only */
+    MEL_WEIGHT_WHOLE = 1     /* every W_ij */
+} mel_weight_shape;
+typedef enum {
+    MEL_PROBE_FIXED = 0,      /* h + eps u (e_i - h): u = phi_l, and phi_l P(Y=i|x) for the whole matrix */
+    MEL_PROBE_CONSTRAINED = 1 /* (1 - eps) h + eps g, g from the constraint problem of appendix E.7 */
+} mel_probe_kind;
+typedef enum {
+    MEL_SCALE_BASIS = 0, /* confusion entries of a basis function are divided by its sum over the rows */
+    MEL_SCALE_ROWS = 1   /* by the number of rows, as in the thesis */
+} mel_weight_scale;
+
+typedef struct {
+    size_t struct_size;
+    uint32_t iterations;    /* 50; 1 without starting point is PI-EW */
+    double epsilon;         /* 0.001; with labels_only 0.3 is better */
+    mel_step_rule step;     /* SAFE */
+    mel_weight_shape shape; /* DIAGONAL */
+    mel_probe_kind probes;  /* FIXED */
+    mel_weight_scale scale; /* BASIS */
+    bool known;             /* use the gradient of the box */
+    bool plug_in;           /* PI-EW: one elicitation, and its rule alone is the result */
+    bool best;              /* the iterate with the largest validation value instead of the last */
+    bool labels_only;       /* the judge takes hard decisions: chances of 0 and 1 */
+    uint32_t draws;         /* labels_only: decisions are drawn so often and values averaged; 5 */
+    double rank_tolerance;  /* singular values below this share of the largest count as 0; 1e-6 */
+    double shift;           /* 0; other: solves with S - shift I instead, as the authors' code does */
+    bool values;            /* the system of Algorithm 7.1 as printed, instead of differences to h */
+    const bool *entry;      /* WHOLE: k x k, which entries have weights; NULL: all */
+    const double *start;    /* n_basis x k weights of the first classifier; NULL: 1 everywhere */
+    uint64_t seed;          /* labels_only */
+    int threads;            /* 0: all cores; results do not depend on it */
+    mel_progress progress;  /* returning nonzero stops: the result is what was found so far */
+    /* Called after each iteration (t = 0: the start); may be NULL. alpha: n_basis x k x k. */
+    void (*trace)(void *user, uint32_t t, double value, double gap, const double *alpha);
+    void *trace_user;
+} mel_optimise_options;
+MEL_API void mel_optimise_options_init(mel_optimise_options *opt);
+
+typedef enum {
+    MEL_OPTIMISE_DONE = 0,
+    MEL_OPTIMISE_FLAT = 1,    /* no probe changes the value: there is nothing to follow */
+    MEL_OPTIMISE_STOPPED = 2, /* as progress wished */
+    MEL_OPTIMISE_FAILED = 3   /* the metric failed: `failure` says how */
+} mel_optimise_end;
+
+typedef struct {
+    mel_blend mixture; /* n_groups stands for basis functions: gain has n_basis k x k matrices per rule */
+    double value;      /* of the mixture on the validation rows */
+    double best;       /* the largest value of any iterate */
+    double gap;        /* by the weights of the last iteration: how much the best rule promises to gain */
+    uint32_t iterations, best_iteration;
+    size_t rank, unknowns; /* of the system of the last iteration */
+    double condition;      /* largest singular value over the smallest that counts */
+    size_t queries;        /* evaluations of the black box */
+    mel_optimise_end end;
+    mel_error failure;
+} mel_optimise_result;
+
+/* MEL_OK whenever there is a classifier, also when the metric fails or the progress wishes to stop: see
+ * `end`. A failure of the first evaluation leaves nothing and is returned. */
+MEL_API mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_basis,
+                                const mel_weight_rows *train, const mel_weight_rows *validation,
+                                const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);
+MEL_API void mel_optimise_clear(mel_optimise_result *result);
+
+/* chance[i][j] of a mixture on n rows: alike of mel_optimise's own. */
+MEL_API mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n,
+                                        const double *probability, const double *basis, mel_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

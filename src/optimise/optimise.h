@@ -1,0 +1,111 @@
+/* What the files of the optimise room share. */
+#ifndef MEL_OPTIMISE_OPTIMISE_H
+#define MEL_OPTIMISE_OPTIMISE_H
+
+#include "base/internal.h"
+#include "melicit/optimise.h"
+
+/* The sizes of a problem. Directions are functions u of a row along which probes leave the current
+ * classifier; direction 0 is 1 everywhere and only measures. */
+typedef struct {
+    size_t k, n_basis, n_directions;
+    size_t n_groups; /* of the validation rows, at least 1 */
+    bool whole;      /* every W_ij, else the diagonal */
+    int threads;
+} mel_weight_size;
+
+/* Confusion cells that have moments: the diagonal, or all. */
+static inline size_t mel_weight_cells(const mel_weight_size *size)
+{
+    return size->whole ? size->k * size->k : size->k;
+}
+
+/* --- packed.c: training rows, and sums over them ------------------------------------------------ */
+
+/* Training rows by class in blocks that vector units like. */
+typedef struct mel_packed mel_packed;
+mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const mel_weight_rows *rows,
+                          mel_error *err);
+void mel_packed_free(mel_packed *packed);
+/* Numbers in a block of moments: cells x directions x basis functions. */
+size_t mel_packed_moments(const mel_weight_size *size);
+/* moment[cell][d][l]: sum of u_d phi_l over the rows of the cell's class that the rule decides as the cell's
+ * prediction. weight: n_basis x k (the diagonal) or n_basis x k x k. */
+mel_status mel_packed_sums(double *moment, const mel_packed *packed, const double *weight, mel_error *err);
+/* The same over all rows of a class: total[class][d][l]. */
+mel_status mel_packed_totals(double *total, const mel_packed *packed, mel_error *err);
+/* u[0..n_directions) of one row. */
+void mel_directions(double *u, const mel_weight_size *size, const double *probability, const double *phi);
+
+/* --- weighted.c: one row, one rule -------------------------------------------------------------- */
+
+/* The class with the largest score; rows that no basis function reaches get their most probable class. gain:
+ * n_basis x k x k; score is scratch for k numbers. */
+uint32_t mel_weighted_class(size_t k, size_t n_basis, const double *gain, bool diagonal,
+                            const double *probability, const double *phi, double *score);
+bool mel_weighted_diagonal(size_t k, size_t n_basis, const double *gain);
+/* Basis values of a row where there are none: one function, 1. */
+const double *mel_weight_basis_row(const double *basis, size_t n_basis, size_t row);
+/* Weights of the diagonal (n_basis x k) as gains (n_basis x k x k). */
+void mel_weights_to_gains(double *gain, size_t k, size_t n_basis, const double *weight);
+
+/* --- solve.c ------------------------------------------------------------------------------------ */
+
+/* The least-norm solution of a (m x n, m >= n, kept) x = b; singular values below tolerance * largest count
+ * as 0. condition: largest over smallest that counts; infinite when none does. */
+mel_status mel_solve_least_norm(double *x, size_t *rank, double *condition, size_t m, size_t n,
+                                const double *a, const double *b, double tolerance, mel_error *err);
+
+/* --- elicit_weights.c: Algorithm 7.1 ------------------------------------------------------------ */
+
+/* Classifiers that probes move towards, one per (basis function, class), and what they do. */
+typedef struct {
+    size_t n;           /* n_basis x k */
+    double *weight;     /* n x n_basis x k: each is the rule of such weights */
+    double *train;      /* n x cells x n_basis: sums of phi_l over the rows of a cell */
+    double *validation; /* n x n_groups x k x k: confusion as shares; NULL without labels */
+    uint32_t *decision; /* n x validation rows; NULL unless a judge needs them */
+} mel_probes;
+
+/* The current classifier h as far as elicitation looks at it. Everything is linear in h. */
+typedef struct {
+    double *train;      /* moments of mel_packed_sums */
+    double *validation; /* [group][class][prediction][d]: sum of u_d h_j; NULL: a judge */
+    double *chance;     /* validation rows x k; NULL unless a judge needs it */
+    double value;
+} mel_iterate;
+
+typedef struct {
+    mel_weight_size size;
+    const mel_weight_rows *validation;
+    const mel_black_box *box;
+    mel_optimise_options opt;
+    mel_packed *packed;
+    double *train_total, *validation_total; /* as above, without predictions */
+    double *scale;                          /* n_basis: what sums over training rows are divided by */
+    const size_t *cell;                     /* the cells that have weights */
+    size_t n_cells;
+    mel_probes probes;
+    double *confusion, *slope, *trial; /* scratch: groups x k x k twice, validation rows x k */
+    double *uniform;                   /* labels_only: draws x validation rows */
+    double *decided;                   /* labels_only: validation rows x k */
+    size_t queries;
+} mel_weighting;
+
+/* The black box at a classifier: by its confusion (value) or its chances (judge). MEL_EDATA for a value that
+ * is not finite. */
+mel_status mel_weighting_value(double *out, mel_weighting *w, const double *confusion, const double *chance,
+                               mel_error *err);
+/* confusion = shares of the validation rows by an iterate. */
+void mel_weighting_confusion(double *confusion, const mel_weighting *w, const double *validation);
+/* weight: n_basis x k, or n_basis x k x k; what no probe tells stays 0. flat: no probe changes the value. */
+mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *condition, mel_weighting *w,
+                              const mel_iterate *h, mel_error *err);
+
+/* --- probes.c: the constraint problem of appendix E.7 ------------------------------------------- */
+
+/* Fills w->probes; w->packed has direction 0 only. */
+mel_status mel_probes_make(mel_weighting *w, const mel_weight_rows *train, mel_error *err);
+void mel_probes_clear(mel_probes *probes);
+
+#endif
