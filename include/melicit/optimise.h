@@ -167,6 +167,47 @@ MEL_API void mel_optimise_clear(mel_optimise_result *result);
 MEL_API mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n,
                                         const double *probability, const double *basis, mel_error *err);
 
+/* --- the classifier ----------------------------------------------------------------------------- */
+
+/* A mixture of rules with their basis functions and names: what melicit optimise stores. */
+typedef struct mel_weighted mel_weighted;
+/* The mixture is copied. basis NULL: one function, 1 everywhere; it is taken over, on failure too. majority:
+ * every row gets the class that the mixture predicts most often, instead of a drawn one. */
+MEL_API mel_status mel_weighted_new(mel_weighted **out, const mel_blend *mixture, mel_weight_basis *basis,
+                                    bool majority, mel_error *err);
+MEL_API void mel_weighted_free(mel_weighted *weighted);
+/* Names of the classes, what data files call them (NULL: not known), and the value that was reached (NaN: not
+ * known). Names are copied. */
+MEL_API mel_status mel_weighted_set_source(mel_weighted *weighted, const char *const *class_name,
+                                           const char *const *label, double value, mel_error *err);
+/* What it is made of; lent until it changes. */
+typedef struct {
+    const mel_blend *mixture;
+    const mel_weight_basis *basis;
+    bool majority;
+    const char *const *class_name;
+    const char *const *label; /* NULL: not known */
+    double value;
+} mel_weighted_parts;
+MEL_API mel_weighted_parts mel_weighted_get(const mel_weighted *weighted);
+/* chance[i][j]: the probability that row i is predicted as j; 0 or 1 with a majority. features may be NULL
+ * when the basis does not read them. */
+MEL_API mel_status mel_weighted_apply(double *chance, const mel_weighted *weighted, size_t n,
+                                      const double *probability, const mel_feature_rows *features,
+                                      mel_error *err);
+/* One prediction per row, drawn by one uniform number per row. */
+MEL_API mel_status mel_weighted_decide(uint32_t *prediction, const mel_weighted *weighted, size_t n,
+                                       const double *probability, const mel_feature_rows *features,
+                                       uint64_t seed, mel_error *err);
+/* Files (docs/formats.md). A mixture with one basis function, 1 everywhere, and without a majority is an
+ * ordinary classifier file; others have a format of their own, which alone is read here. */
+MEL_API mel_status mel_weighted_save(const mel_weighted *weighted, const char *path, mel_error *err);
+MEL_API mel_status mel_weighted_to_json(char **out, const mel_weighted *weighted, mel_error *err);
+MEL_API mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t size, mel_error *err);
+MEL_API mel_status mel_weighted_load(mel_weighted **out, const char *path, mel_error *err);
+/* Whether a file says that it has this format; false also for files that cannot be read and for "-". */
+MEL_API bool mel_weighted_recognise(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256, LANES = 8, MOST_SLICES = 64 };
+/* Below so many blocks a pass is over before a second thread is awake. */
+enum { BLOCK = 256, LANES = 8, MOST_SLICES = 64, FEW_BLOCKS = 512 };
 
 struct mel_packed {
     mel_weight_size size;
@@ -239,7 +240,7 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     if (part == NULL)
         return mel_fail_memory(err, "sums over training rows");
     const int threads = mel_thread_count(size->threads);
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (threads > 1)
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (p->n_blocks > FEW_BLOCKS)
     for (size_t s = 0; s < p->n_slices; s++)
         sum_slice(part + s * n_all, part + s * n_all + n, p, s, weight);
     memset(moment, 0, n * sizeof *moment);

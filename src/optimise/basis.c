@@ -1,0 +1,405 @@
+/* Basis functions: hard clusters by columns and by k-means, averages of radial functions, a matrix of one's
+ * own. */
+#include "optimise/basis.h"
+
+#include "data/quote.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_KMEANS_ROUNDS = 200, NAME_SIZE = 40 };
+
+static void free_names(char **name, size_t n)
+{
+    for (size_t i = 0; name != NULL && i < n; i++)
+        free(name[i]);
+    free(name);
+}
+
+void mel_basis_part_clear(mel_basis_part *part)
+{
+    free_names(part->column, part->n_columns);
+    free(part->centres);
+    free(part->centre);
+    *part = (mel_basis_part){ 0 };
+}
+
+void mel_weight_basis_free(mel_weight_basis *basis)
+{
+    if (basis == NULL)
+        return;
+    for (size_t p = 0; p < basis->n_parts; p++)
+        mel_basis_part_clear(&basis->part[p]);
+    free(basis->part);
+    free_names(basis->name, basis->n_functions);
+    free(basis);
+}
+
+mel_status mel_weight_basis_new(mel_weight_basis **out, mel_error *err)
+{
+    *out = mel_alloc_zero(1, sizeof **out);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "basis functions");
+}
+
+size_t mel_weight_basis_size(const mel_weight_basis *basis)
+{
+    return basis->n_functions;
+}
+
+bool mel_weight_basis_reads_features(const mel_weight_basis *basis)
+{
+    for (size_t p = 0; p < basis->n_parts; p++)
+        if (basis->part[p].kind != MEL_BASIS_DEFAULT)
+            return true;
+    return false;
+}
+
+const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l)
+{
+    return l < basis->n_functions ? basis->name[l] : NULL;
+}
+
+/* --- adding functions --------------------------------------------------------------------------- */
+
+bool mel_basis_copy_names(char ***out, size_t n, const char *const *name)
+{
+    *out = mel_alloc_zero(n, sizeof **out);
+    bool whole = *out != NULL;
+    for (size_t i = 0; i < n && whole; i++) {
+        (*out)[i] = mel_strdup(name[i]);
+        whole = (*out)[i] != NULL;
+    }
+    return whole;
+}
+
+static char *function_name(const mel_basis_part *part, size_t i)
+{
+    char text[NAME_SIZE];
+    if (part->kind == MEL_BASIS_COLUMNS)
+        return mel_strdup(part->column[i]);
+    if (part->kind == MEL_BASIS_DEFAULT)
+        return mel_strdup("default");
+    (void)snprintf(text, sizeof text, "%s %zu", part->kind == MEL_BASIS_KMEANS ? "kmeans" : "rbf", i + 1);
+    return mel_strdup(text);
+}
+
+mel_status mel_basis_add_part(mel_weight_basis *basis, mel_basis_part *part, mel_error *err)
+{
+    const size_t n = basis->n_functions, more = part->n_functions;
+    bool whole = mel_grow((void **)&basis->part, basis->n_parts + 1, sizeof *basis->part) &&
+                 mel_grow((void **)&basis->name, n + more, sizeof *basis->name);
+    size_t named = 0;
+    for (; named < more && whole; named++) {
+        basis->name[n + named] = function_name(part, named);
+        whole = basis->name[n + named] != NULL;
+    }
+    if (!whole) {
+        for (size_t i = 0; i < named; i++)
+            free(basis->name[n + i]);
+        mel_basis_part_clear(part);
+        return mel_fail_memory(err, "basis functions");
+    }
+    basis->part[basis->n_parts++] = *part;
+    basis->n_functions += more;
+    return MEL_OK;
+}
+
+mel_status mel_weight_basis_add_default(mel_weight_basis *basis, mel_error *err)
+{
+    mel_basis_part part = { .kind = MEL_BASIS_DEFAULT, .n_functions = 1 };
+    return mel_basis_add_part(basis, &part, err);
+}
+
+mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const char *const *name,
+                                        mel_error *err)
+{
+    if (n == 0)
+        return mel_fail(err, MEL_EINVAL, "expected at least one column");
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(name[i], name[j]) == 0)
+                return mel_fail(err, MEL_EINVAL, "the column %s is there twice",
+                                mel_quote_text(name[i]).text);
+    mel_basis_part part = { .kind = MEL_BASIS_COLUMNS, .n_functions = n, .n_columns = n };
+    if (!mel_basis_copy_names(&part.column, n, name)) {
+        mel_basis_part_clear(&part);
+        return mel_fail_memory(err, "basis functions");
+    }
+    return mel_basis_add_part(basis, &part, err);
+}
+
+/* A part with so many centres in the space of the rows' columns. */
+static mel_status centre_part(mel_basis_part *part, mel_basis_kind kind, const mel_feature_rows *rows,
+                              size_t n_functions, size_t n_centres, mel_error *err)
+{
+    *part = (mel_basis_part){
+        .kind = kind, .n_functions = n_functions, .n_columns = rows->n_columns, .n_centres = n_centres
+    };
+    part->centre = mel_alloc_zero(n_centres * rows->n_columns, sizeof *part->centre);
+    part->centres = mel_alloc_zero(n_functions, sizeof *part->centres);
+    if (mel_basis_copy_names(&part->column, rows->n_columns, rows->name) && part->centre != NULL &&
+        part->centres != NULL)
+        return MEL_OK;
+    mel_basis_part_clear(part);
+    return mel_fail_memory(err, "basis functions");
+}
+
+static mel_status check_features(const mel_feature_rows *rows, mel_error *err)
+{
+    if (rows->n_rows == 0 || rows->n_columns == 0)
+        return mel_fail(err, MEL_EDATA, "there are no features");
+    for (size_t i = 0; i < rows->n_rows * rows->n_columns; i++)
+        if (!isfinite(rows->value[i]))
+            return mel_fail(err, MEL_EDATA, "row %zu, column %s: %g is not finite", i / rows->n_columns + 1,
+                            mel_quote_text(rows->name[i % rows->n_columns]).text, rows->value[i]);
+    return MEL_OK;
+}
+
+/* --- k-means ------------------------------------------------------------------------------------ */
+
+static double distance2(size_t n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+static size_t nearest(const double *row, size_t n_columns, size_t k, const double *centre, double *distance)
+{
+    size_t best = 0;
+    *distance = INFINITY;
+    for (size_t c = 0; c < k; c++) {
+        const double d = distance2(n_columns, row, centre + c * n_columns);
+        if (d < *distance) {
+            *distance = d;
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* k-means++: each further centre is a row, drawn by its squared distance to the centres so far. */
+static mel_status draw_centres(double *centre, const mel_feature_rows *rows, size_t k, double *weight,
+                               uint64_t seed, mel_error *err)
+{
+    const size_t n = rows->n_rows, d = rows->n_columns;
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    memcpy(centre, rows->value + mel_rng_below(&rng, n) * d, d * sizeof *centre);
+    for (size_t c = 1; c < k; c++) {
+        double total = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            (void)nearest(rows->value + i * d, d, c, centre, &weight[i]);
+            total += weight[i];
+        }
+        if (!(total > 0.0))
+            return mel_fail(err, MEL_EDATA, "%zu clusters: the rows have only %zu different values", k, c);
+        double left = mel_rng_uniform(&rng) * total;
+        size_t chosen = 0;
+        while (chosen + 1 < n && (left >= weight[chosen] || weight[chosen] == 0.0))
+            left -= weight[chosen++];
+        memcpy(centre + c * d, rows->value + chosen * d, d * sizeof *centre);
+    }
+    return MEL_OK;
+}
+
+/* Lloyd's step; whether any row changed its cluster. An empty cluster keeps its centre. */
+static bool lloyd(double *centre, uint32_t *of, double *sum, size_t *count, const mel_feature_rows *rows,
+                  size_t k)
+{
+    const size_t d = rows->n_columns;
+    bool moved = false;
+    memset(sum, 0, k * d * sizeof *sum);
+    memset(count, 0, k * sizeof *count);
+    for (size_t i = 0; i < rows->n_rows; i++) {
+        double distance = 0.0;
+        const uint32_t c = (uint32_t)nearest(rows->value + i * d, d, k, centre, &distance);
+        moved = moved || of[i] != c;
+        of[i] = c;
+        count[c]++;
+        for (size_t j = 0; j < d; j++)
+            sum[c * d + j] += rows->value[i * d + j];
+    }
+    for (size_t c = 0; c < k; c++)
+        for (size_t j = 0; j < d && count[c] > 0; j++)
+            centre[c * d + j] = sum[c * d + j] / (double)count[c];
+    return moved;
+}
+
+static mel_status find_clusters(double *centre, const mel_feature_rows *rows, size_t k, uint64_t seed,
+                                mel_error *err)
+{
+    double *sum = mel_alloc(k * rows->n_columns + rows->n_rows, sizeof *sum);
+    size_t *count = mel_alloc(k, sizeof *count);
+    uint32_t *of = mel_alloc_zero(rows->n_rows, sizeof *of);
+    mel_status status = sum != NULL && count != NULL && of != NULL
+                            ? draw_centres(centre, rows, k, sum + k * rows->n_columns, seed, err)
+                            : mel_fail_memory(err, "clusters");
+    for (int round = 0; round < MOST_KMEANS_ROUNDS && status == MEL_OK; round++)
+        if (!lloyd(centre, of, sum, count, rows, k) && round > 0)
+            break;
+    free(sum);
+    free(count);
+    free(of);
+    return status;
+}
+
+mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_feature_rows *rows, size_t k,
+                                       uint64_t seed, mel_error *err)
+{
+    mel_basis_part part = { 0 };
+    mel_status status = check_features(rows, err);
+    if (status == MEL_OK && (k < 2 || k > rows->n_rows))
+        status =
+            mel_fail(err, MEL_EINVAL, "%zu clusters of %zu rows: expected at least 2, at most one per row", k,
+                     rows->n_rows);
+    if (status == MEL_OK)
+        status = centre_part(&part, MEL_BASIS_KMEANS, rows, k, k, err);
+    if (status != MEL_OK)
+        return status;
+    status = find_clusters(part.centre, rows, k, seed, err);
+    if (status != MEL_OK) {
+        mel_basis_part_clear(&part);
+        return status;
+    }
+    return mel_basis_add_part(basis, &part, err);
+}
+
+/* --- radial functions --------------------------------------------------------------------------- */
+
+mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_rows *centres,
+                                    const uint32_t *of, size_t n_classes, double width, bool squared,
+                                    mel_error *err)
+{
+    mel_basis_part part = { 0 };
+    mel_status status = check_features(centres, err);
+    if (status == MEL_OK && !(width > 0.0 && isfinite(width)))
+        status = mel_fail(err, MEL_EINVAL, "width %g: expected a number above 0", width);
+    if (status == MEL_OK)
+        status = centre_part(&part, MEL_BASIS_RBF, centres, n_classes, centres->n_rows, err);
+    if (status != MEL_OK)
+        return status;
+    part.width = width;
+    part.squared = squared;
+    size_t placed = 0;
+    for (size_t c = 0; c < n_classes && status == MEL_OK; c++) {
+        for (size_t i = 0; i < centres->n_rows; i++)
+            if (of[i] == c) {
+                memcpy(part.centre + placed++ * part.n_columns, centres->value + i * part.n_columns,
+                       part.n_columns * sizeof *part.centre);
+                part.centres[c]++;
+            }
+        if (part.centres[c] == 0)
+            status = mel_fail(err, MEL_EDATA, "class or group %zu has no row to be a centre", c + 1);
+    }
+    if (status == MEL_OK && placed != centres->n_rows)
+        status = mel_fail(err, MEL_EDATA, "a centre is of none of the %zu classes", n_classes);
+    if (status != MEL_OK) {
+        mel_basis_part_clear(&part);
+        return status;
+    }
+    return mel_basis_add_part(basis, &part, err);
+}
+
+static double kernel(const mel_basis_part *part, const double *row, const double *centre)
+{
+    const double d2 = distance2(part->n_columns, row, centre);
+    return exp(-(part->squared ? d2 : sqrt(d2)) / (2.0 * part->width * part->width));
+}
+
+/* --- values ------------------------------------------------------------------------------------- */
+
+/* The columns that a part reads, of one row. */
+static void take_row(double *row, const mel_basis_part *part, const mel_feature_rows *rows,
+                     const size_t *place, size_t i)
+{
+    for (size_t c = 0; c < part->n_columns; c++)
+        row[c] = rows->value[i * rows->n_columns + place[c]];
+}
+
+static void part_values(double *value, const mel_basis_part *part, const double *row)
+{
+    double distance = 0.0;
+    size_t first = 0;
+    if (part->kind == MEL_BASIS_DEFAULT)
+        value[0] = 1.0;
+    else if (part->kind == MEL_BASIS_COLUMNS)
+        memcpy(value, row, part->n_functions * sizeof *value);
+    else if (part->kind == MEL_BASIS_KMEANS) {
+        memset(value, 0, part->n_functions * sizeof *value);
+        value[nearest(row, part->n_columns, part->n_centres, part->centre, &distance)] = 1.0;
+    } else {
+        for (size_t f = 0; f < part->n_functions; f++) {
+            value[f] = 0.0;
+            for (size_t c = first; c < first + part->centres[f]; c++)
+                value[f] += kernel(part, row, part->centre + c * part->n_columns);
+            value[f] /= (double)part->centres[f];
+            first += part->centres[f];
+        }
+    }
+}
+
+static mel_status find_columns(size_t *place, const mel_basis_part *part, const mel_feature_rows *rows,
+                               mel_error *err)
+{
+    for (size_t c = 0; c < part->n_columns; c++) {
+        place[c] = 0;
+        while (place[c] < rows->n_columns && strcmp(rows->name[place[c]], part->column[c]) != 0)
+            place[c]++;
+        if (place[c] == rows->n_columns)
+            return mel_fail(err, MEL_EDATA, "the features have no column %s",
+                            mel_quote_text(part->column[c]).text);
+    }
+    return MEL_OK;
+}
+
+static mel_status check_value(double value, const mel_basis_part *part, size_t f, size_t row, mel_error *err)
+{
+    return value >= 0.0 && value <= 1.0
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "row %zu, column %s: %g, expected a number from 0 to 1", row + 1,
+                          mel_quote_text(part->column[f]).text, value);
+}
+
+/* Values of a part for all rows; `at` is its first function. */
+static mel_status add_values(double *value, size_t n_functions, size_t at, const mel_basis_part *part,
+                             const mel_feature_rows *rows, size_t n_rows, mel_error *err)
+{
+    size_t *place = mel_alloc(part->n_columns, sizeof *place);
+    double *row = mel_alloc(part->n_columns, sizeof *row);
+    mel_status status = place != NULL && row != NULL ? MEL_OK : mel_fail_memory(err, "basis functions");
+    if (status == MEL_OK && part->n_columns > 0)
+        status = find_columns(place, part, rows, err);
+    for (size_t i = 0; i < n_rows && status == MEL_OK; i++) {
+        double *to = value + i * n_functions + at;
+        take_row(row, part, rows, place, i);
+        part_values(to, part, row);
+        for (size_t f = 0; part->kind == MEL_BASIS_COLUMNS && f < part->n_functions && status == MEL_OK; f++)
+            status = check_value(to[f], part, f, i, err);
+    }
+    free(place);
+    free(row);
+    return status;
+}
+
+mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
+                                   size_t n_rows, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    if (mel_weight_basis_reads_features(basis)) {
+        if (rows == NULL)
+            return mel_fail(err, MEL_EINVAL, "the basis functions read features");
+        if (rows->n_rows != n_rows)
+            return mel_fail(err, MEL_EDATA, "%zu rows of features for %zu rows", rows->n_rows, n_rows);
+        status = check_features(rows, err);
+    }
+    size_t at = 0;
+    for (size_t p = 0; p < basis->n_parts && status == MEL_OK; p++) {
+        status = add_values(value, basis->n_functions, at, &basis->part[p], rows, n_rows, err);
+        at += basis->part[p].n_functions;
+    }
+    return status;
+}

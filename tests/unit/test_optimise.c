@@ -1,0 +1,736 @@
+/* Black-box optimisation: against a naive twin that builds every probing classifier, what ends it, basis
+ * functions, classifiers and their files. */
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TRAIN = 90, VALIDATION = 60, K = 3, L = 2, MOST = 18, ITERATIONS = 4 };
+
+typedef struct {
+    double train_probability[TRAIN * K], validation_probability[VALIDATION * K];
+    double train_basis[TRAIN * L], validation_basis[VALIDATION * L];
+    uint32_t train_label[TRAIN], validation_label[VALIDATION], group[VALIDATION];
+} problem;
+
+static void fill(mel_rng *rng, size_t n, double *probability, double *basis, uint32_t *label)
+{
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < K; j++)
+            sum += probability[i * K + j] = exp(2.0 * mel_rng_normal(rng));
+        for (size_t j = 0; j < K; j++)
+            probability[i * K + j] /= sum;
+        for (size_t l = 0; l < L; l++)
+            basis[i * L + l] = mel_rng_uniform(rng);
+        const double u = mel_rng_uniform(rng);
+        label[i] = u < probability[i * K] ? 0 : u < probability[i * K] + probability[i * K + 1] ? 1 : 2;
+        if (i < 2 * K)
+            label[i] = (uint32_t)(i % K);
+    }
+}
+
+static problem make_problem(uint64_t seed)
+{
+    problem p;
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    fill(&rng, TRAIN, p.train_probability, p.train_basis, p.train_label);
+    fill(&rng, VALIDATION, p.validation_probability, p.validation_basis, p.validation_label);
+    for (size_t i = 0; i < VALIDATION; i++)
+        p.group[i] = i < 2 * K ? (uint32_t)(i / K) : (uint32_t)mel_rng_below(&rng, 2);
+    return p;
+}
+
+static mel_weight_rows train_of(const problem *p)
+{
+    return (mel_weight_rows){ TRAIN, p->train_probability, p->train_label, p->train_basis };
+}
+
+static mel_weight_rows validation_of(const problem *p)
+{
+    return (mel_weight_rows){ VALIDATION, p->validation_probability, p->validation_label,
+                              p->validation_basis };
+}
+
+static mel_measure *measure_named(const char *name, size_t k, size_t n_groups)
+{
+    mel_measure *m = NULL;
+    mel_error err = { 0 };
+    assert_ok(mel_measure_named(&m, name, k, n_groups, &err), &err);
+    return m;
+}
+
+/* --- the naive twin ----------------------------------------------------------------------------- */
+
+/* h + eps u (e_c - h), row by row. */
+static void naive_probe(size_t n, double *out, const double *h, const double *probability,
+                        const double *basis, size_t l, size_t i, bool whole, size_t c, double eps)
+{
+    for (size_t r = 0; r < n; r++) {
+        const double u = basis[r * L + l] * (whole ? probability[r * K + i] : 1.0);
+        for (size_t j = 0; j < K; j++)
+            out[r * K + j] = h[r * K + j] + eps * u * ((j == c ? 1.0 : 0.0) - h[r * K + j]);
+    }
+}
+
+static double naive_value(const problem *p, const mel_black_box *box, const double *h)
+{
+    double confusion[2 * K * K] = { 0 }, value = 0.0;
+    mel_error err = { 0 };
+    for (size_t r = 0; r < VALIDATION; r++)
+        for (size_t j = 0; j < K; j++)
+            confusion[((box->group != NULL ? p->group[r] : 0) * K + p->validation_label[r]) * K + j] +=
+                h[r * K + j] / VALIDATION;
+    assert_ok(box->value(&value, box->user, confusion, &err), &err);
+    return value;
+}
+
+/* Phi of basis function l and entry (i, j), divided by the sum of phi_l. */
+static double naive_phi(const problem *p, const double *h, size_t l, size_t i, size_t j)
+{
+    double sum = 0.0, total = 0.0;
+    for (size_t r = 0; r < TRAIN; r++) {
+        total += p->train_basis[r * L + l];
+        if (p->train_label[r] == i)
+            sum += p->train_basis[r * L + l] * h[r * K + j];
+    }
+    return sum / total;
+}
+
+static void naive_rule(size_t n, double *h, const double *probability, const double *basis,
+                       const double *gain)
+{
+    memset(h, 0, n * K * sizeof *h);
+    for (size_t r = 0; r < n; r++) {
+        double score[K] = { 0 };
+        size_t best = 0;
+        for (size_t l = 0; l < L; l++)
+            for (size_t i = 0; i < K; i++)
+                for (size_t j = 0; j < K; j++)
+                    score[j] += gain[(l * K + i) * K + j] * basis[r * L + l] * probability[r * K + i];
+        for (size_t j = 1; j < K; j++)
+            best = score[j] > score[best] ? j : best;
+        h[r * K + best] = 1.0;
+    }
+}
+
+typedef struct {
+    const problem *p;
+    const mel_black_box *box;
+    bool whole;
+    double eps;
+    double train[TRAIN * K], validation[VALIDATION * K];
+    double gap; /* how far the weights of the library miss the probes */
+} twin;
+
+/* The weights that the library gave must explain every probe, as far as any can. */
+static void check_weights(twin *t, const double *alpha)
+{
+    const double base = naive_value(t->p, t->box, t->validation);
+    double probe_train[TRAIN * K], probe_validation[VALIDATION * K];
+    const size_t sources = t->whole ? K : 1;
+    for (size_t l = 0; l < L; l++)
+        for (size_t s = 0; s < sources; s++)
+            for (size_t c = 0; c < K; c++) {
+                double explained = 0.0;
+                naive_probe(TRAIN, probe_train, t->train, t->p->train_probability, t->p->train_basis, l, s,
+                            t->whole, c, t->eps);
+                naive_probe(VALIDATION, probe_validation, t->validation, t->p->validation_probability,
+                            t->p->validation_basis, l, s, t->whole, c, t->eps);
+                for (size_t m = 0; m < L; m++)
+                    for (size_t i = 0; i < K; i++)
+                        for (size_t j = 0; j < K; j++)
+                            explained += alpha[(m * K + i) * K + j] * (naive_phi(t->p, probe_train, m, i, j) -
+                                                                       naive_phi(t->p, t->train, m, i, j));
+                t->gap = fmax(t->gap, fabs(explained - (naive_value(t->p, t->box, probe_validation) - base)));
+            }
+}
+
+static void follow(void *user, uint32_t t, double value, double gap, const double *alpha)
+{
+    twin *self = user;
+    double rule[TRAIN * K];
+    const double step = t == 0 ? 1.0 : 2.0 / (t + 2.0); /* 2/(t+3) with t from 0 */
+    if (t == 0)
+        memset(self->train, 0, sizeof self->train), memset(self->validation, 0, sizeof self->validation);
+    else
+        check_weights(self, alpha);
+    naive_rule(TRAIN, rule, self->p->train_probability, self->p->train_basis, alpha);
+    for (size_t i = 0; i < TRAIN * K; i++)
+        self->train[i] = (1.0 - step) * self->train[i] + step * rule[i];
+    naive_rule(VALIDATION, rule, self->p->validation_probability, self->p->validation_basis, alpha);
+    for (size_t i = 0; i < VALIDATION * K; i++)
+        self->validation[i] = (1.0 - step) * self->validation[i] + step * rule[i];
+    assert_close(value, naive_value(self->p, self->box, self->validation), 1e-12);
+    assert_true(t == 0 || isfinite(gap));
+}
+
+static void test_against_naive_probes(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        const problem p = make_problem(seed);
+        const bool groups = seed % 2 == 0;
+        mel_measure *m = measure_named("g-mean", K, groups ? 2 : 0);
+        const mel_black_box box = mel_measure_box(m, groups ? p.group : NULL);
+        const mel_weight_rows train = train_of(&p), validation = validation_of(&p);
+        for (int whole = 0; whole < 2; whole++) {
+            twin t = { .p = &p, .box = &box, .whole = whole == 1, .eps = 0.01 };
+            mel_optimise_options opt;
+            mel_optimise_options_init(&opt);
+            opt.iterations = ITERATIONS;
+            opt.epsilon = t.eps;
+            opt.shape = t.whole ? MEL_WEIGHT_WHOLE : MEL_WEIGHT_DIAGONAL;
+            opt.rank_tolerance = 1e-12;
+            opt.trace = follow;
+            opt.trace_user = &t;
+            mel_optimise_result got = { 0 };
+            mel_error err = { 0 };
+            assert_ok(mel_optimise(&got, K, L, &train, &validation, &box, &opt, &err), &err);
+            assert_int_equal(got.end, MEL_OPTIMISE_DONE);
+            /* The diagonal has as many weights as probes; of the whole matrix, each row of weights may be
+             * shifted, and eta sums to 1. */
+            assert_int_equal(got.unknowns, t.whole ? L * K * K : L * K);
+            assert_int_equal(got.rank, t.whole ? L * K * (K - 1) : L * K);
+            assert_true(got.condition >= 1.0);
+            assert_true(t.gap < (t.whole ? 3e-3 : 1e-12));
+            mel_optimise_clear(&got);
+        }
+        mel_measure_free(m);
+    }
+}
+
+/* --- other ways to the same result -------------------------------------------------------------- */
+
+typedef struct {
+    const problem *p;
+    const mel_black_box *box;
+    size_t calls, fail_at;
+    double answer; /* instead of the value at call fail_at */
+} judge_state;
+
+static mel_status judge(double *out, void *user, const double *chance, mel_error *err)
+{
+    judge_state *j = user;
+    (void)err;
+    *out = ++j->calls == j->fail_at ? j->answer : naive_value(j->p, j->box, chance);
+    return MEL_OK;
+}
+
+static mel_optimise_result solve(const problem *p, const mel_black_box *box, const mel_optimise_options *opt)
+{
+    mel_optimise_result got = { 0 };
+    mel_error err = { 0 };
+    mel_weight_rows train = train_of(p), validation = validation_of(p);
+    if (box->judge != NULL)
+        validation.label = NULL;
+    assert_ok(mel_optimise(&got, K, L, &train, &validation, box, opt, &err), &err);
+    return got;
+}
+
+static void test_judge_and_gradient(void **state)
+{
+    (void)state;
+    const problem p = make_problem(11);
+    mel_measure *m = measure_named("g-mean", K, 2);
+    const mel_black_box box = mel_measure_box(m, p.group);
+    judge_state js = { .p = &p, .box = &box };
+    const mel_black_box judged = { .judge = judge, .user = &js };
+    mel_optimise_options opt;
+    mel_optimise_options_init(&opt);
+    opt.iterations = 20;
+    mel_optimise_result plain = solve(&p, &box, &opt), by_judge = solve(&p, &judged, &opt);
+    assert_close(by_judge.value, plain.value, 1e-12);
+    assert_int_equal(by_judge.queries, js.calls);
+    assert_int_equal(plain.queries, 21 + 20 * L * K);
+    opt.known = true;
+    opt.epsilon = 0.5; /* slopes do not depend on it */
+    mel_optimise_result known = solve(&p, &box, &opt);
+    assert_close(known.value, plain.value, 0.01);
+    assert_true(plain.value > 0.4);
+    mel_optimise_clear(&plain);
+    mel_optimise_clear(&by_judge);
+    mel_optimise_clear(&known);
+    mel_measure_free(m);
+}
+
+/* A linear metric: the system as printed, differences, and probes of the constraint problem agree; the
+ * weights give the metric back. */
+static void test_probes_of_a_linear_metric(void **state)
+{
+    (void)state;
+    problem p = make_problem(12);
+    for (size_t i = 0; i < TRAIN; i++) /* two clusters */
+        for (size_t l = 0; l < L; l++)
+            p.train_basis[i * L + l] = i % L == l ? 1.0 : 0.0;
+    memcpy(p.validation_probability, p.train_probability, sizeof p.validation_probability);
+    memcpy(p.validation_label, p.train_label, sizeof p.validation_label);
+    memcpy(p.validation_basis, p.train_basis, sizeof p.validation_basis);
+    mel_measure *m = measure_named("accuracy", K, 0);
+    const mel_black_box box = mel_measure_box(m, NULL);
+    const mel_weight_rows rows = { VALIDATION, p.validation_probability, p.validation_label,
+                                   p.validation_basis };
+    for (int way = 0; way < 4; way++) {
+        mel_optimise_options opt;
+        mel_optimise_options_init(&opt);
+        opt.plug_in = true;
+        opt.scale = MEL_SCALE_ROWS;
+        opt.values = way == 1 || way == 3;
+        opt.probes = way >= 2 ? MEL_PROBE_CONSTRAINED : MEL_PROBE_FIXED;
+        opt.epsilon = 0.5;
+        mel_optimise_result got = { 0 };
+        mel_error err = { 0 };
+        assert_ok(mel_optimise(&got, K, L, &rows, &rows, &box, &opt, &err), &err);
+        assert_int_equal(got.mixture.n_rules, 1);
+        assert_int_equal(got.rank, L * K);
+        for (size_t l = 0; l < L; l++)
+            for (size_t j = 0; j < K; j++) /* accuracy: every weight is 1 */
+                assert_close(got.mixture.gain[(l * K + j) * K + j], 1.0, 1e-9);
+        mel_optimise_clear(&got);
+    }
+    mel_measure_free(m);
+}
+
+static void test_overlapping_probes(void **state)
+{
+    (void)state;
+    const problem p = make_problem(13);
+    mel_measure *m = measure_named("balanced-accuracy", K, 0);
+    const mel_black_box box = mel_measure_box(m, NULL);
+    mel_optimise_options opt;
+    mel_optimise_options_init(&opt);
+    opt.probes = MEL_PROBE_CONSTRAINED;
+    mel_optimise_result got = solve(&p, &box, &opt);
+    assert_int_equal(got.rank, L * K);
+    assert_true(got.condition < 1e4);
+    assert_true(got.value > 0.45);
+    mel_optimise_clear(&got);
+    mel_measure_free(m);
+}
+
+/* A basis function that is the sum of others: the rank says so, the result does not depend on epsilon. */
+static void test_rank_loss(void **state)
+{
+    (void)state;
+    problem p = make_problem(14);
+    for (size_t i = 0; i < TRAIN; i++)
+        p.train_basis[i * L + 1] = 0.5 * p.train_basis[i * L];
+    for (size_t i = 0; i < VALIDATION; i++)
+        p.validation_basis[i * L + 1] = 0.5 * p.validation_basis[i * L];
+    mel_measure *m = measure_named("g-mean", K, 0);
+    const mel_black_box box = mel_measure_box(m, NULL);
+    double value[3];
+    for (size_t e = 0; e < 3; e++) {
+        mel_optimise_options opt;
+        mel_optimise_options_init(&opt);
+        opt.epsilon = pow(10.0, -2.0 - (double)e);
+        mel_optimise_result got = solve(&p, &box, &opt);
+        assert_int_equal(got.rank, K);
+        assert_int_equal(got.unknowns, L * K);
+        value[e] = got.value;
+        mel_optimise_clear(&got);
+    }
+    assert_close(value[0], value[1], 0.01);
+    assert_close(value[2], value[1], 0.01);
+    mel_measure_free(m);
+}
+
+/* Hard decisions with shared random numbers: near what soft ones reach. */
+static void test_labels_only(void **state)
+{
+    (void)state;
+    const problem p = make_problem(15);
+    mel_measure *m = measure_named("g-mean", K, 0);
+    const mel_black_box box = mel_measure_box(m, NULL);
+    judge_state js = { .p = &p, .box = &box };
+    const mel_black_box judged = { .judge = judge, .user = &js };
+    mel_optimise_options opt;
+    mel_optimise_options_init(&opt);
+    mel_optimise_result soft = solve(&p, &box, &opt);
+    opt.labels_only = true;
+    opt.epsilon = 0.3;
+    mel_optimise_result hard = solve(&p, &judged, &opt);
+    assert_close(hard.value, soft.value, 0.06);
+    assert_int_equal(hard.queries, 5 * (51 + 50 * L * K));
+    mel_optimise_clear(&soft);
+    mel_optimise_clear(&hard);
+    mel_measure_free(m);
+}
+
+/* --- how it ends -------------------------------------------------------------------------------- */
+
+static void test_metric_that_fails_later(void **state)
+{
+    (void)state;
+    const problem p = make_problem(16);
+    mel_measure *m = measure_named("g-mean", K, 0);
+    const mel_black_box box = mel_measure_box(m, NULL);
+    static const struct {
+        const char *name, *says;
+        double answer;
+    } rows[] = { { "not a number", "iteration 3: the metric is nan", NAN },
+                 { "infinite", "iteration 3: the metric is inf", INFINITY } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        judge_state js = {
+            .p = &p, .box = &box, .fail_at = 1 + 2 * (L * K + 1) + 2, .answer = rows[i].answer
+        };
+        const mel_black_box judged = { .judge = judge, .user = &js };
+        mel_optimise_result got = solve(&p, &judged, NULL);
+        assert_int_equal(got.end, MEL_OPTIMISE_FAILED);
+        assert_string_equal(got.failure.text, rows[i].says);
+        assert_int_equal(got.failure.code, MEL_EDATA);
+        assert_int_equal(got.iterations, 2);
+        assert_true(got.mixture.n_rules >= 1 && got.mixture.n_rules <= 3);
+        assert_close(got.value, got.best, 0.0);
+        mel_optimise_clear(&got);
+    }
+    mel_measure_free(m);
+}
+
+static mel_status constant(double *out, void *user, const double *chance, mel_error *err)
+{
+    (void)user;
+    (void)chance;
+    (void)err;
+    *out = 0.5;
+    return MEL_OK;
+}
+
+static int stop_at_third(void *user, const char *what, double share)
+{
+    (void)share;
+    assert_non_null(strstr(what, "value 0."));
+    return ++*(int *)user == 3;
+}
+
+static void test_flat_and_stopped(void **state)
+{
+    (void)state;
+    const problem p = make_problem(17);
+    const mel_black_box flat = { .judge = constant };
+    mel_optimise_result got = solve(&p, &flat, NULL);
+    assert_int_equal(got.end, MEL_OPTIMISE_FLAT);
+    assert_int_equal(got.iterations, 0);
+    mel_optimise_clear(&got);
+
+    mel_measure *m = measure_named("macro-f1", K, 0);
+    const mel_black_box box = mel_measure_box(m, NULL);
+    int calls = 0;
+    mel_optimise_options opt;
+    mel_optimise_options_init(&opt);
+    opt.progress = (mel_progress){ stop_at_third, &calls };
+    got = solve(&p, &box, &opt);
+    assert_int_equal(got.end, MEL_OPTIMISE_STOPPED);
+    assert_int_equal(got.iterations, 2);
+    assert_true(got.mixture.n_rules >= 1);
+    mel_optimise_clear(&got);
+    mel_measure_free(m);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    problem p = make_problem(18);
+    mel_measure *m = measure_named("min-recall", K, 0);
+    const mel_black_box box = mel_measure_box(m, NULL), none = { 0 };
+    const mel_weight_rows validation = validation_of(&p);
+    mel_weight_rows train = train_of(&p);
+    mel_optimise_options opt;
+    mel_optimise_result got = { 0 };
+    mel_error err = { 0 };
+    mel_optimise_options_init(&opt);
+    opt.known = true;
+    assert_int_equal(mel_optimise(&got, K, L, &train, &validation, &box, &opt, &err), MEL_EINVAL);
+    assert_string_equal(err.text, "the gradient of this metric is not known");
+    assert_int_equal(mel_optimise(&got, K, L, &train, &validation, &none, NULL, &err), MEL_EINVAL);
+    mel_optimise_options_init(&opt);
+    opt.epsilon = 0.0;
+    assert_int_equal(mel_optimise(&got, K, L, &train, &validation, &box, &opt, &err), MEL_EINVAL);
+    p.train_basis[7] = 1.5;
+    assert_int_equal(mel_optimise(&got, K, L, &train, &validation, &box, NULL, &err), MEL_EDATA);
+    assert_string_equal(err.text, "training row 4: basis function 2 is 1.5, expected a number from 0 to 1");
+    p.train_basis[7] = 0.5;
+    p.train_probability[4] = NAN;
+    assert_int_equal(mel_optimise(&got, K, L, &train, &validation, &box, NULL, &err), MEL_EDATA);
+    assert_string_equal(err.text, "training row 2: the probability nan is not finite");
+    train.n_rows = 0;
+    assert_int_equal(mel_optimise(&got, K, L, &train, &validation, &box, NULL, &err), MEL_EDATA);
+    mel_measure_free(m);
+    assert_int_equal(mel_measure_named(&m, "f2", 3, 0, &err), MEL_EINVAL);
+    assert_int_equal(mel_measure_named(&m, "nonsense", 2, 0, &err), MEL_EINVAL);
+}
+
+/* --- measures ----------------------------------------------------------------------------------- */
+
+/* Slopes against differences, at random confusion matrices of two groups. */
+static void test_gradients(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "accuracy", "balanced-accuracy", "g-mean", "macro-f1", "group-f1" };
+    mel_rng rng;
+    mel_rng_seed(&rng, 5);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        mel_measure *m = measure_named(names[i], K, 2);
+        const uint32_t group[1] = { 0 };
+        const mel_black_box box = mel_measure_box(m, group);
+        double c[2 * K * K], slope[2 * K * K];
+        mel_error err = { 0 };
+        mel_rng_dirichlet(&rng, 2 * K * K, NULL, c);
+        assert_ok(box.gradient(slope, box.user, c, &err), &err);
+        for (size_t e = 0; e < 2 * K * K; e++) {
+            /* Along directions that classifiers can take: from one prediction to another. */
+            const size_t to = e / K * K + (e + 1) % K;
+            double up = 0.0, down = 0.0;
+            const double step = 1e-6, was = c[e], other = c[to];
+            c[e] = was + step;
+            c[to] = other - step;
+            assert_ok(box.value(&up, box.user, c, &err), &err);
+            c[e] = was - step;
+            c[to] = other + step;
+            assert_ok(box.value(&down, box.user, c, &err), &err);
+            c[e] = was;
+            c[to] = other;
+            if (e != to)
+                assert_close((up - down) / (2.0 * step), slope[e] - slope[to], 1e-5);
+        }
+        mel_measure_free(m);
+    }
+}
+
+/* A metric object gives what it gives on statistics; costs are turned. */
+static void test_metric_objects(void **state)
+{
+    (void)state;
+    mel_error err = { 0 };
+    const double c[4] = { 0.5, 0.1, 0.15, 0.25 }; /* tn, fp, fn, tp */
+    const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 }, off = { MEL_RATES, MEL_OFFDIAGONAL, 2, 0 };
+    const double a[2] = { 3.0, 1.0 };
+    mel_metric *metric = NULL;
+    mel_measure *m = NULL;
+    double value = 0.0, slope[4];
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY, a, &err), &err);
+    assert_ok(mel_measure_metric(&m, metric, 2, 0, &err), &err);
+    mel_black_box box = mel_measure_box(m, NULL);
+    assert_ok(box.value(&value, box.user, c, &err), &err);
+    assert_close(value, 3.0 * 0.25 + 0.5, 1e-15);
+    mel_measure_free(m);
+    mel_metric_free(metric);
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &off, NULL, MEL_COST, a, &err), &err);
+    assert_ok(mel_measure_metric(&m, metric, 2, 0, &err), &err);
+    box = mel_measure_box(m, NULL);
+    assert_ok(box.value(&value, box.user, c, &err), &err);
+    assert_close(value, -(3.0 * 0.1 / 0.6 + 0.15 / 0.4), 1e-15);
+    assert_ok(box.gradient(slope, box.user, c, &err), &err);
+    assert_close(slope[1], -3.0 / 0.6, 1e-12);
+    assert_close(slope[2], -1.0 / 0.4, 1e-12);
+    assert_int_equal(mel_measure_metric(&m, metric, 3, 0, &err), MEL_EINVAL);
+    mel_metric_free(metric);
+}
+
+/* --- basis functions ---------------------------------------------------------------------------- */
+
+static const char *const feature_names[] = { "a", "b" };
+static const double feature_values[] = { 0.0, 0.0, 0.1, 0.0, 1.0, 1.0, 1.0, 0.9 };
+static const mel_feature_rows features = { 4, 2, feature_values, feature_names };
+
+static void test_basis_values(void **state)
+{
+    (void)state;
+    mel_weight_basis *basis = NULL;
+    mel_error err = { 0 };
+    const uint32_t of[] = { 0, 0, 1, 1 };
+    const char *const b[] = { "b" };
+    double value[4 * 8];
+    assert_ok(mel_weight_basis_new(&basis, &err), &err);
+    assert_ok(mel_weight_basis_add_default(basis, &err), &err);
+    assert_false(mel_weight_basis_reads_features(basis));
+    assert_ok(mel_weight_basis_add_columns(basis, 1, b, &err), &err);
+    assert_ok(mel_weight_basis_add_kmeans(basis, &features, 2, 1, &err), &err);
+    assert_ok(mel_weight_basis_add_rbf(basis, &features, of, 2, 0.5, true, &err), &err);
+    assert_ok(mel_weight_basis_add_rbf(basis, &features, of, 2, 0.5, false, &err), &err);
+    assert_int_equal(mel_weight_basis_size(basis), 8);
+    assert_string_equal(mel_weight_basis_name(basis, 1), "b");
+    assert_string_equal(mel_weight_basis_name(basis, 2), "kmeans 1");
+    assert_ok(mel_weight_basis_values(value, basis, &features, 4, &err), &err);
+    for (size_t i = 0; i < 4; i++) {
+        assert_close(value[i * 8], 1.0, 0.0);
+        assert_close(value[i * 8 + 1], feature_values[2 * i + 1], 0.0);
+        assert_close(value[i * 8 + 2] + value[i * 8 + 3], 1.0, 0.0);
+        assert_close(value[i * 8 + 2], value[(i ^ 1) * 8 + 2], 0.0); /* 0 and 1, 2 and 3 together */
+    }
+    assert_close(value[0 * 8 + 2] + value[2 * 8 + 2], 1.0, 0.0);
+    assert_close(value[4], (1.0 + exp(-0.01 / 0.5)) / 2.0, 1e-15); /* squared */
+    assert_close(value[6], (1.0 + exp(-0.1 / 0.5)) / 2.0, 1e-15);  /* the thesis' */
+    assert_close(value[5], (exp(-2.0 / 0.5) + exp(-1.81 / 0.5)) / 2.0, 1e-15);
+    mel_weight_basis_free(basis);
+}
+
+static void test_basis_refusals(void **state)
+{
+    (void)state;
+    mel_weight_basis *basis = NULL;
+    mel_error err = { 0 };
+    const char *const wrong[] = { "c" }, *const twice[] = { "a", "a" }, *const a[] = { "a" };
+    const double big[] = { 0.0, 2.0 };
+    const mel_feature_rows rows = { 2, 1, big, feature_names };
+    double value[8];
+    assert_ok(mel_weight_basis_new(&basis, &err), &err);
+    assert_int_equal(mel_weight_basis_add_columns(basis, 2, twice, &err), MEL_EINVAL);
+    assert_int_equal(mel_weight_basis_add_kmeans(basis, &features, 5, 1, &err), MEL_EINVAL);
+    assert_int_equal(
+        mel_weight_basis_add_rbf(basis, &features, (const uint32_t[]){ 0, 0, 0, 0 }, 2, 1.0, true, &err),
+        MEL_EDATA);
+    assert_int_equal(
+        mel_weight_basis_add_rbf(basis, &features, (const uint32_t[]){ 0, 0, 1, 1 }, 2, 0.0, true, &err),
+        MEL_EINVAL);
+    assert_int_equal(mel_weight_basis_size(basis), 0);
+    assert_ok(mel_weight_basis_add_columns(basis, 1, a, &err), &err);
+    assert_int_equal(mel_weight_basis_values(value, basis, &rows, 2, &err), MEL_EDATA);
+    assert_string_equal(err.text, "row 2, column \"a\": 2, expected a number from 0 to 1");
+    assert_ok(mel_weight_basis_add_columns(basis, 1, wrong, &err), &err);
+    assert_int_equal(mel_weight_basis_values(value, basis, &features, 4, &err), MEL_EDATA);
+    assert_string_equal(err.text, "the features have no column \"c\"");
+    mel_weight_basis_free(basis);
+}
+
+/* --- classifiers -------------------------------------------------------------------------------- */
+
+static mel_weighted *make_weighted(bool majority)
+{
+    mel_weight_basis *basis = NULL;
+    mel_weighted *w = NULL;
+    mel_error err = { 0 };
+    const char *const names[] = { "healthy", "cancer" };
+    double gain[] = { 1, 0, 0, 1, 0, 0, 0, 1, /* rule 1 */ 1, 0, 0, 3, 0, 0, 0, -2 };
+    double share[] = { 0.75, 0.25 };
+    const mel_blend mixture = { 2, 2, 2, gain, share };
+    assert_ok(mel_weight_basis_new(&basis, &err), &err);
+    assert_ok(mel_weight_basis_add_columns(basis, 2, feature_names, &err), &err);
+    assert_ok(mel_weighted_new(&w, &mixture, basis, majority, &err), &err);
+    assert_ok(mel_weighted_set_source(w, names, NULL, 0.625, &err), &err);
+    return w;
+}
+
+static void test_weighted_files(void **state)
+{
+    (void)state;
+    const double probability[] = { 0.4, 0.6, 0.4, 0.6, 0.6, 0.4, 0.7, 0.3 };
+    for (int majority = 0; majority < 2; majority++) {
+        mel_weighted *w = make_weighted(majority == 1), *read = NULL;
+        mel_error err = { 0 };
+        double chance[8], again[8];
+        uint32_t decided[4];
+        char *text = NULL, *text2 = NULL;
+        assert_ok(mel_weighted_apply(chance, w, 4, probability, &features, &err), &err);
+        assert_ok(mel_weighted_to_json(&text, w, &err), &err);
+        assert_ok(mel_weighted_from_json(&read, text, strlen(text), &err), &err);
+        assert_ok(mel_weighted_to_json(&text2, read, &err), &err);
+        assert_string_equal(text, text2);
+        assert_close(mel_weighted_get(read).value, 0.625, 0.0);
+        assert_ok(mel_weighted_apply(again, read, 4, probability, &features, &err), &err);
+        assert_memory_equal(chance, again, sizeof chance);
+        /* Row 0 has no basis function: its most probable class. Row 2: rule 1 says cancer (.4 x 2 > .6), rule
+         * 2 healthy (.4 x 1 < .6). */
+        assert_close(chance[1], 1.0, 1e-15);
+        assert_close(chance[5], majority == 1 ? 1.0 : 0.75, 1e-15);
+        assert_ok(mel_weighted_decide(decided, w, 4, probability, &features, 3, &err), &err);
+        assert_int_equal(decided[0], 1);
+        assert_int_equal(mel_weighted_apply(chance, w, 4, probability, NULL, &err), MEL_EINVAL);
+        free(text);
+        free(text2);
+        mel_weighted_free(w);
+        mel_weighted_free(read);
+    }
+}
+
+/* Rules on probabilities alone are an ordinary classifier file. */
+static void test_plain_file(void **state)
+{
+    (void)state;
+    double gain[] = { 1, 0, 0, 2, 1, 0, 0, 1 }, share[] = { 0.6, 0.4 };
+    const mel_blend mixture = { 2, 2, 0, gain, share };
+    const double probability[] = { 0.6, 0.4, 0.3, 0.7 };
+    mel_weighted *w = NULL;
+    mel_classifier *c = NULL;
+    mel_error err = { 0 };
+    double chance[4], ours[4];
+    assert_ok(mel_weighted_new(&w, &mixture, NULL, false, &err), &err);
+    const char *path = test_path("plain.json");
+    assert_ok(mel_weighted_save(w, path, &err), &err);
+    assert_false(mel_weighted_recognise(path));
+    assert_ok(mel_classifier_load(&c, path, &err), &err);
+    assert_ok(mel_classifier_chances(chance, c, 2, probability, NULL, &err), &err);
+    assert_ok(mel_weighted_apply(ours, w, 2, probability, NULL, &err), &err);
+    for (size_t i = 0; i < 4; i++)
+        assert_close(chance[i], ours[i], 0.0);
+    assert_close(chance[1], 0.6, 1e-15);
+    mel_classifier_free(c);
+    mel_weighted_free(w);
+    w = make_weighted(false);
+    assert_ok(mel_weighted_save(w, path, &err), &err);
+    assert_true(mel_weighted_recognise(path));
+    mel_weighted_free(w);
+    assert_ok(mel_weighted_load(&w, path, &err), &err);
+    mel_weighted_free(w);
+}
+
+static void test_bad_files(void **state)
+{
+    (void)state;
+    mel_weighted *w = make_weighted(false);
+    mel_error err = { 0 };
+    char *text = NULL;
+    assert_ok(mel_weighted_to_json(&text, w, &err), &err);
+    mel_weighted_free(w);
+    static const struct {
+        const char *from, *to, *says;
+    } rows[] = {
+        { "\"version\": 1", "\"version\": 2", "version: expected 1" },
+        { "melicit-weighted", "melicit-lighted", "not a weighted classifier" },
+        { "\"draw\"", "\"dice\"", "decide: expected" },
+        { "\"columns\",", "\"pillars\",", "basis.kind" },
+        { "\"a\"", "\"b\"", "basis.columns[1]: \"b\" is there a second time" },
+        { "\"healthy\"", "17", "classes[0]: not a text" },
+        { "0.75", "0.85", "the shares add up to" },
+        { "0.75", "-0.75", "rules[0].share" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *at = strstr(text, rows[i].from), *bad = calloc(strlen(text) + 64, 1);
+        assert_non_null(at);
+        assert_non_null(bad);
+        memcpy(bad, text, (size_t)(at - text));
+        (void)strncat(bad, rows[i].to, 32);
+        (void)strncat(bad, at + strlen(rows[i].from), strlen(text));
+        print_message("  %s\n", rows[i].to);
+        assert_int_equal(mel_weighted_from_json(&w, bad, strlen(bad), &err), MEL_EDATA);
+        assert_non_null(strstr(err.text, rows[i].says));
+        assert_null(w);
+        free(bad);
+    }
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_against_naive_probes),
+        cmocka_unit_test(test_judge_and_gradient),
+        cmocka_unit_test(test_probes_of_a_linear_metric),
+        cmocka_unit_test(test_overlapping_probes),
+        cmocka_unit_test(test_rank_loss),
+        cmocka_unit_test(test_labels_only),
+        cmocka_unit_test(test_metric_that_fails_later),
+        cmocka_unit_test(test_flat_and_stopped),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_metric_objects),
+        cmocka_unit_test(test_basis_values),
+        cmocka_unit_test(test_basis_refusals),
+        cmocka_unit_test(test_weighted_files),
+        cmocka_unit_test_teardown(test_plain_file, test_teardown),
+        cmocka_unit_test(test_bad_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
