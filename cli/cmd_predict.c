@@ -17,7 +17,7 @@
 #define BLOCK_ROWS 65536
 
 typedef struct {
-    const char *model, *data, *classifier, *probs, *columns, *groups, *out;
+    const char *model, *data, *classifier, *probs, *columns, *groups, *features, *out;
     int as;
     bool decisions, chances;
     double threshold; /* NaN: the most probable class */
@@ -64,7 +64,8 @@ static mel_status choose_form(bool *csv, const predict_args *args, mel_error *er
 static mel_status check_pair(const predict_args *args, mel_error *err)
 {
     const bool model = args->model != NULL || args->data != NULL;
-    const bool classifier = args->classifier != NULL || args->probs != NULL || args->groups != NULL;
+    const bool classifier =
+        args->classifier != NULL || args->probs != NULL || args->groups != NULL || args->features != NULL;
     if (model == classifier)
         return cli_fail(err, MEL_EINVAL, "give either --model with --data, or --classifier with --probs");
     if (model && args->model == NULL)
@@ -86,8 +87,9 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
 
 static mel_status check_args(bool *csv, const cli_run *run, const predict_args *args, mel_error *err)
 {
-    const char *const in[] = { args->model, args->data, args->classifier, args->probs, args->groups };
-    static const char *const name[] = { "model", "data", "classifier", "probs", "groups" };
+    const char *const in[] = { args->model, args->data,   args->classifier,
+                               args->probs, args->groups, args->features };
+    static const char *const name[] = { "model", "data", "classifier", "probs", "groups", "features" };
     const mel_status paired = check_pair(args, err);
     if (paired != MEL_OK)
         return paired;
@@ -268,6 +270,7 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
                                          .probs = args->probs,
                                          .columns = args->columns,
                                          .groups = args->groups,
+                                         .features = args->features,
                                          .out = args->out,
                                          .csv = p.csv,
                                          .chances = args->chances,
@@ -342,6 +345,11 @@ static const cli_option options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, groups),
       .help = "--classifier of groups: the group of each row (CSV or NPY with one column)" },
+    { .name = "features",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(predict_args, features),
+      .help = "--classifier with basis functions (melicit optimise): the columns that these read" },
     { .name = "chances",
       .kind = CLI_FLAG,
       .at = offsetof(predict_args, chances),

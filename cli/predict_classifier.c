@@ -1,5 +1,6 @@
 /* melicit predict --classifier: a stored classifier applied to class probabilities. */
 #include "predict_classifier.h"
+#include "features.h"
 #include "melicit/classify.h"
 #include "output.h"
 #include "prediction_file.h"
@@ -10,7 +11,9 @@
 /* One run; cleared in one place. */
 typedef struct {
     mel_classifier *classifier;
-    mel_classifier_parts of; /* lent by the classifier */
+    mel_weighted *weighted;  /* instead: one with basis functions */
+    cli_features features;   /* that these read */
+    mel_classifier_parts of; /* lent by either */
     mel_classes classes;     /* its classes; without "labels" their names stand for them */
     mel_proba proba;
     mel_labels groups;
@@ -21,6 +24,8 @@ typedef struct {
 static void work_clear(work *w)
 {
     mel_classifier_free(w->classifier);
+    mel_weighted_free(w->weighted);
+    cli_features_clear(&w->features);
     mel_classes_clear(&w->classes);
     mel_proba_clear(&w->proba);
     mel_labels_clear(&w->groups);
@@ -73,12 +78,44 @@ static mel_status check_order(const work *w, const cli_classifier_job *job, mel_
                           job->classifier);
 }
 
+/* Either kind of classifier. */
+static mel_status load_file(work *w, const char *path, mel_error *err)
+{
+    if (!mel_weighted_recognise(path)) {
+        const mel_status status = mel_classifier_load(&w->classifier, path, err);
+        if (status == MEL_OK)
+            w->of = mel_classifier_get(w->classifier);
+        return status;
+    }
+    const mel_status status = mel_weighted_load(&w->weighted, path, err);
+    if (status == MEL_OK) {
+        const mel_weighted_parts parts = mel_weighted_get(w->weighted);
+        w->of = (mel_classifier_parts){ .n_classes = parts.mixture->n_classes,
+                                        .class_name = parts.class_name,
+                                        .label = parts.label };
+    }
+    return status;
+}
+
+static mel_status read_features(work *w, const cli_classifier_job *job, const mel_read_options *read,
+                                mel_error *err)
+{
+    const mel_weight_basis *basis = w->weighted != NULL ? mel_weighted_get(w->weighted).basis : NULL;
+    const bool reads = basis != NULL && mel_weight_basis_reads_features(basis);
+    if (reads != (job->features != NULL))
+        return reads ? cli_fail(err, MEL_EINVAL, "%s decides by features: give --features FILE",
+                                job->classifier)
+                     : cli_fail(err, MEL_EINVAL, "--features: %s does not read features", job->classifier);
+    return reads ? cli_features_of_basis(&w->features, job->features, basis, w->proba.n_rows, job->probs,
+                                         read, err)
+                 : MEL_OK;
+}
+
 static mel_status load(work *w, const char *path, mel_error *err)
 {
-    const mel_status status = mel_classifier_load(&w->classifier, path, err);
+    const mel_status status = load_file(w, path, err);
     if (status != MEL_OK)
         return status;
-    w->of = mel_classifier_get(w->classifier);
     w->decided = cli_alloc_zero(w->of.n_classes, sizeof *w->decided);
     return mel_classes_of_names(&w->classes, w->of.n_classes, w->of.class_name,
                                 w->of.label != NULL ? w->of.label : w->of.class_name, err);
@@ -104,6 +141,8 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
     if (status == MEL_OK)
         status = read_groups(w, job, &reader.options, err);
     if (status == MEL_OK)
+        status = read_features(w, job, &reader.options, err);
+    if (status == MEL_OK)
         status = cli_reader_check(&reader, job->reading, run, err);
     mel_reader_clear(&reader);
     return status;
@@ -113,7 +152,10 @@ static mel_status write_chances(work *w, mel_error *err)
 {
     const size_t n = w->proba.n_rows, k = w->of.n_classes;
     double *chance = cli_alloc_zero(n * k, sizeof *chance);
-    mel_status status = mel_classifier_chances(chance, w->classifier, n, w->proba.value, w->groups.code, err);
+    mel_status status =
+        w->weighted != NULL
+            ? mel_weighted_apply(chance, w->weighted, n, w->proba.value, &w->features.view, err)
+            : mel_classifier_chances(chance, w->classifier, n, w->proba.value, w->groups.code, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         status = prediction_file_probabilities(&w->file, chance + i * k, err);
     free(chance);
@@ -125,7 +167,9 @@ static mel_status write_draws(work *w, uint64_t seed, mel_error *err)
     const size_t n = w->proba.n_rows;
     uint32_t *prediction = cli_alloc_zero(n, sizeof *prediction);
     mel_status status =
-        mel_classifier_decide(prediction, w->classifier, n, w->proba.value, w->groups.code, seed, err);
+        w->weighted != NULL
+            ? mel_weighted_decide(prediction, w->weighted, n, w->proba.value, &w->features.view, seed, err)
+            : mel_classifier_decide(prediction, w->classifier, n, w->proba.value, w->groups.code, seed, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         w->decided[prediction[i]]++;
         status = prediction_file_decision(&w->file, prediction[i], err);

@@ -44,6 +44,9 @@ MEL_API mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_f
 MEL_API size_t mel_weight_basis_size(const mel_weight_basis *basis);
 /* Whether it reads features; one function, 1 everywhere, does not. */
 MEL_API bool mel_weight_basis_reads_features(const mel_weight_basis *basis);
+/* Names of the features that it reads, in no order; a name may come twice. */
+MEL_API size_t mel_weight_basis_columns(const mel_weight_basis *basis);
+MEL_API const char *mel_weight_basis_column(const mel_weight_basis *basis, size_t i);
 /* What function l is called: "default", the column's name, "kmeans 3", "rbf 2"; lent. */
 MEL_API const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l);
 /* value: n_rows x mel_weight_basis_size. Columns are found by name; MEL_EDATA for a missing one and, with the
@@ -68,6 +71,10 @@ typedef struct {
     const uint32_t *group; /* of the validation rows; lent */
 } mel_black_box;
 
+/* The value of decisions on n rows with these labels (NULL for a judge). */
+MEL_API mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, size_t n_classes,
+                                    const uint32_t *label, const double *chance, mel_error *err);
+
 /* A measure by its name: accuracy, balanced-accuracy, g-mean, macro-f1, min-recall for any number of classes,
  * with groups over all classes of all groups; group-f1 (the mean over groups of the F1 of the last class);
  * and, for two classes without groups, what mel_named_parse knows. */
@@ -80,6 +87,27 @@ MEL_API mel_status mel_measure_metric(mel_measure **out, const mel_metric *metri
 MEL_API void mel_measure_free(mel_measure *measure);
 /* The black box, which lends the measure; group: of the validation rows, NULL without groups. */
 MEL_API mel_black_box mel_measure_box(mel_measure *measure, const uint32_t *group);
+
+/* A program that judges. It is started once with /bin/sh -c; for each question it reads one JSON line
+ * {"query": n, "classes": [...], "chances": [[...], ...]}, one list per validation row, or with labels_only
+ * {"query": n, "labels": [...]}, and answers a line with a number. */
+typedef struct mel_judge_command mel_judge_command;
+typedef struct {
+    size_t struct_size;
+    double timeout; /* seconds to wait for an answer; 60 */
+    double grace;   /* seconds the program has to end once its input is closed; 2 */
+    bool labels_only;
+    mel_progress progress; /* asked now and then while waiting: nonzero gives up with MEL_ESTOPPED */
+} mel_judge_options;
+MEL_API void mel_judge_options_init(mel_judge_options *opt);
+/* For rows and classes like these; names are lent. */
+MEL_API mel_status mel_judge_command_start(mel_judge_command **out, const char *program, size_t n_rows,
+                                           size_t n_classes, const char *const *class_name,
+                                           const mel_judge_options *opt, mel_error *err);
+MEL_API void mel_judge_command_end(mel_judge_command *judge);
+/* The black box, which lends the program. A program that ends, is late, or says anything but a number is
+ * asked no more: MEL_EDATA with what happened. */
+MEL_API mel_black_box mel_judge_command_box(mel_judge_command *judge);
 
 /* --- PI-EW and FW-EG ---------------------------------------------------------------------------- */
 
@@ -163,7 +191,22 @@ MEL_API mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size
                                 const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);
 MEL_API void mel_optimise_clear(mel_optimise_result *result);
 
-/* chance[i][j] of a mixture on n rows: alike of mel_optimise's own. */
+/* Sets of basis functions, and sizes of epsilon, to choose from. */
+typedef struct {
+    size_t n_basis;
+    const double *train, *validation; /* as in mel_weight_rows, whose own are not read */
+    double epsilon;
+} mel_weight_candidate;
+/* Cross-fitting: `folds` times, each candidate is fitted without one part of the validation rows (stratified
+ * by class and group, drawn by opt->seed), and its decisions about that part are kept; value[c] is the metric
+ * of all decisions together, *best the candidate with the largest. For metrics of confusion entries. */
+MEL_API mel_status mel_optimise_choose(size_t *best, double *value, size_t n_candidates,
+                                       const mel_weight_candidate *candidate, size_t folds, size_t n_classes,
+                                       const mel_weight_rows *train, const mel_weight_rows *validation,
+                                       const mel_black_box *box, const mel_optimise_options *opt,
+                                       mel_error *err);
+
+/* chance[i][j]: the probability that a mixture predicts row i as j. */
 MEL_API mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n,
                                         const double *probability, const double *basis, mel_error *err);
 

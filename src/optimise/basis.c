@@ -61,6 +61,22 @@ const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l)
     return l < basis->n_functions ? basis->name[l] : NULL;
 }
 
+size_t mel_weight_basis_columns(const mel_weight_basis *basis)
+{
+    size_t n = 0;
+    for (size_t p = 0; p < basis->n_parts; p++)
+        n += basis->part[p].n_columns;
+    return n;
+}
+
+const char *mel_weight_basis_column(const mel_weight_basis *basis, size_t i)
+{
+    size_t p = 0;
+    for (; p < basis->n_parts && i >= basis->part[p].n_columns; p++)
+        i -= basis->part[p].n_columns;
+    return p < basis->n_parts ? basis->part[p].column[i] : NULL;
+}
+
 /* --- adding functions --------------------------------------------------------------------------- */
 
 bool mel_basis_copy_names(char ***out, size_t n, const char *const *name)

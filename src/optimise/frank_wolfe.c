@@ -387,8 +387,10 @@ static mel_status start(run *r, mel_error *err)
         for (size_t j = 0; j < size->k; j++)
             weight[l * cells + (size->whole ? j * size->k + j : j)] =
                 r->w.opt.start != NULL ? r->w.opt.start[l * size->k + j] : 1.0;
-    const mel_status status = measure_rule(&r->now, r, err);
-    return status == MEL_OK ? revalue(r, err) : status;
+    mel_status status = measure_rule(&r->now, r, err);
+    if (status == MEL_OK)
+        status = revalue(r, err);
+    return status == MEL_EDATA ? mel_fail_in(err, status, "iteration 0") : status;
 }
 
 static void note_best(mel_optimise_result *out, const run *r, uint32_t t)

@@ -1,0 +1,127 @@
+/* Features of rows for basis functions: columns of a table by name. */
+#include "features.h"
+#include "classes.h"
+#include "dataset.h"
+#include "output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_features_clear(cli_features *f)
+{
+    cli_names_free(f->name, f->view.n_columns);
+    free(f->value);
+    *f = (cli_features){ 0 };
+}
+
+static mel_status take_numbers(cli_features *f, size_t at, const mel_table *table, size_t column,
+                               mel_error *err)
+{
+    const double *number = mel_table_numbers(table, column);
+    for (size_t i = 0; i < f->view.n_rows; i++) {
+        if (!isfinite(number[i]))
+            return cli_fail(err, MEL_EDATA, "%s: row %zu, column \"%s\": the value is missing",
+                            mel_table_name(table), mel_table_row_number(table, i), f->name[at]);
+        f->value[i * f->view.n_columns + at] = number[i];
+    }
+    return MEL_OK;
+}
+
+/* "column=text". */
+static bool take_texts(cli_features *f, size_t at, const mel_table *table)
+{
+    const char *text = strchr(f->name[at], '=');
+    if (text == NULL)
+        return false;
+    char *name = cli_format("%.*s", (int)(text - f->name[at]), f->name[at]);
+    const size_t column = mel_table_find(table, name);
+    free(name);
+    const uint32_t *code = column != SIZE_MAX ? mel_table_codes(table, column) : NULL;
+    for (size_t i = 0; code != NULL && i < f->view.n_rows; i++)
+        f->value[i * f->view.n_columns + at] =
+            code[i] != MEL_MISSING && strcmp(mel_table_category(table, column, code[i]), text + 1) == 0 ? 1.0
+                                                                                                        : 0.0;
+    return code != NULL;
+}
+
+static mel_status take_column(cli_features *f, size_t at, const mel_table *table, mel_error *err)
+{
+    const size_t column = mel_table_find(table, f->name[at]);
+    if (column != SIZE_MAX && mel_table_numbers(table, column) != NULL)
+        return take_numbers(f, at, table, column, err);
+    if (take_texts(f, at, table))
+        return MEL_OK;
+    if (column != SIZE_MAX)
+        return cli_fail(err, MEL_EDATA,
+                        "%s: column \"%s\" is text; \"%s=TEXT\" is 1 where it has a certain one",
+                        mel_table_name(table), f->name[at], f->name[at]);
+    size_t found = 0;
+    return cli_find_column(&found, table, f->name[at], "features", err);
+}
+
+/* Names of all columns of numbers. */
+static char **number_columns(size_t *n, const mel_table *table)
+{
+    const char **name = cli_alloc_zero(mel_table_columns(table) + 1, sizeof *name);
+    *n = 0;
+    for (size_t c = 0; c < mel_table_columns(table); c++)
+        if (mel_table_numbers(table, c) != NULL)
+            name[(*n)++] = mel_table_column_name(table, c);
+    char **copy = cli_names_copy(*n, name);
+    free(name);
+    return copy;
+}
+
+static mel_status take_all(cli_features *out, const mel_table *table, size_t n, const char *const *name,
+                           mel_error *err)
+{
+    size_t columns = n;
+    out->name = n > 0 ? cli_names_copy(n, name) : number_columns(&columns, table);
+    out->view.n_columns = columns;
+    out->view.n_rows = mel_table_rows(table);
+    if (columns == 0)
+        return cli_fail(err, MEL_EDATA, "%s: no column holds numbers", mel_table_name(table));
+    out->value = cli_alloc_zero(out->view.n_rows, columns * sizeof *out->value);
+    out->view.value = out->value;
+    out->view.name = (const char *const *)out->name;
+    mel_status status = MEL_OK;
+    for (size_t c = 0; c < columns && status == MEL_OK; c++)
+        status = take_column(out, c, table, err);
+    return status;
+}
+
+mel_status cli_features_read(cli_features *out, const char *path, size_t n, const char *const *name,
+                             size_t expected, const char *like, const mel_read_options *read, mel_error *err)
+{
+    mel_table *table = NULL;
+    mel_status status = mel_table_read(&table, path, read, err);
+    if (status == MEL_OK && expected > 0 && mel_table_rows(table) != expected)
+        status =
+            cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one row of features for each",
+                     path, mel_table_rows(table), like, expected);
+    if (status == MEL_OK)
+        status = take_all(out, table, n, name, err);
+    mel_table_free(table);
+    return status;
+}
+
+mel_status cli_features_of_basis(cli_features *out, const char *path, const mel_weight_basis *basis,
+                                 size_t expected, const char *like, const mel_read_options *read,
+                                 mel_error *err)
+{
+    const size_t n = mel_weight_basis_columns(basis);
+    const char **name = cli_alloc_zero(n, sizeof *name);
+    size_t different = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *column = mel_weight_basis_column(basis, i);
+        size_t j = 0;
+        while (j < different && strcmp(name[j], column) != 0)
+            j++;
+        name[j] = column;
+        different = j == different ? different + 1 : different;
+    }
+    const mel_status status = cli_features_read(out, path, different, name, expected, like, read, err);
+    free(name);
+    return status;
+}

@@ -1,0 +1,310 @@
+/* What melicit optimise reads: probabilities and labels of training and validation rows, groups, features,
+ * and sets of basis functions. */
+#include "optimise_rows.h"
+#include "columns.h"
+#include "output.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_optimise_rows_clear(cli_optimise_rows *r)
+{
+    cli_classes_clear(&r->classes);
+    mel_proba_clear(&r->train);
+    mel_proba_clear(&r->validation);
+    mel_labels_clear(&r->train_labels);
+    mel_labels_clear(&r->validation_labels);
+    mel_labels_clear(&r->groups);
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+static mel_status read_training_labels(cli_optimise_rows *r, const cli_optimise_files *files,
+                                       const mel_read_options *read, mel_error *err)
+{
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status = cli_read_column(&table, &column, files->labels, files->label, "--label", read, err);
+    if (status == MEL_OK)
+        status = mel_table_labels(&r->train_labels, table, column, err);
+    mel_table_free(table);
+    return status == MEL_OK
+               ? cli_classes_settle(&r->classes, &r->train_labels, &files->naming, files->labels, err)
+               : status;
+}
+
+static mel_status read_validation_labels(cli_optimise_rows *r, const cli_optimise_files *files,
+                                         const mel_read_options *read, mel_error *err)
+{
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status =
+        cli_read_column(&table, &column, files->validation_labels, files->label, "--label", read, err);
+    if (status == MEL_OK)
+        status = cli_classes_decisions(&r->validation_labels, table, column, &r->classes, err);
+    mel_table_free(table);
+    return status;
+}
+
+static mel_status read_groups(cli_optimise_rows *r, const cli_optimise_files *files,
+                              const mel_read_options *read, mel_error *err)
+{
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status =
+        cli_read_column(&table, &column, files->validation_groups, files->group, "--group", read, err);
+    if (status == MEL_OK)
+        status = mel_table_groups(&r->groups, table, column, err);
+    mel_table_free(table);
+    return status;
+}
+
+static mel_status read_probabilities(mel_proba *out, const char *path, const cli_optimise_rows *r,
+                                     const cli_optimise_files *files, const mel_read_options *read,
+                                     mel_error *err)
+{
+    const mel_status status = cli_read_probabilities(out, path, &r->classes, read, err);
+    if (status != MEL_OK)
+        return status;
+    if (out->n_classes != r->classes.n)
+        return cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s has %zu", path,
+                        out->n_classes, files->labels, r->classes.n);
+    return cli_order_columns(out, path, files->columns, &r->classes, err);
+}
+
+static mel_status check_count(const char *path, size_t n, const char *of, size_t due, mel_error *err)
+{
+    return n == due
+               ? MEL_OK
+               : cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected as many", path, n, of, due);
+}
+
+static mel_status check_counts(const cli_optimise_rows *r, const cli_optimise_files *files, mel_error *err)
+{
+    mel_status status =
+        check_count(files->labels, r->train_labels.n_rows, files->probs, r->train.n_rows, err);
+    if (status == MEL_OK && files->validation_labels != NULL)
+        status = check_count(files->validation_labels, r->validation_labels.n_rows, files->validation_probs,
+                             r->validation.n_rows, err);
+    if (status == MEL_OK && files->validation_groups != NULL)
+        status = check_count(files->validation_groups, r->groups.n_rows, files->validation_probs,
+                             r->validation.n_rows, err);
+    return status;
+}
+
+mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *files, bool judged, cli_run *run,
+                             mel_error *err)
+{
+    cli_reader reader = { 0 };
+    if (files->validation_labels == NULL && !judged)
+        return cli_fail(err, MEL_EINVAL,
+                        "--validation-labels FILE is required unless a program gives the values");
+    mel_status status = cli_reader_init(&reader, &files->reading, run, err);
+    cli_reader_share(&reader);
+    if (status == MEL_OK)
+        status = read_training_labels(r, files, &reader.options, err);
+    if (status == MEL_OK)
+        status = read_probabilities(&r->train, files->probs, r, files, &reader.options, err);
+    if (status == MEL_OK)
+        status = read_probabilities(&r->validation, files->validation_probs, r, files, &reader.options, err);
+    if (status == MEL_OK && files->validation_labels != NULL)
+        status = read_validation_labels(r, files, &reader.options, err);
+    if (status == MEL_OK && files->validation_groups != NULL)
+        status = read_groups(r, files, &reader.options, err);
+    if (status == MEL_OK)
+        status = cli_reader_check(&reader, &files->reading, run, err);
+    cli_reader_clear(&reader);
+    return status == MEL_OK ? check_counts(r, files, err) : status;
+}
+
+/* --- basis functions ---------------------------------------------------------------------------- */
+
+void cli_optimise_basis_clear(cli_optimise_basis *b)
+{
+    mel_weight_basis_free(b->basis);
+    free(b->train);
+    free(b->validation);
+}
+
+/* What parts of a text need. */
+typedef struct {
+    const cli_optimise_files *files;
+    const cli_optimise_rows *rows;
+    const mel_read_options *read;
+    const char *train_file; /* features of the training rows: --features, or F of file:F */
+    uint64_t seed;
+} basis_source;
+
+static mel_status add_columns(mel_weight_basis *basis, const char *names, const basis_source *source,
+                              mel_error *err)
+{
+    if (strcmp(names, "*") == 0) {
+        cli_features all = { 0 };
+        mel_status status = cli_features_read(&all, source->train_file, 0, NULL, 0, NULL, source->read, err);
+        if (status == MEL_OK)
+            status = mel_weight_basis_add_columns(basis, all.view.n_columns, all.view.name, err);
+        cli_features_clear(&all);
+        return status;
+    }
+    char **name = NULL;
+    size_t n = 0;
+    mel_status status = cli_names_split(&name, &n, names, "basis", err);
+    if (status == MEL_OK)
+        status = mel_weight_basis_add_columns(basis, n, (const char *const *)name, err);
+    cli_names_free(name, n);
+    return status;
+}
+
+static mel_status add_kmeans(mel_weight_basis *basis, const char *text, const basis_source *source,
+                             mel_error *err)
+{
+    char *end = NULL;
+    const long k = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || k < 2)
+        return cli_fail(err, MEL_EINVAL, "--basis kmeans:%s: expected a number of clusters, 2 or more", text);
+    cli_features train = { 0 };
+    mel_status status = cli_features_read(&train, source->train_file, 0, NULL, source->rows->train.n_rows,
+                                          source->files->probs, source->read, err);
+    if (status == MEL_OK)
+        status = mel_weight_basis_add_kmeans(basis, &train.view, (size_t)k, source->seed, err);
+    cli_features_clear(&train);
+    return status;
+}
+
+/* WIDTH, then "unsquared" and "group" where they are meant. */
+static mel_status add_rbf(mel_weight_basis *basis, const char *text, const basis_source *source,
+                          mel_error *err)
+{
+    const cli_optimise_rows *rows = source->rows;
+    char **word = NULL, *end = NULL;
+    size_t n = 0;
+    bool squared = true, by_group = false, known = true;
+    mel_status status = cli_names_split(&word, &n, text, "basis", err);
+    if (status != MEL_OK)
+        return status;
+    const double width = strtod(word[0], &end);
+    known = *end == '\0' && end != word[0];
+    for (size_t i = 1; i < n; i++) {
+        squared = squared && strcmp(word[i], "unsquared") != 0;
+        by_group = by_group || strcmp(word[i], "group") == 0;
+        known = known && (strcmp(word[i], "unsquared") == 0 || strcmp(word[i], "group") == 0);
+    }
+    cli_names_free(word, n);
+    if (!known)
+        return cli_fail(err, MEL_EINVAL, "--basis rbf:%s: expected a width, then unsquared or group", text);
+    const mel_labels *of = by_group ? &rows->groups : &rows->validation_labels;
+    if (of->n_rows == 0)
+        return cli_fail(err, MEL_EINVAL, "--basis rbf:%s: centres need %s", text,
+                        by_group ? "--validation-groups" : "--validation-labels");
+    cli_features centres = { 0 };
+    status = cli_features_read(&centres, source->files->validation_features, 0, NULL, rows->validation.n_rows,
+                               source->files->validation_probs, source->read, err);
+    if (status == MEL_OK)
+        status = mel_weight_basis_add_rbf(basis, &centres.view, of->code,
+                                          by_group ? of->n_classes : rows->classes.n, width, squared, err);
+    cli_features_clear(&centres);
+    return status;
+}
+
+static bool starts_with(const char *text, const char *word, const char **rest)
+{
+    const size_t n = strlen(word);
+    *rest = text + n;
+    return strncmp(text, word, n) == 0;
+}
+
+static mel_status add_part(mel_weight_basis *basis, const char *text, const basis_source *source,
+                           mel_error *err)
+{
+    const char *rest = NULL;
+    if (strcmp(text, "default") == 0)
+        return mel_weight_basis_add_default(basis, err);
+    if (source->train_file == NULL || source->files->validation_features == NULL)
+        return cli_fail(err, MEL_EINVAL, "--basis %s: needs --features and --validation-features", text);
+    if (starts_with(text, "columns:", &rest))
+        return add_columns(basis, rest, source, err);
+    if (starts_with(text, "kmeans:", &rest))
+        return add_kmeans(basis, rest, source, err);
+    if (starts_with(text, "rbf:", &rest))
+        return add_rbf(basis, rest, source, err);
+    if (starts_with(text, "file:", &rest))
+        return add_columns(basis, "*", source, err);
+    return cli_fail(err, MEL_EINVAL,
+                    "--basis %s: expected default, columns:A,B, kmeans:K, rbf:WIDTH or file:F, joined by +",
+                    text);
+}
+
+/* The file of file:F, which stands for --features; NULL: none. Freed by the caller. */
+static char *file_of(const char *text)
+{
+    const char *at = strstr(text, "file:");
+    if (at == NULL)
+        return NULL;
+    const size_t n = strcspn(at + 5, "+");
+    return cli_format("%.*s", (int)n, at + 5);
+}
+
+static mel_status add_parts(mel_weight_basis *basis, const char *text, const basis_source *source,
+                            mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (const char *at = text; status == MEL_OK && *at != '\0';) {
+        const size_t n = strcspn(at, "+");
+        char *part = cli_format("%.*s", (int)n, at);
+        status = add_part(basis, part, source, err);
+        free(part);
+        at += n + (at[n] == '+' ? 1 : 0);
+    }
+    if (status == MEL_OK && mel_weight_basis_size(basis) == 0)
+        status = cli_fail(err, MEL_EINVAL, "--basis: expected at least one basis function");
+    return status;
+}
+
+/* Values on rows with features in a file. */
+static mel_status take_values(double **value, const mel_weight_basis *basis, const char *path, size_t n_rows,
+                              const char *like, const mel_read_options *read, mel_error *err)
+{
+    cli_features features = { 0 };
+    mel_status status = MEL_OK;
+    *value = cli_alloc_zero(n_rows, mel_weight_basis_size(basis) * sizeof **value);
+    if (mel_weight_basis_reads_features(basis))
+        status = cli_features_of_basis(&features, path, basis, n_rows, like, read, err);
+    if (status == MEL_OK)
+        status = mel_weight_basis_values(*value, basis, &features.view, n_rows, err);
+    if (status == MEL_EDATA && path != NULL && strstr(err->text, path) == NULL) {
+        const mel_error why = *err;
+        status = cli_fail(err, status, "%s: %s", path, why.text);
+    }
+    cli_features_clear(&features);
+    return status;
+}
+
+mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, const cli_optimise_files *files,
+                                   const cli_optimise_rows *rows, const cli_run *run, mel_error *err)
+{
+    char *own = file_of(text);
+    cli_reader reader = { 0 };
+    out->text = text;
+    if (own != NULL && files->features != NULL) {
+        free(own);
+        return cli_fail(err, MEL_EINVAL, "--basis %s: --features is another file; give one of them", text);
+    }
+    mel_status status = cli_reader_init(&reader, &files->reading, run, err);
+    cli_reader_share(&reader);
+    const basis_source source = { files, rows, &reader.options, own != NULL ? own : files->features,
+                                  run->seed };
+    if (status == MEL_OK)
+        status = mel_weight_basis_new(&out->basis, err);
+    if (status == MEL_OK)
+        status = add_parts(out->basis, text, &source, err);
+    if (status == MEL_OK)
+        status = take_values(&out->train, out->basis, source.train_file, rows->train.n_rows, files->probs,
+                             source.read, err);
+    if (status == MEL_OK)
+        status = take_values(&out->validation, out->basis, files->validation_features,
+                             rows->validation.n_rows, files->validation_probs, source.read, err);
+    cli_reader_clear(&reader);
+    free(own);
+    return status;
+}

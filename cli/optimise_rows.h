@@ -1,0 +1,49 @@
+/* What melicit optimise reads: probabilities and labels of training and validation rows, groups, features,
+ * and sets of basis functions. */
+#ifndef MEL_CLI_OPTIMISE_ROWS_H
+#define MEL_CLI_OPTIMISE_ROWS_H
+
+#include "classes.h"
+#include "dataset.h"
+#include "features.h"
+#include "melicit/model.h"
+
+typedef struct {
+    const char *probs, *labels, *validation_probs, *validation_labels, *validation_groups;
+    const char *features, *validation_features, *columns, *label, *group;
+    const char *data, *validation, *model_out; /* tables instead, and where their model is stored */
+    cli_list skip;
+    double l2;
+    cli_naming naming;
+    cli_reading reading;
+} cli_optimise_files;
+
+typedef struct {
+    cli_classes classes;
+    mel_proba train, validation;
+    mel_labels train_labels, validation_labels; /* n_classes 0: there are none */
+    mel_labels groups;                          /* of the validation rows; n_classes 0: none */
+} cli_optimise_rows;
+/* validation_labels may be missing only when `judged`: a program gives the values. */
+mel_status cli_optimise_read(cli_optimise_rows *out, const cli_optimise_files *files, bool judged,
+                             cli_run *run, mel_error *err);
+/* The same from tables: a model is trained on files->data. The tables then are the files of features and
+ * probabilities as far as messages and basis functions go: `path` holds their places, for the caller to free.
+ */
+mel_status cli_optimise_read_table(cli_optimise_rows *out, cli_optimise_files *files, char *path[2],
+                                   bool judged, cli_run *run, mel_error *err);
+void cli_optimise_rows_clear(cli_optimise_rows *rows);
+
+/* A set of basis functions with its values. */
+typedef struct {
+    const char *text; /* as given */
+    mel_weight_basis *basis;
+    double *train, *validation;
+} cli_optimise_basis;
+/* "default", "columns:a,b", "columns:*", "kmeans:K", "rbf:WIDTH[,unsquared][,group]", "file:F", joined by
+ * "+". */
+mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, const cli_optimise_files *files,
+                                   const cli_optimise_rows *rows, const cli_run *run, mel_error *err);
+void cli_optimise_basis_clear(cli_optimise_basis *basis);
+
+#endif

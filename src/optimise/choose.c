@@ -1,0 +1,173 @@
+/* Choosing basis functions and epsilon by cross-fitting: values on rows that did not take part. */
+#include "optimise/optimise.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, size_t n_classes,
+                            const uint32_t *label, const double *chance, mel_error *err)
+{
+    const size_t k = n_classes, m = box->n_groups > 1 ? box->n_groups : 1;
+    if (box->judge != NULL)
+        return box->judge(out, box->user, chance, err);
+    double *confusion = mel_alloc_zero(m * k * k, sizeof *confusion);
+    if (confusion == NULL)
+        return mel_fail_memory(err, "a confusion matrix");
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++)
+            confusion[((box->group != NULL ? box->group[i] : 0) * k + label[i]) * k + j] += chance[i * k + j];
+    for (size_t c = 0; c < m * k * k; c++)
+        confusion[c] /= (double)n;
+    const mel_status status = box->value(out, box->user, confusion, err);
+    free(confusion);
+    return status;
+}
+
+/* Rows in a new order, of which a part can be left out. */
+typedef struct {
+    size_t n, k;
+    const mel_weight_rows *rows;
+    const mel_black_box *box;
+    uint32_t *fold;              /* of each row */
+    double *probability, *basis; /* of the rows that are in */
+    uint32_t *label, *group;
+    size_t *from; /* of each of them: its place in rows */
+} folded;
+
+static void folded_clear(folded *f)
+{
+    free(f->fold);
+    free(f->probability);
+    free(f->basis);
+    free(f->label);
+    free(f->from);
+}
+
+static size_t group_of(const mel_black_box *box, size_t i)
+{
+    return box->group != NULL ? box->group[i] : 0;
+}
+
+/* Rows of one class and group go to the folds in turn, in random order. */
+static mel_status deal(folded *f, size_t folds, uint64_t seed, mel_error *err)
+{
+    size_t *order = mel_alloc(f->n, sizeof *order);
+    if (order == NULL)
+        return mel_fail_memory(err, "folds");
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    for (size_t i = 0; i < f->n; i++)
+        order[i] = i;
+    mel_rng_shuffle(&rng, f->n, order);
+    const size_t m = f->box->n_groups > 1 ? f->box->n_groups : 1;
+    size_t dealt = 0;
+    for (size_t cell = 0; cell < m * f->k; cell++)
+        for (size_t i = 0; i < f->n; i++)
+            if (group_of(f->box, order[i]) * f->k + f->rows->label[order[i]] == cell)
+                f->fold[order[i]] = (uint32_t)(dealt++ % folds);
+    free(order);
+    return MEL_OK;
+}
+
+static mel_status folded_new(folded *f, size_t most_basis, size_t folds, uint64_t seed, mel_error *err)
+{
+    f->fold = mel_alloc(f->n, sizeof *f->fold);
+    f->probability = mel_alloc(f->n * f->k, sizeof *f->probability);
+    f->basis = mel_alloc(f->n * most_basis, sizeof *f->basis);
+    f->label = mel_alloc(f->n, 2 * sizeof *f->label);
+    f->from = mel_alloc(f->n, sizeof *f->from);
+    if (f->fold == NULL || f->probability == NULL || f->basis == NULL || f->label == NULL || f->from == NULL)
+        return mel_fail_memory(err, "folds");
+    f->group = f->label + f->n;
+    return deal(f, folds, seed, err);
+}
+
+/* The rows of one fold, or all others; how many. */
+static size_t take(folded *f, const mel_weight_candidate *c, size_t fold, bool inside)
+{
+    const size_t k = f->k, l = c->n_basis;
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        if ((f->fold[i] == fold) != inside)
+            continue;
+        memcpy(f->probability + n * k, f->rows->probability + i * k, k * sizeof *f->probability);
+        memcpy(f->basis + n * l, mel_weight_basis_row(c->validation, l, i), l * sizeof *f->basis);
+        f->label[n] = f->rows->label[i];
+        f->group[n] = (uint32_t)group_of(f->box, i);
+        f->from[n++] = i;
+    }
+    return n;
+}
+
+/* Decisions about the rows of a fold by what was found on the others. */
+static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate *c, size_t fold,
+                           const mel_weight_rows *train, const mel_optimise_options *opt, mel_error *err)
+{
+    const size_t k = f->k;
+    mel_optimise_result found = { 0 };
+    mel_weight_rows rows = { take(f, c, fold, false), f->probability, f->label, f->basis };
+    mel_weight_rows own = *train;
+    mel_black_box box = *f->box;
+    own.basis = c->train;
+    box.group = box.group != NULL ? f->group : NULL;
+    mel_status status = mel_optimise(&found, k, c->n_basis, &own, &rows, &box, opt, err);
+    if (status == MEL_OK && found.end >= MEL_OPTIMISE_STOPPED)
+        status = mel_fail(err, found.failure.code, "%s", found.failure.text);
+    const size_t n = take(f, c, fold, true);
+    double *part = mel_alloc(n, k * sizeof *part);
+    if (status == MEL_OK)
+        status = part != NULL ? mel_weighted_chances(part, &found.mixture, n, f->probability, f->basis, err)
+                              : mel_fail_memory(err, "decisions");
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        memcpy(chance + f->from[i] * k, part + i * k, k * sizeof *chance);
+    free(part);
+    mel_optimise_clear(&found);
+    return status;
+}
+
+static mel_status cross_fit(double *value, folded *f, const mel_weight_candidate *c, size_t folds,
+                            const mel_weight_rows *train, const mel_optimise_options *opt, mel_error *err)
+{
+    mel_optimise_options own = *opt;
+    double *chance = mel_alloc(f->n, f->k * sizeof *chance);
+    mel_status status = chance != NULL ? MEL_OK : mel_fail_memory(err, "decisions");
+    own.epsilon = c->epsilon;
+    for (size_t fold = 0; fold < folds && status == MEL_OK; fold++)
+        status = fit_fold(chance, f, c, fold, train, &own, err);
+    if (status == MEL_OK)
+        status = mel_black_box_of(value, f->box, f->n, f->k, f->rows->label, chance, err);
+    free(chance);
+    return status;
+}
+
+mel_status mel_optimise_choose(size_t *best, double *value, size_t n_candidates,
+                               const mel_weight_candidate *candidate, size_t folds, size_t n_classes,
+                               const mel_weight_rows *train, const mel_weight_rows *validation,
+                               const mel_black_box *box, const mel_optimise_options *opt, mel_error *err)
+{
+    mel_optimise_options use;
+    mel_optimise_options_init(&use);
+    mel_status status = mel_options_take(&use, sizeof use, opt, "optimise options", err);
+    if (status == MEL_OK && (box->value == NULL || validation->label == NULL))
+        status = mel_fail(err, MEL_EINVAL,
+                          "a metric that judges all validation rows at once cannot choose by cross-fitting");
+    if (status == MEL_OK && (folds < 2 || folds > validation->n_rows || n_candidates == 0))
+        status = mel_fail(err, MEL_EINVAL, "%zu folds of %zu rows for %zu candidates", folds,
+                          validation->n_rows, n_candidates);
+    if (status != MEL_OK)
+        return status;
+    size_t most = 1;
+    for (size_t c = 0; c < n_candidates; c++)
+        most = candidate[c].n_basis > most ? candidate[c].n_basis : most;
+    folded f = { .n = validation->n_rows, .k = n_classes, .rows = validation, .box = box };
+    status = folded_new(&f, most, folds, use.seed, err);
+    *best = 0;
+    for (size_t c = 0; c < n_candidates && status == MEL_OK; c++) {
+        status = cross_fit(&value[c], &f, &candidate[c], folds, train, &use, err);
+        if (status == MEL_OK && value[c] > value[*best])
+            *best = c;
+    }
+    folded_clear(&f);
+    return status;
+}

@@ -1,0 +1,238 @@
+"""melicit optimise: metrics by name, by file and by program; programs that misbehave; what predict makes of the result."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy
+import pytest
+from conftest import PROGRAM, environment
+
+N_TRAIN, N_VALIDATION = 3000, 400
+FILES = ("--probs", "p.csv", "--labels", "y.csv", "--validation-probs", "pv.csv")
+LABELLED = (*FILES, "--validation-labels", "yv.csv")
+FEATURES = ("--features", "f.csv", "--validation-features", "fv.csv")
+
+JUDGE = """
+import json, sys
+rows = [line.split(",") for line in open("hidden.csv").read().split()[1:]]
+label, group = [r[0] for r in rows], [r[1] for r in rows]
+for n, line in enumerate(sys.stdin, 1):
+    query = json.loads(line)
+    assert query["query"] == n
+    if "chances" in query:
+        right = [chance[query["classes"].index(y)] for chance, y in zip(query["chances"], label)]
+    else:
+        right = [float(said == y) for said, y in zip(query["labels"], label)]
+    value = 1.0
+    for cell in sorted(set(zip(label, group))):
+        inside = [r for r, y, g in zip(right, label, group) if (y, g) == cell]
+        value *= sum(inside) / len(inside)
+    print(value ** 0.25, flush=True)
+"""
+
+
+def write(folder, name, header, columns):
+    lines = [header] + [",".join(str(c) for c in row) for row in zip(*columns)]
+    (folder / name).write_text("\n".join(lines) + "\n")
+
+
+def draw(rng, n):
+    """Two groups with different shares of yes; the model knows a feature that hints at the group."""
+    group = rng.integers(2, size=n)
+    hint = (group ^ (rng.random(n) < 0.1)).astype(int)
+    x = rng.normal(size=n)
+    true = lambda g: 1 / (1 + numpy.exp(-4 * x + 6 * g - 3))
+    label = numpy.where(rng.random(n) < true(group), "yes", "no")
+    p = 0.9 * true(hint) + 0.1 * true(1 - hint)
+    return p, label, hint, group, x
+
+
+@pytest.fixture
+def work(melicit):
+    rng = numpy.random.Generator(numpy.random.PCG64(3))
+    for suffix, n in (("", N_TRAIN), ("v", N_VALIDATION), ("t", 4000)):
+        p, label, hint, group, x = draw(rng, n)
+        write(melicit.folder, f"p{suffix}.csv", "no,yes", [1 - p, p])
+        write(melicit.folder, f"y{suffix}.csv", "y", [label])
+        write(melicit.folder, f"g{suffix}.csv", "g", [numpy.where(group == 1, "b", "a")])
+        write(melicit.folder, f"f{suffix}.csv", "hint,other,x,town",
+              [hint, 1 - hint, x, numpy.where(hint == 1, "Rome", "Oslo")])
+        if suffix == "v":
+            write(melicit.folder, "hidden.csv", "y,g", [label, group])
+    melicit.write("judge.py", JUDGE)
+    return melicit
+
+
+def g_mean(melicit, chances):
+    """Of the four recalls on the test rows."""
+    labels, groups = (numpy.array(sum(melicit.rows(name)[1:], [])) for name in ("yt.csv", "gt.csv"))
+    head, *rows = melicit.rows(chances)
+    assert head == ["no", "yes"]
+    p = numpy.array(rows, dtype=float)
+    right = numpy.where(labels == "yes", p[:, 1], p[:, 0])
+    return numpy.prod([right[(labels == y) & (groups == g)].mean() for y in ("yes", "no") for g in "ab"]) ** 0.25
+
+
+def test_metric_by_name_file_and_program(work):
+    """The learner never sees the groups, the metric is about them; a basis function that hints at them helps."""
+    metric = ("--metric", "g-mean", "--validation-groups", "gv.csv")
+    plain = work("optimise", *LABELLED, *metric, "--out", "plain.json", "--json").done().json
+    hinted = work("optimise", *LABELLED, *metric, *FEATURES, "--basis", "default+columns:hint", "--out", "hinted.json",
+                  "--json").done().json
+    assert plain["rank"] == 2 and plain["end"] == "done" and plain["iterations"] == 50
+    assert hinted["value"] > plain["value"] + 0.005
+    assert json.loads((work.folder / "plain.json").read_text()) == plain["classifier"]
+    assert plain["classifier"]["format"] == "melicit-classifier"
+    assert hinted["classifier"]["format"] == "melicit-weighted-classifier"
+    work("predict", "--classifier", "plain.json", "--probs", "pt.csv", "--chances", "--out", "plain.csv").done()
+    work("predict", "--classifier", "hinted.json", "--probs", "pt.csv", "--features", "ft.csv", "--chances", "--out",
+         "hinted.csv").done()
+    assert g_mean(work, "hinted.csv") > g_mean(work, "plain.csv")
+    program = work("optimise", *FILES, "--metric", "cmd:exec /usr/bin/python3 judge.py", *FEATURES, "--basis",
+                   "default+columns:hint", "--json").done().json
+    assert program["value"] == pytest.approx(hinted["value"], abs=1e-6)
+    assert program["queries"] == 1 + 50 * 5
+    hard = work("optimise", *FILES, "--metric", "cmd:exec /usr/bin/python3 judge.py", "--labels-only", *FEATURES, "--basis",
+                "default+columns:hint", "--iterations", 20, "--out", "hard.json", "--json").done().json
+    assert hard["value"] == pytest.approx(hinted["value"], abs=0.02) and hard["epsilon"] == 0.3
+
+
+def test_metric_file(work):
+    layout = {"kind": "confusion", "coordinates": "binary", "classes": ["no", "yes"], "groups": []}
+    work.write("m.json", json.dumps({"format": "melicit-metric", "version": 1, "family": "linear", "orientation": "utility",
+                                     "layout": layout, "coefficients": {"a": [3, 1]}}))
+    for way in ((), ("--known",), ("--method", "pi-ew"), ("--method", "pi-ew", "--probes", "constrained"),
+                ("--weights", "whole"), ("--weights", "whole", "--entries", "no>no,yes>yes")):
+        got = work("optimise", *LABELLED, "--metric", "m.json", *way, "--json").done().json
+        # The best threshold of 3 TP + TN on the validation rows, as far as any rule of weights gets.
+        labels = numpy.array(sum(work.rows("yv.csv")[1:], []))
+        p = numpy.array(work.rows("pv.csv")[1:], dtype=float)[:, 1]
+        best = max(3 * ((p >= t) & (labels == "yes")).mean() + ((p < t) & (labels == "no")).mean() for t in p)
+        assert best - 0.025 < got["value"] <= best + 1e-12, way
+
+
+def test_bases_and_choice(work):
+    metric = ("--metric", "g-mean", "--validation-groups", "gv.csv")
+    got = work("optimise", *LABELLED, *metric, *FEATURES, "--basis", "default", "--basis", "columns:town=Rome,town=Oslo",
+               "--basis", "kmeans:3", "--basis", "rbf:1,group", "--basis", "rbf:1,unsquared", "--json").done().json
+    values = [c["value"] for c in got["candidates"]]
+    assert values[1] > values[0] and got["basis"] == ["rbf 1", "rbf 2"] and values.index(max(values)) == 4
+    text = work("optimise", *LABELLED, *metric, "--validation-features", "fv.csv", "--basis", "file:f.csv").code
+    assert text == 3  # a column of f.csv is not from 0 to 1
+    singular = work("optimise", *LABELLED, *metric, *FEATURES, "--basis", "default+columns:hint,other", "--json").done().json
+    assert (singular["rank"], singular["unknowns"]) == (4, 6)
+
+
+def test_majority_is_deterministic(work):
+    got = work("optimise", *LABELLED, "--metric", "f1", "--rule", "majority", "--out", "c.json", "--json").done().json
+    assert abs(got["value"] - got["validation"]) < 0.01
+    for seed in (1, 2):
+        work("predict", "--classifier", "c.json", "--probs", "pt.csv", "--seed", seed, "--out", f"d{seed}.csv").done()
+    assert (work.folder / "d1.csv").read_bytes() == (work.folder / "d2.csv").read_bytes()
+
+
+@pytest.mark.parametrize("ending, says", [
+    ("exec sleep 60", "the program gave no value within 1 seconds"),
+    ("exit 7", "the program gave no value (exit status 7)"),
+    ("kill -9 $$", "the program gave no value (killed by signal 9)"),
+    ("echo fine", 'the program answered "fine", expected a number'),
+    ("echo", 'the program answered "", expected a number'),
+    ("echo 0.5 0.6", 'expected a number'),
+    ("echo 0.5; echo 0.6; sleep 0.2", 'the program said "0.6\\x0a'),
+    ("echo nan", "the metric is nan"),
+    ("echo inf", "the metric is inf"),
+])
+def test_programs_that_misbehave(work, ending, says):
+    """Twelve good values, then the bad one: the iteration is named, and the best classifier so far is stored."""
+    work.write("bad.sh", f'n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt 12 ]; then {ending}; fi; echo 0.$((n + 10)); done\n')
+    begun = time.monotonic()
+    got = work("optimise", *FILES, "--metric", "cmd:exec sh bad.sh", "--time-limit", 1, "--out", "c.json")
+    assert time.monotonic() - begun < 30
+    iteration = 5 if "0.6" in says else 4
+    got.refused(3, f"iteration {iteration}: {says}", "best classifier so far", "c.json")
+    assert json.loads((work.folder / "c.json").read_text())["format"] == "melicit-classifier"
+    work("predict", "--classifier", "c.json", "--probs", "pt.csv", "--out", "d.csv").done()
+
+
+def test_program_that_never_answers(work):
+    work("optimise", *FILES, "--metric", "cmd:exec sleep 60", "--time-limit", 0.5, "--out", "c.json").refused(
+        3, "iteration 0: the program gave no value within 0.5 seconds")
+    assert not (work.folder / "c.json").exists()
+    got = work("optimise", *FILES, "--metric", "cmd:no-such-program")
+    assert got.code == 3 and "exit status 127, which means not found" in got.err
+
+
+def test_constant_metric(work):
+    got = work("optimise", *FILES, "--metric", "cmd:while read -r l; do echo 0.5; done", "--out", "c.json")
+    got.refused(3, "iteration 1: the metric is 0.5 for the first classifier and for every probe")
+
+
+def test_interrupt_keeps_the_best(work):
+    work.write("slow.sh", 'n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt 9 ]; then echo waiting > waiting; exec sleep 60; fi; '
+                          'echo 0.$((n + 10)); done\n')
+    words = [str(PROGRAM), "optimise", *FILES, "--metric", "cmd:exec sh slow.sh", "--out", "c.json", "--json"]
+    for whole_group in (True, False):
+        (work.folder / "waiting").unlink(missing_ok=True)
+        (work.folder / "c.json").unlink(missing_ok=True)
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=work.folder,
+                                   env=environment(), start_new_session=True)
+        end = time.monotonic() + 30
+        while not (work.folder / "waiting").exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        if whole_group:
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            os.kill(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 5, out + err
+        result = json.loads(out)
+        assert result["end"] == "stopped" and result["iterations"] == 2
+        assert json.loads((work.folder / "c.json").read_text()) == result["classifier"]
+
+
+def test_tables(work):
+    """A model is trained on one table; its file and the classifier's give the decisions on new rows."""
+    for suffix in ("", "v", "t"):
+        rows = [a + b + c for a, b, c in zip(*(work.rows(f"{n}{suffix}.csv") for n in "ygf"))]
+        work.write(f"table{suffix}.csv", "\n".join(",".join(r) for r in rows) + "\n")
+    got = work("optimise", "--data", "table.csv", "--validation", "tablev.csv", "--label", "y", "--group", "g", "--metric",
+               "g-mean", "--basis", "default+columns:town=Rome", "--model-out", "m.json", "--out", "c.json", "--json").done().json
+    assert got["value"] > 0.7
+    work("predict", "--model", "m.json", "--data", "tablet.csv", "--out", "q.csv").done()
+    work("predict", "--classifier", "c.json", "--probs", "q.csv", "--features", "tablet.csv", "--chances", "--out",
+         "chances.csv").done()
+    assert g_mean(work, "chances.csv") == pytest.approx(got["value"], abs=0.05)
+
+
+def test_refusals(work):
+    metric = ("--metric", "accuracy")
+    for words, code, part in [
+        ((*FILES, *metric), 2, "--validation-labels FILE is required"),
+        (("--probs", "p.csv", *metric), 2, "--labels FILE is required"),
+        ((*LABELLED, "--metric", "nonsense"), 2, 'no measure "nonsense"'),
+        ((*LABELLED, *metric, "--basis", "columns:hint"), 2, "needs --features"),
+        ((*LABELLED, *metric, *FEATURES, "--basis", "columns:hunt"), 3, "hunt"),
+        ((*LABELLED, *metric, *FEATURES, "--basis", "columns:x"), 3, "expected a number from 0 to 1"),
+        ((*LABELLED, *metric, *FEATURES, "--basis", "columns:town"), 3, "is text"),
+        ((*LABELLED, *metric, *FEATURES, "--basis", "waves:3"), 2, "expected default, columns"),
+        ((*LABELLED, *metric, *FEATURES, "--basis", "rbf:1,group"), 2, "--validation-groups"),
+        ((*LABELLED, *metric, "--epsilon", "2"), 2, "above 0, at most 1"),
+        ((*LABELLED, "--metric", "mcc", "--known"), 2, "gradient of this metric is not known"),
+        ((*LABELLED, *metric, "--labels-only"), 2, "--labels-only is for"),
+        ((*LABELLED, *metric, "--draws", "3"), 2, "--draws goes with"),
+        ((*LABELLED, *metric, "--time-limit", "3"), 2, "--time-limit is for"),
+        ((*LABELLED, *metric, "--method", "pi-ew", "--iterations", "3"), 2, "one full step"),
+        ((*LABELLED, *metric, "--entries", "no>no"), 2, "--weights whole"),
+        ((*LABELLED, *metric, "--weights", "whole", "--entries", "no>maybe"), 2, "TRUE>PREDICTED"),
+        ((*LABELLED, *metric, "--data", "p.csv"), 2, "go together"),
+        ((*LABELLED, *metric, "--l2", "1"), 2, "--l2 goes with --data"),
+        ((*FILES, "--validation-labels", "y.csv", *metric), 3, "y.csv has 3000 rows, pv.csv has 400"),
+    ]:
+        work("optimise", *words).refused(code, part)
+    work("optimise", *LABELLED, "--metric", "f1", *FEATURES, "--basis", "columns:hint,other", "--out", "c.json").done()
+    work("predict", "--classifier", "c.json", "--probs", "pt.csv", "--out", "d.csv").refused(2, "give --features FILE")
+    work("optimise", *LABELLED, "--metric", "f1", "--out", "c.json").done()
+    work("predict", "--classifier", "c.json", "--probs", "pt.csv", "--features", "ft.csv", "--out", "d.csv").refused(
+        2, "does not read features")
