@@ -2,6 +2,7 @@
 #include "columns.h"
 #include "files.h"
 #include "metric_file.h"
+#include "optimise_compare.h"
 #include "optimise_rows.h"
 #include "output.h"
 #include "progress.h"
@@ -15,6 +16,7 @@ enum { FOLDS = 5 };
 
 typedef struct {
     cli_optimise_files files;
+    cli_compare_args compare; /* its out is `out` */
     const char *metric, *entries, *out;
     cli_list basis, epsilon;
     int method, step, weights, probes, scale, rule, take;
@@ -75,7 +77,7 @@ static void work_clear(work *w)
 
 static const char *program_of(const char *metric)
 {
-    return strncmp(metric, "cmd:", 4) == 0 ? metric + 4 : NULL;
+    return metric != NULL && strncmp(metric, "cmd:", 4) == 0 ? metric + 4 : NULL;
 }
 
 static mel_status start_program(work *w, const optimise_args *args, const cli_run *run, mel_error *err)
@@ -386,6 +388,8 @@ static void report_text(const work *w, const optimise_args *args)
 static mel_status check_args(const cli_run *run, const optimise_args *args, mel_error *err)
 {
     const bool program = program_of(args->metric) != NULL;
+    if ((args->metric == NULL) == (args->compare.oracle == NULL))
+        return cli_fail(err, MEL_EINVAL, "give one of --metric and --oracle");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
     if (args->labels_only && !program)
@@ -407,13 +411,13 @@ static mel_status check_args(const cli_run *run, const optimise_args *args, mel_
 }
 
 /* Either tables, or files of probabilities and labels. */
-static mel_status check_files(const cli_optimise_files *f, mel_error *err)
+static mel_status check_files(const cli_optimise_files *f, bool compare, mel_error *err)
 {
     const struct {
         const char *name, *given;
         bool required;
-    } rows[] = { { "probs", f->probs, true },
-                 { "labels", f->labels, true },
+    } rows[] = { { "probs", f->probs, !compare },
+                 { "labels", f->labels, !compare },
                  { "validation-probs", f->validation_probs, true },
                  { "validation-labels", f->validation_labels, false },
                  { "validation-groups", f->validation_groups, false },
@@ -441,11 +445,54 @@ static mel_status check_files(const cli_optimise_files *f, mel_error *err)
 static mel_status read_rows(work *w, const optimise_args *args, cli_run *run, mel_error *err)
 {
     const bool judged = program_of(args->metric) != NULL;
-    const mel_status status = check_files(&w->files, err);
+    const mel_status status = check_files(&w->files, args->compare.oracle != NULL, err);
     if (status != MEL_OK)
         return status;
     return w->files.data != NULL ? cli_optimise_read_table(&w->rows, &w->files, w->path, judged, run, err)
                                  : cli_optimise_read(&w->rows, &w->files, judged, run, err);
+}
+
+/* Comparisons only: nothing of what values need is read. */
+static mel_status check_comparing(const optimise_args *args, mel_error *err)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } rows[] = { { "basis", args->basis.n > 0 },
+                 { "epsilon", args->epsilon.n > 0 },
+                 { "known", args->known },
+                 { "iterations", args->iterations > 0 },
+                 { "method", args->method != 0 },
+                 { "step", args->step != 0 },
+                 { "weights", args->weights != 0 },
+                 { "probes", args->probes != 0 },
+                 { "scale", args->scale != 0 },
+                 { "take", args->take != 0 },
+                 { "rule", args->rule != 0 },
+                 { "probs", args->files.probs != NULL },
+                 { "labels", args->files.labels != NULL },
+                 { "features", args->files.features != NULL },
+                 { "validation-features", args->files.validation_features != NULL } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (args->compare.oracle != NULL && rows[i].given)
+            return cli_fail(err, MEL_EINVAL, "--%s does not go with --oracle", rows[i].name);
+    const cli_compare_args *c = &args->compare;
+    const char *stray = c->session != NULL     ? "session"
+                        : c->noise != NULL     ? "noise"
+                        : c->max_questions > 0 ? "max-questions"
+                        : c->kinks             ? "kinks"
+                        : c->strategy != 0     ? "strategy"
+                                               : NULL;
+    return c->oracle == NULL && stray != NULL ? cli_fail(err, MEL_EINVAL, "--%s goes with --oracle", stray)
+                                              : MEL_OK;
+}
+
+static mel_status compare(work *w, const optimise_args *args, cli_run *run, mel_error *err)
+{
+    cli_compare_args own = args->compare;
+    own.out = args->out;
+    const mel_status status = read_rows(w, args, run, err);
+    return status == MEL_OK ? cli_optimise_compare(run, &w->rows, &own, err) : status;
 }
 
 static mel_status run_optimise(cli_run *run, const void *arguments, mel_error *err)
@@ -454,6 +501,13 @@ static mel_status run_optimise(cli_run *run, const void *arguments, mel_error *e
     work w = { 0 };
     mel_status status = check_args(run, args, err);
     w.files = args->files;
+    if (status == MEL_OK)
+        status = check_comparing(args, err);
+    if (status == MEL_OK && args->compare.oracle != NULL) {
+        status = compare(&w, args, run, err);
+        work_clear(&w);
+        return status;
+    }
     if (status == MEL_OK)
         status = read_rows(&w, args, run, err);
     if (status == MEL_OK)
@@ -581,7 +635,6 @@ static const cli_option own_options[] = {
       .argument = "METRIC",
       .kind = CLI_TEXT,
       .at = offsetof(optimise_args, metric),
-      .required = true,
       .help = "accuracy, balanced-accuracy, g-mean, macro-f1, min-recall, group-f1, a measure of two classes "
               "(f1, "
               "f2, mcc, ...), a metric file, or cmd:PROGRAM, which reads a line of JSON with the predictions "
@@ -683,8 +736,49 @@ static const cli_option own_options[] = {
       .help = "store the classifier, also when the metric fails or Ctrl-C stops the run; \"-\" prints it" },
     { 0 }
 };
+#define COMPARE_AT(field) offsetof(cli_compare_args, field)
+static const cli_option compare_options[] = {
+    { .name = "oracle",
+      .argument = "WHO",
+      .kind = CLI_TEXT,
+      .at = COMPARE_AT(oracle),
+      .help =
+          "instead of a metric: who says which of two classifiers is better, ask (a person at the terminal), "
+          "cmd:PROGRAM (as for melicit elicit; it may take days) or sim:METRIC (a measure or a metric file). "
+          "Only "
+          "validation rows are needed; with groups the classifier has gains of each group" },
+    { .name = "strategy",
+      .kind = CLI_CHOICE,
+      .at = COMPARE_AT(strategy),
+      .choices = cli_compare_strategies,
+      .help = "one question per step of the gains, or the thesis' local slopes with Frank-Wolfe steps" },
+    { .name = "kinks",
+      .kind = CLI_FLAG,
+      .at = COMPARE_AT(kinks),
+      .help = "signs: also move the gains of groups together and against each other, and ask whether the new "
+              "classifier is better; for metrics with kinks" },
+    { .name = "noise",
+      .argument = "NOISE",
+      .kind = CLI_TEXT,
+      .at = COMPARE_AT(noise),
+      .help = "of sim:, none or flip:P" },
+    { .name = "max-questions",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = COMPARE_AT(max_questions),
+      .low = 1,
+      .high = 100000,
+      .help = "stop after so many; 40 unless given" },
+    { .name = "session",
+      .argument = "FILE.jsonl",
+      .kind = CLI_TEXT,
+      .at = COMPARE_AT(session),
+      .help = "the answers, each stored before the next question; a session that is there goes on" },
+    { 0 }
+};
 static const cli_group groups[] = {
     { "Metric and method", own_options, 0 },
+    { "Comparisons only", compare_options, offsetof(optimise_args, compare) },
     { "Rows", file_options, offsetof(optimise_args, files) },
     { "Reading files", cli_reading_options, offsetof(optimise_args, files.reading) },
     { 0 },
@@ -698,6 +792,10 @@ static const cli_example examples[] = {
       "\"cmd:exec /usr/bin/python3 -uc 'import json, sys; [print(1 - abs(sum(c[1] for c in "
       "json.loads(l)[\\\"chances\\\"]) / 699 - "
       ".4)) for l in sys.stdin]'\" --iterations 5 --out forty.json" },
+    { "by comparisons alone: somebody who wants both classes found equally well, and errs one time in twenty",
+      "melicit optimise --data breast_cancer_original --validation breast_cancer_original --oracle "
+      "sim:g-mean --noise "
+      "flip:0.05 --session compared.jsonl --out compared.json" },
     { 0 },
 };
 static const optimise_args defaults = { .files = { .l2 = NAN }, .time_limit = NAN };

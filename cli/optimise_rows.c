@@ -18,19 +18,27 @@ void cli_optimise_rows_clear(cli_optimise_rows *r)
     mel_labels_clear(&r->groups);
 }
 
+/* Without training rows the labels of the validation rows say what the classes are. */
+static const char *first_labels(const cli_optimise_files *files)
+{
+    return files->labels != NULL ? files->labels : files->validation_labels;
+}
+
 /* --- rows --------------------------------------------------------------------------------------- */
 
-static mel_status read_training_labels(cli_optimise_rows *r, const cli_optimise_files *files,
-                                       const mel_read_options *read, mel_error *err)
+static mel_status read_first_labels(cli_optimise_rows *r, const cli_optimise_files *files,
+                                    const mel_read_options *read, mel_error *err)
 {
     mel_table *table = NULL;
     const char *column = NULL;
-    mel_status status = cli_read_column(&table, &column, files->labels, files->label, "--label", read, err);
+    mel_labels *labels = files->labels != NULL ? &r->train_labels : &r->validation_labels;
+    mel_status status =
+        cli_read_column(&table, &column, first_labels(files), files->label, "--label", read, err);
     if (status == MEL_OK)
-        status = mel_table_labels(&r->train_labels, table, column, err);
+        status = mel_table_labels(labels, table, column, err);
     mel_table_free(table);
     return status == MEL_OK
-               ? cli_classes_settle(&r->classes, &r->train_labels, &files->naming, files->labels, err)
+               ? cli_classes_settle(&r->classes, labels, &files->naming, first_labels(files), err)
                : status;
 }
 
@@ -82,8 +90,9 @@ static mel_status check_count(const char *path, size_t n, const char *of, size_t
 
 static mel_status check_counts(const cli_optimise_rows *r, const cli_optimise_files *files, mel_error *err)
 {
-    mel_status status =
-        check_count(files->labels, r->train_labels.n_rows, files->probs, r->train.n_rows, err);
+    mel_status status = MEL_OK;
+    if (files->probs != NULL)
+        status = check_count(files->labels, r->train_labels.n_rows, files->probs, r->train.n_rows, err);
     if (status == MEL_OK && files->validation_labels != NULL)
         status = check_count(files->validation_labels, r->validation_labels.n_rows, files->validation_probs,
                              r->validation.n_rows, err);
@@ -103,12 +112,12 @@ mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *fil
     mel_status status = cli_reader_init(&reader, &files->reading, run, err);
     cli_reader_share(&reader);
     if (status == MEL_OK)
-        status = read_training_labels(r, files, &reader.options, err);
-    if (status == MEL_OK)
+        status = read_first_labels(r, files, &reader.options, err);
+    if (status == MEL_OK && files->probs != NULL)
         status = read_probabilities(&r->train, files->probs, r, files, &reader.options, err);
     if (status == MEL_OK)
         status = read_probabilities(&r->validation, files->validation_probs, r, files, &reader.options, err);
-    if (status == MEL_OK && files->validation_labels != NULL)
+    if (status == MEL_OK && files->labels != NULL && files->validation_labels != NULL)
         status = read_validation_labels(r, files, &reader.options, err);
     if (status == MEL_OK && files->validation_groups != NULL)
         status = read_groups(r, files, &reader.options, err);

@@ -251,6 +251,59 @@ MEL_API mel_status mel_weighted_load(mel_weighted **out, const char *path, mel_e
 /* Whether a file says that it has this format; false also for files that cannot be read and for "-". */
 MEL_API bool mel_weighted_recognise(const char *path);
 
+/* --- comparisons only --------------------------------------------------------------------------- */
+
+/* Finds a classifier by asking which of two is better. Rules predict the class with the largest gain_j
+ * P(Y=j|x), with groups by gains of each group. Ask and tell: the state is the answers so far. */
+typedef struct mel_comparisons mel_comparisons;
+
+typedef enum {
+    MEL_COMPARE_SIGNS = 0, /* one question per step: which side of the current gains is better */
+    MEL_COMPARE_SLOPES =
+        1 /* the thesis' way (section 7.7.6): around the current mixture, the slope of the metric by
+           * binary searches, then a Frank-Wolfe step to the rule that is best for it */
+} mel_compare_method;
+typedef struct {
+    size_t struct_size;
+    mel_compare_method method; /* SIGNS */
+    uint32_t max_questions;    /* 40 */
+    double first_step;         /* SIGNS: of the logarithm of a gain; 0.5 */
+    double least_step;         /* SIGNS: at which a gain counts as found; 0.05 */
+    bool kinks;    /* SIGNS, groups: also move the gains of groups together and against each other,
+                    * and ask whether the new classifier is better: for metrics with kinks */
+    uint32_t bits; /* SLOPES: questions per ratio of two slopes; 6 */
+    double radius; /* SLOPES: share of a probe in the current mixture; 0.1 */
+} mel_compare_options;
+MEL_API void mel_compare_options_init(mel_compare_options *opt);
+/* Classifiers are measured on these rows, which are lent. MEL_EDATA as mel_space_from_sample. */
+MEL_API mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows,
+                                       const mel_compare_options *opt, mel_error *err);
+MEL_API void mel_comparisons_free(mel_comparisons *search);
+/* What statistics of questions are: (TP, TN) of two classes without groups, else off-diagonal; confusion
+ * entries, with groups rates. */
+MEL_API const mel_layout *mel_comparisons_layout(const mel_comparisons *search);
+/* The open question, which stays the same until it is answered: statistics of both sides, lent until the next
+ * call; NULL when the search has ended. */
+typedef struct {
+    uint32_t number; /* from 1 */
+    const double *a, *b;
+    const double *confusion_a, *confusion_b; /* one k x k matrix of shares of all rows per group */
+} mel_comparison;
+MEL_API const mel_comparison *mel_comparisons_ask(mel_comparisons *search);
+/* SAME shortens the step; SKIP goes on as if the question had not been asked. MEL_ESTATE after the end. */
+MEL_API mel_status mel_comparisons_tell(mel_comparisons *search, mel_answer answer, mel_error *err);
+MEL_API uint32_t mel_comparisons_answered(const mel_comparisons *search);
+/* Whether it ended because every gain is found, rather than because the questions are used up. */
+MEL_API bool mel_comparisons_settled(const mel_comparisons *search);
+/* The current classifier: its gains (diagonal matrices, per group where there are groups) for
+ * mel_blend_clear, and its confusion matrices; either may be NULL. */
+MEL_API mel_status mel_comparisons_current(mel_blend *mixture, double *confusion,
+                                           const mel_comparisons *search, mel_error *err);
+
+/* The current classifier as a classifier file, for the caller to free(). */
+MEL_API mel_status mel_comparisons_to_json(char **out, const mel_comparisons *search,
+                                           const mel_classifier_source *source, mel_error *err);
+
 #ifdef __cplusplus
 }
 #endif

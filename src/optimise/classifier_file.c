@@ -81,24 +81,20 @@ static json_t *weighted_json(const mel_weighted *w)
     return mel_json_if(false, out);
 }
 
-/* An ordinary classifier: rules on probabilities alone. */
-static mel_status plain_text(char **out, const mel_weighted *w, mel_error *err)
+mel_status mel_plain_classifier_json(char **out, const mel_blend *from, const mel_classifier_source *source,
+                                     double value, mel_error *err)
 {
+    *out = NULL;
     mel_classifier *c = NULL;
-    const mel_blend *from = &w->mixture;
-    mel_status status = mel_classifier_new(&c, from->n_classes, 0, err);
+    const size_t k = from->n_classes, m = from->n_groups > 1 ? from->n_groups : 1;
+    mel_status status = mel_classifier_new(&c, k, m > 1 ? m : 0, err);
     if (status == MEL_OK && !mel_classifier_make_room(c, from->n_rules))
         status = mel_fail_memory(err, "a classifier");
     if (status == MEL_OK) {
-        memcpy(c->blend.gain, from->gain,
-               from->n_rules * from->n_classes * from->n_classes * sizeof *from->gain);
+        memcpy(c->blend.gain, from->gain, from->n_rules * m * k * k * sizeof *from->gain);
         memcpy(c->blend.share, from->share, from->n_rules * sizeof *from->share);
-        c->value = w->value;
-        status = mel_classifier_set_source(
-            c,
-            &(mel_classifier_source){ .class_name = (const char *const *)w->class_name,
-                                      .label = (const char *const *)w->label },
-            err);
+        c->value = value;
+        status = mel_classifier_set_source(c, source, err);
     }
     if (status == MEL_OK)
         status = mel_classifier_to_json(out, c, err);
@@ -110,7 +106,11 @@ mel_status mel_weighted_to_json(char **out, const mel_weighted *w, mel_error *er
 {
     *out = NULL;
     if (mel_weight_basis_size(w->basis) == 1 && !mel_weight_basis_reads_features(w->basis) && !w->majority)
-        return plain_text(out, w, err);
+        return mel_plain_classifier_json(
+            out, &w->mixture,
+            &(mel_classifier_source){ .class_name = (const char *const *)w->class_name,
+                                      .label = (const char *const *)w->label },
+            w->value, err);
     json_t *value = weighted_json(w);
     char *text = value != NULL ? mel_json_text(value, FLAGS) : NULL;
     json_decref(value);

@@ -108,4 +108,10 @@ mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *
 mel_status mel_probes_make(mel_weighting *w, const mel_weight_rows *train, mel_error *err);
 void mel_probes_clear(mel_probes *probes);
 
+/* --- classifier_file.c -------------------------------------------------------------------------- */
+
+/* An ordinary classifier file of rules on probabilities alone, with groups where the mixture has some. */
+mel_status mel_plain_classifier_json(char **out, const mel_blend *from, const mel_classifier_source *source,
+                                     double value, mel_error *err);
+
 #endif

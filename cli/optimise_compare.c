@@ -1,0 +1,392 @@
+/* melicit optimise --oracle: a classifier found by comparisons alone, in a session that resumes. */
+#include "optimise_compare.h"
+#include "files.h"
+#include "metric_file.h"
+#include "output.h"
+#include "progress.h"
+
+#include "melicit/oracle.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_SESSION = 1 << 24 };
+const char *const cli_compare_strategies[] = { "signs", "slopes", NULL };
+
+/* One run; cleared in one place. */
+typedef struct {
+    const cli_optimise_rows *rows;
+    const cli_compare_args *args;
+    mel_compare_options opt;
+    mel_comparisons *search;
+    mel_oracle *oracle;
+    mel_measure *measure; /* of a simulated oracle */
+    mel_metric *metric;
+    mel_black_box box;
+    mel_noise noise;
+    uint64_t seed;
+    mel_answer *answer; /* all so far */
+    size_t n_answers;
+    FILE *log; /* the session file, at its end; NULL: none */
+    char digest[MEL_DIGEST_HEX];
+    bool stopped;
+} comparing;
+
+static void comparing_clear(comparing *c)
+{
+    mel_oracle_free(c->oracle);
+    mel_comparisons_free(c->search);
+    mel_measure_free(c->measure);
+    mel_metric_free(c->metric);
+    free(c->answer);
+    if (c->log != NULL)
+        (void)fclose(c->log);
+}
+
+static mel_sample sample_of(const comparing *c)
+{
+    const cli_optimise_rows *r = c->rows;
+    const bool groups = r->groups.n_classes > 1;
+    return (mel_sample){ r->validation.n_rows,
+                         r->classes.n,
+                         groups ? r->groups.n_classes : 0,
+                         r->validation.value,
+                         r->validation_labels.code,
+                         groups ? r->groups.code : NULL };
+}
+
+/* --- who answers -------------------------------------------------------------------------------- */
+
+/* Wrong by the seed and the number of the question alone: a resumed session hears the same. */
+static bool errs(const comparing *c, uint32_t number)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, c->seed, number);
+    return c->noise.kind == MEL_NOISE_FLIP && mel_rng_uniform(&rng) < c->noise.size;
+}
+
+static mel_status simulate(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
+{
+    comparing *c = user;
+    const mel_comparison *open = mel_comparisons_ask(c->search);
+    double a = 0.0, b = 0.0;
+    mel_status status = c->box.value(&a, c->box.user, open->confusion_a, err);
+    if (status == MEL_OK)
+        status = c->box.value(&b, c->box.user, open->confusion_b, err);
+    const bool first = (a > b) != errs(c, question->number);
+    *reply = a == b ? MEL_REPLY_SAME : first ? MEL_REPLY_A : MEL_REPLY_B;
+    return status;
+}
+
+static mel_status make_measure(comparing *c, const char *metric, cli_run *run, mel_error *err)
+{
+    const size_t k = c->rows->classes.n, m = c->rows->groups.n_classes > 1 ? c->rows->groups.n_classes : 0;
+    if (!cli_ends_with(metric, ".json") && !cli_exists(metric))
+        return mel_measure_named(&c->measure, metric, k, m, err);
+    const cli_about about = { .name = (const char *const *)c->rows->classes.name,
+                              .label = (const char *const *)c->rows->classes.label,
+                              .group = (const char *const *)c->rows->groups.name,
+                              .run = run };
+    mel_status status = cli_load_metric(&c->metric, metric, err);
+    if (status != MEL_OK)
+        return status;
+    mel_layout layout = *mel_metric_layout(c->metric);
+    layout.n_classes = k;
+    layout.n_groups = m;
+    status = cli_match_metric(&c->metric, metric, &layout, &about, err);
+    return status == MEL_OK ? mel_measure_metric(&c->measure, c->metric, k, m, err) : status;
+}
+
+static mel_status make_simulated(comparing *c, cli_run *run, mel_error *err)
+{
+    mel_status status = c->args->noise != NULL ? mel_noise_parse(&c->noise, c->args->noise, err) : MEL_OK;
+    if (status == MEL_OK && c->noise.kind != MEL_NOISE_NONE && c->noise.kind != MEL_NOISE_FLIP)
+        status = cli_fail(err, MEL_EINVAL, "--noise %s: expected none or flip:P", c->args->noise);
+    if (status == MEL_OK)
+        status = make_measure(c, c->args->oracle + 4, run, err);
+    if (status != MEL_OK)
+        return status;
+    c->box = mel_measure_box(c->measure, c->rows->groups.n_classes > 1 ? c->rows->groups.code : NULL);
+    return mel_oracle_callback(&c->oracle, simulate, c, NULL, err);
+}
+
+static mel_status make_oracle(comparing *c, cli_run *run, mel_error *err)
+{
+    const char *oracle = c->args->oracle;
+    mel_terminal_options terminal;
+    if (strncmp(oracle, "sim:", 4) == 0)
+        return make_simulated(c, run, err);
+    if (c->args->noise != NULL)
+        return cli_fail(err, MEL_EINVAL, "--noise is for simulated oracles (--oracle sim:METRIC)");
+    if (strncmp(oracle, "cmd:", 4) == 0)
+        return mel_oracle_command(&c->oracle, oracle + 4, NULL, err);
+    if (strcmp(oracle, "ask") != 0)
+        return cli_fail(err, MEL_EINVAL, "--oracle %s: expected ask, sim:METRIC or cmd:PROGRAM", oracle);
+    if (run->json)
+        return cli_fail(err, MEL_EINVAL,
+                        "--oracle ask talks on standard output, where --json wants to be alone");
+    mel_terminal_options_init(&terminal);
+    return mel_oracle_terminal(&c->oracle, &terminal, err);
+}
+
+/* --- the session -------------------------------------------------------------------------------- */
+
+static json_t *header_json(const comparing *c)
+{
+    char *digest = cli_format("sha256:%s", c->digest);
+    json_t *out = json_pack("{s:s, s:i, s:s, s:b, s:f, s:s}", "format", "melicit-comparisons", "version", 1,
+                            "strategy", cli_compare_strategies[c->opt.method], "kinks", (int)c->opt.kinks,
+                            "first_step", c->opt.first_step, "data", digest);
+    free(digest);
+    return out;
+}
+
+static mel_status write_line(comparing *c, json_t *line, mel_error *err)
+{
+    if (c->log == NULL) {
+        json_decref(line);
+        return MEL_OK;
+    }
+    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    const bool whole = text != NULL && fprintf(c->log, "%s\n", text) > 0 && fflush(c->log) == 0 &&
+                       fsync(fileno(c->log)) == 0;
+    free(text);
+    json_decref(line);
+    return whole ? MEL_OK : cli_fail(err, MEL_EIO, "%s: cannot write: %s", c->args->session, strerror(errno));
+}
+
+static void push_answer(comparing *c, mel_answer answer)
+{
+    c->answer = cli_regrow(c->answer, c->n_answers + 1, sizeof *c->answer);
+    c->answer[c->n_answers++] = answer;
+}
+
+/* Takes a line of the file: an answer, or one taken back. */
+static bool take_line(comparing *c, const json_t *line)
+{
+    mel_answer answer = MEL_ANSWER_SAME;
+    const char *text = json_string_value(json_object_get(line, "answer"));
+    const json_int_t undone = json_integer_value(json_object_get(line, "undo"));
+    if (undone > 0 && (size_t)undone == c->n_answers) {
+        c->n_answers--;
+        return true;
+    }
+    if (text == NULL || mel_answer_parse(&answer, text, NULL) != MEL_OK ||
+        (size_t)json_integer_value(json_object_get(line, "question")) != c->n_answers + 1)
+        return false;
+    push_answer(c, answer);
+    return true;
+}
+
+static mel_status check_header(const comparing *c, const json_t *got, mel_error *err)
+{
+    json_t *want = header_json(c);
+    mel_status status = MEL_OK;
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach(want, key,
+                        value) if (status == MEL_OK && !json_equal(value, json_object_get(got, key))) status =
+        cli_fail(err, MEL_ECONFLICT,
+                 "%s: the session was begun with another \"%s\"; give what it was begun with, or another "
+                 "file",
+                 c->args->session, key);
+    json_decref(want);
+    return status;
+}
+
+/* Reads what is there; an unfinished last line was never answered for and is cut off. */
+static mel_status read_session(comparing *c, mel_error *err)
+{
+    char *text = NULL;
+    size_t size = 0, number = 0;
+    long kept = 0;
+    mel_status status = MEL_OK;
+    while (status == MEL_OK && getline(&text, &size, c->log) > 0) {
+        if (strchr(text, '\n') == NULL || ftell(c->log) > MAX_SESSION)
+            break;
+        json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        if (line == NULL || (number > 0 && !take_line(c, line)))
+            status = cli_fail(err, MEL_EDATA, "%s: line %zu is not a line of such a session",
+                              c->args->session, number + 1);
+        else if (number == 0)
+            status = check_header(c, line, err);
+        json_decref(line);
+        number++;
+        kept = ftell(c->log);
+    }
+    free(text);
+    if (status == MEL_OK && (ftruncate(fileno(c->log), kept) != 0 || fseek(c->log, kept, SEEK_SET) != 0))
+        status = cli_fail(err, MEL_EIO, "%s: %s", c->args->session, strerror(errno));
+    return status == MEL_OK && number == 0 ? write_line(c, header_json(c), err) : status;
+}
+
+static mel_status open_session(comparing *c, mel_error *err)
+{
+    if (c->args->session == NULL)
+        return MEL_OK;
+    c->log = fopen(c->args->session, "a+");
+    if (c->log == NULL || fseek(c->log, 0, SEEK_SET) != 0)
+        return cli_fail(err, MEL_EIO, "%s: %s", c->args->session, strerror(errno));
+    return read_session(c, err);
+}
+
+/* The search after all answers. */
+static mel_status replay(comparing *c, mel_error *err)
+{
+    const mel_sample rows = sample_of(c);
+    mel_comparisons_free(c->search);
+    c->search = NULL;
+    mel_status status = mel_comparisons_new(&c->search, &rows, &c->opt, err);
+    for (size_t i = 0; i < c->n_answers && status == MEL_OK; i++)
+        status = mel_comparisons_tell(c->search, c->answer[i], err);
+    return status;
+}
+
+/* --- asking ------------------------------------------------------------------------------------- */
+
+static mel_status take_reply(comparing *c, mel_reply reply, mel_error *err)
+{
+    if (reply == MEL_REPLY_QUIT) {
+        c->stopped = true;
+        return MEL_OK;
+    }
+    if (reply == MEL_REPLY_UNDO) {
+        if (c->n_answers == 0)
+            return MEL_OK;
+        const mel_status status = write_line(c, json_pack("{s:I}", "undo", (json_int_t)c->n_answers), err);
+        c->n_answers--;
+        return status == MEL_OK ? replay(c, err) : status;
+    }
+    const mel_answer answer = (mel_answer)reply;
+    const mel_status status = write_line(c,
+                                         json_pack("{s:I, s:s}", "question", (json_int_t)(c->n_answers + 1),
+                                                   "answer", mel_answer_name(answer)),
+                                         err);
+    if (status != MEL_OK)
+        return status;
+    push_answer(c, answer);
+    return mel_comparisons_tell(c->search, answer, err);
+}
+
+static mel_status ask_all(comparing *c, const cli_run *run, mel_error *err)
+{
+    const cli_optimise_rows *r = c->rows;
+    const mel_comparison *open = NULL;
+    mel_status status = MEL_OK;
+    while (status == MEL_OK && !c->stopped && (open = mel_comparisons_ask(c->search)) != NULL) {
+        const mel_question question = { .number = open->number,
+                                        .expected = c->opt.max_questions,
+                                        .layout = mel_comparisons_layout(c->search),
+                                        .class_names = (const char *const *)r->classes.name,
+                                        .group_names = (const char *const *)r->groups.name,
+                                        .a = open->a,
+                                        .b = open->b };
+        mel_reply reply = MEL_REPLY_SAME;
+        cli_bar_clear();
+        status = mel_oracle_ask(&reply, c->oracle, &question, err);
+        if (cli_stop_wanted()) {
+            c->stopped = true;
+            return MEL_OK;
+        }
+        if (status == MEL_OK)
+            status = take_reply(c, reply, err);
+    }
+    (void)run;
+    return status;
+}
+
+/* --- the result --------------------------------------------------------------------------------- */
+
+typedef struct {
+    const char *text;
+} stored;
+
+static mel_status save(const void *user, const char *file, mel_error *err)
+{
+    const stored *s = user;
+    cli_out out = { 0 };
+    mel_status status = cli_out_open(&out, file, err);
+    if (status == MEL_OK && fputs(s->text, out.stream) < 0)
+        status = cli_out_failed(&out, err);
+    if (status == MEL_OK)
+        status = cli_out_commit(&out, err);
+    cli_out_abandon(&out);
+    return status;
+}
+
+static mel_status report(const comparing *c, cli_run *run, mel_error *err)
+{
+    const cli_optimise_rows *r = c->rows;
+    const mel_classifier_source source = { .class_name = (const char *const *)r->classes.name,
+                                           .label = (const char *const *)r->classes.label,
+                                           .group_name = r->groups.n_classes > 1
+                                                             ? (const char *const *)r->groups.name
+                                                             : NULL };
+    char *text = NULL;
+    const bool settled = mel_comparisons_settled(c->search);
+    mel_status status = mel_comparisons_to_json(&text, c->search, &source, err);
+    if (status == MEL_OK && c->args->out != NULL)
+        status = cli_store(c->args->out, save, &(stored){ text }, err);
+    if (status == MEL_OK && run->json) {
+        cli_put(run->result, "questions", cli_json_count(c->n_answers));
+        cli_put(run->result, "status", cli_json_text(c->stopped ? "stopped" : settled ? "settled" : "done"));
+        cli_put(run->result, "classifier", cli_json_made(text));
+        return MEL_OK;
+    }
+    if (status == MEL_OK && (c->args->out == NULL || strcmp(c->args->out, "-") != 0)) {
+        cli_heading("The classifier");
+        cli_print("  %zu answers; %s\n", c->n_answers,
+                  c->stopped ? "stopped before the end"
+                  : settled  ? "the gains are settled"
+                             : "the questions are used up");
+        if (c->args->session != NULL)
+            cli_print("  session file: %s\n", c->args->session);
+        if (c->args->out != NULL)
+            cli_print("  classifier file: %s\n", c->args->out);
+    }
+    free(text);
+    return status;
+}
+
+/* What is asked about: the probabilities, labels and groups of the validation rows. */
+static void digest_rows(comparing *c)
+{
+    const cli_optimise_rows *r = c->rows;
+    const size_t n = r->validation.n_rows;
+    char all[3 * MEL_DIGEST_HEX] = { 0 };
+    mel_digest(r->validation.value, n * r->classes.n * sizeof(double), all);
+    mel_digest(r->validation_labels.code, n * sizeof(uint32_t), all + MEL_DIGEST_HEX);
+    if (r->groups.n_classes > 1)
+        mel_digest(r->groups.code, n * sizeof(uint32_t), all + 2 * MEL_DIGEST_HEX);
+    mel_digest(all, sizeof all, c->digest);
+}
+
+mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, const cli_compare_args *args,
+                                mel_error *err)
+{
+    comparing c = { .rows = rows, .args = args, .seed = run->seed };
+    mel_compare_options_init(&c.opt);
+    c.opt.method = (mel_compare_method)args->strategy;
+    c.opt.kinks = args->kinks;
+    if (args->max_questions > 0)
+        c.opt.max_questions = (uint32_t)args->max_questions;
+    digest_rows(&c);
+    mel_status status = make_oracle(&c, run, err);
+    if (status == MEL_OK)
+        status = open_session(&c, err);
+    if (status == MEL_OK && c.n_answers > c.opt.max_questions)
+        c.opt.max_questions = (uint32_t)c.n_answers;
+    if (status == MEL_OK)
+        status = replay(&c, err);
+    if (status == MEL_OK)
+        status = ask_all(&c, run, err);
+    if (status == MEL_OK && c.stopped)
+        run->outcome = MEL_ESTOPPED;
+    if (status == MEL_OK)
+        status = report(&c, run, err);
+    comparing_clear(&c);
+    return status;
+}
