@@ -304,6 +304,24 @@ MEL_API mel_status mel_comparisons_current(mel_blend *mixture, double *confusion
 MEL_API mel_status mel_comparisons_to_json(char **out, const mel_comparisons *search,
                                            const mel_classifier_source *source, mel_error *err);
 
+/* --- corrupted training rows -------------------------------------------------------------------- */
+
+/* The noise models of section 7.2. A label i becomes j with probability T_ij: independent noise has one
+ * transition matrix T (k x k, rows sum to 1), cluster-dependent noise one per cluster (cluster[i] <
+ * n_clusters; NULL: one cluster), instance-dependent noise a strength from 0 to 1 per row: with probability 1
+ * - strength[i] the label stays (NULL: 1 everywhere). Row i is drawn by seed and i alone. */
+MEL_API mel_status mel_corrupt_labels(uint32_t *noisy, size_t n, size_t n_classes, const uint32_t *label,
+                                      size_t n_clusters, const uint32_t *cluster, const double *transition,
+                                      const double *strength, uint64_t seed, mel_error *err);
+/* Domain shift: numbers of rows drawn with replacement, row i in proportion to weight[i]. */
+MEL_API mel_status mel_corrupt_domain(size_t *row, size_t n_drawn, size_t n, const double *weight,
+                                      uint64_t seed, mel_error *err);
+/* The weights for which noisy rows give the linear metric of gains L (k x k): T^-1 L with T =
+ * (1 - strength) I + strength transition (erratum 34: the thesis prints an element-wise product).
+ * MEL_ENUMERIC when T has no inverse. */
+MEL_API mel_status mel_correction_weights(double *out, size_t n_classes, const double *transition,
+                                          double strength, const double *gains, mel_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -319,3 +319,42 @@ def test_comparisons_refusals(work):
         got = work("optimise", *ROWS, *words)
         assert got.code == 2 and part in got.err, words
     work("optimise", *LABELLED, "--metric", "f1", "--session", "s.jsonl").refused(2, "--session goes with --oracle")
+
+
+# --- corrupted labels
+
+def test_corrupt(melicit):
+    n = 20000
+    rng = numpy.random.Generator(numpy.random.PCG64(1))
+    label, town = rng.choice(["a", "b", "c"], size=n), rng.choice(["Oslo", "Rome"], size=n)
+    strength = rng.random(n).round(3)
+    write(melicit.folder, "y.csv", "id,y", [range(n), label])
+    write(melicit.folder, "t.csv", "cluster", [town])
+    write(melicit.folder, "s.csv", "s", [strength])
+
+    def noisy(*words):
+        got = melicit("corrupt", "--labels", "y.csv", "--label", "y", *words, "--out", "noisy.csv", "--json").done().json
+        drawn = numpy.array(sum(melicit.rows("noisy.csv")[1:], []))
+        assert got["changed"] == (drawn != label).sum() and got["rows"] == n
+        return drawn
+
+    drawn = noisy("--flip", "a>b=0.6", "--flip", "a>c=0.1", "--flip", "c>a=1")
+    assert [(drawn[label == "a"] == x).mean() for x in "abc"] == pytest.approx([0.3, 0.6, 0.1], abs=0.02)
+    assert (drawn[label == "b"] == "b").all() and (drawn[label == "c"] == "a").all()
+    drawn = noisy("--clusters", "t.csv", "--flip", "a>b=0.2", "--flip", "Rome:a>b=0.7")
+    rates = [(drawn[(label == "a") & (town == t)] == "b").mean() for t in ("Oslo", "Rome")]
+    assert rates == pytest.approx([0.2, 0.7], abs=0.03)
+    drawn = noisy("--strength", "s.csv", "--flip", "b>a=0.8")
+    for low in (0, 0.5):
+        part = (label == "b") & (strength >= low) & (strength < low + 0.5)
+        assert (drawn[part] == "a").mean() == pytest.approx(0.8 * strength[part].mean(), abs=0.03)
+    assert (noisy("--flip", "a>b=0.5", "--seed", 2) == noisy("--flip", "a>b=0.5", "--seed", 2)).all()
+    melicit("corrupt", "--weights", "s.csv", "--rows", 5000, "--out", "rows.csv").done()
+    rows = numpy.array(sum(melicit.rows("rows.csv")[1:], []), dtype=int) - 1
+    assert len(rows) == 5000 and strength[rows].mean() == pytest.approx(2 / 3, abs=0.02)
+    for words, part in [(("--flip", "a>d=0.5"), "two classes among"), (("--flip", "a>a=0.5"), "two classes among"),
+                        (("--flip", "a>b=1.5"), "P from 0 to 1"), (("--flip", "a>b=0.7", "--flip", "a>c=0.7"), "more than all"),
+                        ((), "--flip FROM>TO=P is required"), (("--flip", "a>b=0.1", "--rows", 3), "--rows goes with"),
+                        (("--flip", "Rome:a>b=0.1"), "a cluster needs --clusters")]:
+        melicit("corrupt", "--labels", "y.csv", "--label", "y", *words, "--out", "x.csv").refused(2, part)
+    melicit("corrupt", "--out", "x.csv").refused(2, "give either")

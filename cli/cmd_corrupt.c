@@ -1,0 +1,344 @@
+/* melicit corrupt: labels with the noise of the thesis' section 7.2, or rows of another domain, for
+ * experiments. */
+#include "columns.h"
+#include "command.h"
+#include "dataset.h"
+#include "features.h"
+#include "files.h"
+#include "output.h"
+#include "prediction_file.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const char *labels, *label, *clusters, *strength, *weights, *out;
+    cli_list flip;
+    uint64_t rows;
+    cli_reading reading;
+} corrupt_args;
+
+/* One run; cleared in one place. */
+typedef struct {
+    mel_labels labels, clusters; /* clusters: n_classes 0: none */
+    cli_classes classes;
+    double *transition;  /* a k x k matrix per cluster */
+    cli_features column; /* strength, or weights */
+    uint32_t *noisy;
+    size_t *row;
+} work;
+
+static void work_clear(work *w)
+{
+    mel_labels_clear(&w->labels);
+    mel_labels_clear(&w->clusters);
+    cli_classes_clear(&w->classes);
+    cli_features_clear(&w->column);
+    free(w->transition);
+    free(w->noisy);
+    free(w->row);
+}
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+static mel_status read_labels(work *w, const corrupt_args *args, const mel_read_options *read, mel_error *err)
+{
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status = cli_read_column(&table, &column, args->labels, args->label, "--label", read, err);
+    if (status == MEL_OK)
+        status = mel_table_labels(&w->labels, table, column, err);
+    mel_table_free(table);
+    return status == MEL_OK
+               ? cli_classes_settle(&w->classes, &w->labels, &(cli_naming){ 0 }, args->labels, err)
+               : status;
+}
+
+static mel_status read_clusters(work *w, const corrupt_args *args, const mel_read_options *read,
+                                mel_error *err)
+{
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status =
+        cli_read_column(&table, &column, args->clusters, "cluster", "the name \"cluster\"", read, err);
+    if (status == MEL_OK)
+        status = mel_table_groups(&w->clusters, table, column, err);
+    mel_table_free(table);
+    if (status == MEL_OK && w->clusters.n_rows != w->labels.n_rows)
+        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one cluster per label",
+                          args->clusters, w->clusters.n_rows, args->labels, w->labels.n_rows);
+    return status;
+}
+
+static mel_status read_all(work *w, const cli_run *run, const corrupt_args *args, mel_error *err)
+{
+    cli_reader reader = { 0 };
+    const char *column = args->strength != NULL ? args->strength : args->weights;
+    mel_status status = cli_reader_init(&reader, &args->reading, run, err);
+    cli_reader_share(&reader);
+    if (status == MEL_OK && args->labels != NULL)
+        status = read_labels(w, args, &reader.options, err);
+    if (status == MEL_OK && args->clusters != NULL)
+        status = read_clusters(w, args, &reader.options, err);
+    if (status == MEL_OK && column != NULL)
+        status = cli_features_read(&w->column, column, 0, NULL, w->labels.n_rows, args->labels,
+                                   &reader.options, err);
+    if (status == MEL_OK && column != NULL && w->column.view.n_columns != 1)
+        status = cli_fail(err, MEL_EDATA, "%s: %zu columns of numbers, expected one", column,
+                          w->column.view.n_columns);
+    if (status == MEL_OK)
+        status = cli_reader_check(&reader, &args->reading, run, err);
+    cli_reader_clear(&reader);
+    return status;
+}
+
+/* --- transitions -------------------------------------------------------------------------------- */
+
+static mel_status refuse_flip(const char *text, const work *w, mel_error *err)
+{
+    char *classes = cli_name_list(w->classes.n, (const char *const *)w->classes.name);
+    const mel_status status =
+        cli_fail(err, MEL_EINVAL,
+                 "--flip %s: expected [CLUSTER:]FROM>TO=P with two classes among %s and P from 0 to 1%s",
+                 text, classes, w->clusters.n_classes > 0 ? "" : "; a cluster needs --clusters");
+    free(classes);
+    return status;
+}
+
+/* One "FROM>TO=P" of the clusters from `first` up to `last`. */
+static mel_status add_flip(work *w, const char *text, const char *whole, size_t first, size_t last,
+                           mel_error *err)
+{
+    const size_t k = w->classes.n;
+    const char *const *name = (const char *const *)w->classes.name;
+    const char *arrow = strchr(text, '>'), *equals = arrow != NULL ? strchr(arrow, '=') : NULL;
+    char *end = NULL;
+    if (equals == NULL)
+        return refuse_flip(whole, w, err);
+    char *from_name = cli_format("%.*s", (int)(arrow - text), text),
+         *to_name = cli_format("%.*s", (int)(equals - arrow - 1), arrow + 1);
+    const size_t from = cli_name_place(from_name, k, name), to = cli_name_place(to_name, k, name);
+    const double p = strtod(equals + 1, &end);
+    free(from_name);
+    free(to_name);
+    if (from == k || to == k || from == to || end == equals + 1 || *end != '\0' || !(p >= 0.0 && p <= 1.0))
+        return refuse_flip(whole, w, err);
+    for (size_t c = first; c < last; c++) {
+        double *row = w->transition + (c * k + from) * k;
+        row[from] -= p - row[to];
+        row[to] = p;
+        if (row[from] < -1e-12)
+            return cli_fail(err, MEL_EINVAL, "--flip: more than all labels \"%s\" would change", name[from]);
+        row[from] = row[from] < 0.0 ? 0.0 : row[from];
+    }
+    return MEL_OK;
+}
+
+static mel_status make_transitions(work *w, const corrupt_args *args, mel_error *err)
+{
+    const size_t k = w->classes.n, n = w->clusters.n_classes > 0 ? w->clusters.n_classes : 1;
+    w->transition = cli_alloc_zero(n * k, k * sizeof *w->transition);
+    for (size_t c = 0; c < n * k; c++)
+        w->transition[c * k + c % k] = 1.0;
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < args->flip.n && status == MEL_OK; i++) {
+        const char *text = args->flip.item[i], *colon = strchr(text, ':');
+        const bool one = colon != NULL && w->clusters.n_classes > 0; /* of the clusters */
+        size_t first = 0, last = n;
+        if (one) {
+            char *cluster = cli_format("%.*s", (int)(colon - text), text);
+            first = cli_name_place(cluster, n, (const char *const *)w->clusters.name);
+            last = first + 1;
+            free(cluster);
+        }
+        status = first == n ? refuse_flip(text, w, err)
+                            : add_flip(w, one ? colon + 1 : text, text, first, last, err);
+    }
+    return status;
+}
+
+/* --- writing ------------------------------------------------------------------------------------ */
+
+static mel_status write_labels(const work *w, const corrupt_args *args, mel_error *err)
+{
+    const prediction_shape shape = { .csv = true,
+                                     .decisions = true,
+                                     .rows = w->labels.n_rows,
+                                     .classes = w->classes.n,
+                                     .names = (const char *const *)w->classes.label,
+                                     .labels = (const char *const *)w->classes.label };
+    prediction_file file = { 0 };
+    mel_status status = prediction_file_open(&file, args->out, &shape, err);
+    for (size_t i = 0; i < w->labels.n_rows && status == MEL_OK; i++)
+        status = prediction_file_decision(&file, w->noisy[i], err);
+    if (status == MEL_OK)
+        status = prediction_file_commit(&file, err);
+    prediction_file_abandon(&file);
+    return status;
+}
+
+static mel_status write_rows(const work *w, size_t n, const corrupt_args *args, mel_error *err)
+{
+    cli_out out = { 0 };
+    mel_status status = cli_out_open(&out, args->out, err);
+    if (status == MEL_OK)
+        (void)fputs("row\n", out.stream);
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        if (fprintf(out.stream, "%zu\n", w->row[i] + 1) < 0)
+            status = cli_out_failed(&out, err);
+    if (status == MEL_OK)
+        status = cli_out_commit(&out, err);
+    cli_out_abandon(&out);
+    return status;
+}
+
+/* --- both --------------------------------------------------------------------------------------- */
+
+static mel_status shift_domain(cli_run *run, work *w, const corrupt_args *args, mel_error *err)
+{
+    const size_t n = w->column.view.n_rows, drawn = args->rows > 0 ? (size_t)args->rows : n;
+    w->row = cli_alloc_zero(drawn, sizeof *w->row);
+    mel_status status = mel_corrupt_domain(w->row, drawn, n, w->column.value, run->seed, err);
+    if (status == MEL_OK)
+        status = write_rows(w, drawn, args, err);
+    if (status != MEL_OK)
+        return status;
+    cli_put(run->result, "rows", cli_json_count(drawn));
+    if (!run->json && strcmp(args->out, "-") != 0)
+        cli_print("%zu rows of %zu drawn: their numbers in %s\n", drawn, n, args->out);
+    return MEL_OK;
+}
+
+static mel_status change_labels(cli_run *run, work *w, const corrupt_args *args, mel_error *err)
+{
+    const size_t n = w->labels.n_rows;
+    const bool clusters = w->clusters.n_classes > 0;
+    size_t changed = 0;
+    mel_status status = make_transitions(w, args, err);
+    w->noisy = cli_alloc_zero(n, sizeof *w->noisy);
+    if (status == MEL_OK)
+        status = mel_corrupt_labels(w->noisy, n, w->classes.n, w->labels.code,
+                                    clusters ? w->clusters.n_classes : 1, w->clusters.code, w->transition,
+                                    w->column.value, run->seed, err);
+    if (status == MEL_OK)
+        status = write_labels(w, args, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        changed += w->noisy[i] != w->labels.code[i];
+    if (status != MEL_OK)
+        return status;
+    cli_put(run->result, "rows", cli_json_count(n));
+    cli_put(run->result, "changed", cli_json_count(changed));
+    if (!run->json && strcmp(args->out, "-") != 0)
+        cli_print("%zu of %zu labels changed: %s\n", changed, n, args->out);
+    return MEL_OK;
+}
+
+static mel_status check_args(const cli_run *run, const corrupt_args *args, mel_error *err)
+{
+    if ((args->labels != NULL) == (args->weights != NULL))
+        return cli_fail(err, MEL_EINVAL, "give either --labels with --flip, or --weights");
+    if (args->labels != NULL && args->flip.n == 0)
+        return cli_fail(err, MEL_EINVAL, "--flip FROM>TO=P is required with --labels");
+    if (args->labels != NULL && args->rows > 0)
+        return cli_fail(err, MEL_EINVAL, "--rows goes with --weights");
+    if (args->weights != NULL && (args->flip.n > 0 || args->clusters != NULL || args->strength != NULL))
+        return cli_fail(err, MEL_EINVAL, "--flip, --clusters and --strength go with --labels");
+    if (run->json && strcmp(args->out, "-") == 0)
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+    return cli_out_check(args->out, err);
+}
+
+static mel_status run_corrupt(cli_run *run, const void *arguments, mel_error *err)
+{
+    const corrupt_args *args = arguments;
+    work w = { 0 };
+    mel_status status = check_args(run, args, err);
+    if (status == MEL_OK)
+        status = read_all(&w, run, args, err);
+    if (status == MEL_OK)
+        status = args->weights != NULL ? shift_domain(run, &w, args, err) : change_labels(run, &w, args, err);
+    work_clear(&w);
+    return status;
+}
+
+static const cli_option options[] = {
+    { .name = "labels",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(corrupt_args, labels),
+      .help = "the labels to change: a table with a column of classes" },
+    { .name = "label",
+      .argument = "COL",
+      .kind = CLI_TEXT,
+      .at = offsetof(corrupt_args, label),
+      .help = "the column of labels where the file has several" },
+    { .name = "flip",
+      .argument = "FROM>TO=P",
+      .kind = CLI_LIST,
+      .at = offsetof(corrupt_args, flip),
+      .help =
+          "a label FROM becomes TO with probability P; may be given several times; CLUSTER:FROM>TO=P in one "
+          "cluster only" },
+    { .name = "clusters",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(corrupt_args, clusters),
+      .help = "cluster-dependent noise: the cluster of each row (one column, or \"cluster\")" },
+    { .name = "strength",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(corrupt_args, strength),
+      .help = "instance-dependent noise: a number from 0 to 1 per row, by which all probabilities of its "
+              "flips are "
+              "multiplied" },
+    { .name = "weights",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(corrupt_args, weights),
+      .help =
+          "domain shift instead: how likely each row is to be drawn; the result is a column of row numbers" },
+    { .name = "rows",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(corrupt_args, rows),
+      .low = 1,
+      .high = 1e9,
+      .help = "--weights: how many rows to draw; as many as there are unless given" },
+    { .name = "out",
+      .argument = "FILE.csv",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(corrupt_args, out),
+      .required = true,
+      .help = "where the labels or row numbers go; \"-\" is standard output" },
+    { 0 }
+};
+static const cli_group groups[] = {
+    { "Noise", options, 0 },
+    { "Reading files", cli_reading_options, offsetof(corrupt_args, reading) },
+    { 0 },
+};
+static const cli_example examples[] = {
+    { "labels of which 60% of the cats become dogs and 30% of the dogs cats",
+      "printf 'animal\\ncat\\ndog\\ncat\\ndog\\ncat\\ndog\\n' > animals.csv && melicit corrupt --labels "
+      "animals.csv --flip "
+      "'cat>dog=0.6' --flip 'dog>cat=0.3' --out noisy.csv" },
+    { "rows of a domain in which the second half is three times as common",
+      "printf 'w\\n1\\n1\\n3\\n3\\n' | melicit corrupt --weights - --rows 10 --out -" },
+    { 0 },
+};
+static const corrupt_args defaults = { 0 };
+
+const cli_command cli_corrupt = {
+    .name = "corrupt",
+    .summary = "labels with noise, or rows of another domain, for experiments",
+    .description =
+        "Makes training labels as the noise models of the thesis' section 7.2 do: independent of the row, by "
+        "cluster, by instance; or draws rows as another domain would. `melicit optimise` undoes such noise.",
+    .groups = groups,
+    .examples = examples,
+    .args_size = sizeof(corrupt_args),
+    .defaults = &defaults,
+    .run = run_corrupt,
+};

@@ -1,0 +1,355 @@
+/* Noise models: what they draw, and that elicited weights undo them. With exact probabilities the weights of
+ * the whole matrix converge to T^-1 L, those of the diagonal to their limit, as one over the root of the
+ * rows. */
+#include "support/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { K = 3, MOST_BASIS = 2, SIZES = 4 };
+typedef enum { INDEPENDENT, CLUSTERED, BY_INSTANCE, SHIFTED, MODELS } model;
+static const char *const model_name[] = { "independent", "cluster-dependent", "instance-dependent",
+                                          "domain shift" };
+
+/* Transition matrices of two clusters, and the gains of the metric. */
+static const double transition[2][K * K] = { { 0.7, 0.2, 0.1, 0.1, 0.8, 0.1, 0.3, 0.1, 0.6 },
+                                             { 0.9, 0.0, 0.1, 0.4, 0.6, 0.0, 0.0, 0.2, 0.8 } };
+static const double even[K * K] = { 1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3,
+                                    1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3 };
+static const double gains[K * K] = { 1.0, 0.0, 0.3, 0.0, 2.0, 0.0, -0.5, 0.0, 1.5 };
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    size_t n;
+    double *x, *probability, *basis;
+    uint32_t *label, *cluster;
+} rows;
+
+static void true_probability(double p[K], const double x[2])
+{
+    const double score[K] = { 1.5 * x[0], 1.2 * x[1], -x[0] - x[1] };
+    double sum = 0.0;
+    for (size_t j = 0; j < K; j++)
+        sum += p[j] = exp(score[j]);
+    for (size_t j = 0; j < K; j++)
+        p[j] /= sum;
+}
+
+static double strength_at(const double x[2])
+{
+    return 0.5 / (1.0 + exp(-x[0]));
+}
+
+/* How likely a row is to be in the training rows of another domain; from 1/e to e. */
+static double weight_at(const double x[2])
+{
+    return exp(tanh(x[0]));
+}
+
+static rows draw_rows(size_t n, mel_rng *rng)
+{
+    rows r = { n,
+               calloc(n, 2 * sizeof(double)),
+               calloc(n, K * sizeof(double)),
+               calloc(n, MOST_BASIS * sizeof(double)),
+               calloc(n, sizeof(uint32_t)),
+               calloc(n, sizeof(uint32_t)) };
+    assert_true(r.x != NULL && r.probability != NULL && r.basis != NULL && r.label != NULL &&
+                r.cluster != NULL);
+    for (size_t i = 0; i < n; i++) {
+        r.x[2 * i] = mel_rng_normal(rng);
+        r.x[2 * i + 1] = mel_rng_normal(rng);
+        r.cluster[i] = r.x[2 * i + 1] > 0.0;
+        true_probability(r.probability + i * K, r.x + 2 * i);
+        double u = mel_rng_uniform(rng);
+        while (r.label[i] + 1 < K && u >= r.probability[i * K + r.label[i]])
+            u -= r.probability[i * K + r.label[i]++];
+    }
+    return r;
+}
+
+static void free_rows(rows *r)
+{
+    free(r->x);
+    free(r->probability);
+    free(r->basis);
+    free(r->label);
+    free(r->cluster);
+}
+
+static size_t basis_size(model m)
+{
+    return m == CLUSTERED || m == BY_INSTANCE ? 2 : 1;
+}
+
+/* T of a row: strength times the matrix, the rest stays. */
+static double strength_of(model m, const double x[2])
+{
+    return m == BY_INSTANCE ? strength_at(x) : m == SHIFTED ? 0.0 : 1.0;
+}
+
+static const double *matrix_of(model m, uint32_t cluster)
+{
+    return m == BY_INSTANCE ? even : m == CLUSTERED ? transition[cluster] : transition[0];
+}
+
+/* Basis functions in which the correction weights are exactly linear. */
+static void put_basis(rows *r, model m)
+{
+    const size_t l = basis_size(m);
+    for (size_t i = 0; i < r->n; i++) {
+        double *phi = r->basis + i * l;
+        phi[0] = 1.0;
+        if (m == CLUSTERED) {
+            phi[0] = r->cluster[i] == 0 ? 1.0 : 0.0;
+            phi[1] = 1.0 - phi[0];
+        } else if (m == BY_INSTANCE) {
+            phi[1] = 0.5 / (1.0 - strength_at(r->x + 2 * i)); /* at most 1 */
+        } else if (m == SHIFTED) {
+            phi[0] = exp(-1.0) / weight_at(r->x + 2 * i);
+        }
+    }
+}
+
+/* Probabilities of noisy labels, which is what a model of the training rows gives, also for clean rows; and
+ * noisy labels. */
+static void corrupt(rows *r, model m, bool labels, uint64_t seed)
+{
+    double *strength = calloc(r->n, sizeof *strength);
+    mel_error err = { 0 };
+    assert_non_null(strength);
+    for (size_t i = 0; i < r->n; i++) {
+        const double *t = matrix_of(m, r->cluster[i]);
+        double clean[K], *p = r->probability + i * K;
+        strength[i] = strength_of(m, r->x + 2 * i);
+        memcpy(clean, p, sizeof clean);
+        for (size_t j = 0; j < K; j++) {
+            p[j] = (1.0 - strength[i]) * clean[j];
+            for (size_t y = 0; y < K; y++)
+                p[j] += strength[i] * clean[y] * t[y * K + j];
+        }
+    }
+    if (labels)
+        assert_ok(mel_corrupt_labels(r->label, r->n, K, r->label, m == CLUSTERED ? 2 : 1,
+                                     m == CLUSTERED ? r->cluster : NULL,
+                                     m == BY_INSTANCE ? even : transition[0], strength, seed, &err),
+                  &err);
+    free(strength);
+}
+
+static rows shifted_rows(size_t n, mel_rng *rng)
+{
+    rows pool = draw_rows(4 * n, rng), out = draw_rows(n, rng);
+    double *weight = calloc(pool.n, sizeof *weight);
+    size_t *row = calloc(n, sizeof *row);
+    mel_error err = { 0 };
+    assert_true(weight != NULL && row != NULL);
+    for (size_t i = 0; i < pool.n; i++)
+        weight[i] = weight_at(pool.x + 2 * i);
+    assert_ok(mel_corrupt_domain(row, n, pool.n, weight, mel_rng_next(rng), &err), &err);
+    for (size_t i = 0; i < n; i++) {
+        memcpy(out.x + 2 * i, pool.x + 2 * row[i], 2 * sizeof(double));
+        memcpy(out.probability + i * K, pool.probability + row[i] * K, K * sizeof(double));
+        out.label[i] = pool.label[row[i]];
+    }
+    free(weight);
+    free(row);
+    free_rows(&pool);
+    return out;
+}
+
+/* --- elicited and true weights ------------------------------------------------------------------ */
+
+static mel_status metric_value(double *out, void *user, const double *confusion, mel_error *err)
+{
+    (void)user;
+    (void)err;
+    *out = 0.0;
+    for (size_t c = 0; c < K * K; c++)
+        *out += gains[c] * confusion[c];
+    return MEL_OK;
+}
+
+/* Weights of each basis function, n_basis x K x K, from n training and n validation rows. */
+static void elicit(double *weight, model m, bool whole, size_t n, uint64_t seed)
+{
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    rows train = m == SHIFTED ? shifted_rows(n, &rng) : draw_rows(n, &rng), validation = draw_rows(n, &rng);
+    put_basis(&train, m);
+    put_basis(&validation, m);
+    corrupt(&train, m, m != SHIFTED, seed + 1000);
+    corrupt(&validation, m, false, 0);
+    const mel_weight_rows t = { n, train.probability, train.label, train.basis };
+    const mel_weight_rows v = { n, validation.probability, validation.label, validation.basis };
+    const mel_black_box box = { .value = metric_value };
+    mel_optimise_options opt;
+    mel_optimise_options_init(&opt);
+    opt.plug_in = true;
+    opt.epsilon = 0.5;
+    opt.scale = MEL_SCALE_ROWS;
+    opt.shape = whole ? MEL_WEIGHT_WHOLE : MEL_WEIGHT_DIAGONAL;
+    mel_optimise_result got = { 0 };
+    mel_error err = { 0 };
+    assert_ok(mel_optimise(&got, K, basis_size(m), &t, &v, &box, &opt, &err), &err);
+    memcpy(weight, got.mixture.gain, basis_size(m) * K * K * sizeof *weight);
+    mel_optimise_clear(&got);
+    free_rows(&train);
+    free_rows(&validation);
+}
+
+/* Only differences within a row of weights change decisions. */
+static void centre_rows(double w[K * K])
+{
+    for (size_t i = 0; i < K; i++) {
+        const double mean = (w[i * K] + w[i * K + 1] + w[i * K + 2]) / K;
+        for (size_t j = 0; j < K; j++)
+            w[i * K + j] -= mean;
+    }
+}
+
+/* The weights at a place, by the elicited coefficients and by erratum 34, and the square of their distance.
+ */
+static double distance2_at(const double *alpha, model m, const double x[2])
+{
+    rows one = { 1,    (double[]){ x[0], x[1] },  NULL, (double[MOST_BASIS]){ 0 },
+                 NULL, (uint32_t[]){ x[1] > 0.0 } };
+    double truth[K * K], found[K * K] = { 0 }, sum = 0.0;
+    mel_error err = { 0 };
+    put_basis(&one, m);
+    assert_ok(mel_correction_weights(truth, K, matrix_of(m, one.cluster[0]), strength_of(m, x), gains, &err),
+              &err);
+    /* P^D(x)/P^mu(x) is the mean weight over the weight: the mean of exp(tanh(z)) of a normal z is 1.20795. */
+    for (size_t c = 0; c < K * K && m == SHIFTED; c++)
+        truth[c] *= 1.207952 / weight_at(x);
+    for (size_t l = 0; l < basis_size(m); l++)
+        for (size_t c = 0; c < K * K; c++)
+            found[c] += alpha[l * K * K + c] * one.basis[l];
+    centre_rows(truth);
+    centre_rows(found);
+    for (size_t c = 0; c < K * K; c++)
+        sum += (found[c] - truth[c]) * (found[c] - truth[c]);
+    return sum;
+}
+
+static double error_of_whole(const double *alpha, model m)
+{
+    static const double place[][2] = { { 0.0, 1.0 }, { 1.0, -1.0 }, { -1.0, 0.5 }, { 0.5, -0.5 } };
+    double sum = 0.0;
+    for (size_t i = 0; i < COUNT(place); i++)
+        sum += distance2_at(alpha, m, place[i]) / (double)COUNT(place);
+    return sum;
+}
+
+/* Slope of log root mean square error against log rows, over doublings of doublings. */
+static double slope_of(const double error2[SIZES])
+{
+    double sxy = 0.0, sxx = 0.0;
+    for (int s = 0; s < SIZES; s++) {
+        const double x = s - (SIZES - 1) / 2.0;
+        sxy += x * 0.5 * log(error2[s]);
+        sxx += x * x;
+    }
+    return sxy / sxx / log(4.0);
+}
+
+static void check_convergence(model m, bool whole, size_t repeats)
+{
+    double limit[MOST_BASIS * K * K], alpha[MOST_BASIS * K * K], error2[SIZES] = { 0 };
+    const size_t size = basis_size(m) * K * K;
+    if (!whole)
+        elicit(limit, m, false, 400000, 99);
+    for (int s = 0; s < SIZES; s++)
+        for (size_t r = 0; r < repeats; r++) {
+            elicit(alpha, m, whole, (size_t)500 << (2 * s), 10 * r + 7);
+            for (size_t c = 0; c < size && !whole; c++)
+                error2[s] += (alpha[c] - limit[c]) * (alpha[c] - limit[c]) / (double)repeats;
+            if (whole)
+                error2[s] += error_of_whole(alpha, m) / (double)repeats;
+        }
+    const double slope = slope_of(error2);
+    print_message("  %-18s %s: errors %.3f %.3f %.3f %.3f, slope %.2f\n", model_name[m],
+                  whole ? "whole matrix" : "diagonal    ", sqrt(error2[0]), sqrt(error2[1]), sqrt(error2[2]),
+                  sqrt(error2[3]), slope);
+    if (repeats >= 6) {
+        assert_true(slope < -0.35 && slope > -0.65);
+        assert_true(error2[SIZES - 1] < 0.25);
+    }
+}
+
+static void test_convergence(void **state)
+{
+    (void)state;
+    const size_t repeats = test_repeats(40, 8, 1);
+    for (int m = 0; m < MODELS; m++)
+        check_convergence((model)m, true, repeats);
+    check_convergence(INDEPENDENT, false, repeats);
+    check_convergence(CLUSTERED, false, repeats);
+}
+
+/* --- what is drawn ------------------------------------------------------------------------------ */
+
+static void test_frequencies(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    static uint32_t label[N], noisy[N], cluster[N];
+    static double strength[N], weight[N];
+    static size_t row[N];
+    double count[2][K][K] = { { { 0 } } }, all[2][K] = { { 0 } }, drawn[2] = { 0 };
+    mel_error err = { 0 };
+    for (size_t i = 0; i < N; i++) {
+        label[i] = (uint32_t)(i % K);
+        cluster[i] = (uint32_t)(i / K % 2);
+        strength[i] = cluster[i] == 0 ? 1.0 : 0.5;
+        weight[i] = i % 2 == 0 ? 1.0 : 3.0;
+    }
+    assert_ok(mel_corrupt_labels(noisy, N, K, label, 2, cluster, transition[0], strength, 5, &err), &err);
+    for (size_t i = 0; i < N; i++) {
+        count[cluster[i]][label[i]][noisy[i]]++;
+        all[cluster[i]][label[i]]++;
+    }
+    for (size_t g = 0; g < 2; g++)
+        for (size_t i = 0; i < K; i++)
+            for (size_t j = 0; j < K; j++) {
+                const double p =
+                    g == 0 ? transition[0][i * K + j] : 0.5 * transition[1][i * K + j] + (i == j ? 0.5 : 0.0);
+                assert_close(count[g][i][j] / all[g][i], p, 0.02);
+                assert_true(p > 0.0 || count[g][i][j] == 0.0);
+            }
+    assert_ok(mel_corrupt_domain(row, N, N, weight, 3, &err), &err);
+    for (size_t i = 0; i < N; i++)
+        drawn[row[i] % 2]++;
+    assert_close(drawn[1] / N, 0.75, 0.01);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    const double bad[K * K] = { 0.5, 0.4, 0.0, 0, 1, 0, 0, 0, 1 }, singular[4] = { 0.5, 0.5, 0.5, 0.5 },
+                         unit[4] = { 1, 0, 0, 1 };
+    const uint32_t label[] = { 0, 3 };
+    uint32_t noisy[2];
+    size_t row[2];
+    double out[4];
+    mel_error err = { 0 };
+    assert_int_equal(mel_corrupt_labels(noisy, 1, K, label, 1, NULL, bad, NULL, 1, &err), MEL_EDATA);
+    assert_string_equal(err.text, "transition 1, row 1: the probabilities add up to 0.9, not 1");
+    assert_int_equal(mel_corrupt_labels(noisy, 2, K, label, 1, NULL, transition[0], NULL, 1, &err),
+                     MEL_EDATA);
+    assert_int_equal(
+        mel_corrupt_labels(noisy, 1, K, label, 1, NULL, transition[0], (double[]){ NAN }, 1, &err),
+        MEL_EDATA);
+    assert_int_equal(mel_corrupt_domain(row, 2, 2, (double[]){ 0.0, 0.0 }, 1, &err), MEL_EDATA);
+    assert_int_equal(mel_corrupt_domain(row, 2, 2, (double[]){ 1.0, -1.0 }, 1, &err), MEL_EDATA);
+    assert_int_equal(mel_correction_weights(out, 2, singular, 1.0, unit, &err), MEL_ENUMERIC);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_frequencies), cmocka_unit_test(test_refusals),
+                                        cmocka_unit_test(test_convergence) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
