@@ -233,6 +233,8 @@ mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *
         *flat = right[i] == (w->opt.values ? right[0] : 0.0);
     if (status == MEL_OK && !*flat)
         status = solve(x, rank, condition, w, system, right, err);
+    if (status == MEL_OK && !mel_all_finite(n, x))
+        status = mel_fail(err, MEL_ENUMERIC, "the weights are not finite");
     memset(weight, 0, w->size.n_basis * all * sizeof *weight);
     for (size_t l = 0; l < w->size.n_basis && status == MEL_OK; l++)
         for (size_t e = 0; e < n_cells; e++)

@@ -8,26 +8,33 @@
 #include <string.h>
 
 /* Below so many blocks a pass is over before a second thread is awake. */
-enum { BLOCK = 256, LANES = 8, MOST_SLICES = 64, FEW_BLOCKS = 512 };
+enum { BLOCK = 256, LANES = 8, MOST_SLICES = 64, FEW_BLOCKS = 512, MOST_PATTERNS = 64 };
 
 struct mel_packed {
     mel_weight_size size;
     size_t n_blocks, n_slices;
+    /* Basis functions with few different values (clusters): each block then has one set of them, here, and no
+     * columns for them. */
+    bool constant;
+    double *phi;        /* per block: n_basis */
     uint32_t *class_of; /* of each block */
-    double *value;      /* per block: k probabilities, then n_basis functions, BLOCK numbers each; rows that
-                         * fill up the last block of a class are 0 */
+    uint32_t *n_rows;   /* in each block; the rest is 0 */
+    double
+        *value; /* per block: k probabilities, then unless constant n_basis functions, BLOCK numbers each */
 };
 
-static size_t block_size(const mel_weight_size *size)
+static size_t block_size(const mel_packed *p)
 {
-    return (size->k + size->n_basis) * BLOCK;
+    return (p->size.k + (p->constant ? 0 : p->size.n_basis)) * BLOCK;
 }
 
 void mel_packed_free(mel_packed *p)
 {
     if (p == NULL)
         return;
+    free(p->phi);
     free(p->class_of);
+    free(p->n_rows);
     free(p->value);
     free(p);
 }
@@ -45,47 +52,119 @@ void mel_directions(double *u, const mel_weight_size *size, const double *probab
     }
 }
 
-/* Puts the rows of class c into blocks from number `block` on; the number behind the last one. */
-static size_t pack_class(mel_packed *p, const mel_weight_rows *rows, uint32_t c, size_t block)
+/* --- packing ------------------------------------------------------------------------------------ */
+
+/* Rows by class and, where basis functions take few different values, by these. */
+typedef struct {
+    size_t n_patterns;                                 /* different rows of basis functions; 0: too many */
+    double *pattern;                                   /* MOST_PATTERNS x n_basis */
+    uint8_t *of;                                       /* of each row */
+    size_t count[MOST_PATTERNS], block[MOST_PATTERNS]; /* of one class at a time: rows, first block */
+} sorting;
+
+static void find_patterns(sorting *s, const mel_weight_size *size, const mel_weight_rows *rows)
+{
+    const size_t l = size->n_basis;
+    s->n_patterns = 0;
+    for (size_t r = 0, last = 0; r < rows->n_rows; r++) {
+        const double *phi = mel_weight_basis_row(rows->basis, l, r);
+        size_t at = last;
+        if (s->n_patterns == 0 || memcmp(s->pattern + at * l, phi, l * sizeof *phi) != 0)
+            for (at = 0; at < s->n_patterns && memcmp(s->pattern + at * l, phi, l * sizeof *phi) != 0;)
+                at++;
+        if (at == MOST_PATTERNS) {
+            s->n_patterns = 0;
+            return;
+        }
+        if (at == s->n_patterns)
+            memcpy(s->pattern + s->n_patterns++ * l, phi, l * sizeof *phi);
+        s->of[r] = (uint8_t)at;
+        last = at;
+    }
+}
+
+static size_t pattern_of(const sorting *s, size_t row)
+{
+    return s->n_patterns > 0 ? s->of[row] : 0;
+}
+
+/* Where the rows of a class go: the number behind its last block. */
+static size_t plan_class(sorting *s, const mel_weight_rows *rows, uint32_t c, size_t block)
+{
+    memset(s->count, 0, sizeof s->count);
+    for (size_t r = 0; r < rows->n_rows; r++)
+        if (rows->label[r] == c)
+            s->count[pattern_of(s, r)]++;
+    for (size_t i = 0; i < MOST_PATTERNS; i++) {
+        s->block[i] = block;
+        block += (s->count[i] + BLOCK - 1) / BLOCK;
+        s->count[i] = 0;
+    }
+    return block;
+}
+
+static void pack_row(mel_packed *p, size_t block, size_t place, const mel_weight_rows *rows, size_t r)
 {
     const size_t k = p->size.k, n_basis = p->size.n_basis;
-    size_t place = 0;
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        if (rows->label[r] != c)
-            continue;
-        double *to = p->value + block * block_size(&p->size) + place;
-        const double *phi = mel_weight_basis_row(rows->basis, n_basis, r);
-        p->class_of[block] = c;
-        for (size_t j = 0; j < k; j++)
-            to[j * BLOCK] = rows->probability[r * k + j];
-        for (size_t l = 0; l < n_basis; l++)
+    const double *phi = mel_weight_basis_row(rows->basis, n_basis, r);
+    double *to = p->value + block * block_size(p) + place;
+    for (size_t j = 0; j < k; j++)
+        to[j * BLOCK] = rows->probability[r * k + j];
+    for (size_t l = 0; l < n_basis; l++)
+        if (p->constant)
+            p->phi[block * n_basis + l] = phi[l];
+        else
             to[(k + l) * BLOCK] = phi[l];
-        if (++place == BLOCK) {
-            place = 0;
-            block++;
+    p->class_of[block] = rows->label[r];
+    p->n_rows[block]++;
+}
+
+static void pack_all(mel_packed *p, sorting *s, const mel_weight_rows *rows)
+{
+    for (uint32_t c = 0; c < p->size.k; c++) {
+        p->n_blocks = plan_class(s, rows, c, p->n_blocks);
+        for (size_t r = 0; r < rows->n_rows; r++) {
+            if (rows->label[r] != c)
+                continue;
+            const size_t i = pattern_of(s, r), at = s->count[i]++;
+            pack_row(p, s->block[i] + at / BLOCK, at % BLOCK, rows, r);
         }
     }
-    return place > 0 ? block + 1 : block;
+    p->n_slices = p->n_blocks < MOST_SLICES ? p->n_blocks : MOST_SLICES;
+}
+
+static bool make_room(mel_packed *p, size_t n_blocks)
+{
+    p->phi = mel_alloc_zero(p->constant ? n_blocks : 0, p->size.n_basis * sizeof *p->phi);
+    p->class_of = mel_alloc_zero(n_blocks, sizeof *p->class_of);
+    p->n_rows = mel_alloc_zero(n_blocks, sizeof *p->n_rows);
+    p->value = mel_alloc_zero(n_blocks, block_size(p) * sizeof *p->value);
+    return p->phi != NULL && p->class_of != NULL && p->n_rows != NULL && p->value != NULL;
 }
 
 mel_status mel_packed_new(mel_packed **out, const mel_weight_size *size, const mel_weight_rows *rows,
                           mel_error *err)
 {
     *out = NULL;
-    const size_t most = rows->n_rows / BLOCK + size->k;
+    sorting s = { .pattern = mel_alloc(MOST_PATTERNS * size->n_basis, sizeof *s.pattern),
+                  .of = mel_alloc(rows->n_rows, sizeof *s.of) };
     mel_packed *p = mel_alloc_zero(1, sizeof *p);
-    if (p != NULL) {
+    bool whole = p != NULL && s.pattern != NULL && s.of != NULL;
+    if (whole) {
         p->size = *size;
-        p->class_of = mel_alloc_zero(most, sizeof *p->class_of);
-        p->value = mel_alloc_zero(most, block_size(size) * sizeof *p->value);
+        if (!size->whole)
+            find_patterns(&s, size, rows);
+        p->constant = s.n_patterns > 0;
+        whole = make_room(p, rows->n_rows / BLOCK + size->k * (p->constant ? s.n_patterns : 1));
     }
-    if (p == NULL || p->class_of == NULL || p->value == NULL) {
+    if (whole)
+        pack_all(p, &s, rows);
+    free(s.pattern);
+    free(s.of);
+    if (!whole) {
         mel_packed_free(p);
         return mel_fail_memory(err, "training rows");
     }
-    for (uint32_t c = 0; c < size->k; c++)
-        p->n_blocks = pack_class(p, rows, c, p->n_blocks);
-    p->n_slices = p->n_blocks < MOST_SLICES ? p->n_blocks : MOST_SLICES;
     *out = p;
     return MEL_OK;
 }
@@ -178,10 +257,89 @@ static void find_hits(double *hit, const mel_weight_size *size, const double *bl
     }
 }
 
+/* --- blocks with constant basis functions: hits are only counted -------------------------------- */
+
+/* Rows where own wins, as the larger or where `first_wins` as the equal score. */
+MEL_VECTORISED
+static double count_wins(const double *restrict own, double own_weight, const double *restrict other,
+                         double other_weight, bool first_wins)
+{
+    double lane[LANES] = { 0 };
+    if (first_wins)
+        for (size_t r = 0; r < BLOCK; r += LANES)
+            for (size_t q = 0; q < LANES; q++)
+                lane[q] += own_weight * own[r + q] >= other_weight * other[r + q] ? 1.0 : 0.0;
+    else
+        for (size_t r = 0; r < BLOCK; r += LANES)
+            for (size_t q = 0; q < LANES; q++)
+                lane[q] += own_weight * own[r + q] > other_weight * other[r + q] ? 1.0 : 0.0;
+    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+}
+
+MEL_VECTORISED
+static void scale_class(double *restrict score, const double *restrict probability, double weight)
+{
+    for (size_t r = 0; r < BLOCK; r++)
+        score[r] = weight * probability[r];
+}
+
+MEL_VECTORISED
+static double sum_of(const double *restrict a)
+{
+    double lane[LANES] = { 0 };
+    for (size_t r = 0; r < BLOCK; r += LANES)
+        for (size_t q = 0; q < LANES; q++)
+            lane[q] += a[r + q];
+    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+}
+
+static double class_weight(const mel_packed *p, size_t b, size_t j, const double *weight)
+{
+    const double *phi = p->phi + b * p->size.n_basis;
+    double sum = weight[j] * phi[0];
+    for (size_t l = 1; l < p->size.n_basis; l++)
+        sum += weight[l * p->size.k + j] * phi[l];
+    return sum;
+}
+
+/* Hits in a block; rows that only fill it up have score 0 everywhere, and win where their class wins ties of
+ * all. */
+static double count_hits(const mel_packed *p, size_t b, const double *weight)
+{
+    const size_t k = p->size.k, c = p->class_of[b];
+    const double *block = p->value + b * block_size(p), fill = (double)(BLOCK - p->n_rows[b]);
+    const double filled = c == 0 ? fill : 0.0;
+    if (k == 2)
+        return count_wins(block + c * BLOCK, class_weight(p, b, c, weight), block + (1 - c) * BLOCK,
+                          class_weight(p, b, 1 - c, weight), c == 0) -
+               filled;
+    double hit[BLOCK], own[BLOCK], other[BLOCK];
+    for (size_t r = 0; r < BLOCK; r++)
+        hit[r] = 1.0;
+    scale_class(own, block + c * BLOCK, class_weight(p, b, c, weight));
+    for (size_t j = 0; j < k; j++) {
+        if (j == c)
+            continue;
+        scale_class(other, block + j * BLOCK, class_weight(p, b, j, weight));
+        drop_losers(hit, own, other, c < j);
+    }
+    return sum_of(hit) - filled;
+}
+
+static void count_diagonal(double *moment, const mel_packed *p, size_t b, const double *weight)
+{
+    const size_t n_basis = p->size.n_basis, n_directions = p->size.n_directions;
+    const double *phi = p->phi + b * n_basis, hits = count_hits(p, b, weight);
+    double *to = moment + p->class_of[b] * n_directions * n_basis;
+    for (size_t d = 0; d < n_directions; d++)
+        for (size_t l = 0; l < n_basis; l++)
+            to[d * n_basis + l] += (d == 0 ? hits : hits * phi[d - 1]) * phi[l];
+}
+
 static void sum_diagonal(double *moment, const mel_packed *p, size_t b, const double *weight)
 {
     const mel_weight_size *size = &p->size;
-    const double *block = p->value + b * block_size(size);
+    const double *block = p->value + b * block_size(p);
     double hit[BLOCK];
     find_hits(hit, size, block, p->class_of[b], weight);
     add_hits(moment + p->class_of[b] * size->n_directions * size->n_basis, size, block, hit);
@@ -189,11 +347,14 @@ static void sum_diagonal(double *moment, const mel_packed *p, size_t b, const do
 
 /* --- the whole matrix: row by row --------------------------------------------------------------- */
 
-/* A row out of its block. */
-static void unpack(double *row, const mel_weight_size *size, const double *block, size_t r)
+/* Probabilities and basis functions of a row, out of its block. */
+static void unpack(double *row, const mel_packed *p, size_t b, size_t r)
 {
-    for (size_t c = 0; c < size->k + size->n_basis; c++)
+    const double *block = p->value + b * block_size(p);
+    for (size_t c = 0; c < block_size(p) / BLOCK; c++)
         row[c] = block[c * BLOCK + r];
+    if (p->constant)
+        memcpy(row + p->size.k, p->phi + b * p->size.n_basis, p->size.n_basis * sizeof *row);
 }
 
 /* gain NULL: every row counts, into the block of its class. scratch: 2 k + n_basis + n_directions. */
@@ -202,8 +363,8 @@ static void sum_rows(double *moment, const mel_packed *p, size_t b, const double
     const mel_weight_size *size = &p->size;
     const size_t k = size->k, n_basis = size->n_basis, n_directions = size->n_directions;
     double *row = scratch, *phi = row + k, *score = phi + n_basis, *u = score + k;
-    for (size_t r = 0; r < BLOCK; r++) {
-        unpack(row, size, p->value + b * block_size(size), r);
+    for (size_t r = 0; r < p->n_rows[b]; r++) {
+        unpack(row, p, b, r);
         size_t cell = p->class_of[b];
         if (gain != NULL)
             cell = cell * k + mel_weighted_class(k, n_basis, gain, false, row, phi, score);
@@ -226,10 +387,12 @@ static size_t slice_start(const mel_packed *p, size_t slice)
 static void sum_slice(double *sums, double *scratch, const mel_packed *p, size_t slice, const double *weight)
 {
     for (size_t b = slice_start(p, slice); b < slice_start(p, slice + 1); b++)
-        if (weight != NULL && !p->size.whole)
-            sum_diagonal(sums, p, b, weight);
-        else
+        if (weight == NULL || p->size.whole)
             sum_rows(sums, p, b, weight, scratch);
+        else if (p->constant)
+            count_diagonal(sums, p, b, weight);
+        else
+            sum_diagonal(sums, p, b, weight);
 }
 
 static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const double *weight, mel_error *err)
