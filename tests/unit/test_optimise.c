@@ -371,6 +371,85 @@ static void test_labels_only(void **state)
     mel_measure_free(m);
 }
 
+/* --- the gap to the optimum --------------------------------------------------------------------- */
+
+enum { BINS = 8, EACH = 20, SMALL = BINS * EACH, VERTICES = 1 << BINS };
+
+/* Rows in bins whose probabilities are exactly the shares of their labels. */
+static void make_bins(double *probability, uint32_t *label, mel_rng *rng)
+{
+    for (size_t b = 0; b < BINS; b++) {
+        const size_t positives = 1 + mel_rng_below(rng, EACH - 1);
+        for (size_t i = b * EACH; i < (b + 1) * EACH; i++) {
+            label[i] = i - b * EACH < positives;
+            probability[2 * i + 1] = (double)positives / EACH;
+            probability[2 * i] = 1.0 - probability[2 * i + 1];
+        }
+    }
+}
+
+/* The recalls of every deterministic rule of the bins. */
+static void all_rules(double recall[VERTICES][2], const uint32_t *label)
+{
+    for (size_t v = 0; v < VERTICES; v++) {
+        double hit[2] = { 0 }, all[2] = { 0 };
+        for (size_t i = 0; i < SMALL; i++) {
+            all[label[i]]++;
+            hit[label[i]] += (v >> (i / EACH) & 1) == label[i];
+        }
+        for (size_t c = 0; c < 2; c++)
+            recall[v][c] = hit[c] / all[c];
+    }
+}
+
+/* The largest G-mean of two rules mixed: the product of recalls is a parabola in the share. */
+static double best_mixture(const uint32_t *label)
+{
+    static double r[VERTICES][2];
+    double best = 0.0;
+    all_rules(r, label);
+    for (size_t a = 0; a < VERTICES; a++)
+        for (size_t b = 0; b < a; b++) {
+            const double d0 = r[b][0] - r[a][0], d1 = r[b][1] - r[a][1], curve = d0 * d1;
+            double t = curve < 0.0 ? -(r[a][0] * d1 + r[a][1] * d0) / (2.0 * curve) : 0.0;
+            t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
+            best = fmax(best, (r[a][0] + t * d0) * (r[a][1] + t * d1));
+            best = fmax(best, r[b][0] * r[b][1]);
+        }
+    return sqrt(best);
+}
+
+static void test_gap_falls(void **state)
+{
+    (void)state;
+    mel_rng rng;
+    mel_rng_seed(&rng, 9);
+    mel_measure *m = measure_named("g-mean", 2, 0);
+    const mel_black_box box = mel_measure_box(m, NULL);
+    for (int run = 0; run < 5; run++) {
+        double probability[2 * SMALL];
+        uint32_t label[SMALL];
+        make_bins(probability, label, &rng);
+        const double best = best_mixture(label);
+        const mel_weight_rows rows = { SMALL, probability, label, NULL };
+        for (uint32_t iterations = 10; iterations <= 1000; iterations *= 10)
+            for (int known = 0; known < 2; known++) {
+                mel_optimise_options opt;
+                mel_optimise_options_init(&opt);
+                opt.iterations = iterations;
+                opt.known = known == 1;
+                opt.epsilon = 1e-6;
+                mel_optimise_result got = { 0 };
+                mel_error err = { 0 };
+                assert_ok(mel_optimise(&got, 2, 1, &rows, &rows, &box, &opt, &err), &err);
+                assert_true(got.value <= best + 1e-12);
+                assert_true(best - got.value < 1.0 / iterations);
+                mel_optimise_clear(&got);
+            }
+    }
+    mel_measure_free(m);
+}
+
 /* --- how it ends -------------------------------------------------------------------------------- */
 
 static void test_metric_that_fails_later(void **state)
@@ -733,6 +812,7 @@ int main(void)
         cmocka_unit_test(test_overlapping_probes),
         cmocka_unit_test(test_rank_loss),
         cmocka_unit_test(test_labels_only),
+        cmocka_unit_test(test_gap_falls),
         cmocka_unit_test(test_metric_that_fails_later),
         cmocka_unit_test(test_flat_and_stopped),
         cmocka_unit_test(test_refusals),
