@@ -16,6 +16,11 @@ mel_assumption mel_assumption_settled(mel_assumption assumption)
     return nothing ? (mel_assumption){ .kind = MEL_NOISE_NONE } : assumption;
 }
 
+bool mel_assumption_is_none(const mel_assumption *assumption)
+{
+    return assumption->kind == MEL_NOISE_NONE;
+}
+
 bool mel_assumption_is_valid(const mel_assumption *assumption)
 {
     const mel_noise_ops *noise = mel_noise_of(assumption->kind);

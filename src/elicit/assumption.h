@@ -10,6 +10,7 @@
 mel_assumption mel_assumed_flips(void);
 /* A band without width is no noise. */
 mel_assumption mel_assumption_settled(mel_assumption assumption);
+bool mel_assumption_is_none(const mel_assumption *assumption);
 /* Whether a model of this kind may be assumed with this size. */
 bool mel_assumption_is_valid(const mel_assumption *assumption);
 /* The model; the assumption is valid. */

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "data/number.h"
+#include "elicit/assumption.h"
 #include "elicit/options.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ bool mel_option_is_set(const mel_session_options *opt, const mel_option *row)
     case MEL_OPTION_FAMILY:
         return true;
     case MEL_OPTION_ASSUMPTION:
-        return opt->active.assume.kind != MEL_NOISE_NONE;
+        return !mel_assumption_is_none(&opt->active.assume);
     default:
         memcpy(&lent, (const char *)opt + row->at, sizeof lent);
         return lent != NULL && (row->type != MEL_OPTION_POOL || opt->active.until == MEL_UNTIL_RANK);
