@@ -1,6 +1,5 @@
 /* melicit corrupt: labels with the noise of the thesis' section 7.2, or rows of another domain, for
  * experiments. */
-#include "columns.h"
 #include "command.h"
 #include "dataset.h"
 #include "features.h"
@@ -15,15 +14,15 @@
 
 typedef struct {
     const char *labels, *label, *clusters, *strength, *weights, *out;
-    cli_list flip;
+    mel_text_list flip;
     uint64_t rows;
-    cli_reading reading;
+    mel_reading reading;
 } corrupt_args;
 
 /* One run; cleared in one place. */
 typedef struct {
     mel_labels labels, clusters; /* clusters: n_classes 0: none */
-    cli_classes classes;
+    mel_classes classes;
     double *transition;  /* a k x k matrix per cluster */
     cli_features column; /* strength, or weights */
     uint32_t *noisy;
@@ -34,7 +33,7 @@ static void work_clear(work *w)
 {
     mel_labels_clear(&w->labels);
     mel_labels_clear(&w->clusters);
-    cli_classes_clear(&w->classes);
+    mel_classes_clear(&w->classes);
     cli_features_clear(&w->column);
     free(w->transition);
     free(w->noisy);
@@ -52,7 +51,7 @@ static mel_status read_labels(work *w, const corrupt_args *args, const mel_read_
         status = mel_table_labels(&w->labels, table, column, err);
     mel_table_free(table);
     return status == MEL_OK
-               ? cli_classes_settle(&w->classes, &w->labels, &(cli_naming){ 0 }, args->labels, err)
+               ? mel_classes_settle(&w->classes, &w->labels, &(mel_naming){ 0 }, args->labels, err)
                : status;
 }
 
@@ -74,10 +73,11 @@ static mel_status read_clusters(work *w, const corrupt_args *args, const mel_rea
 
 static mel_status read_all(work *w, const cli_run *run, const corrupt_args *args, mel_error *err)
 {
-    cli_reader reader = { 0 };
+    mel_reader reader = { 0 };
     const char *column = args->strength != NULL ? args->strength : args->weights;
     mel_status status = cli_reader_init(&reader, &args->reading, run, err);
-    cli_reader_share(&reader);
+    if (status == MEL_OK)
+        status = mel_reader_share(&reader, err);
     if (status == MEL_OK && args->labels != NULL)
         status = read_labels(w, args, &reader.options, err);
     if (status == MEL_OK && args->clusters != NULL)
@@ -90,7 +90,7 @@ static mel_status read_all(work *w, const cli_run *run, const corrupt_args *args
                           w->column.view.n_columns);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, &args->reading, run, err);
-    cli_reader_clear(&reader);
+    mel_reader_clear(&reader);
     return status;
 }
 
@@ -98,13 +98,10 @@ static mel_status read_all(work *w, const cli_run *run, const corrupt_args *args
 
 static mel_status refuse_flip(const char *text, const work *w, mel_error *err)
 {
-    char *classes = cli_name_list(w->classes.n, (const char *const *)w->classes.name);
-    const mel_status status =
-        cli_fail(err, MEL_EINVAL,
-                 "--flip %s: expected [CLUSTER:]FROM>TO=P with two classes among %s and P from 0 to 1%s",
-                 text, classes, w->clusters.n_classes > 0 ? "" : "; a cluster needs --clusters");
-    free(classes);
-    return status;
+    return cli_fail(err, MEL_EINVAL,
+                    "--flip %s: expected [CLUSTER:]FROM>TO=P with two classes among %s and P from 0 to 1%s", text,
+                    mel_name_list(w->classes.n, (const char *const *)w->classes.name).text,
+                    w->clusters.n_classes > 0 ? "" : "; a cluster needs --clusters");
 }
 
 /* One "FROM>TO=P" of the clusters from `first` up to `last`. */
@@ -119,7 +116,7 @@ static mel_status add_flip(work *w, const char *text, const char *whole, size_t 
         return refuse_flip(whole, w, err);
     char *from_name = cli_format("%.*s", (int)(arrow - text), text),
          *to_name = cli_format("%.*s", (int)(equals - arrow - 1), arrow + 1);
-    const size_t from = cli_name_place(from_name, k, name), to = cli_name_place(to_name, k, name);
+    const size_t from = mel_name_place(from_name, k, name), to = mel_name_place(to_name, k, name);
     const double p = strtod(equals + 1, &end);
     free(from_name);
     free(to_name);
@@ -149,7 +146,7 @@ static mel_status make_transitions(work *w, const corrupt_args *args, mel_error 
         size_t first = 0, last = n;
         if (one) {
             char *cluster = cli_format("%.*s", (int)(colon - text), text);
-            first = cli_name_place(cluster, n, (const char *const *)w->clusters.name);
+            first = mel_name_place(cluster, n, (const char *const *)w->clusters.name);
             last = first + 1;
             free(cluster);
         }

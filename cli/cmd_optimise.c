@@ -1,5 +1,4 @@
 /* melicit optimise: the classifier that is best for a metric of which only values are known. */
-#include "columns.h"
 #include "files.h"
 #include "metric_file.h"
 #include "optimise_compare.h"
@@ -18,7 +17,7 @@ typedef struct {
     cli_optimise_files files;
     cli_compare_args compare; /* its out is `out` */
     const char *metric, *entries, *out;
-    cli_list basis, epsilon;
+    mel_text_list basis, epsilon;
     int method, step, weights, probes, scale, rule, take;
     bool known, labels_only;
     uint64_t iterations, draws;
@@ -200,28 +199,26 @@ static mel_status choose(work *w, mel_error *err)
 /* "true>predicted,..": which weights of the whole matrix there are. */
 static mel_status parse_entries(work *w, const char *text, mel_error *err)
 {
-    const cli_classes *classes = &w->rows.classes;
+    const mel_classes *classes = &w->rows.classes;
     char **pair = NULL;
     size_t n = 0;
-    mel_status status = cli_names_split(&pair, &n, text, "entries", err);
+    mel_status status = mel_names_split(&pair, &n, text, "entries", err);
     w->entry = cli_alloc_zero(classes->n * classes->n, sizeof *w->entry);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         char *arrow = strchr(pair[i], '>');
         if (arrow != NULL)
             *arrow = '\0';
         const char *const *names = (const char *const *)classes->name;
-        const size_t row = cli_name_place(pair[i], classes->n, names),
-                     column = arrow != NULL ? cli_name_place(arrow + 1, classes->n, names) : classes->n;
+        const size_t row = mel_name_place(pair[i], classes->n, names),
+                     column = arrow != NULL ? mel_name_place(arrow + 1, classes->n, names) : classes->n;
         if (row == classes->n || column == classes->n) {
-            char *all = cli_name_list(classes->n, names);
-            status =
-                cli_fail(err, MEL_EINVAL, "--entries: expected TRUE>PREDICTED with classes among %s", all);
-            free(all);
+            status = cli_fail(err, MEL_EINVAL, "--entries: expected TRUE>PREDICTED with classes among %s",
+                              mel_name_list(classes->n, names).text);
         } else {
             w->entry[row * classes->n + column] = true;
         }
     }
-    cli_names_free(pair, n);
+    free(pair);
     return status;
 }
 

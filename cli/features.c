@@ -1,6 +1,5 @@
 /* Features of rows for basis functions: columns of a table by name. */
 #include "features.h"
-#include "classes.h"
 #include "dataset.h"
 #include "output.h"
 
@@ -10,7 +9,7 @@
 
 void cli_features_clear(cli_features *f)
 {
-    cli_names_free(f->name, f->view.n_columns);
+    mel_names_free(f->name, f->view.n_columns);
     free(f->value);
     *f = (cli_features){ 0 };
 }
@@ -56,8 +55,7 @@ static mel_status take_column(cli_features *f, size_t at, const mel_table *table
         return cli_fail(err, MEL_EDATA,
                         "%s: column \"%s\" is text; \"%s=TEXT\" is 1 where it has a certain one",
                         mel_table_name(table), f->name[at], f->name[at]);
-    size_t found = 0;
-    return cli_find_column(&found, table, f->name[at], "features", err);
+    return mel_need_column(table, f->name[at], "features", err);
 }
 
 /* Names of all columns of numbers. */
@@ -68,7 +66,7 @@ static char **number_columns(size_t *n, const mel_table *table)
     for (size_t c = 0; c < mel_table_columns(table); c++)
         if (mel_table_numbers(table, c) != NULL)
             name[(*n)++] = mel_table_column_name(table, c);
-    char **copy = cli_names_copy(*n, name);
+    char **copy = mel_names_copy(*n, name, 0);
     free(name);
     return copy;
 }
@@ -77,7 +75,9 @@ static mel_status take_all(cli_features *out, const mel_table *table, size_t n, 
                            mel_error *err)
 {
     size_t columns = n;
-    out->name = n > 0 ? cli_names_copy(n, name) : number_columns(&columns, table);
+    out->name = n > 0 ? mel_names_copy(n, name, 0) : number_columns(&columns, table);
+    if (out->name == NULL && columns > 0)
+        return cli_fail(err, MEL_ENOMEM, "out of memory for the names of features");
     out->view.n_columns = columns;
     out->view.n_rows = mel_table_rows(table);
     if (columns == 0)

@@ -1,7 +1,6 @@
 /* What melicit optimise reads: probabilities and labels of training and validation rows, groups, features,
  * and sets of basis functions. */
 #include "optimise_rows.h"
-#include "columns.h"
 #include "output.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@
 
 void cli_optimise_rows_clear(cli_optimise_rows *r)
 {
-    cli_classes_clear(&r->classes);
+    mel_classes_clear(&r->classes);
     mel_proba_clear(&r->train);
     mel_proba_clear(&r->validation);
     mel_labels_clear(&r->train_labels);
@@ -38,7 +37,7 @@ static mel_status read_first_labels(cli_optimise_rows *r, const cli_optimise_fil
         status = mel_table_labels(labels, table, column, err);
     mel_table_free(table);
     return status == MEL_OK
-               ? cli_classes_settle(&r->classes, labels, &files->naming, first_labels(files), err)
+               ? mel_classes_settle(&r->classes, labels, &files->naming, first_labels(files), err)
                : status;
 }
 
@@ -50,7 +49,7 @@ static mel_status read_validation_labels(cli_optimise_rows *r, const cli_optimis
     mel_status status =
         cli_read_column(&table, &column, files->validation_labels, files->label, "--label", read, err);
     if (status == MEL_OK)
-        status = cli_classes_decisions(&r->validation_labels, table, column, &r->classes, err);
+        status = mel_classes_decisions(&r->validation_labels, table, column, &r->classes, err);
     mel_table_free(table);
     return status;
 }
@@ -72,13 +71,13 @@ static mel_status read_probabilities(mel_proba *out, const char *path, const cli
                                      const cli_optimise_files *files, const mel_read_options *read,
                                      mel_error *err)
 {
-    const mel_status status = cli_read_probabilities(out, path, &r->classes, read, err);
+    const mel_status status = mel_proba_read_classes(out, path, &r->classes, read, err);
     if (status != MEL_OK)
         return status;
     if (out->n_classes != r->classes.n)
         return cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s has %zu", path,
                         out->n_classes, files->labels, r->classes.n);
-    return cli_order_columns(out, path, files->columns, &r->classes, err);
+    return mel_proba_order(out, path, files->columns, &r->classes, err);
 }
 
 static mel_status check_count(const char *path, size_t n, const char *of, size_t due, mel_error *err)
@@ -105,12 +104,13 @@ static mel_status check_counts(const cli_optimise_rows *r, const cli_optimise_fi
 mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *files, bool judged, cli_run *run,
                              mel_error *err)
 {
-    cli_reader reader = { 0 };
+    mel_reader reader = { 0 };
     if (files->validation_labels == NULL && !judged)
         return cli_fail(err, MEL_EINVAL,
                         "--validation-labels FILE is required unless a program gives the values");
     mel_status status = cli_reader_init(&reader, &files->reading, run, err);
-    cli_reader_share(&reader);
+    if (status == MEL_OK)
+        status = mel_reader_share(&reader, err);
     if (status == MEL_OK)
         status = read_first_labels(r, files, &reader.options, err);
     if (status == MEL_OK && files->probs != NULL)
@@ -123,7 +123,7 @@ mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *fil
         status = read_groups(r, files, &reader.options, err);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, &files->reading, run, err);
-    cli_reader_clear(&reader);
+    mel_reader_clear(&reader);
     return status == MEL_OK ? check_counts(r, files, err) : status;
 }
 
@@ -158,10 +158,10 @@ static mel_status add_columns(mel_weight_basis *basis, const char *names, const 
     }
     char **name = NULL;
     size_t n = 0;
-    mel_status status = cli_names_split(&name, &n, names, "basis", err);
+    mel_status status = mel_names_split(&name, &n, names, "basis", err);
     if (status == MEL_OK)
         status = mel_weight_basis_add_columns(basis, n, (const char *const *)name, err);
-    cli_names_free(name, n);
+    free(name);
     return status;
 }
 
@@ -189,7 +189,7 @@ static mel_status add_rbf(mel_weight_basis *basis, const char *text, const basis
     char **word = NULL, *end = NULL;
     size_t n = 0;
     bool squared = true, by_group = false, known = true;
-    mel_status status = cli_names_split(&word, &n, text, "basis", err);
+    mel_status status = mel_names_split(&word, &n, text, "basis", err);
     if (status != MEL_OK)
         return status;
     const double width = strtod(word[0], &end);
@@ -199,7 +199,7 @@ static mel_status add_rbf(mel_weight_basis *basis, const char *text, const basis
         by_group = by_group || strcmp(word[i], "group") == 0;
         known = known && (strcmp(word[i], "unsquared") == 0 || strcmp(word[i], "group") == 0);
     }
-    cli_names_free(word, n);
+    free(word);
     if (!known)
         return cli_fail(err, MEL_EINVAL, "--basis rbf:%s: expected a width, then unsquared or group", text);
     const mel_labels *of = by_group ? &rows->groups : &rows->validation_labels;
@@ -293,14 +293,15 @@ mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, co
                                    const cli_optimise_rows *rows, const cli_run *run, mel_error *err)
 {
     char *own = file_of(text);
-    cli_reader reader = { 0 };
+    mel_reader reader = { 0 };
     out->text = text;
     if (own != NULL && files->features != NULL) {
         free(own);
         return cli_fail(err, MEL_EINVAL, "--basis %s: --features is another file; give one of them", text);
     }
     mel_status status = cli_reader_init(&reader, &files->reading, run, err);
-    cli_reader_share(&reader);
+    if (status == MEL_OK)
+        status = mel_reader_share(&reader, err);
     const basis_source source = { files, rows, &reader.options, own != NULL ? own : files->features,
                                   run->seed };
     if (status == MEL_OK)
@@ -313,7 +314,7 @@ mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, co
     if (status == MEL_OK)
         status = take_values(&out->validation, out->basis, files->validation_features,
                              rows->validation.n_rows, files->validation_probs, source.read, err);
-    cli_reader_clear(&reader);
+    mel_reader_clear(&reader);
     free(own);
     return status;
 }

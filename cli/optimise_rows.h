@@ -3,7 +3,6 @@
 #ifndef MEL_CLI_OPTIMISE_ROWS_H
 #define MEL_CLI_OPTIMISE_ROWS_H
 
-#include "classes.h"
 #include "dataset.h"
 #include "features.h"
 #include "melicit/model.h"
@@ -12,14 +11,14 @@ typedef struct {
     const char *probs, *labels, *validation_probs, *validation_labels, *validation_groups;
     const char *features, *validation_features, *columns, *label, *group;
     const char *data, *validation, *model_out; /* tables instead, and where their model is stored */
-    cli_list skip;
+    mel_text_list skip;
     double l2;
-    cli_naming naming;
-    cli_reading reading;
+    mel_naming naming;
+    mel_reading reading;
 } cli_optimise_files;
 
 typedef struct {
-    cli_classes classes;
+    mel_classes classes;
     mel_proba train, validation;
     mel_labels train_labels, validation_labels; /* n_classes 0: there are none */
     mel_labels groups;                          /* of the validation rows; n_classes 0: none */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static mel_status fit(mel_model **model, cli_part *part, const cli_dataset *dataset,
-                      const cli_dataset_args *args, double l2, const cli_run *run, mel_error *err)
+static mel_status fit(mel_model **model, mel_dataset_part *part, const mel_dataset *dataset,
+                      const mel_dataset_options *args, double l2, const cli_run *run, mel_error *err)
 {
     mel_encoder *encoder = NULL;
     mel_fit_options opt;
@@ -17,9 +17,9 @@ static mel_status fit(mel_model **model, cli_part *part, const cli_dataset *data
         opt.l2 = l2;
     opt.threads = run->threads;
     opt.progress = run->progress;
-    mel_status status = cli_part_learn(&encoder, part, args, err);
+    mel_status status = mel_dataset_part_learn(&encoder, part, args, err);
     if (status == MEL_OK)
-        status = cli_part_encode(part, encoder, err);
+        status = mel_dataset_part_encode(part, encoder, err);
     if (status == MEL_OK)
         status =
             mel_model_fit(model, NULL, &part->x.view, part->y, dataset->labels.n_classes, NULL, &opt, err);
@@ -47,7 +47,7 @@ static mel_status take_codes(cli_optimise_rows *rows, const mel_table *table, co
 {
     mel_status status = MEL_OK;
     if (!judged || mel_table_find(table, label) != SIZE_MAX)
-        status = cli_classes_decisions(&rows->validation_labels, table, label, &rows->classes, err);
+        status = mel_classes_decisions(&rows->validation_labels, table, label, &rows->classes, err);
     if (status == MEL_OK && files->group != NULL)
         status = mel_table_groups(&rows->groups, table, files->group, err);
     return status;
@@ -57,14 +57,14 @@ static mel_status read_validation(cli_optimise_rows *rows, const mel_model *mode
                                   const cli_optimise_files *files, const char *label, bool judged,
                                   const cli_run *run, mel_error *err)
 {
-    cli_reader reader = { 0 };
+    mel_reader reader = { 0 };
     mel_table *table = NULL;
     mel_encoded x = { 0 };
     mel_status status = cli_reader_init(&reader, &files->reading, run, err);
-    if (status == MEL_OK) {
-        cli_reader_expect(&reader, mel_model_encoder(model), path);
+    if (status == MEL_OK)
+        status = cli_reader_expect(&reader, mel_model_encoder(model), path, err);
+    if (status == MEL_OK)
         status = mel_table_read(&table, path, &reader.options, err);
-    }
     if (status == MEL_OK)
         status = take_codes(rows, table, files, label, judged, err);
     if (status == MEL_OK)
@@ -73,7 +73,7 @@ static mel_status read_validation(cli_optimise_rows *rows, const mel_model *mode
         status = take_probabilities(&rows->validation, model, &x.view, rows->classes.n, run, err);
     mel_encoded_clear(&x);
     mel_table_free(table);
-    cli_reader_clear(&reader);
+    mel_reader_clear(&reader);
     return status;
 }
 
@@ -85,35 +85,36 @@ static mel_status save(const void *user, const char *file, mel_error *err)
 mel_status cli_optimise_read_table(cli_optimise_rows *rows, cli_optimise_files *files, char *path[2],
                                    bool judged, cli_run *run, mel_error *err)
 {
-    const cli_dataset_args args = { .data = files->data,
+    const mel_dataset_options args = { .data = files->data,
                                     .label = files->label != NULL ? files->label : "label",
                                     .group = files->group,
                                     .naming = files->naming,
                                     .skip = files->skip,
                                     .reading = files->reading };
-    cli_dataset dataset = { 0 };
-    cli_part parts[CLI_PARTS] = { 0 };
+    mel_dataset dataset = { 0 };
+    mel_dataset_part parts[MEL_DATASET_PARTS] = { 0 };
     mel_model *model = NULL;
-    mel_status status = cli_dataset_read(&dataset, &args, run, err);
+    const mel_resources resources = cli_resources(run);
+    mel_status status = mel_dataset_read(&dataset, &args, &resources, err);
     if (status == MEL_OK)
         status = cli_find_data(&path[0], files->data, err);
     if (status == MEL_OK)
         status = cli_find_data(&path[1], files->validation, err);
     if (status == MEL_OK)
-        status = cli_dataset_split(parts, &dataset, 0.0, false, run->seed, err);
+        status = mel_dataset_split(parts, &dataset, 0.0, false, run->seed, err);
     if (status == MEL_OK)
-        status = fit(&model, &parts[CLI_TRAIN], &dataset, &args, files->l2, run, err);
+        status = fit(&model, &parts[MEL_PART_TRAIN], &dataset, &args, files->l2, run, err);
     if (status == MEL_OK && files->model_out != NULL)
         status = cli_store(files->model_out, save, model, err);
     if (status == MEL_OK)
-        status = take_probabilities(&rows->train, model, &parts[CLI_TRAIN].x.view, dataset.labels.n_classes,
+        status = take_probabilities(&rows->train, model, &parts[MEL_PART_TRAIN].x.view, dataset.labels.n_classes,
                                     run, err);
-    rows->train_labels = (mel_labels){ .n_rows = parts[CLI_TRAIN].n,
+    rows->train_labels = (mel_labels){ .n_rows = parts[MEL_PART_TRAIN].n,
                                        .n_classes = dataset.labels.n_classes,
-                                       .code = parts[CLI_TRAIN].y };
-    parts[CLI_TRAIN].y = NULL;
+                                       .code = parts[MEL_PART_TRAIN].y };
+    parts[MEL_PART_TRAIN].y = NULL;
     rows->classes = dataset.classes;
-    dataset.classes = (cli_classes){ 0 };
+    dataset.classes = (mel_classes){ 0 };
     if (status == MEL_OK)
         status = read_validation(rows, model, path[1], files, args.label, judged, run, err);
     files->features = path[0];
@@ -121,8 +122,8 @@ mel_status cli_optimise_read_table(cli_optimise_rows *rows, cli_optimise_files *
     files->probs = files->data;
     files->validation_probs = files->validation;
     mel_model_free(model);
-    for (size_t p = 0; p < CLI_PARTS; p++)
-        cli_part_clear(&parts[p]);
-    cli_dataset_clear(&dataset);
+    for (size_t p = 0; p < MEL_DATASET_PARTS; p++)
+        mel_dataset_part_clear(&parts[p]);
+    mel_dataset_clear(&dataset);
     return status;
 }

@@ -148,6 +148,13 @@ mel_status cli_reader_expect(mel_reader *reader, const mel_encoder *encoder, con
     return status;
 }
 
+mel_status cli_read_column(mel_table **table, const char **column, const char *path, const char *name,
+                           const char *option, const mel_read_options *read, mel_error *err)
+{
+    const mel_status status = mel_table_read(table, path, read, err);
+    return status == MEL_OK ? mel_only_column(column, *table, name, option, err) : status;
+}
+
 bool cli_is_csv_file(const char *path, int format)
 {
     const bool by_name = cli_ends_with(path, ".csv") || cli_ends_with(path, ".csv.gz");

@@ -40,6 +40,10 @@ typedef struct {
     char text[400];
 } mel_name_list_text;
 MEL_API mel_name_list_text mel_name_list(size_t n, const char *const *name);
+/* "a,b,c" as n texts in one block; an empty one or a repeated one is refused as part of --option. *out is for
+ * free(), also after a refusal. */
+MEL_API mel_status mel_names_split(char ***out, size_t *n, const char *text, const char *option,
+                                   mel_error *err);
 
 /* Which class is positive, and what the classes are called; NULL: not said. */
 typedef struct {
@@ -138,6 +142,9 @@ MEL_API void mel_reader_clear(mel_reader *reader);
  * `option` is what names a column. */
 MEL_API mel_status mel_only_column(const char **column, const mel_table *table, const char *name,
                                    const char *option, mel_error *err);
+/* Refuses a column that is not there with the nearest name or the columns there are. */
+MEL_API mel_status mel_need_column(const mel_table *table, const char *name, const char *option,
+                                   mel_error *err);
 /* The groups of rows, by n names that are known. */
 MEL_API mel_status mel_take_groups(mel_labels *out, const mel_table *table, const char *column, size_t n,
                                    const char *const *name, mel_error *err);

@@ -4,8 +4,6 @@
 
 #include "problem/files.h"
 
-/* Refuses a column that is not there with the nearest name or the columns there are. */
-mel_status mel_need_column(const mel_table *table, const char *name, const char *option, mel_error *err);
 /* mel_proba_read_classes for a file that was found. */
 mel_status mel_proba_from_input(mel_proba *out, const mel_input *input, const mel_classes *classes,
                                 const mel_read_options *read, mel_error *err);

@@ -5,9 +5,6 @@
 #include "base/internal.h"
 #include "melicit/problem.h"
 
-/* "a,b,c" as n texts in one block; an empty one or a repeated one is refused as part of --option. *out is for
- * free(), also after a refusal. */
-mel_status mel_names_split(char ***out, size_t *n, const char *text, const char *option, mel_error *err);
 /* Refuses empty and repeated names as part of "--option text". */
 mel_status mel_names_check(size_t n, const char *const *name, const char *option, const char *text,
                            mel_error *err);
