@@ -434,7 +434,7 @@ def test_rehearsal_over_http(server):
     metric["layout"]["classes"] = ["1.0", "0.0"]  # numbers are the same by their value
     numbered = create_study(server, small_study(space={**OWN["space"], "classes": ["0", "1"]}))
     assert researcher.post(f"/api/admin/studies/{numbered}/rehearse", {"participants": 2, "metric": metric})[0] == 200
-    assert researcher.get(f"/api/admin/studies/{numbered}")[1]["pooled"]["ratio"]["value"] > 1.5
+    assert researcher.get(f"/api/admin/studies/{numbered}")[1]["pooled"]["cost_ratio"]["value"] > 1.5
     assert researcher.post("/api/admin/studies/nothing/rehearse", {"participants": 1})[0] == 404
 
 
