@@ -5,6 +5,19 @@ target_compile_options(mel_flags INTERFACE
     -Wconversion -Wstrict-prototypes -Wmissing-prototypes
     # One rounding per operation, on every compiler: results do not depend on contraction.
     -ffp-contract=off -fno-math-errno -fno-trapping-math)
+# What makes a mistake in memory harder to exploit. Sanitizers check the same things themselves, and more.
+if(NOT MEL_SANITIZE AND NOT MEL_FUZZ)
+    include(CheckCCompilerFlag)
+    target_compile_options(mel_flags INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+    foreach(flag stack-clash-protection cf-protection) # not every processor and compiler has them
+        string(MAKE_C_IDENTIFIER MEL_HAS_${flag} known)
+        check_c_compiler_flag(-Werror\ -f${flag} ${known})
+        if(${known})
+            target_compile_options(mel_flags INTERFACE -f${flag})
+        endif()
+    endforeach()
+    target_link_options(mel_flags INTERFACE LINKER:-z,relro,-z,now)
+endif()
 if(MEL_SANITIZE)
     target_compile_options(mel_flags INTERFACE -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined
         -fno-sanitize-recover=all)

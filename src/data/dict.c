@@ -3,6 +3,8 @@
 
 #include "melicit/data.h"
 
+#include <pthread.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,12 +43,6 @@ void mel_dict_reset(mel_dict *dict)
     memset(dict->slot, 0, dict->n_slots * sizeof *dict->slot);
 }
 
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * 0x9E3779B97F4A7C15U;
-    return h ^ (h >> 29);
-}
-
 static uint64_t load(const char *p, size_t n)
 {
     uint64_t word = 0;
@@ -54,22 +50,29 @@ static uint64_t load(const char *p, size_t n)
     return word;
 }
 
-/* The end of a text is read with an overlap rather than byte by byte: texts are short. */
-uint64_t mel_dict_hash(const char *text, size_t n)
+/* One key for all dictionaries of the process, as hashes go from one to another. Nobody outside knows it: a
+ * file cannot be made to put all its texts into one place, which would take time that grows with their
+ * square. */
+static unsigned char hash_key[crypto_shorthash_KEYBYTES];
+static pthread_once_t hash_key_once = PTHREAD_ONCE_INIT;
+
+static void make_hash_key(void)
 {
-    uint64_t h = n * 0xD6E8FEB86659FD93U;
-    if (n >= 8) {
-        for (size_t i = 0; i + 8 < n; i += 8)
-            h = mix(h, load(text + i, 8));
-        h = mix(h, load(text + n - 8, 8));
-    } else if (n >= 4) {
-        h = mix(h, load(text, 4) << 32 | load(text + n - 4, 4));
-    } else if (n != 0) {
-        h = mix(h, load(text, 1) << 16 | load(text + n / 2, 1) << 8 | load(text + n - 1, 1));
-    }
-    return h ^ (h >> 32);
+    randombytes_buf(hash_key, sizeof hash_key);
 }
 
+uint64_t mel_dict_hash(const char *text, size_t n)
+{
+    unsigned char bytes[crypto_shorthash_BYTES];
+    uint64_t hash;
+    _Static_assert(sizeof hash == sizeof bytes, "SipHash gives 64 bits");
+    (void)pthread_once(&hash_key_once, make_hash_key);
+    crypto_shorthash(bytes, (const unsigned char *)text, n, hash_key);
+    memcpy(&hash, bytes, sizeof hash);
+    return hash;
+}
+
+/* The end of a text is read with an overlap rather than byte by byte: texts are short. */
 static bool same_text(const char *a, const char *b, size_t n)
 {
     if (n > 16)

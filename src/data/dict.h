@@ -24,6 +24,7 @@ void mel_dict_free(mel_dict *dict); /* gives up one hold; NULL is fine */
 /* Forgets the texts, keeps the memory. */
 void mel_dict_reset(mel_dict *dict);
 
+/* Differs from process to process. */
 uint64_t mel_dict_hash(const char *text, size_t n);
 /* The code of a text, or MEL_MISSING. */
 uint32_t mel_dict_find(const mel_dict *dict, const char *text, size_t n, uint64_t hash);

@@ -115,6 +115,36 @@ static void test_dict(void **state)
     mel_dict_free(same);
 }
 
+/* Texts of eight bytes that a fixed hash (xor with a constant, times another, folded) puts into one place of
+ * 65,536: text i is the one whose hash is i << 16. */
+static uint64_t colliding_text(uint64_t i)
+{
+    const uint64_t factor = 0x9E3779B97F4A7C15U, begin = 8 * 0xD6E8FEB86659FD93U;
+    uint64_t inverse = factor;
+    for (int step = 0; step < 6; step++)
+        inverse *= 2 - factor * inverse;
+    uint64_t h = i << 16;
+    h ^= h >> 32;
+    h ^= h >> 29 ^ h >> 58;
+    return h * inverse ^ begin;
+}
+
+/* Nobody can choose texts that make a dictionary slow: 4,096 of them fall into about as many places. */
+static void test_dict_is_keyed(void **state)
+{
+    (void)state;
+    enum { TEXTS = 4096, PLACES = 65536 };
+    static bool taken[PLACES];
+    size_t places = 0;
+    for (uint64_t i = 0; i < TEXTS; i++) {
+        const uint64_t text = colliding_text(i), hash = mel_dict_hash((const char *)&text, sizeof text);
+        places += !taken[hash % PLACES];
+        taken[hash % PLACES] = true;
+    }
+    print_message("%zu places\n", places);
+    assert_in_range(places, 3800, TEXTS); /* expected: 3,971 */
+}
+
 static void test_show(void **state)
 {
     (void)state;
@@ -180,8 +210,10 @@ static void test_utf8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lookup), cmocka_unit_test(test_take), cmocka_unit_test(test_take_sparse),
-        cmocka_unit_test(test_dict),   cmocka_unit_test(test_show), cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_lookup),        cmocka_unit_test(test_take),
+        cmocka_unit_test(test_take_sparse),   cmocka_unit_test(test_dict),
+        cmocka_unit_test(test_dict_is_keyed), cmocka_unit_test(test_show),
+        cmocka_unit_test(test_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
