@@ -22,13 +22,13 @@ typedef struct {
 static void *append_on(void *context)
 {
     client *c = context;
-    char body[160], reply[160];
+    char body[160];
     mel_error err;
     while (seconds() < c->till && c->n < c->capacity) {
         const uint32_t seq = (uint32_t)c->n + 1;
         mel_append outcome;
         mel_event_row event = {
-            .seq = seq, .body = body, .reply = reply, .time = 1700000000000 + (int64_t)seq
+            .seq = seq, .body = body, .time = 1700000000000 + (int64_t)seq
         };
         (void)snprintf(event.key, sizeof event.key, "0123abcd-4567-89ef-0123-%012u", (unsigned)seq);
         (void)snprintf(
@@ -36,8 +36,6 @@ static void *append_on(void *context)
             "{\"page\": \"question\", \"value\": {\"answer\": \"A\", \"shown\": {\"picture\": \"flow\"}},"
             " \"seconds\": 3.25, \"number\": %u}",
             (unsigned)seq);
-        (void)snprintf(reply, sizeof reply, "{\"saved\": %u, \"page\": {\"kind\": \"question\"}}",
-                       (unsigned)seq);
         const double start = seconds();
         if (mel_store_append(&outcome, NULL, c->store, c->id, &event, NULL, &err) != MEL_OK)
             die(err.text);

@@ -18,7 +18,8 @@ extern char **environ;
 typedef struct {
     const char *store, *listen, *public_url, *proxy;
     uint64_t port, workers, connections, per_address;
-    double deadline, stop_after, upload_room;
+    uint64_t joins;
+    double deadline, stop_after, upload_room, compute, memory;
     bool open;
 } serve_args;
 
@@ -129,6 +130,9 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     opt.http.deadline = args->deadline;
     opt.http.proxy = args->proxy;
     opt.upload_room = (int64_t)(args->upload_room * 1048576.0);
+    opt.joins = (unsigned)args->joins;
+    opt.processor = args->compute;
+    opt.memory = (size_t)(args->memory * 1048576.0);
     opt.public_url = args->public_url;
     opt.store = store;
     opt.folders = cli_data_folders();
@@ -180,6 +184,15 @@ static const cli_option limit_options[] = {
                 "a request that has not arrived, or an answer not been fetched, after so long is cut off"),
     CLI_ROW(serve_args, "upload-room", NUMBER, upload_room, .argument = "MIB", .high = 1e6,
             .help = "what the tables that people send may take in the store, all together"),
+    CLI_ROW(serve_args, "joins", WHOLE, joins, .argument = "N", .high = 1000000,
+            .help = "how often people at one address may join a study within a minute; sessions of one's own "
+                    "half as often, uploads a quarter, answers a hundred times as often, joins of one study "
+                    "ten times; beyond it requests are told when to come again; 0: no limits"),
+    CLI_ROW(serve_args, "compute", NUMBER, compute, .argument = "SECONDS", .high = 1e6,
+            .help = "processor time that one request may take, a researcher's six times as much; 0: any"),
+    CLI_ROW(serve_args, "memory", NUMBER, memory, .argument = "MIB", .high = 1e6,
+            .help = "what the program should take: above it what nobody needs now is forgotten and, if that "
+                    "does not help, further data are refused for the moment; 0: any"),
     CLI_ROW(serve_args, "stop-after", NUMBER, stop_after, .argument = "SECONDS", .high = 1e9,
             .help = "end by itself, for trying things out; 0: never"),
     { 0 }
@@ -198,7 +211,10 @@ static const serve_args defaults = { .store = "melicit.db",
                                      .connections = 1024,
                                      .per_address = 512,
                                      .deadline = 10,
-                                     .upload_room = 2048 };
+                                     .upload_room = 2048,
+                                     .joins = 120,
+                                     .compute = 10,
+                                     .memory = 160 };
 
 const cli_command cli_serve = {
     .name = "serve",

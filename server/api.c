@@ -12,7 +12,9 @@
 
 enum {
     MOST_SECONDS = 7 * 86400,
-    MOST_EVENTS = 5000 /* of one person: far more than the pages of any study */
+    MOST_EVENTS = 5000,   /* of one person: far more than the pages of any study ... */
+    MOST_BYTES = 4 << 20, /* ... and of what is stored of them */
+    MOST_ANSWER = 4096    /* bytes of a request that answers anything but a form */
 };
 static const char answered_elsewhere[] = "this page was answered elsewhere; here is the current one";
 
@@ -88,53 +90,83 @@ void mel_api_datasets(mel_call *call)
 
 /* --- answers ------------------------------------------------------------------------------------ */
 
+/* {"page": PAGE, "saved": n}: what the participant's last event is answered with; NULL with the call's err.
+ */
+static json_t *reply_of(mel_call *call, mel_participant *participant)
+{
+    json_t *reply = page_of(call, participant);
+    if (reply == NULL || mel_json_put(reply, "saved", json_integer((json_int_t)participant->seq)))
+        return reply;
+    json_decref(reply);
+    (void)mel_fail_memory(&call->err, "an answer");
+    return NULL;
+}
+
 /* Fills in the line of the log and the reply. Changes the flow: after a failure the participant must be
  * forgotten. */
-static mel_status take_value(mel_event_row *event, mel_call *call, mel_participant *participant,
-                             const json_t *value, double seconds)
+static mel_status take_value(mel_event_row *event, json_t **reply, mel_call *call,
+                             mel_participant *participant, const json_t *value, double seconds)
 {
     event->body = mel_flow_event_text(participant->flow, value, seconds);
     if (event->body == NULL)
         return mel_fail_memory(&call->err, "an answer");
-    const mel_status status = mel_flow_tell(participant->flow, value, seconds, &call->err);
-    if (status != MEL_OK)
-        return status;
-    participant->seq++;
-    json_t *reply = page_of(call, participant);
-    if (reply == NULL)
-        return call->err.code;
-    if (mel_json_put(reply, "saved", json_integer((json_int_t)event->seq)))
-        event->reply = mel_json_text(reply, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    json_decref(reply);
-    return event->reply != NULL ? MEL_OK : mel_fail_memory(&call->err, "an answer");
+    if (participant->bytes + strlen(event->body) > MOST_BYTES)
+        return mel_fail(&call->err, MEL_EINVAL, "value: this is more than anybody can have to say here");
+    bool begun = false;
+    mel_status status = mel_cache_begin_flow(&begun, call->app->cache, participant->open_study, &call->err);
+    if (status == MEL_OK)
+        status = mel_flow_tell(participant->flow, value, seconds, &call->err);
+    if (status == MEL_OK) {
+        participant->seq++;
+        *reply = reply_of(call, participant);
+        status = *reply != NULL ? MEL_OK : call->err.code;
+    }
+    if (begun)
+        mel_cache_end_work(call->app->cache);
+    return status;
+}
+
+/* Answers as event `seq` was answered before: with the page that followed it. */
+static void give_saved(mel_call *call, uint32_t seq)
+{
+    mel_participant *participant = mel_call_take(call), *past = NULL;
+    mel_status status = participant != NULL ? MEL_OK : call->err.code;
+    const bool current = participant != NULL && participant->seq == seq;
+    if (status == MEL_OK && !current)
+        status = mel_participant_past(&past, call->app->cache, call->participant, seq, &call->err);
+    json_t *reply = status == MEL_OK ? reply_of(call, current ? participant : past) : NULL;
+    if (status == MEL_OK && reply == NULL)
+        status = call->err.code;
+    mel_call_finish(call, status, reply);
+    mel_participant_past_free(call->app->cache, past);
+    mel_participant_release(call->app->cache, participant, true);
 }
 
 /* Answers a request that was sent before: the log has its key, and the value must be the same. False: the key
  * is new, and nothing was answered. */
 static bool is_replay(mel_call *call, const char *key, const json_t *value)
 {
-    mel_event_row *event = NULL;
-    size_t n = 0, i = 0;
-    const mel_status status = mel_store_events(&event, &n, call->app->store, call->participant, &call->err);
+    mel_event_row event;
+    const mel_status status = mel_store_event(&event, call->app->store, call->participant, key, &call->err);
+    if (status == MEL_EINVAL)
+        return false;
     if (status != MEL_OK) {
         mel_call_finish(call, status, NULL);
         return true;
     }
-    while (i < n && strcmp(event[i].key, key) != 0)
-        i++;
-    if (i < n) {
-        json_t *line = mel_stored_json(event[i].body);
-        if (json_equal(json_object_get(line, "value"), value) != 0)
-            mel_call_text(call, mel_strdup(event[i].reply));
-        else
-            give_page(call, "this answer was given otherwise before; here is the current page");
-        json_decref(line);
-    }
-    mel_event_rows_free(event, n);
-    return i < n;
+    json_t *line = mel_stored_json(event.body);
+    if (json_equal(json_object_get(line, "value"), value) != 0)
+        give_saved(call, event.seq);
+    else
+        give_page(call, "this answer was given otherwise before; here is the current page");
+    json_decref(line);
+    mel_event_row_clear(&event);
+    return true;
 }
 
-static void append(mel_call *call, mel_participant *participant, mel_event_row *event, double seconds)
+/* Takes the reply over. */
+static void append(mel_call *call, mel_participant *participant, mel_event_row *event, json_t *reply,
+                   double seconds)
 {
     mel_append outcome = MEL_STALE;
     mel_event_row stored = { .seq = 0 };
@@ -144,13 +176,17 @@ static void append(mel_call *call, mel_participant *participant, mel_event_row *
     if (appended) {
         participant->row.seen = event->time;
         participant->seconds += isfinite(seconds) ? seconds : 0.0;
+        participant->bytes += strlen(event->body);
+        mel_call_json(call, reply); /* it holds parts of the study */
+    } else {
+        json_decref(reply);
     }
     mel_participant_release(call->app->cache, participant, appended);
     if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
-    else if (appended || outcome == MEL_REPLAYED)
-        mel_call_text(call, mel_strdup(appended ? event->reply : stored.reply));
-    else
+    else if (outcome == MEL_REPLAYED)
+        give_saved(call, stored.seq);
+    else if (!appended)
         give_page(call, answered_elsewhere);
     mel_event_row_clear(&stored);
 }
@@ -162,11 +198,13 @@ static void tell_next(mel_call *call, mel_participant *participant, const char *
     mel_event_row event = { .seq = participant->seq + 1, .time = mel_now() };
     (void)snprintf(event.key, sizeof event.key, "%s", key);
     const double spent = seconds >= 0.0 && seconds <= MOST_SECONDS ? seconds : (double)NAN;
-    const mel_status status = take_value(&event, call, participant, value, spent);
+    json_t *reply = NULL;
+    const mel_status status = take_value(&event, &reply, call, participant, value, spent);
     if (status == MEL_OK) {
-        append(call, participant, &event, spent);
+        append(call, participant, &event, reply, spent);
     } else {
-        const bool unchanged = status == MEL_EINVAL && participant->seq + 1 == event.seq;
+        const bool unchanged =
+            (status == MEL_EINVAL || status == MEL_BUSY) && participant->seq + 1 == event.seq;
         mel_participant_release(call->app->cache, participant, unchanged);
         mel_call_finish(call, status, NULL);
     }
@@ -195,6 +233,9 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
     } else if (participant->seq >= MOST_EVENTS) {
         mel_participant_release(call->app->cache, participant, true);
         mel_call_error(call, 400, "too-many", "this is more than anybody can have to say here", NULL);
+    } else if (call->request->n > MOST_ANSWER && strcmp(mel_flow_where(participant->flow), "form") != 0) {
+        mel_participant_release(call->app->cache, participant, true);
+        mel_call_error(call, 413, "too-large", "an answer to this page has at most 4 kB", NULL);
     } else {
         tell_next(call, participant, key, value, mel_json_number(body, "seconds", -1.0));
     }

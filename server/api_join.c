@@ -9,7 +9,10 @@
 #include <sodium.h>
 #include <stdio.h>
 
-enum { COOKIE_DAYS = 30 };
+enum {
+    COOKIE_DAYS = 30,
+    STUDY_SHARE = 10 /* joins of a study within a minute, per join of one address that is allowed */
+};
 
 /* --- with a new cookie -------------------------------------------------------------------------- */
 
@@ -187,7 +190,8 @@ void mel_api_join(mel_call *call)
 {
     json_t *body = mel_call_own_body(call, NULL);
     joiner who;
-    if (body != NULL && read_joiner(&who, call, body)) {
+    if (body != NULL && read_joiner(&who, call, body) &&
+        mel_call_may(call, "study", who.study, STUDY_SHARE * call->app->joins)) {
         mel_open_study *open_study = NULL;
         const mel_status status =
             strcmp(who.study, MEL_NO_STUDY) != 0
@@ -219,9 +223,14 @@ static mel_status check_start(mel_call *call, const json_t *body)
                                        "space: choose bundled data, an upload, a population or a ball");
     if (status == MEL_OK)
         status = mel_open_study_of(&open_study, call->app->cache, study, &call->err);
+    bool begun = false;
+    if (status == MEL_OK)
+        status = mel_cache_begin_flow(&begun, call->app->cache, open_study, &call->err);
     if (status == MEL_OK)
         status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, &call->err);
     mel_flow_free(flow);
+    if (begun)
+        mel_cache_end_work(call->app->cache);
     if (status == MEL_OK)
         status = mel_space_keep(call->app->store, space, &call->err);
     mel_open_study_release(call->app->cache, open_study);

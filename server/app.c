@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "assets.h"
+#include "budget.h"
 #include "clock.h"
 #include "json_helpers.h"
 
@@ -198,20 +199,20 @@ bool mel_call_is_own(mel_call *call, const char *cookie)
 
 void mel_call_wrong_token(mel_call *call, const char *code, const char *message)
 {
-    mel_app *app = call->app;
-    const int64_t minute = mel_now() / 60000;
-    const size_t hash = mel_text_hash(call->request->client);
-    pthread_mutex_lock(&app->lock);
-    if (app->minute != minute) {
-        app->minute = minute;
-        memset(app->tries, 0, sizeof app->tries);
-    }
-    const bool too_many = ++app->tries[hash % MEL_ADDRESSES] > MEL_TRIES;
-    pthread_mutex_unlock(&app->lock);
-    if (too_many)
+    if (mel_rate_count(call->app->rate, "token", call->request->client, MEL_TRIES) != 0)
         mel_call_error(call, 429, "too-many", "too many wrong tokens were tried; wait a minute", NULL);
     else
         mel_call_error(call, 403, code, message, NULL);
+}
+
+bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned most)
+{
+    const unsigned wait = call->app->joins > 0 ? mel_rate_count(call->app->rate, what, who, most) : 0;
+    if (wait == 0)
+        return true;
+    mel_call_error(call, 429, "too-many", "too many requests within a minute; wait until it is over", NULL);
+    call->response->retry = wait;
+    return false;
 }
 
 json_t *mel_call_body(mel_call *call)
@@ -263,31 +264,33 @@ mel_participant *mel_call_take(mel_call *call)
 /* --- routes ------------------------------------------------------------------------------------- */
 
 typedef void (*route_fn)(mel_call *call);
-/* A star stands for one part of a path. */
+/* A star stands for one part of a path. share: how many such requests of one address are allowed within a
+ * minute, per join that is; 0: any number. */
 static const struct {
     const char *method, *path;
     route_fn answer;
+    double share;
 } routes[] = {
-    { "POST", "/api/join", mel_api_join },
-    { "POST", "/api/start", mel_api_start },
-    { "POST", "/api/upload", mel_api_upload },
-    { "GET", "/api/datasets", mel_api_datasets },
-    { "GET", "/api/page", mel_api_page },
-    { "POST", "/api/event", mel_api_event },
-    { "POST", "/api/undo", mel_api_undo },
-    { "GET", "/api/result", mel_api_result },
-    { "GET", "/api/result/*", mel_api_download },
-    { "POST", "/api/leave", mel_api_leave },
-    { "POST", "/api/admin/login", mel_admin_login },
-    { "POST", "/api/admin/logout", mel_admin_logout },
-    { "GET", "/api/admin/studies", mel_admin_studies },
-    { "POST", "/api/admin/studies", mel_admin_create },
-    { "GET", "/api/admin/studies/*", mel_admin_study },
-    { "POST", "/api/admin/studies/*/state", mel_admin_state },
-    { "POST", "/api/admin/studies/*/links", mel_admin_links },
-    { "GET", "/api/admin/studies/*/*", mel_admin_export },
-    { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete },
-    { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse },
+    { "POST", "/api/join", mel_api_join, 1.0 },
+    { "POST", "/api/start", mel_api_start, 0.5 },
+    { "POST", "/api/upload", mel_api_upload, 0.25 },
+    { "GET", "/api/datasets", mel_api_datasets, 0.0 },
+    { "GET", "/api/page", mel_api_page, 100.0 },
+    { "POST", "/api/event", mel_api_event, 100.0 },
+    { "POST", "/api/undo", mel_api_undo, 100.0 },
+    { "GET", "/api/result", mel_api_result, 10.0 },
+    { "GET", "/api/result/*", mel_api_download, 10.0 },
+    { "POST", "/api/leave", mel_api_leave, 10.0 },
+    { "POST", "/api/admin/login", mel_admin_login, 0.0 },
+    { "POST", "/api/admin/logout", mel_admin_logout, 0.0 },
+    { "GET", "/api/admin/studies", mel_admin_studies, 0.0 },
+    { "POST", "/api/admin/studies", mel_admin_create, 0.0 },
+    { "GET", "/api/admin/studies/*", mel_admin_study, 0.0 },
+    { "POST", "/api/admin/studies/*/state", mel_admin_state, 0.0 },
+    { "POST", "/api/admin/studies/*/links", mel_admin_links, 0.0 },
+    { "GET", "/api/admin/studies/*/*", mel_admin_export, 0.0 },
+    { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 0.0 },
+    { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 0.0 },
 };
 
 /* Only letters, digits, '-', '_' and '.' (not two in a row) may stand for a star. */
@@ -326,21 +329,57 @@ static const mel_asset *find_asset(const char *path)
     return NULL;
 }
 
-static void serve_asset(mel_call *call, const char *path)
+static bool is_reading(const mel_request *request)
 {
+    return strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+}
+
+bool mel_handle_at_once(mel_response *response, const mel_request *request)
+{
+    static const char healthy[] = "{\"ok\":true}";
+    const char *path = request->path;
+    if (!is_reading(request) || strncmp(path, "/api", 4) == 0)
+        return false;
+    if (strcmp(path, "/health") == 0) {
+        response->lent = healthy;
+        response->n = sizeof healthy - 1;
+        return true;
+    }
     const mel_asset *asset = find_asset(path);
     const bool page = asset == NULL && strchr(path, '.') == NULL && strchr(path, '%') == NULL;
     if (page)
         asset = find_asset("/index.html");
-    if (asset == NULL) {
-        mel_call_error(call, 404, "not-found", "there is nothing here", NULL);
+    if (asset == NULL)
+        return false;
+    response->type = asset->type;
+    response->lent = asset->bytes;
+    response->n = asset->n;
+    response->gzipped = asset->gzipped;
+    response->cache = asset->hashed ? "public, max-age=31536000, immutable" : "no-cache";
+    return true;
+}
+
+static bool is_wanted(void *request)
+{
+    return mel_request_is_wanted(request);
+}
+
+/* Within the limits on requests of one address, and on the time that one of them may take; researchers' may
+ * take longer, as theirs are few. */
+static void answer(mel_call *call, size_t route)
+{
+    const double most = routes[route].share * call->app->joins;
+    if (routes[route].share > 0.0 &&
+        !mel_call_may(call, routes[route].path, call->request->client, most < 1.0 ? 1 : (unsigned)most))
         return;
-    }
-    call->response->type = asset->type;
-    call->response->lent = asset->bytes;
-    call->response->n = asset->n;
-    call->response->gzipped = asset->gzipped;
-    call->response->cache = asset->hashed ? "public, max-age=31536000, immutable" : "no-cache";
+    const bool researcher = strncmp(routes[route].path, "/api/admin", 10) == 0;
+    const mel_budget budget = { .processor = (researcher ? 6.0 : 1.0) * call->app->processor,
+                                .client = call->request->client,
+                                .is_wanted = is_wanted,
+                                .user = (void *)(uintptr_t)call->request };
+    mel_budget_begin(&budget);
+    routes[route].answer(call);
+    mel_budget_end();
 }
 
 void mel_handle(mel_response *response, const mel_request *request, void *app)
@@ -354,15 +393,12 @@ void mel_handle(mel_response *response, const mel_request *request, void *app)
             continue;
         known = true;
         if (strcmp(routes[i].method, method) == 0) {
-            routes[i].answer(&call);
+            answer(&call, i);
             return;
         }
     }
-    const bool reading = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    if (known || !reading)
+    if (known || !is_reading(request))
         mel_call_error(&call, 405, "method", "this cannot be done here", NULL);
-    else if (strncmp(path, "/api", 4) == 0)
+    else if (!mel_handle_at_once(response, request))
         mel_call_error(&call, 404, "not-found", "there is nothing here", NULL);
-    else
-        serve_asset(&call, path);
 }

@@ -4,10 +4,9 @@
 
 #include "cache.h"
 #include "http.h"
+#include "rate.h"
 
-#include <pthread.h>
-
-enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES = 20, MEL_ADDRESSES = 1024 };
+enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES = 20 };
 
 typedef struct {
     mel_store *store;
@@ -16,9 +15,9 @@ typedef struct {
     const char *public_url;            /* "https://study.example.org"; NULL: as the request says */
     int64_t upload_room;               /* bytes that uploads may take in the store */
     const json_t *datasets;            /* what /api/datasets lists; borrowed */
-    pthread_mutex_t lock;              /* of the following */
-    int64_t minute;                    /* in which ... */
-    unsigned tries[MEL_ADDRESSES]; /* ... this many wrong tokens came, by a hash of the client's address */
+    mel_rate *rate;                    /* of requests and wrong tokens */
+    unsigned joins;                    /* of one address within a minute; 0: any number of anything */
+    double processor;                  /* seconds of computing per request; 0: any number */
 } mel_app;
 
 typedef struct {
@@ -59,6 +58,9 @@ bool mel_call_is_own(mel_call *call, const char *cookie);
 /* The answer to a wrong token: 403 or, after too many of one client within a minute, 429. Right ones are
  * never held up. */
 void mel_call_wrong_token(mel_call *call, const char *code, const char *message);
+
+/* Whether one more of `what` by `who` is within so many a minute; false with 429 as the answer. */
+bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned most);
 
 /* The body as a JSON object; NULL with the answer set. mel_call_own_body checks mel_call_is_own first. */
 json_t *mel_call_body(mel_call *call);
@@ -116,6 +118,8 @@ mel_status mel_space_keep(mel_store *store, const json_t *space, mel_error *err)
 /* --- routes --------------------------------------------------------------------------------------- */
 
 void mel_handle(mel_response *response, const mel_request *request, void *app);
+/* Pages, the files that they need, and /health: what needs no worker. False: it is something else. */
+bool mel_handle_at_once(mel_response *response, const mel_request *request);
 
 /* Answers with the page of the call's participant. */
 void mel_api_give_page(mel_call *call);

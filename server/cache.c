@@ -3,10 +3,13 @@
  * is marked as such, and only callers who need the same one wait. */
 #include "cache_internal.h"
 
+#include "budget.h"
 #include "json_helpers.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *folders, mel_error *err)
 {
@@ -31,9 +34,10 @@ size_t mel_text_hash(const char *text)
 
 /* --- heavy work --------------------------------------------------------------------------------- */
 
-void mel_cache_limit(mel_cache *cache, size_t workers)
+void mel_cache_limit(mel_cache *cache, size_t workers, size_t memory)
 {
     cache->workers = workers;
+    cache->memory = memory;
 }
 
 void mel_cache_too_busy(mel_error *err)
@@ -41,11 +45,57 @@ void mel_cache_too_busy(mel_error *err)
     (void)mel_fail(err, MEL_BUSY, "the server is busy with other people's data; try again in a moment");
 }
 
-/* At most a quarter of the workers do heavy work at a time, and a quarter always stay free for answers. */
-bool mel_cache_may_begin(const mel_cache *cache)
+static size_t most_making(const mel_cache *cache)
 {
-    const size_t most = cache->workers / 4;
-    return cache->workers == 0 || cache->n_making < (most > 0 ? most : 1);
+    const size_t quarter = cache->workers / 4;
+    return cache->workers == 0 || quarter > MEL_MOST_MAKING ? MEL_MOST_MAKING : quarter > 0 ? quarter : 1;
+}
+
+static _Thread_local size_t works; /* heavy pieces of work that this thread has begun */
+
+/* The slot that has this text; MEL_MOST_MAKING: none. */
+static size_t find_slot(const mel_cache *cache, const char *client)
+{
+    size_t at = 0;
+    while (at < MEL_MOST_MAKING && strcmp(cache->making_for[at], client) != 0)
+        at++;
+    return at;
+}
+
+static bool has_share(const mel_cache *cache, const char *client, size_t most)
+{
+    size_t same = 0;
+    for (size_t i = 0; i < MEL_MOST_MAKING; i++)
+        same += strcmp(cache->making_for[i], client) == 0;
+    return client[0] != '\0' && same >= (most + 1) / 2;
+}
+
+/* At most a quarter of the workers do heavy work at a time, half of them for one client, and a quarter always
+ * stay free for answers. */
+bool mel_cache_enter(mel_cache *cache)
+{
+    const char *client = mel_budget_client();
+    const size_t most = most_making(cache);
+    if (cache->workers > 0 &&
+        (cache->n_making >= most || has_share(cache, client, most) || !mel_cache_may_wait(cache)))
+        return false;
+    const size_t slot = find_slot(cache, "");
+    if (slot < MEL_MOST_MAKING)
+        (void)snprintf(cache->making_for[slot], sizeof cache->making_for[slot], "%s", client);
+    cache->n_making++;
+    cache->n_stuck++;
+    works++;
+    return true;
+}
+
+void mel_cache_leave(mel_cache *cache)
+{
+    const size_t slot = find_slot(cache, mel_budget_client());
+    if (slot < MEL_MOST_MAKING)
+        cache->making_for[slot][0] = '\0';
+    cache->n_making--;
+    cache->n_stuck--;
+    works--;
 }
 
 bool mel_cache_may_wait(const mel_cache *cache)
@@ -55,10 +105,9 @@ bool mel_cache_may_wait(const mel_cache *cache)
 
 mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err)
 {
+    const bool room = mel_cache_make_room(cache);
     pthread_mutex_lock(&cache->lock);
-    const bool may = mel_cache_may_begin(cache) && mel_cache_may_wait(cache);
-    cache->n_making += may;
-    cache->n_stuck += may;
+    const bool may = room && mel_cache_enter(cache);
     pthread_mutex_unlock(&cache->lock);
     if (!may)
         mel_cache_too_busy(err);
@@ -68,9 +117,48 @@ mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err)
 void mel_cache_end_work(mel_cache *cache)
 {
     pthread_mutex_lock(&cache->lock);
-    cache->n_making--;
-    cache->n_stuck--;
+    mel_cache_leave(cache);
     pthread_mutex_unlock(&cache->lock);
+}
+
+mel_status mel_cache_begin_flow(bool *begun, mel_cache *cache, const mel_open_study *open_study,
+                                mel_error *err)
+{
+    *begun = false;
+    if (works > 0 || !mel_flow_is_heavy(open_study->study, open_study->problem))
+        return MEL_OK;
+    const mel_status status = mel_cache_begin_work(cache, err);
+    *begun = status == MEL_OK;
+    return status;
+}
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+/* Bytes of the process that are in memory; 0: unknown. */
+static size_t resident(void)
+{
+    size_t pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%*s %zu", &pages) != 1)
+        pages = 0;
+    (void)fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+bool mel_cache_make_room(mel_cache *cache)
+{
+    if (cache->memory == 0)
+        return true;
+    bool more = true;
+    while (resident() > cache->memory) {
+        if (!more)
+            return false;
+        more = mel_cache_forget_idle(cache);
+        (void)malloc_trim(0); /* what was freed counts until the system has it back */
+    }
+    return true;
 }
 
 /* --- memos -------------------------------------------------------------------------------------- */

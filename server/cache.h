@@ -15,10 +15,12 @@ void mel_cache_free(mel_cache *cache);
 /* Too much heavy work is under way: the same call succeeds in a moment. No other failure here has this
  * status. */
 #define MEL_BUSY MEL_ESTOPPED
-/* Sets how many callers there may be at a time. Heavy work (making a problem, waiting for one or for a
- * participant, whatever runs between begin and end) is refused with MEL_BUSY when too many do it, so that
- * answers always find a worker. */
-void mel_cache_limit(mel_cache *cache, size_t workers);
+/* Sets how many callers there may be at a time, and how many bytes the process should take (0: any number).
+ * Heavy work (making a problem, waiting for one or for a participant, whatever runs between begin and end) is
+ * refused with MEL_BUSY when too many do it, or one client too much of it, so that answers always find a
+ * worker. It is refused, too, while the process takes more than that, although all that nobody needs now was
+ * forgotten. */
+void mel_cache_limit(mel_cache *cache, size_t workers, size_t memory);
 mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err);
 void mel_cache_end_work(mel_cache *cache);
 
@@ -37,6 +39,10 @@ mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const ch
  * on failure too. */
 mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err);
 void mel_open_study_release(mel_cache *cache, mel_open_study *open_study);
+/* Begins heavy work where flows of the study take long to compute, unless this thread does such work already.
+ * *begun: mel_cache_end_work is due. */
+mel_status mel_cache_begin_flow(bool *begun, mel_cache *cache, const mel_open_study *open_study,
+                                mel_error *err);
 
 /* One participant, for one caller at a time. */
 typedef struct {
@@ -44,7 +50,9 @@ typedef struct {
     mel_open_study *open_study;
     mel_flow *flow;
     uint32_t seq;   /* events so far; a caller who adds one counts it and sets row.seen */
-    double seconds; /* sent with all events; a caller who adds one adds its seconds */
+    double seconds; /* sent with all events; a caller who adds one adds its seconds ... */
+    size_t bytes;   /* of all events' bodies; ... and its bytes */
+    bool behind;    /* its log is not replayed to the end: no caller sees that */
     bool fresh;     /* made for this caller: one who only looks does not keep it in memory */
 } mel_participant;
 /* Waits until no other caller has this one. seen: when the store saw the participant last; if memory says
@@ -59,6 +67,11 @@ mel_status mel_participant_look(mel_participant **out, mel_cache *cache, const c
                                 int64_t seen, mel_error *err);
 /* keep: memory agrees with the store; otherwise the participant is forgotten. */
 void mel_participant_release(mel_cache *cache, mel_participant *participant, bool keep);
+/* As the participant was after event `seq`: heavy work. A copy of the caller's own, for
+ * mel_participant_past_free. */
+mel_status mel_participant_past(mel_participant **out, mel_cache *cache, const char *participant,
+                                uint32_t seq, mel_error *err);
+void mel_participant_past_free(mel_cache *cache, mel_participant *past);
 /* Forgets a participant who was deleted, and the findings about them. */
 void mel_cache_forget(mel_cache *cache, const char *participant);
 

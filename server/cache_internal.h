@@ -12,7 +12,9 @@ enum {
     MEL_MOST_PROBLEMS = 40,
     MEL_PARTICIPANT_BUCKETS = 1024,
     MEL_MEMO_BUCKETS = 4096,
-    MEL_BUCKET_MEMOS = 16
+    MEL_BUCKET_MEMOS = 16,
+    MEL_MOST_MAKING = 64, /* a quarter of the most workers */
+    MEL_CLIENT_TEXT = 48
 };
 
 typedef struct mel_problem_entry mel_problem_entry;
@@ -49,17 +51,21 @@ struct mel_cache {
     mel_participant_entry *bucket[MEL_PARTICIPANT_BUCKETS];
     mel_participant_entry *newest, *oldest;
     size_t n_idle, n_problems, n_made; /* problems: in memory, ever made */
-    size_t workers;                    /* 0: no limits */
-    size_t n_making, n_stuck;          /* callers who do heavy work; who do it or wait for it */
-    uint64_t clock;                    /* ticks when a problem is used */
+    size_t workers;           /* 0: no limits */
+    size_t memory;            /* bytes that the process should take; 0: any number */
+    size_t n_making, n_stuck; /* callers who do heavy work; who do it or wait for it */
+    char making_for[MEL_MOST_MAKING][MEL_CLIENT_TEXT]; /* whose work it is; "": nobody's in particular */
+    uint64_t clock;                                    /* ticks when a problem is used */
     /* By a hash of the subject; in each bucket the newest first. */
     mel_memo memos[MEL_MEMO_BUCKETS][MEL_BUCKET_MEMOS];
 };
 
 /* --- cache.c: the lock is held in all of these ----------------------------------------------------- */
 
-/* Whether one more caller may begin heavy work, or wait for it. */
-bool mel_cache_may_begin(const mel_cache *cache);
+/* Begins heavy work of the thread's client, if one more may; false: it may not. */
+bool mel_cache_enter(mel_cache *cache);
+void mel_cache_leave(mel_cache *cache);
+/* Whether one more caller may wait for heavy work. */
 bool mel_cache_may_wait(const mel_cache *cache);
 void mel_cache_too_busy(mel_error *err); /* says why MEL_BUSY is returned */
 
@@ -68,6 +74,13 @@ void mel_cache_too_busy(mel_error *err); /* says why MEL_BUSY is returned */
 /* Turns failures that are no fault of the request (data are gone, a file is not understood any more) into
  * MEL_ESTATE. */
 mel_status mel_cache_unavailable(mel_status status, mel_error *err);
+/* Forgets what nobody needs now while the process takes too much memory; false: it still does. The lock is
+ * not held. */
+bool mel_cache_make_room(mel_cache *cache);
+/* Forgets some of the participants, and all problems, that nobody needs now; false: there is none. The lock
+ * is not held. */
+bool mel_cache_forget_idle(mel_cache *cache);
+void mel_cache_drop_idle_problems(mel_cache *cache); /* the lock is held */
 void mel_cache_free_problems(mel_cache *cache);
 void mel_cache_free_participants(mel_cache *cache);
 

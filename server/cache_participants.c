@@ -1,6 +1,7 @@
 /* Participants in memory: replayed from the store, lent to one caller at a time, forgotten when long idle. */
 #include "cache_internal.h"
 
+#include "budget.h"
 #include "json_helpers.h"
 
 #include <stdio.h>
@@ -72,37 +73,71 @@ static mel_status find_open_study(mel_open_study **out, mel_cache *cache, const 
     return status;
 }
 
-static mel_status replay(mel_participant *participant, mel_cache *cache, mel_error *err)
+static mel_status replay_line(mel_participant *participant, const mel_event_row *event, mel_error *err)
+{
+    json_t *line = NULL;
+    mel_status status = mel_json_parse(&line, event->body, strlen(event->body), err);
+    if (status == MEL_OK)
+        status = mel_flow_replay(participant->flow, line, err);
+    const double seconds = json_number_value(json_object_get(line, "seconds"));
+    participant->seconds += seconds > 0.0 ? seconds : 0.0;
+    participant->bytes += strlen(event->body);
+    json_decref(line);
+    participant->seq = event->seq;
+    return status;
+}
+
+/* From where it was left up to event `last`. A request that has replayed as much as it may leaves the rest to
+ * the next one. */
+static mel_status replay(mel_participant *participant, mel_cache *cache, uint32_t last, mel_error *err)
 {
     mel_event_row *event = NULL;
     size_t n = 0;
     mel_status status = mel_store_events(&event, &n, cache->store, participant->row.id, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        json_t *line = NULL;
-        status = mel_json_parse(&line, event[i].body, strlen(event[i].body), err);
-        if (status == MEL_OK)
-            status = mel_flow_replay(participant->flow, line, err);
-        const double seconds = json_number_value(json_object_get(line, "seconds"));
-        participant->seconds += seconds > 0.0 ? seconds : 0.0;
-        json_decref(line);
-        participant->seq = event[i].seq;
+    const size_t end = n < last ? n : last;
+    participant->behind = true;
+    for (size_t i = participant->seq; i < end && status == MEL_OK; i++) {
+        status = replay_line(participant, &event[i], err);
+        if (status == MEL_OK && i + 1 < end && mel_budget_check(NULL) != MEL_OK) {
+            mel_cache_too_busy(err);
+            status = MEL_BUSY;
+        }
     }
     mel_event_rows_free(event, n);
+    if (status == MEL_OK)
+        participant->behind = false;
     return status;
 }
 
-static mel_status fill_participant(mel_participant *participant, mel_cache *cache, const char *id,
-                                   mel_error *err)
+/* Row, study and flow, with nothing replayed yet. */
+static mel_status begin_participant(mel_participant *participant, mel_cache *cache, const char *id,
+                                    mel_error *err)
 {
     mel_status status = mel_store_participant(&participant->row, cache->store, id, err);
+    if (status == MEL_OK)
+        status = mel_cache_unavailable(
+            find_open_study(&participant->open_study, cache, &participant->row, err), err);
+    return status;
+}
+
+/* A flow that takes long to compute is heavy work. */
+static mel_status fill_participant(mel_participant *participant, mel_cache *cache, const char *id,
+                                   uint32_t last, mel_error *err)
+{
+    mel_status status =
+        participant->open_study == NULL ? begin_participant(participant, cache, id, err) : MEL_OK;
     if (status != MEL_OK)
         return status;
-    status = find_open_study(&participant->open_study, cache, &participant->row, err);
+    const mel_open_study *open_study = participant->open_study;
+    bool begun = false;
+    status = mel_cache_begin_flow(&begun, cache, open_study, err);
+    if (status == MEL_OK && participant->flow == NULL)
+        status = mel_flow_new(&participant->flow, open_study->study, open_study->problem,
+                              participant->row.seed, err);
     if (status == MEL_OK)
-        status = mel_flow_new(&participant->flow, participant->open_study->study,
-                              participant->open_study->problem, participant->row.seed, err);
-    if (status == MEL_OK)
-        status = replay(participant, cache, err);
+        status = replay(participant, cache, last, err);
+    if (begun)
+        mel_cache_end_work(cache);
     return mel_cache_unavailable(status, err);
 }
 
@@ -160,13 +195,13 @@ static mel_status take(mel_participant **out, mel_cache *cache, const char *id, 
         entry->known = false;
     }
     entry->participant.fresh = !entry->known;
-    if (!entry->known) {
-        const mel_status status = fill_participant(&entry->participant, cache, id, err);
+    if (!entry->known || entry->participant.behind) {
+        const mel_status status = fill_participant(&entry->participant, cache, id, UINT32_MAX, err);
+        entry->known = status == MEL_OK || (status == MEL_BUSY && entry->participant.behind);
         if (status != MEL_OK) {
-            mel_participant_release(cache, &entry->participant, false);
+            mel_participant_release(cache, &entry->participant, entry->known);
             return status;
         }
-        entry->known = true;
     }
     *out = &entry->participant;
     return MEL_OK;
@@ -183,6 +218,33 @@ mel_status mel_participant_look(mel_participant **out, mel_cache *cache, const c
                                 mel_error *err)
 {
     return take(out, cache, id, seen, INT64_MAX, err);
+}
+
+mel_status mel_participant_past(mel_participant **out, mel_cache *cache, const char *id, uint32_t seq,
+                                mel_error *err)
+{
+    *out = NULL;
+    mel_participant *past = mel_alloc_zero(1, sizeof *past);
+    if (past == NULL)
+        return mel_fail_memory(err, "a participant");
+    mel_status status = mel_cache_begin_work(cache, err);
+    if (status == MEL_OK) {
+        status = fill_participant(past, cache, id, seq, err);
+        mel_cache_end_work(cache);
+    }
+    if (status == MEL_OK)
+        *out = past;
+    else
+        mel_participant_past_free(cache, past);
+    return status;
+}
+
+void mel_participant_past_free(mel_cache *cache, mel_participant *past)
+{
+    if (past == NULL)
+        return;
+    participant_clear(cache, past);
+    free(past);
 }
 
 /* The participant that has been idle for longest, when there are too many participants or problems; the
@@ -204,6 +266,28 @@ static void discard(mel_cache *cache, mel_participant_entry *entry)
         return;
     participant_clear(cache, &entry->participant);
     free(entry);
+}
+
+bool mel_cache_forget_idle(mel_cache *cache)
+{
+    enum { SOME = 32 };
+    mel_participant_entry *gone[SOME];
+    size_t n = 0;
+    pthread_mutex_lock(&cache->lock);
+    const size_t problems = cache->n_problems;
+    while (n < SOME && cache->oldest != NULL) {
+        gone[n] = cache->oldest;
+        unlink_idle(cache, gone[n]);
+        remove_participant(cache, gone[n++]);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    for (size_t i = 0; i < n; i++)
+        discard(cache, gone[i]);
+    pthread_mutex_lock(&cache->lock);
+    mel_cache_drop_idle_problems(cache);
+    const bool dropped = cache->n_problems < problems;
+    pthread_mutex_unlock(&cache->lock);
+    return n > 0 || dropped;
 }
 
 void mel_participant_release(mel_cache *cache, mel_participant *participant, bool keep)

@@ -1,6 +1,8 @@
 /* Problems in memory, shared by all sessions about the same data, and the studies that are about them. */
 #include "cache_internal.h"
 
+#include "budget.h"
+
 #include "base/json.h"
 
 #include <stdio.h>
@@ -21,6 +23,15 @@ static void drop_problem(mel_cache *cache, mel_problem_entry *gone)
     mel_problem_free(gone->problem);
     free(gone->key);
     free(gone);
+}
+
+void mel_cache_drop_idle_problems(mel_cache *cache)
+{
+    for (mel_problem_entry *entry = cache->problems, *next; entry != NULL; entry = next) {
+        next = entry->next;
+        if (entry->users == 0 && !entry->making)
+            drop_problem(cache, entry);
+    }
 }
 
 /* Drops the problem that has been idle for longest, when there are too many. */
@@ -60,6 +71,9 @@ static mel_problem_entry *find_problem(const mel_cache *cache, const char *key)
     return entry;
 }
 
+/* What a problem over the network may take. */
+enum { MOST_CLASSES = 32, MOST_CELLS = 4000000, MOST_WEIGHTS = 200000 };
+
 static mel_status fetch_upload(void **bytes, size_t *n, void *user, const char *name, mel_error *err)
 {
     const mel_cache *cache = user;
@@ -76,33 +90,39 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
     const mel_problem_want want = mel_want_of_family(study->options.family);
     opt.seed = study->options.seed;
     opt.resources = (mel_resources){
-        .threads = 1, .folders = cache->folders, .fetch = fetch_upload, .fetch_user = cache
+        .threads = 1,
+        .progress = mel_budget_progress(),
+        .folders = cache->folders,
+        .fetch = fetch_upload,
+        .fetch_user = cache,
+        .max_classes = MOST_CLASSES,
+        .max_cells = MOST_CELLS,
+        .max_weights = MOST_WEIGHTS,
     };
     status = mel_problem_make(out, &opt, &want, err);
     mel_problem_options_clear(&opt);
-    return status;
+    return mel_budget_explain(status, err);
 }
 
-/* Makes a new entry; the lock is held before and after, not meanwhile. Takes the key over. */
+/* Makes a new entry as heavy work that has begun; the lock is held before and after, not meanwhile. Takes the
+ * key over. */
 static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
                                mel_error *err)
 {
     mel_problem_entry *entry = mel_alloc_zero(1, sizeof *entry);
     if (entry == NULL) {
         free(key);
+        mel_cache_leave(cache);
         (void)mel_fail_memory(err, "a study");
         return MEL_ENOMEM;
     }
     *entry = (mel_problem_entry){ .next = cache->problems, .key = key, .making = true };
     cache->problems = entry;
     cache->n_problems++;
-    cache->n_making++;
-    cache->n_stuck++;
     pthread_mutex_unlock(&cache->lock);
     const mel_status status = read_problem(&entry->problem, cache, study, err);
     pthread_mutex_lock(&cache->lock);
-    cache->n_making--;
-    cache->n_stuck--;
+    mel_cache_leave(cache);
     entry->making = false;
     pthread_cond_broadcast(&cache->changed);
     cache->n_made += status == MEL_OK;
@@ -113,10 +133,10 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     return status;
 }
 
-/* Finds or makes an entry; the lock is held before and after, not while the problem is made. Takes the key
- * over. */
+/* Finds or, if there is room, makes an entry; the lock is held before and after, not while the problem is
+ * made. Takes the key over. */
 static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
-                              mel_error *err)
+                              bool room, mel_error *err)
 {
     mel_problem_entry *entry = find_problem(cache, key);
     while (entry != NULL && entry->making && mel_cache_may_wait(cache)) {
@@ -125,7 +145,7 @@ static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *k
         cache->n_stuck--;
         entry = find_problem(cache, key);
     }
-    if (entry == NULL && mel_cache_may_begin(cache) && mel_cache_may_wait(cache)) {
+    if (entry == NULL && room && mel_cache_enter(cache)) {
         const mel_status status = make_problem(&entry, cache, key, study, err);
         if (status != MEL_OK)
             return status;
@@ -166,8 +186,9 @@ mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *
         return MEL_ENOMEM;
     }
     mel_problem_entry *entry = NULL;
+    const bool room = mel_cache_make_room(cache);
     pthread_mutex_lock(&cache->lock);
-    const mel_status status = use_problem(&entry, cache, key, study, err);
+    const mel_status status = use_problem(&entry, cache, key, study, room, err);
     pthread_mutex_unlock(&cache->lock);
     if (status != MEL_OK) {
         mel_study_free(study);

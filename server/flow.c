@@ -21,10 +21,56 @@ mel_status mel_flow_make_session(mel_session **out, const mel_flow *flow, mel_er
     return mel_session_new(out, &problem->domain, &opt, err);
 }
 
+static const mel_layout *layout_of(const mel_domain *domain)
+{
+    return domain->ball != NULL ? mel_ball_layout(domain->ball) : mel_space_layout(domain->space);
+}
+
+/* Sessions on the web are of a size that answers within a moment and takes little memory: refused before
+ * anything is allocated. */
+static mel_status check_size(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    enum { MOST_NUMBERS = 512, MOST_ACTIVE = 100, MOST_SEARCHED = 10000, MOST_FACES = 190 /* 20 classes */ };
+    if (domain->face != NULL)
+        return MEL_OK;
+    const mel_layout *layout = layout_of(domain);
+    const size_t numbers = mel_layout_size(layout);
+    const size_t most = opt->strategy == MEL_STRATEGY_ACTIVE ? MOST_ACTIVE : MOST_SEARCHED;
+    size_t n = 0;
+    if (numbers > MOST_NUMBERS)
+        return mel_fail(err, MEL_ELIMIT, "space: questions of %zu numbers; on the web they have at most %d",
+                        numbers, MOST_NUMBERS);
+    if (domain->space != NULL && layout->n_classes * (layout->n_classes - 1) / 2 > MOST_FACES)
+        return mel_fail(err, MEL_ELIMIT,
+                        "space: %zu classes have more pairs than questions on the web are about (%d)",
+                        layout->n_classes, MOST_FACES);
+    const mel_status status = mel_family_coefficients(&n, opt->family, opt->degree, layout, err);
+    if (status == MEL_OK && n > most)
+        return mel_fail(
+            err, MEL_ELIMIT,
+            "family: a %s metric has %zu coefficients here; on the web the %s strategy follows at "
+            "most %zu",
+            mel_family_name(opt->family), n, mel_strategy_name(opt->strategy), most);
+    return status;
+}
+
+bool mel_flow_is_heavy(const mel_study *study, const mel_problem *problem)
+{
+    enum { LIGHT = 20 }; /* coefficients that are followed within some 10 ms */
+    size_t n = 0;
+    return problem->domain.face == NULL &&
+           (mel_family_coefficients(&n, study->options.family, study->options.degree,
+                                    layout_of(&problem->domain), NULL) != MEL_OK ||
+            n > LIGHT);
+}
+
 mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,
                         mel_error *err)
 {
     *out = NULL;
+    mel_status status = check_size(&study->options, &problem->domain, err);
+    if (status != MEL_OK)
+        return status;
     mel_flow *flow = mel_alloc_zero(1, sizeof *flow);
     if (flow == NULL)
         return mel_fail_memory(err, "a participant");
@@ -33,7 +79,7 @@ mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_proble
     flow->seed = seed;
     flow->guess = NAN;
     flow->budget = study->options.max_questions;
-    mel_status status = mel_flow_make_session(&flow->session, flow, err);
+    status = mel_flow_make_session(&flow->session, flow, err);
     if (status == MEL_OK)
         flow->size = mel_layout_size(mel_session_layout(flow->session));
     for (size_t i = 0; i < study->n_phases && status == MEL_OK; i++)

@@ -53,6 +53,23 @@ static void enqueue(mel_http *http, mel_http_request *request)
     pthread_mutex_unlock(&http->lock);
 }
 
+static void show(mel_http_request *request)
+{
+    request->seen = (mel_request){ .method = request->method,
+                                   .path = request->path,
+                                   .client = request->client,
+                                   .body = request->body != NULL ? request->body : "",
+                                   .n = request->n };
+}
+
+static bool answer_at_once(const mel_http *http, mel_http_request *request)
+{
+    if (http->opt.answer_at_once == NULL)
+        return false;
+    show(request);
+    return http->opt.answer_at_once(&request->response, &request->seen);
+}
+
 /* Called for the head of a request, for every piece of its body, at its end, and once more when a worker has
  * answered. */
 static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const char *path,
@@ -79,6 +96,10 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
             request->refused = 503;
         *n = 0;
         return MHD_YES;
+    }
+    if (request->refused == 0 && answer_at_once(http, request)) {
+        mel_http_mark(http, request->connection, request->response.n);
+        return mel_response_send(link, &request->response, false);
     }
     if (request->refused == 0 && !announce(http))
         request->refused = 503;
@@ -119,11 +140,7 @@ static void *work(void *user)
 {
     mel_http *http = user;
     for (mel_http_request *request = take(http); request != NULL; request = take(http)) {
-        request->seen = (mel_request){ .method = request->method,
-                                       .path = request->path,
-                                       .client = request->client,
-                                       .body = request->body != NULL ? request->body : "",
-                                       .n = request->n };
+        show(request);
         http->handler(&request->response, &request->seen, http->user);
         request->answered = true;
         MHD_resume_connection(request->link);
@@ -145,7 +162,8 @@ void mel_http_options_init(mel_http_options *opt)
         .per_address = 512,
         .body_limit = 65536,
         .upload_limit = (size_t)32 << 20,
-        .body_memory = (size_t)256 << 20,
+        .body_memory = (size_t)32 << 20,
+        .upload_memory = (size_t)64 << 20,
         .deadline = 10.0,
     };
 }

@@ -17,6 +17,8 @@ typedef struct {
 /* NULL when it was not sent; the case of the name does not matter. */
 const char *mel_request_header(const mel_request *request, const char *name);
 const char *mel_request_cookie(const mel_request *request, const char *name);
+/* Whether its client still waits and the server goes on: a handler that takes long asks now and then. */
+bool mel_request_is_wanted(const mel_request *request);
 
 typedef struct {
     unsigned status;   /* 200 */
@@ -43,8 +45,12 @@ typedef struct {
     unsigned per_address; /* connections of one client; 512 */
     size_t body_limit;    /* bytes; 65,536 */
     size_t upload_limit;  /* of requests to upload_path; 32 MiB */
-    size_t body_memory;   /* of all requests at a time; 256 MiB: beyond it requests are told to try again */
+    size_t body_memory;   /* of all requests at a time; 32 MiB: beyond it requests are told to try again */
+    size_t upload_memory; /* the same for requests to upload_path; 64 MiB */
     const char *upload_path;
+    /* Answers what needs neither time nor the store, on the threads that read and write, so that it never
+     * waits for a worker; false: a worker has to answer. NULL: workers answer everything. */
+    bool (*answer_at_once)(mel_response *response, const mel_request *request);
     const char *proxy; /* the address of a proxy whose X-Forwarded-For is believed; NULL: none */
     double deadline;   /* seconds from the first byte of a request, or of its answer, to the last; 10 */
 } mel_http_options;

@@ -27,7 +27,8 @@ void mel_http_extend(mel_http *http, mel_http_connection *connection, size_t byt
     if (connection == NULL)
         return;
     pthread_mutex_lock(&http->lock);
-    connection->since += (double)bytes / SLOWEST;
+    const double later = connection->since + (double)bytes / SLOWEST, latest = now();
+    connection->since = later < latest ? later : latest; /* what came fast buys no time to idle afterwards */
     pthread_mutex_unlock(&http->lock);
 }
 

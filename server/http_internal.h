@@ -30,6 +30,7 @@ struct mel_http_request {
     char client[INET6_ADDRSTRLEN];
     char *body;
     size_t n, capacity, limit;
+    bool upload;
     unsigned refused; /* status of a request that no handler answers */
     mel_response response;
     bool answered;
@@ -45,7 +46,7 @@ struct mel_http {
     pthread_cond_t work, sweep;
     mel_http_request *first, *last;
     mel_http_connection *connections;
-    size_t held;    /* bytes of bodies in memory */
+    size_t held[2]; /* bytes of bodies in memory: [1] of uploads, [0] of all others */
     size_t pending; /* requests that are about to be queued */
     bool stopping;
     pthread_t *worker, sweeper;

@@ -1,7 +1,9 @@
 /* Requests as they come in: who sent them, whether their head is sound, and their body. */
+#define _GNU_SOURCE /* POLLRDHUP */
 #include "http_internal.h"
 
 #include <netdb.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +24,27 @@ const char *mel_request_cookie(const mel_request *request, const char *name)
     return MHD_lookup_connection_value(((const mel_http_request *)request)->link, MHD_COOKIE_KIND, name);
 }
 
+/* A browser that is gone has closed its side of the connection; nothing else is sent while an answer is
+ * awaited. */
+bool mel_request_is_wanted(const mel_request *request)
+{
+    const mel_http_request *r = (const mel_http_request *)request;
+    pthread_mutex_lock(&r->http->lock);
+    const bool stopping = r->http->stopping;
+    pthread_mutex_unlock(&r->http->lock);
+    if (stopping || r->connection == NULL)
+        return !stopping;
+    struct pollfd peer = { .fd = r->connection->socket, .events = POLLRDHUP };
+    return poll(&peer, 1, 0) <= 0 || (peer.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0;
+}
+
 void mel_http_request_free(mel_http_request *request)
 {
     if (request == NULL)
         return;
     if (request->capacity > 0) {
         pthread_mutex_lock(&request->http->lock);
-        request->http->held -= request->capacity;
+        request->http->held[request->upload] -= request->capacity;
         pthread_mutex_unlock(&request->http->lock);
     }
     free(request->method);
@@ -163,18 +179,20 @@ mel_http_request *mel_http_request_new(mel_http *http, struct MHD_Connection *li
         return NULL;
     }
     read_client(request);
-    const bool upload = http->opt.upload_path != NULL && strcmp(path, http->opt.upload_path) == 0;
-    request->limit = upload ? http->opt.upload_limit : http->opt.body_limit;
+    request->upload = http->opt.upload_path != NULL && strcmp(path, http->opt.upload_path) == 0;
+    request->limit = request->upload ? http->opt.upload_limit : http->opt.body_limit;
     return request;
 }
 
-/* All bodies together have a limit, so that many large requests cannot exhaust the memory. */
-static bool hold(mel_http *http, size_t bytes)
+/* All bodies together have a limit, so that many large requests cannot exhaust the memory; uploads have one
+ * of their own, so that they leave room for answers. */
+static bool hold(mel_http *http, bool upload, size_t bytes)
 {
+    const size_t most = upload ? http->opt.upload_memory : http->opt.body_memory;
     pthread_mutex_lock(&http->lock);
-    const bool fits = bytes <= http->opt.body_memory && http->held <= http->opt.body_memory - bytes;
+    const bool fits = bytes <= most && http->held[upload] <= most - bytes;
     if (fits)
-        http->held += bytes;
+        http->held[upload] += bytes;
     pthread_mutex_unlock(&http->lock);
     return fits;
 }
@@ -189,7 +207,7 @@ bool mel_http_request_append(mel_http_request *request, const char *bytes, size_
             capacity = request->limit + 1;
         const size_t more = capacity - request->capacity;
         void *block = request->body;
-        if (!hold(request->http, more))
+        if (!hold(request->http, request->upload, more))
             return false;
         request->capacity = capacity; /* given back with the request, grown or not */
         if (!mel_grow(&block, capacity, 1))

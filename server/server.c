@@ -45,10 +45,10 @@ static mel_status find_key(mel_app *app, mel_error *err)
 mel_status mel_app_init(mel_app *app, mel_store *store, const char *const *folders, mel_error *err)
 {
     *app = (mel_app){ .store = store };
-    pthread_mutex_init(&app->lock, NULL);
     if (sodium_init() < 0)
         return mel_fail(err, MEL_ESTATE, "libsodium finds no source of random numbers");
-    mel_status status = find_key(app, err);
+    app->rate = mel_rate_new();
+    mel_status status = app->rate != NULL ? find_key(app, err) : mel_fail_memory(err, "the server");
     if (status == MEL_OK)
         status = mel_manage_prepare(store, err);
     return status == MEL_OK ? mel_cache_new(&app->cache, store, folders, err) : status;
@@ -57,7 +57,7 @@ mel_status mel_app_init(mel_app *app, mel_store *store, const char *const *folde
 void mel_app_clear(mel_app *app)
 {
     mel_cache_free(app->cache);
-    pthread_mutex_destroy(&app->lock);
+    mel_rate_free(app->rate);
     sodium_memzero(app->key, sizeof app->key);
     app->cache = NULL;
 }
@@ -83,9 +83,14 @@ static void *clean(void *user)
 
 void mel_server_options_init(mel_server_options *opt)
 {
-    *opt = (mel_server_options){ .struct_size = sizeof *opt, .upload_room = (int64_t)2 << 30 };
+    *opt = (mel_server_options){ .struct_size = sizeof *opt,
+                                 .upload_room = (int64_t)2 << 30,
+                                 .joins = 120,
+                                 .processor = 10.0,
+                                 .memory = (size_t)160 << 20 };
     mel_http_options_init(&opt->http);
     opt->http.upload_path = "/api/upload";
+    opt->http.answer_at_once = mel_handle_at_once;
 }
 
 /* Scheme and host, without a trailing slash. */
@@ -116,8 +121,10 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
     server->app.public_url = server->public_url;
     server->app.datasets = opt->datasets;
     server->app.upload_room = opt->upload_room;
+    server->app.joins = opt->joins;
+    server->app.processor = opt->processor;
     if (status == MEL_OK)
-        mel_cache_limit(server->app.cache, opt->http.workers);
+        mel_cache_limit(server->app.cache, opt->http.workers, opt->memory);
     bool mine = false;
     if (status == MEL_OK)
         status = mel_admin_token_new(server->token, &mine, false, &server->app, err);

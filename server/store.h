@@ -79,8 +79,7 @@ mel_status mel_store_delete_participant(mel_store *store, const char *participan
 typedef struct {
     uint32_t seq;           /* 1, 2, ... without gaps */
     char key[MEL_KEY_TEXT]; /* of the request; unique per participant */
-    char *body;  /* JSON: {"page": kind, "value": .., "seconds": .., "shown": ..} or {"undo": seq} */
-    char *reply; /* the acknowledgement, for the same request sent again */
+    char *body; /* JSON: {"page": kind, "value": .., "seconds": .., "shown": ..} or {"undo": seq} */
     int64_t time;
 } mel_event_row;
 void mel_event_row_clear(mel_event_row *row);
@@ -93,6 +92,9 @@ typedef enum { MEL_APPENDED = 0, MEL_REPLAYED = 1, MEL_STALE = 2, MEL_KEY_REUSED
 mel_status mel_store_append(mel_append *outcome, mel_event_row *stored, mel_store *store,
                             const char *participant, const mel_event_row *event, const char *state,
                             mel_error *err);
+/* The event with this key; MEL_EINVAL when there is none. */
+mel_status mel_store_event(mel_event_row *out, mel_store *store, const char *participant, const char *key,
+                           mel_error *err);
 mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, const char *participant,
                             mel_error *err);
 

@@ -11,18 +11,15 @@ static mel_status read_event(void *row, const mel_sql_value *columns, mel_error 
         return mel_fail(err, MEL_EDATA, "the store holds an event with number %lld",
                         (long long)columns[0].integer);
     out->seq = (uint32_t)columns[0].integer;
-    out->time = columns[4].integer;
-    mel_status status = mel_sql_fixed(out->key, sizeof out->key, &columns[1], err);
-    if (status == MEL_OK)
-        status = mel_sql_copied(&out->body, &columns[2], err);
-    return status == MEL_OK ? mel_sql_copied(&out->reply, &columns[3], err) : status;
+    out->time = columns[3].integer;
+    const mel_status status = mel_sql_fixed(out->key, sizeof out->key, &columns[1], err);
+    return status == MEL_OK ? mel_sql_copied(&out->body, &columns[2], err) : status;
 }
 
 static void clear_event(void *row)
 {
     mel_event_row *event = row;
     free(event->body);
-    free(event->reply);
     *event = (mel_event_row){ 0 };
 }
 
@@ -40,10 +37,9 @@ void mel_event_rows_free(mel_event_row *rows, size_t n)
 
 mel_status mel_sql_add_event(mel_sql *sql, const char *participant, const mel_event_row *row, mel_error *err)
 {
-    const mel_sql_value p[] = { mel_sql_text(participant), mel_sql_integer(row->seq),
-                                mel_sql_text(row->key),    mel_sql_text(row->body),
-                                mel_sql_text(row->reply),  mel_sql_integer(row->time) };
-    return sql->run(sql, MEL_SQL_ADD_EVENT, p, 6, NULL, NULL, err);
+    const mel_sql_value p[] = { mel_sql_text(participant), mel_sql_integer(row->seq), mel_sql_text(row->key),
+                                mel_sql_text(row->body), mel_sql_integer(row->time) };
+    return sql->run(sql, MEL_SQL_ADD_EVENT, p, 5, NULL, NULL, err);
 }
 
 /* --- appending ---------------------------------------------------------------------------------- */
@@ -118,6 +114,13 @@ mel_status mel_store_append(mel_append *outcome, mel_event_row *stored, mel_stor
     else
         mel_event_row_clear(&a.stored);
     return status;
+}
+
+mel_status mel_store_event(mel_event_row *out, mel_store *store, const char *participant, const char *key,
+                           mel_error *err)
+{
+    const mel_sql_value p[] = { mel_sql_text(participant), mel_sql_text(key) };
+    return mel_store_one(out, store, &mel_event_kind, MEL_SQL_EVENT_BY_KEY, p, 2, NULL, err);
 }
 
 mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, const char *participant,

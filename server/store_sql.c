@@ -6,7 +6,7 @@
 
 #define STUDY "id, file, state, created"
 #define PARTICIPANT "id, study, token, label, about, state, created, seen, seed"
-#define EVENT "seq, key, body, reply, time"
+#define EVENT "seq, key, body, time"
 
 const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_ADD_STUDY] = { "INSERT INTO study (" STUDY ") VALUES ($1, $2, $3, $4)"
@@ -41,8 +41,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                                     false },
     [MEL_SQL_EVENT_BY_KEY] = { "SELECT " EVENT " FROM event WHERE participant = $1 AND key = $2", false },
     [MEL_SQL_LAST_SEQ] = { "SELECT coalesce(max(seq), 0) FROM event WHERE participant = $1", false },
-    [MEL_SQL_ADD_EVENT] = { "INSERT INTO event (participant, " EVENT ") VALUES ($1, $2, $3, $4, $5, $6)",
-                            false },
+    [MEL_SQL_ADD_EVENT] = { "INSERT INTO event (participant, " EVENT ") VALUES ($1, $2, $3, $4, $5)", false },
     [MEL_SQL_EVENTS] = { "SELECT " EVENT " FROM event WHERE participant = $1 ORDER BY seq", false },
     [MEL_SQL_PUT] = { "INSERT INTO thing (name, bytes, expires) VALUES ($1, $2, $3) ON CONFLICT (name)"
                       " DO UPDATE SET bytes = excluded.bytes, expires = excluded.expires",
@@ -62,8 +61,9 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                        false },
 };
 
-/* Seeds are texts: neither database has unsigned 64-bit numbers, and a negative seed would mislead. Tables
- * end with the given text. */
+/* Replies are made anew when they are needed: that column is empty since they are not stored any more. Seeds
+ * are texts: neither database has unsigned 64-bit numbers, and a negative seed would mislead. Tables end with
+ * the given text. */
 #define SCHEMA_1(NUMBER, BYTES, END, END_CLUSTERED)                                                          \
     "CREATE TABLE study (id TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL,"                                  \
     " state TEXT NOT NULL CHECK (state IN ('open', 'closed')), created " NUMBER " NOT NULL)" END ";"         \

@@ -1,6 +1,7 @@
 /* Uploaded tables: kept for a day, or for ever once a session or a study uses them. */
 #include "app.h"
 
+#include "budget.h"
 #include "json_helpers.h"
 
 #include "base/internal.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UPLOAD_HOURS = 24, MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500 };
+enum { UPLOAD_HOURS = 24, MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500, MOST_CELLS = 4000000 };
 
 /* The different numbers of a column, in the order in which they come; *n is MOST_VALUES + 1 when there are
  * more. */
@@ -78,9 +79,11 @@ static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_e
     opt.format = MEL_FORMAT_CSV;
     opt.max_rows = MOST_ROWS;
     opt.max_columns = MOST_COLUMNS;
+    opt.max_cells = MOST_CELLS;
     opt.max_bytes = n + 1; /* a packed table would be larger */
     opt.threads = 1;
-    return mel_table_read_memory(out, bytes, n, "the file", &opt, err);
+    opt.progress = mel_budget_progress();
+    return mel_budget_explain(mel_table_read_memory(out, bytes, n, "the file", &opt, err), err);
 }
 
 /* Uploads have a limit, so that strangers cannot fill the disk. */

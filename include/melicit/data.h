@@ -86,6 +86,7 @@ typedef struct {
     /* CSV: the column that names the rows, in any case: a first row that has it is the header, the column is
      * text, and a first column of texts without a name is it. NULL: none. */
     const char *row_name;
+    size_t max_cells; /* CSV: rows x columns; 0: no limit of its own */
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 

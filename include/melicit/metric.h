@@ -50,6 +50,11 @@ MEL_API mel_status mel_family_parse_degree(mel_family *out, uint32_t *degree, co
 /* The text that mel_family_parse_degree reads: "quadratic", "polynomial:3". */
 MEL_API void mel_family_print(char text[MEL_FAMILY_TEXT], mel_family family, uint32_t degree);
 
+/* How many numbers a metric of the family has on statistics of this layout, entries of tensors each; degree:
+ * of polynomials. MEL_ELIMIT when there would be more than 2^26. */
+MEL_API mel_status mel_family_coefficients(size_t *out, mel_family family, uint32_t degree,
+                                           const mel_layout *layout, mel_error *err);
+
 typedef enum { MEL_UTILITY = 0, MEL_COST = 1 } mel_orientation;
 
 /* <a, s> for linear, diagonal-linear and monotone metrics (the latter: a first-order approximation of a

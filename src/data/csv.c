@@ -675,6 +675,9 @@ static mel_status read_some(mel_csv *csv, mel_table *table, size_t block_row, si
     const size_t n_rows = csv->cut.n_rows;
     if (status != MEL_OK)
         return status;
+    if (csv->opt.max_cells != 0 && (csv->rows_done + n_rows) > csv->opt.max_cells / csv->n_columns)
+        return mel_fail(err, MEL_ELIMIT, "more than %zu rows of %zu columns each; the limit is %zu cells",
+                        csv->opt.max_cells / csv->n_columns, csv->n_columns, csv->opt.max_cells);
     if (n_rows > csv->opt.max_rows - csv->rows_done)
         return mel_fail(err, MEL_ELIMIT, "more than %zu rows; raise the limit on rows if that is intended",
                         csv->opt.max_rows);

@@ -32,10 +32,7 @@ struct mel_metric {
 
 /* MEL_EINVAL with a sentence unless there are metrics of the family and degree on the layout. */
 mel_status mel_family_check(mel_family family, uint32_t degree, const mel_layout *layout, mel_error *err);
-/* MEL_ELIMIT when a metric would have more than MEL_MOST_COEFFICIENTS tensor entries. */
-enum { MEL_MOST_COEFFICIENTS = 1 << 26 };
-mel_status mel_family_coefficients(size_t *out, mel_family family, uint32_t degree, const mel_layout *layout,
-                                   mel_error *err);
+enum { MEL_MOST_COEFFICIENTS = 1 << 26 }; /* entries of tensors */
 /* base^exponent, or SIZE_MAX when a power from the second up is above MEL_MOST_COEFFICIENTS. */
 size_t mel_tensor_size(size_t base, uint32_t exponent);
 

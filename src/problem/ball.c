@@ -197,6 +197,8 @@ mel_status mel_make_abstract_ball(mel_problem *problem, const mel_problem_option
 {
     size_t k = 0, m = 0;
     mel_status status = parse_ball(&k, &m, opt->ball, err);
+    if (status == MEL_OK)
+        status = mel_check_classes(&opt->resources, k, m, err);
     if (status == MEL_OK && opt->kind == MEL_KIND_CONFUSION)
         status = mel_fail(err, MEL_EINVAL, "--ball is about rates, not about --kind confusion");
     if (status == MEL_OK && opt->radius == 0.0)

@@ -74,6 +74,18 @@ mel_problem_want mel_want_of_layout(const mel_layout *layout, const char *whom)
                                .whom = whom };
 }
 
+mel_status mel_check_classes(const mel_resources *resources, size_t classes, size_t groups, mel_error *err)
+{
+    const size_t parts = groups > 1 ? groups : 1, most = resources->max_classes;
+    if (most == 0 || (classes <= most && parts <= most / classes))
+        return MEL_OK;
+    return groups > 1 ? mel_fail(err, MEL_ELIMIT,
+                                 "%zu classes in %zu groups: here the classes of all groups together are at "
+                                 "most %zu",
+                                 classes, groups, most)
+                      : mel_fail(err, MEL_ELIMIT, "%zu classes: here there are at most %zu", classes, most);
+}
+
 mel_status mel_space_settings(mel_space_options *out, const mel_problem_options *opt,
                               const mel_problem_want *want, size_t n_classes, size_t n_groups, mel_error *err)
 {

@@ -42,7 +42,9 @@ static mel_status softmax(mel_problem *problem, const mel_problem_options *opt, 
     if (mel_is_planar(opt, want, n))
         return planar_population(problem, opt, slope[1] - slope[0], 0.0, err);
     mel_space_options settings;
-    mel_status status = mel_space_settings(&settings, opt, want, n, 0, err);
+    mel_status status = mel_check_classes(&opt->resources, n, 0, err);
+    if (status == MEL_OK)
+        status = mel_space_settings(&settings, opt, want, n, 0, err);
     if (status == MEL_OK)
         status = mel_name_classes(problem, opt, n, NULL, err);
     return status == MEL_OK ? mel_space_from_softmax(&problem->space, n, slope, &settings, err) : status;

@@ -15,6 +15,8 @@ mel_status mel_make_population(mel_problem *problem, const mel_problem_options *
 mel_status mel_make_abstract_ball(mel_problem *problem, const mel_problem_options *opt,
                                   const mel_problem_want *want, mel_error *err);
 
+/* Whether so many classes and groups (0: none) are within what the resources allow. */
+mel_status mel_check_classes(const mel_resources *resources, size_t classes, size_t groups, mel_error *err);
 /* The classes of rows, which become the problem's. */
 void mel_take_classes(mel_problem *problem, mel_classes *classes);
 /* n classes without labels, called `name` (NULL: "0", "1", ...) unless the options say otherwise; groups

@@ -88,6 +88,7 @@ mel_status mel_reader_init(mel_reader *out, const mel_reading *reading, const me
     out->options.zero_based = reading->zero_based;
     out->options.threads = resources->threads;
     out->options.progress = resources->progress;
+    out->options.max_cells = resources->max_cells;
     out->options.notice = resources->notice;
     set_limits(&out->options, reading);
     mel_status status = set_delimiter(&out->options.delimiter, reading->delimiter, err);

@@ -29,6 +29,17 @@ static mel_status fit_and_predict(mel_problem *problem, const mel_dataset_part *
     return status;
 }
 
+/* Whether a model of this size may be trained. */
+static mel_status check_model(const mel_resources *resources, size_t features, size_t classes, mel_error *err)
+{
+    if (resources->max_weights == 0 || features <= resources->max_weights / classes)
+        return MEL_OK;
+    return mel_fail(err, MEL_ELIMIT,
+                    "%zu features (each value of a text is one) for %zu classes: here a model has at most %zu "
+                    "weights; leave columns out with skip",
+                    features, classes, resources->max_weights);
+}
+
 /* Trains on one part and takes the probabilities of the other. */
 static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL_DATASET_PARTS],
                                 const mel_problem_options *opt, mel_error *err)
@@ -36,6 +47,8 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
     mel_dataset_part *train = &parts[MEL_PART_TRAIN], *test = &parts[MEL_PART_TEST];
     mel_encoder *encoder = NULL;
     mel_status status = mel_dataset_part_learn(&encoder, train, &opt->dataset, err);
+    if (status == MEL_OK)
+        status = check_model(&opt->resources, mel_encoder_features(encoder), problem->n_classes, err);
     if (status == MEL_OK)
         status = mel_dataset_part_encode(train, encoder, err);
     if (status == MEL_OK)
@@ -59,6 +72,8 @@ static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
     mel_status status = mel_dataset_split(parts, dataset, opt->dataset.test_share, false, opt->seed, err);
     if (status == MEL_OK)
         mel_take_classes(problem, &dataset->classes);
+    if (status == MEL_OK)
+        status = mel_check_classes(&opt->resources, problem->n_classes, dataset->groups.n_classes, err);
     if (status == MEL_OK)
         status = measure_parts(problem, parts, opt, err);
     for (size_t p = 0; p < MEL_DATASET_PARTS; p++)
@@ -182,11 +197,14 @@ static mel_status digest_files(char digest[MEL_DIGEST_HEX], const given_files *g
 }
 
 /* The arrays of the files become the problem's. */
-static mel_status take_rows(mel_problem *problem, given_files *g, const char *columns, mel_error *err)
+static mel_status take_rows(mel_problem *problem, given_files *g, const mel_problem_options *opt,
+                            mel_error *err)
 {
     mel_status status = check_shapes(g, err);
     if (status == MEL_OK)
-        status = mel_proba_order(&g->proba, g->file[PROBS].path, columns, &g->classes, err);
+        status = mel_check_classes(&opt->resources, g->proba.n_classes, g->groups.n_classes, err);
+    if (status == MEL_OK)
+        status = mel_proba_order(&g->proba, g->file[PROBS].path, opt->columns, &g->classes, err);
     if (status == MEL_OK)
         status = digest_files(problem->digest, g, err);
     if (status == MEL_OK)
@@ -217,7 +235,7 @@ mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_o
     if (status == MEL_OK)
         status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
     if (status == MEL_OK)
-        status = take_rows(problem, &g, opt->columns, err);
+        status = take_rows(problem, &g, opt, err);
     given_files_clear(&g);
     mel_reader_clear(&reader);
     return status;

@@ -45,7 +45,10 @@ class Server:
 
     def __init__(self, folder, *options, store="t.db", limits=None, env=None, before=()):
         """before: words of another program that runs melicit in its place."""
-        self.folder, self.options, self.store, self.limits, self.before = folder, options, store, limits, before
+        # Here everybody is at one address, and a sanitized program is larger and slower.
+        usual = {"--joins": "0", **({"--memory": "0", "--compute": "100"} if SANITIZED else {})}
+        more = [word for name, value in usual.items() if name not in options for word in (name, value)]
+        self.folder, self.options, self.store, self.limits, self.before = folder, (*more, *options), store, limits, before
         self.env = env or {}
         self.token = None
         self.start()

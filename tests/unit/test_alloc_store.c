@@ -27,7 +27,7 @@ static mel_status write_some(mel_store *store, mel_error *err)
     const mel_participant_row p = {
         .id = "a", .study = "s", .label = label, .about = file, .state = "active"
     };
-    const mel_event_row event = { .seq = 1, .key = "k", .body = body, .reply = body };
+    const mel_event_row event = { .seq = 1, .key = "k", .body = body };
     mel_event_row stored = { 0 };
     mel_append outcome;
     mel_status status = mel_store_add_study(store, &study, err);

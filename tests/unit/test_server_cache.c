@@ -438,7 +438,7 @@ static void test_heavy_work_is_bounded(void **state)
     mel_error err;
     char *text = copied();
     overwrite(strstr(text, "\"seed\": 1"), "\"seed\": 2");
-    mel_cache_limit(cache, 4);
+    mel_cache_limit(cache, 4, 0);
     assert_ok(mel_cache_begin_work(cache, &err), &err);
     assert_int_equal(mel_cache_begin_work(cache, &err), MEL_BUSY);
     assert_ok(mel_study_parse(&other, text, strlen(text), &err), &err);
@@ -594,7 +594,7 @@ static void test_monitor_waits_its_turn(void **state)
     const mel_rehearsal how = { .participants = 2 };
     json_t *seen = NULL;
     assert_ok(mel_manage_rehearse(NULL, w->store, w->app.cache, w->study, &how, &err), &err);
-    mel_cache_limit(w->app.cache, 4);
+    mel_cache_limit(w->app.cache, 4, 0);
     assert_ok(mel_cache_begin_work(w->app.cache, &err), &err);
     assert_false(monitor_is_complete(&seen, w, 60.0));
     assert_int_equal(json_array_size(json_object_get(seen, "live")), 2);
@@ -635,7 +635,7 @@ static void test_one_person_cannot_have_all_workers(void **state)
     mel_participant *participant = NULL;
     pthread_t thread[7];
     add_person(w, id, NULL);
-    mel_cache_limit(w->app.cache, 8);
+    mel_cache_limit(w->app.cache, 8, 0);
     press p = { .cache = w->app.cache, .id = id };
     pthread_mutex_init(&p.lock, NULL);
     assert_ok(mel_participant_take(&participant, w->app.cache, id, 0, &err), &err);

@@ -1,0 +1,30 @@
+/* What the request that a thread works on may take: processor time, and time until nobody waits any more. */
+#ifndef MEL_SERVER_BUDGET_H
+#define MEL_SERVER_BUDGET_H
+
+#include "melicit/base.h"
+
+typedef struct {
+    double processor;   /* seconds of the thread's own processor time; 0: no limit */
+    const char *client; /* who asks; heavy work is shared out among clients; NULL: nobody in particular */
+    /* Whether the answer is still of use; NULL: always. Called several times a second while work goes on. */
+    bool (*is_wanted)(void *user);
+    void *user;
+} mel_budget;
+
+/* From now on this thread works within the budget, which is borrowed until mel_budget_end. */
+void mel_budget_begin(const mel_budget *budget);
+void mel_budget_end(void);
+
+/* For the library: stops work that is over the budget of the thread that calls it. On threads without a
+ * budget it never stops anything. */
+mel_progress mel_budget_progress(void);
+/* MEL_ESTOPPED once the budget is spent or the answer of no use. */
+mel_status mel_budget_check(mel_error *err);
+/* Turns the failure of work that was stopped into one that says why: MEL_ELIMIT when it takes too long, which
+ * would be the same the next time. Other failures stay as they are. */
+mel_status mel_budget_explain(mel_status status, mel_error *err);
+/* Whose request it is; "": nobody's in particular. */
+const char *mel_budget_client(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* Counters of what clients did within the current minute, in a table of fixed size. */
+#include "rate.h"
+
+#include "clock.h"
+
+#include "base/internal.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNTERS = 16384, NEIGHBOURS = 8, MINUTE = 60 };
+
+typedef struct {
+    uint64_t key;   /* a keyed hash of what and who; 0: free */
+    int64_t minute; /* that is counted */
+    unsigned n;
+} counter;
+
+struct mel_rate {
+    pthread_mutex_t lock;
+    unsigned char key[crypto_shorthash_KEYBYTES]; /* random: nobody can choose names that share a place */
+    counter counters[COUNTERS];
+};
+
+mel_rate *mel_rate_new(void)
+{
+    mel_rate *rate = mel_alloc_zero(1, sizeof *rate);
+    if (rate == NULL)
+        return NULL;
+    pthread_mutex_init(&rate->lock, NULL);
+    randombytes_buf(rate->key, sizeof rate->key);
+    return rate;
+}
+
+void mel_rate_free(mel_rate *rate)
+{
+    if (rate == NULL)
+        return;
+    pthread_mutex_destroy(&rate->lock);
+    free(rate);
+}
+
+/* Whoever has one address of IPv6 has all that begin with the same 64 bits. */
+static void name_client(char *out, size_t n, const char *who)
+{
+    struct in6_addr address;
+    if (inet_pton(AF_INET6, who, &address) != 1) {
+        (void)snprintf(out, n, "%s", who);
+        return;
+    }
+    memset(address.s6_addr + 8, 0, 8);
+    char text[INET6_ADDRSTRLEN];
+    (void)snprintf(out, n, "%s/64", inet_ntop(AF_INET6, &address, text, sizeof text) != NULL ? text : "");
+}
+
+static uint64_t hash_of(const mel_rate *rate, const char *what, const char *who)
+{
+    char client[INET6_ADDRSTRLEN + 8], text[2 * sizeof client];
+    unsigned char bytes[crypto_shorthash_BYTES];
+    uint64_t hash;
+    name_client(client, sizeof client, who);
+    (void)snprintf(text, sizeof text, "%s %s", what, client);
+    crypto_shorthash(bytes, (const unsigned char *)text, strlen(text), rate->key);
+    memcpy(&hash, bytes, sizeof hash);
+    return hash != 0 ? hash : 1;
+}
+
+/* The counter of this key; a new one takes the place of the neighbour that counted least, and least recently.
+ */
+static counter *find(mel_rate *rate, uint64_t key, int64_t minute)
+{
+    counter *least = NULL;
+    for (size_t i = 0; i < NEIGHBOURS; i++) {
+        counter *c = &rate->counters[(key + i) % COUNTERS];
+        if (c->key == key) {
+            least = c;
+            break;
+        }
+        if (least == NULL || c->minute < least->minute || (c->minute == least->minute && c->n < least->n))
+            least = c;
+    }
+    if (least->key != key || least->minute != minute)
+        *least = (counter){ .key = key, .minute = minute };
+    return least;
+}
+
+unsigned mel_rate_count(mel_rate *rate, const char *what, const char *who, unsigned most)
+{
+    const int64_t now = mel_clock_ms(CLOCK_MONOTONIC) / 1000;
+    const uint64_t key = hash_of(rate, what, who);
+    pthread_mutex_lock(&rate->lock);
+    counter *c = find(rate, key, now / MINUTE);
+    const bool few = c->n < most;
+    c->n += few;
+    pthread_mutex_unlock(&rate->lock);
+    return few ? 0 : (unsigned)(MINUTE - now % MINUTE);
+}

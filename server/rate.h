@@ -1,0 +1,17 @@
+/* How often somebody may do something within a minute. */
+#ifndef MEL_SERVER_RATE_H
+#define MEL_SERVER_RATE_H
+
+#include "melicit/base.h"
+
+typedef struct mel_rate mel_rate;
+/* NULL without memory. */
+mel_rate *mel_rate_new(void);
+void mel_rate_free(mel_rate *rate);
+
+/* Counts one more of `what` by `who`: an address (of IPv6 the first half, which one household or company
+ * has), a study,
+ * .... 0: it may go on; otherwise seconds after which it may be tried again. most: within a minute. */
+unsigned mel_rate_count(mel_rate *rate, const char *what, const char *who, unsigned most);
+
+#endif
