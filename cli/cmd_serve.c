@@ -110,12 +110,26 @@ static json_t *bundled_datasets(void)
     return list;
 }
 
+static void end_now(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+/* What is under way gets a moment to end by itself. Nothing that was acknowledged is lost by not waiting for
+ * the rest: it is on disk already. */
+static void end_soon(void)
+{
+    enum { SECONDS = 3 };
+    const struct sigaction action = { .sa_handler = end_now };
+    (void)sigaction(SIGALRM, &action, NULL);
+    (void)alarm(SECONDS);
+}
+
 static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 {
     const serve_args *args = arguments;
     mel_store *store = NULL;
-    const struct sigaction ignored = { .sa_handler = SIG_IGN };
-    (void)sigaction(SIGXFSZ, &ignored, NULL); /* a file that may not grow is a write that fails */
     mel_status status = mel_store_open(&store, args->store, err);
     if (status != MEL_OK)
         return status;
@@ -142,6 +156,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK) {
         announce(run, args, server);
         wait_for_the_end(args->stop_after);
+        end_soon();
     }
     mel_server_stop(server);
     mel_store_close(store);

@@ -37,6 +37,7 @@ void cli_catch_signals(void)
     static const int stopping[] = { SIGINT, SIGTERM, SIGHUP };
     struct sigaction action = { .sa_handler = SIG_IGN };
     (void)sigaction(SIGPIPE, &action, NULL);
+    (void)sigaction(SIGXFSZ, &action, NULL);
     empty_input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     for (size_t i = 0; i < sizeof stopping / sizeof *stopping; i++) {
         struct sigaction before;

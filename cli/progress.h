@@ -5,7 +5,8 @@
 #include "command.h"
 
 /* SIGINT, SIGTERM and SIGHUP ask for a clean stop (a second one ends the program at once); SIGPIPE
- * is ignored, so that a reader who leaves early shows as a failed write. */
+ * and SIGXFSZ are ignored, so that a reader who leaves early and a file that may not grow show as failed
+ * writes. */
 void cli_catch_signals(void);
 bool cli_stop_wanted(void);
 /* MEL_ESTOPPED with a sentence once a stop is wanted: for work that the library does in one go. */

@@ -21,11 +21,21 @@ static inline double mel_clock_seconds(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A condition for mel_wait, which goes by a clock that nobody sets. */
+static inline void mel_cond_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t monotonic;
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(condition, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+}
+
 /* Until the condition is signalled, or so many seconds have passed; the lock is held. */
 static inline void mel_wait(pthread_cond_t *condition, pthread_mutex_t *lock, time_t seconds)
 {
     struct timespec end;
-    (void)clock_gettime(CLOCK_REALTIME, &end);
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_sec += seconds;
     (void)pthread_cond_timedwait(condition, lock, &end);
 }

@@ -11,6 +11,7 @@
  * fair rate buy time), and connections that idle as long.
  *
  * Limits: of headers (memory per connection), bodies each and in all, connections in all and per address. */
+#include "clock.h"
 #include "http_internal.h"
 
 #include <netdb.h>
@@ -247,7 +248,7 @@ mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handl
     http->user = user;
     pthread_mutex_init(&http->lock, NULL);
     pthread_cond_init(&http->work, NULL);
-    pthread_cond_init(&http->sweep, NULL);
+    mel_cond_init(&http->sweep);
     mel_status status = start_threads(http, err);
     if (status == MEL_OK)
         status = start_daemon(http, err);

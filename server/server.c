@@ -145,7 +145,7 @@ mel_status mel_server_start(mel_server **out, const mel_server_options *opt, mel
     if (server == NULL)
         return mel_fail_memory(err, "the server");
     pthread_mutex_init(&server->lock, NULL);
-    pthread_cond_init(&server->wake, NULL);
+    mel_cond_init(&server->wake);
     mel_blas_hold(); /* each request runs on its own thread only: there are many requests */
     const mel_status status = start(server, opt, err);
     if (status == MEL_OK)

@@ -192,7 +192,7 @@ mel_status mel_writer_start(mel_writer **out, mel_sqlite *connection, mel_error 
     w->connection = connection;
     w->end = &w->first;
     (void)pthread_mutex_init(&w->lock, NULL);
-    (void)pthread_cond_init(&w->woken, NULL);
+    mel_cond_init(&w->woken);
     sigset_t all, before; /* signals are for the program's other threads */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);

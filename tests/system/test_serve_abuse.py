@@ -1,0 +1,447 @@
+"""melicit serve under attack, on a real server with the limits that it has by default: what anonymous clients can exhaust,
+what they can learn, and whom they can pretend to be. During each attack the server stays below 256 MB, and somebody who
+answers honestly is served."""
+import concurrent.futures
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import socket
+import sqlite3
+import subprocess
+import threading
+import time
+
+import pytest
+from conftest import BUILD, PROGRAM, SANITIZED, environment
+from serving import OWN, SLOW, SOAK, Client, Server, create_study, in_threads, reply_to, small_study
+
+CSV = {"Content-Type": "text/csv"}
+MOST_MEMORY = 256 << 20
+PROXY = ("--trust-proxy", "127.0.0.1")  # tests say what address they come from
+SANITIZERS_SLOW = pytest.mark.skipif(SANITIZED, reason="about time and memory of the program as it is installed")
+
+
+class Limited(Server):
+    """With the default limits."""
+
+    def __init__(self, folder, *options, **more):
+        super().__init__(folder, "--joins", "120", *PROXY, *options, **more)
+
+    def peak(self):
+        """The most bytes that were ever in memory."""
+        with open(f"/proc/{self.process.pid}/status") as file:
+            return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
+
+    def at(self, address, timeout=60):
+        """A client at this address."""
+        client = Client(self.port, timeout)
+        plain = client.request
+        client.request = lambda method, path, body=None, headers=None: plain(
+            method, path, body, {"X-Forwarded-For": address, **(headers or {})})
+        return client
+
+
+@pytest.fixture
+def server(melicit):
+    with contextlib.ExitStack() as stack:
+        running = Limited(melicit.folder)
+        stack.callback(lambda: running.process.poll() is None and running.kill())
+        yield running
+        assert running.process.poll() is None, "the server ended"
+        if not SANITIZED:
+            assert running.peak() < MOST_MEMORY, f"{running.peak() >> 20} MB"
+        running.stop()
+
+
+class Honest:
+    """Somebody who answers a study while something else goes on; every request must be served."""
+
+    def __init__(self, server, study, address="203.0.113.9"):
+        self.client, self.study, self.seconds, self.failure = server.at(address), study, [], None
+        self.page = self.client.join(study)
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        try:
+            while not self.over.is_set():
+                begun = time.monotonic()
+                if self.page["kind"] == "done":
+                    self.client.cookies = {}
+                    self.client.csrf = "first"
+                    self.page = self.client.join(self.study)
+                else:
+                    self.page = self.client.answer(self.page)
+                self.seconds.append(time.monotonic() - begun)
+                self.over.wait(0.05)
+        except BaseException as failure:  # noqa: B902 - raised by whoever waits
+            self.failure = failure
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *failed):
+        deadline = time.monotonic() + 5 * SLOW
+        while len(self.seconds) < 4 and self.failure is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.over.set()
+        self.thread.join()
+        if self.failure is not None and failed[0] is None:
+            raise self.failure
+        print(f"honest: {len(self.seconds)} answers, p99 {sorted(self.seconds)[int(0.99 * len(self.seconds))]:.3f} s")
+        assert len(self.seconds) > 3 and max(self.seconds) < 5 * SLOW
+
+
+# memory -------------------------------------------------------------------------------------------
+
+TOO_LARGE = [
+    ({"ball": "10000", "radius": 1e-7}, "linear", {"strategy": "search"}),
+    ({"ball": "300", "radius": 1e-3}, "diagonal-linear", {"tolerance": 1e-9}),
+    ({"ball": "100,100", "radius": 1e-7}, "fair-linear", {"strategy": "search"}),
+    ({"ball": "32", "radius": 1e-7}, "quadratic", {"strategy": "search"}),
+    ({"ball": "8,4", "radius": 1e-7}, "fair-quadratic", {"strategy": "search"}),
+    ({"ball": "17", "radius": 1e-7}, "linear", {}),
+    ({"population": "softmax:" + ",".join(map(str, range(100)))}, "diagonal-linear", {}),
+    ({"population": "softmax:" + ",".join(map(str, range(24)))}, "diagonal-linear", {}),
+]
+
+
+def test_sizes_are_refused_before_memory_is_taken(server):
+    """Classes, groups and coefficients have limits on the web, said in a sentence; nothing is allocated first."""
+    study = create_study(server)
+    before = server.memory()
+    with Honest(server, study):
+        for i, (space, family, options) in enumerate(TOO_LARGE):
+            status, told = server.at(f"198.51.100.{i}").post(
+                "/api/start", {"space": space, "family": family, "options": options})
+            assert status == 413 and re.search("at most|more pairs than", told["error"]["message"]), (space, told)
+    assert SANITIZED or server.memory() < before + (32 << 20)
+
+
+@SANITIZERS_SLOW
+def test_many_large_sessions_share_the_memory(melicit):
+    """The largest sessions that are allowed, one after the other: the oldest are forgotten, and come back."""
+    server = Limited(melicit.folder, *(() if SOAK else ("--memory", "64")))
+    study = create_study(server)
+    people = []
+    with Honest(server, study):
+        for i in range(4 if not SOAK else 80):
+            client = server.at(f"198.51.100.{i}")
+            body = {"space": {"population": "softmax:" + ",".join(str(k + i / 100) for k in range(20))},
+                    "family": "diagonal-linear", "options": {"tolerance": 1e-9}}
+            status, told = client.post("/api/start", body)
+            assert status == 200 or (status == 503 and told["error"]["code"] == "busy"), told
+            if status == 200:
+                people.append(client)
+    assert len(people) >= 3
+    for _ in range(20):  # who was forgotten is made anew, if need be after a moment
+        status, told = people[0].get("/api/page")
+        if status == 200:
+            break
+        time.sleep(0.5)
+    assert status == 200 and told["page"]["kind"] == "question"
+    assert server.peak() < (MOST_MEMORY if SOAK else 128 << 20), server.peak() >> 20
+    server.stop()
+
+
+@SANITIZERS_SLOW
+def test_tables_of_many_cells_and_models_of_many_weights(server):
+    """32 MB of two-byte cells are refused when they are uploaded, and a million features before anything is trained."""
+    study = create_study(server)
+    with Honest(server, study):
+        cells = ",".join(f"c{i}" for i in range(99)) + ",label\n" + ("1," * 99 + "x\n" + "2," * 99 + "y\n") * 75_000
+        status, told = server.at("198.51.100.1").json("POST", "/api/upload", cells, CSV)
+        assert status == 413 and "the limit is 4000000 cells" in told["error"]["message"], told
+        texts = "a,b,c,label\n" + "".join(f"a{i},b{i},c{i},{'xy'[i % 2]}\n" for i in range(150_000))
+        client = server.at("198.51.100.2")
+        status, told = client.json("POST", "/api/upload", texts, CSV)
+        assert status == 200, told
+        status, told = client.post("/api/start", {**OWN, "space": {"data": f"upload:{told['upload']}", "label": "label"}})
+        assert status == 413 and "200000 weights" in told["error"]["message"], told
+        # What was one column when it was uploaded is not read as many later.
+        wide = "a b\n" + ("1 " * 200 + "x\n" + "2 " * 200 + "y\n") * 30_000
+        status, told = client.json("POST", "/api/upload", wide, CSV)
+        if status == 200:
+            space = {"data": f"upload:{told['upload']}", "label": "c201", "delimiter": " ", "header": "no"}
+            assert client.post("/api/start", {**OWN, "space": space})[0] in (400, 413)
+
+
+# processor ----------------------------------------------------------------------------------------
+
+def slow_start(i):
+    """Something that takes long to make, another one for each i."""
+    return {"space": {"population": "softmax:" + ",".join(str(k + i / 100) for k in range(20))}, "family": "linear",
+            "options": {"strategy": "search"}}
+
+
+@SANITIZERS_SLOW
+def test_computing_has_an_end(melicit):
+    """What takes longer than a request may is refused with a sentence, and costs no more than that."""
+    server = Limited(melicit.folder, "--compute", "1")
+    try:
+        study = create_study(server)
+        with Honest(server, study):
+            begun = time.process_time(), cpu_of(server)
+            status, told = server.at("198.51.100.1").post("/api/start", slow_start(0))
+            assert status == 413 and "more than 1 seconds of computing" in told["error"]["message"], told
+            assert cpu_of(server) - begun[1] < 4
+    finally:
+        server.stop()
+
+
+def cpu_of(server):
+    """Seconds of processor time so far."""
+    fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@SANITIZERS_SLOW
+def test_work_ends_with_its_client(server):
+    """Requests whose clients are gone stop within a moment, and starts and uploads of others go on."""
+    study = create_study(server)
+    body = [json.dumps(slow_start(i)) for i in range(8)]
+    with Honest(server, study):
+        sockets = []
+        for i in range(8):
+            head = (f"POST /api/start HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first\r\nX-Forwarded-For: 198.51.100.{i}\r\n"
+                    f"Content-Type: application/json\r\nContent-Length: {len(body[i])}\r\n\r\n{body[i]}")
+            sockets.append(socket.create_connection(("127.0.0.1", server.port)))
+            sockets[-1].sendall(head.encode())
+        time.sleep(0.3)
+        for s in sockets:
+            s.close()
+        time.sleep(1)
+        begun = cpu_of(server)
+        client = server.at("203.0.113.1")
+        assert client.json("POST", "/api/upload", "a,label\n1,x\n2,y\n", CSV)[0] == 200
+        assert client.own(space={"population": "softmax:1,3,5"}, words={}, options={"strategy": "search"})["kind"] == "question"
+        time.sleep(1)
+        assert cpu_of(server) - begun < 1.0
+
+
+@SANITIZERS_SLOW
+def test_one_address_cannot_take_all_heavy_work(server):
+    """Half of what may be heavy at a time is left to others."""
+    study = create_study(server)
+    pool = concurrent.futures.ThreadPoolExecutor(8)
+    attack = [pool.submit(server.at("198.51.100.7", 2).post, "/api/start", slow_start(i)) for i in range(8)]
+    with Honest(server, study):
+        time.sleep(0.5)
+        assert server.at("203.0.113.1").own(space={"data": "breast_cancer_original"})["kind"] == "question"
+    outcomes = []
+    for future in attack:
+        with contextlib.suppress(OSError):
+            outcomes.append(future.result()[0])
+    pool.shutdown()
+    assert 503 in outcomes, outcomes
+
+
+# disk ---------------------------------------------------------------------------------------------
+
+def test_replies_are_not_stored(server, melicit):
+    """40 answers take their own bytes in the store, and what is sent again is answered with the same bytes."""
+    client = server.at("198.51.100.1")
+    page = client.own(space={"ball": "16", "radius": 0.001}, family="linear", words={}, options={"strategy": "search", "max_questions": 200})
+    first = None
+    for i in range(40):
+        body = json.dumps({"seq": page["seq"], "key": f"the-key-{i}", "value": {"answer": "A"}, "seconds": 1})
+        status, bytes_ = client.request("POST", "/api/event", body)
+        assert status == 200, bytes_
+        page = json.loads(bytes_)["page"]
+        first = first or (body, bytes_)
+    assert len(first[1]) > 2000
+    assert client.request("POST", "/api/event", first[0]) == (200, first[1])
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        (n, reply, stored), = db.execute("SELECT count(*), count(reply), sum(length(body)) FROM event")
+    assert n == 40 and reply == 0 and stored < 40 * 12_000
+
+
+def test_what_is_sent_has_limits(server):
+    """An answer of 4 kB, 4 MB of all of a person's; stale numbers cost nothing."""
+    study = create_study(server, small_study(questions=1000))
+    client = server.at("198.51.100.1")
+    page = client.join(study)
+    status, told = client.send(page, {"agreed": True, "version": "1", "note": "x" * 8000})
+    assert status == 413 and told["error"]["code"] == "too-large", told
+    page = client.answer(page)
+    for _ in range(30):
+        status, told = client.post("/api/event", {"seq": 999, "key": "stale-key", "value": {}})
+        assert status == 409 and told["page"]["seq"] == page["seq"]
+
+
+def test_joins_are_limited_by_address_and_study(server, melicit):
+    """120 a minute from one address; a lab of 60 behind another one is let in; one study has a limit of its own."""
+    study = create_study(server)
+    attacker = server.at("198.51.100.1")
+    statuses = []
+    for _ in range(300):
+        attacker.cookies, attacker.csrf = {}, "first"
+        statuses.append(attacker.post("/api/join", {"study": study})[0])
+    assert statuses.count(200) <= 240 and statuses[-1] == 429 and statuses.index(429) >= 120  # at most two minutes met
+    assert 1 <= int(attacker.headers["Retry-After"]) <= 60
+    lab = [server.at("203.0.113.5") for _ in range(60)]
+    in_threads(6, lambda i: [c.answer(c.join(study)) for c in lab[i::6]])
+    for i in range(2 * 120):  # an address of IPv6 is one of many that somebody has
+        client = server.at(f"2001:db8:0:1::{i:x}")
+        status = client.post("/api/join", {"study": study})[0]
+    assert status == 429
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        assert db.execute("SELECT count(*) FROM participant").fetchone()[0] <= 2 * (120 + 120) + 60
+
+
+# uploads ------------------------------------------------------------------------------------------
+
+def test_slow_uploads_leave_room_for_answers(server):
+    """30 uploads that stop in the middle: answers and pages are served, and the bytes do not buy idle time."""
+    study = create_study(server)
+    head = ("POST /api/upload HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first\r\nX-Forwarded-For: 198.51.100.%d\r\n"
+            "Content-Type: text/csv\r\nContent-Length: %d\r\n\r\n")
+    sockets = []
+    with Honest(server, study):
+        for i in range(30):
+            s = socket.create_connection(("127.0.0.1", server.port), timeout=10)
+            with contextlib.suppress(OSError):
+                s.sendall((head % (i, 32 << 20)).encode() + b"1,2\n" * 500_000)
+            sockets.append(s)
+        time.sleep(0.5)
+        assert server.at("203.0.113.1").own()["kind"] == "question"
+    for s in sockets:
+        s.close()
+
+
+@SANITIZERS_SLOW
+def test_bytes_do_not_buy_idle_time(melicit):
+    """8 MB at once, then nothing: cut off after the deadline, not after two minutes more."""
+    server = Limited(melicit.folder, "--deadline", "1")
+    try:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=8) as s:
+            s.sendall(b"POST /api/upload HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first\r\nContent-Type: text/csv\r\n"
+                      b"Content-Length: 33554432\r\n\r\n" + b"1,2\n" * (2 << 20))
+            begun = time.monotonic()
+            with contextlib.suppress(ConnectionError):
+                while s.recv(4096):
+                    pass
+            assert time.monotonic() - begun < 6
+    finally:
+        server.stop()
+
+
+def test_nothing_is_left_in_the_temporary_folder(melicit):
+    """An upload that is being read when the server is killed leaves no file."""
+    server = Limited(melicit.folder)
+    rows = "".join(f"{i % 97},{i % 89},{'xy'[i % 2]}\n" for i in range(60_000))
+    client = server.at("198.51.100.1")
+    status, told = client.json("POST", "/api/upload", "a,b,label\n" + rows, CSV)
+    assert status == 200, told
+    before = set(os.listdir("/tmp"))
+    body = json.dumps({**OWN, "space": {"data": f"upload:{told['upload']}", "label": "label"}})
+    with socket.create_connection(("127.0.0.1", server.port)) as s:
+        s.sendall((f"POST /api/start HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first\r\nContent-Type: application/json\r\n"
+                   f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+        left = set()
+        for _ in range(50):
+            left |= {name for name in set(os.listdir("/tmp")) - before if "melicit" in name}
+            time.sleep(0.002)
+        server.kill()
+    assert left == set()
+
+
+# stopping -----------------------------------------------------------------------------------------
+
+def seconds_to_stop(server):
+    begun = time.monotonic()
+    server.process.send_signal(signal.SIGTERM)
+    code = server.process.wait(timeout=60)
+    server.close_pipes()
+    assert code == 0
+    return time.monotonic() - begun
+
+
+@SANITIZERS_SLOW
+def test_stops_within_five_seconds(melicit):
+    """Whatever is computed, and while another process keeps the store locked; what was acknowledged is there."""
+    server = Limited(melicit.folder)
+    study = create_study(server)
+    client = server.at("203.0.113.1")
+    client.answer(client.join(study))
+    pool = concurrent.futures.ThreadPoolExecutor(4)
+    attack = [pool.submit(server.at(f"198.51.100.{i}", 20).post, "/api/start", slow_start(i)) for i in range(4)]
+    time.sleep(0.5)
+    assert seconds_to_stop(server) < 5
+    for future in attack:
+        with contextlib.suppress(Exception):
+            future.result()
+    server.start()
+    lock = sqlite3.connect(melicit.folder / "t.db", isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    attack = [pool.submit(server.at(f"198.51.100.{i}", 20).post, "/api/join", {"study": study}) for i in range(4)]
+    time.sleep(0.5)
+    assert seconds_to_stop(server) < 5
+    for future in attack:
+        with contextlib.suppress(Exception):
+            future.result()
+    pool.shutdown()
+    lock.rollback()
+    assert lock.execute("SELECT count(*) FROM event").fetchone() == (1,)
+    lock.close()
+
+
+def test_pages_do_not_wait_for_the_store(server, melicit):
+    """While the store is locked and all workers wait for it, pages and the health check answer at once."""
+    study = create_study(server)
+    lock = sqlite3.connect(melicit.folder / "t.db", isolation_level=None)
+    lock.execute("BEGIN EXCLUSIVE")
+    pool = concurrent.futures.ThreadPoolExecutor(40)
+    waiting = [pool.submit(server.at(f"198.51.100.{i}", 60).post, "/api/join", {"study": study}) for i in range(40)]
+    time.sleep(0.5)
+    try:
+        for path in ("/health", "/", f"/s/{study}", "/admin"):
+            begun = time.monotonic()
+            assert server.client().request("GET", path)[0] == 200
+            assert time.monotonic() - begun < 1 * SLOW, path
+    finally:
+        lock.rollback()
+        lock.close()
+    assert {future.result()[0] for future in waiting} <= {200, 503}
+    pool.shutdown()
+
+
+# how it is built ----------------------------------------------------------------------------------
+
+@pytest.mark.skipif(SANITIZED, reason="the installed program is the release build")
+@pytest.mark.parametrize("name", ["melicit", "libmelicit.so"])
+def test_hardened_build(name):
+    """Stack protector, fortified calls, read-only relocations, control-flow marks, and no path to load libraries from."""
+    def readelf(*options):
+        return subprocess.run(["readelf", "-W", *options, str(BUILD / name)], check=True, capture_output=True, text=True).stdout
+
+    dynamic = readelf("-d")
+    assert not re.search("RPATH|RUNPATH", dynamic)
+    assert "BIND_NOW" in dynamic and "GNU_RELRO" in readelf("-l")
+    assert re.search(r"GNU_STACK .* RW ", readelf("-l"))
+    symbols = readelf("-s", "--dyn-syms")
+    assert "__stack_chk_fail" in symbols and re.search("__(sn|vsn|mem|str|f)?[a-z]+_chk", symbols.replace("__stack_chk_fail", ""))
+    if os.uname().machine == "x86_64":
+        notes = subprocess.run(["objdump", "-d", "--no-show-raw-insn", "--section=.text", str(BUILD / name)], check=True,
+                               capture_output=True, text=True).stdout
+        assert notes.count("endbr64") > 100
+
+
+def test_no_library_of_the_current_folder(tmp_path):
+    """A library in the folder that the program runs in is not loaded."""
+    (tmp_path / "libopenblas.so.0").write_bytes(b"not a library")
+    done = subprocess.run([PROGRAM, "--version"], cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_file_that_may_not_grow_is_a_failure_with_a_sentence(melicit):
+    """SIGXFSZ ends nothing."""
+    done = subprocess.run([PROGRAM, "train", "--data", "breast_cancer_original", "--out", "m.json"], cwd=melicit.folder, env=environment(),
+                          capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY)))
+    assert done.returncode == 4 and "m.json" in done.stderr, (done.returncode, done.stderr)
