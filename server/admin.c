@@ -129,7 +129,7 @@ bool mel_call_admin(mel_call *call)
 }
 
 /* A request that writes. */
-static bool may_write(mel_call *call)
+bool mel_admin_may_write(mel_call *call)
 {
     return mel_call_is_own(call, "melicit_admin") && mel_call_admin(call);
 }
@@ -147,7 +147,7 @@ static bool find_study(mel_study_row *row, mel_call *call)
     return status == MEL_OK;
 }
 
-static json_t *csrf_json(const mel_call *call)
+json_t *mel_admin_csrf(const mel_call *call)
 {
     char csrf[MEL_CSRF_TEXT];
     mel_csrf_of(csrf, mel_request_cookie(call->request, "melicit_admin"), call->app);
@@ -181,7 +181,7 @@ static json_t *links_of(const mel_call *call, const char *study)
 static json_t *body_about_study(mel_call *call)
 {
     mel_study_row row;
-    if (!may_write(call) || !find_study(&row, call))
+    if (!mel_admin_may_write(call) || !find_study(&row, call))
         return NULL;
     mel_study_row_clear(&row);
     return mel_call_body(call);
@@ -258,12 +258,13 @@ void mel_admin_studies(mel_call *call)
         return;
     json_t *list = mel_studies_json(call->app->store, &call->err);
     mel_call_finish(call, list != NULL ? MEL_OK : call->err.code,
-                    list != NULL ? json_pack("{s:o, s:o}", "csrf", csrf_json(call), "studies", list) : NULL);
+                    list != NULL ? json_pack("{s:o, s:o}", "csrf", mel_admin_csrf(call), "studies", list)
+                                 : NULL);
 }
 
 void mel_admin_create(mel_call *call)
 {
-    json_t *body = may_write(call) ? mel_call_body(call) : NULL;
+    json_t *body = mel_admin_may_write(call) ? mel_call_body(call) : NULL;
     if (body == NULL)
         return;
     char id[MEL_ID_TEXT];
@@ -288,9 +289,9 @@ void mel_admin_study(mel_call *call)
         mel_manage_monitor(&out, call->app->store, call->app->cache, row.id, monitor_seconds, &call->err);
     if (status == MEL_OK)
         (void)json_object_update_new(
-            out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", csrf_json(call), "id", row.id, "state",
-                           row.state, "created", (json_int_t)row.created, "file", mel_stored_json(row.file),
-                           "links", links_of(call, row.id)));
+            out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", mel_admin_csrf(call), "id", row.id,
+                           "state", row.state, "created", (json_int_t)row.created, "file",
+                           mel_stored_json(row.file), "links", links_of(call, row.id)));
     mel_call_finish(call, status, out);
     mel_study_row_clear(&row);
 }
@@ -342,7 +343,7 @@ void mel_admin_export(mel_call *call)
 
 void mel_admin_delete(mel_call *call)
 {
-    if (!may_write(call))
+    if (!mel_admin_may_write(call))
         return;
     mel_participant_row row;
     mel_status status = mel_store_participant(&row, call->app->store, call->rest[1], &call->err);

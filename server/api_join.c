@@ -11,7 +11,8 @@
 
 enum {
     COOKIE_DAYS = 30,
-    STUDY_SHARE = 10 /* joins of a study within a minute, per join of one address that is allowed */
+    UPLOAD_DAYS = 30, /* that the table of a session of one's own is kept, as long as its cookie */
+    STUDY_SHARE = 10  /* joins of a study within a minute, per join of one address that is allowed */
 };
 
 /* --- with a new cookie -------------------------------------------------------------------------- */
@@ -232,7 +233,8 @@ static mel_status check_start(mel_call *call, const json_t *body)
     if (begun)
         mel_cache_end_work(call->app->cache);
     if (status == MEL_OK)
-        status = mel_space_keep(call->app->store, space, &call->err);
+        status =
+            mel_space_keep(call->app->store, space, mel_now() + (int64_t)UPLOAD_DAYS * 86400000, &call->err);
     mel_open_study_release(call->app->cache, open_study);
     return status;
 }

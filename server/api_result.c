@@ -2,6 +2,7 @@
 #include "app.h"
 
 #include "json_helpers.h"
+#include "manage.h"
 #include "result.h"
 
 #include "base/internal.h"
@@ -9,33 +10,55 @@
 
 #include <stdio.h>
 
-void mel_api_result(mel_call *call)
+static bool is_own(const mel_participant *participant)
+{
+    return strcmp(participant->row.study, MEL_NO_STUDY) == 0;
+}
+
+/* The participant, if the study shows them the result now; whoever has a session of their own always sees it.
+ * NULL with the answer set. */
+static mel_participant *take_for_result(mel_call *call)
 {
     if (!mel_call_participant(call))
-        return;
+        return NULL;
     mel_participant *participant = mel_call_take(call);
+    if (participant == NULL)
+        mel_call_finish(call, call->err.code, NULL);
+    if (participant == NULL || is_own(participant) || mel_flow_shows_result(participant->flow))
+        return participant;
+    mel_participant_release(call->app->cache, participant, true);
+    mel_call_error(call, 403, "not-now", "the study does not show a result here", NULL);
+    return NULL;
+}
+
+void mel_api_result(mel_call *call)
+{
+    mel_participant *participant = take_for_result(call);
+    if (participant == NULL)
+        return;
     json_t *result = NULL;
-    const mel_status status =
-        participant != NULL ? mel_result_json(&result, participant->flow, &call->err) : call->err.code;
+    const mel_status status = mel_result_json(&result, participant->flow, &call->err);
     mel_call_finish(call, status, status == MEL_OK ? json_pack("{s:o}", "result", result) : NULL);
     mel_participant_release(call->app->cache, participant, true);
 }
 
-static mel_status session_text(char **out, mel_flow *flow, mel_error *err)
+/* A study's data are not the participant's: nothing says where they are, or what is in them. */
+static mel_status session_text(char **out, mel_flow *flow, bool own, mel_error *err)
 {
     const mel_problem *problem = mel_flow_problem(flow);
-    char *space = problem->description != NULL
+    char *space = own && problem->description != NULL
                       ? mel_json_text(problem->description, JSON_COMPACT | JSON_REAL_PRECISION(17))
                       : NULL;
     const mel_identity identity = { .space_json = space,
-                                    .digest = problem->digest[0] != '\0' ? problem->digest : NULL };
+                                    .digest = own && problem->digest[0] != '\0' ? problem->digest : NULL };
     const mel_status status = mel_session_to_text(out, mel_flow_session(flow), &identity, err);
     mel_json_free_text(space);
     return status;
 }
 
-static mel_status metric_text(char **out, mel_flow *flow, mel_error *err)
+static mel_status metric_text(char **out, mel_flow *flow, bool own, mel_error *err)
 {
+    (void)own;
     mel_metric *metric = NULL;
     mel_summary summary;
     mel_status status = mel_session_result(&metric, &summary, mel_flow_session(flow), err);
@@ -45,12 +68,12 @@ static mel_status metric_text(char **out, mel_flow *flow, mel_error *err)
     return status;
 }
 
-static mel_status report_text(char **out, mel_flow *flow, mel_error *err)
+static mel_status report_text(char **out, mel_flow *flow, bool own, mel_error *err)
 {
     mel_report_options opt;
     mel_report_options_init(&opt);
     opt.about = mel_result_options(mel_flow_study(flow), mel_flow_problem(flow));
-    opt.space_options = mel_flow_problem(flow)->typed;
+    opt.space_options = own ? mel_flow_problem(flow)->typed : NULL;
     return mel_report_session(out, mel_flow_session(flow), &opt, err);
 }
 
@@ -58,7 +81,7 @@ void mel_api_download(mel_call *call)
 {
     static const struct {
         const char *what, *name, *type;
-        mel_status (*make)(char **out, mel_flow *flow, mel_error *err);
+        mel_status (*make)(char **out, mel_flow *flow, bool own, mel_error *err);
     } kinds[] = {
         { "metric", "metric.json", "application/json", metric_text },
         { "session", "session.jsonl", "application/x-ndjson", session_text },
@@ -69,12 +92,11 @@ void mel_api_download(mel_call *call)
         i++;
     if (i == 3)
         mel_call_error(call, 404, "not-found", "there is metric, session and report", NULL);
-    if (i == 3 || !mel_call_participant(call))
+    mel_participant *participant = i < 3 ? take_for_result(call) : NULL;
+    if (participant == NULL)
         return;
-    mel_participant *participant = mel_call_take(call);
     char *text = NULL;
-    const mel_status status =
-        participant != NULL ? kinds[i].make(&text, participant->flow, &call->err) : call->err.code;
+    const mel_status status = kinds[i].make(&text, participant->flow, is_own(participant), &call->err);
     mel_participant_release(call->app->cache, participant, true);
     if (status != MEL_OK) {
         mel_call_finish(call, status, NULL);

@@ -99,30 +99,49 @@ static void refuse_field(mel_call *call, const char *text)
     mel_call_json(call, json_pack("{s:o}", "error", error));
 }
 
+/* Whether the request is a researcher's, who is told everything, or brings data of its own, which failures
+ * are about. */
+static bool may_hear_details(const mel_call *call)
+{
+    const char *path = call->request->path;
+    return strncmp(path, "/api/admin", 10) == 0 || strcmp(path, "/api/start") == 0 ||
+           strcmp(path, "/api/upload") == 0;
+}
+
+/* What a participant does not cause is told without details: they are about the server's files and others'
+ * data. A store that is damaged is no fault of the request either. */
 void mel_call_finish(mel_call *call, mel_status status, json_t *value)
 {
     static const struct {
         mel_status status;
         unsigned http;
-        const char *code;
-    } failures[] = { { MEL_ECONFLICT, 409, "conflict" },
-                     { MEL_ELIMIT, 413, "too-large" },
-                     { MEL_EIO, 503, "storage" },
-                     { MEL_BUSY, 503, "busy" },
-                     { MEL_OK, 503, "unavailable" } };
+        const char *code, *told;
+    } failures[] = {
+        { MEL_ECONFLICT, 409, "conflict", "somebody else changed this at the same moment; try again" },
+        { MEL_ELIMIT, 413, "too-large", "this is more than the server takes" },
+        { MEL_EIO, 503, "storage",
+          "the server cannot reach its store at the moment; what was saved is safe" },
+        { MEL_BUSY, 503, "busy", "the server is busy with other people's data; try again in a moment" },
+        { MEL_OK, 503, "unavailable", "the data that this is about are not available at the moment" },
+    };
     if (status == MEL_OK) {
         mel_call_json(call, value);
         return;
     }
     json_decref(value);
-    if (status == MEL_EINVAL || status == MEL_EDATA) {
+    const bool details = may_hear_details(call);
+    if (status == MEL_EINVAL || (status == MEL_EDATA && details)) {
         refuse_field(call, call->err.text);
         return;
     }
+    if (status == MEL_EDATA)
+        status = MEL_EIO;
     size_t i = 0;
     while (failures[i].status != MEL_OK && failures[i].status != status)
         i++;
-    mel_call_error(call, failures[i].http, failures[i].code, call->err.text, NULL);
+    const bool storage = status == MEL_EIO; /* of which only researchers hear more */
+    const bool said = storage ? strncmp(call->request->path, "/api/admin", 10) == 0 : details;
+    mel_call_error(call, failures[i].http, failures[i].code, said ? call->err.text : failures[i].told, NULL);
 }
 
 /* --- tokens ------------------------------------------------------------------------------------- */
@@ -222,7 +241,7 @@ json_t *mel_call_body(mel_call *call)
     if (status == MEL_OK && !json_is_object(body))
         status = mel_fail(&call->err, MEL_EDATA, "expected a JSON object");
     if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
+        mel_call_finish(call, status == MEL_EDATA ? MEL_EINVAL : status, NULL);
     return mel_json_if(status == MEL_OK, body);
 }
 
@@ -291,6 +310,8 @@ static const struct {
     { "GET", "/api/admin/studies/*/*", mel_admin_export, 0.0 },
     { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 0.0 },
     { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 0.0 },
+    { "GET", "/api/admin/uploads", mel_admin_uploads, 0.0 },
+    { "DELETE", "/api/admin/uploads/*", mel_admin_delete_upload, 0.0 },
 };
 
 /* Only letters, digits, '-', '_' and '.' (not two in a row) may stand for a star. */

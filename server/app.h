@@ -112,8 +112,8 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 bool mel_is_upload(const char *text);
 /* Whether strangers may use this space: bundled data, uploads and models, never files of the server. */
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets);
-/* Keeps the uploads that a space names for ever. */
-mel_status mel_space_keep(mel_store *store, const json_t *space, mel_error *err);
+/* Keeps the uploads that a space names until then; 0: for ever. */
+mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err);
 
 /* --- routes --------------------------------------------------------------------------------------- */
 
@@ -144,5 +144,11 @@ void mel_admin_links(mel_call *call);
 void mel_admin_export(mel_call *call);
 void mel_admin_delete(mel_call *call);
 void mel_admin_rehearse(mel_call *call);
+void mel_admin_uploads(mel_call *call);
+void mel_admin_delete_upload(mel_call *call);
+/* What handlers of researchers' requests share: the token for writing, and whether this one may write (false
+ * with the answer set). */
+json_t *mel_admin_csrf(const mel_call *call);
+bool mel_admin_may_write(mel_call *call);
 
 #endif

@@ -212,7 +212,7 @@ mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const ch
     status = mel_study_parse(&study, row.file, strlen(row.file), err);
     if (status == MEL_OK)
         status = mel_open_study_of(out, cache, study, err);
-    status = mel_cache_unavailable(status, err);
+    status = mel_cache_unavailable(status == MEL_ELIMIT ? MEL_EDATA : status, err);
     if (status == MEL_OK)
         (void)snprintf((*out)->state, sizeof(*out)->state, "%s", row.state);
     mel_study_row_clear(&row);

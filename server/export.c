@@ -44,7 +44,7 @@ typedef struct {
 /* A cell that a spreadsheet would run as a formula gets an apostrophe before it. */
 static void add_cell(mel_buffer *out, const char *text, bool last)
 {
-    const bool formula = text[0] != '\0' && strchr("=+-@\t\r", text[0]) != NULL;
+    const bool formula = text[0] != '\0' && strchr("=+-@\t\r\n", text[0]) != NULL;
     mel_buffer_puts(out, formula ? "\"'" : "\"");
     for (const char *at = text; *at != '\0'; at++) {
         if (*at == '"')
@@ -228,44 +228,6 @@ static mel_status export_text(char **out, size_t *n, mel_store *store, const cha
     return status;
 }
 
-/* --- SQLite ------------------------------------------------------------------------------------- */
-
-static mel_status read_file(char **out, size_t *n, const char *path, mel_error *err)
-{
-    FILE *file = fopen(path, "rb");
-    const bool sized = file != NULL && fseek(file, 0, SEEK_END) == 0;
-    const long size = sized ? ftell(file) : -1;
-    char *bytes = size >= 0 ? mel_alloc((size_t)size + 1, 1) : NULL;
-    bool good =
-        bytes != NULL && fseek(file, 0, SEEK_SET) == 0 && fread(bytes, 1, (size_t)size, file) == (size_t)size;
-    if (file != NULL)
-        (void)fclose(file);
-    if (!good) {
-        free(bytes);
-        return mel_fail(err, MEL_EIO, "the copy of the study cannot be read");
-    }
-    *out = bytes;
-    *n = (size_t)size;
-    return MEL_OK;
-}
-
-static mel_status export_sqlite(char **out, size_t *n, mel_store *store, const char *study, mel_error *err)
-{
-    const char *folder = getenv("TMPDIR");
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/melicit-XXXXXX",
-                   folder != NULL && *folder != '\0' ? folder : "/tmp");
-    const int file = mkstemp(path);
-    if (file < 0)
-        return mel_fail(err, MEL_EIO, "%s: no temporary file can be made", path);
-    (void)close(file);
-    mel_status status = mel_store_copy(store, study, path, err);
-    if (status == MEL_OK)
-        status = read_file(out, n, path, err);
-    (void)unlink(path);
-    return status;
-}
-
 mel_status mel_export(char **out, size_t *n, mel_store *store, const char *study, mel_export_format format,
                       mel_error *err)
 {
@@ -276,6 +238,6 @@ mel_status mel_export(char **out, size_t *n, mel_store *store, const char *study
     if (status != MEL_OK)
         return status;
     mel_study_row_clear(&row);
-    return format == MEL_EXPORT_SQLITE ? export_sqlite(out, n, store, study, err)
+    return format == MEL_EXPORT_SQLITE ? mel_store_image(out, n, store, study, err)
                                        : export_text(out, n, store, study, format, err);
 }

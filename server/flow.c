@@ -197,6 +197,15 @@ bool mel_flow_can_undo(const mel_flow *flow)
            (kind == MEL_PHASE_EVALUATION && flow->item > 0);
 }
 
+bool mel_flow_shows_result(const mel_flow *flow)
+{
+    bool shown = false;
+    for (size_t i = 0; i <= flow->phase; i++)
+        shown = shown || flow->study->phase[i].kind == MEL_PHASE_RESULT;
+    const mel_phase_kind kind = mel_flow_current(flow)->kind;
+    return shown && !flow->left && (kind == MEL_PHASE_RESULT || kind == MEL_PHASE_DONE);
+}
+
 /* The result must follow the elicitation: phases in between would come again. */
 bool mel_flow_can_ask_more(mel_flow *flow)
 {

@@ -36,6 +36,9 @@ const char *mel_flow_where(const mel_flow *flow); /* the kind of the current pha
 size_t mel_flow_phase(const mel_flow *flow);      /* its position in the study, also of somebody who left */
 /* "question 7 of elicitation". */
 void mel_flow_describe(char *text, size_t n, const mel_flow *flow);
+/* Whether its result may be seen now: on a page that shows it, and at the end of a study that has such a
+ * page. */
+bool mel_flow_shows_result(const mel_flow *flow);
 /* On a page with the result: whether further questions may be asked, and would tell more. */
 bool mel_flow_can_ask_more(mel_flow *flow);
 /* What the flow was made with. */

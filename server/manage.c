@@ -160,7 +160,7 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
     if (status == MEL_OK)
         status = mel_manage_check(cache, study, err);
     if (status == MEL_OK)
-        status = mel_space_keep(store, space, err);
+        status = mel_space_keep(store, space, 0, err);
     json_decref(space);
     mel_study_row row = { .file = (char *)text, .state = "open", .created = mel_now() };
     mel_new_id(row.id);

@@ -113,6 +113,14 @@ mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, 
                               const void *mine, size_t n, mel_error *err);
 /* The bytes of all blobs whose name begins with prefix, which has no '%' or '_'. */
 mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err);
+/* Keeps a blob until then (0: for ever) or, where that is later, until it would expire anyway. MEL_EINVAL:
+ * there is none of this name. */
+mel_status mel_store_keep(mel_store *store, const char *name, int64_t expires, mel_error *err);
+/* The blobs whose name begins with prefix, as for mel_store_bytes; visit must not call the store. */
+typedef mel_status (*mel_visit_blob)(void *user, const char *name, int64_t bytes, int64_t expires,
+                                     mel_error *err);
+mel_status mel_store_blobs(mel_store *store, const char *prefix, mel_visit_blob visit, void *user,
+                           mel_error *err);
 /* Removing nothing is no failure. */
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err);
 /* Removes what expired at `now` or before. */
@@ -127,6 +135,8 @@ mel_status mel_store_visit(mel_store *store, const char *study, mel_visit visit,
 /* An SQLite file with one study (NULL: all), readable by any tool and as a store; tokens' hashes and blobs
  * are left out. An existing file is replaced in one step. */
 mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err);
+/* The bytes of such a file, for the caller to free(): no file is made on the way. */
+mel_status mel_store_image(char **out, size_t *n, mel_store *store, const char *study, mel_error *err);
 /* Whether writing works now (a disk may be full): one row written and removed. */
 mel_status mel_store_check(mel_store *store, mel_error *err);
 /* Reads everything: MEL_EDATA names the first damage (pages, references, gaps in a log). */

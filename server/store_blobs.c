@@ -76,6 +76,16 @@ mel_status mel_store_put_once(void **bytes, size_t *n_stored, mel_store *store, 
     return status;
 }
 
+mel_status mel_store_keep(mel_store *store, const char *name, int64_t expires, mel_error *err)
+{
+    size_t kept = 0;
+    const mel_sql_value p[] = { mel_sql_integer(expires), mel_sql_text(name) };
+    const mel_status status =
+        mel_store_write(store, &(mel_sql_request){ MEL_SQL_KEEP, p, 2, mel_sql_count, &kept, NULL }, 1, err);
+    return status == MEL_OK && kept == 0 ? mel_fail(err, MEL_EINVAL, "there is nothing named %s", name)
+                                         : status;
+}
+
 mel_status mel_store_remove(mel_store *store, const char *name, mel_error *err)
 {
     const mel_sql_value p = mel_sql_text(name);
@@ -111,14 +121,47 @@ mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *
                : status;
 }
 
+/* What a name that begins with prefix is like. */
+static mel_status pattern_of(char pattern[64], const char *prefix, mel_error *err)
+{
+    if (strlen(prefix) + 2 > 64)
+        return mel_fail(err, MEL_EINVAL, "the beginning of a name is at most %d bytes", 62);
+    (void)snprintf(pattern, 64, "%s%%", prefix);
+    return MEL_OK;
+}
+
 mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err)
 {
     char pattern[64];
     *out = 0;
-    if (strlen(prefix) + 2 > sizeof pattern)
-        return mel_fail(err, MEL_EINVAL, "the beginning of a name is at most %zu bytes", sizeof pattern - 2);
-    (void)snprintf(pattern, sizeof pattern, "%s%%", prefix);
+    const mel_status status = pattern_of(pattern, prefix, err);
+    if (status != MEL_OK)
+        return status;
     const mel_sql_value p = mel_sql_text(pattern);
     const mel_sql_request request = { MEL_SQL_BYTES_OF, &p, 1, mel_sql_read_number, out, NULL };
+    return mel_store_read(store, &request, err);
+}
+
+typedef struct {
+    mel_visit_blob visit;
+    void *user;
+} blob_visitor;
+
+static mel_status visit_blob(void *context, const mel_sql_value *row, mel_error *err)
+{
+    const blob_visitor *v = context;
+    return v->visit(v->user, row[0].data, row[1].integer, row[2].integer, err);
+}
+
+mel_status mel_store_blobs(mel_store *store, const char *prefix, mel_visit_blob visit, void *user,
+                           mel_error *err)
+{
+    char pattern[64];
+    const mel_status status = pattern_of(pattern, prefix, err);
+    if (status != MEL_OK)
+        return status;
+    blob_visitor visitor = { visit, user };
+    const mel_sql_value p = mel_sql_text(pattern);
+    const mel_sql_request request = { MEL_SQL_LIST, &p, 1, visit_blob, &visitor, NULL };
     return mel_store_read(store, &request, err);
 }

@@ -44,7 +44,9 @@ static mel_status copy_rows(mel_sql *sql, void *context, mel_error *err)
     return status;
 }
 
-static mel_status fill(const char *path, mel_store *store, const char *study, mel_error *err)
+/* *copy: to be closed, on failure too. */
+static mel_status fill(mel_sqlite **copy, const char *path, mel_store *store, const char *study,
+                       mel_error *err)
 {
     copying c = { .study = study };
     mel_status status = mel_sqlite_open(&c.copy, path, err);
@@ -56,7 +58,7 @@ static mel_status fill(const char *path, mel_store *store, const char *study, me
         status = store->read(store, copy_rows, &c, err);
     if (status == MEL_OK)
         status = mel_sqlite_execute(c.copy, "COMMIT", err);
-    mel_sqlite_close(c.copy);
+    *copy = c.copy;
     return status;
 }
 
@@ -83,7 +85,9 @@ static mel_status copy_to(char *unfinished, mel_store *store, const char *study,
     if (file < 0)
         return mel_sqlite_cannot(unfinished, "be created", errno, err);
     (void)close(file);
-    mel_status status = fill(unfinished, store, study, err);
+    mel_sqlite *copy = NULL;
+    mel_status status = fill(&copy, unfinished, store, study, err);
+    mel_sqlite_close(copy);
     if (status == MEL_OK)
         status = sync_file(unfinished, err);
     if (status == MEL_OK && rename(unfinished, path) != 0)
@@ -109,5 +113,25 @@ mel_status mel_store_copy(mel_store *store, const char *study, const char *path,
     (void)snprintf(unfinished, size, "%s.XXXXXX", path);
     const mel_status status = copy_to(unfinished, store, study, path, err);
     free(unfinished);
+    return status;
+}
+
+mel_status mel_store_image(char **out, size_t *n, mel_store *store, const char *study, mel_error *err)
+{
+    *out = NULL;
+    *n = 0;
+    mel_sqlite *copy = NULL;
+    mel_status status = fill(&copy, ":memory:", store, study, err);
+    sqlite3_int64 size = 0;
+    unsigned char *bytes = status == MEL_OK ? sqlite3_serialize(copy->db, "main", &size, 0) : NULL;
+    *out = bytes != NULL ? mel_alloc((size_t)size, 1) : NULL;
+    if (status == MEL_OK && *out == NULL)
+        status = mel_fail_memory(err, "the copy of a study");
+    if (status == MEL_OK) {
+        memcpy(*out, bytes, (size_t)size);
+        *n = (size_t)size;
+    }
+    sqlite3_free(bytes);
+    mel_sqlite_close(copy);
     return status;
 }

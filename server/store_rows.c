@@ -148,7 +148,10 @@ static mel_status read_participant(void *row, const mel_sql_value *columns, mel_
         status = mel_sql_fixed(out->state, sizeof out->state, &columns[5], err);
     if (status == MEL_OK)
         status = mel_sql_fixed(seed, sizeof seed, &columns[8], err);
-    out->seed = strtoull(seed, NULL, 10);
+    char *end = seed;
+    out->seed = strtoull(seed, &end, 10);
+    if (status == MEL_OK && (end == seed || *end != '\0')) /* another seed would ask other questions */
+        status = mel_fail(err, MEL_EDATA, "participant %s: the seed is no number", out->id);
     return status;
 }
 

@@ -54,6 +54,12 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_BYTES_OF] = { "SELECT CAST(coalesce(sum(length(bytes)), 0) AS BIGINT) FROM thing"
                            " WHERE name LIKE $1",
                            false },
+    [MEL_SQL_KEEP] = { "UPDATE thing SET expires = CASE WHEN expires = 0 OR $1 = 0 THEN 0"
+                       " WHEN expires > $1 THEN expires ELSE $1 END WHERE name = $2 RETURNING name",
+                       false },
+    [MEL_SQL_LIST] = { "SELECT name, CAST(length(bytes) AS BIGINT), expires FROM thing WHERE name LIKE $1"
+                       " ORDER BY name",
+                       false },
     [MEL_SQL_REMOVE] = { "DELETE FROM thing WHERE name = $1", false },
     [MEL_SQL_EXPIRE] = { "DELETE FROM thing WHERE expires <> 0 AND expires <= $1", false },
     [MEL_SQL_GAPS] = { "SELECT participant FROM event GROUP BY participant"

@@ -31,6 +31,8 @@ typedef enum {
     MEL_SQL_PUT_ONCE,
     MEL_SQL_GET,
     MEL_SQL_BYTES_OF,
+    MEL_SQL_KEEP,
+    MEL_SQL_LIST,
     MEL_SQL_REMOVE,
     MEL_SQL_EXPIRE,
     MEL_SQL_GAPS,

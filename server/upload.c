@@ -1,4 +1,4 @@
-/* Uploaded tables: kept for a day, or for ever once a session or a study uses them. */
+/* Uploaded tables: kept for a day, for a month once a session uses them, for ever once a study does. */
 #include "app.h"
 
 #include "budget.h"
@@ -86,14 +86,18 @@ static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_e
     return mel_budget_explain(mel_table_read_memory(out, bytes, n, "the file", &opt, err), err);
 }
 
-/* Uploads have a limit, so that strangers cannot fill the disk. */
-static mel_status check_room(const mel_app *app, size_t n, mel_error *err)
+/* Uploads have a limit, so that strangers cannot fill the disk; false with 503 as the answer. */
+static bool has_room(mel_call *call, size_t n)
 {
     int64_t stored = 0;
-    const mel_status status = mel_store_bytes(&stored, app->store, MEL_UPLOAD, err);
-    if (status != MEL_OK || stored + (int64_t)n <= app->upload_room)
-        return status;
-    return mel_fail(err, MEL_EIO, "the server holds as many tables as it may; try again tomorrow");
+    const mel_status status = mel_store_bytes(&stored, call->app->store, MEL_UPLOAD, &call->err);
+    const bool fits = status == MEL_OK && stored + (int64_t)n <= call->app->upload_room;
+    if (status != MEL_OK)
+        mel_call_finish(call, status, NULL);
+    else if (!fits)
+        mel_call_error(call, 503, "storage", "the server holds as many tables as it may; try again tomorrow",
+                       NULL);
+    return fits;
 }
 
 static void upload(mel_call *call)
@@ -105,9 +109,9 @@ static void upload(mel_call *call)
     char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
     mel_new_id(id);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
-    mel_status status = check_room(call->app, n, &call->err);
-    if (status == MEL_OK)
-        status = read_table(&table, bytes, n, &call->err);
+    if (!has_room(call, n))
+        return;
+    mel_status status = read_table(&table, bytes, n, &call->err);
     if (status == MEL_OK && (columns = describe(table)) == NULL)
         status = mel_fail_memory(&call->err, "a table");
     if (status == MEL_OK)
@@ -163,19 +167,44 @@ bool mel_space_is_allowed(const json_t *space, const json_t *datasets)
     return true;
 }
 
-mel_status mel_space_keep(mel_store *store, const json_t *space, mel_error *err)
+mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err)
 {
     mel_status status = MEL_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == MEL_OK; i++) {
         const char *name = json_string_value(json_object_get(space, files[i]));
-        if (!mel_is_upload(name))
-            continue;
-        void *bytes = NULL;
-        size_t n = 0;
-        status = mel_store_get(&bytes, &n, store, name, err);
-        if (status == MEL_OK)
-            status = mel_store_put(store, name, bytes, n, 0, err);
-        free(bytes);
+        if (mel_is_upload(name))
+            status = mel_store_keep(store, name, expires, err);
     }
     return status;
+}
+
+/* --- what researchers see of them --------------------------------------------------------------- */
+
+static mel_status list_upload(void *list, const char *name, int64_t bytes, int64_t expires, mel_error *err)
+{
+    json_t *line =
+        json_pack("{s:s, s:I, s:o}", "id", name + sizeof MEL_UPLOAD - 1, "bytes", (json_int_t)bytes,
+                  "expires", expires != 0 ? json_integer((json_int_t)expires) : json_null());
+    return mel_json_add(list, line) ? MEL_OK : mel_fail_memory(err, "the uploads");
+}
+
+void mel_admin_uploads(mel_call *call)
+{
+    if (!mel_call_admin(call))
+        return;
+    json_t *list = json_array();
+    const mel_status status = mel_store_blobs(call->app->store, MEL_UPLOAD, list_upload, list, &call->err);
+    mel_call_finish(call, status,
+                    status == MEL_OK ? json_pack("{s:o, s:O}", "csrf", mel_admin_csrf(call), "uploads", list)
+                                     : NULL);
+    json_decref(list);
+}
+
+void mel_admin_delete_upload(mel_call *call)
+{
+    char name[sizeof MEL_UPLOAD + sizeof call->rest[0]];
+    if (!mel_admin_may_write(call))
+        return;
+    (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, call->rest[0]);
+    mel_call_finish(call, mel_store_remove(call->app->store, name, &call->err), json_object());
 }

@@ -445,3 +445,102 @@ def test_a_file_that_may_not_grow_is_a_failure_with_a_sentence(melicit):
                           capture_output=True, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY)))
     assert done.returncode == 4 and "m.json" in done.stderr, (done.returncode, done.stderr)
+
+
+# what others learn --------------------------------------------------------------------------------
+
+def test_results_are_shown_where_the_study_shows_them(server):
+    """Not before consent, not without a page for it, not while the evaluation goes on; always in a session of one's own."""
+    everything = ("/api/result", "/api/result/metric", "/api/result/session", "/api/result/report")
+    with_result = small_study(questions=2, evaluation=2)
+    with_result["phases"].insert(4, {"kind": "result", "title": "Result"})
+    for study, shown in ((small_study(questions=2, evaluation=2), set()), (with_result, {"result", "done"})):
+        client = server.at("203.0.113.1")
+        page = client.join(create_study(server, study))
+        while True:
+            for path in everything:
+                status, told = client.request("GET", path)
+                assert status == (200 if page["kind"] in shown else 403), (page["kind"], path, told)
+            if page["kind"] == "done":
+                break
+            page = client.answer(page)
+    client = server.at("203.0.113.2")
+    client.answer(client.own())
+    assert [client.request("GET", path)[0] for path in everything] == [200] * 4
+
+
+def test_participants_see_nothing_of_the_server(melicit):
+    """No path, no digest of the data and no internal sentence: in files to take home, and when the data are gone."""
+    secret = melicit.folder / "secret-folder"
+    secret.mkdir()
+    table = secret / "registry.csv"
+    table.write_text("a,label\n" + "".join(f"{i % 17},{'xy'[i % 17 > 8 or i % 5 == 0]}\n" for i in range(400)))
+    study = {**small_study(questions=2), "space": {"data": str(table), "label": "label"}}
+    study["phases"] = [{"kind": "elicitation"}, {"kind": "result", "title": "Result"}, {"kind": "done", "title": "Thanks"}]
+    melicit.write("study.json", json.dumps(study))
+    made = melicit("study", "create", "study.json", "--store", "t.db", "--json").done().json
+    server = Limited(melicit.folder)
+    try:
+        client = server.at("203.0.113.1")
+        page = client.join(made["id"])
+        while page["kind"] == "question":
+            page = client.answer(page)
+        for path in ("/api/page", "/api/result", "/api/result/metric", "/api/result/session", "/api/result/report"):
+            status, told = client.request("GET", path)
+            assert status == 200
+            assert b"registry" not in told and b"secret-folder" not in told and b"sha256" not in told, (path, told[:300])
+        server.stop()
+        table.unlink()
+        server.start()
+        client.port, client.connection = server.port, None
+        for status, told in (client.get("/api/page"), server.at("203.0.113.2").post("/api/join", {"study": made["id"]})):
+            assert status == 503 and told["error"]["code"] == "unavailable" and "registry" not in json.dumps(told), told
+    finally:
+        server.stop()
+
+
+def test_a_damaged_store_is_nobodys_fault(melicit):
+    """503 with a sentence that says nothing of it, for pages, joins and answers; the browser keeps what it has to send."""
+    server = Limited(melicit.folder)
+    study = create_study(server)
+    clients = [server.at(f"203.0.113.{i}") for i in range(3)]
+    pages = [c.answer(c.join(study, label=f"p{i}")) for i, c in enumerate(clients)]
+    server.stop()
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        ids = [i for i, in db.execute("SELECT id FROM participant ORDER BY label")]
+        db.execute("UPDATE event SET body = '{' WHERE participant = ?", (ids[0],))
+        db.execute("UPDATE participant SET seed = 'x' WHERE id = ?", (ids[1],))
+        db.execute("UPDATE participant SET about = '[' WHERE id = ?", (ids[2],))
+    server.start()
+    for client, page in zip(clients, pages):
+        client.port, client.connection = server.port, None
+        for status, told in (client.get("/api/page"), client.send(page, reply_to(page)), client.post("/api/join", {"study": study})):
+            assert status == 503 and told["error"]["code"] in ("storage", "unavailable"), told
+            assert not re.search("store holds|JSON|line|column|seed|[0-9a-z]{16}", told["error"]["message"]), told
+    assert server.at("203.0.113.9").join(study)["seq"] == 1
+    server.stop()
+
+
+def test_uploads_expire_and_can_be_deleted(server, melicit):
+    """A stranger's table stays a day, a month once it is used; researchers see all of them and delete what they like."""
+    client = server.at("198.51.100.1")
+    ids = []
+    for _ in range(3):
+        status, told = client.json("POST", "/api/upload", "a,label\n" + "1,x\n2,y\n3,x\n2,y\n1,y\n" * 9, CSV)
+        assert status == 200
+        ids.append(told["upload"])
+    client.own(space={"data": f"upload:{ids[1]}", "label": "label"})
+    researcher = server.researcher()
+    kept = {**small_study(), "space": {"data": f"upload:{ids[2]}", "label": "label"}}
+    assert researcher.post("/api/admin/studies", kept)[0] == 200
+    server.at("198.51.100.2").own(space={"data": f"upload:{ids[2]}", "label": "label"})
+    assert server.at("198.51.100.1").get("/api/admin/uploads")[0] == 403
+    listed = {x["id"]: x for x in researcher.get("/api/admin/uploads")[1]["uploads"]}
+    days = {i: (x["expires"] - 1000 * time.time()) / 86.4e6 if x["expires"] else None for i, x in listed.items()}
+    assert set(listed) == set(ids) and all(x["bytes"] == 188 for x in listed.values())
+    assert 0.99 < days[ids[0]] <= 1 and 29.9 < days[ids[1]] <= 30 and days[ids[2]] is None
+    assert researcher.json("DELETE", f"/api/admin/uploads/{ids[0]}", {})[0] == 200
+    assert ids[0] not in {x["id"] for x in researcher.get("/api/admin/uploads")[1]["uploads"]}
+    assert client.post("/api/start", {**OWN, "space": {"data": f"upload:{ids[0]}", "label": "label"}})[0] == 400
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        assert db.execute("SELECT count(*) FROM thing WHERE name LIKE 'upload:%'").fetchone() == (2,)

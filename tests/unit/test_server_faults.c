@@ -178,7 +178,9 @@ static void assert_refused(const browser *b)
     assert_int_equal(b->status, 503);
     assert_true(b->retry);
     assert_string_equal(json_string_value(json_object_get(error, "code")), "storage");
-    assert_string_equal(json_string_value(json_object_get(error, "message")), "the disk does not answer");
+    /* participants hear nothing of the server's disks and databases */
+    assert_string_equal(json_string_value(json_object_get(error, "message")),
+                        "the server cannot reach its store at the moment; what was saved is safe");
 }
 
 static json_int_t page_seq(const browser *b)
