@@ -51,7 +51,12 @@ static json_t *page_of(mel_call *call, mel_participant *participant)
                       mel_json_put(page, "study",
                                    json_pack("{s:s, s:s?}", "title", participant->open_study->study->title,
                                              "id", strcmp(study, MEL_NO_STUDY) != 0 ? study : NULL));
-    json_t *out = good ? json_pack("{s:O}", "page", page) : NULL;
+    char resume[MEL_RESUME_TEXT];
+    mel_resume_of(resume, participant->row.id, call->app);
+    const bool named = participant->row.label != NULL;
+    json_t *out = good && (!named || mel_json_put(page, "resume", json_string(resume)))
+                      ? json_pack("{s:O}", "page", page)
+                      : NULL;
     json_decref(page);
     if (out == NULL)
         (void)mel_fail_memory(&call->err, "a page");
@@ -243,7 +248,7 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
 
 void mel_api_event(mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, "melicit");
+    json_t *body = mel_call_own_body(call, call->cookie);
     if (body != NULL)
         tell(call, body, json_object_get(body, "value"));
     json_decref(body);
@@ -251,7 +256,7 @@ void mel_api_event(mel_call *call)
 
 void mel_api_undo(mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, "melicit");
+    json_t *body = mel_call_own_body(call, call->cookie);
     json_t *value = json_pack("{s:b}", "undo", 1);
     if (body != NULL)
         tell(call, body, value);
@@ -259,10 +264,21 @@ void mel_api_undo(mel_call *call)
     json_decref(body);
 }
 
+/* The cookie is of no use any more, wherever a copy of it may be. */
 void mel_api_leave(mel_call *call)
 {
-    if (!mel_call_is_own(call, "melicit"))
+    if (!mel_call_is_own(call, call->cookie))
         return;
-    mel_call_cookie(call, "melicit", NULL, 0);
-    mel_call_json(call, json_object());
+    mel_status status = MEL_OK;
+    if (mel_request_cookie(call->request, call->cookie) != NULL) {
+        char token[MEL_TOKEN_TEXT];
+        unsigned char hash[MEL_HASH_BYTES];
+        if (!mel_call_participant(call))
+            return;
+        mel_token_new(token, hash, call->app); /* nobody gets to know it */
+        status = mel_store_set_token(call->app->store, call->participant, hash, &call->err);
+    }
+    if (status == MEL_OK)
+        mel_call_cookie(call, call->cookie, NULL, 0);
+    mel_call_finish(call, status, json_object());
 }

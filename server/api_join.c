@@ -11,8 +11,9 @@
 
 enum {
     COOKIE_DAYS = 30,
-    UPLOAD_DAYS = 30, /* that the table of a session of one's own is kept, as long as its cookie */
-    STUDY_SHARE = 10  /* joins of a study within a minute, per join of one address that is allowed */
+    SEAT_MINUTES = 60, /* that the seat of somebody who says nothing is kept, where there is a quota */
+    UPLOAD_DAYS = 30,  /* that the table of a session of one's own is kept, as long as its cookie */
+    STUDY_SHARE = 10   /* joins of a study within a minute, per join of one address that is allowed */
 };
 
 /* --- with a new cookie -------------------------------------------------------------------------- */
@@ -21,20 +22,24 @@ static void let_in(mel_call *call, const char *id, const char *token)
 {
     (void)snprintf(call->participant, sizeof call->participant, "%s", id);
     call->token = token;
-    mel_call_cookie(call, "melicit", token, (int64_t)COOKIE_DAYS * 86400);
+    mel_call_cookie(call, call->cookie, token, (int64_t)COOKIE_DAYS * 86400);
     mel_api_give_page(call);
 }
 
-/* A new participant; about is taken over. */
-static void join_as_new(mel_call *call, const char *study, const char *label, json_t *about)
+/* A new participant, if there is a seat (quota 0: always); about is taken over. */
+static void join_as_new(mel_call *call, const char *study, const char *label, uint32_t quota, json_t *about)
 {
     mel_participant_row row;
     char token[MEL_TOKEN_TEXT];
     mel_status status = mel_new_participant(&row, study, label, mel_new_seed(), about, &call->err);
     mel_token_new(token, row.token, call->app);
+    const mel_seats seats = { .quota = quota, .since = mel_now() - (int64_t)SEAT_MINUTES * 60000 };
+    bool full = false;
     if (status == MEL_OK)
-        status = mel_store_add_participant(call->app->store, &row, &call->err);
-    if (status == MEL_OK)
+        status = mel_store_seat_participant(&full, call->app->store, &row, &seats, &call->err);
+    if (status == MEL_OK && full)
+        mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
+    else if (status == MEL_OK)
         let_in(call, row.id, token);
     else
         mel_call_finish(call, status, NULL);
@@ -58,6 +63,7 @@ static void join_again(mel_call *call, const char *id)
 
 typedef struct {
     const char *study, *label;
+    const char *resume;     /* a code that was shown to the person; or NULL */
     const json_t *prolific; /* or NULL */
     bool linked;            /* a valid link proves the label */
     bool named;             /* the label is Prolific's id of the person */
@@ -66,54 +72,64 @@ typedef struct {
 /* The participant of this study whom the cookie names; MEL_EINVAL: nobody. */
 static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const joiner *who)
 {
-    const char *token = mel_request_cookie(call->request, "melicit");
+    const char *token = mel_request_cookie(call->request, call->cookie);
     unsigned char hash[MEL_HASH_BYTES];
     if (token == NULL)
         return MEL_EINVAL;
     mel_token_hash(hash, token, call->app);
     const mel_status status = mel_store_participant_by_token(out, call->app->store, hash, &call->err);
-    if (status != MEL_OK ||
-        (strcmp(out->study, who->study) == 0 &&
-         (who->label == NULL || (out->label != NULL && strcmp(out->label, who->label) == 0))))
+    if (status != MEL_OK || strcmp(out->study, who->study) == 0)
         return status;
     mel_participant_row_clear(out);
     return MEL_EINVAL;
 }
 
-/* Whether the holder of the label came from Prolific too: a Prolific id must not open labels made elsewhere.
- */
-static bool came_from_prolific(const mel_participant_row *row)
+static bool has_code(const mel_call *call, const joiner *who, const mel_participant_row *row)
 {
-    json_t *about = mel_stored_json(row->about);
-    const char *id = mel_json_string(json_object_get(about, "prolific"), "PROLIFIC_PID");
-    const bool same = id != NULL && row->label != NULL && strcmp(id, row->label) == 0;
-    json_decref(about);
-    return same;
+    char right[MEL_RESUME_TEXT];
+    mel_resume_of(right, row->id, call->app);
+    return who->resume != NULL && strlen(who->resume) == strlen(right) &&
+           sodium_memcmp(who->resume, right, strlen(right)) == 0;
 }
 
-/* The participant who comes back; MEL_EINVAL: somebody new, MEL_ECONFLICT: nothing proves that the label is
- * theirs. */
-static mel_status find_earlier(mel_participant_row *out, mel_call *call, const joiner *who)
+/* The participant under the label; MEL_EINVAL: nobody yet, MEL_ECONFLICT: nothing proves that it is theirs.
+ * The first visit bound the label to that browser's cookie: another one needs the personal link or the code
+ * that was shown. */
+static mel_status find_by_label(mel_participant_row *out, mel_call *call, const joiner *who)
 {
-    mel_status status = find_by_cookie(out, call, who);
-    if (status != MEL_EINVAL || who->label == NULL)
-        return status;
-    status = mel_store_participant_by_label(out, call->app->store, who->study, who->label, &call->err);
-    if (status != MEL_OK || who->linked || (who->named && came_from_prolific(out)))
+    const mel_status status =
+        mel_store_participant_by_label(out, call->app->store, who->study, who->label, &call->err);
+    if (status != MEL_OK || who->linked || has_code(call, who, out))
         return status;
     mel_participant_row_clear(out);
     return MEL_ECONFLICT;
 }
 
+static bool same_label(const mel_participant_row *row, const char *label)
+{
+    return row->label != NULL && strcmp(row->label, label) == 0;
+}
+
+/* The participant who comes back; MEL_EINVAL: somebody new, MEL_ECONFLICT: nothing proves that the label is
+ * theirs, MEL_ESTATE: somebody else is in the middle of the study in this browser. */
+static mel_status find_earlier(mel_participant_row *out, mel_call *call, const joiner *who)
+{
+    mel_status status = find_by_cookie(out, call, who);
+    if (who->label == NULL || (status == MEL_OK && same_label(out, who->label)))
+        return status;
+    const bool other = status == MEL_OK && strcmp(out->state, "active") == 0 && out->seen != out->created;
+    mel_participant_row_clear(out);
+    if (status != MEL_OK && status != MEL_EINVAL)
+        return status;
+    return other ? MEL_ESTATE : find_by_label(out, call, who);
+}
+
 /* Admits somebody new if the study is open, not full, and needs no link from them. */
 static void admit(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
 {
-    const uint32_t quota = open_study->study->quota;
-    mel_study_counts counts = { 0 };
     bool linkless = false;
-    mel_status status =
-        quota > 0 ? mel_store_counts(&counts, call->app->store, who->study, &call->err) : MEL_OK;
-    if (status == MEL_OK && who->label != NULL && !who->linked)
+    mel_status status = MEL_OK;
+    if (who->label != NULL && !who->linked)
         status = mel_links_needed(&linkless, call->app, who->study, who->label, who->named, &call->err);
     if (strcmp(open_study->state, "open") != 0)
         mel_call_error(call, 409, "closed", "this study is closed", NULL);
@@ -122,10 +138,8 @@ static void admit(mel_call *call, const mel_open_study *open_study, const joiner
     else if (linkless)
         mel_call_wrong_token(call, "wrong-link",
                              "this study is for those who have a personal link; use all of it");
-    else if (quota > 0 && counts.complete - counts.simulated >= quota)
-        mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
     else
-        join_as_new(call, who->study, who->label,
+        join_as_new(call, who->study, who->label, open_study->study->quota,
                     json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific));
 }
 
@@ -145,6 +159,19 @@ static void rejoin(mel_call *call, const mel_open_study *open_study, const joine
         mel_call_error(call, 409, "taken", "you have taken part in this study already", NULL);
 }
 
+/* Codes are not to be guessed. */
+static void refuse_label(mel_call *call, const joiner *who)
+{
+    if (who->resume != NULL)
+        mel_call_wrong_token(call, "wrong-code", "this is not the code that was shown in the other browser");
+    else
+        mel_call_error(call, 409, "taken",
+                       "somebody has taken part under this name already; if it was you, enter the code that "
+                       "was shown to "
+                       "you, or ask the researchers for your personal link",
+                       NULL);
+}
+
 static void join(mel_call *call, const mel_open_study *open_study, const joiner *who)
 {
     mel_participant_row earlier = { .label = NULL };
@@ -154,7 +181,13 @@ static void join(mel_call *call, const mel_open_study *open_study, const joiner 
     else if (status == MEL_EINVAL)
         admit(call, open_study, who, NULL);
     else if (status == MEL_ECONFLICT)
-        mel_call_error(call, 409, "taken", "somebody has taken part under this name already", NULL);
+        refuse_label(call, who);
+    else if (status == MEL_ESTATE)
+        mel_call_error(
+            call, 409, "somebody-else",
+            "somebody else is in the middle of this study in this browser; let them finish, or use another "
+            "browser",
+            NULL);
     else
         mel_call_finish(call, status, NULL);
     mel_participant_row_clear(&earlier);
@@ -167,6 +200,7 @@ static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
     const char *id = mel_json_string(prolific, "PROLIFIC_PID"), *link = mel_json_string(body, "link");
     *out = (joiner){ .study = mel_json_string(body, "study"),
                      .label = mel_json_string(body, "label"),
+                     .resume = mel_json_string(body, "resume"),
                      .prolific = prolific };
     out->named = out->label == NULL && id != NULL;
     if (out->named)
@@ -246,7 +280,7 @@ void mel_api_start(mel_call *call)
         return;
     const mel_status status = check_start(call, body);
     if (status == MEL_OK)
-        join_as_new(call, MEL_NO_STUDY, NULL, json_pack("{s:O}", "start", body));
+        join_as_new(call, MEL_NO_STUDY, NULL, 0, json_pack("{s:O}", "start", body));
     else
         mel_call_finish(call, status, NULL);
     json_decref(body);

@@ -253,7 +253,7 @@ json_t *mel_call_own_body(mel_call *call, const char *cookie)
 bool mel_call_participant(mel_call *call)
 {
     static const char nobody[] = "no study or session is open in this browser";
-    call->token = mel_request_cookie(call->request, "melicit");
+    call->token = mel_request_cookie(call->request, call->cookie);
     if (call->token == NULL) {
         mel_call_error(call, 403, "no-session", nobody, NULL);
         return false;
@@ -380,6 +380,16 @@ bool mel_handle_at_once(mel_response *response, const mel_request *request)
     return true;
 }
 
+/* A browser may take part in several studies: each has a cookie of its own where requests say which study
+ * they are about. */
+static void name_cookie(mel_call *call)
+{
+    const char *study = mel_request_query(call->request, "study");
+    const size_t n = study != NULL ? strspn(study, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
+    const bool known = n > 0 && study[n] == '\0' && n < MEL_ID_TEXT;
+    (void)snprintf(call->cookie, sizeof call->cookie, "melicit%s%s", known ? "_s_" : "", known ? study : "");
+}
+
 static bool is_wanted(void *request)
 {
     return mel_request_is_wanted(request);
@@ -393,6 +403,7 @@ static void answer(mel_call *call, size_t route)
     if (routes[route].share > 0.0 &&
         !mel_call_may(call, routes[route].path, call->request->client, most < 1.0 ? 1 : (unsigned)most))
         return;
+    name_cookie(call);
     const bool researcher = strncmp(routes[route].path, "/api/admin", 10) == 0;
     const mel_budget budget = { .processor = (researcher ? 6.0 : 1.0) * call->app->processor,
                                 .client = call->request->client,

@@ -28,6 +28,7 @@ typedef struct {
     mel_error err;                  /* why the last call failed */
     /* The participant: id, token of the cookie, and when the store saw them last (0: not asked yet). */
     char participant[MEL_ID_TEXT];
+    char cookie[MEL_ID_TEXT + 12]; /* its name: "melicit", or one of the study that the query names */
     const char *token;
     int64_t seen;
 } mel_call;
@@ -93,6 +94,9 @@ mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool repl
                                mel_error *err);
 /* What a label's link carries, so that nobody can take part under a label by guessing it. */
 void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app);
+/* What lets somebody who takes part under a label come back in another browser: shown to them alone. */
+enum { MEL_RESUME_TEXT = 13 };
+void mel_resume_of(char code[MEL_RESUME_TEXT], const char *participant, const mel_app *app);
 /* "?label=..&link=..", everything but letters and digits escaped; freed by the caller, NULL without memory.
  */
 char *mel_link_query(const char *study, const char *label, const mel_app *app);

@@ -17,6 +17,7 @@ typedef struct {
 /* NULL when it was not sent; the case of the name does not matter. */
 const char *mel_request_header(const mel_request *request, const char *name);
 const char *mel_request_cookie(const mel_request *request, const char *name);
+const char *mel_request_query(const mel_request *request, const char *name);
 /* Whether its client still waits and the server goes on: a handler that takes long asks now and then. */
 bool mel_request_is_wanted(const mel_request *request);
 

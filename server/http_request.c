@@ -24,6 +24,12 @@ const char *mel_request_cookie(const mel_request *request, const char *name)
     return MHD_lookup_connection_value(((const mel_http_request *)request)->link, MHD_COOKIE_KIND, name);
 }
 
+const char *mel_request_query(const mel_request *request, const char *name)
+{
+    return MHD_lookup_connection_value(((const mel_http_request *)request)->link, MHD_GET_ARGUMENT_KIND,
+                                       name);
+}
+
 /* A browser that is gone has closed its side of the connection; nothing else is sent while an answer is
  * awaited. */
 bool mel_request_is_wanted(const mel_request *request)

@@ -24,6 +24,20 @@ void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label,
     sodium_bin2base64(link, MEL_LINK_TEXT, hash, sizeof hash, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
+void mel_resume_of(char code[MEL_RESUME_TEXT], const char *participant, const mel_app *app)
+{
+    static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789"; /* that nobody takes for one another */
+    unsigned char hash[crypto_generichash_BYTES_MIN];
+    crypto_generichash_state state;
+    crypto_generichash_init(&state, app->key, sizeof app->key, sizeof hash);
+    crypto_generichash_update(&state, (const unsigned char *)"resume:", 7);
+    crypto_generichash_update(&state, (const unsigned char *)participant, strlen(participant));
+    crypto_generichash_final(&state, hash, sizeof hash);
+    for (size_t i = 0; i < MEL_RESUME_TEXT - 1; i++)
+        code[i] = letters[hash[i] % (sizeof letters - 1)];
+    code[MEL_RESUME_TEXT - 1] = '\0';
+}
+
 char *mel_link_query(const char *study, const char *label, const mel_app *app)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";

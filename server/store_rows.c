@@ -220,6 +220,39 @@ mel_status mel_store_add_participant(mel_store *store, const mel_participant_row
     return status != MEL_OK ? status : store->write(store, add_participant, &row, false, err);
 }
 
+typedef struct {
+    mel_participant_row row;
+    mel_seats seats;
+    bool full;
+} seating;
+
+static mel_status seat_participant(mel_sql *sql, void *context, mel_error *err)
+{
+    seating *s = context;
+    size_t locked = 0;
+    int64_t taken = 0;
+    const mel_sql_value p[] = { mel_sql_text(s->row.study), mel_sql_integer(s->seats.since) };
+    mel_status status = sql->run(sql, MEL_SQL_LOCK_STUDY, p, 1, mel_sql_count, &locked, err);
+    if (status == MEL_OK)
+        status = sql->run(sql, MEL_SQL_COUNT_SEATS, p, 2, mel_sql_read_number, &taken, err);
+    s->full = taken >= (int64_t)s->seats.quota;
+    return status == MEL_OK && !s->full ? add_participant(sql, &s->row, err) : status;
+}
+
+mel_status mel_store_seat_participant(bool *full, mel_store *store, const mel_participant_row *participant,
+                                      const mel_seats *seats, mel_error *err)
+{
+    *full = false;
+    if (seats->quota == 0)
+        return mel_store_add_participant(store, participant, err);
+    seating s = { .row = *participant, .seats = *seats };
+    mel_status status = mel_check_participant_state(s.row.state, err);
+    if (status == MEL_OK)
+        status = store->write(store, seat_participant, &s, false, err);
+    *full = status == MEL_OK && s.full;
+    return status;
+}
+
 mel_status mel_store_participant(mel_participant_row *out, mel_store *store, const char *id, mel_error *err)
 {
     const mel_sql_value p = mel_sql_text(id);

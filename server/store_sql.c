@@ -21,6 +21,11 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                                "END), 0)"
                                " FROM participant WHERE study = $1 GROUP BY state",
                                false },
+    [MEL_SQL_LOCK_STUDY] = { "SELECT id FROM study WHERE id = $1", true },
+    [MEL_SQL_COUNT_SEATS] = { "SELECT count(*) FROM participant WHERE study = $1"
+                              " AND (state = 'complete' OR (state = 'active' AND seen > $2))"
+                              " AND coalesce(about, '') NOT LIKE '{\"simulated\":true%'",
+                              false },
     [MEL_SQL_ADD_PARTICIPANT] = { "INSERT INTO participant (" PARTICIPANT
                                   ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
                                   " ON CONFLICT DO NOTHING RETURNING id",

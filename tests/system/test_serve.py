@@ -318,7 +318,9 @@ def test_prolific_parameters(server):
     who = {"PROLIFIC_PID": "5f2", "STUDY_ID": "s", "SESSION_ID": "t"}
     client = server.client()
     page = client.answer(client.join(study, prolific=who))
-    assert server.client().join(study, prolific=who)["seq"] == page["seq"]
+    status, told = server.client().post("/api/join", {"study": study, "prolific": who})  # an id that others may know
+    assert status == 409 and told["error"]["code"] == "taken"
+    assert server.client().join(study, prolific=who, resume=page["resume"])["seq"] == page["seq"]
     status, text = server.researcher().request("GET", f"/api/admin/studies/{study}/export.csv")
     assert "5f2" in text.decode()
     other = server.client()

@@ -544,3 +544,92 @@ def test_uploads_expire_and_can_be_deleted(server, melicit):
     assert client.post("/api/start", {**OWN, "space": {"data": f"upload:{ids[0]}", "label": "label"}})[0] == 400
     with sqlite3.connect(melicit.folder / "t.db") as db:
         assert db.execute("SELECT count(*) FROM thing WHERE name LIKE 'upload:%'").fetchone() == (2,)
+
+
+# who somebody is ----------------------------------------------------------------------------------
+
+def of(study, path):
+    """As browsers name the study that a request is about."""
+    return f"{path}?study={study}"
+
+
+@pytest.mark.parametrize("who", [{"label": "p01"}, {"prolific": {"PROLIFIC_PID": "5f2"}}], ids=["label", "prolific"])
+def test_a_name_alone_takes_nothing_over(server, who):
+    """The first browser has a secret; another one needs the code that was shown there. Guessing is limited."""
+    study = create_study(server)
+    owner = server.at("203.0.113.1")
+    page = owner.answer(owner.join(study, **who))
+    thief = server.at("198.51.100.1")
+    assert thief.post("/api/join", {"study": study, **who})[0] == 409
+    guesses = [thief.post("/api/join", {"study": study, **who, "resume": "abcdefghjkmn"}) for _ in range(60)]
+    assert {told["error"]["code"] for _, told in guesses} == {"wrong-code", "too-many"} and guesses[0][0] == 403
+    assert owner.get("/api/page")[1]["page"] == page
+    assert len(page["resume"]) == 12
+    other = server.at("203.0.113.2")
+    assert other.join(study, **who, resume=page["resume"])["seq"] == page["seq"]
+    assert owner.get("/api/page")[0] == 403  # the place moved
+    assert "resume" not in server.at("203.0.113.3").join(study)
+
+
+def test_one_cookie_per_study(server):
+    """Two studies in one browser do not know of each other."""
+    studies = [create_study(server), create_study(server)]
+    client = server.at("203.0.113.1")
+    pages = []
+    for study in studies:
+        client.csrf = "first"
+        status, told = client.post(of(study, "/api/join"), {"study": study})
+        assert status == 200
+        pages.append(told["page"])
+    assert set(client.cookies) == {f"melicit_s_{study}" for study in studies}
+    for study, page in zip(studies, pages):
+        client.csrf = page["csrf"]
+        status, told = client.post(of(study, "/api/event"), {"seq": 1, "key": f"key-{study}", "value": reply_to(page)})
+        assert status == 200 and told["page"]["study"]["id"] == study
+    assert client.get("/api/page")[0] == 403  # a session of one's own would be another thing
+    client.csrf = pages[0]["csrf"]
+    assert client.post(of(studies[0], "/api/leave"), {})[0] == 200
+    assert client.get(of(studies[1], "/api/page"))[0] == 200
+
+
+def test_two_people_stay_two(server):
+    """Somebody else's personal link does not mix with what is under way in this browser."""
+    study = create_study(server)
+    told = server.researcher().post(f"/api/admin/studies/{study}/links", {"labels": ["a", "b"]})[1]["links"]
+    link = {x["label"]: x["url"].split("link=")[1] for x in told}
+    client = server.at("203.0.113.1")
+    page = client.answer(client.join(study, label="a", link=link["a"]))
+    status, told = client.post("/api/join", {"study": study, "label": "b", "link": link["b"]})
+    assert status == 409 and told["error"]["code"] == "somebody-else"
+    assert client.get("/api/page")[1]["page"] == page
+    assert server.at("203.0.113.2").join(study, label="b", link=link["b"])["seq"] == 1
+    client.walk(page)  # whoever is through leaves the browser to the next one
+    assert client.join(study, label="b", link=link["b"])["seq"] == 1
+
+
+def test_leaving_revokes(server):
+    """A copy of the cookie is worth nothing afterwards."""
+    client = server.at("203.0.113.1")
+    client.own()
+    copy = server.at("198.51.100.1")
+    copy.cookies = dict(client.cookies)
+    assert copy.get("/api/page")[0] == 200
+    assert client.post("/api/leave", {})[0] == 200 and client.cookies["melicit"] == ""
+    assert copy.get("/api/page")[0] == 403
+
+
+def test_quotas_hold_when_all_come_at_once(server):
+    """40 at the same moment for 10 seats: 10 are in."""
+    study = create_study(server, small_study(quota=10, questions=2, evaluation=2))
+    assert server.researcher().post(f"/api/admin/studies/{study}/rehearse", {"participants": 3, "metric": 7})[0] == 200
+    outcomes = []
+
+    def come(i):
+        client = server.at(f"203.0.113.{i}")
+        status, told = client.post("/api/join", {"study": study})
+        outcomes.append((status, told.get("error", {}).get("code")))
+        if status == 200:
+            client.walk(told["page"])
+
+    in_threads(40, come)
+    assert sorted(outcomes, key=str) == sorted([(200, None)] * 10 + [(409, "full")] * 30, key=str)

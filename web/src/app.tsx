@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { ApiError, get, post, rememberCsrf } from './lib/api';
+import { ApiError, get, ofStudy, post, rememberCsrf, rememberStudy } from './lib/api';
 import { deliver, leftOver, newKey, type Pending, type SaveState } from './lib/outbox';
 import { patiently } from './lib/patience';
 import type { Page, Progress, Value } from './lib/types';
@@ -103,10 +103,10 @@ function useHeadingFocus(page: Page | null): void {
   }, [page]);
 }
 
-function joinOrPage(study: string | null): Promise<{ page: Page }> {
-  if (study === null) return get('/api/page');
+function joinOrPage(study: string | null, resume: string): Promise<{ page: Page }> {
+  rememberStudy(study);
   const mark = `melicit-joined-${study}`;
-  if (sessionStorage.getItem(mark)) return get('/api/page');
+  if (study === null || sessionStorage.getItem(mark)) return get(ofStudy('/api/page'));
   const query = new URLSearchParams(location.search);
   const prolific = Object.fromEntries(
     ['PROLIFIC_PID', 'STUDY_ID', 'SESSION_ID'].flatMap((name) => (query.has(name) ? [[name, query.get(name)]] : [])),
@@ -116,8 +116,9 @@ function joinOrPage(study: string | null): Promise<{ page: Page }> {
     ...(query.has('label') ? { label: query.get('label') } : {}),
     ...(query.has('link') ? { link: query.get('link') } : {}),
     ...(Object.keys(prolific).length ? { prolific } : {}),
+    ...(resume ? { resume } : {}),
   };
-  return post<{ page: Page }>('/api/join', body).then((answer) => {
+  return post<{ page: Page }>(ofStudy('/api/join'), body).then((answer) => {
     sessionStorage.setItem(mark, '1');
     // A personal link must not stay in the address bar or in the history.
     history.replaceState(null, '', location.pathname);
@@ -167,10 +168,10 @@ export function App({ study }: { study: string | null }): JSX.Element {
     [show],
   );
 
-  const load = useCallback(async () => {
+  const load = useCallback(async (resume = '') => {
     setFailed(null);
     try {
-      const { page: first } = await patiently(() => joinOrPage(study));
+      const { page: first } = await patiently(() => joinOrPage(study, resume));
       show(first);
       const pending = leftOver(first);
       if (pending) await hand(pending);
@@ -183,7 +184,10 @@ export function App({ study }: { study: string | null }): JSX.Element {
   const seconds = useVisibleSeconds(page?.seq);
   useHeadingFocus(page);
 
-  if (failed) return <Failure error={failed} retry={() => void load()} own={study === null} />;
+  if (failed)
+    return (
+      <Failure error={failed} retry={() => void load()} resume={(code) => void load(code)} own={study === null} />
+    );
   if (!page) return <Loading />;
   const send = (value: Value): void =>
     void hand({
@@ -211,6 +215,11 @@ export function App({ study }: { study: string | null }): JSX.Element {
         <p class="visually-hidden" aria-live="polite">
           {spoken}
         </p>
+        {page.resume && asksMore(page) && (
+          <p class="resume">
+            To go on in another browser, note this code: <code>{page.resume}</code>
+          </p>
+        )}
         <PageBody key={`${page.kind}-${page.seq}`} page={page} busy={busy} problem={problem} send={send} undo={undo} />
       </main>
     </>

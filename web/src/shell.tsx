@@ -39,7 +39,31 @@ function explain(error: ApiError, own: boolean): [string, string] {
   return ['That did not work', error.message];
 }
 
-export function Failure({ error, retry, own }: { error: ApiError; retry: () => void; own: boolean }): JSX.Element {
+/** Somebody who comes back in another browser says what the first one showed. */
+function ResumeForm({ resume }: { resume: (code: string) => void }): JSX.Element {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        resume(String(new FormData(event.currentTarget).get('code') ?? '').trim());
+      }}
+    >
+      <label>
+        The code that was shown to you <input name="code" autocomplete="off" required />
+      </label>{' '}
+      <button type="submit">Go on</button>
+    </form>
+  );
+}
+
+interface FailureProps {
+  error: ApiError;
+  retry: () => void;
+  resume?: (code: string) => void;
+  own: boolean;
+}
+
+export function Failure({ error, retry, resume, own }: FailureProps): JSX.Element {
   const [title, text] = explain(error, own);
   return (
     <>
@@ -51,6 +75,7 @@ export function Failure({ error, retry, own }: { error: ApiError; retry: () => v
           {title}
         </h1>
         <p role="alert">{text}</p>
+        {resume && (error.code === 'taken' || error.code === 'wrong-code') && <ResumeForm resume={resume} />}
         <div class="actions">
           <button type="button" class="primary" onClick={retry}>
             Try again

@@ -26,6 +26,15 @@ export const rememberCsrf = (value: string | undefined): void => {
   if (value) csrf = value;
 };
 
+/** The study that this page is about: it has a cookie of its own, so requests say which one they mean. */
+let study: string | null = null;
+export const rememberStudy = (id: string | null): void => {
+  study = id;
+};
+export const currentStudy = (): string => study ?? '';
+/** The path of a request about the current study, or about a session of one's own. */
+export const ofStudy = (path: string): string => (study === null ? path : `${path}?study=${encodeURIComponent(study)}`);
+
 const TIMEOUT_MS = 20_000;
 
 interface ErrorBody {

@@ -1,7 +1,7 @@
 // One event at a time on its way to the server. It is kept in the browser's storage until it is acknowledged and is
 // sent again with the same key, so neither a lost connection nor a reload loses or doubles an answer.
 
-import { ApiError, post } from './api';
+import { ApiError, currentStudy, ofStudy, post } from './api';
 import type { Page } from './types';
 
 export interface Pending {
@@ -16,14 +16,15 @@ export type SaveState =
   | { kind: 'saved' }
   | { kind: 'waiting'; message: string };
 
-const STORAGE_KEY = 'melicit-pending';
+/** Each study has its own: one tab must not drop what another one has to send. */
+const storageKey = (): string => `melicit-pending-${currentStudy()}`;
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 15_000;
 
 function store(pending: Pending | null): void {
   try {
-    if (pending) localStorage.setItem(STORAGE_KEY, JSON.stringify(pending));
-    else localStorage.removeItem(STORAGE_KEY);
+    if (pending) localStorage.setItem(storageKey(), JSON.stringify(pending));
+    else localStorage.removeItem(storageKey());
   } catch {
     // Private windows may refuse storage; the answer is then safe unless the page is closed.
   }
@@ -32,9 +33,9 @@ function store(pending: Pending | null): void {
 /** What an earlier page could not deliver, if it belongs to the page that is awaited now. */
 export function leftOver(page: Page): Pending | null {
   try {
-    const pending = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null') as Pending | null;
+    const pending = JSON.parse(localStorage.getItem(storageKey()) ?? 'null') as Pending | null;
     if (pending && pending.csrf === page.csrf && pending.body.seq === page.seq) return pending;
-    localStorage.removeItem(STORAGE_KEY);
+    localStorage.removeItem(storageKey());
   } catch {
     // Storage that cannot be read holds nothing of ours.
   }
@@ -67,7 +68,7 @@ export async function deliver(pending: Pending, tell: (state: SaveState) => void
   for (;;) {
     tell({ kind: 'saving' });
     try {
-      const answer = await post<{ saved: number; page: Page }>(pending.path, pending.body);
+      const answer = await post<{ saved: number; page: Page }>(ofStudy(pending.path), pending.body);
       store(null);
       tell({ kind: 'saved' });
       return answer.page;

@@ -149,6 +149,8 @@ export interface Progress {
 interface PageBase {
   seq: number;
   csrf: string;
+  /** Lets somebody who takes part under a label go on in another browser. */
+  resume?: string;
   study?: { title?: string; id?: string | null };
   progress?: Progress;
   can_undo?: boolean;

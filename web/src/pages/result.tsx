@@ -3,6 +3,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { FacePlot } from '../charts/face';
 import { Interval, logTicks } from '../charts/interval';
+import { ofStudy } from '../lib/api';
 import { capital, percent, sentence, short } from '../lib/text';
 import type { Agreement, Range, Ratio, Result, ResultPage, Statement } from '../lib/types';
 import { Heading, Problem, type PageProps } from './common';
@@ -167,13 +168,13 @@ function Downloads({ result }: { result: Result }): JSX.Element {
   return (
     <Card title="Take it with you">
       <div class="downloads">
-        <a class="button" href="/api/result/report" download>
+        <a class="button" href={ofStudy('/api/result/report')} download>
           Report <small>to read and print</small>
         </a>
-        <a class="button" href="/api/result/metric" download>
+        <a class="button" href={ofStudy('/api/result/metric')} download>
           Metric file <small>for programs</small>
         </a>
-        <a class="button" href="/api/result/session" download>
+        <a class="button" href={ofStudy('/api/result/session')} download>
           Session file <small>all answers</small>
         </a>
       </div>
