@@ -31,19 +31,10 @@ static void open_browser(const char *url)
     (void)posix_spawnp(&child, name, NULL, NULL, words, environ);
 }
 
-static char *address_of(const serve_args *args, uint16_t port)
-{
-    const bool six = strchr(args->listen, ':') != NULL;
-    const bool any = strcmp(args->listen, "0.0.0.0") == 0 || strcmp(args->listen, "::") == 0;
-    return args->public_url != NULL ? cli_format("%s", args->public_url)
-           : any                    ? cli_format("http://localhost:%u", (unsigned)port)
-                 : cli_format(six ? "http://[%s]:%u" : "http://%s:%u", args->listen, (unsigned)port);
-}
-
 /* With --json the result is printed at once: at the end nobody would want it any more. */
 static void announce(cli_run *run, const serve_args *args, const mel_server *server)
 {
-    char *url = address_of(args, mel_server_port(server));
+    const char *url = mel_server_url(server);
     const char *token = mel_server_token(server);
     if (run->json) {
         cli_put(run->result, "url", cli_json_text(url));
@@ -66,7 +57,6 @@ static void announce(cli_run *run, const serve_args *args, const mel_server *ser
     (void)fflush(stdout);
     if (args->open)
         open_browser(url);
-    free(url);
 }
 
 static double now(void)

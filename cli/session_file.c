@@ -1,6 +1,8 @@
 /* Session files for the verbs: what their header says about the space, opening them on it, reporting on them.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "session_file.h"
+#include "dataset.h"
 #include "files.h"
 #include "output.h"
 #include "session_paths.h"
@@ -9,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
 {
@@ -60,6 +63,65 @@ void cli_opened_clear(cli_opened *opened)
     *opened = (cli_opened){ .header = NULL };
 }
 
+/* Whether the path, without links, is in the folder, or in one inside it. */
+static bool is_inside(const char *path, const char *folder)
+{
+    char *real = realpath(folder, NULL);
+    const size_t n = real != NULL ? strlen(real) : 0;
+    const bool inside = n > 0 && strncmp(path, real, n) == 0 && (path[n] == '/' || real[n - 1] == '/');
+    free(real);
+    return inside;
+}
+
+/* The folder of a file. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? cli_format(".") : cli_format("%.*s/", (int)(slash - path), path);
+}
+
+/* Whether the file is there, is no device or pipe, and, where *near stays set, is bundled or in the folder of
+ * the session or the current one. */
+static mel_status look_at_file(bool *near, const char *name, const char *session, mel_error *err)
+{
+    char *found = NULL;
+    if (name == NULL || cli_find_data(&found, name, err) != MEL_OK)
+        return name == NULL ? MEL_OK : err->code;
+    struct stat what;
+    char *real = realpath(found, NULL), *folder = folder_of(session);
+    const bool file = real != NULL && stat(real, &what) == 0 && S_ISREG(what.st_mode);
+    const bool bundled = strchr(name, '/') == NULL && strcmp(found, name) != 0;
+    *near = *near && file && (bundled || is_inside(real, folder) || is_inside(real, "."));
+    free(found);
+    free(real);
+    free(folder);
+    return file ? MEL_OK : cli_fail(err, MEL_EDATA, "%s is not a file", name);
+}
+
+/* Anybody may have written the header. Of what it names only files are opened; those elsewhere only if their
+ * bytes have the digest that the header gives, so that nobody who does not know a file has it read. */
+static mel_status check_header_files(const mel_problem_options *args, const json_t *header,
+                                     const char *session, const cli_run *run, mel_error *err)
+{
+    const char *const named[] = { args->dataset.data, args->probs, args->labels, args->groups,
+                                  args->prevalence };
+    mel_status status = MEL_OK;
+    bool near = true;
+    for (size_t i = 0; i < sizeof named / sizeof *named && status == MEL_OK; i++)
+        status = look_at_file(&near, named[i], session, err);
+    if (status != MEL_OK || near)
+        return status;
+    char digest[MEL_DIGEST_HEX] = "";
+    mel_problem_options opt = *args;
+    opt.resources = cli_resources(run);
+    status = mel_problem_digest(digest, &opt, err);
+    const char *given = json_string_value(json_object_get(header, "data"));
+    given = given == NULL ? "" : strncmp(given, "sha256:", 7) == 0 ? given + 7 : given;
+    return status == MEL_OK && strcmp(given, digest) != 0
+               ? cli_fail(err, MEL_EDATA, "what is there is not what the session is about")
+               : status;
+}
+
 mel_status cli_opened_make(cli_opened *out, const char *path, const mel_problem_options *given, cli_run *run,
                            mel_error *err)
 {
@@ -81,6 +143,8 @@ mel_status cli_opened_make(cli_opened *out, const char *path, const mel_problem_
         status = cli_header_family(&family, out->header, err);
     const mel_problem_want want = mel_want_of_family(family);
     const bool replaced = given != NULL && mel_problem_inputs(given) != 0;
+    if (status == MEL_OK && !replaced)
+        status = check_header_files(&from_file, out->header, path, run, err);
     if (status == MEL_OK)
         status = cli_space_make(&out->space, replaced ? &other : &from_file, &want, run, err);
     mel_problem_options_clear(&from_file);

@@ -159,13 +159,9 @@ json_t *mel_admin_csrf(const mel_call *call)
 /* "https://study.example.org/s/ID", then the query; NULL without memory. */
 static json_t *link_to(const mel_call *call, const char *study, const char *query)
 {
-    const char *base = call->app->public_url, *host = mel_request_header(call->request, "Host");
+    const char *base = call->app->url;
     char url[MEL_MOST_URL];
-    (void)snprintf(url, sizeof url, "%s%s/s/%s%s", base != NULL ? "" : "http://",
-                   base != NULL   ? base
-                   : host != NULL ? host
-                                  : "localhost",
-                   study, query);
+    (void)snprintf(url, sizeof url, "%s/s/%s%s", base != NULL ? base : "", study, query);
     return json_string(url);
 }
 

@@ -8,11 +8,13 @@
 
 #include "base/internal.h"
 
+#include <arpa/inet.h>
 #include <omp.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* --- small things ------------------------------------------------------------------------------- */
 
@@ -390,6 +392,28 @@ static void name_cookie(mel_call *call)
     (void)snprintf(call->cookie, sizeof call->cookie, "melicit%s%s", known ? "_s_" : "", known ? study : "");
 }
 
+/* Whether the request was sent to one of the server's own names: the public one, this machine's, or an
+ * address. A page of another site whose name was made to lead here (DNS rebinding) has its own name in this
+ * header. */
+static bool is_our_host(const mel_call *call)
+{
+    const char *host = mel_request_header(call->request, "Host"), *url = call->app->public_url;
+    const char *ours = url != NULL ? strstr(url, "://") : NULL;
+    if (host == NULL || (ours != NULL && strcasecmp(host, ours + 3) == 0))
+        return true;
+    const bool six = host[0] == '[';
+    const size_t n = six ? strcspn(host + 1, "]") : strcspn(host, ":");
+    const char *rest = host + n + (six && host[n + 1] == ']' ? 2 : 0);
+    char name[INET6_ADDRSTRLEN];
+    struct in6_addr address; /* the larger one */
+    if (n >= sizeof name ||
+        (rest[0] != '\0' && (rest[0] != ':' || rest[1 + strspn(rest + 1, "0123456789")] != '\0')))
+        return false;
+    memcpy(name, host + six, n);
+    name[n] = '\0';
+    return strcasecmp(name, "localhost") == 0 || inet_pton(six ? AF_INET6 : AF_INET, name, &address) == 1;
+}
+
 static bool is_wanted(void *request)
 {
     return mel_request_is_wanted(request);
@@ -420,6 +444,11 @@ void mel_handle(mel_response *response, const mel_request *request, void *app)
     omp_set_num_threads(1); /* for this worker: the other cores serve other requests */
     const char *method = request->method, *path = request->path;
     bool known = false;
+    if (!is_our_host(&call)) {
+        mel_call_error(&call, 421, "wrong-host",
+                       "this server does not go by that name; --public-url says what it is", NULL);
+        return;
+    }
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (!matches(&call, routes[i].path, path))
             continue;

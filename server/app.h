@@ -12,12 +12,13 @@ typedef struct {
     mel_store *store;
     mel_cache *cache;
     unsigned char key[MEL_HASH_BYTES]; /* of all hashes; kept in the store */
-    const char *public_url;            /* "https://study.example.org"; NULL: as the request says */
-    int64_t upload_room;               /* bytes that uploads may take in the store */
-    const json_t *datasets;            /* what /api/datasets lists; borrowed */
-    mel_rate *rate;                    /* of requests and wrong tokens */
-    unsigned joins;                    /* of one address within a minute; 0: any number of anything */
-    double processor;                  /* seconds of computing per request; 0: any number */
+    const char *public_url;            /* "https://study.example.org"; NULL: none was given */
+    _Atomic(const char *) url; /* what links begin with: that, or the address and port; NULL: not known yet */
+    int64_t upload_room;       /* bytes that uploads may take in the store */
+    const json_t *datasets;    /* what /api/datasets lists; borrowed */
+    mel_rate *rate;            /* of requests and wrong tokens */
+    unsigned joins;            /* of one address within a minute; 0: any number of anything */
+    double processor;          /* seconds of computing per request; 0: any number */
 } mel_app;
 
 typedef struct {

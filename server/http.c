@@ -84,7 +84,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
         if (request == NULL)
             return mel_response_refuse(link, 503);
         *state = request;
-        request->refused = mel_http_check_head(link, version, request->limit);
+        request->refused = mel_http_check_head(link, method, version, request->limit);
         return request->refused != 0 ? mel_response_refuse(link, request->refused) : MHD_YES;
     }
     if (request->answered) {

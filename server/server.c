@@ -7,6 +7,7 @@
 #include "base/internal.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct mel_server {
     mel_app app;
     mel_http *http;
     char *public_url;
+    char url[160];              /* where it listens */
     char token[MEL_TOKEN_TEXT]; /* "": was made earlier */
     pthread_t cleaner;
     pthread_mutex_t lock;
@@ -113,6 +115,21 @@ static mel_status check_url(char **out, const char *url, mel_error *err)
     return MEL_OK;
 }
 
+/* Where it listens, as one types it on the same machine. */
+static void write_url(mel_server *server, const char *address)
+{
+    const bool any = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
+    const char *host = any ? "localhost" : address;
+    (void)snprintf(server->url, sizeof server->url,
+                   strchr(host, ':') != NULL ? "http://[%s]:%u" : "http://%s:%u", host,
+                   (unsigned)mel_http_port(server->http));
+}
+
+const char *mel_server_url(const mel_server *server)
+{
+    return server->app.url;
+}
+
 static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
 {
     mel_status status = mel_app_init(&server->app, opt->store, opt->folders, err);
@@ -134,6 +151,8 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
         status = mel_http_start(&server->http, &opt->http, mel_handle, &server->app, err);
     if (status != MEL_OK)
         return status;
+    write_url(server, opt->http.address);
+    server->app.url = server->public_url != NULL ? server->public_url : server->url;
     server->cleaning = pthread_create(&server->cleaner, NULL, clean, server) == 0;
     return server->cleaning ? MEL_OK : mel_fail(err, MEL_ENOMEM, "cannot start the server's hourly clean-up");
 }

@@ -26,6 +26,8 @@ void mel_app_clear(mel_app *app);
 typedef struct mel_server mel_server;
 mel_status mel_server_start(mel_server **out, const mel_server_options *opt, mel_error *err);
 uint16_t mel_server_port(const mel_server *server);
+/* What browsers open: the public URL, or where it listens. */
+const char *mel_server_url(const mel_server *server);
 /* The researcher's token, when this start made it: it is known nowhere else. NULL otherwise. */
 const char *mel_server_token(const mel_server *server);
 /* Ends the requests under way and returns when all threads have ended. NULL is fine. */

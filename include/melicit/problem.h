@@ -250,6 +250,9 @@ extern MEL_API const char *const mel_problem_kinds[], *const mel_problem_evidenc
 MEL_API void mel_problem_options_init(mel_problem_options *opt);
 /* Frees what mel_problem_from_json holds. */
 MEL_API void mel_problem_options_clear(mel_problem_options *opt);
+/* The digest that a problem made of these files has; "": it has none (no file, or standard input). */
+MEL_API mel_status mel_problem_digest(char digest[MEL_DIGEST_HEX], const mel_problem_options *opt,
+                                      mel_error *err);
 /* Which kinds of input (MEL_OF_...) choose the problem; 0: none was given. */
 MEL_API unsigned mel_problem_inputs(const mel_problem_options *opt);
 /* Which kinds of input read an option, by its name on the command line; 0: it does not matter. */

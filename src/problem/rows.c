@@ -240,3 +240,26 @@ mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_o
     mel_reader_clear(&reader);
     return status;
 }
+
+/* --- what files hold ---------------------------------------------------------------------------- */
+
+mel_status mel_problem_digest(char digest[MEL_DIGEST_HEX], const mel_problem_options *opt, mel_error *err)
+{
+    const bool table = opt->dataset.data != NULL;
+    const char *const one = table ? opt->dataset.data : opt->prevalence;
+    digest[0] = '\0';
+    if (one == NULL) {
+        given_files g = { .classes = { 0 } };
+        mel_status status = find_files(&g, opt, err);
+        if (status == MEL_OK && opt->probs != NULL)
+            status = digest_files(digest, &g, err);
+        given_files_clear(&g);
+        return status;
+    }
+    mel_input input = { 0 };
+    mel_status status = mel_input_find(&input, table ? "data" : "prevalence", one, &opt->resources, err);
+    if (status == MEL_OK)
+        status = mel_input_digest(digest, &input, err);
+    mel_input_clear(&input);
+    return status;
+}

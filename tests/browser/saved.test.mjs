@@ -58,7 +58,7 @@ for (const lost of ['request', 'acknowledgement'])
     const { person, first } = await atQuestion(1280);
     const keys = [];
     let broken = true;
-    await person.context.route('**/api/event', async (route) => {
+    await person.context.route('**/api/event*', async (route) => {
       keys.push(JSON.parse(route.request().postData()).key);
       if (!broken) return route.continue();
       if (lost === 'acknowledgement') await route.fetch();
@@ -94,7 +94,7 @@ test('joining a busy server waits and goes on by itself', async () => {
   await admin.context.close();
   const person = await visitor(browser, server, 1280);
   const answers = [busy({ 'Retry-After': '1' }), busy({ 'Retry-After': '1' })];
-  await person.context.route('**/api/join', (route) => {
+  await person.context.route('**/api/join*', (route) => {
     const answer = answers.shift();
     return answer ? route.fulfill(answer) : route.continue();
   });
@@ -104,7 +104,7 @@ test('joining a busy server waits and goes on by itself', async () => {
   assert.equal(await person.page.getByRole('button', { name: 'Try again' }).count(), 0);
   // Coming back finds a server that is busy as well.
   const again = [busy({ 'Retry-After': '1' })];
-  await person.context.route('**/api/page', (route) => {
+  await person.context.route('**/api/page*', (route) => {
     const answer = again.shift();
     return answer ? route.fulfill(answer) : route.continue();
   });

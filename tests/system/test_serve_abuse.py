@@ -633,3 +633,90 @@ def test_quotas_hold_when_all_come_at_once(server):
 
     in_threads(40, come)
     assert sorted(outcomes, key=str) == sorted([(200, None)] * 10 + [(409, "full")] * 30, key=str)
+
+
+# requests -----------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("host, status", [
+    ("evil.example", 421), ("evil.example:{port}", 421), ("127.0.0.1.evil.example", 421), ("localhost.evil.example", 421), ("", 421),
+    ("[::1].evil.example", 421), ("127.0.0.1:{port}", 403), ("localhost", 403), ("LOCALHOST:{port}", 403), ("[::1]:{port}", 403),
+    ("192.0.2.7", 403),
+])
+def test_the_server_goes_by_its_own_names(server, host, status):
+    """A name that was made to lead here (DNS rebinding) is refused before anything else; 403 is the answer without a cookie."""
+    got, _ = server.raw(f"GET /api/page HTTP/1.1\r\nHost: {host.format(port=server.port)}\r\nConnection: close\r\n\r\n".encode())
+    assert int(got.split()[1]) == status, got[:200]
+
+
+def test_public_names_and_links(melicit):
+    """Links are built from the configuration, whatever the request says."""
+    server = Limited(melicit.folder, "--public-url", "https://study.example.org")
+    try:
+        researcher = server.at("203.0.113.1")
+        as_public = {"Host": "study.example.org", "Origin": "https://study.example.org"}
+        assert researcher.json("POST", "/api/admin/login", {"token": server.token}, as_public)[0] == 200
+        status, told = researcher.json("POST", "/api/admin/studies", small_study(), as_public)
+        assert status == 200 and told["links"]["anonymous"] == f"https://study.example.org/s/{told['id']}"
+        status, told = researcher.json("POST", "/api/admin/studies", small_study(), {**as_public, "Origin": "https://evil.example"})
+        assert status == 403
+        assert researcher.json("GET", "/api/admin/studies", None, {"Host": "evil.example"})[0] == 421
+        status, told = researcher.json("POST", "/api/admin/studies", small_study(), {"Host": "192.0.2.7"})
+        assert status == 200 and told["links"]["anonymous"].startswith("https://study.example.org/")
+    finally:
+        server.stop()
+    server = Limited(melicit.folder, store="other.db")
+    try:
+        researcher = server.researcher()
+        status, told = researcher.json("POST", "/api/admin/studies", small_study(), {"Host": "192.0.2.7"})
+        assert status == 200 and told["links"]["anonymous"].startswith(f"http://127.0.0.1:{server.port}/s/")
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("lines", [
+    b"X-A: b\r\n c", b"X-A: b\r\n\tc", b"X-A: b\r\n ", b"Content-Length:\r\n 0", b": x", b":", b" : x", b": x\r\nX-A: b", b"X-A : b"])
+def test_headers_that_others_read_differently(server, lines):
+    """Folded lines and headers without a name are refused, in the middle and at the end; the connection is closed."""
+    for head in (b"Host: localhost\r\n" + lines + b"\r\n", b"Host: localhost\r\n" + lines + b"\r\nX-Z: z\r\n"):
+        got, closed = server.raw(b"GET /health HTTP/1.1\r\n" + head + b"\r\n")
+        assert got.startswith(b"HTTP/1.1 400") and closed, got[:100]
+    fine = b"GET /health?a=b HTTP/1.1\r\nHost: localhost\r\nX-A: b \t\r\nX-B:c\r\nX-C:\r\nCookie: a=b; c=d\r\nConnection: close\r\n\r\n"
+    assert server.raw(fine)[0].startswith(b"HTTP/1.1 200")
+
+
+def test_a_line_feed_does_not_begin_a_cell(server):
+    """What a spreadsheet would run after an empty line is a text."""
+    study = create_study(server)
+    client = server.at("203.0.113.1")
+    page = client.answer(client.join(study, label="\n=1+1"))
+    client.send(page, {"age": 3, "note": "\n=cmd"})
+    told = server.researcher().request("GET", f"/api/admin/studies/{study}/export.csv")[1].decode()
+    assert "\"'\n=1+1\"" in told and '"\n=' not in told
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "pipe", "/etc/passwd", "../outside.csv", "link.csv", "folder", "-"])
+def test_a_session_names_no_other_files(melicit, name):
+    """report opens what is next to the session, no device, pipe or file elsewhere, and does not wait for any."""
+    home = melicit.folder / "home"
+    home.mkdir()
+    table = "a,label\n" + "".join(f"{i % 17},{'xy'[i % 17 > 8 or i % 5 == 0]}\n" for i in range(400))
+    (home / "table.csv").write_text(table)
+    (melicit.folder / "outside.csv").write_text(table + "1,x\n")
+    (home / "folder").mkdir()
+    os.mkfifo(home / "pipe")
+    (home / "link.csv").symlink_to(melicit.folder / "outside.csv")
+
+    def run(*words):
+        return subprocess.run([PROGRAM, *words], cwd=home, env=environment(), capture_output=True, text=True, timeout=60, input="")
+
+    made = run("elicit", "--data", "table.csv", "--oracle", "cmd:sed -u s/.*/A/", "--max-questions", "3", "--session", "s.jsonl")
+    assert made.returncode == 0, made.stderr
+    assert run("report", "--session", "s.jsonl").returncode == 0
+    header, *rest = (home / "s.jsonl").read_text().splitlines()
+    told = json.loads(header)
+    field = next(k for k in told["space"] if told["space"][k] == "table.csv")
+    told["space"][field] = name
+    (home / "s.jsonl").write_text("\n".join([json.dumps(told), *rest]) + "\n")
+    done = run("report", "--session", "s.jsonl", "--out", "r.html")
+    assert done.returncode == 3 and not (home / "r.html").exists(), (done.returncode, done.stderr)
+    assert "root:" not in done.stderr and "--data" in done.stderr
