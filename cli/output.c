@@ -80,6 +80,7 @@ mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...)
     err->code = code;
     (void)vsnprintf(err->text, sizeof err->text, fmt, args);
     va_end(args);
+    mel_error_mend(err);
     return code;
 }
 

@@ -59,7 +59,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_BYTES_OF] = { "SELECT CAST(coalesce(sum(length(bytes)), 0) AS BIGINT) FROM thing"
                            " WHERE name LIKE $1",
                            false },
-    [MEL_SQL_KEEP] = { "UPDATE thing SET expires = CASE WHEN expires = 0 OR $1 = 0 THEN 0"
+    [MEL_SQL_KEEP] = { "UPDATE thing SET expires = CASE WHEN expires = 0 OR CAST($1 AS BIGINT) = 0 THEN 0"
                        " WHEN expires > $1 THEN expires ELSE $1 END WHERE name = $2 RETURNING name",
                        false },
     [MEL_SQL_LIST] = { "SELECT name, CAST(length(bytes) AS BIGINT), expires FROM thing WHERE name LIKE $1"

@@ -40,21 +40,38 @@ const char *mel_version(void)
     return MEL_VERSION;
 }
 
-/* A sentence that was cut short (length is the one it wanted) must not end inside a UTF-8 character. */
-static void end_on_character(char *text, size_t size, int length)
+/* Bytes of the character that begins at text, of which there are as many as it needs; 0: it is none. */
+static size_t character_size(const unsigned char *text)
 {
-    if (length >= 0 && (size_t)length < size)
-        return;
-    size_t end = length < 0 ? 0 : size - 1, lead = end;
-    while (lead > 0 && ((unsigned char)text[lead - 1] & 0xC0) == 0x80)
-        lead--;
-    if (lead > 0 && (unsigned char)text[lead - 1] >= 0xC0) {
-        const unsigned char first = (unsigned char)text[lead - 1];
-        const size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-        if (end - (lead - 1) < bytes)
-            end = lead - 1;
+    const size_t n = text[0] < 0x80                      ? 1
+                     : text[0] >= 0xC2 && text[0] < 0xE0 ? 2
+                     : text[0] >= 0xE0 && text[0] < 0xF0 ? 3
+                     : text[0] >= 0xF0 && text[0] < 0xF5 ? 4
+                                                         : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((text[i] & 0xC0) != 0x80) /* also where the text ends */
+            return 0;
+    return n;
+}
+
+void mel_error_mend(mel_error *err)
+{
+    unsigned char *from = (unsigned char *)err->text, *to = from;
+    while (*from != '\0') {
+        const size_t n = character_size(from);
+        if (n > 0) {
+            memmove(to, from, n);
+            to += n;
+            from += n;
+            continue;
+        }
+        const bool begins = *from++ >= 0xC0;
+        while (begins && (*from & 0xC0) == 0x80) /* the rest of the same character */
+            from++;
+        if (*from != '\0')
+            *to++ = '?';
     }
-    text[end] = '\0';
+    *to = '\0';
 }
 
 mel_status mel_fail(mel_error *err, mel_status code, const char *fmt, ...)
@@ -64,9 +81,9 @@ mel_status mel_fail(mel_error *err, mel_status code, const char *fmt, ...)
     va_list args;
     va_start(args, fmt);
     err->code = code;
-    const int length = vsnprintf(err->text, sizeof err->text, fmt, args);
+    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
     va_end(args);
-    end_on_character(err->text, sizeof err->text, length);
+    mel_error_mend(err);
     return code;
 }
 
@@ -78,11 +95,11 @@ mel_status mel_fail_in(mel_error *err, mel_status code, const char *fmt, ...)
     memcpy(inner, err->text, sizeof inner);
     va_list args;
     va_start(args, fmt);
-    int length = vsnprintf(err->text, sizeof err->text, fmt, args);
+    const int length = vsnprintf(err->text, sizeof err->text, fmt, args);
     va_end(args);
     if (length >= 0 && (size_t)length < sizeof err->text)
-        length += snprintf(err->text + length, sizeof err->text - (size_t)length, ": %s", inner);
-    end_on_character(err->text, sizeof err->text, length);
+        (void)snprintf(err->text + length, sizeof err->text - (size_t)length, ": %s", inner);
+    mel_error_mend(err);
     return err->code;
 }
 

@@ -720,3 +720,11 @@ def test_a_session_names_no_other_files(melicit, name):
     done = run("report", "--session", "s.jsonl", "--out", "r.html")
     assert done.returncode == 3 and not (home / "r.html").exists(), (done.returncode, done.stderr)
     assert "root:" not in done.stderr and "--data" in done.stderr
+
+
+def test_no_character_is_cut(server):
+    """A sentence about a long text is whole characters, and an answer at all."""
+    client = server.at("203.0.113.1")
+    for n in range(30, 62):
+        status, told = client.post("/api/start", {**OWN, "space": {"x" * n + "\u20ac\U0001F600" * 30: 1}})
+        assert status == 400 and "\ufffd" not in told["error"]["message"], told

@@ -105,8 +105,6 @@ static void test_truncation(void **state)
         { "three bytes, none over", "\xE2\x82\xAC", 2, 479 },
         { "four bytes, three over", "\xF0\x9F\x8D\x8B", 0, 476 },
         { "four bytes, none over", "\xF0\x9F\x8D\x8B", 3, 479 },
-        { "stray continuation bytes", "\x80", 0, 479 },
-        { "stray lead byte", "\xC3", 0, 478 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].name);
@@ -217,6 +215,33 @@ static void test_options(void **state)
     assert_close(to.first, 1, 0.0);
 }
 
+/* Whatever is cut, a sentence is whole characters. */
+static void test_characters_are_not_cut(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *value, *want;
+    } rows[] = {
+        { "'%.3s': no", "gr\xC3\xBCn", "'gr?': no" },
+        { "'%.4s': no", "gr\xC3\xBCn", "'gr\xC3\xBC': no" },
+        { "%.3s", "gr\xC3\xBCn", "gr" },
+        { "%.5s!", "\xF0\x9F\x98\x80\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80?!" },
+        { "%.7s!", "\xF0\x9F\x98\x80\xF0\x9F\x98\x80", "\xF0\x9F\x98\x80?!" },
+        { "%.2s.csv", "\xE2\x82\xAC", "?.csv" },
+        { "%s.csv", "\xFF\xC0", "??.csv" },
+        { "%s", "\xC3", "" },
+        { "%s.csv", "\x80\x80", "??.csv" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mel_error err;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        (void)mel_fail(&err, MEL_EDATA, rows[i].format, rows[i].value);
+#pragma GCC diagnostic pop
+        assert_string_equal(err.text, rows[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,7 +249,8 @@ int main(void)
         cmocka_unit_test(test_unknown_codes), cmocka_unit_test(test_version),
         cmocka_unit_test(test_fail),          cmocka_unit_test(test_fail_in),
         cmocka_unit_test(test_truncation),    cmocka_unit_test(test_prefix_that_leaves_little_room),
-        cmocka_unit_test(test_progress),      cmocka_unit_test(test_options),
+        cmocka_unit_test(test_progress),      cmocka_unit_test(test_characters_are_not_cut),
+        cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
