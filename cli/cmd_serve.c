@@ -16,11 +16,11 @@
 extern char **environ;
 
 typedef struct {
-    const char *store, *listen, *public_url, *proxy;
+    const char *store, *listen, *public_url, *proxy, *key, *log, *audit;
     uint64_t port, workers, connections, per_address;
     uint64_t joins;
     double deadline, stop_after, upload_room, compute, memory;
-    bool open;
+    bool open, public, strangers;
 } serve_args;
 
 /* The page in the browser of whoever started this; that it does not open is no failure. */
@@ -116,11 +116,36 @@ static void end_soon(void)
     (void)alarm(SECONDS);
 }
 
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
+/* Other machines are let in only by somebody who says so, with TLS in front. */
+static mel_status check_public(const serve_args *args, mel_error *err)
+{
+    if (!args->public && !is_loopback(args->listen))
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--listen %s lets other machines in: say --public and --public-url https://..., with a proxy "
+            "that does TLS in front (docs/security.md)",
+            args->listen);
+    if (args->public && (args->public_url == NULL || strncmp(args->public_url, "https://", 8) != 0))
+        return cli_fail(err, MEL_EINVAL,
+                        "--public needs --public-url https://HOST: cookies are for TLS only");
+    if (args->strangers && !args->public)
+        return cli_fail(err, MEL_EINVAL,
+                        "--strangers goes with --public; otherwise everybody who reaches the server may");
+    return MEL_OK;
+}
+
 static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 {
     const serve_args *args = arguments;
     mel_store *store = NULL;
-    mel_status status = mel_store_open(&store, args->store, err);
+    mel_status status = check_public(args, err);
+    if (status == MEL_OK)
+        status = mel_store_open(&store, args->store, err);
     if (status != MEL_OK)
         return status;
     json_t *datasets = bundled_datasets();
@@ -138,6 +163,10 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     opt.processor = args->compute;
     opt.memory = (size_t)(args->memory * 1048576.0);
     opt.public_url = args->public_url;
+    opt.closed = args->public && !args->strangers;
+    opt.key_path = args->key;
+    opt.request_log = args->log;
+    opt.audit_log = args->audit;
     opt.store = store;
     opt.folders = cli_data_folders();
     opt.datasets = datasets;
@@ -155,26 +184,67 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 }
 
 static const cli_option own_options[] = {
-    CLI_ROW(serve_args, "port", WHOLE, port, .argument = "N", .high = 65535,
-            .help = "where to listen; 0 takes any that is free"),
-    CLI_ROW(serve_args, "listen", TEXT, listen, .argument = "ADDRESS",
-            .help =
-                "the numeric address to listen on; 0.0.0.0 or :: lets other machines in, which wants a proxy "
-                "with TLS in front"),
-    CLI_ROW(serve_args, "store", TEXT, store, .argument = "FILE.db",
-            .help =
-                "where studies and answers are kept: a file, made when it is not there, or postgres://..."),
-    CLI_ROW(
-        serve_args, "public-url", TEXT, public_url, .argument = "URL",
-        .help =
-            "what browsers see when there is a proxy in front, e.g. https://study.example.org; with https "
-            "cookies are for TLS only"),
-    CLI_ROW(
-        serve_args, "trust-proxy", TEXT, proxy, .argument = "ADDRESS",
-        .help =
-            "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
-            "of its X-Forwarded-For, not for the proxy; of others that header is not believed"),
-    CLI_ROW(serve_args, "open", FLAG, open, .help = "open the page in a browser"),
+    { .name = "port",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(serve_args, port),
+      .high = 65535,
+      .help = "where to listen; 0 takes any that is free" },
+    { .name = "listen",
+      .argument = "ADDRESS",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, listen),
+      .help =
+          "the numeric address to listen on; 0.0.0.0 or :: lets other machines in, which needs --public" },
+    { .name = "store",
+      .argument = "FILE.db",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, store),
+      .help = "where studies and answers are kept: a file, made when it is not there, or postgres://..." },
+    { .name = "public-url",
+      .argument = "URL",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, public_url),
+      .help = "what browsers see when there is a proxy in front, e.g. https://study.example.org; with https "
+              "cookies are for TLS only" },
+    { .name = "trust-proxy",
+      .argument = "ADDRESS",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, proxy),
+      .help = "the numeric address of the proxy in front: wrong tokens are then counted for the last address "
+              "of its X-Forwarded-For, not for the proxy; of others that header is not believed" },
+    { .name = "public",
+      .kind = CLI_FLAG,
+      .at = offsetof(serve_args, public),
+      .help = "for people elsewhere, behind a proxy that does TLS: needs --public-url https://...; only "
+              "researchers start "
+              "sessions of their own and upload tables. Needed for --listen beyond this machine" },
+    { .name = "strangers",
+      .kind = CLI_FLAG,
+      .at = offsetof(serve_args, strangers),
+      .help = "with --public: everybody may start sessions of their own and upload tables" },
+    { .name = "key",
+      .argument = "FILE",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, key),
+      .help = "the key of all tokens and links in a file of its own, made where it is missing, instead of in "
+              "the store; "
+              "all servers on one store share it" },
+    { .name = "log",
+      .argument = "FILE",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, log),
+      .help = "append a line of JSON per request: time, client, method, path, status, milliseconds; no "
+              "tokens, no answers" },
+    { .name = "audit",
+      .argument = "FILE",
+      .kind = CLI_TEXT,
+      .at = offsetof(serve_args, audit),
+      .help = "the same for what researchers do alone" },
+    { .name = "open",
+      .kind = CLI_FLAG,
+      .at = offsetof(serve_args, open),
+      .help = "open the page in a browser" },
     { 0 }
 };
 static const cli_option limit_options[] = {

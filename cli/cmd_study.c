@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct {
-    const char *store, *public_url, *out, *metric, *noise;
+    const char *store, *key, *public_url, *out, *metric, *noise;
     mel_text_list labels;
     int format;
     uint64_t participants;
@@ -462,7 +462,7 @@ static mel_status run_study(cli_run *run, const void *arguments, mel_error *err)
     status = mel_store_open(&d.store, d.args->store, err);
     if (status != MEL_OK)
         return status;
-    status = mel_app_init(&d.app, d.store, cli_data_folders(), err);
+    status = mel_app_init_with_key(&d.app, d.store, d.args->key, cli_data_folders(), err);
     if (status == MEL_OK)
         status = actions[action].run(&d, err);
     mel_app_clear(&d.app);
@@ -472,24 +472,54 @@ static mel_status run_study(cli_run *run, const void *arguments, mel_error *err)
 
 static const char *const formats[] = { "csv", "jsonl", "sqlite", NULL }; /* as mel_export_format */
 static const cli_option own_options[] = {
-    CLI_ROW(study_args, "store", TEXT, store, .argument = "FILE.db",
-            .help = "the store of melicit serve, which may be running: a file or postgres://..."),
-    CLI_ROW(study_args, "public-url", TEXT, public_url, .argument = "URL",
-            .help = "create, links: where melicit serve is seen (http://127.0.0.1:8080 unless given)"),
-    CLI_ROW(study_args, "labels", LIST, labels, .argument = "A,B,..",
-            .help = "links: a link for each of these"),
-    CLI_ROW(study_args, "format", CHOICE, format, .choices = formats,
-            .help = "export: a row per answer, a JSON object per answer, or a copy of the tables"),
-    CLI_ROW(study_args, "out", OUTPUT, out, .argument = "FILE",
-            .help = "export: where it goes; standard output unless given"),
-    CLI_ROW(study_args, "participants", WHOLE, participants, .argument = "N", .low = 1,
-            .high = MEL_MOST_REHEARSED, .help = "rehearse: how many"),
-    CLI_ROW(study_args, "metric", TEXT, metric, .argument = "M.json",
-            .help =
-                "rehearse: what they want: a metric file or, of two classes, how many false alarms a miss is "
-                "worth; without it they want as few mistakes as possible"),
-    CLI_ROW(study_args, "noise", TEXT, noise, .argument = "KIND",
-            .help = "rehearse: how they err, as --noise of melicit elicit"),
+    { .name = "store",
+      .argument = "FILE.db",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, store),
+      .help = "the store of melicit serve, which may be running: a file or postgres://..." },
+    { .name = "key",
+      .argument = "FILE",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, key),
+      .help = "the key of all tokens and links, where melicit serve has it in a file of its own" },
+    { .name = "public-url",
+      .argument = "URL",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, public_url),
+      .help = "create, links: where melicit serve is seen (http://127.0.0.1:8080 unless given)" },
+    { .name = "labels",
+      .argument = "A,B,..",
+      .kind = CLI_LIST,
+      .at = offsetof(study_args, labels),
+      .help = "links: a link for each of these" },
+    { .name = "format",
+      .kind = CLI_CHOICE,
+      .at = offsetof(study_args, format),
+      .choices = formats,
+      .help = "export: a row per answer, a JSON object per answer, or a copy of the tables" },
+    { .name = "out",
+      .argument = "FILE",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(study_args, out),
+      .help = "export: where it goes; standard output unless given" },
+    { .name = "participants",
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(study_args, participants),
+      .low = 1,
+      .high = MEL_MOST_REHEARSED,
+      .help = "rehearse: how many" },
+    { .name = "metric",
+      .argument = "M.json",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, metric),
+      .help = "rehearse: what they want: a metric file or, of two classes, how many false alarms a miss is "
+              "worth; without it they want as few mistakes as possible" },
+    { .name = "noise",
+      .argument = "KIND",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, noise),
+      .help = "rehearse: how they err, as --noise of melicit elicit" },
     { 0 }
 };
 static const cli_group groups[] = { { "Studies", own_options, 0 }, { 0 } };

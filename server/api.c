@@ -282,3 +282,54 @@ void mel_api_leave(mel_call *call)
         mel_call_cookie(call, call->cookie, NULL, 0);
     mel_call_finish(call, status, json_object());
 }
+
+/* --- one's own data ----------------------------------------------------------------------------- */
+
+/* {"created", "label"?, "events": [what was sent, with its time]}; NULL with err. */
+static mel_status describe_own(json_t **out, const mel_call *call, const mel_participant_row *row,
+                               mel_error *err)
+{
+    mel_event_row *event = NULL;
+    size_t n = 0;
+    const mel_status status = mel_store_events(&event, &n, call->app->store, row->id, err);
+    json_t *events = json_array();
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++)
+        good = mel_json_add(events, json_pack("{s:I, s:o}", "time", (json_int_t)event[i].time, "event",
+                                              mel_stored_json(event[i].body)));
+    mel_event_rows_free(event, n);
+    *out = good && status == MEL_OK ? json_pack("{s:I, s:s*, s:O}", "created", (json_int_t)row->created,
+                                                "label", row->label, "events", events)
+                                    : NULL;
+    json_decref(events);
+    return status == MEL_OK && *out == NULL ? mel_fail_memory(err, "your data") : status;
+}
+
+/* Everything that is stored about whoever asks. */
+void mel_api_mine(mel_call *call)
+{
+    mel_participant_row row;
+    if (!mel_call_participant(call))
+        return;
+    json_t *mine = NULL;
+    mel_status status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
+    if (status == MEL_OK)
+        status = describe_own(&mine, call, &row, &call->err);
+    mel_participant_row_clear(&row);
+    mel_call_finish(call, status, mine);
+    if (status == MEL_OK)
+        (void)snprintf(call->response->name, sizeof call->response->name, "my-answers.json");
+}
+
+/* Nothing of whoever asks is left in the store. */
+void mel_api_erase(mel_call *call)
+{
+    if (!mel_call_is_own(call, call->cookie) || !mel_call_participant(call))
+        return;
+    const mel_status status = mel_store_delete_participant(call->app->store, call->participant, &call->err);
+    if (status == MEL_OK) {
+        mel_cache_forget(call->app->cache, call->participant);
+        mel_call_cookie(call, call->cookie, NULL, 0);
+    }
+    mel_call_finish(call, status, json_object());
+}

@@ -275,7 +275,7 @@ static mel_status check_start(mel_call *call, const json_t *body)
 
 void mel_api_start(mel_call *call)
 {
-    json_t *body = mel_call_own_body(call, NULL);
+    json_t *body = mel_call_is_open(call) ? mel_call_own_body(call, NULL) : NULL;
     if (body == NULL)
         return;
     const mel_status status = check_start(call, body);

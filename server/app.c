@@ -252,6 +252,15 @@ json_t *mel_call_own_body(mel_call *call, const char *cookie)
     return mel_call_is_own(call, cookie) ? mel_call_body(call) : NULL;
 }
 
+bool mel_call_is_open(mel_call *call)
+{
+    if (!call->app->closed || mel_request_cookie(call->request, "melicit_admin") != NULL)
+        return !call->app->closed || mel_call_admin(call);
+    mel_call_error(call, 403, "closed", "on this server only researchers start sessions and upload tables",
+                   NULL);
+    return false;
+}
+
 bool mel_call_participant(mel_call *call)
 {
     static const char nobody[] = "no study or session is open in this browser";
@@ -302,6 +311,8 @@ static const struct {
     { "GET", "/api/result", mel_api_result, 10.0 },
     { "GET", "/api/result/*", mel_api_download, 10.0 },
     { "POST", "/api/leave", mel_api_leave, 10.0 },
+    { "GET", "/api/mine", mel_api_mine, 1.0 },
+    { "POST", "/api/erase", mel_api_erase, 1.0 },
     { "POST", "/api/admin/login", mel_admin_login, 0.0 },
     { "POST", "/api/admin/logout", mel_admin_logout, 0.0 },
     { "GET", "/api/admin/studies", mel_admin_studies, 0.0 },
@@ -438,28 +449,60 @@ static void answer(mel_call *call, size_t route)
     mel_budget_end();
 }
 
-void mel_handle(mel_response *response, const mel_request *request, void *app)
+/* What researchers ask for goes into the audit log as well. Which of them it was, if there are several, the
+ * beginning of a hash of the cookie tells. */
+static void note(const mel_call *call, double begun)
 {
-    mel_call call = { .response = response, .request = request, .app = app };
-    omp_set_num_threads(1); /* for this worker: the other cores serve other requests */
-    const char *method = request->method, *path = request->path;
+    const mel_request *request = call->request;
+    char who[9] = "";
+    const char *token = mel_request_cookie(request, "melicit_admin");
+    const bool researcher = strncmp(request->path, "/api/admin", 10) == 0;
+    if (call->app->requests == NULL && (call->app->audit == NULL || !researcher))
+        return;
+    if (researcher && token != NULL) {
+        unsigned char hash[MEL_HASH_BYTES];
+        mel_token_hash(hash, token, call->app);
+        sodium_bin2hex(who, sizeof who, hash, (sizeof who - 1) / 2);
+    }
+    json_t *line = json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:s*}", "time", (json_int_t)mel_now(), "client",
+                             request->client, "method", request->method, "path", request->path, "status",
+                             (int)call->response->status, "ms",
+                             (int)(1000.0 * (mel_clock_seconds(CLOCK_MONOTONIC) - begun)), "researcher",
+                             who[0] != '\0' ? who : NULL);
+    if (researcher)
+        mel_journal_add(call->app->audit, json_incref(line));
+    mel_journal_add(call->app->requests, line);
+}
+
+static void dispatch(mel_call *call)
+{
+    const char *method = call->request->method, *path = call->request->path;
     bool known = false;
-    if (!is_our_host(&call)) {
-        mel_call_error(&call, 421, "wrong-host",
+    if (!is_our_host(call)) {
+        mel_call_error(call, 421, "wrong-host",
                        "this server does not go by that name; --public-url says what it is", NULL);
         return;
     }
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if (!matches(&call, routes[i].path, path))
+        if (!matches(call, routes[i].path, path))
             continue;
         known = true;
         if (strcmp(routes[i].method, method) == 0) {
-            answer(&call, i);
+            answer(call, i);
             return;
         }
     }
-    if (known || !is_reading(request))
-        mel_call_error(&call, 405, "method", "this cannot be done here", NULL);
-    else if (!mel_handle_at_once(response, request))
-        mel_call_error(&call, 404, "not-found", "there is nothing here", NULL);
+    if (known || !is_reading(call->request))
+        mel_call_error(call, 405, "method", "this cannot be done here", NULL);
+    else if (!mel_handle_at_once(call->response, call->request))
+        mel_call_error(call, 404, "not-found", "there is nothing here", NULL);
+}
+
+void mel_handle(mel_response *response, const mel_request *request, void *app)
+{
+    mel_call call = { .response = response, .request = request, .app = app };
+    omp_set_num_threads(1); /* for this worker: the other cores serve other requests */
+    const double begun = mel_clock_seconds(CLOCK_MONOTONIC);
+    dispatch(&call);
+    note(&call, begun);
 }

@@ -4,6 +4,7 @@
 
 #include "cache.h"
 #include "http.h"
+#include "journal.h"
 #include "rate.h"
 
 enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES = 20 };
@@ -19,6 +20,8 @@ typedef struct {
     mel_rate *rate;            /* of requests and wrong tokens */
     unsigned joins;            /* of one address within a minute; 0: any number of anything */
     double processor;          /* seconds of computing per request; 0: any number */
+    bool closed;               /* only researchers start sessions of their own and upload tables */
+    mel_journal *requests, *audit; /* of all requests, and of what researchers did; or NULL */
 } mel_app;
 
 typedef struct {
@@ -73,6 +76,9 @@ bool mel_call_participant(mel_call *call);
 mel_participant *mel_call_take(mel_call *call);
 /* Whether a researcher is logged in; false with 403 as the answer. */
 bool mel_call_admin(mel_call *call);
+/* Whether sessions of one's own and uploads are for everybody, or a researcher asks; false with 403 as the
+ * answer. */
+bool mel_call_is_open(mel_call *call);
 
 int64_t mel_now(void); /* milliseconds since 1970 */
 void mel_new_id(char id[MEL_ID_TEXT]);
@@ -138,6 +144,8 @@ void mel_api_undo(mel_call *call);
 void mel_api_result(mel_call *call);
 void mel_api_download(mel_call *call);
 void mel_api_leave(mel_call *call);
+void mel_api_mine(mel_call *call);
+void mel_api_erase(mel_call *call);
 
 void mel_admin_login(mel_call *call);
 void mel_admin_logout(mel_call *call);

@@ -171,6 +171,39 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
     return status;
 }
 
+static mel_status forget_unseen(mel_store *store, mel_cache *cache, const char *study, int64_t since,
+                                mel_error *err)
+{
+    mel_participant_row *row = NULL;
+    size_t n = 0;
+    mel_status status = mel_store_participants(&row, &n, store, study, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        if (row[i].seen < since) {
+            status = mel_store_delete_participant(store, row[i].id, err);
+            mel_cache_forget(cache, row[i].id);
+        }
+    mel_participant_rows_free(row, n);
+    return status;
+}
+
+mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, int64_t now, mel_error *err)
+{
+    mel_study_row *row = NULL;
+    size_t n = 0;
+    mel_status status = mel_store_studies(&row, &n, store, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        json_t *file = mel_stored_json(row[i].file);
+        const double days = strcmp(row[i].id, MEL_NO_STUDY) == 0
+                                ? MEL_OWN_DAYS
+                                : mel_json_number(file, "retention_days", 0.0);
+        json_decref(file);
+        if (days > 0.0)
+            status = forget_unseen(store, cache, row[i].id, now - (int64_t)(days * 86400000.0), err);
+    }
+    mel_study_rows_free(row, n);
+    return status;
+}
+
 /* --- rehearsal ---------------------------------------------------------------------------------- */
 
 static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel_store *store, const char *id,

@@ -15,6 +15,11 @@ mel_status mel_manage_check(mel_cache *cache, mel_study *study, mel_error *err);
 mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *cache, const char *text,
                              mel_error *err);
 
+/* Deletes the participants of studies with a retention period who were not seen for that long, and sessions
+ * of people's own that were not for MEL_OWN_DAYS. */
+enum { MEL_OWN_DAYS = 90 };
+mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, int64_t now, mel_error *err);
+
 /* How simulated participants answer. metric: a metric file, or a number: how many false alarms a miss is
  * worth (two classes); NULL: whoever makes fewer mistakes is preferred. noise: as mel_noise_parse; NULL:
  * none. */

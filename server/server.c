@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include "clock.h"
+#include "key.h"
 #include "manage.h"
 
 #include "base/internal.h"
@@ -27,30 +28,20 @@ struct mel_server {
 
 /* --- the application ---------------------------------------------------------------------------- */
 
-/* Made by the first process that opens the store. */
-static mel_status find_key(mel_app *app, mel_error *err)
+mel_status mel_app_init(mel_app *app, mel_store *store, const char *const *folders, mel_error *err)
 {
-    unsigned char mine[MEL_HASH_BYTES];
-    void *stored = NULL;
-    size_t n = 0;
-    randombytes_buf(mine, sizeof mine);
-    mel_status status = mel_store_put_once(&stored, &n, app->store, "key", mine, sizeof mine, err);
-    if (status == MEL_OK && n != sizeof app->key)
-        status = mel_fail(err, MEL_EDATA, "the store's key has %zu bytes, not %zu", n, sizeof app->key);
-    if (status == MEL_OK)
-        memcpy(app->key, stored, sizeof app->key);
-    free(stored);
-    sodium_memzero(mine, sizeof mine);
-    return status;
+    return mel_app_init_with_key(app, store, NULL, folders, err);
 }
 
-mel_status mel_app_init(mel_app *app, mel_store *store, const char *const *folders, mel_error *err)
+mel_status mel_app_init_with_key(mel_app *app, mel_store *store, const char *key_path,
+                                 const char *const *folders, mel_error *err)
 {
     *app = (mel_app){ .store = store };
     if (sodium_init() < 0)
         return mel_fail(err, MEL_ESTATE, "libsodium finds no source of random numbers");
     app->rate = mel_rate_new();
-    mel_status status = app->rate != NULL ? find_key(app, err) : mel_fail_memory(err, "the server");
+    mel_status status =
+        app->rate != NULL ? mel_key_find(app->key, store, key_path, err) : mel_fail_memory(err, "the server");
     if (status == MEL_OK)
         status = mel_manage_prepare(store, err);
     return status == MEL_OK ? mel_cache_new(&app->cache, store, folders, err) : status;
@@ -60,6 +51,8 @@ void mel_app_clear(mel_app *app)
 {
     mel_cache_free(app->cache);
     mel_rate_free(app->rate);
+    mel_journal_close(app->requests);
+    mel_journal_close(app->audit);
     sodium_memzero(app->key, sizeof app->key);
     app->cache = NULL;
 }
@@ -72,7 +65,9 @@ static void *clean(void *user)
     pthread_mutex_lock(&server->lock);
     while (!server->stopping) {
         pthread_mutex_unlock(&server->lock);
-        (void)mel_store_expire(server->app.store, mel_now(), NULL); /* a failure is retried an hour later */
+        /* What fails is tried again an hour later. */
+        (void)mel_store_expire(server->app.store, mel_now(), NULL);
+        (void)mel_manage_forget_old(server->app.store, server->app.cache, mel_now(), NULL);
         pthread_mutex_lock(&server->lock);
         if (!server->stopping)
             mel_wait(&server->wake, &server->lock, EXPIRE_SECONDS);
@@ -132,7 +127,8 @@ const char *mel_server_url(const mel_server *server)
 
 static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
 {
-    mel_status status = mel_app_init(&server->app, opt->store, opt->folders, err);
+    mel_status status =
+        mel_app_init_with_key(&server->app, opt->store, opt->key_path, opt->folders, err);
     if (status == MEL_OK)
         status = check_url(&server->public_url, opt->public_url, err);
     server->app.public_url = server->public_url;
@@ -140,6 +136,11 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
     server->app.upload_room = opt->upload_room;
     server->app.joins = opt->joins;
     server->app.processor = opt->processor;
+    server->app.closed = opt->closed;
+    if (status == MEL_OK)
+        status = mel_journal_open(&server->app.requests, opt->request_log, err);
+    if (status == MEL_OK)
+        status = mel_journal_open(&server->app.audit, opt->audit_log, err);
     if (status == MEL_OK)
         mel_cache_limit(server->app.cache, opt->http.workers, opt->memory);
     bool mine = false;

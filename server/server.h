@@ -15,12 +15,17 @@ typedef struct {
     unsigned joins;         /* of one address within a minute; 120; 0: no limits on requests */
     double processor;       /* seconds of computing per request; 10; 0: no limit */
     size_t memory;          /* bytes that the process should take; 160 MiB; 0: any number */
+    bool closed;            /* only researchers start sessions of their own and upload tables */
+    const char *key_path, *request_log, *audit_log; /* files; NULL: none */
 } mel_server_options;
 void mel_server_options_init(mel_server_options *opt);
 
 /* The application without HTTP: the hash key of the store and the cache. Cleared with mel_app_clear, on
  * failure too. */
 mel_status mel_app_init(mel_app *app, mel_store *store, const char *const *folders, mel_error *err);
+/* The same with the key in a file of its own (key.h); NULL: in the store. */
+mel_status mel_app_init_with_key(mel_app *app, mel_store *store, const char *key_path,
+                                 const char *const *folders, mel_error *err);
 void mel_app_clear(mel_app *app);
 
 typedef struct mel_server mel_server;

@@ -74,17 +74,21 @@ static mel_status read_policy(mel_study *study, const json_t *file, mel_error *e
         return mel_fail(err, MEL_EDATA,
                         "quota and resume_hours: expected a whole number from 0, and hours above 0");
     study->quota = (uint32_t)quota;
-    return MEL_OK;
+    const double days = mel_json_number(file, "retention_days", 1.0);
+    return days > 0.0 && days <= 36500.0
+               ? MEL_OK
+               : mel_fail(err, MEL_EDATA, "retention_days: expected a number of days above 0, at most 36500");
 }
 
 static mel_status read_study(mel_study *study, mel_error *err)
 {
     const json_t *file = study->file;
-    mel_status status = mel_check_fields(file, "study",
-                                         "format! version:number! title! space:object! words:object "
-                                         "elicitation:object show:object resume resume_hours:number "
-                                         "quota:number prolific:object phases:list! about",
-                                         err);
+    mel_status status =
+        mel_check_fields(file, "study",
+                         "format! version:number! title! space:object! words:object "
+                         "elicitation:object show:object resume resume_hours:number retention_days:number "
+                         "quota:number prolific:object phases:list! about",
+                         err);
     if (status != MEL_OK)
         return status;
     const char *format = mel_json_string(file, "format");

@@ -129,7 +129,7 @@ static void upload(mel_call *call)
 
 void mel_api_upload(mel_call *call)
 {
-    if (!mel_call_is_own(call, NULL))
+    if (!mel_call_is_open(call) || !mel_call_is_own(call, NULL))
         return;
     const mel_status status = mel_cache_begin_work(call->app->cache, &call->err);
     if (status != MEL_OK) {

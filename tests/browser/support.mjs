@@ -82,7 +82,7 @@ export async function visitor(browser, server, width, options = {}) {
         state.wrong.push(`request to ${url}`);
     });
     tab.on('response', async (response) => {
-      if (!/\/api\/(page|join|start|event|undo)$/.test(response.url())) return;
+      if (!/^\/api\/(page|join|start|event|undo)$/.test(new URL(response.url()).pathname)) return;
       try {
         const body = await response.json();
         state.page = body.page ?? body.error?.page ?? state.page;

@@ -728,3 +728,135 @@ def test_no_character_is_cut(server):
     for n in range(30, 62):
         status, told = client.post("/api/start", {**OWN, "space": {"x" * n + "\u20ac\U0001F600" * 30: 1}})
         assert status == 400 and "\ufffd" not in told["error"]["message"], told
+
+
+# running it ---------------------------------------------------------------------------------------
+
+def test_other_machines_are_let_in_on_purpose(melicit):
+    """Listening beyond this machine needs --public, which needs TLS in front."""
+    for words, said in ((["--listen", "0.0.0.0"], "--public"), (["--listen", "::"], "--public"), (["--public"], "--public-url"),
+                        (["--public", "--public-url", "http://study.example.org"], "https"), (["--strangers"], "--public")):
+        done = subprocess.run([PROGRAM, "serve", "--port", "0", "--stop-after", "0.1", *words], cwd=melicit.folder, env=environment(),
+                              capture_output=True, text=True)
+        assert done.returncode == 2 and said in done.stderr, (words, done.stderr)
+
+
+@pytest.mark.parametrize("strangers", [False, True])
+def test_public_server(melicit, strangers):
+    """Strangers join studies; sessions of one's own and uploads are the researchers' unless asked for. Cookies are for TLS."""
+    server = Limited(melicit.folder, "--listen", "0.0.0.0", "--public", "--public-url", "https://study.example.org",
+                     *(["--strangers"] if strangers else []))
+    try:
+        study = create_study(server)
+        client = server.at("203.0.113.1")
+        assert client.join(study)["seq"] == 1 and "; Secure" in client.headers["Set-Cookie"]
+        stranger, researcher = server.at("198.51.100.1"), server.researcher()
+        table = "a,label\n1,x\n2,y\n"
+        assert stranger.json("POST", "/api/upload", table, CSV)[0] == (200 if strangers else 403)
+        assert stranger.post("/api/start", OWN)[0] == (200 if strangers else 403)
+        assert researcher.json("POST", "/api/upload", table, CSV)[0] == 200
+        assert researcher.post("/api/start", OWN)[0] == 200
+    finally:
+        server.stop()
+
+
+def test_the_key_in_a_file_of_its_own(melicit):
+    """Servers share it, the store alone is worth nothing, another key is refused, and tokens made before go on."""
+    server = Limited(melicit.folder)
+    study = create_study(server)
+    client = server.at("203.0.113.1")
+    page = client.answer(client.join(study))
+    server.stop()
+    server = Limited(melicit.folder, "--key", "server.key")
+    server.stop()
+    path = melicit.folder / "server.key"
+    key = path.read_text()
+    assert re.fullmatch("[0-9a-f]{64}\n", key) and path.stat().st_mode & 0o777 == 0o600
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        stored, = db.execute("SELECT bytes FROM thing WHERE name = 'key'").fetchone()
+    assert len(stored) == 16 and bytes.fromhex(key) not in (melicit.folder / "t.db").read_bytes()
+    server.start()
+    client.port, client.connection = server.port, None
+    assert client.get("/api/page")[1]["page"] == page
+    server.stop()
+
+    def refused(*words):
+        done = subprocess.run([PROGRAM, *words, "--store", "t.db"], cwd=melicit.folder, env=environment(), capture_output=True, text=True)
+        assert done.returncode == 2, (words, done.stderr)
+        return done.stderr
+
+    assert "--key" in refused("study", "token")
+    assert "--key" in refused("serve", "--port", "0", "--stop-after", "0.1")
+    melicit("study", "token", "--store", "t.db", "--key", "server.key").done()
+    path.chmod(0o644)
+    assert "chmod 600" in refused("study", "token", "--key", "server.key")
+    path.chmod(0o600)
+    path.write_text("0" * 64 + "\n")
+    assert "another key" in refused("study", "token", "--key", "server.key")
+    path.unlink()
+    assert "not there" in refused("study", "token", "--key", "server.key")
+
+
+def test_logs_say_who_did_what_and_nothing_else(melicit):
+    """A line per request without tokens, labels or answers; what researchers do is in a log of its own."""
+    server = Limited(melicit.folder, "--log", "requests.log", "--audit", "audit.log")
+    study = create_study(server)
+    client = server.at("203.0.113.1")
+    page = client.answer(client.join(study, label="a-secret-label"))
+    client.send(page, {"age": 33, "note": "a-secret-note"})
+    researcher = server.researcher()
+    researcher.post(f"/api/admin/studies/{study}/state", {"state": "closed"})
+    secrets = [*client.cookies.values(), *researcher.cookies.values(), server.token, "a-secret-label", "a-secret-note", client.csrf]
+    server.stop()
+    texts = [(melicit.folder / name).read_text() for name in ("requests.log", "audit.log")]
+    assert not any(secret in text for secret in secrets for text in texts)
+    requests, audit = ([json.loads(line) for line in text.splitlines()] for text in texts)
+    assert {"/api/join", "/api/event"} < {x["path"] for x in requests} and all(x["path"].startswith("/api/admin") for x in audit)
+    last = audit[-1]
+    assert last["path"] == f"/api/admin/studies/{study}/state" and last["method"] == "POST" and last["status"] == 200
+    assert re.fullmatch("[0-9a-f]{8}", last["researcher"]) and abs(last["time"] / 1000 - time.time()) < 600 and last["ms"] >= 0
+    assert (melicit.folder / "audit.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_people_take_and_erase_their_data(server, melicit):
+    """Whoever has the cookie sees all that is stored of them, and can erase it; nobody else loses anything."""
+    study = create_study(server)
+    people = [server.at(f"203.0.113.{i}") for i in range(2)]
+    pages = [c.answer(c.join(study)) for c in people]
+    people[0].send(pages[0], {"age": 33, "note": "remember-me"})
+    status, told = people[0].get("/api/mine")
+    assert status == 200 and [e["event"]["page"] for e in told["events"]] == ["consent", "form"]
+    assert told["events"][1]["event"]["value"]["note"] == "remember-me" and told["created"] > 0
+    assert people[0].post("/api/erase", {}, **{"X-Melicit-CSRF": "first"})[0] == 403
+    assert people[0].post("/api/erase", {})[0] == 200
+    assert people[0].cookies["melicit"] == "" and people[1].get("/api/page")[1]["page"] == pages[1]
+    server.stop()
+    assert b"remember-me" not in b"".join(p.read_bytes() for p in melicit.folder.glob("t.db*"))
+    server.start()
+
+
+def test_studies_are_forgotten_when_their_time_is_over(melicit):
+    """retention_days: whoever was not seen for longer is deleted by the hourly clean-up; others and other studies stay."""
+    server = Limited(melicit.folder)
+    short, long = create_study(server, small_study(retention_days=30)), create_study(server)
+    clients = [server.at("203.0.113.1") for _ in range(3)]
+    for client, study in zip(clients, (short, short, long)):
+        client.answer(client.join(study))
+    server.stop()
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        ids = [i for i, in db.execute("SELECT id FROM participant ORDER BY created")]
+        month = 31 * 86_400_000
+        db.execute("UPDATE participant SET seen = seen - ? WHERE id IN (?, ?)", (month, ids[0], ids[2]))
+    server.start()
+    deadline = time.monotonic() + 20 * SLOW
+    while time.monotonic() < deadline:
+        with sqlite3.connect(melicit.folder / "t.db") as db:
+            left = {i for i, in db.execute("SELECT id FROM participant")}
+        if left == set(ids[1:]):
+            break
+        time.sleep(0.1)
+    assert left == set(ids[1:])
+    researcher = server.researcher()
+    status, told = researcher.post("/api/admin/studies", small_study(retention_days=-1))
+    assert status == 400 and "retention_days" in told["error"]["message"]
+    server.stop()
