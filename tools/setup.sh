@@ -6,7 +6,8 @@ set -eu
 build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev
        libjansson-dev libsodium-dev libsqlite3-dev libmicrohttpd-dev libpq-dev"
 test="$build g++ clang clang-format clang-tidy libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
-      python3-pandas python3-pytest groff-base man-db postgresql chromium"
+      python3-pandas python3-pytest groff-base man-db postgresql chromium
+      openssl nginx-light caddy"
 bench="$test"
 repro="$bench python3-xgboost"
 fuzz="$build clang llvm libclang-rt-14-dev"

@@ -3,20 +3,23 @@ what they can learn, and whom they can pretend to be. During each attack the ser
 answers honestly is served."""
 import concurrent.futures
 import contextlib
+import http.client
 import json
 import os
 import pathlib
 import re
 import resource
+import shutil
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
 import threading
 import time
 
 import pytest
-from conftest import BUILD, PROGRAM, SANITIZED, environment
+from conftest import BUILD, PROGRAM, SANITIZED, SOURCE, environment
 from serving import OWN, SLOW, SOAK, Client, Server, create_study, in_threads, reply_to, small_study
 
 CSV = {"Content-Type": "text/csv"}
@@ -860,3 +863,107 @@ def test_studies_are_forgotten_when_their_time_is_over(melicit):
     status, told = researcher.post("/api/admin/studies", small_study(retention_days=-1))
     assert status == 400 and "retention_days" in told["error"]["message"]
     server.stop()
+
+
+# how it is deployed -------------------------------------------------------------------------------
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def through_tls(port, method, path, body=None, **headers):
+    """Status, headers and bytes of one request to study.example.org at this port."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.sock = context.wrap_socket(socket.create_connection(("127.0.0.1", port), 20), server_hostname="study.example.org")
+    connection.request(method, path, body, {"Host": f"study.example.org:{port}", "X-Melicit-CSRF": "first",
+                                            "Content-Type": "application/json", **headers})
+    answer = connection.getresponse()
+    data = answer.read()
+    connection.close()
+    return answer.status, dict(answer.getheaders()), data
+
+
+@pytest.mark.skipif(SANITIZED, reason="about the files of deploy/")
+@pytest.mark.parametrize("proxy", ["nginx", "caddy"])
+def test_proxies(melicit, proxy):
+    """The files of deploy/ as they are, but for ports and certificates: TLS, cookies, whose address counts, size of uploads."""
+    folder, port, plain = melicit.folder, free_port(), free_port()
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=study.example.org", "-days", "1",
+                    "-keyout", "key.pem", "-out", "cert.pem", "-addext", "subjectAltName=DNS:study.example.org"],
+                   cwd=folder, check=True, capture_output=True)
+    server = Limited(folder, "--public", "--public-url", f"https://study.example.org:{port}", "--log", "requests.log")
+    study = create_study(server)
+    if proxy == "nginx":
+        text = (SOURCE / "deploy" / "nginx.conf").read_text()
+        for old, new in (("127.0.0.1:8080", f"127.0.0.1:{server.port}"), ("listen 443", f"listen 127.0.0.1:{port}"),
+                         ("listen 80", f"listen 127.0.0.1:{plain}"), ("/var/log/nginx/melicit.log", str(folder / "nginx.log")),
+                         ("/etc/letsencrypt/live/study.example.org/fullchain.pem", str(folder / "cert.pem")),
+                         ("/etc/letsencrypt/live/study.example.org/privkey.pem", str(folder / "key.pem"))):
+            assert old in text
+            text = text.replace(old, new)
+        melicit.write("site.conf", text)
+        melicit.write("main.conf", f"daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}} http {{ "
+                      f"client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/f; "
+                      f"uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s; include {folder}/site.conf; }}")
+        command = ["/usr/sbin/nginx", "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(folder / "main.conf")]
+    else:
+        text = (SOURCE / "deploy" / "Caddyfile").read_text()
+        assert "\nstudy.example.org {" in text and "127.0.0.1:8080" in text
+        text = text.replace("\nstudy.example.org {", f"\nhttps://study.example.org:{port} {{\n\ttls {folder}/cert.pem {folder}/key.pem")
+        melicit.write("Caddyfile", f"{{\n\tadmin off\n\thttp_port {plain}\n}}\n" + text.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}"))
+        command = ["/usr/bin/caddy", "run", "--config", str(folder / "Caddyfile")]
+    with open(folder / "proxy.out", "wb") as out:
+        process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, env={**environment(), "HOME": str(folder)})
+    try:
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                status, headers, _ = through_tls(port, "GET", "/health")
+                break
+            time.sleep(0.1)
+        assert status == 200 and "max-age" in headers["Strict-Transport-Security"]
+        # What the client says about its address does not count: it is the same one each time.
+        statuses = [through_tls(port, "POST", "/api/join", json.dumps({"study": study}), **{"X-Forwarded-For": f"198.51.100.{i}"})
+                    for i in range(5)]
+        assert [status for status, _, _ in statuses] == [200] * 5 and "; Secure" in statuses[0][1]["Set-Cookie"]
+        try:
+            refused = through_tls(port, "POST", "/api/upload", b"x" * ((32 << 20) + 1))[0]
+        except OSError:  # closed in the middle of it
+            refused = 413
+        assert refused == 413
+        clients = {json.loads(line)["client"] for line in (folder / "requests.log").read_text().splitlines()}
+        assert clients == {"127.0.0.1"}, clients
+    finally:
+        process.terminate()
+        process.wait(20)
+        server.stop()
+
+
+def test_unit_of_systemd():
+    """The sandbox is as tight as systemd-analyze rates "safe", and the command line is one that the program takes."""
+    unit = SOURCE / "deploy" / "melicit.service"
+    command = re.search(r"ExecStart=(.*?[^\\])\n", unit.read_text(), re.S).group(1).replace("\\\n", " ").split()
+    assert command[1] == "serve"
+    options = subprocess.run([PROGRAM, "help", "serve"], capture_output=True, text=True, env=environment()).stdout
+    assert all(word in options for word in command if word.startswith("--"))
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not here")
+    rated = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--threshold=20", "--no-pager", str(unit)],
+                           capture_output=True, text=True)
+    assert rated.returncode == 0, rated.stdout[-300:] + rated.stderr
+
+
+@pytest.mark.skipif(SANITIZED, reason="made by the build that is installed")
+def test_list_of_parts():
+    """The SBOM names every library that the program is linked with, with a version."""
+    told = json.loads((BUILD / "melicit.spdx.json").read_text())
+    parts = {p["name"]: p["versionInfo"] for p in told["packages"]}
+    dynamic = subprocess.run(["readelf", "-d", str(BUILD / "melicit")], check=True, capture_output=True, text=True).stdout
+    needed = re.findall(r"\[lib(\w+?)\d*\.so", dynamic)
+    same = {"z": "zlib", "sodium": "libsodium", "microhttpd": "libmicrohttpd", "pq": "libpq", "gomp": "libgomp", "lapacke": "openblas"}
+    for name in set(needed) - {"c", "m"}:
+        assert re.match(r"\d+\.\d+", parts[same.get(name, name)]), name
+    assert len(told["relationships"]) == len(parts)

@@ -1,0 +1,22 @@
+# What the program is made of, for those who must know (SPDX 2.3): its own version and the libraries it is linked with, in
+# the versions that were found. Made whenever the build is configured.
+find_package(Threads REQUIRED)
+set(MEL_SBOM_PARTS "")
+set(MEL_SBOM_RELATIONS "")
+foreach(part openblas=${OPENBLAS_VERSION} nlopt=${NLOPT_VERSION} jansson=${JANSSON_VERSION} libsodium=${SODIUM_VERSION}
+        zlib=${ZLIB_VERSION_STRING} sqlite=${SQLITE_VERSION} libmicrohttpd=${MICROHTTPD_VERSION} libpq=${POSTGRES_VERSION}
+        libgomp=${CMAKE_C_COMPILER_VERSION})
+    string(REPLACE "=" ";" part ${part})
+    list(LENGTH part known)
+    if(known LESS 2) # the PostgreSQL store may be left out
+        continue()
+    endif()
+    list(GET part 0 name)
+    list(GET part 1 version)
+    string(APPEND MEL_SBOM_PARTS ",\n    {\"SPDXID\": \"SPDXRef-${name}\", \"name\": \"${name}\", \"versionInfo\": \"${version}\", "
+        "\"downloadLocation\": \"NOASSERTION\", \"filesAnalyzed\": false}")
+    string(APPEND MEL_SBOM_RELATIONS ",\n    {\"spdxElementId\": \"SPDXRef-melicit\", \"relationshipType\": \"DEPENDS_ON\", "
+        "\"relatedSpdxElement\": \"SPDXRef-${name}\"}")
+endforeach()
+string(TIMESTAMP MEL_SBOM_TIME "%Y-%m-%dT%H:%M:%SZ" UTC)
+configure_file(cmake/melicit.spdx.json.in melicit.spdx.json @ONLY)
