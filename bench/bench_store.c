@@ -27,9 +27,7 @@ static void *append_on(void *context)
     while (seconds() < c->till && c->n < c->capacity) {
         const uint32_t seq = (uint32_t)c->n + 1;
         mel_append outcome;
-        mel_event_row event = {
-            .seq = seq, .body = body, .time = 1700000000000 + (int64_t)seq
-        };
+        mel_event_row event = { .seq = seq, .body = body, .time = 1700000000000 + (int64_t)seq };
         (void)snprintf(event.key, sizeof event.key, "0123abcd-4567-89ef-0123-%012u", (unsigned)seq);
         (void)snprintf(
             body, sizeof body,

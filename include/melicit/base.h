@@ -49,8 +49,8 @@ MEL_API const char *mel_status_name(mel_status status);
 MEL_API const char *mel_status_text(mel_status status);
 MEL_API int mel_status_exit_code(mel_status status);
 
-/* For sentences that a program writes itself: a character of UTF-8 that was cut at the end is left out, one that was cut
- * in the middle ("%.40s") becomes a question mark. The library's own sentences are like that. */
+/* For sentences that a program writes itself: a character of UTF-8 that was cut at the end is left out, one
+ * that was cut in the middle ("%.40s") becomes a question mark. The library's own sentences are like that. */
 MEL_API void mel_error_mend(mel_error *err);
 
 /* "0.1.0" */
