@@ -31,8 +31,9 @@ typedef struct {
     int socket;
     char *bytes; /* MOST_ANSWER */
     char cookie[MOST_TEXT], csrf[MOST_TEXT];
-    double end;     /* nobody waits beyond it */
-    size_t put_off; /* answers "busy, come back" */
+    unsigned number; /* everybody has an address of their own */
+    double end;      /* nobody waits beyond it */
+    size_t put_off;  /* answers "busy, come back" */
 } line;
 
 static double now(void)
@@ -107,8 +108,8 @@ static json_t *post(line *l, const char *path, const char *text)
     const int n =
         snprintf(request, sizeof request,
                  "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nCookie: %s\r\n"
-                 "X-Melicit-CSRF: %s\r\nContent-Length: %zu\r\n\r\n%s",
-                 path, l->cookie, l->csrf, strlen(text), text);
+                 "X-Forwarded-For: 10.0.%u.%u\r\nX-Melicit-CSRF: %s\r\nContent-Length: %zu\r\n\r\n%s",
+                 path, l->cookie, l->number / 250, l->number % 250, l->csrf, strlen(text), text);
     if (exchange(l, request, (size_t)n, &body) != 200)
         return NULL;
     json_t *told = json_loads(body, 0, NULL), *page = json_incref(json_object_get(told, "page"));
@@ -191,7 +192,7 @@ static json_t *answer(line *l, person *p, json_t *page)
 static void *live(void *user)
 {
     person *p = user;
-    line l = { .bytes = malloc(MOST_ANSWER), .end = p->end };
+    line l = { .bytes = malloc(MOST_ANSWER), .number = p->number, .end = p->end };
     char join[MOST_TEXT];
     (void)snprintf(join, sizeof join, "{\"study\": \"%s\"}", p->study);
     bool good = l.bytes != NULL && dial(&l, p->port);

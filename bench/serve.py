@@ -26,7 +26,7 @@ def processor_seconds(pid):
 
 
 def start(folder, store):
-    server = subprocess.Popen([BUILD / "melicit", "serve", "--port", "0", "--json", "--store", store], cwd=folder,
+    server = subprocess.Popen([BUILD / "melicit", "serve", "--port", "0", "--json", "--store", store, "--trust-proxy", "127.0.0.1"], cwd=folder,
                               stdout=subprocess.PIPE, text=True)
     text = ""
     while True:

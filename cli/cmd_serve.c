@@ -179,6 +179,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     }
     mel_server_stop(server);
     mel_store_close(store);
+    (void)alarm(0);
     json_decref(datasets);
     return status;
 }

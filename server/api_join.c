@@ -74,6 +74,8 @@ static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const
 {
     const char *token = mel_request_cookie(call->request, call->cookie);
     unsigned char hash[MEL_HASH_BYTES];
+    if (token == NULL) /* once all studies shared one cookie */
+        token = mel_request_cookie(call->request, "melicit");
     if (token == NULL)
         return MEL_EINVAL;
     mel_token_hash(hash, token, call->app);

@@ -97,8 +97,10 @@ mel_status mel_fail_in(mel_error *err, mel_status code, const char *fmt, ...)
     va_start(args, fmt);
     const int length = vsnprintf(err->text, sizeof err->text, fmt, args);
     va_end(args);
-    if (length >= 0 && (size_t)length < sizeof err->text)
-        (void)snprintf(err->text + length, sizeof err->text - (size_t)length, ": %s", inner);
+    const size_t room =
+        length >= 0 && (size_t)length < sizeof err->text ? sizeof err->text - (size_t)length : 0;
+    if (room > 0 && snprintf(err->text + length, room, ": %s", inner) < 0)
+        err->text[length] = '\0';
     mel_error_mend(err);
     return err->code;
 }

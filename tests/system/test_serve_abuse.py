@@ -129,13 +129,13 @@ def test_sizes_are_refused_before_memory_is_taken(server):
 @SANITIZERS_SLOW
 def test_many_large_sessions_share_the_memory(melicit):
     """The largest sessions that are allowed, one after the other: the oldest are forgotten, and come back."""
-    server = Limited(melicit.folder, *(() if SOAK else ("--memory", "64")))
+    server = Limited(melicit.folder, *(() if SOAK else ("--memory", "40")))
     study = create_study(server)
     people = []
     with Honest(server, study):
         for i in range(4 if not SOAK else 80):
             client = server.at(f"198.51.100.{i}")
-            body = {"space": {"population": "softmax:" + ",".join(str(k + i / 100) for k in range(20))},
+            body = {"space": {"population": "softmax:" + ",".join(str(k + i / 100) for k in range(20 if SOAK else 16))},
                     "family": "diagonal-linear", "options": {"tolerance": 1e-9}}
             status, told = client.post("/api/start", body)
             assert status == 200 or (status == 503 and told["error"]["code"] == "busy"), told
@@ -341,17 +341,22 @@ def test_nothing_is_left_in_the_temporary_folder(melicit):
     client = server.at("198.51.100.1")
     status, told = client.json("POST", "/api/upload", "a,b,label\n" + rows, CSV)
     assert status == 200, told
-    before = set(os.listdir("/tmp"))
     body = json.dumps({**OWN, "space": {"data": f"upload:{told['upload']}", "label": "label"}})
     with socket.create_connection(("127.0.0.1", server.port)) as s:
         s.sendall((f"POST /api/start HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first\r\nContent-Type: application/json\r\n"
                    f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
-        left = set()
-        for _ in range(50):
-            left |= {name for name in set(os.listdir("/tmp")) - before if "melicit" in name}
-            time.sleep(0.002)
+        named, nameless = set(), set()
+        for _ in range(400):
+            for path in pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    target = os.readlink(path)
+                    if target.startswith("/tmp/") and not target.startswith(str(melicit.folder)):
+                        (nameless if target.endswith(" (deleted)") else named).add(target)
+            if nameless and named:
+                break
+            time.sleep(0.001)
         server.kill()
-    assert left == set()
+    assert nameless and not named, (nameless, named)
 
 
 # stopping -----------------------------------------------------------------------------------------
