@@ -66,7 +66,7 @@ soak: ## hours: make test in a clean clone and on a bare Debian, every test in f
 	@tools/clean_clone.sh
 	@tools/bare_debian.sh
 	@tools/setup.sh test
-	@MELICIT_SOAK=1 $(TEST) unit sanitize
+	@MELICIT_SOAK=1 $(TEST) unit sanitize threads
 	@$(MAKE) fuzz FUZZ_SECONDS=300
 
 repro: all ## the thesis' tables and plots next to what this program finds (docs/repro-*.md)
@@ -80,4 +80,4 @@ symbols: all ## rewrites tools/symbols.txt after a public function was added
 	@$(PYTHON) tools/lint.py --build $(BUILD) --write-symbols
 
 clean: ## removes what was built
-	rm -rf $(BUILD) $(BUILD)-sanitize $(FUZZING)
+	rm -rf $(BUILD) $(BUILD)-sanitize $(BUILD)-threads $(FUZZING)

@@ -235,8 +235,9 @@ static const cli_option own_options[] = {
       .argument = "FILE",
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, log),
-      .help = "append a line of JSON per request: time, client, method, path, status, milliseconds; no "
-              "tokens, no answers" },
+      .help =
+          "append a line of JSON per request of /api: time, client, method, path, status, milliseconds; no "
+          "tokens, no answers" },
     { .name = "audit",
       .argument = "FILE",
       .kind = CLI_TEXT,

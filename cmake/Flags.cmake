@@ -6,7 +6,7 @@ target_compile_options(mel_flags INTERFACE
     # One rounding per operation, on every compiler: results do not depend on contraction.
     -ffp-contract=off -fno-math-errno -fno-trapping-math)
 # What makes a mistake in memory harder to exploit. Sanitizers check the same things themselves, and more.
-if(NOT MEL_SANITIZE AND NOT MEL_FUZZ)
+if(NOT MEL_SANITIZE AND NOT MEL_THREADS AND NOT MEL_FUZZ)
     include(CheckCCompilerFlag)
     target_compile_options(mel_flags INTERFACE -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
     foreach(flag stack-clash-protection cf-protection) # not every processor and compiler has them
@@ -22,6 +22,10 @@ if(MEL_SANITIZE)
     target_compile_options(mel_flags INTERFACE -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined
         -fno-sanitize-recover=all)
     target_link_options(mel_flags INTERFACE -fsanitize=address,undefined)
+endif()
+if(MEL_THREADS)
+    target_compile_options(mel_flags INTERFACE -O1 -g1 -fno-omit-frame-pointer -fsanitize=thread)
+    target_link_options(mel_flags INTERFACE -fsanitize=thread)
 endif()
 if(MEL_FUZZ)
     # Loops marked for vector instructions are not turned into such at this level, which is no mistake.

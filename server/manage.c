@@ -2,6 +2,7 @@
 #include "manage.h"
 
 #include "app.h"
+#include "budget.h"
 #include "json_helpers.h"
 
 #include "base/internal.h"
@@ -130,6 +131,8 @@ static mel_status walk(mel_flow *flow, mel_error *err)
             status = MEL_ENOMEM;
         if (status == MEL_OK)
             status = mel_flow_tell(flow, value, 1.0, err);
+        if (status == MEL_OK)
+            status = mel_budget_check(err);
         json_decref(value);
         json_decref(page);
     }
@@ -277,7 +280,9 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cach
         status = mel_store_counts(&before, store, study, err);
     for (; walked < how->participants && status == MEL_OK; walked++) {
         const size_t number = before.active + before.complete + before.left + walked;
-        status = rehearse_one(store, open_study, study, how, seed_of(how, number), err);
+        status = mel_budget_check(err);
+        if (status == MEL_OK)
+            status = rehearse_one(store, open_study, study, how, seed_of(how, number), err);
     }
     mel_open_study_release(cache, open_study);
     if (done != NULL)

@@ -2,7 +2,7 @@
 """Builds and runs the tests: `tools/test.py --build build checks sanitize`, as `make test` does.
 
 Stages: `unit` (the tests of the plain build), `lint`, `checks` (both at once), `sanitize` (the same tests under
-AddressSanitizer and UndefinedBehaviorSanitizer, in a build folder of its own). Each is a line for its build and a line for its tests;
+AddressSanitizer and UndefinedBehaviorSanitizer, in a build folder of its own), `threads` (those of the server under ThreadSanitizer). Each is a line for its build and a line for its tests;
 then come the outputs of tests that failed, the reasons of those that were skipped, and the counts: functions of cmocka, pytest
 and Node.js, or the program where it does not count. Exit status 1 when anything failed.
 """
@@ -22,6 +22,7 @@ STAGES = {
     "unit": ("", [], ["-LE", "lint"], "tests"),
     "lint": ("", [], ["-L", "lint"], "lint"),
     "checks": ("", [], [], "tests and lint"),
+    "threads": ("-threads", ["-DMEL_THREADS=ON"], ["-R", "^test_(server|store)"], "server tests under ThreadSanitizer"),
     "sanitize": ("-sanitize", ["-DMEL_SANITIZE=ON"], [], "tests under sanitizers"),
 }
 PYTEST = re.compile(r"^=* ?\d+ (?:passed|failed|skipped|errors?)\b.* in [\d.]+s", re.M)
