@@ -247,17 +247,16 @@ void mel_participant_past_free(mel_cache *cache, mel_participant *past)
     free(past);
 }
 
-/* The participant that has been idle for longest, when there are too many participants or problems; the
- * caller clears and frees it. */
-static mel_participant_entry *oldest_beyond(mel_cache *cache)
+/* The participant that has been idle for longest, off the list, for the caller to discard; NULL: there is
+ * none. The lock is held. */
+static mel_participant_entry *take_oldest(mel_cache *cache)
 {
-    mel_participant_entry *gone =
-        cache->n_idle > MOST_PARTICIPANTS || cache->n_problems > MEL_MOST_PROBLEMS ? cache->oldest : NULL;
-    if (gone != NULL) {
-        unlink_idle(cache, gone);
-        remove_participant(cache, gone);
+    mel_participant_entry *oldest = cache->oldest;
+    if (oldest != NULL) {
+        unlink_idle(cache, oldest);
+        remove_participant(cache, oldest);
     }
-    return gone;
+    return oldest;
 }
 
 static void discard(mel_cache *cache, mel_participant_entry *entry)
@@ -271,23 +270,20 @@ static void discard(mel_cache *cache, mel_participant_entry *entry)
 bool mel_cache_forget_idle(mel_cache *cache)
 {
     enum { SOME = 32 };
-    mel_participant_entry *gone[SOME];
-    size_t n = 0;
+    bool forgot = false;
+    for (size_t i = 0; i < SOME; i++) {
+        pthread_mutex_lock(&cache->lock);
+        mel_participant_entry *gone = take_oldest(cache);
+        pthread_mutex_unlock(&cache->lock);
+        forgot = forgot || gone != NULL;
+        discard(cache, gone);
+    }
     pthread_mutex_lock(&cache->lock);
     const size_t problems = cache->n_problems;
-    while (n < SOME && cache->oldest != NULL) {
-        gone[n] = cache->oldest;
-        unlink_idle(cache, gone[n]);
-        remove_participant(cache, gone[n++]);
-    }
-    pthread_mutex_unlock(&cache->lock);
-    for (size_t i = 0; i < n; i++)
-        discard(cache, gone[i]);
-    pthread_mutex_lock(&cache->lock);
     mel_cache_drop_idle_problems(cache);
-    const bool dropped = cache->n_problems < problems;
+    forgot = forgot || cache->n_problems < problems;
     pthread_mutex_unlock(&cache->lock);
-    return n > 0 || dropped;
+    return forgot;
 }
 
 void mel_participant_release(mel_cache *cache, mel_participant *participant, bool keep)
@@ -312,7 +308,8 @@ void mel_participant_release(mel_cache *cache, mel_participant *participant, boo
             cache->oldest = entry;
         cache->newest = entry;
         cache->n_idle++;
-        gone = oldest_beyond(cache);
+        if (cache->n_idle > MOST_PARTICIPANTS || cache->n_problems > MEL_MOST_PROBLEMS)
+            gone = take_oldest(cache);
     }
     pthread_cond_broadcast(&cache->changed);
     pthread_mutex_unlock(&cache->lock);

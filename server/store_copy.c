@@ -127,7 +127,7 @@ mel_status mel_store_image(char **out, size_t *n, mel_store *store, const char *
     *out = bytes != NULL ? mel_alloc((size_t)size, 1) : NULL;
     if (status == MEL_OK && *out == NULL)
         status = mel_fail_memory(err, "the copy of a study");
-    if (status == MEL_OK) {
+    if (*out != NULL) {
         memcpy(*out, bytes, (size_t)size);
         *n = (size_t)size;
     }
