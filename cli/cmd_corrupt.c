@@ -99,8 +99,8 @@ static mel_status read_all(work *w, const cli_run *run, const corrupt_args *args
 static mel_status refuse_flip(const char *text, const work *w, mel_error *err)
 {
     return cli_fail(err, MEL_EINVAL,
-                    "--flip %s: expected [CLUSTER:]FROM>TO=P with two classes among %s and P from 0 to 1%s", text,
-                    mel_name_list(w->classes.n, (const char *const *)w->classes.name).text,
+                    "--flip %s: expected [CLUSTER:]FROM>TO=P with two classes among %s and P from 0 to 1%s",
+                    text, mel_name_list(w->classes.n, (const char *const *)w->classes.name).text,
                     w->clusters.n_classes > 0 ? "" : "; a cluster needs --clusters");
 }
 

@@ -66,7 +66,6 @@ typedef struct {
     uint64_t seed, threads;
 } cli_common;
 
-
 /* One call of a verb, as its run function sees it. */
 typedef struct {
     const struct cli_command *command;

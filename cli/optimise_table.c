@@ -86,11 +86,11 @@ mel_status cli_optimise_read_table(cli_optimise_rows *rows, cli_optimise_files *
                                    bool judged, cli_run *run, mel_error *err)
 {
     const mel_dataset_options args = { .data = files->data,
-                                    .label = files->label != NULL ? files->label : "label",
-                                    .group = files->group,
-                                    .naming = files->naming,
-                                    .skip = files->skip,
-                                    .reading = files->reading };
+                                       .label = files->label != NULL ? files->label : "label",
+                                       .group = files->group,
+                                       .naming = files->naming,
+                                       .skip = files->skip,
+                                       .reading = files->reading };
     mel_dataset dataset = { 0 };
     mel_dataset_part parts[MEL_DATASET_PARTS] = { 0 };
     mel_model *model = NULL;
@@ -107,8 +107,8 @@ mel_status cli_optimise_read_table(cli_optimise_rows *rows, cli_optimise_files *
     if (status == MEL_OK && files->model_out != NULL)
         status = cli_store(files->model_out, save, model, err);
     if (status == MEL_OK)
-        status = take_probabilities(&rows->train, model, &parts[MEL_PART_TRAIN].x.view, dataset.labels.n_classes,
-                                    run, err);
+        status = take_probabilities(&rows->train, model, &parts[MEL_PART_TRAIN].x.view,
+                                    dataset.labels.n_classes, run, err);
     rows->train_labels = (mel_labels){ .n_rows = parts[MEL_PART_TRAIN].n,
                                        .n_classes = dataset.labels.n_classes,
                                        .code = parts[MEL_PART_TRAIN].y };

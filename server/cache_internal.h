@@ -51,9 +51,9 @@ struct mel_cache {
     mel_participant_entry *bucket[MEL_PARTICIPANT_BUCKETS];
     mel_participant_entry *newest, *oldest;
     size_t n_idle, n_problems, n_made; /* problems: in memory, ever made */
-    size_t workers;           /* 0: no limits */
-    size_t memory;            /* bytes that the process should take; 0: any number */
-    size_t n_making, n_stuck; /* callers who do heavy work; who do it or wait for it */
+    size_t workers;                    /* 0: no limits */
+    size_t memory;                     /* bytes that the process should take; 0: any number */
+    size_t n_making, n_stuck;          /* callers who do heavy work; who do it or wait for it */
     char making_for[MEL_MOST_MAKING][MEL_CLIENT_TEXT]; /* whose work it is; "": nobody's in particular */
     uint64_t clock;                                    /* ticks when a problem is used */
     /* By a hash of the subject; in each bucket the newest first. */

@@ -127,8 +127,7 @@ const char *mel_server_url(const mel_server *server)
 
 static mel_status start(mel_server *server, const mel_server_options *opt, mel_error *err)
 {
-    mel_status status =
-        mel_app_init_with_key(&server->app, opt->store, opt->key_path, opt->folders, err);
+    mel_status status = mel_app_init_with_key(&server->app, opt->store, opt->key_path, opt->folders, err);
     if (status == MEL_OK)
         status = check_url(&server->public_url, opt->public_url, err);
     server->app.public_url = server->public_url;

@@ -53,22 +53,22 @@ typedef struct mel_decisions mel_decisions;
 
 /* What only the active strategy reads. */
 typedef struct {
-    mel_assumption assume;   /* none */
-    uint32_t repeat_every;   /* every so many questions an earlier one is asked again with its
-                              * sides swapped, to learn how consistent the answers are; with flips every
-                              * second one, from the sixth on, while coin tosses would explain the answers
-                              * just as well; 0: never */
-    bool simple_questions;   /* off a planar face: A and B differ in two coordinates only */
-    mel_until until;         /* tolerance; rank and threshold end a session earlier, never later */
-    size_t n_pool;           /* until rank: classifiers, at least 2 */
-    const double *pool;      /* n_pool x numbers of the layout; lent until the session is made */
+    mel_assumption assume;          /* none */
+    uint32_t repeat_every;          /* every so many questions an earlier one is asked again with its
+                                     * sides swapped, to learn how consistent the answers are; with flips every
+                                     * second one, from the sixth on, while coin tosses would explain the answers
+                                     * just as well; 0: never */
+    bool simple_questions;          /* off a planar face: A and B differ in two coordinates only */
+    mel_until until;                /* tolerance; rank and threshold end a session earlier, never later */
+    size_t n_pool;                  /* until rank: classifiers, at least 2 */
+    const double *pool;             /* n_pool x numbers of the layout; lent until the session is made */
     const mel_decisions *decisions; /* until rank or threshold; lent, must outlive the session */
-    const mel_metric *prior; /* a metric of the same family and layout that is thought likely; NULL:
-                              * all metrics that the family allows are equally likely. Lent until the session
-                              * is made */
-    double prior_strength;   /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit
-                              * sphere of their coefficients, that is about normal with a standard deviation
-                              * of 1/sqrt(s) radians in every direction; at most 1e6 */
+    const mel_metric *prior;        /* a metric of the same family and layout that is thought likely; NULL:
+                                     * all metrics that the family allows are equally likely. Lent until the session
+                                     * is made */
+    double prior_strength; /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit
+                            * sphere of their coefficients, that is about normal with a standard deviation
+                            * of 1/sqrt(s) radians in every direction; at most 1e6 */
 } mel_active_options;
 
 /* What only a search reads. */

@@ -99,8 +99,8 @@ typedef struct {
      * like others. */
     mel_status (*fetch)(void **bytes, size_t *n, void *user, const char *name, mel_error *err);
     void *fetch_user;
-    /* What a problem may take; 0: any number. Refused (MEL_ELIMIT) before anything of the size is made: classes
-     * of all groups together, cells of tables, weights of the model that is trained. */
+    /* What a problem may take; 0: any number. Refused (MEL_ELIMIT) before anything of the size is made:
+     * classes of all groups together, cells of tables, weights of the model that is trained. */
     size_t max_classes, max_cells, max_weights;
 } mel_resources;
 

@@ -34,10 +34,11 @@ static mel_status check_model(const mel_resources *resources, size_t features, s
 {
     if (resources->max_weights == 0 || features <= resources->max_weights / classes)
         return MEL_OK;
-    return mel_fail(err, MEL_ELIMIT,
-                    "%zu features (each value of a text is one) for %zu classes: here a model has at most %zu "
-                    "weights; leave columns out with skip",
-                    features, classes, resources->max_weights);
+    return mel_fail(
+        err, MEL_ELIMIT,
+        "%zu features (each value of a text is one) for %zu classes: here a model has at most %zu "
+        "weights; leave columns out with skip",
+        features, classes, resources->max_weights);
 }
 
 /* Trains on one part and takes the probabilities of the other. */

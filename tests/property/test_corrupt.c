@@ -221,7 +221,8 @@ static double distance2_at(const double *alpha, model m, const double x[2])
     put_basis(&one, m);
     assert_ok(mel_correction_weights(truth, K, matrix_of(m, one.cluster[0]), strength_of(m, x), gains, &err),
               &err);
-    /* P^D(x)/P^mu(x) is the mean weight over the weight: the mean of exp(tanh(z)) of a normal z is 1.20795. */
+    /* P^D(x)/P^mu(x) is the mean weight over the weight: the mean of exp(tanh(z)) of a normal z is 1.20795.
+     */
     for (size_t c = 0; c < K * K && m == SHIFTED; c++)
         truth[c] *= 1.207952 / weight_at(x);
     for (size_t l = 0; l < basis_size(m); l++)

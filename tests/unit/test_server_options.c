@@ -2,8 +2,8 @@
 #include "support/multiclass.h"
 
 #include "elicit/option_value.h"
-#include "melicit/rank.h"
 #include "elicit/options.h"
+#include "melicit/rank.h"
 #include "server/study.h"
 
 #include <jansson.h>
