@@ -135,7 +135,7 @@ def test_many_large_sessions_share_the_memory(melicit):
     with Honest(server, study):
         for i in range(4 if not SOAK else 80):
             client = server.at(f"198.51.100.{i}")
-            body = {"space": {"population": "softmax:" + ",".join(str(k + i / 100) for k in range(20 if SOAK else 16))},
+            body = {"space": {"population": "softmax:" + ",".join(str(k + i / 100) for k in range(20 if SOAK else 12))},
                     "family": "diagonal-linear", "options": {"tolerance": 1e-9}}
             status, told = client.post("/api/start", body)
             assert status == 200 or (status == 503 and told["error"]["code"] == "busy"), told
@@ -148,7 +148,7 @@ def test_many_large_sessions_share_the_memory(melicit):
             break
         time.sleep(0.5)
     assert status == 200 and told["page"]["kind"] == "question"
-    assert server.peak() < (MOST_MEMORY if SOAK else 128 << 20), server.peak() >> 20
+    assert server.peak() < (MOST_MEMORY if SOAK else 96 << 20), server.peak() >> 20
     server.stop()
 
 
