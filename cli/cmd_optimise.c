@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { FOLDS = 5 };
+static const double spacing = 1e-4; /* of the plug-in's line search, as in the thesis */
 
 typedef struct {
     cli_optimise_files files;
@@ -24,14 +25,14 @@ typedef struct {
     double time_limit;
 } optimise_args;
 
-static const char *const methods[] = { "fw-eg", "pi-ew", NULL };
+static const char *const methods[] = { "fw-eg", "pi-ew", "plug-in", NULL };
 static const char *const steps[] = { "safe", "thesis", "line", NULL };
 static const char *const weights[] = { "diagonal", "whole", NULL };
 static const char *const probes[] = { "fixed", "constrained", NULL };
 static const char *const scales[] = { "basis", "rows", NULL };
 static const char *const rules[] = { "mixture", "majority", NULL };
 static const char *const takes[] = { "last", "best", NULL };
-enum { METHOD_FW, METHOD_PI };
+enum { METHOD_FW, METHOD_PI, METHOD_PLUG_IN };
 
 /* One run; cleared in one place. */
 typedef struct {
@@ -307,8 +308,11 @@ static mel_status solve(work *w, const optimise_args *args, cli_run *run, mel_er
     const cli_optimise_basis *basis = &w->basis[w->chosen / w->n_epsilon];
     const mel_weight_rows train = train_rows(w, basis), validation = validation_rows(w, basis);
     w->opt.epsilon = w->epsilon[w->chosen % w->n_epsilon];
-    mel_status status = mel_optimise(&w->found, w->rows.classes.n, mel_weight_basis_size(basis->basis),
-                                     &train, &validation, &w->box, &w->opt, err);
+    mel_status status = args->method == METHOD_PLUG_IN
+                            ? mel_optimise_plug_in(&w->found, w->rows.classes.n, &validation, &w->box,
+                                                   spacing, &run->progress, err)
+                            : mel_optimise(&w->found, w->rows.classes.n, mel_weight_basis_size(basis->basis),
+                                           &train, &validation, &w->box, &w->opt, err);
     if (status != MEL_OK)
         return status;
     if (w->found.end == MEL_OPTIMISE_FAILED && cli_stop_wanted()) /* Ctrl-C ended the program that judges */
@@ -400,8 +404,14 @@ static mel_status check_args(const cli_run *run, const optimise_args *args, mel_
         return cli_fail(err, MEL_EINVAL, "--time-limit is for --metric cmd:PROGRAM");
     if (!args->labels_only && args->draws > 0)
         return cli_fail(err, MEL_EINVAL, "--draws goes with --labels-only");
-    if (args->method == METHOD_PI && (args->iterations > 0 || args->step != 0))
-        return cli_fail(err, MEL_EINVAL, "--method pi-ew takes one full step: no --iterations, no --step");
+    if (args->method != METHOD_FW && (args->iterations > 0 || args->step != 0))
+        return cli_fail(err, MEL_EINVAL, "--method %s takes one full step: no --iterations, no --step",
+                        methods[args->method]);
+    if (args->method == METHOD_PLUG_IN && (args->basis.n > 0 || args->epsilon.n > 0 || args->known ||
+                                           args->weights != 0 || args->probes != 0 || args->scale != 0))
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--method plug-in has no probes: no --basis, --epsilon, --known, --weights, --probes, --scale");
     if (args->entries != NULL && args->weights != MEL_WEIGHT_WHOLE)
         return cli_fail(err, MEL_EINVAL, "--entries goes with --weights whole");
     return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
@@ -641,7 +651,9 @@ static const cli_option own_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(optimise_args, method),
       .choices = methods,
-      .help = "fw-eg for any metric; pi-ew for linear ones: one elicitation, one rule" },
+      .help = "fw-eg for any metric; pi-ew for linear ones: one elicitation, one rule; plug-in, a baseline: "
+              "the gain of each "
+              "class by a line search of 9,999 values on the validation rows" },
     { .name = "basis",
       .argument = "BASIS",
       .kind = CLI_LIST,

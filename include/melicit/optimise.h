@@ -206,6 +206,14 @@ MEL_API mel_status mel_optimise_choose(size_t *best, double *value, size_t n_can
                                        const mel_black_box *box, const mel_optimise_options *opt,
                                        mel_error *err);
 
+/* The baseline "plug-in" of the thesis (appendix E.6): rules that predict the class with the largest gain_j
+ * P(Y=j|x), where the gain of each class relative to class 0 is the best of a line search on the validation
+ * rows over zeta = spacing, 2 spacing, ..., predicting class j where zeta P(Y=j|x) > (1 - zeta) P(Y=0|x) and
+ * class 0 elsewhere. found->mixture is one rule. */
+MEL_API mel_status mel_optimise_plug_in(mel_optimise_result *found, size_t n_classes,
+                                        const mel_weight_rows *validation, const mel_black_box *box,
+                                        double spacing, const mel_progress *progress, mel_error *err);
+
 /* chance[i][j]: the probability that a mixture predicts row i as j. */
 MEL_API mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n,
                                         const double *probability, const double *basis, mel_error *err);

@@ -113,6 +113,16 @@ def test_metric_file(work):
         assert best - 0.025 < got["value"] <= best + 1e-12, way
 
 
+def test_plug_in(work):
+    """The best of all thresholds k/10,000 on the validation rows."""
+    got = work("optimise", *LABELLED, "--metric", "f1", "--method", "plug-in", "--json").done().json
+    labels = numpy.array(sum(work.rows("yv.csv")[1:], [])) == "yes"
+    p = numpy.array(work.rows("pv.csv")[1:], dtype=float)[:, 1]
+    f1 = [2 * (said & labels).sum() / (said.sum() + labels.sum()) for said in (p > 1 - z / 10000 for z in range(1, 10000))]
+    assert got["value"] == pytest.approx(max(f1), abs=1e-12) and got["queries"] == 10000
+    work("optimise", *LABELLED, "--metric", "f1", "--method", "plug-in", "--known").refused(2, "plug-in has no probes")
+
+
 def test_bases_and_choice(work):
     metric = ("--metric", "g-mean", "--validation-groups", "gv.csv")
     got = work("optimise", *LABELLED, *metric, *FEATURES, "--basis", "default", "--basis", "columns:town=Rome,town=Oslo",
