@@ -616,6 +616,7 @@ static void test_metric_objects(void **state)
     assert_ok(box.gradient(slope, box.user, c, &err), &err);
     assert_close(slope[1], -3.0 / 0.6, 1e-12);
     assert_close(slope[2], -1.0 / 0.4, 1e-12);
+    mel_measure_free(m);
     assert_int_equal(mel_measure_metric(&m, metric, 3, 0, &err), MEL_EINVAL);
     mel_metric_free(metric);
 }
