@@ -251,9 +251,13 @@ static mel_status find_clusters(double *centre, const mel_feature_rows *rows, si
     double *sum = mel_alloc(k * rows->n_columns + rows->n_rows, sizeof *sum);
     size_t *count = mel_alloc(k, sizeof *count);
     uint32_t *of = mel_alloc_zero(rows->n_rows, sizeof *of);
-    mel_status status = sum != NULL && count != NULL && of != NULL
-                            ? draw_centres(centre, rows, k, sum + k * rows->n_columns, seed, err)
-                            : mel_fail_memory(err, "clusters");
+    if (sum == NULL || count == NULL || of == NULL) {
+        free(sum);
+        free(count);
+        free(of);
+        return mel_fail_memory(err, "clusters");
+    }
+    const mel_status status = draw_centres(centre, rows, k, sum + k * rows->n_columns, seed, err);
     for (int round = 0; round < MOST_KMEANS_ROUNDS && status == MEL_OK; round++)
         if (!lloyd(centre, of, sum, count, rows, k) && round > 0)
             break;
@@ -386,9 +390,12 @@ static mel_status add_values(double *value, size_t n_functions, size_t at, const
 {
     size_t *place = mel_alloc(part->n_columns, sizeof *place);
     double *row = mel_alloc(part->n_columns, sizeof *row);
-    mel_status status = place != NULL && row != NULL ? MEL_OK : mel_fail_memory(err, "basis functions");
-    if (status == MEL_OK && part->n_columns > 0)
-        status = find_columns(place, part, rows, err);
+    if (place == NULL || row == NULL) {
+        free(place);
+        free(row);
+        return mel_fail_memory(err, "basis functions");
+    }
+    mel_status status = part->n_columns > 0 ? find_columns(place, part, rows, err) : MEL_OK;
     for (size_t i = 0; i < n_rows && status == MEL_OK; i++) {
         double *to = value + i * n_functions + at;
         take_row(row, part, rows, place, i);

@@ -70,7 +70,7 @@ static mel_status deal(folded *f, size_t folds, uint64_t seed, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status folded_new(folded *f, size_t most_basis, size_t folds, uint64_t seed, mel_error *err)
+static bool folded_room(folded *f, size_t most_basis)
 {
     f->fold = mel_alloc(f->n, sizeof *f->fold);
     f->probability = mel_alloc(f->n * f->k, sizeof *f->probability);
@@ -78,9 +78,9 @@ static mel_status folded_new(folded *f, size_t most_basis, size_t folds, uint64_
     f->label = mel_alloc(f->n, 2 * sizeof *f->label);
     f->from = mel_alloc(f->n, sizeof *f->from);
     if (f->fold == NULL || f->probability == NULL || f->basis == NULL || f->label == NULL || f->from == NULL)
-        return mel_fail_memory(err, "folds");
+        return false;
     f->group = f->label + f->n;
-    return deal(f, folds, seed, err);
+    return true;
 }
 
 /* The rows of one fold, or all others; how many. */
@@ -116,10 +116,11 @@ static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate
         status = mel_fail(err, found.failure.code, "%s", found.failure.text);
     const size_t n = take(f, c, fold, true);
     double *part = mel_alloc(n, k * sizeof *part);
+    if (status == MEL_OK && part == NULL)
+        status = mel_fail_memory(err, "decisions");
     if (status == MEL_OK)
-        status = part != NULL ? mel_weighted_chances(part, &found.mixture, n, f->probability, f->basis, err)
-                              : mel_fail_memory(err, "decisions");
-    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = mel_weighted_chances(part, &found.mixture, n, f->probability, f->basis, err);
+    for (size_t i = 0; i < n && part != NULL && status == MEL_OK; i++)
         memcpy(chance + f->from[i] * k, part + i * k, k * sizeof *chance);
     free(part);
     mel_optimise_clear(&found);
@@ -131,7 +132,9 @@ static mel_status cross_fit(double *value, folded *f, const mel_weight_candidate
 {
     mel_optimise_options own = *opt;
     double *chance = mel_alloc(f->n, f->k * sizeof *chance);
-    mel_status status = chance != NULL ? MEL_OK : mel_fail_memory(err, "decisions");
+    if (chance == NULL)
+        return mel_fail_memory(err, "decisions");
+    mel_status status = MEL_OK;
     own.epsilon = c->epsilon;
     for (size_t fold = 0; fold < folds && status == MEL_OK; fold++)
         status = fit_fold(chance, f, c, fold, train, &own, err);
@@ -161,7 +164,11 @@ mel_status mel_optimise_choose(size_t *best, double *value, size_t n_candidates,
     for (size_t c = 0; c < n_candidates; c++)
         most = candidate[c].n_basis > most ? candidate[c].n_basis : most;
     folded f = { .n = validation->n_rows, .k = n_classes, .rows = validation, .box = box };
-    status = folded_new(&f, most, folds, use.seed, err);
+    if (!folded_room(&f, most)) {
+        folded_clear(&f);
+        return mel_fail_memory(err, "folds");
+    }
+    status = deal(&f, folds, use.seed, err);
     *best = 0;
     for (size_t c = 0; c < n_candidates && status == MEL_OK; c++) {
         status = cross_fit(&value[c], &f, &candidate[c], folds, train, &use, err);

@@ -49,10 +49,10 @@ mel_status mel_weighted_new(mel_weighted **out, const mel_blend *mixture, mel_we
     *out = NULL;
     const size_t n_basis = mixture->n_groups > 1 ? mixture->n_groups : 1;
     mel_weighted *w = mel_alloc_zero(1, sizeof *w);
-    mel_status status = w != NULL ? MEL_OK : mel_fail_memory(err, "a classifier");
-    if (status != MEL_OK) {
+    mel_status status = MEL_OK;
+    if (w == NULL) {
         mel_weight_basis_free(basis);
-        return status;
+        return mel_fail_memory(err, "a classifier");
     }
     w->basis = basis;
     w->majority = majority;
@@ -146,8 +146,9 @@ mel_status mel_weighted_decide(uint32_t *prediction, const mel_weighted *w, size
 {
     const size_t k = w->mixture.n_classes;
     double *chance = mel_alloc(n, k * sizeof *chance);
-    const mel_status status = chance != NULL ? mel_weighted_apply(chance, w, n, probability, features, err)
-                                             : mel_fail_memory(err, "predictions");
+    if (chance == NULL)
+        return mel_fail_memory(err, "predictions");
+    const mel_status status = mel_weighted_apply(chance, w, n, probability, features, err);
     mel_rng rng;
     mel_rng_seed(&rng, seed);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {

@@ -166,7 +166,9 @@ static mel_status read_texts(char ***out, size_t n, const json_t *list, const ch
     if (n == 0 || json_array_size(list) != n)
         return mel_fail(err, MEL_EDATA, "%s: expected %zu texts", place, n);
     const char **text = mel_alloc(n, sizeof *text);
-    mel_status status = text != NULL ? MEL_OK : mel_fail_memory(err, "names");
+    if (text == NULL)
+        return mel_fail_memory(err, "names");
+    mel_status status = MEL_OK;
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         text[i] = json_string_value(json_array_get(list, i));
         if (text[i] == NULL)
@@ -286,8 +288,9 @@ static mel_status read_rules(mel_blend *mixture, const json_t *rules, size_t k, 
     *mixture = (mel_blend){ .n_rules = n, .n_classes = k, .n_groups = n_basis > 1 ? n_basis : 0 };
     mixture->gain = mel_alloc(n * n_basis * k * k, sizeof *mixture->gain);
     mixture->share = mel_alloc(n, sizeof *mixture->share);
-    mel_status status =
-        mixture->gain != NULL && mixture->share != NULL ? MEL_OK : mel_fail_memory(err, "rules");
+    if (mixture->gain == NULL || mixture->share == NULL)
+        return mel_fail_memory(err, "rules");
+    mel_status status = MEL_OK;
     for (size_t r = 0; r < n && status == MEL_OK; r++) {
         status = read_rule(mixture, r, n_basis, json_array_get(rules, r), err);
         sum += mixture->share[r];
@@ -337,8 +340,9 @@ mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t s
     *out = NULL;
     json_t *file = NULL;
     mel_weighted *w = mel_alloc_zero(1, sizeof *w);
-    mel_status status =
-        w != NULL ? mel_json_parse(&file, text, size, err) : mel_fail_memory(err, "a classifier");
+    if (w == NULL)
+        return mel_fail_memory(err, "a classifier");
+    mel_status status = mel_json_parse(&file, text, size, err);
     if (status == MEL_OK)
         status = read_file(w, file, err);
     json_decref(file);

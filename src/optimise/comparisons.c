@@ -14,7 +14,7 @@ static const double most_log_gain = 20.0;
 
 /* So often must the shortest step turn round before a gain counts as found: one wrong answer does not do it.
  */
-enum { REVERSALS = 2 };
+enum { REVERSALS = 2, DOUBLINGS = 60 };
 typedef enum { ASK_SIDES, ASK_NEW } sign_stage;
 
 struct mel_comparisons {
@@ -192,7 +192,8 @@ static void next_direction(mel_comparisons *s)
  * when they always do. */
 static bool set_sides(mel_comparisons *s)
 {
-    for (double half = fmax(s->step[s->at] / 2.0, least_half); half <= most_log_gain; half *= 2.0) {
+    double half = fmax(s->step[s->at] / 2.0, least_half);
+    for (int doubling = 0; doubling < DOUBLINGS && half <= most_log_gain; doubling++, half *= 2.0) {
         for (size_t side = 0; side < 2; side++) {
             move(s->trial, s, s->log_gain, s->at, side == 0 ? half : -half);
             measure_logs(s->side[side], s, s->trial);
@@ -336,7 +337,8 @@ static void probe_angle(double *confusion, const mel_comparisons *s, size_t pair
 static void ask_slopes(mel_comparisons *s)
 {
     const double mid = 0.5 * (s->low[s->pair] + s->high[s->pair]), width = s->high[s->pair] - s->low[s->pair];
-    for (double apart = 0.25 * width; apart < 2.0; apart *= 2.0) {
+    double apart = 0.25 * width;
+    for (int doubling = 0; doubling < DOUBLINGS && apart < 2.0; doubling++, apart *= 2.0) {
         probe_angle(s->side[0], s, s->pair, fmin(mid + apart, 2.0 * atan(1.0)));
         probe_angle(s->side[1], s, s->pair, fmax(mid - apart, 0.0));
         if (memcmp(s->side[0], s->side[1], n_cells(s) * sizeof **s->side) != 0)

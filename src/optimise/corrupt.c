@@ -77,7 +77,9 @@ mel_status mel_corrupt_domain(size_t *row, size_t n_drawn, size_t n, const doubl
                               mel_error *err)
 {
     double *sum = mel_alloc(n, sizeof *sum), total = 0.0;
-    mel_status status = sum != NULL ? MEL_OK : mel_fail_memory(err, "weights");
+    if (sum == NULL)
+        return mel_fail_memory(err, "weights");
+    mel_status status = MEL_OK;
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         if (!(weight[i] >= 0.0 && isfinite(weight[i])))
             status = mel_fail(err, MEL_EDATA, "row %zu: weight %g, expected a finite number, 0 or more",

@@ -181,8 +181,10 @@ static mel_status fill_system(double *system, double *right, mel_weighting *w, c
 {
     const size_t m = count_probes(w), n = w->size.n_basis * w->n_cells;
     double *u = mel_alloc(w->size.n_directions, sizeof *u);
-    mel_status status = u != NULL ? MEL_OK : mel_fail_memory(err, "a probe");
-    if (status == MEL_OK && h->validation != NULL)
+    if (u == NULL)
+        return mel_fail_memory(err, "a probe");
+    mel_status status = MEL_OK;
+    if (w->box->judge == NULL)
         mel_weighting_confusion(w->confusion, w, h->validation);
     if (status == MEL_OK && w->opt.known)
         status = w->box->gradient(w->slope, w->box->user, w->confusion, err);

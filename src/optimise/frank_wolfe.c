@@ -206,8 +206,9 @@ static mel_status fill_totals(run *r, const mel_weight_rows *train, mel_error *e
 {
     mel_weighting *w = &r->w;
     double *u = mel_alloc(w->size.n_directions, sizeof *u);
-    mel_status status =
-        u != NULL ? mel_packed_totals(w->train_total, w->packed, err) : mel_fail_memory(err, "sums");
+    if (u == NULL)
+        return mel_fail_memory(err, "sums");
+    mel_status status = mel_packed_totals(w->train_total, w->packed, err);
     if (status == MEL_OK && r->now.validation != NULL)
         total_validation(w->validation_total, w, u);
     free(u);

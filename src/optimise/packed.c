@@ -402,8 +402,8 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     double *part = mel_alloc_zero(p->n_slices, n_all * sizeof *part);
     if (part == NULL)
         return mel_fail_memory(err, "sums over training rows");
-    const int threads = mel_thread_count(size->threads);
-#pragma omp parallel for schedule(dynamic) num_threads(threads) if (p->n_blocks > FEW_BLOCKS)
+#pragma omp parallel for schedule(dynamic)                                                                   \
+    num_threads(mel_thread_count(size->threads)) if (p->n_blocks > FEW_BLOCKS)
     for (size_t s = 0; s < p->n_slices; s++)
         sum_slice(part + s * n_all, part + s * n_all + n, p, s, weight);
     memset(moment, 0, n * sizeof *moment);

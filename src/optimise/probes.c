@@ -116,7 +116,9 @@ static mel_status make_disjoint(mel_probes *p, const mel_weight_size *size, cons
 {
     const size_t k = size->k, n_basis = size->n_basis;
     double *w = mel_alloc(n_basis * k, sizeof *w);
-    mel_status status = w != NULL ? shun_clusters(w, size, rows, err) : mel_fail_memory(err, "probes");
+    if (w == NULL)
+        return mel_fail_memory(err, "probes");
+    const mel_status status = shun_clusters(w, size, rows, err);
     for (size_t l = 0; l < n_basis && status == MEL_OK; l++)
         for (size_t i = 0; i < k; i++) {
             double *weight = p->weight + (l * k + i) * n_basis * k;
