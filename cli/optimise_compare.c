@@ -261,10 +261,9 @@ static mel_status take_reply(comparing *c, mel_reply reply, mel_error *err)
         return status == MEL_OK ? replay(c, err) : status;
     }
     const mel_answer answer = (mel_answer)reply;
-    const mel_status status = write_line(c,
-                                         json_pack("{s:I, s:s}", "question", (json_int_t)(c->n_answers + 1),
-                                                   "answer", mel_answer_name(answer)),
-                                         err);
+    const size_t number = c->n_answers + 1;
+    const mel_status status = write_line(
+        c, json_pack("{s:I, s:s}", "question", (json_int_t)number, "answer", mel_answer_name(answer)), err);
     if (status != MEL_OK)
         return status;
     push_answer(c, answer);
@@ -360,7 +359,7 @@ static void digest_rows(comparing *c)
     mel_digest(r->validation.value, n * r->classes.n * sizeof(double), all);
     mel_digest(r->validation_labels.code, n * sizeof(uint32_t), all + MEL_DIGEST_HEX);
     if (r->groups.n_classes > 1)
-        mel_digest(r->groups.code, n * sizeof(uint32_t), all + 2 * MEL_DIGEST_HEX);
+        mel_digest(r->groups.code, n * sizeof(uint32_t), all + (size_t)2 * MEL_DIGEST_HEX);
     mel_digest(all, sizeof all, c->digest);
 }
 

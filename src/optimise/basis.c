@@ -147,8 +147,8 @@ mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const
 }
 
 /* A part with so many centres in the space of the rows' columns. */
-static mel_status centre_part(mel_basis_part *part, mel_basis_kind kind, const mel_feature_rows *rows,
-                              size_t n_functions, size_t n_centres, mel_error *err)
+static bool centre_part(mel_basis_part *part, mel_basis_kind kind, const mel_feature_rows *rows,
+                        size_t n_functions, size_t n_centres)
 {
     *part = (mel_basis_part){
         .kind = kind, .n_functions = n_functions, .n_columns = rows->n_columns, .n_centres = n_centres
@@ -157,9 +157,9 @@ static mel_status centre_part(mel_basis_part *part, mel_basis_kind kind, const m
     part->centres = mel_alloc_zero(n_functions, sizeof *part->centres);
     if (mel_basis_copy_names(&part->column, rows->n_columns, rows->name) && part->centre != NULL &&
         part->centres != NULL)
-        return MEL_OK;
+        return true;
     mel_basis_part_clear(part);
-    return mel_fail_memory(err, "basis functions");
+    return false;
 }
 
 static mel_status check_features(const mel_feature_rows *rows, mel_error *err)
@@ -276,10 +276,10 @@ mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_featur
         status =
             mel_fail(err, MEL_EINVAL, "%zu clusters of %zu rows: expected at least 2, at most one per row", k,
                      rows->n_rows);
-    if (status == MEL_OK)
-        status = centre_part(&part, MEL_BASIS_KMEANS, rows, k, k, err);
     if (status != MEL_OK)
         return status;
+    if (!centre_part(&part, MEL_BASIS_KMEANS, rows, k, k))
+        return mel_fail_memory(err, "basis functions");
     status = find_clusters(part.centre, rows, k, seed, err);
     if (status != MEL_OK) {
         mel_basis_part_clear(&part);
@@ -298,10 +298,10 @@ mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_r
     mel_status status = check_features(centres, err);
     if (status == MEL_OK && !(width > 0.0 && isfinite(width)))
         status = mel_fail(err, MEL_EINVAL, "width %g: expected a number above 0", width);
-    if (status == MEL_OK)
-        status = centre_part(&part, MEL_BASIS_RBF, centres, n_classes, centres->n_rows, err);
     if (status != MEL_OK)
         return status;
+    if (!centre_part(&part, MEL_BASIS_RBF, centres, n_classes, centres->n_rows))
+        return mel_fail_memory(err, "basis functions");
     part.width = width;
     part.squared = squared;
     size_t placed = 0;

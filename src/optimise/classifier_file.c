@@ -168,16 +168,19 @@ static mel_status read_texts(char ***out, size_t n, const json_t *list, const ch
     const char **text = mel_alloc(n, sizeof *text);
     if (text == NULL)
         return mel_fail_memory(err, "names");
+    size_t texts = 0;
+    while (texts < n && (text[texts] = json_string_value(json_array_get(list, texts))) != NULL)
+        texts++;
+    if (texts < n) {
+        free(text);
+        return mel_fail(err, MEL_EDATA, "%s[%zu]: not a text", place, texts);
+    }
     mel_status status = MEL_OK;
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        text[i] = json_string_value(json_array_get(list, i));
-        if (text[i] == NULL)
-            status = mel_fail(err, MEL_EDATA, "%s[%zu]: not a text", place, i);
+    for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i && status == MEL_OK; j++)
             if (strcmp(text[i], text[j]) == 0)
                 status = mel_fail(err, MEL_EDATA, "%s[%zu]: %s is there a second time", place, i,
                                   mel_quote_text(text[i]).text);
-    }
     if (status == MEL_OK && !mel_basis_copy_names(out, n, text))
         status = mel_fail_memory(err, "names");
     free(text);

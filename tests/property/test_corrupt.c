@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { K = 3, MOST_BASIS = 2, SIZES = 4 };
+enum { SIZES = 4 };
+#define K ((size_t)3)
+#define MOST_BASIS ((size_t)2)
 typedef enum { INDEPENDENT, CLUSTERED, BY_INSTANCE, SHIFTED, MODELS } model;
 static const char *const model_name[] = { "independent", "cluster-dependent", "instance-dependent",
                                           "domain shift" };
@@ -48,16 +50,22 @@ static double weight_at(const double x[2])
     return exp(tanh(x[0]));
 }
 
+static void *room(size_t n, size_t size)
+{
+    void *block = calloc(n, size);
+    if (block == NULL)
+        abort();
+    return block;
+}
+
 static rows draw_rows(size_t n, mel_rng *rng)
 {
     rows r = { n,
-               calloc(n, 2 * sizeof(double)),
-               calloc(n, K * sizeof(double)),
-               calloc(n, MOST_BASIS * sizeof(double)),
-               calloc(n, sizeof(uint32_t)),
-               calloc(n, sizeof(uint32_t)) };
-    assert_true(r.x != NULL && r.probability != NULL && r.basis != NULL && r.label != NULL &&
-                r.cluster != NULL);
+               room(n, 2 * sizeof(double)),
+               room(n, K * sizeof(double)),
+               room(n, MOST_BASIS * sizeof(double)),
+               room(n, sizeof(uint32_t)),
+               room(n, sizeof(uint32_t)) };
     for (size_t i = 0; i < n; i++) {
         r.x[2 * i] = mel_rng_normal(rng);
         r.x[2 * i + 1] = mel_rng_normal(rng);
@@ -117,9 +125,8 @@ static void put_basis(rows *r, model m)
  * noisy labels. */
 static void corrupt(rows *r, model m, bool labels, uint64_t seed)
 {
-    double *strength = calloc(r->n, sizeof *strength);
+    double *strength = room(r->n, sizeof *strength);
     mel_error err = { 0 };
-    assert_non_null(strength);
     for (size_t i = 0; i < r->n; i++) {
         const double *t = matrix_of(m, r->cluster[i]);
         double clean[K], *p = r->probability + i * K;
@@ -142,10 +149,9 @@ static void corrupt(rows *r, model m, bool labels, uint64_t seed)
 static rows shifted_rows(size_t n, mel_rng *rng)
 {
     rows pool = draw_rows(4 * n, rng), out = draw_rows(n, rng);
-    double *weight = calloc(pool.n, sizeof *weight);
-    size_t *row = calloc(n, sizeof *row);
+    double *weight = room(pool.n, sizeof *weight);
+    size_t *row = room(n, sizeof *row);
     mel_error err = { 0 };
-    assert_true(weight != NULL && row != NULL);
     for (size_t i = 0; i < pool.n; i++)
         weight[i] = weight_at(pool.x + 2 * i);
     assert_ok(mel_corrupt_domain(row, n, pool.n, weight, mel_rng_next(rng), &err), &err);
@@ -204,7 +210,7 @@ static void elicit(double *weight, model m, bool whole, size_t n, uint64_t seed)
 static void centre_rows(double w[K * K])
 {
     for (size_t i = 0; i < K; i++) {
-        const double mean = (w[i * K] + w[i * K + 1] + w[i * K + 2]) / K;
+        const double mean = (w[i * K] + w[i * K + 1] + w[i * K + 2]) / (double)K;
         for (size_t j = 0; j < K; j++)
             w[i * K + j] -= mean;
     }
@@ -249,7 +255,7 @@ static double slope_of(const double error2[SIZES])
 {
     double sxy = 0.0, sxx = 0.0;
     for (int s = 0; s < SIZES; s++) {
-        const double x = s - (SIZES - 1) / 2.0;
+        const double x = s - 0.5 * (SIZES - 1);
         sxy += x * 0.5 * log(error2[s]);
         sxx += x * x;
     }

@@ -122,7 +122,8 @@ static double value_of(const mel_blend *mixture, const rows *test, const char *t
     assert_ok(mel_weighted_chances(chance, mixture, test->n, test->probability, test->basis, &err), &err);
     for (size_t i = 0; i < test->n; i++)
         for (size_t j = 0; j < 2; j++)
-            confusion[(test->group[i] * 2 + test->label[i]) * 2 + j] += chance[2 * i + j] / (double)test->n;
+            confusion[((size_t)test->group[i] * 2 + test->label[i]) * 2 + j] +=
+                chance[2 * i + j] / (double)test->n;
     free(chance);
     mel_measure *measure = g_mean(groups);
     const mel_black_box box = mel_measure_box(measure, groups ? test->group : NULL);

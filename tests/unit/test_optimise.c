@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRAIN = 90, VALIDATION = 60, K = 3, L = 2, MOST = 18, ITERATIONS = 4 };
+enum { ITERATIONS = 4 };
+#define TRAIN ((size_t)90)
+#define VALIDATION ((size_t)60)
+#define K ((size_t)3)
+#define L ((size_t)2)
 
 typedef struct {
     double train_probability[TRAIN * K], validation_probability[VALIDATION * K];
@@ -373,7 +377,10 @@ static void test_labels_only(void **state)
 
 /* --- the gap to the optimum --------------------------------------------------------------------- */
 
-enum { BINS = 8, EACH = 20, SMALL = BINS * EACH, VERTICES = 1 << BINS };
+enum { VERTICES = 256 }; /* 2^BINS */
+#define BINS ((size_t)8)
+#define EACH ((size_t)20)
+#define SMALL (BINS * EACH)
 
 /* Rows in bins whose probabilities are exactly the shares of their labels. */
 static void make_bins(double *probability, uint32_t *label, mel_rng *rng)
