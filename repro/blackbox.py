@@ -304,12 +304,12 @@ def main():
              f"Made by `make repro` (`repro/blackbox.py`): {SEEDS} random splits of the bundled data. Adult as the authors' program takes it: adult.data trains, validation rows are "
              "1% (proxy labels) or 10% (else) of adult.test, the rest tests. The models are the program's logistic regression (penalty 1) on all training rows, "
              "where the thesis stops stochastic gradient steps early; FW-EG has its defaults (T = 50, epsilon 0.001), nothing was tuned on test rows.", ""]
+    end = ["## What is not here", "",
+           "- Tables 7.3 (CIFAR-10) and 7.5 (faces) and COMPAS: their data are not bundled.",
+           "- Learn-to-reweight, adaptive surrogates and kernel mean matching, and the figures of the chapter.", ""]
     for task, split, title in TASKS:
         lines += section(task, split, title)
-    lines += ["## What is not here", "",
-              "- Tables 7.3 (CIFAR-10) and 7.5 (faces) and COMPAS: their data are not bundled.",
-              "- Learn-to-reweight, adaptive surrogates and kernel mean matching, and the figures of the chapter.", ""]
-    PAGE.write_text("\n".join(lines))
+        PAGE.write_text("\n".join([*lines, *end]))
 
 
 if __name__ == "__main__":

@@ -334,7 +334,7 @@ def test_comparisons_refusals(work):
 # --- corrupted labels
 
 def test_corrupt(melicit):
-    n = 20000
+    n = 8000
     rng = numpy.random.Generator(numpy.random.PCG64(1))
     label, town = rng.choice(["a", "b", "c"], size=n), rng.choice(["Oslo", "Rome"], size=n)
     strength = rng.random(n).round(3)
@@ -349,7 +349,7 @@ def test_corrupt(melicit):
         return drawn
 
     drawn = noisy("--flip", "a>b=0.6", "--flip", "a>c=0.1", "--flip", "c>a=1")
-    assert [(drawn[label == "a"] == x).mean() for x in "abc"] == pytest.approx([0.3, 0.6, 0.1], abs=0.02)
+    assert [(drawn[label == "a"] == x).mean() for x in "abc"] == pytest.approx([0.3, 0.6, 0.1], abs=0.03)
     assert (drawn[label == "b"] == "b").all() and (drawn[label == "c"] == "a").all()
     drawn = noisy("--clusters", "t.csv", "--flip", "a>b=0.2", "--flip", "Rome:a>b=0.7")
     rates = [(drawn[(label == "a") & (town == t)] == "b").mean() for t in ("Oslo", "Rome")]
@@ -361,7 +361,7 @@ def test_corrupt(melicit):
     assert (noisy("--flip", "a>b=0.5", "--seed", 2) == noisy("--flip", "a>b=0.5", "--seed", 2)).all()
     melicit("corrupt", "--weights", "s.csv", "--rows", 5000, "--out", "rows.csv").done()
     rows = numpy.array(sum(melicit.rows("rows.csv")[1:], []), dtype=int) - 1
-    assert len(rows) == 5000 and strength[rows].mean() == pytest.approx(2 / 3, abs=0.02)
+    assert len(rows) == 5000 and strength[rows].mean() == pytest.approx(2 / 3, abs=0.03)
     for words, part in [(("--flip", "a>d=0.5"), "two classes among"), (("--flip", "a>a=0.5"), "two classes among"),
                         (("--flip", "a>b=1.5"), "P from 0 to 1"), (("--flip", "a>b=0.7", "--flip", "a>c=0.7"), "more than all"),
                         ((), "--flip FROM>TO=P is required"), (("--flip", "a>b=0.1", "--rows", 3), "--rows goes with"),
