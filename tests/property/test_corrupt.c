@@ -243,11 +243,12 @@ static double distance2_at(const double *alpha, model m, const double x[2])
 
 static double error_of_whole(const double *alpha, model m)
 {
-    static const double place[][2] = { { 0.0, 1.0 }, { 1.0, -1.0 }, { -1.0, 0.5 }, { 0.5, -0.5 } };
+    enum { PLACES = 4 };
+    static const double place[PLACES][2] = { { 0.0, 1.0 }, { 1.0, -1.0 }, { -1.0, 0.5 }, { 0.5, -0.5 } };
     double sum = 0.0;
-    for (size_t i = 0; i < COUNT(place); i++)
-        sum += distance2_at(alpha, m, place[i]) / (double)COUNT(place);
-    return sum;
+    for (size_t i = 0; i < PLACES; i++)
+        sum += distance2_at(alpha, m, place[i]);
+    return sum / PLACES;
 }
 
 /* Slope of log root mean square error against log rows, over doublings of doublings. */
