@@ -186,7 +186,7 @@ static void test_questions(void **state)
 {
     (void)state;
     static double got[2][2][MOST_RUNS];
-    const size_t runs = test_repeats(MOST_RUNS, 50, 2);
+    const size_t runs = test_repeats(MOST_RUNS, 40, 2);
     size_t failed = 0;
     for (size_t i = 0; i < COUNT(tasks); i++) {
         const task *t = &tasks[i];
@@ -197,8 +197,10 @@ static void test_questions(void **state)
             print_message("  %-18s %s: sign steps %2.0f (%2.0f), slopes %2.0f (%2.0f)\n", t->name,
                           noise == 0 ? "right   " : "5% wrong", median, most, slopes[runs / 2],
                           slopes[runs * 9 / 10]);
-            failed += runs >= 50 && (median > t->median[noise] || most > t->most[noise]);
-            failed += runs >= 50 && most > slopes[runs * 9 / 10];
+            /* 90th percentiles of few worlds say little: make soak looks at 400. */
+            failed += runs >= 30 && median > t->median[noise];
+            failed += runs >= 30 && most > slopes[runs * 9 / 10];
+            failed += runs >= 300 && most > t->most[noise];
         }
     }
     assert_int_equal(failed, 0);
