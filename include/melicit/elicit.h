@@ -28,12 +28,12 @@ typedef enum { MEL_LOCAL_SYMMETRIC = 0, MEL_LOCAL_ONE_SIDED = 1 } mel_local;
  * coordinates by the thesis' formulas (as corrected), which fail where a coordinate is nearly zero. */
 typedef enum { MEL_JOIN_SQUARES = 0, MEL_JOIN_RATIOS = 1 } mel_join;
 /* active: what is assumed about wrong answers. Sizes as in mel_noise; size 0 means learned from the
- * answers (flip: Beta(1, 9) prior; logistic: log-normal prior). */
+ * answers (flip: Beta(1, 9) prior; logistic, person: log-normal prior). */
 typedef struct {
     mel_noise_kind kind;
     double size;
 } mel_assumption;
-/* "none", "flip", "flip:0.1", "logistic", "logistic:50", "band:0.001". */
+/* "none", "flip", "flip:0.1", "logistic", "logistic:50", "band:0.001", "person". */
 MEL_API mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error *err);
 #define MEL_ASSUMPTION_TEXT 64 /* bytes suffice */
 MEL_API void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption);

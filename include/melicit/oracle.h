@@ -52,14 +52,16 @@ typedef enum {
     MEL_NOISE_NONE = 0,
     MEL_NOISE_BAND = 1,     /* size EPS: when |difference| < EPS any answer may come */
     MEL_NOISE_LOGISTIC = 2, /* size SCALE: P(right) = 1/(1 + exp(-SCALE |difference|)); larger = surer */
-    MEL_NOISE_FLIP = 3      /* size P: wrong with probability P whatever the difference */
+    MEL_NOISE_FLIP = 3,     /* size P: wrong with probability P whatever the difference */
+    MEL_NOISE_PERSON = 4    /* no size: a slip now and then (3%), and errors near indifference, half as often
+                             * as coin tosses at a difference of 0.02 */
 } mel_noise_kind;
 typedef struct {
     mel_noise_kind kind;
     double size;
     bool adversarial; /* band: always wrong inside the band instead of a fair coin */
 } mel_noise;
-/* "none", "band:0.01", "band:0.01,adversarial", "logistic:50", "flip:0.1". */
+/* "none", "band:0.01", "band:0.01,adversarial", "logistic:50", "flip:0.1", "person". */
 MEL_API mel_status mel_noise_parse(mel_noise *out, const char *text, mel_error *err);
 /* The same words; n bytes suffice with MEL_NOISE_TEXT. */
 #define MEL_NOISE_TEXT 64

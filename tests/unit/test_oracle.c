@@ -77,6 +77,8 @@ static void test_noise_words(void **state)
         { "flip:0.1", MEL_OK, { MEL_NOISE_FLIP, 0.1, false } },
         { "flip:0", MEL_OK, { MEL_NOISE_FLIP, 0, false } },
         { "flip:1", MEL_OK, { MEL_NOISE_FLIP, 1, false } },
+        { "person", MEL_OK, { MEL_NOISE_PERSON, 0, false } },
+        { "person:0.1", MEL_EINVAL, { 0 } },
         { "", MEL_EINVAL, { 0 } },
         { "none:1", MEL_EINVAL, { 0 } },
         { "flip", MEL_EINVAL, { 0 } },
@@ -188,6 +190,8 @@ static void test_how_often_noise_errs(void **state)
         { "logistic:10", -0.125, 0.22270013882530884 },
         { "logistic:100", 0.125, 3.7266392841865614e-06 },
         { "logistic:0", 0.125, 0.5 },
+        { "person", 0.02, 0.27587318 },
+        { "person", -0.5, 0.015 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_noise noise = { 0 };

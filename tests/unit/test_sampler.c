@@ -295,6 +295,7 @@ static double choice(const mel_assumption *assume, double scale, double margin)
         return 0.99 / (1.0 + exp(-scale * margin)) + 0.005;
     case MEL_NOISE_FLIP:
         return margin > 0.0 ? 1.0 - assume->size : assume->size;
+    case MEL_NOISE_PERSON: /* not compared here */
     case MEL_NOISE_NONE:
         break;
     }

@@ -499,6 +499,7 @@ static void test_names(void **state)
         { "logistic", MEL_NOISE_LOGISTIC, 0.0 },
         { "logistic:50", MEL_NOISE_LOGISTIC, 50.0 },
         { "band:0.001", MEL_NOISE_BAND, 0.001 },
+        { "person", MEL_NOISE_PERSON, 0.0 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_assumption assume;
@@ -509,8 +510,8 @@ static void test_names(void **state)
         mel_assumption_print(text, sizeof text, &assume);
         assert_string_equal(text, rows[i].text);
     }
-    static const char *const refused[] = { "",     "flip:0.5",   "flip:-1", "noise",
-                                           "band", "logistic:x", "flip:nan" };
+    static const char *const refused[] = { "",     "flip:0.5",   "flip:-1",  "noise",
+                                           "band", "logistic:x", "flip:nan", "person:1" };
     for (size_t i = 0; i < COUNT(refused); i++) {
         mel_assumption assume;
         assert_int_equal(mel_assumption_parse(&assume, refused[i], NULL), MEL_EINVAL);

@@ -33,6 +33,13 @@ MEL_WIDE static double log_choices(size_t n, const double *restrict gain, const 
     return inside * log_half + beyond * mel_log_impossible - farthest / scale;
 }
 
+/* Answers outside of the band are right, but for a few: a band is hardly ever stated exactly. */
+static size_t ways(mel_noise_way *out, double size)
+{
+    out[0] = (mel_noise_way){ .absolute = MEL_SHARP, .tie = MEL_SHARP_TIE, .band = size, .weight = 1.0 };
+    return 1;
+}
+
 const mel_noise_ops mel_noise_band = {
     .name = "band",
     .forms = "band:EPS, band:EPS,adversarial",
@@ -45,4 +52,5 @@ const mel_noise_ops mel_noise_band = {
     .wrong = wrong,
     .probability = probability,
     .log_choices = log_choices,
+    .ways = ways,
 };

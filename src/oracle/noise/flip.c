@@ -26,6 +26,22 @@ static double rate(double size, size_t wrong_answers, size_t count)
     return (MEL_FLIP_WRONG + (double)wrong_answers) / (MEL_FLIP_WRONG + MEL_FLIP_RIGHT + (double)count);
 }
 
+/* Learned: rates in the middle of equally likely parts of the prior, whose distribution function is
+ * 1 - (1 - p)^9. */
+static size_t ways(mel_noise_way *out, double size)
+{
+    enum { RATES = 16 };
+    const size_t n = size > 0.0 ? 1 : RATES;
+    for (size_t i = 0; i < n; i++) {
+        const double above = 1.0 - ((double)i + 0.5) / RATES;
+        const double wrong_share = size > 0.0 ? size : 1.0 - pow(above, 1.0 / MEL_FLIP_RIGHT);
+        out[i] = (mel_noise_way){
+            .absolute = MEL_SHARP, .tie = MEL_SHARP_TIE, .lapse = 2.0 * wrong_share, .weight = 1.0 / (double)n
+        };
+    }
+    return n;
+}
+
 const mel_noise_ops mel_noise_flip = {
     .name = "flip",
     .forms = "flip:P",
@@ -38,4 +54,5 @@ const mel_noise_ops mel_noise_flip = {
     .wrong = wrong,
     .log_weight = log_weight,
     .rate = rate,
+    .ways = ways,
 };

@@ -81,6 +81,28 @@ static double log_choices(size_t n, const double *gain, const double *value, con
     return sum;
 }
 
+#define MEDIAN 30.0
+#define SPREAD 1.5
+
+/* Learned: scales in steps of the prior's spread. */
+static size_t ways(mel_noise_way *out, double size)
+{
+    enum { SCALES = 11 };
+    const size_t n = size > 0.0 ? 1 : SCALES;
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double z = size > 0.0 ? 0.0 : -2.5 + 5.0 * (double)i / (SCALES - 1);
+        const double scale = size > 0.0 ? size : MEDIAN * exp(SPREAD * z);
+        out[i] = (mel_noise_way){
+            .absolute = 1.0 / scale, .tie = 1.0, .lapse = lapse, .weight = exp(-0.5 * z * z)
+        };
+        sum += out[i].weight;
+    }
+    for (size_t i = 0; i < n; i++)
+        out[i].weight /= sum;
+    return n;
+}
+
 /* The prior of the scale is between 1.6 and 570 in 95 of 100 cases: from hardly telling apart anything to
  * telling 0.01 apart. */
 const mel_noise_ops mel_noise_logistic = {
@@ -93,9 +115,10 @@ const mel_noise_ops mel_noise_logistic = {
     .learns = true,
     .outside = 1.0,
     .usual_errors = 0.15,
-    .scale_median = 30.0,
-    .scale_spread = 1.5,
+    .scale_median = MEDIAN,
+    .scale_spread = SPREAD,
     .wrong = wrong,
     .probability = probability,
     .log_choices = log_choices,
+    .ways = ways,
 };

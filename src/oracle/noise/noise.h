@@ -19,6 +19,24 @@ typedef enum {
     MEL_ERRS_BY_MARGIN /* the smaller the difference, the more often wrong */
 } mel_errs;
 
+/* One way in which a respondent may err, for posteriors that average over several. A pair whose values differ
+ * by `margin` and whose exchange rate is `distance` (natural logarithm) away from the respondent's is
+ * answered as the sign of z says with probability lapse/2 + (1 - lapse)/(1 + exp(-|z|)), with z =
+ * margin/sqrt((relative margin/distance)^2 + absolute^2). */
+typedef struct {
+    double relative; /* noise of the exchange rate, natural logarithm */
+    double absolute; /* noise of the value */
+    double lapse;    /* share of answers given without looking */
+    double tie;    /* "about the same" is answered when |z| is below about this times a width to be learned */
+    double band;   /* above 0: answers about margins up to this may be anything, and the rest is right */
+    double weight; /* prior probability */
+} mel_noise_way;
+enum { MEL_MOST_WAYS = 48 };
+/* Of respondents who see any difference: noise far below what questions can show, and ties up to differences
+ * that nobody can be asked to see (0.01 times a width of about 1). */
+#define MEL_SHARP 1e-6
+#define MEL_SHARP_TIE (0.01 / MEL_SHARP)
+
 /* Margins and sizes are in units of the metric's value; a margin is positive when the answer is right. The
  * scale is the size that is assumed or, where it is learned, drawn. */
 typedef struct {
@@ -51,6 +69,9 @@ typedef struct {
      * constant that depends on count; posterior mean of the share of wrong answers given that. */
     double (*log_weight)(double size, size_t wrong, size_t count);
     double (*rate)(double size, size_t wrong, size_t count);
+    /* The ways in which a respondent may err, with weights that sum to 1; size 0 where it is learned. Returns
+     * how many. NULL: none are known. */
+    size_t (*ways)(mel_noise_way out[MEL_MOST_WAYS], double size);
 } mel_noise_ops;
 
 #define DECLARE(name) extern const mel_noise_ops mel_noise_##name;

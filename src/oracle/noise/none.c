@@ -17,6 +17,13 @@ static double probability(double scale, double margin)
     return margin > 0.0 ? 1.0 : 0.0;
 }
 
+static size_t ways(mel_noise_way *out, double size)
+{
+    (void)size;
+    out[0] = (mel_noise_way){ .absolute = MEL_SHARP, .tie = MEL_SHARP_TIE, .weight = 1.0 };
+    return 1;
+}
+
 const mel_noise_ops mel_noise_none = {
     .name = "none",
     .forms = "none",
@@ -25,4 +32,5 @@ const mel_noise_ops mel_noise_none = {
     .outside = 1.0,
     .wrong = wrong,
     .probability = probability,
+    .ways = ways,
 };

@@ -82,7 +82,7 @@ void mel_noise_print(char *text, size_t n, const mel_noise *noise)
     const mel_noise_ops *model = mel_noise_of(noise->kind);
     mel_number_print(number, noise->size);
     if (model == NULL || !(model->most > 0.0))
-        (void)snprintf(text, n, "none");
+        (void)snprintf(text, n, "%s", model == NULL ? "none" : model->name);
     else
         (void)snprintf(text, n, "%s:%s%s", model->name, number, noise->adversarial ? ",adversarial" : "");
 }
