@@ -253,6 +253,68 @@ MEL_API mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, con
 MEL_API const char *mel_named_rates_name(mel_named_rates metric);
 MEL_API const char *mel_gap_name(mel_gap gap);
 
+/* Measures of whole confusion matrices: k x k numbers (true classes in rows; counts or shares), one matrix
+ * after the other where there are groups. Not to be shared by threads. docs/metric-file.md has the formulas.
+ */
+typedef struct mel_measure mel_measure;
+/* A measure by its name, in any case, '_' as '-':
+ * - accuracy, balanced-accuracy, g-mean, min-recall, mcc, kappa, q-mean; precision, recall, jaccard, f1
+ * (f0.5, f2, ...) of the second of two classes, and macro-, micro- or weighted- before them for any number of
+ *   classes; specificity, false-positive-rate, false-negative-rate, selection-rate, weighted-accuracy:W of
+ * two classes: scikit-learn's definitions, and its answers in degenerate cases (zero_division = 0);
+ * - distribution-matching, and with groups equalised-odds, equal-opportunity, negative-balance,
+ *   error-rate-balance, demographic-parity, each with :squared (as without), :absolute or :largest, as
+ *   mel_named_rates_value has them;
+ * - with groups, NAME:difference, :ratio, :difference-to-overall, :ratio-to-overall, :group-min, :group-max
+ *   (fairlearn's MetricFrame) and :group-mean of what NAME is in each group.
+ * With groups and nothing after the name balanced-accuracy, g-mean, min-recall, q-mean and macro averages run
+ * over the classes of every group; group-f1 is the mean over groups of the last class's F1; all others look
+ * at all rows together. MEL_EINVAL for a name that is unknown or does not fit. */
+MEL_API mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
+                                     mel_error *err);
+/* A metric, which is copied. MEL_EINVAL when it has other classes or groups. */
+MEL_API mel_status mel_measure_metric(mel_measure **out, const mel_metric *metric, size_t n_classes,
+                                      size_t n_groups, mel_error *err);
+MEL_API void mel_measure_free(mel_measure *measure);
+/* MEL_EDATA or MEL_ENUMERIC where it is not defined: a class without rows, 0/0. */
+MEL_API mel_status mel_measure_value(double *out, const mel_measure *measure, const double *confusion,
+                                     mel_error *err);
+/* d value / d confusion along changes of predictions, where every class keeps its rows; `confusion` are
+ * shares. MEL_EINVAL when it is not known (mel_measure_has_gradient). */
+MEL_API mel_status mel_measure_gradient(double *out, const mel_measure *measure, const double *confusion,
+                                        mel_error *err);
+MEL_API bool mel_measure_has_gradient(const mel_measure *measure);
+/* Whether it has no kinks: it is no smallest, largest or absolute difference. */
+MEL_API bool mel_measure_is_smooth(const mel_measure *measure);
+MEL_API mel_orientation mel_measure_orientation(const mel_measure *measure);
+/* As it was given, "the metric" for a metric; lent. */
+MEL_API const char *mel_measure_name(const mel_measure *measure);
+/* Numbers of a confusion: groups x k x k; groups are at least 1. */
+MEL_API size_t mel_measure_cells(const mel_measure *measure);
+MEL_API size_t mel_measure_groups(const mel_measure *measure);
+/* Other coefficients for the metric of a measure (mel_metric_set_coefficients); MEL_EINVAL without one. */
+MEL_API mel_status mel_measure_set_coefficients(mel_measure *measure, const double *coefficients,
+                                                mel_error *err);
+
+/* Metrics without questions. A k x k matrix of costs, true classes in rows: of two classes what a right
+ * answer saves, a utility of (TP, TN); of more a cost of confusion entries, with the diagonal subtracted,
+ * which changes the value of all classifiers by the same amount. MEL_EDATA when a mistake costs less than the
+ * right answer, or none costs anything. */
+MEL_API mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const double *cost,
+                                    const char *const *class_names, mel_error *err);
+/* Who a named measure is about. */
+typedef struct {
+    size_t n_classes, n_groups;                          /* n_groups 0 or 1: no groups */
+    const char *const *class_names, *const *group_names; /* NULL: "0", "1", ... and "1", "2", ... */
+    const double *shares; /* P(G=g, Y=i), a row for each group, without groups P(Y=i), or
+                           * counts of them; NULL: unknown */
+} mel_people;
+/* The metric object that has the values of a measure of mel_measure_named for people with these shares:
+ * linear, linear-fractional, quadratic or fair. MEL_EINVAL with a sentence for measures that no family has
+ * (MCC, G-mean, macro F, ...) and where shares are needed and unknown. */
+MEL_API mel_status mel_metric_of_name(mel_metric **out, const char *name, const mel_people *people,
+                                      mel_error *err);
+
 /* How a binary linear metric weighs its two mistakes: the cost of one missed positive in false
  * alarms, m11/m00, with its interval (NaN where unknown). Infinite when false alarms do not matter,
  * or may not; negative when the metric punishes one kind of mistake and rewards the other. */

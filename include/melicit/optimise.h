@@ -75,17 +75,8 @@ typedef struct {
 MEL_API mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, size_t n_classes,
                                     const uint32_t *label, const double *chance, mel_error *err);
 
-/* A measure by its name: accuracy, balanced-accuracy, g-mean, macro-f1, min-recall for any number of classes,
- * with groups over all classes of all groups; group-f1 (the mean over groups of the F1 of the last class);
- * and, for two classes without groups, what mel_named_parse knows. */
-typedef struct mel_measure mel_measure;
-MEL_API mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,
-                                     mel_error *err);
-/* A metric, which is copied; costs are negated. MEL_EINVAL when it has other classes or groups. */
-MEL_API mel_status mel_measure_metric(mel_measure **out, const mel_metric *metric, size_t n_classes,
-                                      size_t n_groups, mel_error *err);
-MEL_API void mel_measure_free(mel_measure *measure);
-/* The black box, which lends the measure; group: of the validation rows, NULL without groups. */
+/* The black box of a measure, which it lends: larger is better, costs are negated. group: of the validation
+ * rows, NULL without groups. */
 MEL_API mel_black_box mel_measure_box(mel_measure *measure, const uint32_t *group);
 
 /* A program that judges. It is started once with /bin/sh -c; for each question it reads one JSON line

@@ -1,7 +1,7 @@
 /* Well-known metrics of binary confusion counts, with scikit-learn's definitions. */
 #include "data/number.h"
 #include "data/quote.h"
-#include "metric/metric.h"
+#include "metric/measure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,22 +59,16 @@ static bool parse_parameter(double *out, const char *text)
     return mel_number_parse(text, strlen(text), out) == MEL_NUMBER_FINITE;
 }
 
-/* Lower case, '-' for '_' and blanks, and without the hyphen of "g-mean". */
-static bool plain_name(char plain[NAME_BYTES], const char *name)
+bool mel_plain_name(char *plain, size_t size, const char *name)
 {
     size_t n = 0;
-    for (const char *at = name; *at != '\0'; at++) {
-        if (n + 1 >= NAME_BYTES)
+    for (; name[n] != '\0'; n++) {
+        if (n + 1 >= size)
             return false;
-        const char c = *at;
-        if (c >= 'A' && c <= 'Z')
-            plain[n++] = (char)(c - 'A' + 'a');
-        else
-            plain[n++] = c == '_' || c == ' ' ? '-' : c;
+        const char c = name[n];
+        plain[n] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c == '_' || c == ' ' ? '-' : c);
     }
     plain[n] = '\0';
-    if (strcmp(plain, "g-mean") == 0)
-        memcpy(plain, "gmean", sizeof "gmean");
     return true;
 }
 
@@ -92,7 +86,9 @@ mel_status mel_named_parse(mel_named *out, double *parameter, const char *name, 
 {
     char plain[NAME_BYTES];
     double value = 1.0;
-    if (plain_name(plain, name)) {
+    if (mel_plain_name(plain, sizeof plain, name)) {
+        if (strcmp(plain, "g-mean") == 0)
+            memcpy(plain, "gmean", sizeof "gmean");
         if (plain[0] == 'f' && parse_parameter(&value, plain + 1)) {
             return accept(out, parameter, MEL_NAMED_FBETA, value, err);
         }

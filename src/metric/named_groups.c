@@ -1,6 +1,6 @@
 /* Well-known measures of rates and of differences between groups. */
 #include "data/quote.h"
-#include "metric/metric.h"
+#include "metric/measure.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,18 +38,12 @@ const char *mel_gap_name(mel_gap gap)
     return (unsigned)gap < N_GAPS ? gap_names[gap] : "unknown";
 }
 
-/* Lower case, '-' for '_' and blanks, the spelling with s. */
+/* With the spelling with s. */
 static bool plain_name(char plain[NAME_BYTES], const char *name)
 {
-    size_t n = 0;
-    for (; name[n] != '\0'; n++) {
-        if (n + 1 >= NAME_BYTES)
-            return false;
-        const char c = name[n];
-        plain[n] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c == '_' || c == ' ' ? '-' : c);
-    }
-    plain[n] = '\0';
     static const char american[] = "equalized-";
+    if (!mel_plain_name(plain, NAME_BYTES, name))
+        return false;
     if (strncmp(plain, american, sizeof american - 1) == 0)
         plain[sizeof "equali" - 1] = 's';
     return true;

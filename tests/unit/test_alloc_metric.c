@@ -210,6 +210,38 @@ static mel_status neighbours(void *context)
     return status;
 }
 
+/* Metrics of names and costs, measures of confusion matrices. */
+static mel_status make_known(void *context)
+{
+    (void)context;
+    static const char *const names[] = { "kappa", "q-mean", "equalised-odds", "equalised-odds:absolute",
+                                         "balanced-accuracy" };
+    static const double share[] = { 0.1, 0.2, 0.1, 0.2, 0.2, 0.2 };
+    static const double cost[] = { 0, 1, 2, 3, 0, 4, 5, 6, 0 };
+    static const double confusion[] = { 5, 1, 2, 3, 9, 4, 5, 6, 7, 5, 1, 2, 3, 9, 4, 5, 6, 7 };
+    mel_error err = { 0 };
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < COUNT(names) && status == MEL_OK; i++) {
+        const size_t m = strncmp(names[i], "equal", 5) == 0 ? 2 : 0;
+        const mel_people people = { .n_classes = 3, .n_groups = m, .class_names = three, .shares = share };
+        mel_metric *metric = NULL;
+        mel_measure *measure = NULL;
+        double value = 0.0;
+        status = mel_metric_of_name(&metric, names[i], &people, &err);
+        if (status == MEL_OK)
+            status = mel_measure_metric(&measure, metric, 3, m, &err);
+        if (status == MEL_OK)
+            status = mel_measure_value(&value, measure, confusion, &err);
+        mel_measure_free(measure);
+        mel_metric_free(metric);
+    }
+    mel_metric *metric = NULL;
+    if (status == MEL_OK)
+        status = mel_metric_costs(&metric, 3, cost, three, &err);
+    mel_metric_free(metric);
+    return status;
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
@@ -224,6 +256,7 @@ static void test_allocations(void **state)
     test_each_allocation("polynomial", polynomial, NULL);
     test_each_allocation("fair linear", fair_linear, NULL);
     test_each_allocation("fair quadratic", fair_quadratic, NULL);
+    test_each_allocation("costs and names", make_known, NULL);
     test_cleanup();
 }
 

@@ -1,0 +1,259 @@
+/* Labels, the predictions of one or several classifiers for them, and groups, from files. */
+#include "predictions.h"
+#include "metric_file.h"
+#include "output.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_predictions_clear(cli_predictions *p)
+{
+    for (size_t c = 0; c < p->n && p->wanted != NULL; c++)
+        mel_labels_clear(&p->wanted[c]);
+    mel_names_free(p->name, p->n);
+    free(p->wanted);
+    mel_labels_clear(&p->truth);
+    mel_labels_clear(&p->groups);
+    mel_classes_clear(&p->classes);
+    *p = (cli_predictions){ 0 };
+}
+
+size_t cli_predictions_groups(const cli_predictions *p)
+{
+    return p->groups.n_classes > 1 ? p->groups.n_classes : 1;
+}
+
+/* --- classes ------------------------------------------------------------------------------------ */
+
+static mel_status one_column(mel_table **out, const char *path, const mel_read_options *read, mel_error *err)
+{
+    mel_status status = mel_table_read(out, path, read, err);
+    if (status == MEL_OK && mel_table_columns(*out) != 1)
+        status = cli_fail(err, MEL_EDATA, "%s: %zu columns; expected one", path, mel_table_columns(*out));
+    return status;
+}
+
+static const char *column_of(const mel_table *table)
+{
+    return mel_table_column_name(table, 0);
+}
+
+/* Labels that lack some of the metric's classes, all others being among them: its classes are theirs. */
+static mel_status complete_classes(cli_predictions *p, const mel_table *table, const char *const *all,
+                                   size_t k, mel_error *err)
+{
+    for (size_t i = 0; i < p->classes.n; i++)
+        if (mel_name_place(p->classes.label[i], k, all) == k)
+            return cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu",
+                            mel_table_name(table), p->classes.n, k);
+    mel_classes_clear(&p->classes);
+    mel_labels_clear(&p->truth);
+    const mel_status status = mel_classes_of_names(&p->classes, k, all, all, err);
+    return status == MEL_OK ? mel_table_labels_as(&p->truth, table, column_of(table), k, all, err) : status;
+}
+
+/* The metric in the order of the labels. With --positive it is said which class its second one is. */
+static mel_status match_metric(cli_predictions *p, mel_metric **metric, const char *given,
+                               const cli_prediction_args *args, const mel_table *table, mel_error *err)
+{
+    const mel_layout layout = *mel_metric_layout(*metric);
+    const size_t k = layout.n_classes;
+    const char *const *own = mel_metric_class_names(*metric);
+    mel_status status = MEL_OK;
+    if (p->classes.n < k)
+        status = complete_classes(p, table, own, k, err);
+    else if (p->classes.n > k)
+        status = cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu", args->labels,
+                          p->classes.n, k);
+    bool shared = false;
+    for (size_t i = 0; i < p->classes.n; i++)
+        shared = shared || mel_name_place(p->classes.name[i], k, own) < k ||
+                 mel_name_place(p->classes.label[i], k, own) < k;
+    const bool said = args->naming.positive != NULL && !shared;
+    const cli_about about = { .name = said ? NULL : (const char *const *)p->classes.name,
+                              .label = said ? NULL : (const char *const *)p->classes.label,
+                              .group = mel_metric_group_names(*metric) };
+    return status == MEL_OK ? cli_match_metric(metric, given, &layout, &about, err) : status;
+}
+
+static mel_status settle_classes(cli_predictions *p, mel_metric **metric, const char *given,
+                                 const cli_prediction_args *args, const mel_table *table, mel_error *err)
+{
+    mel_naming naming = args->naming;
+    if (metric != NULL && *metric != NULL) {
+        naming.n_preferred = mel_metric_layout(*metric)->n_classes;
+        naming.preferred = mel_metric_class_names(*metric);
+    }
+    mel_status status = mel_table_labels(&p->truth, table, column_of(table), err);
+    if (status == MEL_OK)
+        status = mel_classes_settle(&p->classes, &p->truth, &naming, args->labels, err);
+    return status == MEL_OK && metric != NULL && *metric != NULL
+               ? match_metric(p, metric, given, args, table, err)
+               : status;
+}
+
+static mel_status read_labels(cli_predictions *p, mel_metric **metric, const char *given,
+                              const cli_prediction_args *args, const mel_read_options *read, mel_error *err)
+{
+    mel_table *table = NULL;
+    mel_status status = one_column(&table, args->labels, read, err);
+    if (status == MEL_OK)
+        status = settle_classes(p, metric, given, args, table, err);
+    mel_table_free(table);
+    return status;
+}
+
+/* --- predictions -------------------------------------------------------------------------------- */
+
+/* "logistic" of "runs/logistic.csv.gz"; freed by the caller. */
+static char *file_title(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
+    const char *dot = *base != '\0' ? strchr(base + 1, '.') : NULL;
+    return dot != NULL ? cli_format("%.*s", (int)(dot - base), base) : cli_format("%s", base);
+}
+
+static mel_status add_classifier(cli_predictions *p, char *name, const mel_table *table, const char *column,
+                                 mel_error *err)
+{
+    p->name = cli_regrow(p->name, p->n + 1, sizeof *p->name);
+    p->wanted = cli_regrow(p->wanted, p->n + 1, sizeof *p->wanted);
+    p->wanted[p->n] = (mel_labels){ 0 };
+    p->name[p->n++] = name;
+    for (size_t i = 0; i + 1 < p->n; i++)
+        if (strcmp(p->name[i], name) == 0)
+            return cli_fail(err, MEL_EDATA, "%s: two classifiers are called \"%s\"", mel_table_name(table),
+                            name);
+    const mel_status status = mel_classes_decisions(&p->wanted[p->n - 1], table, column, &p->classes, err);
+    if (status == MEL_OK && p->wanted[p->n - 1].n_rows != p->truth.n_rows)
+        return cli_fail(err, MEL_EDATA,
+                        "%s has %zu rows, the labels have %zu: expected one row per prediction",
+                        mel_table_name(table), p->wanted[p->n - 1].n_rows, p->truth.n_rows);
+    return status;
+}
+
+/* A file of one column is a classifier, and each column of others. */
+static mel_status read_classifiers(cli_predictions *p, const char *path, const mel_read_options *read,
+                                   mel_error *err)
+{
+    mel_table *table = NULL;
+    mel_status status = mel_table_read(&table, path, read, err);
+    const size_t columns = status == MEL_OK ? mel_table_columns(table) : 0;
+    for (size_t c = 0; c < columns && status == MEL_OK; c++) {
+        const char *column = mel_table_column_name(table, c);
+        char *name = columns == 1 ? file_title(path) : cli_format("%s", column);
+        status = add_classifier(p, name, table, column, err);
+    }
+    mel_table_free(table);
+    return status;
+}
+
+/* --- groups ------------------------------------------------------------------------------------- */
+
+static mel_status take_groups(cli_predictions *p, const mel_metric *metric, const mel_table *table,
+                              mel_error *err)
+{
+    const size_t m = metric != NULL ? mel_metric_layout(metric)->n_groups : 0;
+    return m > 1
+               ? mel_take_groups(&p->groups, table, column_of(table), m, mel_metric_group_names(metric), err)
+               : mel_table_groups(&p->groups, table, column_of(table), err);
+}
+
+/* Groups of a metric that is about groups have its order. */
+static mel_status read_groups(cli_predictions *p, const mel_metric *metric, const char *given,
+                              const cli_prediction_args *args, const mel_read_options *read, mel_error *err)
+{
+    const size_t m = metric != NULL ? mel_metric_layout(metric)->n_groups : 0;
+    if (args->groups == NULL)
+        return m > 1 ? cli_fail(err, MEL_EINVAL, "%s is about %zu groups: give --groups FILE", given, m)
+                     : MEL_OK;
+    mel_table *table = NULL;
+    mel_status status = one_column(&table, args->groups, read, err);
+    if (status == MEL_OK)
+        status = take_groups(p, metric, table, err);
+    mel_table_free(table);
+    if (status == MEL_OK && p->groups.n_rows != p->truth.n_rows)
+        return cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one row per label",
+                        args->groups, p->groups.n_rows, args->labels, p->truth.n_rows);
+    return status;
+}
+
+/* --- all together ------------------------------------------------------------------------------- */
+
+mel_status cli_predictions_read(cli_predictions *out, mel_metric **metric, const char *given,
+                                const cli_prediction_args *args, const mel_read_options *read,
+                                const cli_run *run, mel_error *err)
+{
+    *out = (cli_predictions){ 0 };
+    mel_status status = read_labels(out, metric, given, args, read, err);
+    for (size_t i = 0; i < args->predictions.n && status == MEL_OK; i++)
+        status = read_classifiers(out, args->predictions.item[i], read, err);
+    for (size_t i = 0; i < run->n_operands && status == MEL_OK; i++)
+        status = read_classifiers(out, run->operand[i], read, err);
+    if (status == MEL_OK)
+        status = read_groups(out, metric != NULL ? *metric : NULL, given, args, read, err);
+    if (status != MEL_OK)
+        cli_predictions_clear(out);
+    return status;
+}
+
+static size_t group_of(const cli_predictions *p, size_t row)
+{
+    return p->groups.n_classes > 1 ? p->groups.code[row] : 0;
+}
+
+void cli_predictions_count(double *counts, const cli_predictions *p, size_t c)
+{
+    const size_t k = p->classes.n;
+    memset(counts, 0, cli_predictions_groups(p) * k * k * sizeof *counts);
+    for (size_t i = 0; i < p->truth.n_rows; i++)
+        counts[(group_of(p, i) * k + p->truth.code[i]) * k + p->wanted[c].code[i]] += 1.0;
+}
+
+void cli_predictions_count_pair(double *counts, const cli_predictions *p, size_t a, size_t b)
+{
+    const size_t k = p->classes.n;
+    memset(counts, 0, cli_predictions_groups(p) * k * k * k * sizeof *counts);
+    for (size_t i = 0; i < p->truth.n_rows; i++)
+        counts[((group_of(p, i) * k + p->truth.code[i]) * k + p->wanted[a].code[i]) * k +
+               p->wanted[b].code[i]] += 1.0;
+}
+
+const cli_option cli_prediction_options[] = {
+    { .name = "labels",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(cli_prediction_args, labels),
+      .help = "true classes, one column" },
+    { .name = "predictions",
+      .argument = "FILE ..",
+      .kind = CLI_LIST,
+      .at = offsetof(cli_prediction_args, predictions),
+      .help = "predicted classes of a classifier, or of several, one file after the other or side by side in "
+              "columns: CSV by name; NPY as scikit-learn's predict gives them, or numbers 0, 1, ... of text "
+              "labels in sorted order" },
+    { .name = "groups",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(cli_prediction_args, groups),
+      .help = "the group of each row, one column" },
+    { .name = "positive",
+      .argument = "VALUE",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_prediction_args, naming.positive),
+      .help = "the positive class among the labels: what the metric's second class is called there; without "
+              "--metric the second in sorted order unless given" },
+    { .name = "classes",
+      .argument = "NAMES",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_prediction_args, naming.classes),
+      .help = "names that are labels: their order, and of two the second is positive; others: what to call "
+              "the labels, in sorted order" },
+    { .name = "rename",
+      .argument = "OLD=NEW,..",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_prediction_args, naming.rename),
+      .help = "what to call the classes of the labels, one by one" },
+    { 0 }
+};

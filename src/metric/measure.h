@@ -1,0 +1,70 @@
+/* What the files of measures share: a measure looks at one confusion matrix per group. */
+#ifndef MEL_METRIC_MEASURE_H
+#define MEL_METRIC_MEASURE_H
+
+#include "metric/metric.h"
+
+typedef mel_status mel_measure_fn(double *out, const mel_measure *m, const double *confusion, mel_error *err);
+
+typedef struct {
+    const char *name;
+    mel_measure_fn *value, *gradient; /* gradient NULL: unknown */
+    bool cost;
+    bool binary;  /* needs two classes */
+    bool corners; /* has kinks: a smallest, a largest, an absolute difference */
+} mel_measure_row;
+
+/* Of one class: tp TP / (tp TP + fn FN + fp FP). */
+typedef struct {
+    double tp, fn, fp;
+} mel_class_fraction;
+
+/* How the values of groups become one. */
+typedef enum {
+    MEL_GROUPS_TOGETHER, /* they do not */
+    MEL_GROUPS_DIFFERENCE,
+    MEL_GROUPS_RATIO,
+    MEL_GROUPS_DIFFERENCE_TO_ALL,
+    MEL_GROUPS_RATIO_TO_ALL,
+    MEL_GROUPS_SMALLEST,
+    MEL_GROUPS_LARGEST,
+    MEL_GROUPS_MEAN
+} mel_over_groups;
+
+struct mel_measure {
+    char *name;
+    size_t k, n_groups; /* n_groups at least 1 */
+    const mel_measure_row *row;
+    mel_over_groups over;        /* of the row's values, group by group */
+    mel_class_fraction fraction; /* of rows about precision, recall, F and Jaccard */
+    mel_named named;             /* of the row for two classes */
+    double parameter;
+    mel_named_rates rates; /* of the row for differences between groups */
+    mel_gap gap;
+    mel_metric *metric; /* of the row for metrics */
+    double *statistics, *slope;
+};
+
+/* The matrix of group g. */
+static inline const double *mel_measure_block(const mel_measure *m, const double *confusion, size_t g)
+{
+    return confusion + g * m->k * m->k;
+}
+
+/* measure_rows.c: by the plain name (lower case, hyphens), with the fraction it is about; NULL: none. */
+const mel_measure_row *mel_measure_row_find(mel_class_fraction *fraction, const char *name);
+/* Share of class row % k in group row / k, and of that what is right. MEL_EDATA where there are no rows. */
+mel_status mel_measure_recall(double *out, double *share, const mel_measure *m, const double *confusion,
+                              size_t row, mel_error *err);
+
+/* measure_groups.c */
+extern const mel_measure_row mel_measure_rates_row;
+/* The word after the colon, "difference"; false: none. */
+bool mel_over_groups_parse(mel_over_groups *out, const char *word);
+mel_status mel_measure_over_groups(double *out, const mel_measure *m, const double *confusion,
+                                   mel_error *err);
+
+/* Lower case, '-' for '_' and blanks; false when it takes more than size bytes. */
+bool mel_plain_name(char *plain, size_t size, const char *name);
+
+#endif

@@ -1,0 +1,134 @@
+/* Measures of differences between groups: named ones of rates, and one number out of the groups' values. */
+#include "metric/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- named measures of rates -------------------------------------------------------------------- */
+
+/* Rates without the diagonal and the shares of the classes, group after group. */
+static mel_status find_rates(double *rate, double *share, const mel_measure *m, const double *confusion,
+                             mel_error *err)
+{
+    size_t at = 0;
+    for (size_t g = 0; g < m->n_groups; g++) {
+        const double *c = mel_measure_block(m, confusion, g);
+        double all = 0.0;
+        for (size_t i = 0; i < m->k; i++) {
+            double right = 0.0;
+            const mel_status status =
+                mel_measure_recall(&right, &share[g * m->k + i], m, confusion, g * m->k + i, err);
+            if (status != MEL_OK)
+                return status;
+            for (size_t j = 0; j < m->k; j++)
+                if (j != i)
+                    rate[at++] = c[i * m->k + j] / share[g * m->k + i];
+            all += share[g * m->k + i];
+        }
+        for (size_t i = 0; i < m->k; i++)
+            share[g * m->k + i] /= all;
+    }
+    return MEL_OK;
+}
+
+static mel_status rates_value(double *out, const mel_measure *m, const double *confusion, mel_error *err)
+{
+    double *rate = m->statistics, *share = rate + m->n_groups * m->k * m->k;
+    const mel_group_rates given = { .layout = { MEL_RATES, MEL_OFFDIAGONAL, m->k, m->n_groups },
+                                    .rates = rate,
+                                    .shares = share };
+    const mel_status status = find_rates(rate, share, m, confusion, err);
+    return status == MEL_OK ? mel_named_rates_value(out, m->rates, m->gap, &given, err) : status;
+}
+
+const mel_measure_row mel_measure_rates_row = { "rates", rates_value, NULL, true, false, true };
+
+/* --- one number out of the groups' values ------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    mel_over_groups over;
+} words[] = {
+    { "difference", MEL_GROUPS_DIFFERENCE },
+    { "ratio", MEL_GROUPS_RATIO },
+    { "difference-to-overall", MEL_GROUPS_DIFFERENCE_TO_ALL },
+    { "ratio-to-overall", MEL_GROUPS_RATIO_TO_ALL },
+    { "group-min", MEL_GROUPS_SMALLEST },
+    { "group-max", MEL_GROUPS_LARGEST },
+    { "group-mean", MEL_GROUPS_MEAN },
+};
+
+bool mel_over_groups_parse(mel_over_groups *out, const char *word)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i].word, word) == 0) {
+            *out = words[i].over;
+            return true;
+        }
+    return false;
+}
+
+/* The measure of one matrix: all rows together where g is beyond the groups. */
+static mel_status one_group(double *out, const mel_measure *m, const double *confusion, size_t g,
+                            mel_error *err)
+{
+    const size_t cells = m->k * m->k;
+    mel_measure one = *m;
+    one.n_groups = 1;
+    one.over = MEL_GROUPS_TOGETHER;
+    double *sum = m->statistics + 2 * m->n_groups * cells; /* beyond what the row writes */
+    memset(sum, 0, cells * sizeof *sum);
+    for (size_t u = 0; u < m->n_groups; u++)
+        for (size_t c = 0; c < cells && (g >= m->n_groups || u == g); c++)
+            sum[c] += confusion[u * cells + c];
+    const mel_status status = one.row->value(out, &one, sum, err);
+    return status == MEL_OK || g >= m->n_groups ? status : mel_fail_in(err, status, "group %zu", g + 1);
+}
+
+/* Smaller over larger, 0/0 is 1, as if they were equal, which they are. */
+static double ratio_of(double a, double b)
+{
+    const double low = fmin(a, b), high = fmax(a, b);
+    return low == high ? 1.0 : low / high;
+}
+
+mel_status mel_measure_over_groups(double *out, const mel_measure *m, const double *confusion, mel_error *err)
+{
+    double all = 0.0, low = INFINITY, high = -INFINITY, sum = 0.0, off = 0.0, least = 1.0;
+    mel_status status = one_group(&all, m, confusion, m->n_groups, err);
+    for (size_t g = 0; g < m->n_groups && status == MEL_OK; g++) {
+        double value = 0.0;
+        status = one_group(&value, m, confusion, g, err);
+        low = fmin(low, value);
+        high = fmax(high, value);
+        sum += value / (double)m->n_groups;
+        off = fmax(off, fabs(value - all));
+        least = fmin(least, ratio_of(value, all));
+    }
+    switch (m->over) {
+    case MEL_GROUPS_TOGETHER:
+    case MEL_GROUPS_MEAN:
+        *out = sum;
+        break;
+    case MEL_GROUPS_DIFFERENCE:
+        *out = high - low;
+        break;
+    case MEL_GROUPS_RATIO:
+        *out = ratio_of(low, high);
+        break;
+    case MEL_GROUPS_DIFFERENCE_TO_ALL:
+        *out = off;
+        break;
+    case MEL_GROUPS_RATIO_TO_ALL:
+        *out = least;
+        break;
+    case MEL_GROUPS_SMALLEST:
+        *out = low;
+        break;
+    case MEL_GROUPS_LARGEST:
+        *out = high;
+        break;
+    }
+    return status;
+}

@@ -1,0 +1,191 @@
+/* Measures of confusion matrices, and the metric objects that have their values. */
+#include "support/test.h"
+
+#include "melicit/metric.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 4 * 5 * 5 };
+
+static void draw_confusion(double *confusion, size_t n, mel_rng *rng)
+{
+    for (size_t c = 0; c < n; c++)
+        confusion[c] = floor(1.0 + 99.0 * mel_rng_uniform(rng));
+}
+
+static double value_of(const mel_measure *measure, const double *confusion)
+{
+    double value = (double)NAN;
+    mel_error err = { 0 };
+    assert_ok(mel_measure_value(&value, measure, confusion, &err), &err);
+    return value;
+}
+
+/* Makes the metric at the shares of a random confusion and compares both there. */
+static void compare(const char *name, size_t k, size_t m, mel_rng *rng)
+{
+    double confusion[MOST], share[20] = { 0 };
+    const size_t groups = m > 1 ? m : 1;
+    mel_error err = { 0 };
+    mel_metric *metric = NULL;
+    mel_measure *named = NULL, *same = NULL;
+    draw_confusion(confusion, groups * k * k, rng);
+    for (size_t c = 0; c < groups * k * k; c++)
+        share[c / k] += confusion[c];
+    const mel_people people = { .n_classes = k, .n_groups = m, .shares = share };
+    print_message("  %s, %zu classes, %zu groups\n", name, k, m);
+    assert_ok(mel_metric_of_name(&metric, name, &people, &err), &err);
+    assert_ok(mel_measure_named(&named, name, k, m, &err), &err);
+    assert_ok(mel_measure_metric(&same, metric, k, m, &err), &err);
+    assert_close(value_of(same, confusion), value_of(named, confusion), 1e-12);
+    assert_int_equal(mel_measure_orientation(same), mel_measure_orientation(named));
+    mel_measure_free(named);
+    mel_measure_free(same);
+    mel_metric_free(metric);
+}
+
+static void test_metric_objects(void **state)
+{
+    (void)state;
+    static const char *const two[] = { "accuracy",
+                                       "balanced-accuracy",
+                                       "weighted-accuracy:7",
+                                       "f1",
+                                       "f0.5",
+                                       "F2",
+                                       "jaccard",
+                                       "precision",
+                                       "recall",
+                                       "specificity",
+                                       "kappa",
+                                       "q-mean",
+                                       "micro-f1",
+                                       "macro-recall",
+                                       "distribution-matching" };
+    static const char *const any[] = {
+        "accuracy", "balanced-accuracy", "kappa",           "q-mean",       "q-mean:absolute",
+        "micro-f1", "micro-precision",   "weighted-recall", "macro-recall", "Distribution_Matching"
+    };
+    static const char *const fair[] = { "equalised-odds", "equalized-odds:absolute" };
+    static const char *const fair_two[] = { "equal-opportunity",  "equal-opportunity:absolute",
+                                            "negative-balance",   "negative-balance:absolute",
+                                            "error-rate-balance", "error-rate-balance:absolute" };
+    mel_rng rng;
+    mel_rng_seed(&rng, 3);
+    for (size_t i = 0; i < COUNT(two); i++)
+        compare(two[i], 2, 0, &rng);
+    for (size_t i = 0; i < COUNT(any); i++)
+        for (size_t k = 3; k <= 5; k++)
+            compare(any[i], k, 0, &rng);
+    for (size_t m = 2; m <= 4; m++) {
+        for (size_t i = 0; i < COUNT(fair); i++)
+            compare(fair[i], m, m, &rng);
+        for (size_t i = 0; i < COUNT(fair_two); i++)
+            compare(fair_two[i], 2, m, &rng);
+    }
+}
+
+static void test_no_metric_object(void **state)
+{
+    (void)state;
+    static const double share[] = { 0.2, 0.3, 0.5 };
+    static const struct {
+        const char *name;
+        size_t k, m;
+        bool shares;
+        const char *sentence;
+    } rows[] = {
+        { "mcc", 2, 0, true, "by its name" },
+        { "g-mean", 3, 0, true, "by its name" },
+        { "macro-f1", 3, 0, true, "by its name" },
+        { "min-recall", 2, 0, true, "by its name" },
+        { "demographic-parity", 2, 2, false, "by its name" },
+        { "accuracy:difference", 2, 2, false, "by its name" },
+        { "q-mean:largest", 3, 0, true, "by its name" },
+        { "f1", 2, 0, false, "how frequent" },
+        { "kappa", 3, 0, false, "how frequent" },
+        { "f1", 3, 0, true, "two classes" },
+        { "nothing", 3, 0, true, "not a measure" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const mel_people people = { .n_classes = rows[i].k,
+                                    .n_groups = rows[i].m,
+                                    .shares = rows[i].shares ? share : NULL };
+        mel_metric *metric = NULL;
+        mel_error err = { 0 };
+        print_message("  %s\n", rows[i].name);
+        assert_int_equal(mel_metric_of_name(&metric, rows[i].name, &people, &err), MEL_EINVAL);
+        assert_null(metric);
+        assert_non_null(strstr(err.text, rows[i].sentence));
+    }
+}
+
+/* Differences of expected costs are differences of values, whatever the diagonal is. */
+static void test_costs(void **state)
+{
+    (void)state;
+    mel_rng rng;
+    mel_rng_seed(&rng, 4);
+    for (size_t k = 2; k <= 5; k++) {
+        double cost[25], a[25], b[25], want = 0.0;
+        mel_error err = { 0 };
+        mel_metric *metric = NULL;
+        mel_measure *measure = NULL;
+        for (size_t i = 0; i < k * k; i++)
+            cost[i] = mel_rng_uniform(&rng) + (i / k == i % k ? -1.0 : 0.0);
+        assert_ok(mel_metric_costs(&metric, k, cost, NULL, &err), &err);
+        assert_ok(mel_measure_metric(&measure, metric, k, 0, &err), &err);
+        draw_confusion(a, k * k, &rng);
+        for (size_t i = 0; i < k; i++) { /* the same rows, predicted otherwise */
+            memcpy(b + i * k, a + i * k, k * sizeof *b);
+            b[i * k] += a[i * k + k - 1];
+            b[i * k + k - 1] = 0.0;
+        }
+        double all = 0.0;
+        for (size_t i = 0; i < k * k; i++) {
+            want += cost[i] * (a[i] - b[i]);
+            all += a[i];
+        }
+        const double sign = mel_measure_orientation(measure) == MEL_COST ? 1.0 : -1.0;
+        assert_close(sign * (value_of(measure, a) - value_of(measure, b)), want / all, 1e-12);
+        mel_measure_free(measure);
+        mel_metric_free(metric);
+    }
+}
+
+static void test_refused_costs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        double cost[4];
+        const char *sentence;
+    } rows[] = {
+        { "a mistake that pays", { 0, 1, -2, 0 }, "reward" },
+        { "a right answer that costs more", { 3, 1, 2, 0 }, "reward" },
+        { "nothing matters", { 1, 1, 2, 2 }, "no mistake" },
+        { "no number", { 0, NAN, 1, 0 }, "not a number" },
+    };
+    static const char *const names[] = { "healthy", "cancer" };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_metric *metric = NULL;
+        mel_error err = { 0 };
+        print_message("  %s\n", rows[i].what);
+        assert_int_equal(mel_metric_costs(&metric, 2, rows[i].cost, names, &err), MEL_EDATA);
+        assert_null(metric);
+        assert_non_null(strstr(err.text, rows[i].sentence));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metric_objects),
+        cmocka_unit_test(test_no_metric_object),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_refused_costs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
