@@ -143,6 +143,7 @@ static void *work(void *user)
     for (mel_http_request *request = take(http); request != NULL; request = take(http)) {
         show(request);
         http->handler(&request->response, &request->seen, http->user);
+        mel_http_request_hold_answer(request);
         request->answered = true;
         MHD_resume_connection(request->link);
     }
@@ -165,6 +166,7 @@ void mel_http_options_init(mel_http_options *opt)
         .upload_limit = (size_t)32 << 20,
         .body_memory = (size_t)32 << 20,
         .upload_memory = (size_t)64 << 20,
+        .answer_memory = (size_t)32 << 20,
         .deadline = 10.0,
     };
 }

@@ -48,6 +48,7 @@ typedef struct {
     size_t upload_limit;  /* of requests to upload_path; 32 MiB */
     size_t body_memory;   /* of all requests at a time; 32 MiB: beyond it requests are told to try again */
     size_t upload_memory; /* the same for requests to upload_path; 64 MiB */
+    size_t answer_memory; /* of answers on their way out; 32 MiB: beyond it clients are told to try again */
     const char *upload_path;
     /* Answers what needs neither time nor the store, on the threads that read and write, so that it never
      * waits for a worker; false: a worker has to answer. NULL: workers answer everything. */

@@ -5,7 +5,11 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-enum { SLOWEST = 65536 }; /* bytes a second that buy more time */
+enum {
+    SLOWEST = 65536, /* bytes a second that buy more time */
+    IN_FLIGHT =
+        65536 /* bytes that the system takes over before the client has them: it would take megabytes */
+};
 
 static double now(void)
 {
@@ -45,6 +49,8 @@ static mel_http_connection *begin(mel_http *http, struct MHD_Connection *link)
     mel_http_connection *entry = info != NULL ? mel_alloc_zero(1, sizeof *entry) : NULL;
     if (entry == NULL)
         return NULL;
+    const int in_flight = IN_FLIGHT;
+    (void)setsockopt(info->connect_fd, SOL_SOCKET, SO_SNDBUF, &in_flight, sizeof in_flight);
     pthread_mutex_lock(&http->lock);
     *entry = (mel_http_connection){ .socket = info->connect_fd, .since = now(), .next = http->connections };
     if (http->connections != NULL)

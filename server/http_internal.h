@@ -33,6 +33,7 @@ struct mel_http_request {
     bool upload;
     unsigned refused; /* status of a request that no handler answers */
     mel_response response;
+    size_t sending; /* bytes of the answer that count among the server's */
     bool answered;
 };
 
@@ -46,7 +47,8 @@ struct mel_http {
     pthread_cond_t work, sweep;
     mel_http_request *first, *last;
     mel_http_connection *connections;
-    size_t held[2]; /* bytes of bodies in memory: [1] of uploads, [0] of all others */
+    size_t held[2]; /* bytes of bodies in memory: [1] of uploads, [0] of all others ... */
+    size_t sending; /* ... and of answers */
     size_t pending; /* requests that are about to be queued */
     bool stopping;
     pthread_t *worker, sweeper;
@@ -69,6 +71,10 @@ unsigned mel_http_check_head(struct MHD_Connection *link, const char *method, co
 /* A piece of the body; false when there is no room for it. */
 bool mel_http_request_append(mel_http_request *request, const char *bytes, size_t n);
 
+/* Counts the bytes of its answer, which slow clients keep in memory for a while; without room for them the
+ * answer becomes 503. */
+void mel_http_request_hold_answer(mel_http_request *request);
+
 /* --- http_connection.c ---------------------------------------------------------------------------- */
 
 /* Called by the library when a connection begins and ends. */
@@ -87,6 +93,8 @@ void *mel_http_sweep(void *http);
 void mel_response_init(mel_response *response);
 /* last: the connection is closed afterwards. */
 enum MHD_Result mel_response_send(struct MHD_Connection *link, mel_response *response, bool last);
+/* The answer that refuses without a handler. */
+void mel_response_busy(mel_response *response);
 /* Answers without a handler, and closes the connection. */
 enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status);
 

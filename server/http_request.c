@@ -48,9 +48,10 @@ void mel_http_request_free(mel_http_request *request)
 {
     if (request == NULL)
         return;
-    if (request->capacity > 0) {
+    if (request->capacity > 0 || request->sending > 0) {
         pthread_mutex_lock(&request->http->lock);
         request->http->held[request->upload] -= request->capacity;
+        request->http->sending -= request->sending;
         pthread_mutex_unlock(&request->http->lock);
     }
     free(request->method);
@@ -239,4 +240,20 @@ bool mel_http_request_append(mel_http_request *request, const char *bytes, size_
     request->n += n;
     request->body[request->n] = '\0';
     return true;
+}
+
+void mel_http_request_hold_answer(mel_http_request *request)
+{
+    mel_http *http = request->http;
+    mel_response *response = &request->response;
+    const size_t n = response->lent == NULL ? response->n : 0;
+    pthread_mutex_lock(&http->lock);
+    const bool fits = n <= http->opt.answer_memory && http->sending <= http->opt.answer_memory - n;
+    request->sending = fits ? n : 0;
+    http->sending += request->sending;
+    pthread_mutex_unlock(&http->lock);
+    if (!fits) {
+        free(response->body);
+        mel_response_busy(response);
+    }
 }

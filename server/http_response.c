@@ -62,6 +62,18 @@ void mel_response_init(mel_response *r)
     *r = (mel_response){ .status = 200, .type = "application/json", .cache = "no-store" };
 }
 
+void mel_response_busy(mel_response *r)
+{
+    static const char busy[] =
+        "{\"error\": {\"code\": \"busy\", \"message\": \"the server has no room for this now; try "
+        "again in a moment\"}}";
+    mel_response_init(r);
+    r->status = 503;
+    r->lent = busy;
+    r->n = sizeof busy - 1;
+    r->retry = 1;
+}
+
 enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status)
 {
     static const char too_large[] =
@@ -70,15 +82,14 @@ enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status
     static const char bad[] =
         "{\"error\": {\"code\": \"bad-request\", \"message\": \"this is not a request that "
         "the server understands\"}}";
-    static const char busy[] =
-        "{\"error\": {\"code\": \"busy\", \"message\": \"the server has no room for this now; try "
-        "again in a moment\"}}";
-    const char *text = status == 413 || status == 431 ? too_large : status == 503 ? busy : bad;
+    const char *text = status == 413 || status == 431 ? too_large : bad;
     mel_response r;
-    mel_response_init(&r);
-    r.status = status;
-    r.lent = text;
-    r.n = strlen(text);
-    r.retry = status == 503 ? 1 : 0;
+    mel_response_busy(&r);
+    if (status != 503) {
+        r.status = status;
+        r.lent = text;
+        r.n = strlen(text);
+        r.retry = 0;
+    }
     return mel_response_send(link, &r, true);
 }
