@@ -291,7 +291,7 @@ static const serve_args defaults = { .store = "melicit.db",
                                      .upload_room = 2048,
                                      .joins = 120,
                                      .compute = 10,
-                                     .memory = 160 };
+                                     .memory = 120 };
 
 const cli_command cli_serve = {
     .name = "serve",

@@ -440,7 +440,10 @@ static void answer(mel_call *call, size_t route)
         return;
     name_cookie(call);
     const bool researcher = strncmp(routes[route].path, "/api/admin", 10) == 0;
-    const mel_budget budget = { .processor = (researcher ? 6.0 : 1.0) * call->app->processor,
+    const double processor = (researcher ? 6.0 : 1.0) * call->app->processor;
+    const mel_budget budget = { .processor = processor,
+                                .seconds = 6.0 * processor,
+                                .memory = call->app->memory,
                                 .client = call->request->client,
                                 .is_wanted = is_wanted,
                                 .user = (void *)(uintptr_t)call->request };

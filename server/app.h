@@ -20,6 +20,7 @@ typedef struct {
     mel_rate *rate;            /* of requests and wrong tokens */
     unsigned joins;            /* of one address within a minute; 0: any number of anything */
     double processor;          /* seconds of computing per request; 0: any number */
+    size_t memory;             /* bytes of the process above which work is given up; 0: any number */
     bool closed;               /* only researchers start sessions of their own and upload tables */
     mel_journal *requests, *audit; /* of all requests, and of what researchers did; or NULL */
 } mel_app;

@@ -1,4 +1,5 @@
-/* What the request that a thread works on may take: processor time, and time until nobody waits any more. */
+/* What the request that a thread works on may take: processor time, time, memory, and until nobody waits any
+ * more. */
 #ifndef MEL_SERVER_BUDGET_H
 #define MEL_SERVER_BUDGET_H
 
@@ -6,6 +7,8 @@
 
 typedef struct {
     double processor;   /* seconds of the thread's own processor time; 0: no limit */
+    double seconds;     /* until the server gives up, however little of them was computing; 0: no limit */
+    size_t memory;      /* bytes of the process, above which work is given up; 0: no limit */
     const char *client; /* who asks; heavy work is shared out among clients; NULL: nobody in particular */
     /* Whether the answer is still of use; NULL: always. Called several times a second while work goes on. */
     bool (*is_wanted)(void *user);
@@ -24,6 +27,8 @@ mel_status mel_budget_check(mel_error *err);
 /* Turns the failure of work that was stopped into one that says why: MEL_ELIMIT when it takes too long, which
  * would be the same the next time. Other failures stay as they are. */
 mel_status mel_budget_explain(mel_status status, mel_error *err);
+/* Bytes of the process that are in memory; 0: unknown. */
+size_t mel_resident_bytes(void);
 /* Whose request it is; "": nobody's in particular. */
 const char *mel_budget_client(void);
 

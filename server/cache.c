@@ -4,12 +4,12 @@
 #include "cache_internal.h"
 
 #include "budget.h"
+#include "clock.h"
 #include "json_helpers.h"
 
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *folders, mel_error *err)
 {
@@ -20,7 +20,7 @@ mel_status mel_cache_new(mel_cache **out, mel_store *store, const char *const *f
     cache->store = store;
     cache->folders = folders;
     pthread_mutex_init(&cache->lock, NULL);
-    pthread_cond_init(&cache->changed, NULL);
+    mel_cond_init(&cache->changed);
     return MEL_OK;
 }
 
@@ -51,7 +51,8 @@ static size_t most_making(const mel_cache *cache)
     return cache->workers == 0 || quarter > MEL_MOST_MAKING ? MEL_MOST_MAKING : quarter > 0 ? quarter : 1;
 }
 
-static _Thread_local size_t works; /* heavy pieces of work that this thread has begun */
+static _Thread_local size_t works; /* heavy pieces of work that this thread has begun ... */
+static _Thread_local size_t takes; /* ... and the bytes that were set aside for them */
 
 /* The slot that has this text; MEL_MOST_MAKING: none. */
 static size_t find_slot(const mel_cache *cache, const char *client)
@@ -70,14 +71,14 @@ static bool has_share(const mel_cache *cache, const char *client, size_t most)
     return client[0] != '\0' && same >= (most + 1) / 2;
 }
 
-/* At most a quarter of the workers do heavy work at a time, half of them for one client, and a quarter always
- * stay free for answers. */
-bool mel_cache_enter(mel_cache *cache)
+/* At most a quarter of the workers do heavy work at a time, half of them for one client, one less than all of
+ * them for what is no study's, and a quarter always stay free for answers. */
+bool mel_cache_enter(mel_cache *cache, bool own)
 {
     const char *client = mel_budget_client();
-    const size_t most = most_making(cache);
+    const size_t all = most_making(cache), most = own && all > 1 ? all - 1 : all;
     if (cache->workers > 0 &&
-        (cache->n_making >= most || has_share(cache, client, most) || !mel_cache_may_wait(cache)))
+        (cache->n_making >= most || has_share(cache, client, all) || !mel_cache_may_wait(cache)))
         return false;
     const size_t slot = find_slot(cache, "");
     if (slot < MEL_MOST_MAKING)
@@ -96,6 +97,22 @@ void mel_cache_leave(mel_cache *cache)
     cache->n_making--;
     cache->n_stuck--;
     works--;
+    if (works == 0) {
+        cache->aside -= takes;
+        takes = 0;
+    }
+}
+
+/* Work under way may take as much again as the process should, studies' all of it, other work half of it;
+ * what needs more is done alone. */
+bool mel_cache_set_aside(mel_cache *cache, size_t bytes, bool own)
+{
+    const size_t most = own ? cache->memory / 2 : cache->memory;
+    if (cache->memory > 0 && cache->aside > takes && cache->aside + bytes > most)
+        return false;
+    cache->aside += bytes;
+    takes += bytes;
+    return true;
 }
 
 bool mel_cache_may_wait(const mel_cache *cache)
@@ -103,15 +120,29 @@ bool mel_cache_may_wait(const mel_cache *cache)
     return cache->workers == 0 || cache->n_stuck < cache->workers - cache->workers / 4;
 }
 
-mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err)
+static mel_status begin(mel_cache *cache, bool own, size_t bytes, mel_error *err)
 {
-    const bool room = mel_cache_make_room(cache);
+    const bool room = mel_cache_make_room(cache) || !own;
     pthread_mutex_lock(&cache->lock);
-    const bool may = room && mel_cache_enter(cache);
+    bool may = room && mel_cache_enter(cache, own);
+    if (may && !mel_cache_set_aside(cache, bytes, own)) {
+        mel_cache_leave(cache);
+        may = false;
+    }
     pthread_mutex_unlock(&cache->lock);
     if (!may)
         mel_cache_too_busy(err);
     return may ? MEL_OK : MEL_BUSY;
+}
+
+mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err)
+{
+    return begin(cache, false, 0, err);
+}
+
+mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *err)
+{
+    return begin(cache, true, bytes, err);
 }
 
 void mel_cache_end_work(mel_cache *cache)
@@ -125,34 +156,22 @@ mel_status mel_cache_begin_flow(bool *begun, mel_cache *cache, const mel_open_st
                                 mel_error *err)
 {
     *begun = false;
-    if (works > 0 || !mel_flow_is_heavy(open_study->study, open_study->problem))
+    size_t bytes = 0;
+    if (works > 0 || !mel_flow_is_heavy(&bytes, open_study->study, open_study->problem))
         return MEL_OK;
-    const mel_status status = mel_cache_begin_work(cache, err);
+    const mel_status status = begin(cache, open_study->study->own, bytes, err);
     *begun = status == MEL_OK;
     return status;
 }
 
 /* --- memory ------------------------------------------------------------------------------------- */
 
-/* Bytes of the process that are in memory; 0: unknown. */
-static size_t resident(void)
-{
-    size_t pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file == NULL)
-        return 0;
-    if (fscanf(file, "%*s %zu", &pages) != 1)
-        pages = 0;
-    (void)fclose(file);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 bool mel_cache_make_room(mel_cache *cache)
 {
     if (cache->memory == 0)
         return true;
     bool more = true;
-    while (resident() > cache->memory) {
+    while (mel_resident_bytes() > cache->memory) {
         if (!more)
             return false;
         more = mel_cache_forget_idle(cache);

@@ -18,10 +18,19 @@ void mel_cache_free(mel_cache *cache);
 /* Sets how many callers there may be at a time, and how many bytes the process should take (0: any number).
  * Heavy work (making a problem, waiting for one or for a participant, whatever runs between begin and end) is
  * refused with MEL_BUSY when too many do it, or one client too much of it, so that answers always find a
- * worker. It is refused, too, while the process takes more than that, although all that nobody needs now was
- * forgotten. */
+ * worker. What is no study's is refused, too, while the process takes more than that, although all that
+ * nobody needs now was forgotten. */
 void mel_cache_limit(mel_cache *cache, size_t workers, size_t memory);
 mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err);
+/* The same for what is no study's (sessions of somebody's own, uploads), which leaves a place for studies and
+ * is refused, too, when the bytes that it will take do not fit beside what others will. */
+mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *err);
+/* What reading a table of n bytes, and a model of it, takes at most: a cell of two bytes, if all differ,
+ * takes the most beside its own size. */
+static inline size_t mel_cache_table_bytes(size_t n)
+{
+    return 10 * n;
+}
 void mel_cache_end_work(mel_cache *cache);
 
 /* A study with the problem that it is about, borrowed until mel_open_study_release. Making one problem does

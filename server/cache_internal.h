@@ -54,6 +54,7 @@ struct mel_cache {
     size_t workers;                    /* 0: no limits */
     size_t memory;                     /* bytes that the process should take; 0: any number */
     size_t n_making, n_stuck;          /* callers who do heavy work; who do it or wait for it */
+    size_t aside;                      /* bytes that heavy work under way will take */
     char making_for[MEL_MOST_MAKING][MEL_CLIENT_TEXT]; /* whose work it is; "": nobody's in particular */
     uint64_t clock;                                    /* ticks when a problem is used */
     /* By a hash of the subject; in each bucket the newest first. */
@@ -62,8 +63,10 @@ struct mel_cache {
 
 /* --- cache.c: the lock is held in all of these ----------------------------------------------------- */
 
-/* Begins heavy work of the thread's client, if one more may; false: it may not. */
-bool mel_cache_enter(mel_cache *cache);
+/* Begins heavy work of the thread's client, if one more may; own: it is no study's. False: it may not. */
+bool mel_cache_enter(mel_cache *cache, bool own);
+/* The work that this thread has begun will take so many bytes; false: not beside what others will take. */
+bool mel_cache_set_aside(mel_cache *cache, size_t bytes, bool own);
 void mel_cache_leave(mel_cache *cache);
 /* Whether one more caller may wait for heavy work. */
 bool mel_cache_may_wait(const mel_cache *cache);

@@ -2,6 +2,7 @@
 #include "cache_internal.h"
 
 #include "budget.h"
+#include "clock.h"
 #include "json_helpers.h"
 
 #include <stdio.h>
@@ -141,6 +142,21 @@ static mel_status fill_participant(mel_participant *participant, mel_cache *cach
     return mel_cache_unavailable(status, err);
 }
 
+/* Waits until nobody has the entry; false: the caller may not wait any longer. The lock is held. */
+static bool wait_for(mel_cache *cache, mel_participant_entry *entry)
+{
+    bool may = true;
+    entry->waiting++;
+    cache->n_stuck++;
+    while (entry->taken && may) {
+        mel_wait(&cache->changed, &cache->lock, 1);
+        may = mel_budget_check(NULL) == MEL_OK;
+    }
+    cache->n_stuck--;
+    entry->waiting--;
+    return !entry->taken;
+}
+
 /* The entry, taken for this caller; the lock is held. NULL without memory, or when too many wait for it
  * already: one person's requests must not keep all workers busy. */
 static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error *err)
@@ -166,12 +182,10 @@ static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error 
     }
     if (!entry->taken && entry->waiting == 0) /* otherwise a waiting caller gets it, and it is on no list */
         unlink_idle(cache, entry);
-    entry->waiting++;
-    cache->n_stuck++;
-    while (entry->taken)
-        pthread_cond_wait(&cache->changed, &cache->lock);
-    cache->n_stuck--;
-    entry->waiting--;
+    if (!wait_for(cache, entry)) {
+        mel_cache_too_busy(err);
+        return NULL;
+    }
     entry->taken = true;
     return entry;
 }
@@ -227,7 +241,7 @@ mel_status mel_participant_past(mel_participant **out, mel_cache *cache, const c
     mel_participant *past = mel_alloc_zero(1, sizeof *past);
     if (past == NULL)
         return mel_fail_memory(err, "a participant");
-    mel_status status = mel_cache_begin_work(cache, err);
+    mel_status status = mel_cache_begin_own_work(cache, 0, err);
     if (status == MEL_OK) {
         status = fill_participant(past, cache, id, seq, err);
         mel_cache_end_work(cache);

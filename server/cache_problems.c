@@ -2,6 +2,7 @@
 #include "cache_internal.h"
 
 #include "budget.h"
+#include "clock.h"
 
 #include "base/json.h"
 
@@ -74,10 +75,26 @@ static mel_problem_entry *find_problem(const mel_cache *cache, const char *key)
 /* What a problem over the network may take. */
 enum { MOST_CLASSES = 32, MOST_CELLS = 4000000, MOST_WEIGHTS = 200000 };
 
+typedef struct {
+    mel_cache *cache;
+    bool own;
+} fetcher;
+
 static mel_status fetch_upload(void **bytes, size_t *n, void *user, const char *name, mel_error *err)
 {
-    const mel_cache *cache = user;
-    return mel_store_get(bytes, n, cache->store, name, err);
+    const fetcher *f = user;
+    const mel_status status = mel_store_get(bytes, n, f->cache->store, name, err);
+    if (status != MEL_OK)
+        return status;
+    pthread_mutex_lock(&f->cache->lock);
+    const bool fits = mel_cache_set_aside(f->cache, mel_cache_table_bytes(*n), f->own);
+    pthread_mutex_unlock(&f->cache->lock);
+    if (fits)
+        return MEL_OK;
+    free(*bytes);
+    *bytes = NULL;
+    mel_cache_too_busy(err);
+    return MEL_BUSY;
 }
 
 /* From the data that the study names; needs no lock. */
@@ -88,13 +105,14 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
     if (status != MEL_OK)
         return status;
     const mel_problem_want want = mel_want_of_family(study->options.family);
+    fetcher from = { .cache = cache, .own = study->own };
     opt.seed = study->options.seed;
     opt.resources = (mel_resources){
         .threads = 1,
         .progress = mel_budget_progress(),
         .folders = cache->folders,
         .fetch = fetch_upload,
-        .fetch_user = cache,
+        .fetch_user = &from,
         .max_classes = MOST_CLASSES,
         .max_cells = MOST_CELLS,
         .max_weights = MOST_WEIGHTS,
@@ -139,13 +157,13 @@ static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *k
                               bool room, mel_error *err)
 {
     mel_problem_entry *entry = find_problem(cache, key);
-    while (entry != NULL && entry->making && mel_cache_may_wait(cache)) {
+    while (entry != NULL && entry->making && mel_cache_may_wait(cache) && mel_budget_check(NULL) == MEL_OK) {
         cache->n_stuck++;
-        pthread_cond_wait(&cache->changed, &cache->lock);
+        mel_wait(&cache->changed, &cache->lock, 1);
         cache->n_stuck--;
         entry = find_problem(cache, key);
     }
-    if (entry == NULL && room && mel_cache_enter(cache)) {
+    if (entry == NULL && room && mel_cache_enter(cache, study->own)) {
         const mel_status status = make_problem(&entry, cache, key, study, err);
         if (status != MEL_OK)
             return status;
@@ -186,7 +204,7 @@ mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *
         return MEL_ENOMEM;
     }
     mel_problem_entry *entry = NULL;
-    const bool room = mel_cache_make_room(cache);
+    const bool room = mel_cache_make_room(cache) || !study->own;
     pthread_mutex_lock(&cache->lock);
     const mel_status status = use_problem(&entry, cache, key, study, room, err);
     pthread_mutex_unlock(&cache->lock);

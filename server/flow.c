@@ -54,14 +54,24 @@ static mel_status check_size(const mel_session_options *opt, const mel_domain *d
     return status;
 }
 
-bool mel_flow_is_heavy(const mel_study *study, const mel_problem *problem)
+/* The faces of a space take time and memory by its number of classes, a ball by the number of coefficients:
+ * what is light is followed within some 10 ms. The bytes are about those of the largest that were measured.
+ */
+bool mel_flow_is_heavy(size_t *bytes, const mel_study *study, const mel_problem *problem)
 {
-    enum { LIGHT = 20 }; /* coefficients that are followed within some 10 ms */
+    enum { LIGHT_FACES = 4, FACE_BYTES = 4 << 20, LIGHT = 20, BYTES = 16 << 20 };
     size_t n = 0;
-    return problem->domain.face == NULL &&
-           (mel_family_coefficients(&n, study->options.family, study->options.degree,
-                                    layout_of(&problem->domain), NULL) != MEL_OK ||
-            n > LIGHT);
+    *bytes = BYTES;
+    if (problem->domain.face != NULL)
+        return false;
+    const mel_layout *layout = layout_of(&problem->domain);
+    if (problem->domain.space != NULL) {
+        *bytes = layout->n_classes * FACE_BYTES;
+        return layout->n_classes > LIGHT_FACES;
+    }
+    return mel_family_coefficients(&n, study->options.family, study->options.degree, layout, NULL) !=
+               MEL_OK ||
+           n > LIGHT;
 }
 
 mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,

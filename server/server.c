@@ -84,7 +84,7 @@ void mel_server_options_init(mel_server_options *opt)
                                  .upload_room = (int64_t)2 << 30,
                                  .joins = 120,
                                  .processor = 10.0,
-                                 .memory = (size_t)160 << 20 };
+                                 .memory = (size_t)120 << 20 };
     mel_http_options_init(&opt->http);
     opt->http.upload_path = "/api/upload";
     opt->http.answer_at_once = mel_handle_at_once;
@@ -135,6 +135,7 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
     server->app.upload_room = opt->upload_room;
     server->app.joins = opt->joins;
     server->app.processor = opt->processor;
+    server->app.memory = 2 * opt->memory;
     server->app.closed = opt->closed;
     if (status == MEL_OK)
         status = mel_journal_open(&server->app.requests, opt->request_log, err);

@@ -14,7 +14,7 @@ typedef struct {
     int64_t upload_room;        /* bytes that uploads may take in the store; 2 GiB */
     unsigned joins;             /* of one address within a minute; 120; 0: no limits on requests */
     double processor;           /* seconds of computing per request; 10; 0: no limit */
-    size_t memory;              /* bytes that the process should take; 160 MiB; 0: any number */
+    size_t memory;              /* bytes that the process should take; 120 MiB; 0: any number */
     bool closed;                /* only researchers start sessions of their own and upload tables */
     const char *key_path, *request_log, *audit_log; /* files; NULL: none */
 } mel_server_options;

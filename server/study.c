@@ -163,5 +163,8 @@ mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error
         json_decref(file);
         return mel_fail_memory(err, "a session");
     }
-    return mel_study_take(out, file, err);
+    const mel_status taken = mel_study_take(out, file, err);
+    if (taken == MEL_OK)
+        (*out)->own = true;
+    return taken;
 }

@@ -131,7 +131,8 @@ void mel_api_upload(mel_call *call)
 {
     if (!mel_call_is_open(call) || !mel_call_is_own(call, NULL))
         return;
-    const mel_status status = mel_cache_begin_work(call->app->cache, &call->err);
+    const mel_status status =
+        mel_cache_begin_own_work(call->app->cache, mel_cache_table_bytes(call->request->n), &call->err);
     if (status != MEL_OK) {
         mel_call_finish(call, status, NULL);
         return;
