@@ -14,8 +14,11 @@ enum {
     MOST_SECONDS = 7 * 86400,
     MOST_EVENTS = 5000,   /* of one person: far more than the pages of any study ... */
     MOST_BYTES = 4 << 20, /* ... and of what is stored of them */
-    MOST_ANSWER = 4096    /* bytes of a request that answers anything but a form */
+    MOST_ANSWER = 4096,   /* bytes of a request that answers anything but a form */
+    STORED_SHARE = 100 /* kB of answers of one address within a minute, per join that is allowed; each is one
+                          at least */
 };
+static const char stored_kilobytes[] = "stored";
 static const char answered_elsewhere[] = "this page was answered elsewhere; here is the current one";
 
 /* --- pages -------------------------------------------------------------------------------------- */
@@ -182,6 +185,8 @@ static void append(mel_call *call, mel_participant *participant, mel_event_row *
         participant->row.seen = event->time;
         participant->seconds += isfinite(seconds) ? seconds : 0.0;
         participant->bytes += strlen(event->body);
+        mel_rate_add(call->app->rate, stored_kilobytes, call->request->client,
+                     (unsigned)(strlen(event->body) / 1024));
         mel_call_json(call, reply); /* it holds parts of the study */
     } else {
         json_decref(reply);
@@ -220,7 +225,8 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
 {
     const json_t *seq = json_object_get(body, "seq");
     const char *key = mel_json_string(body, "key");
-    if (!mel_call_participant(call))
+    if (!mel_call_participant(call) ||
+        !mel_call_may(call, stored_kilobytes, call->request->client, STORED_SHARE * call->app->joins))
         return;
     if (!json_is_integer(seq) || key == NULL || strlen(key) < 8 || strlen(key) >= MEL_KEY_TEXT ||
         !json_is_object(value)) {
@@ -308,15 +314,21 @@ static mel_status describe_own(json_t **out, const mel_call *call, const mel_par
 /* Everything that is stored about whoever asks. */
 void mel_api_mine(mel_call *call)
 {
-    mel_participant_row row;
+    enum { MOST_MINE = 8 * MOST_BYTES }; /* of the log as JSON */
+    mel_participant_row row = { .label = NULL };
     if (!mel_call_participant(call))
         return;
     json_t *mine = NULL;
-    mel_status status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
+    mel_status status = mel_cache_begin_own_work(call->app->cache, MOST_MINE, &call->err);
+    const bool begun = status == MEL_OK;
+    if (status == MEL_OK)
+        status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
     if (status == MEL_OK)
         status = describe_own(&mine, call, &row, &call->err);
     mel_participant_row_clear(&row);
     mel_call_finish(call, status, mine);
+    if (begun)
+        mel_cache_end_work(call->app->cache);
     if (status == MEL_OK)
         (void)snprintf(call->response->name, sizeof call->response->name, "my-answers.json");
 }

@@ -195,6 +195,22 @@ static void join(mel_call *call, const mel_open_study *open_study, const joiner 
     mel_participant_row_clear(&earlier);
 }
 
+/* Texts that Prolific adds to its links; they are kept. */
+static bool is_prolific(const json_t *object)
+{
+    enum { MOST = 5, MOST_TEXT = 120 };
+    const char *name;
+    json_t *value;
+    if (!json_is_object(object) || json_object_size(object) > MOST)
+        return false;
+    json_object_foreach((json_t *)object, name, value)
+    {
+        if (strlen(name) > MOST_TEXT || !json_is_string(value) || json_string_length(value) > MOST_TEXT)
+            return false;
+    }
+    return true;
+}
+
 /* Label and proof; false with the answer set. */
 static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
 {
@@ -208,9 +224,12 @@ static bool read_joiner(joiner *out, mel_call *call, const json_t *body)
     if (out->named)
         out->label = id;
     if (out->study == NULL || strlen(out->study) >= MEL_ID_TEXT ||
-        (out->label != NULL && (strlen(out->label) > MEL_MOST_LABEL || out->label[0] == '\0')) ||
-        (prolific != NULL && (!json_is_object(prolific) || json_object_size(prolific) > 5))) {
+        (out->label != NULL && (strlen(out->label) > MEL_MOST_LABEL || out->label[0] == '\0'))) {
         mel_call_error(call, 400, "bad-request", "study: expected the id of a study", NULL);
+        return false;
+    }
+    if (prolific != NULL && !is_prolific(prolific)) {
+        mel_call_error(call, 400, "bad-request", "prolific: expected at most five short texts", NULL);
         return false;
     }
     if (out->label == NULL || link == NULL)

@@ -2,10 +2,11 @@
 #include "flow_internal.h"
 
 #include "json_helpers.h"
+#include "study_fields.h"
 
 #include <math.h>
 
-enum { MOST_WRONG = 3, MOST_VALUE = 5000 };
+enum { MOST_WRONG = 3, MOST_VALUE = 5000, MOST_CHOICE = 8 };
 
 static mel_status tell_consent(mel_flow *flow, const json_t *value, mel_error *err)
 {
@@ -53,14 +54,16 @@ static mel_status check_input(const json_t *input, const json_t *value, mel_erro
 static mel_status tell_form(mel_flow *flow, const json_t *value, mel_error *err)
 {
     const json_t *inputs = json_object_get(mel_flow_current(flow)->json, "fields");
+    size_t answered = 0;
     for (size_t i = 0; i < json_array_size(inputs); i++) {
         const json_t *input = json_array_get(inputs, i);
-        const mel_status status =
-            check_input(input, json_object_get(value, mel_json_string(input, "name")), err);
+        const json_t *given = json_object_get(value, mel_json_string(input, "name"));
+        const mel_status status = check_input(input, given, err);
         if (status != MEL_OK)
             return status;
+        answered += given != NULL;
     }
-    if (json_object_size(value) > json_array_size(inputs))
+    if (json_object_size(value) > answered)
         return mel_fail(err, MEL_EINVAL, "there are answers to fields that the form does not have");
     return mel_flow_next_phase(flow, err);
 }
@@ -68,7 +71,7 @@ static mel_status tell_form(mel_flow *flow, const json_t *value, mel_error *err)
 static mel_status tell_training(mel_flow *flow, const json_t *value, mel_error *err)
 {
     const json_t *answer = json_object_get(value, "answer"), *item = mel_training_item(flow);
-    if (!json_is_number(answer) && !json_is_string(answer))
+    if (!json_is_number(answer) && (!json_is_string(answer) || json_string_length(answer) > MOST_CHOICE))
         return mel_fail(err, MEL_EINVAL, "answer: expected a number, or A, B or =");
     json_t *views = NULL;
     const mel_status status = mel_training_views(&views, flow, mel_training_is_definite(item), err);
@@ -163,6 +166,25 @@ static mel_status tell_result(mel_flow *flow, const json_t *value, mel_error *er
     return mel_json_is_true(value, "more") ? ask_more(flow, err) : mel_flow_next_phase(flow, err);
 }
 
+/* What is sent is kept: a value has the fields of its page and no others. Those of a form are the study's. */
+static mel_status check_value(const mel_flow *flow, const json_t *value, mel_error *err)
+{
+    static const char *const fields[] = {
+        [MEL_PHASE_CONSENT] = "agreed:any version", [MEL_PHASE_TEXT] = "",
+        [MEL_PHASE_TRAINING] = "answer:any",        [MEL_PHASE_GUESS] = "ratio:any",
+        [MEL_PHASE_ELICITATION] = "answer",         [MEL_PHASE_EVALUATION] = "answer",
+        [MEL_PHASE_RESULT] = "more:boolean",        [MEL_PHASE_DONE] = "",
+    };
+    const mel_phase_kind kind = mel_flow_current(flow)->kind;
+    if (kind == MEL_PHASE_FORM)
+        return MEL_OK;
+    const bool undoing = mel_json_is_true(value, "undo");
+    const mel_status status = mel_check_fields(value, "value", undoing ? "undo:boolean" : fields[kind], err);
+    if (status == MEL_EDATA && err != NULL)
+        err->code = MEL_EINVAL;
+    return status == MEL_EDATA ? MEL_EINVAL : status;
+}
+
 mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, mel_error *err)
 {
     /* By mel_phase_kind; NULL: any value leads to the next phase. */
@@ -175,6 +197,9 @@ mel_status mel_flow_tell(mel_flow *flow, const json_t *value, double seconds, me
         return mel_fail(err, MEL_EINVAL, "value: expected an object");
     if (flow->left || flow->complete)
         return mel_fail(err, MEL_EINVAL, "this study is over");
+    const mel_status status = check_value(flow, value, err);
+    if (status != MEL_OK)
+        return status;
     if (mel_json_is_true(value, "undo"))
         return undo(flow, err);
     if (mel_flow_asks(flow))

@@ -99,3 +99,11 @@ unsigned mel_rate_count(mel_rate *rate, const char *what, const char *who, unsig
     pthread_mutex_unlock(&rate->lock);
     return few ? 0 : (unsigned)(MINUTE - now % MINUTE);
 }
+
+void mel_rate_add(mel_rate *rate, const char *what, const char *who, unsigned n)
+{
+    const uint64_t key = hash_of(rate, what, who);
+    pthread_mutex_lock(&rate->lock);
+    find(rate, key, mel_clock_ms(CLOCK_MONOTONIC) / 1000 / MINUTE)->n += n;
+    pthread_mutex_unlock(&rate->lock);
+}

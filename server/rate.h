@@ -13,5 +13,7 @@ void mel_rate_free(mel_rate *rate);
  * has), a study,
  * .... 0: it may go on; otherwise seconds after which it may be tried again. most: within a minute. */
 unsigned mel_rate_count(mel_rate *rate, const char *what, const char *who, unsigned most);
+/* Counts so many more, which nothing refuses any more. */
+void mel_rate_add(mel_rate *rate, const char *what, const char *who, unsigned n);
 
 #endif

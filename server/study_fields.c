@@ -5,14 +5,15 @@
 
 enum { MOST_TEXT = 20000 };
 
-typedef enum { TEXT, NUMBER, BOOLEAN, OBJECT, LIST } field_type;
+typedef enum { TEXT, NUMBER, BOOLEAN, OBJECT, LIST, ANY } field_type;
 static const struct {
     const char *name, *words;
 } types[] = { { "text", "a text of at most 20,000 bytes" },
               { "number", "a number" },
               { "boolean", "true or false" },
               { "object", "an object" },
-              { "list", "a list" } };
+              { "list", "a list" },
+              { "any", "anything" } };
 
 static bool has_type(const json_t *value, field_type type)
 {
@@ -25,6 +26,8 @@ static bool has_type(const json_t *value, field_type type)
         return json_is_object(value);
     case LIST:
         return json_is_array(value);
+    case ANY:
+        return true;
     case TEXT:
         break;
     }
@@ -48,7 +51,7 @@ static bool next_field(field *out, const char **list)
     *list = word + n;
     *out = (field){ .name = word, .n = strcspn(word, ":! "), .required = word[n - 1] == '!' };
     const char *type = word[out->n] == ':' ? word + out->n + 1 : "text";
-    while (out->type < LIST && strncmp(type, types[out->type].name, strcspn(type, "! ")) != 0)
+    while (out->type < ANY && strncmp(type, types[out->type].name, strcspn(type, "! ")) != 0)
         out->type++;
     return true;
 }
