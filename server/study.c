@@ -164,7 +164,7 @@ mel_status mel_study_for_session(mel_study **out, const json_t *start, mel_error
         return mel_fail_memory(err, "a session");
     }
     const mel_status taken = mel_study_take(out, file, err);
-    if (taken == MEL_OK)
+    if (*out != NULL)
         (*out)->own = true;
     return taken;
 }
