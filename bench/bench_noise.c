@@ -2,18 +2,20 @@
  *
  *     bench_noise DOMAIN active|search ASSUME RESPONDENT QUESTIONS METRICS [REPEAT_EVERY [FIRST_SEED]]
  *
- * DOMAIN: face (two classes, X uniform, P(Y = 1 | x) logistic with slope 5), ball:K:RADIUS or
- * quadratic:K:RADIUS (off-diagonal rates of K classes). METRICS hidden linear (quadratic) metrics are drawn
- * uniformly from the unit vectors of the family's cone and asked about in sessions of at most QUESTIONS,
- * one seed after the other from FIRST_SEED (1). ASSUME as in mel_assumption_parse. RESPONDENT: right;
- * wrong:N, one answer among the first N, any of them alike, is wrong; random, a coin; other, a metric one
- * degree higher; prior, flips at a rate drawn for each metric from the prior that the engine has; else a
- * noise as in mel_noise_parse.
+ * DOMAIN: face (two classes, X uniform, P(Y = 1 | x) logistic with slope 5), ball:K:RADIUS,
+ * quadratic:K:RADIUS or fair:K:RADIUS (off-diagonal rates of K classes; fair: of two groups). METRICS hidden
+ * linear (quadratic, fair linear) metrics are drawn uniformly from the unit vectors of the family's cone and
+ * asked about in sessions of at most QUESTIONS, one seed after the other from FIRST_SEED (1). ASSUME as in
+ * mel_assumption_parse. RESPONDENT: right; wrong:N, one answer among the first N, any of them alike, is
+ * wrong; random, a coin; other, a metric one degree higher; prior, flips at a rate drawn for each metric from
+ * the prior that the engine has; else a noise as in mel_noise_parse, or such a noise and +P, with the share P
+ * of the answers tossed.
  *
  * Prints a JSON object with a list per metric: error, the largest error of any coefficient of the unit vector
  * after each answer (searches: at the end only); covered, how many of the 95% intervals hold at five
  * checkpoints (20, 40, ..., 100% of QUESTIONS); radius and consistency at these; then coefficients, and one
- * entry per metric of end and questions. A session that ends early keeps its last state. One thread. */
+ * entry per metric of end, questions and slow (95th percentile of the seconds from an answer to the next
+ * question). A session that ends early keeps its last state. One thread. */
 #include "elicit/active/family.h"
 #include "elicit/assumption.h"
 #include "melicit/melicit.h"
@@ -33,6 +35,7 @@ typedef struct {
     respondent who;
     uint64_t wrong_among;
     mel_noise noise;
+    double lapses; /* NOISE: share of the answers that are tossed */
     size_t metrics;
 } study;
 
@@ -42,6 +45,7 @@ typedef struct {
     double radius[CHECKPOINTS], consistency[CHECKPOINTS];
     mel_end end;
     uint32_t questions;
+    double slow;
 } outcome;
 
 static mel_error err;
@@ -83,8 +87,10 @@ static mel_metric *draw_of_family(mel_rng *rng, const study *s, mel_family famil
     must(mel_basis_new(&f, &domain, &opt, &err));
     double *w = array(f->dimension), *coefficient = array(f->n_reported);
     mel_rng_sphere(rng, f->dimension, w);
-    for (size_t i = 0; i < f->dimension && family == MEL_FAMILY_LINEAR; i++)
-        w[i] = -fabs(w[i]);
+    for (size_t j = 0; j < f->n_cone; j++) /* all rows are signs */
+        for (size_t i = 0; i < f->dimension; i++)
+            if (f->cone[j * f->dimension + i] * w[i] < 0.0)
+                w[i] = -w[i];
     f->ops->coefficients(f, w, coefficient);
     mel_metric *metric = NULL;
     must(f->ops->metric(&metric, f, &opt, coefficient, &err));
@@ -116,6 +122,8 @@ typedef struct {
 
 static mel_answer answer(person *p, const mel_question *question)
 {
+    if (p->oracle != NULL && mel_rng_uniform(&p->rng) < p->study->lapses)
+        return mel_rng_next(&p->rng) >> 63 != 0 ? MEL_ANSWER_A : MEL_ANSWER_B;
     if (p->oracle != NULL) {
         mel_reply reply = MEL_REPLY_QUIT;
         must(mel_oracle_ask(&reply, p->oracle, question, &err));
@@ -166,24 +174,39 @@ static void look(outcome *out, mel_session *session, const mel_metric *truth, ui
     mel_metric_free(found);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static void converse(outcome *out, const study *s, mel_session *session, person *p)
 {
     const uint32_t most = s->opt.max_questions;
     const bool search = s->opt.strategy == MEL_STRATEGY_SEARCH;
+    double *took = array(most), told = seconds();
     uint32_t n = 0;
     while (n < most) {
         const mel_question *question = NULL;
         bool done = false;
         must(mel_session_ask(&question, &done, session, &err));
+        took[n] += seconds() - told;
         if (done)
             break;
-        must(mel_session_tell(session, question->number, answer(p, question), NAN, &err));
-        n++;
+        const mel_answer given = answer(p, question);
+        told = seconds();
+        must(mel_session_tell(session, question->number, given, NAN, &err));
+        if (++n < most)
+            took[n] = seconds() - told;
         if (!search)
             look(out, session, p->metric, n, most);
+        told = seconds();
     }
     if (n == 0)
         die("a session without questions");
+    qsort(took, n, sizeof *took, ascending);
+    out->slow = took[(95 * n + 99) / 100 - 1];
+    free(took);
     look(out, session, p->metric, n, most);
     for (; n < most; n++)
         out->error[n] = out->error[n - 1];
@@ -227,10 +250,13 @@ static void read_domain(study *s, const char *text)
     char *radius = NULL;
     if (classes == NULL)
         die("no such domain");
-    s->opt.family = text[0] == 'q' ? MEL_FAMILY_QUADRATIC : MEL_FAMILY_LINEAR;
+    s->opt.family = text[0] == 'q'   ? MEL_FAMILY_QUADRATIC
+                    : text[0] == 'f' ? MEL_FAMILY_FAIR_LINEAR
+                                     : MEL_FAMILY_LINEAR;
     const mel_layout layout = {
         .kind = MEL_RATES,
         .coordinates = MEL_OFFDIAGONAL,
+        .n_groups = text[0] == 'f' ? 2 : 0,
         .n_classes = strtoul(classes + 1, &radius, 10),
     };
     must(mel_ball_new(&s->ball, &layout, strtod(radius + 1, NULL), NULL, NULL, &err));
@@ -252,7 +278,14 @@ static void read_respondent(study *s, const char *text)
         return;
     }
     s->who = NOISE;
-    must(mel_noise_parse(&s->noise, text, &err));
+    char noise[64];
+    (void)snprintf(noise, sizeof noise, "%s", text);
+    char *plus = strchr(noise, '+');
+    if (plus != NULL) {
+        *plus = '\0';
+        s->lapses = strtod(plus + 1, NULL);
+    }
+    must(mel_noise_parse(&s->noise, noise, &err));
 }
 
 static void print_number(size_t i, double x)
@@ -294,6 +327,9 @@ static void print(const study *s, const outcome *out)
     printf("], \"questions\": [");
     for (size_t i = 0; i < n; i++)
         print_number(i, (double)out[i].questions);
+    printf("], \"slow\": [");
+    for (size_t i = 0; i < n; i++)
+        print_number(i, out[i].slow);
     printf("], \"coefficients\": %zu}\n", out[0].coefficients);
 }
 

@@ -92,7 +92,7 @@ mel_status mel_session_consistency(double *out, const mel_session *session, cons
     *out = NAN;
     if (summary->skipped == summary->questions)
         return MEL_OK;
-    if (mel_assumed(&session->options.values.active.assume)->errs != MEL_ERRS_ALIKE)
+    if (!mel_noise_slips(mel_assumed(&session->options.values.active.assume)))
         return count_contradictions(out, session, metric, summary, err);
     *out = fmin(1.0, alarm * exp(slope_of_alarm * (summary->evidence - evidence_of_alarm)));
     return MEL_OK;

@@ -146,7 +146,7 @@ static double naive_reduction(const problem *p, size_t a, size_t b, double *like
     double share = 0.0, taken = 0.0, total = 0.0;
     for (size_t i = 0; i < n; i++)
         likely[i] = mel_dot(d, p->point + a * d, w + i * d) - mel_dot(d, p->point + b * d, w + i * d);
-    mel_sampler_predict(p->sampler, n, 1, likely);
+    mel_sampler_predict(p->sampler, n, 1, 1.0, likely);
     for (size_t i = 0; i < n; i++)
         share += likely[i] / (double)n;
     for (size_t j = 0; j < d; j++) {

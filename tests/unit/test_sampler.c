@@ -295,7 +295,7 @@ static double choice(const mel_assumption *assume, double scale, double margin)
         return 0.99 / (1.0 + exp(-scale * margin)) + 0.005;
     case MEL_NOISE_FLIP:
         return margin > 0.0 ? 1.0 - assume->size : assume->size;
-    case MEL_NOISE_PERSON: /* not compared here */
+    case MEL_NOISE_PERSON: /* see likelihood_of_person */
     case MEL_NOISE_NONE:
         break;
     }
@@ -322,6 +322,39 @@ static double likelihood_at(const mel_assumption *assume, size_t n, const questi
     return learned ? product * exp(log_beta(1.0 + wrong, 9.0 + right)) : product;
 }
 
+/* By the formulas of Rao and Kupper for one way to err; tie 0: "about the same" is never answered. */
+static double likelihood_of_way(const mel_noise_way *way, double tie, size_t n, const question *q, double t)
+{
+    double product = 1.0;
+    for (size_t i = 0; i < n; i++) {
+        const double margin = q[i].size * sin(t - q[i].angle);
+        const double z = margin / hypot(way->relative * 0.5 * q[i].size, way->absolute);
+        const double a = 1.0 / (1.0 + exp(tie - z)), b = 1.0 / (1.0 + exp(tie + z));
+        const double seen = q[i].answer == MEL_ANSWER_A ? a : q[i].answer == MEL_ANSWER_B ? b : 1.0 - a - b;
+        product *= way->lapse / (tie > 0.0 ? 3.0 : 2.0) + (1.0 - way->lapse) * seen;
+    }
+    return product;
+}
+
+static double likelihood_of_person(bool same, size_t n, const question *q, double t)
+{
+    static const double ties[] = { 0.4, 1.2, 3.5 };
+    mel_noise_way way[MEL_MOST_WAYS];
+    const size_t ways = mel_noise_of(MEL_NOISE_PERSON)->ways(way, 0.0);
+    double sum = 0.0;
+    for (size_t k = 0; k < ways; k++)
+        for (size_t i = 0; i < (same ? COUNT(ties) : 1); i++) {
+            const double tie = same ? ties[i] : 0.0;
+            /* A quarter of the prior is on people who see smaller differences and lapse as often. */
+            const mel_noise_way fine = { .absolute = 0.0005, .lapse = way[k].lapse },
+                                finest = { .absolute = 0.00005, .lapse = way[k].lapse };
+            sum += way[k].weight * (0.75 * likelihood_of_way(&way[k], tie, n, q, t) +
+                                    0.125 * likelihood_of_way(&fine, tie, n, q, t) +
+                                    0.125 * likelihood_of_way(&finest, tie, n, q, t));
+        }
+    return sum;
+}
+
 static double likelihood(const mel_assumption *assume, size_t n, const question *q, double t)
 {
     static const double widths[] = { 0.003, 0.01, 0.03, 0.1, 0.2, 0.4 };
@@ -329,6 +362,8 @@ static double likelihood(const mel_assumption *assume, size_t n, const question 
     bool any = false;
     for (size_t i = 0; i < n; i++)
         any = any || q[i].answer == MEL_ANSWER_SAME;
+    if (assume->kind == MEL_NOISE_PERSON)
+        return likelihood_of_person(any, n, q, t);
     double sum = 0.0;
     for (int z = scales ? -40 : 0; z <= (scales ? 40 : 0); z++) { /* deviations of log scale, in tenths */
         const double scale = scales ? 30.0 * exp(0.15 * z) : assume->size;
@@ -373,7 +408,7 @@ static void test_noise(void **state)
     } rows[] = {
         { "flip:0.2", { MEL_NOISE_FLIP, 0.2 } },         { "flip, learned", { MEL_NOISE_FLIP, 0.0 } },
         { "logistic:20", { MEL_NOISE_LOGISTIC, 20.0 } }, { "logistic, learned", { MEL_NOISE_LOGISTIC, 0.0 } },
-        { "band:0.2", { MEL_NOISE_BAND, 0.2 } },
+        { "band:0.2", { MEL_NOISE_BAND, 0.2 } },         { "person", { MEL_NOISE_PERSON, 0.0 } },
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         compare_with_integral(rows[i].name, rows[i].assume, COUNT(asked), asked);
@@ -389,6 +424,7 @@ static void test_about_the_same(void **state)
         { "none", { MEL_NOISE_NONE, 0.0 } },
         { "flip, learned", { MEL_NOISE_FLIP, 0.0 } },
         { "logistic, learned", { MEL_NOISE_LOGISTIC, 0.0 } },
+        { "person", { MEL_NOISE_PERSON, 0.0 } },
     };
     for (size_t i = 0; i < COUNT(rows); i++)
         compare_with_integral(rows[i].name, rows[i].assume, COUNT(with_same), with_same);
@@ -406,7 +442,7 @@ static void test_centre(void **state)
     (void)state;
     static const double quadrant[4] = { 1, 0, 0, 1 }, middle[2] = { 1, 1 };
     static const double cuts[][2] = { { 1, -1 }, { -1, 2 }, { 1, -1.2 } };
-    static const mel_noise_kind kinds[] = { MEL_NOISE_FLIP, MEL_NOISE_NONE };
+    static const mel_noise_kind kinds[] = { MEL_NOISE_FLIP, MEL_NOISE_NONE, MEL_NOISE_PERSON };
     for (size_t k = 0; k < COUNT(kinds); k++) {
         mel_sampler *sampler = make(2, 2, quadrant, middle, (mel_assumption){ kinds[k], 0.0 }, MANY, 4);
         for (size_t i = 0; i < COUNT(cuts); i++)
@@ -415,7 +451,7 @@ static void test_centre(void **state)
         double want[2] = { s->mean[0], s->mean[1] };
         double *column = calloc(s->count, sizeof *column);
         assert_non_null(column);
-        for (size_t j = 0; j < 2 && kinds[k] == MEL_NOISE_FLIP; j++) {
+        for (size_t j = 0; j < 2 && kinds[k] != MEL_NOISE_NONE; j++) {
             for (size_t i = 0; i < s->count; i++)
                 column[i] = s->w[2 * i + j];
             qsort(column, s->count, sizeof *column, ascending);
@@ -454,6 +490,33 @@ static void test_error_rate(void **state)
         sum += mass * (1.0 + wrong) / (10.0 + (double)n);
     }
     assert_close(mel_sampler_samples(sampler)->error_rate, sum / total, 0.005);
+    mel_sampler_free(sampler);
+}
+
+/* Of people it is the posterior mean of the share of choices that are wrong. */
+static void test_error_rate_of_people(void **state)
+{
+    (void)state;
+    static const double quadrant[4] = { 1, 0, 0, 1 }, middle[2] = { 1, 1 };
+    const mel_assumption assume = { MEL_NOISE_PERSON, 0.0 };
+    const size_t n = COUNT(asked);
+    mel_sampler *sampler = make(2, 2, quadrant, middle, assume, MANY, 4);
+    assert_true(isnan(mel_sampler_samples(sampler)->error_rate));
+    double total = 0.0, sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double x[2] = { -asked[i].size * sin(asked[i].angle), asked[i].size * cos(asked[i].angle) };
+        tell(sampler, x, asked[i].answer);
+    }
+    for (size_t c = 0; c < 4000; c++) {
+        const double t = 0.5 * pi * ((double)c + 0.5) / 4000.0;
+        double wrong = 0.0;
+        for (size_t i = 0; i < n; i++)
+            wrong += (t > asked[i].angle) != (asked[i].answer == MEL_ANSWER_A);
+        const double mass = likelihood(&assume, n, asked, t);
+        total += mass;
+        sum += mass * wrong / (double)n;
+    }
+    assert_close(mel_sampler_samples(sampler)->error_rate, sum / total, 0.01);
     mel_sampler_free(sampler);
 }
 
@@ -497,7 +560,7 @@ static void test_predict(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_sampler *sampler = make(3, 3, octant, inside, rows[i].assume, 0, 1);
         double margin[3] = { -0.2, 0.05, 0.2 };
-        mel_sampler_predict(sampler, 3, 100, margin);
+        mel_sampler_predict(sampler, 3, 100, 1.0, margin);
         for (size_t j = 0; j < 3; j++)
             assert_close(margin[j], rows[i].want[j], 1e-6);
         mel_sampler_free(sampler);
@@ -692,7 +755,7 @@ int main(void)
         cmocka_unit_test(test_predict),         cmocka_unit_test(test_level),
         cmocka_unit_test(test_sample_count),    cmocka_unit_test(test_select),
         cmocka_unit_test(test_repeatable),      cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_error_rate_of_people),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ typedef struct {
     mel_lines *lines;
     double *inside;  /* 2n: ends of a pair, inside the region */
     double *numbers; /* 2n + 2: of the mean metric, for gains */
+    double *likely;  /* one per sample: work */
 } engine;
 
 static const mel_samples *samples(const mel_active *base)
@@ -71,9 +72,10 @@ static double predict(mel_engine *base, const double *a, const double *b)
     go_inside(e, a, b);
     const double gain = gain_inside(e);
     for (size_t i = 0; i < now->count; i++)
-        sum += mel_bivector_sampler_predict(
-            e->sampler, i,
-            gain * mel_bivector_margin(n, now->w + i * now->dimension, e->inside, e->inside + n));
+        e->likely[i] = gain * mel_bivector_margin(n, now->w + i * now->dimension, e->inside, e->inside + n);
+    mel_bivector_sampler_predict(e->sampler, e->inside, e->inside + n, gain, e->likely);
+    for (size_t i = 0; i < now->count; i++)
+        sum += e->likely[i];
     return sum / (double)now->count;
 }
 
@@ -140,6 +142,7 @@ static void clear(mel_active *base)
     mel_bivector_sampler_free(e->sampler);
     mel_region_clear(&e->region);
     free(e->inside);
+    free(e->likely);
 }
 
 static const mel_active_ops bivector_ops = {
@@ -194,6 +197,10 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
     status = mel_active_room(base, n, 2 * n, err);
     if (status == MEL_OK)
         status = make_sampler(e, err);
+    if (status == MEL_OK) {
+        e->likely = mel_alloc(samples(base)->count, sizeof *e->likely);
+        status = e->likely != NULL ? MEL_OK : mel_fail_memory(err, "the question");
+    }
     if (status == MEL_OK)
         status = mel_lines_new(&e->lines, &e->region, e->sampler, domain->space, err);
     if (status == MEL_OK)

@@ -81,7 +81,7 @@ void mel_history_score(mel_history *history, mel_answer answer, double foreseen)
 
 double mel_reported_evidence(double evidence, const mel_session_options *opt)
 {
-    return mel_assumed(&opt->active.assume)->errs == MEL_ERRS_ALIKE ? evidence : NAN;
+    return mel_noise_slips(mel_assumed(&opt->active.assume)) ? evidence : NAN;
 }
 
 bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool repeated, double evidence)
@@ -91,7 +91,7 @@ bool mel_repeat_is_due(const mel_session_options *opt, size_t questions, bool re
         opt->active.repeat_every > 1 ? opt->active.repeat_every : 2; /* not all may be repeats */
     if (noise->errs == MEL_ERRS_NEVER || opt->active.repeat_every == 0)
         return false;
-    const bool doubtful = noise->errs == MEL_ERRS_ALIKE && evidence < doubt;
+    const bool doubtful = mel_noise_slips(noise) && evidence < doubt;
     return (questions + 1) % every == 0 || (doubtful && !repeated && questions >= DOUBTS_FROM);
 }
 

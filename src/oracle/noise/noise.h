@@ -50,6 +50,8 @@ typedef struct {
     /* MEL_ERRS_BY_MARGIN: below the size, answers are coin tosses, above it right; of a simulated respondent
      * those below may all be wrong (mel_noise's adversarial). */
     bool band;
+    /* MEL_ERRS_BY_MARGIN: samplers draw one of the ways together with the metric, not a scale. */
+    bool by_ways;
     /* Of the probability outside of a 95% interval, what is left outside, for respondents who use the model
      * against us; 1: nothing is to be allowed for. */
     double outside;
@@ -91,6 +93,12 @@ static const double mel_log_impossible = -27.631021115928547, mel_impossible = 1
 static inline bool mel_noise_anywhere(const mel_noise_ops *noise)
 {
     return noise->errs != MEL_ERRS_NEVER && !noise->band;
+}
+
+/* Answers may be wrong at any difference, by a slip: what blames an early answer stays possible for long. */
+static inline bool mel_noise_slips(const mel_noise_ops *noise)
+{
+    return noise->errs == MEL_ERRS_ALIKE || noise->by_ways;
 }
 
 #endif

@@ -65,6 +65,7 @@ const mel_noise_ops mel_noise_person = {
     .name = "person",
     .forms = "person",
     .errs = MEL_ERRS_BY_MARGIN,
+    .by_ways = true,
     .say_nothing = INFINITY,
     .learns = true,
     .outside = 1.0,

@@ -138,7 +138,7 @@ static void read_samples(mel_candidates *q, const mel_samples *samples)
         for (size_t j = 0; j < d; j++)
             q->sample[j * n + i] = samples->w[i * d + j];
     q->seen = q->sample;
-    if (samples->noise->errs == MEL_ERRS_ALIKE) {
+    if (mel_noise_slips(samples->noise)) {
         bound_samples(q);
         q->seen = q->bounded;
     }
@@ -153,7 +153,7 @@ static double predict(mel_candidates *q, const mel_sampler *sampler, size_t a, s
         q->row[j] = q->point[a * d + j] - q->point[b * d + j];
     combine(d, n, q->row, q->sample, q->margin);
     memcpy(q->likely, q->margin, n * sizeof(double));
-    mel_sampler_predict(sampler, n, 1, q->likely);
+    mel_sampler_predict(sampler, n, 1, mel_norm2(d, q->row), q->likely);
     double sum = 0.0;
     for (size_t i = 0; i < n; i++)
         sum += q->likely[i];
@@ -190,7 +190,7 @@ static void look_at_mistakes(mel_candidates *q, const mel_sampler *sampler)
         return;
     for (size_t i = 0; i < q->samples; i++)
         q->likely[i] = 1.0;
-    mel_sampler_predict(sampler, q->samples, 1, q->likely);
+    mel_sampler_predict(sampler, q->samples, 1, 1.0, q->likely);
     q->known = mean_entropy(q);
 }
 
@@ -254,7 +254,7 @@ static double lean(mel_candidates *q, const mel_sampler *sampler, double margin)
 {
     for (size_t i = 0; i < q->samples; i++)
         q->likely[i] = margin;
-    mel_sampler_predict(sampler, q->samples, 1, q->likely);
+    mel_sampler_predict(sampler, q->samples, 1, 1.0, q->likely);
     return 2.0 * mel_mean(q->samples, q->likely) - 1.0;
 }
 

@@ -200,7 +200,7 @@ static double predict(mel_chords *chords, const mel_sampler *sampler, mel_spot a
         const double *w = samples->w + 3 * i * chords->stride;
         chords->likely[i] = gain * (row[0] * w[0] + row[1] * w[1] + row[2] * w[2]);
     }
-    mel_sampler_predict(sampler, chords->scored, chords->stride, chords->likely);
+    mel_sampler_predict(sampler, chords->scored, chords->stride, gain * mel_norm2(3, row), chords->likely);
     for (size_t i = 0; i < chords->scored; i++)
         sum += chords->likely[i];
     return sum / (double)chords->scored;

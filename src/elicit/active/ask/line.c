@@ -255,8 +255,9 @@ static mel_outlook outlook_of(mel_lines *l, double gain)
     for (size_t i = 0; i < count; i++) {
         const double value = gain * mel_bivector_margin(n, samples->w + i * 2 * n, l->c, l->delta);
         margin += fabs(value) / (double)count;
-        l->work[i] = mel_bivector_sampler_predict(l->sampler, i, value);
+        l->work[i] = value;
     }
+    mel_bivector_sampler_predict(l->sampler, l->c, l->delta, gain, l->work);
     mel_outlook outlook = mel_outlook_of(count, l->work, &share);
     outlook.reduction = reduction_of(l, l->work, share);
     outlook.margin = margin;

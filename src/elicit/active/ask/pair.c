@@ -160,7 +160,7 @@ void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
         mel_scale(d, 1.0 / judged_norm(f, w), w);
         q->length[i] = mel_norm2(d, w);
     }
-    const bool flips = samples->noise->errs == MEL_ERRS_ALIKE;
+    const bool flips = mel_noise_slips(samples->noise);
     if (flips)
         bound_samples(q);
     q->seen = flips ? q->bounded : q->sample;
@@ -317,7 +317,7 @@ static mel_outlook outlook_of(mel_chooser *q, const mel_sampler *sampler)
         likely[i] = q->gain * q->value[i] / q->length[i];
         margin += fabs(likely[i]) / (double)n;
     }
-    mel_sampler_predict(sampler, n, 1, likely);
+    mel_sampler_predict(sampler, n, 1, q->gain * mel_norm2(q->dimension, q->row), likely);
     mel_outlook outlook = mel_outlook_of(n, likely, &share);
     outlook.reduction = reduction_of(q, likely, share);
     outlook.margin = margin;

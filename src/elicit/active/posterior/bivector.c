@@ -30,6 +30,7 @@ void mel_bivector_sampler_free(mel_bivector_sampler *s)
                        s->noise,
                        s->fresh_noise,
                        s->flip_weight,
+                       s->sharp,
                        s->along,
                        s->here };
     mel_answers_free(&s->answers);
@@ -48,9 +49,21 @@ void mel_bivector_sampler_set_gain(mel_bivector_sampler *sampler, size_t answer,
     sampler->answers.gain[answer] = gain;
 }
 
-double mel_bivector_sampler_predict(const mel_bivector_sampler *s, size_t i, double margin)
+static double distance(size_t n, const double *a, const double *b)
 {
-    return mel_answers_predict(&s->answers, &s->noise[i], margin);
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+void mel_bivector_sampler_predict(const mel_bivector_sampler *s, const double *a, const double *b,
+                                  double gain, double *likely)
+{
+    double sharp[MEL_MOST_WAYS];
+    mel_answers_sharpen(&s->answers, gain * distance(s->n, a, b), sharp);
+    for (size_t i = 0; i < s->samples.count; i++)
+        likely[i] = mel_answers_predict(&s->answers, &s->noise[i], sharp, likely[i]);
 }
 
 /* --- samples -------------------------------------------------------------------------------------- */
@@ -197,7 +210,8 @@ static void finish(mel_bivector_sampler *b)
     b->samples.noise = b->answers.noise;
     b->samples.lately_in_band = b->answers.noise->band ? lately_in_band(b) : 0;
     b->samples.error_rate = (double)NAN;
-    if (b->answers.noise->errs != MEL_ERRS_ALIKE)
+    if (!mel_noise_slips(b->answers.noise) ||
+        (b->answers.n_ways > 0 && mel_answers_choices(&b->answers) == 0))
         return;
     b->samples.error_rate = 0.0;
     for (size_t i = 0; i < b->samples.count; i++)
@@ -242,12 +256,11 @@ static void start_at(mel_bivector_sampler *b, double *s)
 static void sample_prior(mel_bivector_sampler *b)
 {
     const size_t n = b->n, d = b->d;
-    const mel_noise_state noise = mel_noise_start(&b->answers.assume);
     start_stream(b);
     memset(b->starts, 0, CHAINS * d * sizeof(double));
     for (size_t c = 0; c < CHAINS; c++) {
         start_at(b, b->starts + c * d);
-        b->start_noise[c] = noise;
+        b->start_noise[c] = mel_noise_start(&b->answers, &b->rng);
     }
     for (size_t j = 0; j < d; j++) {
         b->covariance[j * d + j] = (j < n ? 0.3 : 0.1) / (double)n;
@@ -268,7 +281,9 @@ static mel_status reserve(mel_bivector_sampler *b, size_t rows, mel_error *err)
     const mel_status status = mel_answers_reserve(&b->answers, rows, err);
     if (status != MEL_OK)
         return status;
-    bool all = mel_parts_grow(1, &(mel_part){ capacity + 1, { &b->flip_weight } });
+    const mel_part parts[] = { { capacity + 1, { &b->flip_weight } },
+                               { capacity * b->answers.n_ways + 1, { &b->sharp } } };
+    bool all = mel_parts_grow(MEL_PARTS(parts));
     all = all && mel_grow(&here, capacity, sizeof *b->here);
     b->here = here;
     all = all && mel_grow(&along, capacity * b->d, sizeof *b->along);
@@ -306,6 +321,7 @@ mel_status mel_bivector_sampler_new(mel_bivector_sampler **out, const mel_bivect
     b->n = b->region->n;
     b->d = 2 * b->n;
     mel_answers_init(&b->answers, b->d, mel_assumption_settled(opt->assume));
+    b->answers.unit = false;
     const size_t wanted = PER_DIMENSION * b->d;
     b->samples.count = ((wanted > LEAST_SAMPLES ? wanted : LEAST_SAMPLES) + CHAINS - 1) / CHAINS * CHAINS;
     b->samples.dimension = b->d;
@@ -335,14 +351,7 @@ static double new_weight(const mel_bivector_sampler *b, size_t i)
     const size_t newest = b->answers.count - 1, n = b->n;
     const double *ends = b->answers.row + newest * 2 * n;
     const double margin = mel_bivector_margin(n, b->theta + i * b->d, ends, ends + n);
-    if (!b->answers.same[newest])
-        return mel_answers_weight(&b->answers, &b->noise[i], margin);
-    double sum = 0.0; /* over the widths: this may be the first of its kind */
-    for (size_t k = 0; k < MEL_WIDTHS; k++) {
-        const double x = b->answers.gain[newest] * margin / mel_same_width[k];
-        sum += exp(-0.5 * x * x);
-    }
-    return sum;
+    return mel_answers_weight(&b->answers, &b->noise[i], margin);
 }
 
 /* Sum of the weights; *worth: how many samples they stand for. */
@@ -372,7 +381,7 @@ static void add_row(mel_bivector_sampler *b, const double *first, const double *
                     mel_answer answer)
 {
     const size_t n = b->n;
-    double *ends = mel_answers_put(&b->answers, 1.0, gain, answer);
+    double *ends = mel_answers_put(&b->answers, distance(n, first, second), gain, answer);
     const bool turn = answer == MEL_ANSWER_B;
     memcpy(ends, turn ? second : first, n * sizeof(double));
     memcpy(ends + n, turn ? first : second, n * sizeof(double));
@@ -382,6 +391,13 @@ static void weigh_flips(mel_bivector_sampler *b)
 {
     for (size_t k = 0; k <= mel_answers_choices(&b->answers) && b->answers.noise->errs == MEL_ERRS_ALIKE; k++)
         b->flip_weight[k] = mel_answers_log_weight(&b->answers, k);
+}
+
+static void sharpen(mel_bivector_sampler *b)
+{
+    for (size_t k = 0; k < b->answers.n_ways; k++)
+        for (size_t i = 0; i < b->answers.count; i++)
+            b->sharp[k * b->capacity + i] = mel_answers_sharp(&b->answers, i, &b->answers.way[k]);
 }
 
 mel_status mel_bivector_sampler_tell(mel_bivector_sampler *b, const double *first, const double *second,
@@ -400,6 +416,7 @@ mel_status mel_bivector_sampler_tell(mel_bivector_sampler *b, const double *firs
         (void)weigh(b, &worth);
     }
     weigh_flips(b);
+    sharpen(b);
     pick_starts(b);
     if (worth < 2.0 * (double)b->d)
         weigh_alike(b);

@@ -35,7 +35,9 @@ void mel_bivector_sampler_set_gain(mel_bivector_sampler *sampler, size_t answer,
 
 /* w: count x 2n, settled theta; dimension: 2n; mean: settled; resultant: of s; lent until the next tell. */
 const mel_samples *mel_bivector_sampler_samples(const mel_bivector_sampler *sampler);
-/* P(A) if sample i were the truth, from the margin in units of the metric's value. */
-double mel_bivector_sampler_predict(const mel_bivector_sampler *sampler, size_t i, double margin);
+/* P(A) of a pair if each sample were the truth, count numbers: likely[i] is its margin, in units of
+ * the metric's value, and becomes the probability; gain as in mel_bivector_sampler_tell. */
+void mel_bivector_sampler_predict(const mel_bivector_sampler *sampler, const double *a, const double *b,
+                                  double gain, double *likely);
 
 #endif

@@ -14,6 +14,8 @@ static const double lean = 0.3;
 static const double flat = 0.1;
 /* Steps of a learned logistic scale, of its logarithm. */
 static const double scale_step = 0.5;
+/* Ways to err that are tried per sweep. */
+enum { WAYS_TRIED = 3 };
 
 /* --- the target density --------------------------------------------------------------------------- */
 
@@ -46,6 +48,13 @@ static double log_prior(const mel_bivector_sampler *b, double *theta)
 /* What one row says, apart from flips; margin at |s| = 1. */
 static double log_row(const mel_bivector_sampler *b, size_t row, double margin)
 {
+    const mel_answers *answers = &b->answers;
+    if (answers->n_ways > 0) {
+        const mel_noise_way *way = &answers->way[b->state.way];
+        const double z = b->sharp[b->state.way * b->capacity + row] * margin,
+                     tie = mel_answers_tie(answers, &b->state);
+        return log(answers->same[row] ? mel_way_same(way, z, tie) : mel_way_choice(way, z, tie));
+    }
     if (b->answers.same[row]) {
         const double x = b->answers.gain[row] * margin / mel_same_width[b->state.width];
         return -0.5 * x * x;
@@ -146,6 +155,37 @@ static void step_along(mel_bivector_sampler *b, size_t axis)
     }
 }
 
+/* Log-likelihood of all answers where the chain is, by the noise as it is. */
+static double log_rows(const mel_bivector_sampler *b)
+{
+    const double length = mel_norm2(b->n, b->at);
+    double sum = 0.0;
+    for (size_t i = 0; i < b->answers.count; i++)
+        sum += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
+    return sum;
+}
+
+/* Draws the way in which somebody errs, and the width of "about the same". */
+static void draw_way(mel_bivector_sampler *b)
+{
+    double here = log_rows(b);
+    for (int tries = 0; tries < WAYS_TRIED; tries++) {
+        const size_t held = b->state.way;
+        b->state.way = mel_way_draw(&b->answers, &b->rng);
+        const double there = log_rows(b);
+        if (there >= here + log(1.0 - mel_rng_uniform(&b->rng)))
+            here = there;
+        else
+            b->state.way = held;
+    }
+    if (b->answers.n_same == 0)
+        return;
+    double log_weight[MEL_TIES];
+    for (b->state.width = 0; b->state.width < MEL_TIES; b->state.width++)
+        log_weight[b->state.width] = log_rows(b);
+    b->state.width = mel_width_draw(MEL_TIES, log_weight, &b->rng);
+}
+
 /* Log-likelihood of the choices by the logistic scale. */
 static double scale_likelihood(mel_bivector_sampler *b, double scale)
 {
@@ -171,11 +211,15 @@ static void draw_width(mel_bivector_sampler *b)
             if (b->answers.same[i])
                 chance[k] += log_row(b, i, margin_at(&b->here[i], &b->here[i], 0.0) / length);
     }
-    b->state.width = mel_width_draw(chance, &b->rng);
+    b->state.width = mel_width_draw(MEL_WIDTHS, chance, &b->rng);
 }
 
 static void draw_noise(mel_bivector_sampler *b)
 {
+    if (b->answers.n_ways > 0) {
+        draw_way(b);
+        return;
+    }
     if (b->answers.n_same > 0)
         draw_width(b);
     if (!(b->answers.noise->scale_spread > 0.0) || b->answers.assume.size > 0.0)
@@ -195,9 +239,10 @@ void mel_bivector_sweep(mel_bivector_sampler *b)
     draw_noise(b);
 }
 
-size_t mel_bivector_wrong(mel_bivector_sampler *b)
+size_t mel_bivector_wrong(const mel_bivector_sampler *b)
 {
     size_t wrong = 0;
-    (void)log_likelihood(b, b->here, 0.0, mel_norm2(b->n, b->at), &wrong);
+    for (size_t i = 0; i < b->answers.count; i++)
+        wrong += !b->answers.same[i] && !(margin_at(&b->here[i], &b->here[i], 0.0) > 0.0);
     return wrong;
 }

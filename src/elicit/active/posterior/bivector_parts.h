@@ -25,6 +25,7 @@ struct mel_bivector_sampler {
     double *mean, *covariance;
     mel_answers answers; /* rows: A, then B, choices turned so that A is the preferred one */
     size_t capacity;
+    double *sharp;       /* by ways: n_ways x capacity, what turns margins at |s| = 1 into z */
     double *flip_weight; /* answers + 1: log-probability by number of wrong choices */
     /* The chain */
     mel_rng rng;
@@ -44,6 +45,6 @@ void mel_bivector_multiply(const mel_bivector_sampler *b, const double *theta, m
 /* One sweep of the chain at `at` along all axes. */
 void mel_bivector_sweep(mel_bivector_sampler *b);
 /* Choices that the place where the chain is contradicts. */
-size_t mel_bivector_wrong(mel_bivector_sampler *b);
+size_t mel_bivector_wrong(const mel_bivector_sampler *b);
 
 #endif

@@ -41,6 +41,7 @@ void mel_chain_free(mel_chain *chain)
     free(chain->flip_weight);
     free(chain->pruned);
     free(chain->gain);
+    free(chain->sharp);
     free(chain->base);
     free(chain->slope);
     free(chain->norm2);
@@ -62,6 +63,7 @@ mel_status mel_chain_reserve(mel_chain *chain, size_t n_rows, mel_error *err)
     chain->crossing = crossing;
     const mel_part parts[] = { { capacity * d, { &chain->row, &chain->slope } },
                                { capacity, { &chain->row_gain, &chain->gain, &chain->base, &chain->value } },
+                               { capacity * chain->answers->n_ways + 1, { &chain->sharp } },
                                { capacity + 1, { &chain->flip_weight } } };
     if (!grown || !mel_parts_grow(MEL_PARTS(parts)))
         return mel_fail_memory(err, "a chain's products");
@@ -149,6 +151,10 @@ void mel_chain_look(mel_chain *chain)
     chain->choices_to = chain->kept - (chain->n_rows - chain->n_cone - chain->n_choices);
     for (size_t j = 0; j < frame->axes; j++)
         chain->norm2[j] = mel_dot(d, frame->axis + j * d, frame->axis + j * d);
+    for (size_t k = 0; k < chain->answers->n_ways; k++) /* rows are at unit length */
+        for (size_t i = chain->choices_from; i < chain->kept; i++)
+            chain->sharp[k * chain->n_rows + i] =
+                chain->gain[i] * mel_way_sharpness(&chain->answers->way[k], 0.5 * fabs(chain->gain[i]));
     mel_bounce_look(&chain->bounce, chain);
 }
 

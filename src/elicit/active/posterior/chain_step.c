@@ -11,6 +11,8 @@ static const double window = 6.0;
 static const double wide_share = 0.2;
 /* The same for the logarithm of a learned logistic scale. */
 static const double scale_window = 2.0;
+/* Ways to err that are tried per sweep. */
+enum { WAYS_TRIED = 2 };
 
 /* --- one step ----------------------------------------------------------------------------------- */
 
@@ -64,6 +66,18 @@ static double choices_log(const mel_chain *chain, const double *slope, double t,
     return sum;
 }
 
+/* Log-likelihood of all answers of somebody who errs in this way. */
+static double way_log(const mel_chain *chain, const double *slope, double t, double shrink, size_t k,
+                      double tie)
+{
+    const mel_noise_way *way = &chain->answers->way[k];
+    const size_t from = chain->choices_from, to = chain->choices_to;
+    const double *sharp = chain->sharp + k * chain->n_rows;
+    return mel_way_log_choices(way, tie, to - from, sharp + from, chain->value + from, slope + from, t,
+                               shrink) +
+           mel_way_log_same(way, tie, chain->kept - to, sharp + to, chain->value + to, slope + to, t, shrink);
+}
+
 /* Log-likelihood of who was called about the same and who was not. */
 /* Factors that a product takes before its logarithm must be taken. */
 enum { PRODUCT = 16 };
@@ -96,6 +110,9 @@ static double smooth_log(const mel_chain *chain, const step *s, double t)
         (chain->frame->chart ? 1.0 : 0.0) + chain->offset2 + t * (2.0 * s->along + t * chain->norm2[s->axis]);
     const double shrink = 1.0 / sqrt(norm2);
     double sum = shrink * (s->prior + t * s->prior_along);
+    if (chain->answers->n_ways > 0)
+        return sum + way_log(chain, s->slope, t, shrink, chain->noise.way,
+                             mel_answers_tie(chain->answers, &chain->noise));
     if (chain->answers->noise->errs == MEL_ERRS_BY_MARGIN)
         sum += choices_log(chain, s->slope, t, shrink, chain->noise.scale);
     if (chain->answers->n_same > 0)
@@ -275,16 +292,43 @@ static void update_width(mel_chain *chain, double shrink)
     double log_weight[MEL_WIDTHS];
     for (size_t i = 0; i < MEL_WIDTHS; i++)
         log_weight[i] = sameness_log(chain, chain->value, 0.0, shrink, mel_same_width[i]);
-    chain->noise.width = mel_width_draw(log_weight, &chain->rng);
+    chain->noise.width = mel_width_draw(MEL_WIDTHS, log_weight, &chain->rng);
+}
+
+/* Draws the way in which somebody errs given w, and the width of "about the same". */
+static void update_way(mel_chain *chain, double shrink)
+{
+    const mel_answers *answers = chain->answers;
+    const double tie = mel_answers_tie(answers, &chain->noise);
+    double here = way_log(chain, chain->value, 0.0, shrink, chain->noise.way, tie);
+    for (int tries = 0; tries < WAYS_TRIED; tries++) {
+        const size_t other = mel_way_draw(answers, &chain->rng);
+        const double level = here + log(1.0 - mel_rng_uniform(&chain->rng));
+        if (other == chain->noise.way)
+            continue;
+        const double there = way_log(chain, chain->value, 0.0, shrink, other, tie);
+        if (there >= level) {
+            chain->noise.way = other;
+            here = there;
+        }
+    }
+    if (answers->n_same == 0)
+        return;
+    double log_weight[MEL_TIES];
+    for (size_t i = 0; i < MEL_TIES; i++)
+        log_weight[i] = way_log(chain, chain->value, 0.0, shrink, chain->noise.way, mel_tie_width[i]);
+    chain->noise.width = mel_width_draw(MEL_TIES, log_weight, &chain->rng);
 }
 
 void mel_chain_draw_noise(mel_chain *chain)
 {
     const mel_answers *answers = chain->answers;
     const double shrink = 1.0 / sqrt((chain->frame->chart ? 1.0 : 0.0) + chain->offset2);
-    if (answers->noise->scale_spread > 0.0 && answers->assume.size == 0.0)
+    if (answers->n_ways > 0)
+        update_way(chain, shrink);
+    else if (answers->noise->scale_spread > 0.0 && answers->assume.size == 0.0)
         update_scale(chain, shrink);
-    if (answers->n_same > 0)
+    if (answers->n_same > 0 && answers->n_ways == 0)
         update_width(chain, shrink);
     if (mel_chain_is_smooth(chain)) {
         const step here = { .slope = chain->value, .prior = prior_here(chain) };

@@ -45,12 +45,11 @@ void mel_sampler_set_gain(mel_sampler *sampler, size_t answer, double gain)
 static void sample_prior(mel_sampler *sampler, const double *start)
 {
     const size_t d = sampler->opt.dimension;
-    const mel_noise_state noise = mel_noise_start(&sampler->opt.assume);
     mel_sampler_stream(sampler);
     if (sampler->opt.n_cone == 0 && sampler->chain.prior == NULL) {
         for (size_t i = 0; i < sampler->samples.count; i++) {
             mel_rng_sphere(&sampler->chain.rng, d, sampler->w + i * d);
-            sampler->noise[i] = noise;
+            sampler->noise[i] = mel_noise_start(&sampler->answers, &sampler->chain.rng);
         }
         sampler->samples.scale_reduction = 1.0;
         sampler->samples.effective = (double)sampler->samples.count;
@@ -62,6 +61,7 @@ static void sample_prior(mel_sampler *sampler, const double *start)
     memcpy(sampler->inside, from, d * sizeof(double));
     mel_scale(d, 1.0 / mel_norm2(d, from), sampler->inside);
     mel_frame_reset(&sampler->frame);
+    const mel_noise_state noise = mel_noise_start(&sampler->answers, &sampler->chain.rng);
     mel_sampler_run_from(sampler, sampler->inside, &noise);
     mel_sampler_finish(sampler);
 }
@@ -71,7 +71,7 @@ static size_t usual_samples(const mel_sampler_options *opt)
 {
     size_t n = PER_DIMENSION * opt->dimension;
     const mel_noise_ops *noise = mel_assumed(&opt->assume);
-    if (noise->errs == MEL_ERRS_ALIKE) {
+    if (mel_noise_slips(noise)) {
         const size_t more = PER_DIMENSION_FLIPS * opt->dimension;
         n = more < MOST_FLIPS ? more : n > MOST_FLIPS ? n : MOST_FLIPS;
     }
@@ -170,14 +170,8 @@ static double new_weight(const mel_sampler *sampler, size_t i)
 {
     const mel_answers *answers = &sampler->answers;
     const size_t d = answers->dimension, newest = answers->count - 1;
-    const double value = mel_dot(d, answers->row + newest * d, sampler->w + i * d);
-    if (!answers->same[newest])
-        return mel_answers_weight(answers, &sampler->noise[i], value);
-    const double margin = answers->gain[newest] * value;
-    double sum = 0.0; /* over the widths: this may be the first of its kind */
-    for (size_t k = 0; k < MEL_WIDTHS; k++)
-        sum += exp(-0.5 * margin * margin / (mel_same_width[k] * mel_same_width[k]));
-    return sum;
+    return mel_answers_weight(answers, &sampler->noise[i],
+                              mel_dot(d, answers->row + newest * d, sampler->w + i * d));
 }
 
 /* Sum of the weights that the newest answer gives the samples. */
@@ -231,14 +225,16 @@ mel_status mel_sampler_tell(mel_sampler *sampler, const double *x, double gain, 
     return MEL_OK;
 }
 
-void mel_sampler_predict(const mel_sampler *sampler, size_t n, size_t stride, double *margin)
+void mel_sampler_predict(const mel_sampler *sampler, size_t n, size_t stride, double size, double *margin)
 {
     const mel_answers *answers = &sampler->answers;
+    double sharp[MEL_MOST_WAYS];
+    mel_answers_sharpen(answers, size, sharp);
     const bool right = answers->noise->errs == MEL_ERRS_NEVER;
     for (size_t i = 0; i < n && right; i++)
         margin[i] = margin[i] > 0.0 ? 1.0 : 0.0;
     for (size_t i = 0; i < n && !right; i++)
-        margin[i] = mel_answers_predict(answers, &sampler->noise[i * stride], margin[i]);
+        margin[i] = mel_answers_predict(answers, &sampler->noise[i * stride], sharp, margin[i]);
 }
 
 double mel_sampler_probability(const mel_sampler *sampler, const double *x, double gain)
@@ -250,7 +246,7 @@ double mel_sampler_probability(const mel_sampler *sampler, const double *x, doub
     double sum = 0.0;
     for (size_t i = 0; i < n; i++)
         margin[i] = gain * mel_dot(d, x, sampler->samples.w + i * stride * d);
-    mel_sampler_predict(sampler, n, stride, margin);
+    mel_sampler_predict(sampler, n, stride, gain * mel_norm2(d, x), margin);
     for (size_t i = 0; i < n; i++)
         sum += margin[i];
     return sum / (double)n;

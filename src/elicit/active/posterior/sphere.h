@@ -77,8 +77,8 @@ double mel_samples_level(const mel_samples *samples, double q);
 double mel_samples_radius_level(const mel_samples *samples);
 
 /* P(the answer is A) if a sample were the truth: margin[i] of a question (gain included) for sample i *
- * stride, i < n, becomes this probability. */
-void mel_sampler_predict(const mel_sampler *sampler, size_t n, size_t stride, double *margin);
+ * stride, i < n, becomes this probability; size: the length of its row, times the gain. */
+void mel_sampler_predict(const mel_sampler *sampler, size_t n, size_t stride, double size, double *margin);
 /* P(the answer is A) by all that is believed, of a question with row x; gain as in mel_sampler_tell. */
 double mel_sampler_probability(const mel_sampler *sampler, const double *x, double gain);
 

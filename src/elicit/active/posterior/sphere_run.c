@@ -3,6 +3,7 @@
 
 #include "base/la.h"
 #include "elicit/active/history.h"
+#include "elicit/active/posterior/chain_step.h"
 #include "elicit/active/posterior/mixing.h"
 #include "elicit/active/select.h"
 
@@ -26,7 +27,7 @@ double mel_samples_level(const mel_samples *samples, double q)
 
 double mel_samples_radius_level(const mel_samples *samples)
 {
-    return mel_samples_level(samples, samples->noise->errs == MEL_ERRS_ALIKE ? 0.975 : 0.95);
+    return mel_samples_level(samples, mel_noise_slips(samples->noise) ? 0.975 : 0.95);
 }
 
 static size_t chain_count(const mel_sampler *sampler)
@@ -53,7 +54,7 @@ static void find_error_rate(mel_sampler *sampler)
 {
     const mel_answers *answers = &sampler->answers;
     sampler->samples.error_rate = NAN;
-    if (answers->noise->errs != MEL_ERRS_ALIKE)
+    if (!mel_noise_slips(answers->noise) || (answers->n_ways > 0 && mel_answers_choices(answers) == 0))
         return;
     double sum = 0.0;
     for (size_t i = 0; i < sampler->samples.count; i++)
@@ -102,6 +103,8 @@ static void record_chains(mel_sampler *sampler, size_t burn_in)
             mel_chain_sweep(chain);
             mel_chain_get(chain, sampler->w + i * d);
             memcpy(sampler->z + i * d, chain->z, d * sizeof(double));
+            if (sampler->answers.n_ways > 0)
+                mel_chain_count_wrong(chain);
             sampler->noise[i] = chain->noise;
         }
     }
@@ -178,7 +181,7 @@ static void find_centre(mel_sampler *sampler)
 {
     const size_t d = sampler->opt.dimension, n = sampler->samples.count;
     memcpy(sampler->centre, sampler->mean, d * sizeof(double));
-    if (sampler->answers.noise->errs != MEL_ERRS_ALIKE)
+    if (!mel_noise_slips(sampler->answers.noise))
         return;
     double *column = sampler->weight; /* filled anew by the next answer */
     for (size_t j = 0; j < d; j++) {
