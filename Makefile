@@ -5,6 +5,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+SERVER_SECONDS ?= 1800
 
 FUZZING   := $(BUILD)-fuzz
 PYTHON    := /usr/bin/python3
@@ -67,6 +68,7 @@ soak: ## hours: make test in a clean clone and on a bare Debian, every test in f
 	@tools/bare_debian.sh
 	@tools/setup.sh test
 	@MELICIT_SOAK=1 $(TEST) unit sanitize threads
+	@MELICIT_BUILD=$(BUILD)-sanitize $(PYTHON) tests/fuzz/server.py --seconds $(SERVER_SECONDS)
 	@$(MAKE) fuzz FUZZ_SECONDS=300
 
 repro: all ## the thesis' tables and plots next to what this program finds (docs/repro-*.md)

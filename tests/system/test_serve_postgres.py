@@ -1,14 +1,17 @@
 """melicit serve on a PostgreSQL database: the flows of test_serve, and two servers that share the database."""
+import concurrent.futures
 import glob
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tempfile
+import time
 import uuid
 
 import pytest
-from serving import Server, create_study, reply_to, same_person, take_turns
+from serving import SLOW, Client, Server, create_study, reply_to, same_person, take_turns
 from test_serve import (  # noqa: F401: the same tests, on the other store
     test_closed_and_full_studies, test_own_session, test_prolific_ids_open_no_labels, test_prolific_parameters,
     test_quota_counts_people, test_ready_studies, test_refusing_consent, test_rehearsal_over_http, test_resume_policies,
@@ -106,3 +109,38 @@ def test_the_database_restarts(server, database, melicit):
     assert status == 200
     with sqlite3.connect(melicit.write("copy.db", copy)) as db:
         assert sorted(key for key, in db.execute("SELECT key FROM event")) == sorted(acknowledged)
+
+
+def test_a_database_that_hangs(database, melicit):
+    """PostgreSQL stops in the middle of everything: pages and the health check wait for nothing, and the server ends within 5 s."""
+    server = Server(melicit.folder, store=database)
+    server.token = melicit("study", "token", "--store", database, "--json").done().json["token"]
+    study = create_study(server)
+    folder = database.split("host=")[1]
+    with open(f"{folder}/data/postmaster.pid") as file:
+        parent = int(file.readline())
+    with open(f"/proc/{parent}/task/{parent}/children") as file:
+        hung = [parent, *map(int, file.read().split())]
+    pool = concurrent.futures.ThreadPoolExecutor(40)
+    for pid in hung:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        for _ in range(40):
+            pool.submit(lambda: Client(server.port, 10).post("/api/join", {"study": study}))
+        time.sleep(0.5)
+        for path in ("/health", "/", f"/s/{study}"):
+            begun = time.monotonic()
+            assert server.client().request("GET", path)[0] == 200
+            assert time.monotonic() - begun < 1 * SLOW, path
+        begun = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=60) == 0
+        assert time.monotonic() - begun < 5
+    finally:
+        for pid in hung:
+            os.kill(pid, signal.SIGCONT)
+        if server.process.poll() is None:
+            server.process.kill()
+            server.process.wait()
+        server.close_pipes()
+        pool.shutdown()
