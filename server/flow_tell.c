@@ -170,16 +170,23 @@ static mel_status tell_result(mel_flow *flow, const json_t *value, mel_error *er
 static mel_status check_value(const mel_flow *flow, const json_t *value, mel_error *err)
 {
     static const char *const fields[] = {
-        [MEL_PHASE_CONSENT] = "agreed:any version", [MEL_PHASE_TEXT] = "",
-        [MEL_PHASE_TRAINING] = "answer:any",        [MEL_PHASE_GUESS] = "ratio:any",
-        [MEL_PHASE_ELICITATION] = "answer",         [MEL_PHASE_EVALUATION] = "answer",
-        [MEL_PHASE_RESULT] = "more:boolean",        [MEL_PHASE_DONE] = "",
+        [MEL_PHASE_CONSENT] = "agreed:any version",
+        [MEL_PHASE_TEXT] = "",
+        [MEL_PHASE_TRAINING] = "answer:any",
+        [MEL_PHASE_GUESS] = "ratio:any",
+        [MEL_PHASE_ELICITATION] = "answer shown:object",
+        [MEL_PHASE_EVALUATION] = "answer shown:object",
+        [MEL_PHASE_RESULT] = "more:boolean",
+        [MEL_PHASE_DONE] = "",
     };
     const mel_phase_kind kind = mel_flow_current(flow)->kind;
     if (kind == MEL_PHASE_FORM)
         return MEL_OK;
     const bool undoing = mel_json_is_true(value, "undo");
-    const mel_status status = mel_check_fields(value, "value", undoing ? "undo:boolean" : fields[kind], err);
+    const json_t *shown = undoing ? NULL : json_object_get(value, "shown");
+    mel_status status = mel_check_fields(value, "value", undoing ? "undo:boolean" : fields[kind], err);
+    if (status == MEL_OK && shown != NULL)
+        status = mel_check_fields(shown, "value.shown", "picture rates:boolean", err);
     if (status == MEL_EDATA && err != NULL)
         err->code = MEL_EINVAL;
     return status == MEL_EDATA ? MEL_EINVAL : status;

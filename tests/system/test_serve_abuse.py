@@ -392,10 +392,13 @@ def test_values_have_the_fields_of_their_page(server):
     kinds = set()
     while page["kind"] != "done":
         kinds.add(page["kind"])
-        for value in ({**reply_to(page), "more!": "x" * 1000}, {"undo": True, "note": "x"}):
+        for value in ({**reply_to(page), "more!": "x" * 1000}, {"undo": True, "note": "x"}, {**reply_to(page), "shown": {"note": "x"}}):
             status, told = client.send(page, value)
             assert status == 400 and told["error"]["message"], (page["kind"], told)
-        page = client.answer(page)
+        shown = {"shown": {"picture": "flow", "rates": False}} if page["kind"] == "question" else {}
+        status, told = client.send(page, {**reply_to(page), **shown})
+        assert status == 200, told
+        page = told["page"]
     assert kinds == {"consent", "text", "form", "guess", "question", "result"}
 
 
