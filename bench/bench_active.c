@@ -20,6 +20,7 @@
 #include "base/stat.h"
 
 #include "measure.h"
+#include "metric/shared.h"
 
 #include <math.h>
 

@@ -12,6 +12,7 @@
 #include "elicit/active/ask/candidates.h"
 #include "melicit/melicit.h"
 
+#include "elicit/shared.h"
 #include "measure.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* Reads a table several times and prints, for bench/read_csv.py: the best time in seconds, the peak memory in
  * bytes, rows, columns and the sum of the numbers. With "stream" as a fourth argument the table comes in
  * blocks. */
+#include "data/shared.h"
 #include "melicit/melicit.h"
 
 #include <math.h>

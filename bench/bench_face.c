@@ -6,7 +6,7 @@
  * FOLDER holds score (float64), role (uint8) and, if asked for, weight (float64) as plain bytes. Threads are
  * those of OMP_NUM_THREADS. Time is of the fastest repeat; memory is the peak of the resident set during
  * the first one minus the resident set before it, with the data already loaded. */
-#include "melicit/space.h"
+#include "space/shared.h"
 
 #include "measure.h"
 

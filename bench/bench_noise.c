@@ -20,7 +20,9 @@
 #include "elicit/assumption.h"
 #include "melicit/melicit.h"
 
+#include "elicit/shared.h"
 #include "measure.h"
+#include "space/shared.h"
 
 #include <math.h>
 

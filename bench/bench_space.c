@@ -7,7 +7,7 @@
  * (CLASSES - 1)) as plain bytes. Time (and processor time of all threads) is of the fastest repeat; memory is
  * the peak of the resident set while the space is made and the first step taken, minus the resident set
  * before, with the data loaded. */
-#include "melicit/space.h"
+#include "space/shared.h"
 
 #include "measure.h"
 

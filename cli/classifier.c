@@ -1,5 +1,6 @@
 /* Classifiers on a space, with its names, for the verbs that print or store them. */
 #include "classifier.h"
+#include "classify/shared.h"
 #include "output.h"
 
 #include <stdlib.h>

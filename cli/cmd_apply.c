@@ -1,4 +1,5 @@
 /* melicit apply: the classifier that is best for a metric, as a file. */
+#include "base/layout.h"
 #include "classifier.h"
 #include "command.h"
 #include "files.h"

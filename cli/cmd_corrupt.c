@@ -4,6 +4,7 @@
 #include "dataset.h"
 #include "features.h"
 #include "files.h"
+#include "optimise/shared.h"
 #include "output.h"
 #include "prediction_file.h"
 

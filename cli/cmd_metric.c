@@ -4,6 +4,7 @@
 #include "dataset.h"
 #include "files.h"
 #include "melicit/outcome.h"
+#include "metric/shared.h"
 #include "metric_file.h"
 #include "numbers.h"
 #include "output.h"

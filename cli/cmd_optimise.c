@@ -1,6 +1,7 @@
 /* melicit optimise: the classifier that is best for a metric of which only values are known. */
 #include "files.h"
 #include "metric_file.h"
+#include "optimise/shared.h"
 #include "optimise_compare.h"
 #include "optimise_rows.h"
 #include "output.h"

@@ -1,5 +1,6 @@
 /* melicit predict: a stored model applied to new rows, block by block for CSV files of any size. */
 #include "command.h"
+#include "data/shared.h"
 #include "dataset.h"
 #include "files.h"
 #include "measure.h"

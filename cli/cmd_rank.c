@@ -1,6 +1,8 @@
 /* melicit rank: orders a pool of classifiers by a metric, says how sure that is, and compares two orders. */
+#include "base/rng.h"
 #include "command.h"
 #include "dataset.h"
+#include "elicit/shared.h"
 #include "melicit/rank.h"
 #include "metric_file.h"
 #include "output.h"

@@ -1,5 +1,7 @@
 /* melicit score: the value of a metric for classifiers given by their statistics or by their predictions. */
+#include "base/layout.h"
 #include "command.h"
+#include "data/shared.h"
 #include "dataset.h"
 #include "metric_file.h"
 #include "numbers.h"

@@ -1,4 +1,5 @@
 /* melicit study: what researchers do with studies, on the command line. */
+#include "base/names.h"
 #include "command.h"
 #include "files.h"
 #include "output.h"

@@ -2,6 +2,7 @@
 #include "elicit_args.h"
 #include "files.h"
 #include "outcome.h"
+#include "outcome/shared.h"
 #include "output.h"
 
 #include <math.h>

@@ -6,6 +6,8 @@
 #include "pool.h"
 #include "session_file.h"
 
+#include "base/names.h"
+#include "elicit/shared.h"
 #include "melicit/rank.h"
 
 #include <math.h>

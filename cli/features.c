@@ -1,6 +1,9 @@
 /* Features of rows for basis functions: columns of a table by name. */
 #include "features.h"
+#include "base/names.h"
+#include "data/shared.h"
 #include "dataset.h"
+#include "optimise/shared.h"
 #include "output.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Where files are found, and results that are stored as a whole or not at all. */
 #include "files.h"
-#include "melicit/problem.h"
 #include "output.h"
+#include "problem/shared.h"
 #include "progress.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* Metrics that are given as files, put into the order of what they are applied to. */
 #include "metric_file.h"
+#include "base/layout.h"
 #include "files.h"
 #include "output.h"
+#include "problem/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +105,8 @@ static void note_places(size_t n, const char *const *own, const char *const *nam
 static mel_status match_classes(size_t *place, size_t n, const char *const *own, const char *given,
                                 const cli_about *about, mel_error *err)
 {
-    if (about->name != NULL &&
-        (mel_name_places(place, n, about->name, own, mel_name_place) ||
-         (about->label != NULL && mel_name_places(place, n, about->label, own, mel_name_place))))
+    if (about->name != NULL && (mel_name_places(place, n, about->name, own) ||
+                                (about->label != NULL && mel_name_places(place, n, about->label, own))))
         return MEL_OK;
     for (size_t i = 0; i < n; i++)
         place[i] = i;
@@ -122,7 +123,7 @@ static mel_status match_classes(size_t *place, size_t n, const char *const *own,
 static mel_status match_groups(size_t *place, size_t n, const char *const *own, const char *given,
                                const cli_about *about, mel_error *err)
 {
-    if (mel_name_places(place, n, about->group, own, mel_name_place))
+    if (mel_name_places(place, n, about->group, own))
         return MEL_OK;
     if (!about->groups_invented || share_names(n, about->group, own))
         return refuse_names(n, own, about->group, given, true, err);

@@ -1,5 +1,6 @@
 /* Reads and prints points and lists of numbers. */
 #include "numbers.h"
+#include "base/names.h"
 #include "output.h"
 
 #include <stdlib.h>

@@ -5,7 +5,10 @@
 #include "output.h"
 #include "progress.h"
 
-#include "melicit/oracle.h"
+#include "base/digest.h"
+#include "base/rng.h"
+#include "optimise/shared.h"
+#include "oracle/shared.h"
 
 #include <errno.h>
 #include <math.h>

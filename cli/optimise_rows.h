@@ -5,7 +5,7 @@
 
 #include "dataset.h"
 #include "features.h"
-#include "melicit/model.h"
+#include "model/shared.h"
 
 typedef struct {
     const char *probs, *labels, *validation_probs, *validation_labels, *validation_groups;

@@ -1,4 +1,5 @@
 /* melicit optimise --data: a model trained on one table gives the probabilities of both. */
+#include "data/shared.h"
 #include "files.h"
 #include "optimise_rows.h"
 #include "output.h"

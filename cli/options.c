@@ -1,6 +1,8 @@
 /* The option tables at work: getopt_long splits the words, the tables say what each value must be. */
+#include "base/names.h"
 #include "command.h"
 #include "dataset.h"
+#include "elicit/shared.h"
 #include "help.h"
 #include "output.h"
 

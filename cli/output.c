@@ -1,5 +1,7 @@
 /* What the verbs print with: JSON, aligned tables, headings, warnings, and failures. */
 #include "output.h"
+#include "base/internal.h"
+#include "data/shared.h"
 #include "progress.h"
 
 #include <ctype.h>

@@ -1,5 +1,7 @@
 /* From the columns of a pool to statistics: shares, counts and rates become what the layout is about. */
 #include "pool.h"
+#include "base/names.h"
+#include "data/shared.h"
 #include "metric_file.h"
 #include "output.h"
 

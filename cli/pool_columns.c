@@ -1,6 +1,10 @@
 /* What the columns of a pool mean, by their names. */
+#include "base/layout.h"
+#include "base/names.h"
+#include "data/shared.h"
 #include "output.h"
 #include "pool.h"
+#include "problem/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "predict_classifier.h"
 #include "features.h"
 #include "melicit/classify.h"
+#include "optimise/shared.h"
 #include "output.h"
 #include "prediction_file.h"
 

@@ -1,8 +1,10 @@
 /* Probabilities and decisions, row by row. */
 #include "prediction_file.h"
 
-#include "melicit/data.h"
+#include "base/names.h"
+#include "data/shared.h"
 #include "output.h"
+#include "problem/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

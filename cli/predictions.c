@@ -1,7 +1,10 @@
 /* Labels, the predictions of one or several classifiers for them, and groups, from files. */
 #include "predictions.h"
+#include "base/names.h"
+#include "data/shared.h"
 #include "metric_file.h"
 #include "output.h"
+#include "problem/shared.h"
 
 #include <stddef.h>
 #include <stdlib.h>

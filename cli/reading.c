@@ -1,4 +1,5 @@
 /* The options that say how a file is read. */
+#include "data/shared.h"
 #include "dataset.h"
 #include "files.h"
 #include "output.h"

@@ -7,7 +7,9 @@
 #include "output.h"
 #include "session_paths.h"
 
+#include "elicit/shared.h"
 #include "melicit/rank.h"
+#include "metric/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

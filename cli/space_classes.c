@@ -1,4 +1,5 @@
 #include "space_classes.h"
+#include "base/layout.h"
 #include "classifier.h"
 #include "numbers.h"
 #include "output.h"

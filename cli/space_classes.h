@@ -2,6 +2,7 @@
 #ifndef MEL_CLI_SPACE_CLASSES_H
 #define MEL_CLI_SPACE_CLASSES_H
 
+#include "space/shared.h"
 #include "space_args.h"
 
 /* What was asked about a space besides its description. */

@@ -1,7 +1,8 @@
 #include "space_plot.h"
 #include "files.h"
-#include "melicit/report.h"
 #include "output.h"
+#include "report/shared.h"
+#include "space/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

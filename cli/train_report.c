@@ -1,5 +1,6 @@
 /* What melicit train has to say, for people and for programs. */
 #include "train_report.h"
+#include "base/names.h"
 #include "measure.h"
 #include "output.h"
 

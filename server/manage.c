@@ -44,12 +44,11 @@ static mel_status match_names(mel_metric **metric, const mel_problem *problem, m
     if (at == NULL)
         return mel_fail(err, MEL_ENOMEM, "not enough memory for a metric");
     mel_status status = MEL_OK;
-    if (!mel_name_places(at, k, problem->class_name, mel_metric_class_names(*metric), mel_name_place))
+    if (!mel_name_places(at, k, problem->class_name, mel_metric_class_names(*metric)))
         status =
             mel_fail(err, MEL_EINVAL, "metric: its classes are not called as the study's, \"%s\", \"%s\"%s",
                      problem->class_name[0], problem->class_name[1], k > 2 ? ", ..." : "");
-    else if (m > 0 && !mel_name_places(at + k, m, problem->group_name, mel_metric_group_names(*metric),
-                                       mel_name_place))
+    else if (m > 0 && !mel_name_places(at + k, m, problem->group_name, mel_metric_group_names(*metric)))
         status =
             mel_fail(err, MEL_EINVAL, "metric: its groups are not called as the study's, \"%s\", \"%s\"%s",
                      problem->group_name[0], problem->group_name[1], m > 2 ? ", ..." : "");

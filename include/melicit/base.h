@@ -1,4 +1,4 @@
-/* melicit/base.h: status codes, error records, progress, random numbers, digests.
+/* melicit/base.h: status codes, error records, progress.
  *
  * Every call that can fail returns a mel_status and, where the caller passes one, fills a mel_error
  * with a sentence that names the place and the value. The library never prints, exits or aborts. */
@@ -44,14 +44,9 @@ typedef struct {
     char text[480];
 } mel_error;
 
-/* "EDATA", "missing or malformed input", 3. Unknown codes give "EUNKNOWN", a sentence and 1. */
+/* "EDATA", "missing or malformed input". Unknown codes give "EUNKNOWN" and a sentence. */
 MEL_API const char *mel_status_name(mel_status status);
 MEL_API const char *mel_status_text(mel_status status);
-MEL_API int mel_status_exit_code(mel_status status);
-
-/* For sentences that a program writes itself: a character of UTF-8 that was cut at the end is left out, one
- * that was cut in the middle ("%.40s") becomes a question mark. The library's own sentences are like that. */
-MEL_API void mel_error_mend(mel_error *err);
 
 /* "0.1.0" */
 MEL_API const char *mel_version(void);
@@ -65,54 +60,8 @@ typedef struct {
     void *user;
 } mel_progress;
 
-/* The candidate nearest to a misspelt word by edit distance; NULL when none is near. `candidate` gives name
- * number i or NULL beyond the last. */
-MEL_API const char *mel_nearest(const char *word, const char *(*candidate)(const void *user, size_t i),
-                                const void *user);
-
-/* n copies of names, or "first", "first + 1", ... where name is NULL; NULL when memory runs out, which
- * mel_names_free accepts. */
-MEL_API char **mel_names_copy(size_t n, const char *const *name, size_t first);
-MEL_API void mel_names_free(char **name, size_t n);
-
-/* "1,2.5,-3e4" as *n finite decimal numbers, to be freed. MEL_EINVAL for any other text. */
-MEL_API mel_status mel_parse_numbers(double **out, size_t *n, const char *text, mel_error *err);
-
-/* PCG64 (XSL-RR 128/64), the bit generator of NumPy's numpy.random.PCG64: the same 128-bit state
- * and increment give the same 64-bit outputs. Plain data: copy it to fork a stream. */
-typedef struct {
-    uint64_t state_hi, state_lo;
-    uint64_t inc_hi, inc_lo;
-} mel_rng;
-
-/* The stream that numpy.random.PCG64(seed) starts (its SeedSequence expansion included). */
-MEL_API void mel_rng_seed(mel_rng *rng, uint64_t seed);
-/* Statistically independent stream number `stream` of the same seed: PCG64(SeedSequence([seed, stream])).
- * Stream 0 is the stream of mel_rng_seed. */
-MEL_API void mel_rng_seed_stream(mel_rng *rng, uint64_t seed, uint64_t stream);
-MEL_API uint64_t mel_rng_next(mel_rng *rng);
-/* Uniform on [0, 1) with 53 random bits, as numpy.random.Generator.random(). */
-MEL_API double mel_rng_uniform(mel_rng *rng);
-/* Uniform on {0, ..., bound-1} without bias (Lemire's multiplication with rejection); bound >= 1. */
-MEL_API uint64_t mel_rng_below(mel_rng *rng, uint64_t bound);
-/* Standard normal by Marsaglia's polar method; the second value of each pair is discarded so that
- * the state stays the four words above. */
-MEL_API double mel_rng_normal(mel_rng *rng);
-/* Gamma(shape, 1), shape > 0: Marsaglia and Tsang (2000), boosted below shape 1. NaN for other shapes. */
-MEL_API double mel_rng_gamma(mel_rng *rng, double shape);
-/* out[0..n) ~ Dirichlet(alpha[0..n)), 0 < alpha < infinity (otherwise NaN); alpha NULL means all ones
- * (uniform on the simplex). The tiniest alpha gives a vertex, never NaN. */
-MEL_API void mel_rng_dirichlet(mel_rng *rng, size_t n, const double *alpha, double *out);
-/* out[0..n): uniform on the unit sphere of R^n, n >= 1. */
-MEL_API void mel_rng_sphere(mel_rng *rng, size_t n, double *out);
-/* Fisher-Yates on index[0..n). */
-MEL_API void mel_rng_shuffle(mel_rng *rng, size_t n, size_t *index);
-
-/* SHA-256 over a sequence of bytes; hex receives 64 lower-case digits and a NUL. */
+/* A SHA-256 digest as a text: 64 lower-case digits and a NUL. */
 #define MEL_DIGEST_HEX 65
-MEL_API void mel_digest(const void *bytes, size_t n, char hex[MEL_DIGEST_HEX]);
-/* The digest of a file's bytes as stored (a .gz is not unpacked), in fixed memory. */
-MEL_API mel_status mel_digest_file(char hex[MEL_DIGEST_HEX], const char *path, mel_error *err);
 
 #ifdef __cplusplus
 }

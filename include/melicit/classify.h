@@ -12,8 +12,6 @@ extern "C" {
 /* A rule on class probabilities, or a mixture of rules. Only mel_classifier_set_source changes it. */
 typedef struct mel_classifier mel_classifier;
 
-/* Whether mel_classifier_best knows metrics of this family: linear, linear-fractional, diagonal, monotone. */
-MEL_API bool mel_classifier_has_best(mel_family family);
 /* The classifier that is best for a metric, always one rule. Linear metrics take one linear step of the face
  * or space, fractions Dinkelbach's method on it; smoothed faces: best on the sample. MEL_EINVAL for a ball,
  * for other families and for a metric of other statistics than the domain's. */
@@ -49,10 +47,6 @@ typedef struct {
     double value;                  /* of the metric that it is best for; NaN: none */
 } mel_classifier_parts;
 MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier);
-/* Rule number `rule` as a command: "predict cancer when its probability is at least 0.26", "always predict
- * cancer"; for the caller to free(). */
-MEL_API mel_status mel_classifier_words(char **out, const mel_classifier *classifier, size_t rule,
-                                        mel_error *err);
 
 /* What the classifier does with n rows of probabilities (n x n_classes); group may be NULL without groups.
  * chance[i][j]: the probability that row i is predicted as j. MEL_EDATA for numbers that are not finite. */
@@ -63,15 +57,10 @@ MEL_API mel_status mel_classifier_decide(uint32_t *prediction, const mel_classif
                                          const double *probability, const uint32_t *group, uint64_t seed,
                                          mel_error *err);
 
-/* Classifier files (docs/formats.md). Texts are for the caller to free(); refusals (MEL_EDATA) say the place,
+/* Classifier files (docs/formats.md). Refusals (MEL_EDATA) say the place,
  * and load says the file. "-" is standard input or output. */
-MEL_API mel_status mel_classifier_to_json(char **out, const mel_classifier *classifier, mel_error *err);
-MEL_API mel_status mel_classifier_from_json(mel_classifier **out, const char *text, size_t size,
-                                            mel_error *err);
 MEL_API mel_status mel_classifier_load(mel_classifier **out, const char *path, mel_error *err);
 MEL_API mel_status mel_classifier_save(const mel_classifier *classifier, const char *path, mel_error *err);
-/* "rules" of such a file alone, for any mixture of plug-in rules. */
-MEL_API mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err);
 
 #ifdef __cplusplus
 }

@@ -90,13 +90,6 @@ typedef struct {
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 
-/* The text with U+FFFD in place of each byte that is not UTF-8, for free(); NULL when memory runs out. */
-MEL_API char *mel_utf8_repaired(const char *text);
-
-/* Would a CSV cell with this text and no quotes be missing, among numbers at least? Nothing, "?", "NA", ...
- */
-MEL_API bool mel_is_missing_word(const char *text);
-
 /* Reads a whole file ("-": standard input). A refusal (MEL_EDATA, MEL_ELIMIT) names file, row, column and
  * value. Categories are numbered in the order in which they appear. */
 MEL_API mel_status mel_table_read(mel_table **out, const char *path, const mel_read_options *opt,
@@ -116,17 +109,8 @@ MEL_API const char *mel_table_warning(const mel_table *table, size_t i);
 
 MEL_API size_t mel_table_rows(const mel_table *table);
 MEL_API size_t mel_table_columns(const mel_table *table);
-MEL_API const char *mel_table_name(const mel_table *table); /* file, for messages */
-/* The number that messages give to a row: its place in the file, also after mel_table_take. */
-MEL_API size_t mel_table_row_number(const mel_table *table, size_t row);
 MEL_API const char *mel_table_column_name(const mel_table *table, size_t column);
 MEL_API mel_column_type mel_table_column_type(const mel_table *table, size_t column);
-/* What the file was: CSV, NPY, NPZ or LIBSVM; AUTO for rows taken out of a table and blocks of a stream. */
-MEL_API mel_format mel_table_format(const mel_table *table);
-/* Whether the names of the columns are the file's own: those of a CSV with a header. */
-MEL_API bool mel_table_has_header(const mel_table *table);
-/* SIZE_MAX when there is no such column. */
-MEL_API size_t mel_table_find(const mel_table *table, const char *column_name);
 /* Lent until the table is freed; NULL when the column is of the other type. Sparse tables (LIBSVM)
  * hold their features apart: see mel_table_sparse. */
 MEL_API const double *mel_table_numbers(const mel_table *table, size_t column);
@@ -145,13 +129,6 @@ typedef struct {
     const double *value;
 } mel_features;
 
-/* LIBSVM tables: their features as stored (lent); false for other tables. Column "label" is ordinary. */
-MEL_API bool mel_table_sparse(mel_features *out, const mel_table *table);
-
-/* Rows rows[0..n) of a table, in that order; categories keep their codes. */
-MEL_API mel_status mel_table_take(mel_table **out, const mel_table *table, const size_t *rows, size_t n,
-                                  mel_error *err);
-
 /* Class labels: one code per row and the class names in the order of the codes. Numbers sort by value
  * ("2" before "10"), texts by byte. */
 typedef struct {
@@ -163,23 +140,10 @@ typedef struct {
  * than two rows each on average (identifiers, a number to predict). */
 MEL_API mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char *column,
                                     mel_error *err);
-/* The codes of a column under given class names (prediction time); an unknown class is refused. */
-MEL_API mel_status mel_table_labels_as(mel_labels *out, const mel_table *table, const char *column,
-                                       size_t n_classes, const char *const *names, mel_error *err);
 /* Groups: as labels, but one group is fine. */
 MEL_API mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column,
                                     mel_error *err);
-/* Numbers recoded into n_classes classes at their quantiles (right-closed: a value equal to a cut goes
- * to the lower class); names say the interval. Refuses cuts that coincide, with the values that tie. */
-MEL_API mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, const char *column,
-                                             size_t n_classes, mel_error *err);
 MEL_API void mel_labels_clear(mel_labels *labels);
-/* The order of mel_labels for names that do not come from a table: order[i] is which of the n names is at
- * place i when all are sorted, by value where each is a number, else by byte. */
-MEL_API mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, mel_error *err);
-/* Do both name one class? Numbers of less than 2^53 do by their value ("1" and "1.0"), other names by their
- * bytes. */
-MEL_API bool mel_same_class_name(const char *a, const char *b);
 
 /* How a table becomes features, learned on training rows.
  * - A column of numbers is one feature: missing cells get the median, then (x - mean) / deviation, where
@@ -187,8 +151,7 @@ MEL_API bool mel_same_class_name(const char *a, const char *b);
  * - A column of text is one feature per category of the training rows, "workclass=Private", 1 where the
  *   cell has it, in the order of mel_labels and without leaving one out; missing cells get the most
  *   frequent category (the first of those that tie).
- * - Left out: columns "meta_*", those named in skip, and those without any value in the training rows
- *   (mel_encoder_dropped tells which).
+ * - Left out: columns "meta_*", those named in skip, and those without any value in the training rows.
  * - A LIBSVM table gives its features "f1", "f2", ... divided by their deviation (zeros included) but
  *   not centred, so that they stay sparse; its label is never a feature. */
 typedef struct mel_encoder mel_encoder;
@@ -205,16 +168,6 @@ MEL_API void mel_encoder_options_init(mel_encoder_options *opt);
 MEL_API mel_status mel_encoder_fit(mel_encoder **out, const mel_table *table, const mel_encoder_options *opt,
                                    mel_error *err);
 MEL_API void mel_encoder_free(mel_encoder *encoder);
-MEL_API size_t mel_encoder_features(const mel_encoder *encoder);
-MEL_API const char *mel_encoder_feature_name(const mel_encoder *encoder, size_t feature);
-/* The columns that it reads (none for LIBSVM) with their types: as overrides for reading new tables, so
- * that a column of codes has the type it had in training. */
-MEL_API size_t mel_encoder_columns(const mel_encoder *encoder);
-MEL_API const char *mel_encoder_column_name(const mel_encoder *encoder, size_t column);
-MEL_API mel_column_type mel_encoder_column_type(const mel_encoder *encoder, size_t column);
-/* Columns that were left out because every cell was missing. */
-MEL_API size_t mel_encoder_dropped(const mel_encoder *encoder);
-MEL_API const char *mel_encoder_dropped_name(const mel_encoder *encoder, size_t i);
 
 /* An encoded table; view.dense or view.value point into memory that it owns. */
 typedef struct {
@@ -228,36 +181,6 @@ typedef struct {
 MEL_API mel_status mel_encode(mel_encoded *out, const mel_encoder *encoder, const mel_table *table,
                               mel_error *err);
 MEL_API void mel_encoded_clear(mel_encoded *encoded);
-
-/* Seeded stratified split: first[] marks the rows of the first part, whose share of the rows, of every
- * class and (when group is not NULL) of every class within every group is `share` to within one row. */
-MEL_API mel_status mel_split(bool *first, size_t n, const uint32_t *label, const uint32_t *group,
-                             double share, uint64_t seed, mel_error *err);
-
-/* Tables that do not fit in memory: pass one (open) checks every cell and learns the types and
- * categories, pass two hands out blocks of rows, with the contents and refusals of mel_table_read. Memory
- * is bounded by block size, categories and a window of 16 MiB (64 for very long rows). CSV and CSV.gz files
- * (not standard input). A file that changes in between is refused. */
-typedef struct mel_stream mel_stream;
-MEL_API mel_status mel_stream_open(mel_stream **out, const char *path, const mel_read_options *opt,
-                                   mel_error *err);
-MEL_API size_t mel_stream_rows(const mel_stream *stream);
-/* The next block of at most max_rows rows, with the column types and codes of the whole file; *out is
- * NULL at the end. The block is the caller's. */
-MEL_API mel_status mel_stream_next(mel_table **out, mel_stream *stream, size_t max_rows, mel_error *err);
-MEL_API mel_status mel_stream_rewind(mel_stream *stream, mel_error *err);
-MEL_API void mel_stream_free(mel_stream *stream);
-
-/* A matrix of doubles as an .npy file (version 1, C order); written to a temporary file first, so a
- * failure leaves the old file. "-": standard output. */
-MEL_API mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const double *values,
-                                 mel_error *err);
-/* The header of such a file, for writers of rows one after another; returns its bytes. item: what the numbers
- * are, as NumPy says it ("<f8": doubles, "<i8": whole numbers, of 8 bytes each, the lowest first; three
- * characters). columns: NULL for an array of one dimension. */
-enum { MEL_NPY_START_BYTES = 128 };
-MEL_API size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t rows,
-                             const size_t *columns);
 
 #ifdef __cplusplus
 }

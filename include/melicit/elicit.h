@@ -33,13 +33,6 @@ typedef struct {
     mel_noise_kind kind;
     double size;
 } mel_assumption;
-/* "none", "flip", "flip:0.1", "logistic", "logistic:50", "band:0.001", "person". */
-MEL_API mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error *err);
-#define MEL_ASSUMPTION_TEXT 64 /* bytes suffice */
-MEL_API void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption);
-/* What to assume of a simulated respondent who errs like this; learn: its size is not known (a majority of
- * several votes errs less often). MEL_EINVAL when such answers say nothing. */
-MEL_API mel_status mel_assumption_of(mel_assumption *out, const mel_noise *noise, bool learn, mel_error *err);
 MEL_API const char *mel_strategy_name(mel_strategy strategy); /* "active", "search" */
 
 /* active: a session may end early, when what it is for can no longer change: with probability 0.95 the order
@@ -168,15 +161,6 @@ typedef struct {
 } mel_option;
 MEL_API const mel_option *mel_option_table(size_t *n);
 
-/* number: of MEL_OPTION_NUMBER; whole: of the other types up to MEL_OPTION_WORD. */
-typedef struct {
-    double number;
-    uint64_t whole;
-} mel_option_value;
-/* Reads a value of these types; of the row only type, range and words matter. MEL_EINVAL says what is
- * expected ("expected a whole number from 2 to 4"). */
-MEL_API mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text,
-                                    mel_error *err);
 /* Sets one option from its text ("per_round", "3"), or those that a JSON object names ({"per_round": 3});
  * MEL_EINVAL names the option. Options that are lent are set in the struct itself. */
 MEL_API mel_status mel_session_options_set(mel_session_options *opt, const char *key, const char *text,
@@ -221,16 +205,6 @@ MEL_API mel_status mel_session_open(mel_session **out, const mel_domain *domain,
                                     const mel_session_options *opt, const mel_identity *identity,
                                     const char *path, mel_error *err);
 MEL_API void mel_session_free(mel_session *session);
-/* The first line of a session file, a JSON object, for the caller to free(): it says what the session is
- * about.
- */
-MEL_API mel_status mel_session_header(char **out, const char *path, mel_error *err);
-/* The options that a session file was started with, and a budget for all answers in it, for mel_session_open;
- * names of classes and groups are not in it. For the caller to free with mel_session_options_free, which
- * takes nothing else. */
-MEL_API mel_status mel_session_options_read(mel_session_options **out, const char *path,
-                                            const mel_domain *domain, mel_error *err);
-MEL_API void mel_session_options_free(mel_session_options *opt);
 
 /* The pending question, the same one until it is told; *question stays valid until the next call.
  * MEL_OK and *done when there is none left (tolerance or budget reached). */
@@ -259,18 +233,12 @@ MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index
  * be NULL. */
 MEL_API mel_status mel_session_to_text(char **out, const mel_session *session, const mel_identity *identity,
                                        mel_error *err);
-/* Answered question i (0-based) as its line in a session file, without times, for the caller to free(). */
-MEL_API mel_status mel_session_line(char **out, const mel_session *session, uint32_t index, mel_error *err);
 /* Whether a recorded pair is the one that is asked about now, up to rounding: MEL_ECONFLICT names the first
  * number that differs. */
 MEL_API mel_status mel_question_check_pair(const mel_question *question, const double *a, const double *b,
                                            mel_error *err);
-MEL_API const mel_session_options *mel_session_get_options(const mel_session *session);
-MEL_API const mel_domain *mel_session_domain(const mel_session *session);
 /* What the points of its questions are. */
 MEL_API const mel_layout *mel_session_layout(const mel_session *session);
-/* Whether opening the log dropped a last line that a crash had cut off. */
-MEL_API bool mel_session_repaired(const mel_session *session);
 /* About how many questions are still to come; 0 when done. */
 MEL_API uint32_t mel_session_expected(mel_session *session);
 
@@ -298,10 +266,6 @@ typedef enum {
                             * it: the direction or a sign is wrong. The metric has no intervals; the
                             * radius and the angle's interval are NaN */
 } mel_finding;
-/* "none", "indifferent", "no-differences", "no-mistakes", "no-curvature", "flat-centre", "at-end". */
-MEL_API const char *mel_finding_name(mel_finding finding);
-/* A sentence for people: what was found, and what to do about it; "" for MEL_FINDING_NONE. */
-MEL_API const char *mel_finding_text(mel_finding finding);
 /* What came of the signs and the direction that were declared; search: free or pressed. */
 typedef enum {
     MEL_SIGNS_FREE = 0,         /* none declared, or the answers do not press against them; fair: mistakes do
@@ -348,20 +312,12 @@ typedef struct {
 /* The metric as known now (also before the end), with intervals, for the caller to free. */
 MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,
                                       mel_error *err);
-/* Posterior density of the angle of a linear metric on a face on n ascending angles that cover its support
- * (active only; MEL_ESTATE otherwise): for plots. */
-MEL_API mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_session *session,
-                                         mel_error *err);
 
 /* Equally likely metrics given the answers (active only; MEL_ESTATE otherwise): n rows of n_coefficients
  * numbers, each row the coefficients in the order of metric files, normalised as the returned metric's; for
  * the caller to free(). mel_rank_sampled_values takes them as they are. */
 MEL_API mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
                                      mel_error *err);
-/* What one unit of statistic i counts in units of statistic j, as mel_metric_weight_ratio, with the 95%
- * interval of the draws' ratios, which knows how the two weights move together. */
-MEL_API mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, size_t i, size_t j,
-                                            mel_error *err);
 
 /* Several respondents. */
 typedef struct {
@@ -394,24 +350,6 @@ typedef struct {
 MEL_API mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *sessions,
                                      mel_error *err);
 MEL_API void mel_pooled_free(mel_pooled *pooled);
-
-/* The supporting line <m, (tp, tn)> = c of the face at the optimum, as the searches of chapter 3 return it.
- */
-typedef struct {
-    double m11, m00, c;
-} mel_line;
-/* Errata 4: the linear-fractional metric (p0 = 0, p11 + p00 = 1) from its supporting lines at the
- * maximiser and the minimiser; exact when they are. positives = P(Y = 1). */
-MEL_API mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line upper, mel_line lower,
-                                         double positives, double negatives, mel_error *err);
-
-/* The same for a ball in any dimension n (errata 14): outward slopes s of unit length and constants
- * c = <s, c*> of the supporting hyperplanes at the best and at the worst point c*. The value is
- * <a, c>/(<b, c> + b0), with a denominator that is positive on the ball; a has l1 norm 1, b0 is 1, or -1
- * when both constants are negative, and b is 0 when the slopes are opposite (linear metrics) unless the ball
- * is a thousand times smaller than the constants. */
-MEL_API mel_status mel_fractional_ball(size_t n, double *a, double *b, double *b0, const double *upper,
-                                       double c_upper, const double *lower, double c_lower, mel_error *err);
 
 #ifdef __cplusplus
 }

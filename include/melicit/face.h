@@ -49,24 +49,11 @@ enum { MEL_ROW_NEGATIVE = 0, MEL_ROW_POSITIVE = 1, MEL_ROW_OTHER = 2 };
  * omp_set_num_threads); the result does not depend on their number. */
 MEL_API mel_status mel_face_from_scores(mel_face **out, size_t n, const double *score, const uint8_t *role,
                                         const double *weight, mel_error *err);
-/* X uniform on [-1, 1], P(Y=1|x) = 1/(1 + exp(a x + b)); scores are these probabilities. The sign of a
- * makes no difference; a = 0 gives the segment between the two trivial classifiers. */
-MEL_API mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error *err);
-/* The population logistic:a,b whose TP and TN at the thresholds 0, 1e-4, ..., 1 are closest to those of
- * a sample face (least squares; a > 0), stretched to the sample's shares of positives and negatives and cut
- * back to the sample's hull wherever it would leave it: every point stays achievable on the sample.
- * Rules, sweeps and mixtures of the new face are the sample's; a and b may be NULL. Needs scores
- * in [0, 1]. The sample may be freed first. */
-MEL_API mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face *sample,
-                                   mel_error *err);
 MEL_API void mel_face_free(mel_face *face);
 
 MEL_API double mel_face_positives(const mel_face *face); /* TP + FN */
 MEL_API double mel_face_negatives(const mel_face *face); /* TN + FP */
 MEL_API mel_point mel_face_centre(const mel_face *face);
-/* Of the hull (populations: of the polygon below); 0 for a segment, positives x negatives for perfect
- * scores. */
-MEL_API double mel_face_area(const mel_face *face);
 
 /* Vertices of the hull, counter-clockwise from "never positive" (0, negatives) along the lower boundary
  * to (positives, 0) and back along the upper; an even number, vertex i + half opposite to vertex i.
@@ -80,40 +67,9 @@ MEL_API mel_point mel_face_vertex(const mel_face *face, size_t index);
  * MEL_EINVAL for (0, 0) and numbers that are not finite. */
 MEL_API mel_status mel_face_support(mel_point *out, const mel_face *face, double m11, double m00,
                                     mel_error *err);
-/* One rule that is best for (m11, m00) on the sample or population (smoothed faces: on the sample). */
-MEL_API mel_status mel_face_support_rule(mel_rule *out, const mel_face *face, double m11, double m00,
-                                         mel_error *err);
-/* What one rule achieves, on the raw staircase, hull or not. */
-MEL_API mel_point mel_face_rule(const mel_face *face, mel_rule rule);
-/* The plug-in classifier of proposition 3.1 for (m11, m00), read as if scores were true
- * probabilities; opposite signs give the trivial classifier that the signs favour, (0, 0) the
- * threshold 1/2. */
-MEL_API mel_rule mel_plug_in_rule(double m11, double m00);
 
 /* No further than slack (>= 0) from the face. Points that were computed need a slack of 1e-12 or so. */
 MEL_API bool mel_face_contains(const mel_face *face, mel_point point, double slack);
-/* Euclidean projection on the face. */
-MEL_API mel_point mel_face_closest(const mel_face *face, mel_point point);
-/* The mixture that achieves a point of the face (of its closest point, when that is within 1e-9; else
- * MEL_EINVAL with the closest point named). */
-MEL_API mel_status mel_face_achieve(mel_mixture *out, const mel_face *face, mel_point point, mel_error *err);
-MEL_API mel_point mel_face_mixture(const mel_face *face, const mel_mixture *mixture);
-
-/* The longest chord in direction (dx, dy): ends with a - b parallel to it and a on its side. Through
- * the centre, by symmetry. False, with both ends at the centre, when the face has no extent in that
- * direction. */
-MEL_API bool mel_face_chord(mel_point *a, mel_point *b, const mel_face *face, double dx, double dy);
-/* The chord in that direction through a point of the face (or through the closest one); false, with both
- * ends there, when the line only touches the face. */
-MEL_API bool mel_face_chord_at(mel_point *a, mel_point *b, const mel_face *face, mel_point through, double dx,
-                               double dy);
-
-/* Uniform in area over the hull (in length, when it is a segment). Takes three uniform numbers. */
-MEL_API mel_point mel_face_random(const mel_face *face, mel_rng *rng);
-
-/* Confusion entries of `positive when score >= t` for n ascending thresholds in one pass over the
- * steps: tp[i], tn[i]. */
-MEL_API void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, double *tp, double *tn);
 
 #ifdef __cplusplus
 }

@@ -23,14 +23,6 @@ typedef struct {
 
 /* Numbers in a statistics vector: coordinates of one group times groups. */
 MEL_API size_t mel_layout_size(const mel_layout *layout);
-/* MEL_EINVAL with the field: 2 to 10,000 classes (binary: 2), at most 10,000 groups. */
-MEL_API mel_status mel_layout_check(const mel_layout *layout, mel_error *err);
-MEL_API bool mel_layout_equal(const mel_layout *a, const mel_layout *b);
-/* "confusion", "binary"; parse refuses other words, and names outside the enumerations are "unknown". */
-MEL_API const char *mel_kind_name(mel_statistics_kind kind);
-MEL_API const char *mel_coordinates_name(mel_coordinates coordinates);
-MEL_API mel_status mel_kind_parse(mel_statistics_kind *out, const char *name, mel_error *err);
-MEL_API mel_status mel_coordinates_parse(mel_coordinates *out, const char *name, mel_error *err);
 
 #ifdef __cplusplus
 }

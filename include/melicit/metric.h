@@ -40,15 +40,7 @@ typedef struct {
 MEL_API const mel_family_facts *mel_family_about(mel_family family);
 /* "unknown" when there is no such family. */
 MEL_API const char *mel_family_name(mel_family family);
-/* Accepts "polynomial" and "polynomial:D"; what D is, only the next function tells. */
-MEL_API mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err);
 enum { MEL_MIN_DEGREE = 2, MEL_MAX_DEGREE = 9, MEL_FAMILY_TEXT = 40 };
-/* The family with its degree: D of "polynomial:D" (2 to 9; "polynomial" alone is refused), 2 for quadratic
- * and fair-quadratic, 1 for the others. */
-MEL_API mel_status mel_family_parse_degree(mel_family *out, uint32_t *degree, const char *name,
-                                           mel_error *err);
-/* The text that mel_family_parse_degree reads: "quadratic", "polynomial:3". */
-MEL_API void mel_family_print(char text[MEL_FAMILY_TEXT], mel_family family, uint32_t degree);
 
 /* How many numbers a metric of the family has on statistics of this layout, entries of tensors each; degree:
  * of polynomials. MEL_ELIMIT when there would be more than 2^26. */
@@ -94,18 +86,12 @@ MEL_API mel_status mel_metric_fair_quadratic(mel_metric **out, const mel_layout 
                                              const char *const *class_names, const char *const *group_names,
                                              const double *a, const double *b, double lambda,
                                              const double *prevalence, mel_error *err);
-/* Pairs of n groups, n(n-1)/2, and the place of pair u < v (0-based) in the order 1-2, 1-3, .., 2-3, ... */
-MEL_API size_t mel_group_pairs(size_t n_groups);
-MEL_API size_t mel_group_pair(size_t n_groups, size_t u, size_t v);
-MEL_API mel_status mel_metric_copy(mel_metric **out, const mel_metric *metric, mel_error *err);
 /* The same metric with its classes and groups in another order: new class i is old class class_place[i],
  * new group g old group group_place[g] (NULL where there are no groups). Values stay what they were for
  * statistics in the new order. */
 MEL_API mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const size_t *class_place,
                                       const size_t *group_place, mel_error *err);
 MEL_API void mel_metric_free(mel_metric *metric);
-/* Renames the groups of a metric that has any: n_groups strings, copied. */
-MEL_API mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_names, mel_error *err);
 
 MEL_API mel_family mel_metric_family(const mel_metric *metric);
 MEL_API mel_orientation mel_metric_orientation(const mel_metric *metric);
@@ -124,21 +110,6 @@ static inline const char *mel_metric_group_name(const mel_metric *metric, size_t
     const char *const *name = mel_metric_group_names(metric);
     return name != NULL && group < mel_metric_layout(metric)->n_groups ? name[group] : NULL;
 }
-/* Numerator and denominator coefficients (lent) and their constants (may be NULL); the denominator is
- * NULL, with constant 1, for families without one. */
-MEL_API const double *mel_metric_numerator(const mel_metric *metric, double *constant);
-MEL_API const double *mel_metric_denominator(const mel_metric *metric, double *constant);
-/* D of a polynomial, 2 of a quadratic or fair-quadratic metric, 1 of the others. */
-MEL_API uint32_t mel_metric_degree(const mel_metric *metric);
-/* Lent: the tensor of this degree of a quadratic or polynomial metric (1: a, 2: B, ...), n^degree
- * numbers; of other families only degree 1, their a. NULL when there is none. */
-MEL_API const double *mel_metric_tensor(const mel_metric *metric, uint32_t degree);
-/* Of a fair metric, lent: b^uv (q numbers) or B^uv (q x q) for groups u < v, 0-based; NULL otherwise. */
-MEL_API const double *mel_metric_pair(const mel_metric *metric, size_t u, size_t v);
-/* Of a fair metric, lent: n_groups x n_classes; NULL for other families. */
-MEL_API const double *mel_metric_prevalence(const mel_metric *metric);
-/* The trade-off of a fair metric, 0: mistakes only, 1: differences between groups only; NaN for others. */
-MEL_API double mel_metric_lambda(const mel_metric *metric);
 
 /* MEL_ENUMERIC when the denominator is zero (to rounding) at s, 0/0 included, or a number overflows. */
 MEL_API mel_status mel_metric_value(double *out, const mel_metric *metric, const double *statistics,
@@ -150,39 +121,10 @@ MEL_API mel_status mel_metric_gradient(double *out, const mel_metric *metric, co
  * Exactly antisymmetric in a and b. */
 MEL_API mel_status mel_metric_compare(double *out, const mel_metric *metric, const double *a, const double *b,
                                       mel_error *err);
-/* l2 norm 1 (linear), l1 norm 1 (diagonal, monotone), p11 + p00 = 1 (binary fractional); of other
- * fractional metrics the numerator has that norm. Quadratic and polynomial: l2 norm of all tensors
- * together 1. Fair: ||a|| = 1 and the sum of ||b^uv||, or half the sum of the Frobenius norms of B^uv, is 1;
- * lambda changes so that the order stays, to 0 or 1 when one of the two parts is nil. Fractional metrics
- * keep their values. Intervals scale along. */
-MEL_API mel_status mel_metric_normalise(mel_metric *metric, mel_error *err);
 
-/* 95% credible intervals, one pair per coefficient in file order (fractional: numerator, its
- * constant, denominator, its constant; quadratic and polynomial: a, B, C, ...; fair: a, every pair's block,
- * lambda, but no prevalence); NULL, NULL clears. */
-MEL_API mel_status mel_metric_set_intervals(mel_metric *metric, const double *low, const double *high,
-                                            mel_error *err);
 MEL_API size_t mel_metric_coefficients(const mel_metric *metric);       /* how many, in file order */
 MEL_API const double *mel_metric_coefficient(const mel_metric *metric); /* all of them, lent */
-/* Other numbers for the same metric, checked as when it was made; intervals stay. Nothing changes on failure.
- */
-MEL_API mel_status mel_metric_set_coefficients(mel_metric *metric, const double *coefficients,
-                                               mel_error *err);
-/* Random coefficients, in file order, as far as intervals tell: each one normal on either side of its
- * value, so that it is in its interval with probability 0.95, and independent of the others (entries
- * that must be equal are; lambda stays within [0, 1]). How coefficients move together is lost in
- * intervals: draws of the session that found the metric are better. Without intervals its own values. */
-MEL_API void mel_metric_draw(double *out, const mel_metric *metric, mel_rng *rng);
 MEL_API bool mel_metric_interval(const mel_metric *metric, size_t coefficient, double *low, double *high);
-/* How it was found, kept in the file under "elicited". */
-typedef struct {
-    uint32_t questions;
-    const char *strategy; /* "active", "search"; lent; NULL: not elicited */
-    double radius;        /* of the session's mel_summary (melicit/elicit.h); NaN: unknown */
-    uint64_t seed;
-} mel_elicited;
-MEL_API mel_status mel_metric_set_elicited(mel_metric *metric, const mel_elicited *how, mel_error *err);
-MEL_API mel_elicited mel_metric_elicited(const mel_metric *metric);
 
 /* The metric file of docs/metric-file.md ("-": standard input). Refusals (MEL_EDATA) name the place:
  * "coefficients.p[1]: not a number". Saving goes through a temporary file ("-": standard output). */
@@ -214,12 +156,6 @@ MEL_API mel_status mel_named_value(double *out, mel_named metric, double paramet
                                    mel_error *err);
 /* "accuracy", "f1", "f0.5", "f2", "weighted-accuracy:7", "mcc", ...; in any case, '_' as '-'. */
 MEL_API mel_status mel_named_parse(mel_named *out, double *parameter, const char *name, mel_error *err);
-MEL_API const char *mel_named_name(mel_named metric);
-/* The binary metric object of a named one at a share of positives (accuracy, balanced accuracy, weighted
- * accuracy, F-beta, Jaccard, recall, specificity, precision); MEL_EINVAL for G-mean and MCC, which are
- * neither linear nor linear-fractional. */
-MEL_API mel_status mel_metric_named(mel_metric **out, mel_named metric, double parameter, double positives,
-                                    const char *const *class_names, mel_error *err);
 
 /* Well-known measures of rates, all of them costs: 0 is perfect. R_ij = P(prediction j | class i); with
  * groups R^g_ij. Differences between groups are summed over pairs of groups; the last class is the
@@ -250,8 +186,6 @@ MEL_API mel_status mel_named_rates_value(double *out, mel_named_rates metric, me
  * in any case, '_' as '-', "equalized" as well. */
 MEL_API mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, const char *name,
                                          mel_error *err);
-MEL_API const char *mel_named_rates_name(mel_named_rates metric);
-MEL_API const char *mel_gap_name(mel_gap gap);
 
 /* Measures of whole confusion matrices: k x k numbers (true classes in rows; counts or shares), one matrix
  * after the other where there are groups. Not to be shared by threads. docs/metric-file.md has the formulas.
@@ -279,22 +213,7 @@ MEL_API void mel_measure_free(mel_measure *measure);
 /* MEL_EDATA or MEL_ENUMERIC where it is not defined: a class without rows, 0/0. */
 MEL_API mel_status mel_measure_value(double *out, const mel_measure *measure, const double *confusion,
                                      mel_error *err);
-/* d value / d confusion along changes of predictions, where every class keeps its rows; `confusion` are
- * shares. MEL_EINVAL when it is not known (mel_measure_has_gradient). */
-MEL_API mel_status mel_measure_gradient(double *out, const mel_measure *measure, const double *confusion,
-                                        mel_error *err);
-MEL_API bool mel_measure_has_gradient(const mel_measure *measure);
-/* Whether it has no kinks: it is no smallest, largest or absolute difference. */
-MEL_API bool mel_measure_is_smooth(const mel_measure *measure);
 MEL_API mel_orientation mel_measure_orientation(const mel_measure *measure);
-/* As it was given, "the metric" for a metric; lent. */
-MEL_API const char *mel_measure_name(const mel_measure *measure);
-/* Numbers of a confusion: groups x k x k; groups are at least 1. */
-MEL_API size_t mel_measure_cells(const mel_measure *measure);
-MEL_API size_t mel_measure_groups(const mel_measure *measure);
-/* Other coefficients for the metric of a measure (mel_metric_set_coefficients); MEL_EINVAL without one. */
-MEL_API mel_status mel_measure_set_coefficients(mel_measure *measure, const double *coefficients,
-                                                mel_error *err);
 
 /* Metrics without questions. A k x k matrix of costs, true classes in rows: of two classes what a right
  * answer saves, a utility of (TP, TN); of more a cost of confusion entries, with the diagonal subtracted,
@@ -322,20 +241,6 @@ typedef struct {
     double ratio, low, high;
 } mel_cost_ratio;
 MEL_API mel_status mel_metric_cost_ratio(mel_cost_ratio *out, const mel_metric *metric, mel_error *err);
-/* What one unit of statistic i counts in units of statistic j, a_i/a_j, with its interval: linear, diagonal
- * and monotone metrics, and the mistakes of everybody in fair ones (i, j < q). MEL_EINVAL for metrics whose
- * exchange rate depends on the classifier, and when both weights are zero. */
-MEL_API mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric, size_t i, size_t j,
-                                           mel_error *err);
-/* Whether a ratio is known only roughly: its sign is open, or the ends of its interval differ by more than
- * a factor of MEL_WIDE_FACTOR. */
-#define MEL_WIDE_FACTOR 2.0
-MEL_API bool mel_cost_ratio_is_wide(const mel_cost_ratio *ratio);
-/* The probability threshold that is best for a binary linear metric: m00/(m11 + m00). For
- * opposite signs one of the trivial classifiers: 0 (always positive) or 1 + epsilon (never).
- * MEL_EINVAL when neither weight is positive: the best classifier then is positive *below* a
- * threshold, which mel_plug_in_rule gives. */
-MEL_API mel_status mel_metric_threshold(double *out, const mel_metric *metric, mel_error *err);
 
 /* Several of what somebody called "bad loan": "bad loan cases", for the caller to free(); NULL without
  * memory. Plurals are never guessed by adding an s to a name. */
@@ -343,20 +248,6 @@ MEL_API char *mel_plural_of(const char *noun);
 /* The metric as a sentence or a few ("One missed cancer case counts as much as 6.1 false alarms; 95%
  * between 5.2 and 7.4."), for the caller to free(). */
 MEL_API mel_status mel_metric_words(char **out, const mel_metric *metric, mel_error *err);
-/* The well-known metrics that order points most alike, best first: agreement is the share of `n`
- * pairs (statistics a[i], b[i], n x 2 numbers each) that both order the same way, ties included;
- * pairs where the metric is not defined do not count. `positives` is the share of the positive class.
- * Candidates are accuracy, balanced accuracy, F1, F0.5, F2, Jaccard, precision, recall,
- * specificity, G-mean, MCC and, for linear metrics, weighted accuracy with the rounded cost ratio. */
-typedef struct {
-    mel_named metric;
-    double parameter;
-    double agreement;
-    char name[32]; /* for people: "F1", "weighted accuracy 6.1:1" */
-} mel_neighbour;
-MEL_API mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_found,
-                                         const mel_metric *metric, double positives, size_t n,
-                                         const double *a, const double *b, mel_error *err);
 
 #ifdef __cplusplus
 }

@@ -49,19 +49,13 @@ MEL_API mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const 
                                  const mel_fit_options *opt, mel_error *err);
 MEL_API void mel_model_free(mel_model *model);
 MEL_API size_t mel_model_classes(const mel_model *model);
-MEL_API size_t mel_model_features(const mel_model *model);
 /* Coefficients: (two classes: 1, else n_classes) rows of n_features, and as many intercepts. Lent. */
 MEL_API const double *mel_model_weights(const mel_model *model);
 MEL_API const double *mel_model_intercepts(const mel_model *model);
 
-/* What travels with the coefficients so that a file is enough to predict. Both are copied or taken
- * over as said; a model without them predicts from features only. */
-MEL_API mel_status mel_model_set_classes(mel_model *model, const char *const *names,
-                                         mel_error *err);                   /* copies */
-MEL_API void mel_model_set_encoder(mel_model *model, mel_encoder *encoder); /* takes over */
-MEL_API const char *mel_model_class_name(const mel_model *model,
-                                         size_t code);                /* "0", "1", ... when unnamed */
-MEL_API const mel_encoder *mel_model_encoder(const mel_model *model); /* lent; NULL when none */
+/* Names that travel with the coefficients; copied. Without them the classes are "0", "1", ... */
+MEL_API mel_status mel_model_set_classes(mel_model *model, const char *const *names, mel_error *err);
+MEL_API const char *mel_model_class_name(const mel_model *model, size_t code);
 
 /* probs: n_rows x n_classes, row-major. Rows sum to 1 within 1e-12 and are finite for finite input. */
 MEL_API mel_status mel_model_predict(double *probs, const mel_model *model, const mel_features *x,
@@ -71,8 +65,6 @@ MEL_API mel_status mel_model_predict(double *probs, const mel_model *model, cons
  * Written to a temporary file first. Load refuses what it does not understand, with the place. */
 MEL_API mel_status mel_model_save(const mel_model *model, const char *path, mel_error *err);
 MEL_API mel_status mel_model_load(mel_model **out, const char *path, mel_error *err);
-MEL_API mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, const char *name,
-                                         mel_error *err);
 
 /* Calibration, learned on rows that the model was not trained on and then part of the model. */
 typedef enum {
@@ -88,26 +80,6 @@ typedef enum {
  * MEL_CALIBRATE_NONE removes it (x and y are not used). */
 MEL_API mel_status mel_model_calibrate(mel_model *model, mel_calibration kind, const mel_features *x,
                                        const uint32_t *y, const double *weight, mel_error *err);
-MEL_API mel_calibration mel_model_calibration(const mel_model *model);
-MEL_API double mel_model_temperature(const mel_model *model); /* 1 when not used */
-
-/* Probabilities of any other model, checked: finite, within [0, 1], rows summing to 1 within 1e-3 (then
- * rescaled exactly; a warning says of how many rows that changed more than 1e-6, which is above the rounding
- * of float32). One column is P(second class) of two, whatever its name says. */
-typedef struct {
-    size_t n_rows, n_classes;
-    size_t n_columns; /* of the file: 1, or one for each class */
-    double *value;    /* row-major, n_classes numbers per row */
-    char **name;      /* of the columns, from the header of a CSV, or NULL */
-    size_t n_rescaled;
-} mel_proba;
-MEL_API mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt,
-                                  mel_error *err);
-MEL_API void mel_proba_clear(mel_proba *proba);
-
-/* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15.
- * NaN without rows and when all weights are 0: there is no mean then. */
-MEL_API double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, const double *weight);
 
 #ifdef __cplusplus
 }

@@ -42,13 +42,6 @@ MEL_API mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_f
                                             const uint32_t *of, size_t n_classes, double width, bool squared,
                                             mel_error *err);
 MEL_API size_t mel_weight_basis_size(const mel_weight_basis *basis);
-/* Whether it reads features; one function, 1 everywhere, does not. */
-MEL_API bool mel_weight_basis_reads_features(const mel_weight_basis *basis);
-/* Names of the features that it reads, in no order; a name may come twice. */
-MEL_API size_t mel_weight_basis_columns(const mel_weight_basis *basis);
-MEL_API const char *mel_weight_basis_column(const mel_weight_basis *basis, size_t i);
-/* What function l is called: "default", the column's name, "kmeans 3", "rbf 2"; lent. */
-MEL_API const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l);
 /* value: n_rows x mel_weight_basis_size. Columns are found by name; MEL_EDATA for a missing one and, with the
  * row, for values outside [0, 1]. rows may be NULL, with n_rows, when no function reads features. */
 MEL_API mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis,
@@ -71,34 +64,9 @@ typedef struct {
     const uint32_t *group; /* of the validation rows; lent */
 } mel_black_box;
 
-/* The value of decisions on n rows with these labels (NULL for a judge). */
-MEL_API mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, size_t n_classes,
-                                    const uint32_t *label, const double *chance, mel_error *err);
-
 /* The black box of a measure, which it lends: larger is better, costs are negated. group: of the validation
  * rows, NULL without groups. */
 MEL_API mel_black_box mel_measure_box(mel_measure *measure, const uint32_t *group);
-
-/* A program that judges. It is started once with /bin/sh -c; for each question it reads one JSON line
- * {"query": n, "classes": [...], "chances": [[...], ...]}, one list per validation row, or with labels_only
- * {"query": n, "labels": [...]}, and answers a line with a number. */
-typedef struct mel_judge_command mel_judge_command;
-typedef struct {
-    size_t struct_size;
-    double timeout; /* seconds to wait for an answer; 60 */
-    double grace;   /* seconds the program has to end once its input is closed; 2 */
-    bool labels_only;
-    mel_progress progress; /* asked now and then while waiting: nonzero gives up with MEL_ESTOPPED */
-} mel_judge_options;
-MEL_API void mel_judge_options_init(mel_judge_options *opt);
-/* For rows and classes like these; names are lent. */
-MEL_API mel_status mel_judge_command_start(mel_judge_command **out, const char *program, size_t n_rows,
-                                           size_t n_classes, const char *const *class_name,
-                                           const mel_judge_options *opt, mel_error *err);
-MEL_API void mel_judge_command_end(mel_judge_command *judge);
-/* The black box, which lends the program. A program that ends, is late, or says anything but a number is
- * asked no more: MEL_EDATA with what happened. */
-MEL_API mel_black_box mel_judge_command_box(mel_judge_command *judge);
 
 /* --- PI-EW and FW-EG ---------------------------------------------------------------------------- */
 
@@ -182,33 +150,6 @@ MEL_API mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size
                                 const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);
 MEL_API void mel_optimise_clear(mel_optimise_result *result);
 
-/* Sets of basis functions, and sizes of epsilon, to choose from. */
-typedef struct {
-    size_t n_basis;
-    const double *train, *validation; /* as in mel_weight_rows, whose own are not read */
-    double epsilon;
-} mel_weight_candidate;
-/* Cross-fitting: `folds` times, each candidate is fitted without one part of the validation rows (stratified
- * by class and group, drawn by opt->seed), and its decisions about that part are kept; value[c] is the metric
- * of all decisions together, *best the candidate with the largest. For metrics of confusion entries. */
-MEL_API mel_status mel_optimise_choose(size_t *best, double *value, size_t n_candidates,
-                                       const mel_weight_candidate *candidate, size_t folds, size_t n_classes,
-                                       const mel_weight_rows *train, const mel_weight_rows *validation,
-                                       const mel_black_box *box, const mel_optimise_options *opt,
-                                       mel_error *err);
-
-/* The baseline "plug-in" of the thesis (appendix E.6): rules that predict the class with the largest gain_j
- * P(Y=j|x), where the gain of each class relative to class 0 is the best of a line search on the validation
- * rows over zeta = spacing, 2 spacing, ..., predicting class j where zeta P(Y=j|x) > (1 - zeta) P(Y=0|x) and
- * class 0 elsewhere. found->mixture is one rule. */
-MEL_API mel_status mel_optimise_plug_in(mel_optimise_result *found, size_t n_classes,
-                                        const mel_weight_rows *validation, const mel_black_box *box,
-                                        double spacing, const mel_progress *progress, mel_error *err);
-
-/* chance[i][j]: the probability that a mixture predicts row i as j. */
-MEL_API mel_status mel_weighted_chances(double *chance, const mel_blend *mixture, size_t n,
-                                        const double *probability, const double *basis, mel_error *err);
-
 /* --- the classifier ----------------------------------------------------------------------------- */
 
 /* A mixture of rules with their basis functions and names: what melicit optimise stores. */
@@ -222,16 +163,6 @@ MEL_API void mel_weighted_free(mel_weighted *weighted);
  * known). Names are copied. */
 MEL_API mel_status mel_weighted_set_source(mel_weighted *weighted, const char *const *class_name,
                                            const char *const *label, double value, mel_error *err);
-/* What it is made of; lent until it changes. */
-typedef struct {
-    const mel_blend *mixture;
-    const mel_weight_basis *basis;
-    bool majority;
-    const char *const *class_name;
-    const char *const *label; /* NULL: not known */
-    double value;
-} mel_weighted_parts;
-MEL_API mel_weighted_parts mel_weighted_get(const mel_weighted *weighted);
 /* chance[i][j]: the probability that row i is predicted as j; 0 or 1 with a majority. features may be NULL
  * when the basis does not read them. */
 MEL_API mel_status mel_weighted_apply(double *chance, const mel_weighted *weighted, size_t n,
@@ -244,11 +175,7 @@ MEL_API mel_status mel_weighted_decide(uint32_t *prediction, const mel_weighted 
 /* Files (docs/formats.md). A mixture with one basis function, 1 everywhere, and without a majority is an
  * ordinary classifier file; others have a format of their own, which alone is read here. */
 MEL_API mel_status mel_weighted_save(const mel_weighted *weighted, const char *path, mel_error *err);
-MEL_API mel_status mel_weighted_to_json(char **out, const mel_weighted *weighted, mel_error *err);
-MEL_API mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t size, mel_error *err);
 MEL_API mel_status mel_weighted_load(mel_weighted **out, const char *path, mel_error *err);
-/* Whether a file says that it has this format; false also for files that cannot be read and for "-". */
-MEL_API bool mel_weighted_recognise(const char *path);
 
 /* --- comparisons only --------------------------------------------------------------------------- */
 
@@ -278,9 +205,6 @@ MEL_API void mel_compare_options_init(mel_compare_options *opt);
 MEL_API mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows,
                                        const mel_compare_options *opt, mel_error *err);
 MEL_API void mel_comparisons_free(mel_comparisons *search);
-/* What statistics of questions are: (TP, TN) of two classes without groups, else off-diagonal; confusion
- * entries, with groups rates. */
-MEL_API const mel_layout *mel_comparisons_layout(const mel_comparisons *search);
 /* The open question, which stays the same until it is answered: statistics of both sides, lent until the next
  * call; NULL when the search has ended. */
 typedef struct {
@@ -291,35 +215,10 @@ typedef struct {
 MEL_API const mel_comparison *mel_comparisons_ask(mel_comparisons *search);
 /* SAME shortens the step; SKIP goes on as if the question had not been asked. MEL_ESTATE after the end. */
 MEL_API mel_status mel_comparisons_tell(mel_comparisons *search, mel_answer answer, mel_error *err);
-MEL_API uint32_t mel_comparisons_answered(const mel_comparisons *search);
-/* Whether it ended because every gain is found, rather than because the questions are used up. */
-MEL_API bool mel_comparisons_settled(const mel_comparisons *search);
-/* The current classifier: its gains (diagonal matrices, per group where there are groups) for
- * mel_blend_clear, and its confusion matrices; either may be NULL. */
-MEL_API mel_status mel_comparisons_current(mel_blend *mixture, double *confusion,
-                                           const mel_comparisons *search, mel_error *err);
 
 /* The current classifier as a classifier file, for the caller to free(). */
 MEL_API mel_status mel_comparisons_to_json(char **out, const mel_comparisons *search,
                                            const mel_classifier_source *source, mel_error *err);
-
-/* --- corrupted training rows -------------------------------------------------------------------- */
-
-/* The noise models of section 7.2. A label i becomes j with probability T_ij: independent noise has one
- * transition matrix T (k x k, rows sum to 1), cluster-dependent noise one per cluster (cluster[i] <
- * n_clusters; NULL: one cluster), instance-dependent noise a strength from 0 to 1 per row: with probability 1
- * - strength[i] the label stays (NULL: 1 everywhere). Row i is drawn by seed and i alone. */
-MEL_API mel_status mel_corrupt_labels(uint32_t *noisy, size_t n, size_t n_classes, const uint32_t *label,
-                                      size_t n_clusters, const uint32_t *cluster, const double *transition,
-                                      const double *strength, uint64_t seed, mel_error *err);
-/* Domain shift: numbers of rows drawn with replacement, row i in proportion to weight[i]. */
-MEL_API mel_status mel_corrupt_domain(size_t *row, size_t n_drawn, size_t n, const double *weight,
-                                      uint64_t seed, mel_error *err);
-/* The weights for which noisy rows give the linear metric of gains L (k x k): T^-1 L with T =
- * (1 - strength) I + strength transition (erratum 34: the thesis prints an element-wise product).
- * MEL_ENUMERIC when T has no inverse. */
-MEL_API mel_status mel_correction_weights(double *out, size_t n_classes, const double *transition,
-                                          double strength, const double *gains, mel_error *err);
 
 #ifdef __cplusplus
 }

@@ -140,10 +140,6 @@ MEL_API void mel_outcome_free(mel_outcome *outcome);
 /* The outcome as a JSON object (docs/cli.md, elicit --json), for the caller to free(). */
 MEL_API mel_status mel_outcome_to_json(char **out, const mel_outcome *outcome, mel_error *err);
 
-/* "consistent", "doubtful", "inconsistent" or, where answers may be flipped, "undecided": neither a metric
- * nor coin tosses explain them much better. NULL: the consistency is not known. */
-MEL_API const char *mel_consistency_label(const mel_summary *summary);
-
 #ifdef __cplusplus
 }
 #endif

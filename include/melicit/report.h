@@ -23,8 +23,6 @@ typedef struct {
     bool embedded;           /* for a page that carries mel_plot_style() itself: no style of its own */
 } mel_plot_options;
 MEL_API void mel_plot_options_init(mel_plot_options *opt);
-/* The CSS that embedded plots need once per page, for the caller to free(). */
-MEL_API mel_status mel_plot_style(char **css, mel_error *err);
 
 /* A metric's best point on the boundary: drawn with its supporting line and the direction in which things
  * get better. best.tp NaN: found on the hull. */
@@ -62,46 +60,6 @@ typedef struct {
 MEL_API void mel_feasible_plot_init(mel_feasible_plot *plot);
 MEL_API mel_status mel_plot_feasible(char **svg, const mel_feasible_plot *plot, const mel_plot_options *opt,
                                      mel_error *err);
-
-/* What is believed about a linear metric: the density of the angle of (m11, m00), shown over the angle or
- * over the cost ratio cot(angle) on a logarithmic axis (angles strictly between 0 and pi/2 only). */
-typedef struct {
-    size_t struct_size;
-    size_t n;
-    const double *angle, *density; /* ascending radians; not negative, not all zero; any scale */
-    double estimate, low, high;    /* radians; low and high shade the 95% interval */
-    double truth;                  /* radians; NaN (default): unknown */
-    bool cost_ratio;
-    const char *x_title; /* NULL: by the axis */
-} mel_posterior_plot;
-MEL_API void mel_posterior_plot_init(mel_posterior_plot *plot);
-MEL_API mel_status mel_plot_posterior(char **svg, const mel_posterior_plot *plot, const mel_plot_options *opt,
-                                      mel_error *err);
-
-/* A true and an elicited metric along the upper boundary, ordered by the slope angle of the boundary points
- * (figures 3.3 and A.2 of the thesis), each scaled to 0..1, with a vertical line at each maximum. */
-MEL_API mel_status mel_plot_along(char **svg, size_t n, const double *angle, const double *truth,
-                                  const double *elicited, const mel_plot_options *opt, mel_error *err);
-/* The same from n evenly spaced angles in [0, pi/2]. Metrics of (TP, TN), utilities or costs. */
-MEL_API mel_status mel_plot_along_face(char **svg, const mel_face *face, size_t n, const mel_metric *truth,
-                                       const mel_metric *elicited, const mel_plot_options *opt,
-                                       mel_error *err);
-
-/* Radius before the first question and after each of the others (n values above zero, log axis), and the
- * tolerance that was asked for (0: none). */
-MEL_API mel_status mel_plot_convergence(char **svg, size_t n, const double *radius, double tolerance,
-                                        const mel_plot_options *opt, mel_error *err);
-
-/* Of 1,000 people (columns x rows of marks): found, missed, false alarms, cleared, in whole people. */
-typedef struct {
-    size_t struct_size;
-    mel_point point;
-    double positives, negatives;
-    const char *found, *missed, *false_alarms, *cleared; /* legend; NULL: these words */
-} mel_people_plot;
-MEL_API void mel_people_plot_init(mel_people_plot *plot);
-MEL_API mel_status mel_plot_people(char **svg, const mel_people_plot *plot, const mel_plot_options *opt,
-                                   mel_error *err);
 
 #define MEL_MOST_SERIES 6
 typedef struct {

@@ -23,8 +23,6 @@ typedef enum {
     MEL_BY_MODEL = 1   /* taking the probabilities at their word: what it would do on average if they are
                         * right. The linear step is then exactly optimal among all classifiers. */
 } mel_evidence;
-MEL_API const char *mel_evidence_name(mel_evidence evidence); /* "labels", "model" */
-MEL_API mel_status mel_evidence_parse(mel_evidence *out, const char *name, mel_error *err);
 
 typedef struct {
     size_t struct_size;
@@ -49,23 +47,9 @@ typedef struct {
  * of some class (rates of it would be 0/0). */
 MEL_API mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample,
                                          const mel_space_options *opt, mel_error *err);
-/* X uniform on [-1, 1], P(Y=i|x) proportional to exp(-slope[i] x). All statistics are integrals over the
- * intervals between the (exactly located) points where the decision changes, by quadrature to 1e-14.
- * 2 to 100 classes; slopes finite, |slope| <= 700, at least two of them different (MEL_EINVAL). */
-MEL_API mel_status mel_space_from_softmax(mel_space **out, size_t n_classes, const double *slope,
-                                          const mel_space_options *opt, mel_error *err);
 MEL_API void mel_space_free(mel_space *space);
 
 MEL_API const mel_layout *mel_space_layout(const mel_space *space);
-MEL_API size_t mel_space_size(const mel_space *space); /* numbers in a statistics vector */
-MEL_API size_t mel_space_rows(const mel_space *space); /* 0 for a population */
-MEL_API mel_evidence mel_space_evidence(const mel_space *space);
-/* P(Y = i), n_classes numbers; lent. */
-MEL_API const double *mel_space_class_share(const mel_space *space);
-/* P(G = g | Y = i), n_groups x n_classes numbers; lent; NULL without groups. */
-MEL_API const double *mel_space_prevalence(const mel_space *space);
-/* Statistics of the classifier that draws its prediction uniformly. */
-MEL_API void mel_space_centre(double *out, const mel_space *space);
 
 /* A plug-in rule predicts the class j with the largest sum_i gain[i][j] P(Y=i|x), the smallest j of those
  * that tie; gain is k x k (true class, prediction), with groups one such matrix per group. A mixture of rules
@@ -75,61 +59,6 @@ typedef struct {
     double *gain;                        /* n_rules x max(1, n_groups) x k x k */
     double *share;                       /* n_rules: positive, largest first, sum 1 */
 } mel_blend;
-MEL_API void mel_blend_clear(mel_blend *blend);
-
-/* The gains for which a plug-in rule is best in a direction of statistics space (size numbers): those of
- * confusion entries, scaled by class shares where statistics are rates. */
-MEL_API void mel_space_gains(double *gain, const mel_space *space, const double *direction);
-/* The linear step: the plug-in rule that is best for <direction, statistics> and what it achieves.
- * MEL_EINVAL for a direction that is zero or not finite. */
-MEL_API mel_status mel_space_linear(double *statistics, const mel_space *space, const double *direction,
-                                    mel_error *err);
-/* What a plug-in rule, or a mixture of them, achieves. */
-MEL_API mel_status mel_space_rule(double *statistics, const mel_space *space, const double *gain,
-                                  mel_error *err);
-MEL_API mel_status mel_space_blend(double *statistics, const mel_space *space, const mel_blend *blend,
-                                   mel_error *err);
-/* What any randomised classifier achieves on a sample: decision[r][j] (n_rows x k) is the probability that
- * row r is predicted as j. MEL_EDATA when they are no probabilities, MEL_EINVAL for a population. */
-MEL_API mel_status mel_space_decisions(double *statistics, const mel_space *space, const double *decision,
-                                       mel_error *err);
-/* Predictions of one plug-in rule on n rows of probabilities; group may be NULL when n_groups is 0. */
-MEL_API mel_status mel_rule_predict(uint32_t *prediction, size_t n, size_t n_classes, size_t n_groups,
-                                    const double *probability, const uint32_t *group, const double *gain,
-                                    mel_error *err);
-
-/* Whether a point is achievable. */
-typedef struct {
-    bool feasible;     /* closest is within delta of the point */
-    double distance;   /* |point - closest| */
-    double *closest;   /* the closest achievable point that was found */
-    mel_blend blend;   /* achieves closest; at most size + 1 rules */
-    double *direction; /* NULL when feasible; else of unit length, with <direction, point> larger than what
-                        * any classifier achieves by `margin` (> 0): no mixture comes nearer than that.
-                        * Labels: any plug-in classifier, tried by `tried` rules near the direction; model and
-                        * populations: proved for all classifiers */
-    double margin;
-    bool proved;
-    uint32_t steps, tried;
-} mel_feasibility;
-/* delta is 1e-12 or more. MEL_ENUMERIC when rounding errors hide the answer. */
-MEL_API mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const double *point,
-                                     double delta, mel_error *err);
-MEL_API void mel_feasibility_clear(mel_feasibility *feasibility);
-
-/* The longest segment through the centre along +-direction: its ends, achievable within delta (1e-12 or
- * more). By labels it is the longest that linear steps find; mel_space_achieve tries harder and may get
- * further. */
-MEL_API mel_status mel_space_segment(double *a, double *b, const mel_space *space, const double *direction,
-                                     double delta, mel_error *err);
-
-/* The face D(first, second) of the diagonal: classifiers that predict only these two classes, TP of `first`
- * and TN of `second`. On a sample by the score P(first)/(P(first) + P(second)) (1/2 where both are 0), exact
- * hull; by the model every row counts as far as it is of either class; populations answer support, rules and
- * membership exactly, the rest on a fine inscribed polygon (1e-9). TP and TN are shares of everything,
- * whatever the kind of the space. Without groups. The face does not need the space any more. */
-MEL_API mel_status mel_space_face(mel_face **out, const mel_space *space, size_t first, size_t second,
-                                  mel_error *err);
 
 /* --- balls -------------------------------------------------------------------------------------- */
 
@@ -187,12 +116,9 @@ MEL_API void mel_radius_clear(mel_radius *how);
 MEL_API void mel_ball_free(mel_ball *ball);
 
 MEL_API const mel_layout *mel_ball_layout(const mel_ball *ball);
-MEL_API size_t mel_ball_size(const mel_ball *ball); /* coordinates of all groups */
 MEL_API double mel_ball_radius(const mel_ball *ball);
 /* Coordinates of one group (the same for all); lent. */
 MEL_API const double *mel_ball_centre(const mel_ball *ball);
-MEL_API const double *mel_ball_class_share(const mel_ball *ball); /* NULL: unknown */
-MEL_API const double *mel_ball_prevalence(const mel_ball *ball);  /* NULL: without groups */
 
 /* What questions are about: exactly one of these, lent, which must outlive the session.
  * face: two classes; linear and linear-fractional metrics of (TP, TN).

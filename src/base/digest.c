@@ -1,4 +1,5 @@
 /* SHA-256 digests of data, so that a session notices data that changed. */
+#include "base/digest.h"
 #include "base/internal.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
-/* What every room of the library shares and no caller sees: raising errors, checked allocation. */
+/* What every room, the program and the server share: raising errors, checked allocation. */
 #ifndef MEL_BASE_INTERNAL_H
 #define MEL_BASE_INTERNAL_H
 
-#include "melicit/base.h"
+#include "base/layout.h"
+#include "base/names.h"
+#include "base/rng.h"
 
 #include <stdarg.h>
 
@@ -48,5 +50,11 @@ int mel_thread_count(int threads);
  * have one order. Re-entrant from any thread; the outermost release restores the caller's setting. */
 void mel_blas_hold(void);
 void mel_blas_release(void);
+/* Of the program; 1 for unknown codes. */
+int mel_status_exit_code(mel_status status);
+
+/* For sentences that a program writes itself: a character of UTF-8 that was cut at the end is left out, one
+ * that was cut in the middle ("%.40s") becomes a question mark. The library's own sentences are like that. */
+void mel_error_mend(mel_error *err);
 
 #endif

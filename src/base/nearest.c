@@ -1,4 +1,5 @@
 /* "did you mean ...?": the name that a misspelt one was meant to be. */
+#include "base/names.h"
 #include "melicit/base.h"
 
 #include <string.h>

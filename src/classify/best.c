@@ -2,7 +2,10 @@
 #include "base/buffer.h"
 #include "base/la.h"
 #include "classify/classify.h"
+#include "classify/shared.h"
 #include "elicit/options.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

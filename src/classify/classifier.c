@@ -1,8 +1,10 @@
 /* Classifiers in memory: their names, what they say in words, and what they decide. */
 #include "base/buffer.h"
 #include "classify/classify.h"
+#include "classify/shared.h"
 #include "data/quote.h"
 #include "metric/text.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,11 @@
 /* Classifier files: writing them, and reading them with every refusal naming its place. */
 #include "base/file.h"
 #include "classify/classify.h"
+#include "classify/shared.h"
 #include "data/quote.h"
+#include "data/shared.h"
 #include "data/source.h"
-#include "melicit/data.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

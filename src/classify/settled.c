@@ -1,5 +1,6 @@
 /* Whether the best rule can still change. */
 #include "classify/classify.h"
+#include "metric/shared.h"
 
 #include <math.h>
 

@@ -3,6 +3,7 @@
 #include "data/missing.h"
 #include "data/number.h"
 #include "data/quote.h"
+#include "data/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* How the columns of a table become features: the object and its names. */
 #include "data/encoder.h"
+#include "data/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

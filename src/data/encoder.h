@@ -2,6 +2,7 @@
 #ifndef MEL_DATA_ENCODER_H
 #define MEL_DATA_ENCODER_H
 
+#include "data/shared.h"
 #include "data/table.h"
 
 /* One column that becomes features. */

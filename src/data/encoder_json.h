@@ -8,7 +8,7 @@
 #ifndef MEL_DATA_ENCODER_JSON_H
 #define MEL_DATA_ENCODER_JSON_H
 
-#include "melicit/data.h"
+#include "data/shared.h"
 
 #include <jansson.h>
 

@@ -1,7 +1,7 @@
 /* Words that stand for a missing cell. */
 #include "data/missing.h"
 
-#include "melicit/data.h"
+#include "data/shared.h"
 
 #include <string.h>
 #include <strings.h>

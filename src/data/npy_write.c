@@ -1,5 +1,5 @@
 /* Writes NPY files. */
-#include "melicit/data.h"
+#include "data/shared.h"
 
 #include "base/file.h"
 

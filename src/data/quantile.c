@@ -4,6 +4,7 @@
 #include "base/stat.h"
 #include "data/number.h"
 #include "data/quote.h"
+#include "data/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

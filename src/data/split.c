@@ -1,5 +1,5 @@
 /* Seeded stratified split. */
-#include "melicit/data.h"
+#include "data/shared.h"
 
 #include "base/internal.h"
 

@@ -1,5 +1,6 @@
 /* Tables that do not fit in memory, block by block. */
 #include "data/csv.h"
+#include "data/shared.h"
 #include "data/table_reader.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "data/table.h"
 
 #include "data/quote.h"
+#include "data/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

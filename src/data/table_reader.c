@@ -4,6 +4,7 @@
 #include "data/csv.h"
 #include "data/magic.h"
 #include "data/quote.h"
+#include "data/shared.h"
 
 #include <ctype.h>
 #include <stdlib.h>

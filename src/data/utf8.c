@@ -2,7 +2,7 @@
 #include "data/utf8.h"
 
 #include "base/internal.h"
-#include "melicit/data.h"
+#include "data/shared.h"
 
 #include <stdbool.h>
 #include <stdint.h>

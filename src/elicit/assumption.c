@@ -1,5 +1,7 @@
 /* Assumptions about wrong answers: their words, and what follows from a simulated respondent's noise. */
 #include "elicit/assumption.h"
+#include "elicit/shared.h"
+#include "oracle/shared.h"
 
 #include <math.h>
 #include <stdio.h>

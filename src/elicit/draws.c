@@ -3,6 +3,8 @@
 #include "elicit/session.h"
 
 #include "elicit/active/select.h"
+#include "elicit/shared.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "elicit/session.h"
 
 #include "base/la.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

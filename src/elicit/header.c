@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "elicit/engine.h"
 #include "elicit/option_value.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdio.h>

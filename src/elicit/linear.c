@@ -1,5 +1,6 @@
 /* What linear engines share: the metric and its intervals from an angle and its interval. */
 #include "elicit/engine.h"
+#include "metric/shared.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* What a session found, in words. */
 #include "base/internal.h"
-#include "melicit/elicit.h"
+#include "elicit/shared.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -1,5 +1,6 @@
 /* The classifier behind a point of a face, in words. */
 #include "elicit/engine.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

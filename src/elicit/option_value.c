@@ -5,6 +5,7 @@
 #include "data/number.h"
 #include "elicit/assumption.h"
 #include "elicit/options.h"
+#include "metric/shared.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #define MEL_ELICIT_OPTION_VALUE_H
 
 #include "base/internal.h"
-#include "melicit/elicit.h"
+#include "elicit/shared.h"
 
 #include <jansson.h>
 

@@ -4,6 +4,7 @@
 #include "elicit/assumption.h"
 #include "elicit/families/families.h"
 #include "elicit/option_value.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdio.h>

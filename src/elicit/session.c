@@ -1,6 +1,7 @@
 /* Questions and answers: the ask/tell object. */
 #include "elicit/session.h"
 #include "elicit/families/families.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

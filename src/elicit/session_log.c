@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "elicit/header.h"
 #include "elicit/session.h"
+#include "elicit/shared.h"
 
 #include <math.h>
 

@@ -1,5 +1,7 @@
 /* What can be seen of a session: its questions, and the metric as known so far. */
 #include "elicit/session.h"
+#include "elicit/shared.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <string.h>

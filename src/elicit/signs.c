@@ -13,6 +13,7 @@
 #include "elicit/session.h"
 
 #include "base/la.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

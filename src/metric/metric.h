@@ -3,7 +3,7 @@
 #define MEL_METRIC_METRIC_H
 
 #include "base/internal.h"
-#include "melicit/metric.h"
+#include "metric/shared.h"
 
 /* A class or group name in a metric, in bytes; longer ones are refused. */
 enum { MEL_NAME_BYTES = 1000 };

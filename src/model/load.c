@@ -4,6 +4,7 @@
 #include "data/encoder_json.h"
 #include "data/json_members.h"
 #include "data/quote.h"
+#include "data/shared.h"
 #include "data/source.h"
 #include "model/model.h"
 #include "model/model_json.h"

@@ -4,7 +4,8 @@
 
 #include "base/internal.h"
 #include "base/vector.h"
-#include "melicit/model.h"
+#include "data/shared.h"
+#include "model/shared.h"
 
 enum { MEL_LANES = 4 }; /* rows of per-class numbers are padded to a multiple of this */
 

@@ -2,6 +2,7 @@
 #include "base/stat.h"
 #include "data/number.h"
 #include "data/quote.h"
+#include "data/shared.h"
 #include "data/table.h"
 #include "data/table_reader.h"
 #include "model/model.h"

@@ -3,6 +3,7 @@
 #include "optimise/basis.h"
 
 #include "data/quote.h"
+#include "optimise/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Choosing basis functions and epsilon by cross-fitting: values on rows that did not take part. */
 #include "optimise/optimise.h"
+#include "optimise/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

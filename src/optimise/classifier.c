@@ -1,5 +1,7 @@
 /* Mixtures of weighted rules in memory: their names, and what they decide. */
 #include "optimise/classifier.h"
+#include "optimise/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,11 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "classify/classify.h"
+#include "classify/shared.h"
 #include "data/quote.h"
 #include "data/source.h"
 #include "optimise/classifier.h"
+#include "optimise/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

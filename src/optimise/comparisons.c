@@ -1,6 +1,8 @@
 /* Optimisation by comparisons alone: sign steps on the gains of a rule, and the thesis' local slopes with
  * Frank-Wolfe steps next to them. */
 #include "optimise/optimise.h"
+#include "optimise/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Training rows as the noise models of section 7.2 make them, and the weights that undo them. */
 #include "base/la.h"
 #include "optimise/optimise.h"
+#include "optimise/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* PI-EW (Algorithm 7.2) and FW-EG (Algorithm 7.3): elicit weights around the current classifier, take the
  * rule that is best for them, and move towards it. */
 #include "optimise/optimise.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

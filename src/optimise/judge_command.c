@@ -3,6 +3,7 @@
 #include "base/buffer.h"
 #include "data/quote.h"
 #include "optimise/optimise.h"
+#include "optimise/shared.h"
 #include "oracle/process.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* Measures of confusion matrices as black boxes that are to be made large. */
+#include "metric/shared.h"
 #include "optimise/optimise.h"
 
 static double sign_of(const mel_measure *m)

@@ -1,5 +1,6 @@
 /* The baseline that tunes one gain per class on the validation rows, each by a line search of its own. */
 #include "optimise/optimise.h"
+#include "optimise/shared.h"
 
 #include <math.h>
 #include <stdio.h>

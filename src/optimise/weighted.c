@@ -1,5 +1,6 @@
 /* Rules whose gains depend on basis functions: what they decide. */
 #include "optimise/optimise.h"
+#include "optimise/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

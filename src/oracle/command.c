@@ -4,6 +4,7 @@
 #include "oracle/question_json.h"
 
 #include "data/quote.h"
+#include "oracle/shared.h"
 
 #include <errno.h>
 #include <math.h>

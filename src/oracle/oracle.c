@@ -2,6 +2,7 @@
 #include "oracle/oracle.h"
 
 #include "data/quote.h"
+#include "oracle/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* A metric that answers, with or without mistakes. */
 #include "oracle/oracle.h"
 
+#include "metric/shared.h"
 #include "oracle/noise/noise.h"
 
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "oracle/tty_keys.h"
 
 #include "metric/text.h"
+#include "oracle/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Sentences about the answers: repeated questions, contradictions, and whether a metric explains them. */
 #include "outcome/outcome.h"
+#include "outcome/shared.h"
 
 #include <math.h>
 

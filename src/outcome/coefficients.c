@@ -1,4 +1,5 @@
 /* The coefficients of a metric of any family, with what they weigh in words. */
+#include "metric/shared.h"
 #include "outcome/outcome.h"
 
 #include <math.h>

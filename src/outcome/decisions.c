@@ -1,7 +1,9 @@
 /* What the metric leads to: the best rule and what it does to 1,000 people, and the well-known metrics that
  * come closest. */
+#include "classify/shared.h"
 #include "outcome/outcome.h"
 #include "rank/rank.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

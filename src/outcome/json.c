@@ -1,5 +1,7 @@
 /* An outcome as JSON: what `melicit elicit --json` prints and the browser gets. */
 #include "base/json.h"
+#include "classify/shared.h"
+#include "elicit/shared.h"
 #include "metric/text.h"
 #include "outcome/outcome.h"
 

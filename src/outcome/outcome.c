@@ -1,7 +1,10 @@
 /* What a session found, worked out step by step; and the memory that the result lends. */
 #include "outcome/outcome.h"
 
+#include "elicit/shared.h"
+#include "metric/shared.h"
 #include "metric/text.h"
+#include "outcome/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

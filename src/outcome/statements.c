@@ -1,4 +1,6 @@
 /* Sentences about the metric, why the questions ended, what is known and what is open. */
+#include "elicit/shared.h"
+#include "metric/shared.h"
 #include "outcome/outcome.h"
 
 #include <math.h>

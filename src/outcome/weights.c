@@ -1,5 +1,7 @@
 /* What the metric weighs: shares of the weight, ratios to the largest weight, the cost ratio and its
  * threshold. */
+#include "elicit/shared.h"
+#include "metric/shared.h"
 #include "outcome/outcome.h"
 
 #include <math.h>

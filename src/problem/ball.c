@@ -1,4 +1,5 @@
 /* Balls of rates without data: "K" classes, or "K,M" with M groups. */
+#include "data/shared.h"
 #include "problem/files.h"
 #include "problem/problem.h"
 

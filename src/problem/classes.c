@@ -1,5 +1,7 @@
 /* Classes by name: --positive, --classes and --rename against the labels of a file. */
+#include "data/shared.h"
 #include "problem/names.h"
+#include "problem/shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -281,7 +283,7 @@ static void follow_preferred(const mel_classes *c, size_t *order, size_t *place,
         return;
     const char *const *const called[] = { (const char *const *)c->name, (const char *const *)c->label };
     for (size_t way = 0; way < 2; way++)
-        if (mel_name_places(place, c->n, naming->preferred, called[way], mel_name_place)) {
+        if (mel_name_places(place, c->n, naming->preferred, called[way])) {
             memcpy(order, place, c->n * sizeof *order);
             return;
         }

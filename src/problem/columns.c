@@ -1,5 +1,6 @@
 /* Columns of files by their names: of roles, and of class probabilities. */
 #include "problem/columns.h"
+#include "data/shared.h"
 #include "data/table.h"
 #include "model/model.h"
 #include "problem/names.h"
@@ -110,7 +111,7 @@ static mel_status match_names(size_t *column, size_t n, const char *const *name,
     const char *const *const called[] = { (const char *const *)classes->label,
                                           (const char *const *)classes->name };
     for (size_t way = 0; way < 2; way++)
-        if (mel_name_places(column, n, called[way], name, mel_column_place))
+        if (mel_column_places(column, n, called[way], name))
             return MEL_OK;
     return refuse_columns(n, name, path, classes, err);
 }

@@ -2,6 +2,7 @@
 #ifndef MEL_PROBLEM_COLUMNS_H
 #define MEL_PROBLEM_COLUMNS_H
 
+#include "model/shared.h"
 #include "problem/files.h"
 
 /* mel_proba_read_classes for a file that was found. */

@@ -1,4 +1,5 @@
 /* A labelled table: the columns that play a part in it are found and read. */
+#include "data/shared.h"
 #include "problem/columns.h"
 #include "problem/files.h"
 

@@ -1,5 +1,7 @@
 /* Decisions about classes: columns of them in files, and the numbers that stand for them. */
+#include "data/shared.h"
 #include "problem/names.h"
+#include "problem/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Problems as files describe them: one table of keys gives the reading and writing of descriptions, the
  * options as one types them, and which kinds of input read an option. */
 #include "base/buffer.h"
+#include "data/shared.h"
 #include "problem/files.h"
 #include "problem/problem.h"
 

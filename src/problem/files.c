@@ -1,5 +1,6 @@
 /* Finding the files that options name, and reading them from the disk or out of uploads. */
 #include "problem/files.h"
+#include "base/digest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define MEL_PROBLEM_FILES_H
 
 #include "base/internal.h"
-#include "melicit/problem.h"
+#include "problem/shared.h"
 
 typedef struct {
     char *path;  /* of the file; of an upload what to call it: "data.csv" */

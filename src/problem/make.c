@@ -2,6 +2,7 @@
 #include "problem/files.h"
 #include "problem/names.h"
 #include "problem/problem.h"
+#include "space/shared.h"
 
 #include <jansson.h>
 #include <stdio.h>

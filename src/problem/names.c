@@ -1,5 +1,7 @@
 /* Lists of names: copying, looking up, taking apart, showing in refusals. */
 #include "problem/names.h"
+#include "data/shared.h"
+#include "problem/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,8 +42,8 @@ size_t mel_column_place(const char *name, size_t n, const char *const *names)
     return at < n ? at : only_place(name, n, names, strcasecmp);
 }
 
-bool mel_name_places(size_t *place, size_t n, const char *const *name, const char *const *names,
-                     mel_place_finder *find)
+static bool find_places(size_t *place, size_t n, const char *const *name, const char *const *names,
+                        mel_place_finder *find)
 {
     for (size_t i = 0; i < n; i++) {
         place[i] = find(name[i], n, names);
@@ -52,6 +54,16 @@ bool mel_name_places(size_t *place, size_t n, const char *const *name, const cha
             return false;
     }
     return true;
+}
+
+bool mel_name_places(size_t *place, size_t n, const char *const *name, const char *const *names)
+{
+    return find_places(place, n, name, names, mel_name_place);
+}
+
+bool mel_column_places(size_t *place, size_t n, const char *const *name, const char *const *names)
+{
+    return find_places(place, n, name, names, mel_column_place);
 }
 
 mel_name_list_text mel_name_list(size_t n, const char *const *name)

@@ -1,6 +1,7 @@
 /* The stratified split of a table into rows that train, rows that calibrate and rows that measure. */
 #include "base/internal.h"
-#include "melicit/problem.h"
+#include "data/shared.h"
+#include "problem/shared.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* Populations in closed form: "logistic:a=5,b=0", "softmax:1,3,5". */
 #include "problem/problem.h"
+#include "space/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

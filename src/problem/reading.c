@@ -1,5 +1,6 @@
 /* How files are read: the spelled options become those of the readers. */
 #include "problem/names.h"
+#include "problem/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

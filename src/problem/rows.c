@@ -1,4 +1,6 @@
 /* The rows that a problem is measured on: held-out rows of a table, or probabilities of any model. */
+#include "base/digest.h"
+#include "data/shared.h"
 #include "problem/columns.h"
 #include "problem/problem.h"
 

@@ -1,5 +1,6 @@
 /* How alike two orders are: Kendall's tau-b, NDCG. */
 #include "base/stat.h"
+#include "melicit/rank.h"
 #include "rank/rank.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* The well-known metrics that come closest to one on a face. */
 #include "rank/rank.h"
+#include "space/shared.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include "base/internal.h"
 #include "melicit/face.h"
 #include "melicit/rank.h"
+#include "metric/shared.h"
 
 /* The well-known metrics that order what is achievable on a face most alike (mel_metric_neighbours), by
  * MEL_CLOSEST_PAIRS random pairs of its points: always the same pairs, so that everybody is told the same.

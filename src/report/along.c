@@ -2,6 +2,7 @@
 #include "report/along.h"
 
 #include "base/internal.h"
+#include "report/shared.h"
 #include "report/svg.h"
 #include "report/write.h"
 

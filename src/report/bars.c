@@ -1,4 +1,5 @@
 /* The bar chart: horizontal bars from zero, with intervals and values. */
+#include "report/shared.h"
 #include "report/svg.h"
 #include "report/write.h"
 

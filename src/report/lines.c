@@ -1,5 +1,6 @@
 /* The line chart with bands and steps, and the one of how sure a session was after each question. */
 #include "base/internal.h"
+#include "report/shared.h"
 #include "report/svg.h"
 #include "report/write.h"
 

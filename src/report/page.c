@@ -1,6 +1,7 @@
 /* The page: its head, its key figures, and the sections in the order in which a reader needs them. */
 #include "report/page.h"
 
+#include "elicit/shared.h"
 #include "metric/text.h"
 #include "report/page_parts.h"
 #include "report/style.h"

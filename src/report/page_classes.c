@@ -1,5 +1,6 @@
 /* Several classes: what the metric weighs, and what the classifier that is best for it recognises. */
 #include "report/page_parts.h"
+#include "report/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* What the metric does: the rule, 1,000 people, and where that is in what can be achieved. */
 #include "report/page_parts.h"
+#include "report/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* How sure the metric is, what is not known, and how consistent the answers were. */
 #include "report/page_parts.h"
+#include "report/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

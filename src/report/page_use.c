@@ -1,5 +1,6 @@
 /* What to do with the metric: its neighbours, the truth where it is known, commands, the method. */
 #include "report/page_parts.h"
+#include "report/shared.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* The picture of 1,000 people, one mark each: found, missed, false alarms, cleared. */
+#include "report/shared.h"
 #include "report/svg.h"
 #include "report/write.h"
 

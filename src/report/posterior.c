@@ -1,5 +1,6 @@
 /* The picture of what is believed about a linear metric, over its angle or its cost ratio. */
 #include "base/internal.h"
+#include "report/shared.h"
 #include "report/svg.h"
 #include "report/write.h"
 

@@ -1,4 +1,5 @@
 /* The report of a session: what every page needs of it, and which page it gets. */
+#include "elicit/shared.h"
 #include "report/gather.h"
 
 #include <math.h>

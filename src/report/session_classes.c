@@ -1,6 +1,9 @@
 /* The report of a session on a space or a ball of several classes. */
+#include "elicit/shared.h"
+#include "metric/shared.h"
 #include "metric/text.h"
 #include "report/gather.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

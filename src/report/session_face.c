@@ -1,4 +1,5 @@
 /* The report of a session on a planar face. */
+#include "elicit/shared.h"
 #include "rank/rank.h"
 #include "report/along.h"
 #include "report/gather.h"

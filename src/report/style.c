@@ -1,8 +1,8 @@
 /* The CSS of plots and pages, with the palette for light, dark and paper. */
 #include "report/style.h"
 
-#include "melicit/report.h"
 #include "metric/text.h"
+#include "report/shared.h"
 
 /* A colour twice: plain for readers that know no CSS variables, then by the theme. */
 #define PAINT(what, name, plain) what ":" plain ";" what ":var(--mel-" name ")"

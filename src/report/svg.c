@@ -2,10 +2,12 @@
 #include "report/svg.h"
 
 #include "metric/text.h"
+#include "report/shared.h"
 #include "report/style.h"
 #include "report/write.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

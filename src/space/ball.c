@@ -1,5 +1,6 @@
 /* Balls of rates, taken from a space or given by their prevalences. */
 #include "space/ball.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Faces: the public calls, dispatched to samples and populations. */
 #include "space/face.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "space/feasible.h"
 
 #include "base/la.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

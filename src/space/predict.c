@@ -3,7 +3,7 @@
 
 #include "base/la.h"
 #include "base/vector.h"
-#include "melicit/space.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <omp.h>

@@ -3,6 +3,7 @@
 
 #include "base/la.h"
 #include "space/ball.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

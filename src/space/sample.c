@@ -2,6 +2,7 @@
 #include "space/sample.h"
 
 #include "space/predict.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <omp.h>

@@ -3,6 +3,7 @@
 #include "space/ray_caster.h"
 
 #include "base/la.h"
+#include "space/shared.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* The population that follows a sample's boundary most closely (section 8.1.1 of the thesis). */
 #include "space/face.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

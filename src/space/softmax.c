@@ -4,6 +4,7 @@
 #include "base/la.h"
 #include "base/stat.h"
 #include "space/expsum.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* Two-class faces of the diagonal of a space: planar faces whose further classes count in the total only. */
 #include "space/face.h"
 #include "space/sample.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Classifier files of any bytes: refused with a sentence, or loaded into a classifier that decides about rows
  * and reads back from its own text as the same file. */
+#include "classify/shared.h"
 #include "melicit/melicit.h"
 
 #include <stdint.h>

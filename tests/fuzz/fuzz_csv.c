@@ -3,6 +3,7 @@
 #include "melicit/melicit.h"
 
 #include "data/csv.h"
+#include "data/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Any bytes as LIBSVM text: refused with a sentence, or read into rows of ascending columns, which encode
  * to finite features. */
+#include "data/shared.h"
 #include "melicit/melicit.h"
 
 #include <math.h>

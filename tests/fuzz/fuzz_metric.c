@@ -1,6 +1,7 @@
 /* Metric files of any bytes: refused with a sentence, or loaded into a metric that survives everything
  * that is done with metrics and reads back from its own text. */
 #include "melicit/melicit.h"
+#include "metric/shared.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Model files of any bytes: refused with a sentence, or loaded into a model that predicts. */
 #include "melicit/melicit.h"
+#include "model/shared.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,8 @@
 /* Session files of any bytes: refused with a sentence, or resumed into a session that can be asked, told,
  * summed up and reported on, and whose own text is that of a session file. */
+#include "elicit/shared.h"
 #include "melicit/melicit.h"
+#include "space/shared.h"
 
 #include <stdint.h>
 #include <stdio.h>

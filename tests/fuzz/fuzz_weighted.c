@@ -1,6 +1,7 @@
 /* Files of classifiers with basis functions, of any bytes: refused with a sentence, or loaded into a
  * classifier that decides about rows and reads back from its own text as the same file. */
 #include "melicit/melicit.h"
+#include "optimise/shared.h"
 
 #include <stdint.h>
 #include <stdlib.h>

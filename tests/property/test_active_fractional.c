@@ -6,6 +6,8 @@
 #include "base/stat.h"
 #include "elicit/active/ask/chord.h"
 #include "elicit/engine.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

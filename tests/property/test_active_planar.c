@@ -2,6 +2,7 @@
 #include "support/binary.h"
 
 #include "base/stat.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* The searches of chapter 4 on a ball: the thesis' tables, its question counts, its bounds. */
+#include "metric/shared.h"
+#include "space/shared.h"
 #include "support/binary.h"
 #include "support/multiclass.h"
 

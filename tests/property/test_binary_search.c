@@ -3,6 +3,7 @@
 
 #include "elicit/fractional.h"
 #include "elicit/search/binary.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "support/multiclass.h"
 
 #include "elicit/active/posterior/bivector.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* Optimisation by comparisons: questions until the classifier stays within 99% of the best one, by sign steps
  * and by the thesis' slopes, with answers that are always right and with one in twenty wrong. */
+#include "base/rng.h"
+#include "optimise/shared.h"
 #include "support/test.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 /* Noise models: what they draw, and that elicited weights undo them. With exact probabilities the weights of
  * the whole matrix converge to T^-1 L, those of the diagonal to their limit, as one over the root of the
  * rows. */
+#include "base/rng.h"
+#include "optimise/shared.h"
 #include "support/test.h"
 
 #include <math.h>

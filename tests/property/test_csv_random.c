@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "data/csv_rows.h"
+#include "data/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
 #include "support/multiclass.h"
 
 #include "elicit/search/pencil.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

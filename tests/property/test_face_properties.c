@@ -2,8 +2,8 @@
 #include "support/test.h"
 
 #include "base/stat.h"
-#include "melicit/space.h"
 #include "space/face.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "support/fair.h"
 
 #include "elicit/engine.h"
+#include "metric/shared.h"
 #include "support/multiclass.h"
 
 #include <math.h>

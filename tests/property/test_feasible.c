@@ -1,5 +1,6 @@
 /* Feasibility on random samples and populations: what is achieved is achieved, what is refused is refused
  * with a plane that no classifier crosses, and segments end where they should. */
+#include "space/shared.h"
 #include "support/classes.h"
 
 #include <math.h>

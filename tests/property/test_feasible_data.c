@@ -5,7 +5,7 @@
 #include "support/test.h"
 
 #include "base/la.h"
-#include "melicit/space.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 
 #include "base/la.h"
 #include "elicit/engine.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
  * numerator, a denominator that is positive on the ball. */
 #include "support/test.h"
 
-#include "melicit/elicit.h"
+#include "base/rng.h"
+#include "elicit/shared.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* What must hold for every metric, on random ones. */
+#include "metric/shared.h"
 #include "support/metrics.h"
 
 #include <math.h>

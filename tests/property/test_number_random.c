@@ -1,6 +1,7 @@
 /* Our reading of decimal numbers against the C library's, bit for bit. */
 #include "support/test.h"
 
+#include "base/rng.h"
 #include "data/number.h"
 
 #include <math.h>

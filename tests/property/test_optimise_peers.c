@@ -1,5 +1,6 @@
 /* FW-EG on the workloads of the authors' program: their iterates in the compatible mode, and results that are
  * not worse by default. tests/data/README.md says where the files come from. */
+#include "optimise/shared.h"
 #include "support/test.h"
 
 #include <jansson.h>

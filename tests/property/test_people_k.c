@@ -4,6 +4,7 @@
 #include "support/multiclass.h"
 
 #include "elicit/active/family.h"
+#include "elicit/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* Radii on random samples and populations: every ray stays in the set as far as the ball, nothing larger
  * fits, the bounds are in order, and threads make no difference. */
+#include "base/layout.h"
+#include "space/shared.h"
 #include "support/classes.h"
 
 #include <math.h>

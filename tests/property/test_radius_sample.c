@@ -4,6 +4,7 @@
 #include "support/classes.h"
 
 #include "space/hull.h"
+#include "space/shared.h"
 #include "space/space.h"
 
 #include <math.h>

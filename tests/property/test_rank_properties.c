@@ -1,7 +1,9 @@
 /* Orders against their definitions, pair by pair, on random lists with and without ties. */
 #include "support/test.h"
 
+#include "base/rng.h"
 #include "melicit/rank.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The linear step against other classifiers, and two-class faces of samples. */
 #include "support/classes.h"
 
-#include "melicit/space.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Softmax populations against brute force: zeros of exponential sums, decisions and integrals. */
 #include "support/classes.h"
 
-#include "melicit/space.h"
 #include "space/expsum.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Statistics of rules, mixtures and decisions on random samples against a loop over the rows. */
 #include "support/classes.h"
 
-#include "melicit/space.h"
+#include "space/shared.h"
 #include "space/space.h"
 
 #include <math.h>

@@ -1,6 +1,8 @@
 #include "support/binary.h"
 
+#include "data/shared.h"
 #include "elicit/search/binary.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

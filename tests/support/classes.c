@@ -1,4 +1,6 @@
 #include "support/classes.h"
+#include "base/layout.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #ifndef MEL_TEST_CLASSES_H
 #define MEL_TEST_CLASSES_H
 
+#include "base/rng.h"
 #include "support/test.h"
 
 typedef struct {

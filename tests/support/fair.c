@@ -1,4 +1,5 @@
 #include "support/fair.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <string.h>

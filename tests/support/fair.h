@@ -2,6 +2,7 @@
 #ifndef MEL_TEST_FAIR_H
 #define MEL_TEST_FAIR_H
 
+#include "base/rng.h"
 #include "support/test.h"
 
 /* Classes and groups of a fair metric of off-diagonal rates. */

@@ -2,6 +2,7 @@
 #ifndef MEL_TEST_METRICS_H
 #define MEL_TEST_METRICS_H
 
+#include "base/rng.h"
 #include "support/test.h"
 
 double test_value(const mel_metric *metric, const double *x);

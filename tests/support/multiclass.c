@@ -1,6 +1,7 @@
 #include "support/multiclass.h"
 
 #include "elicit/search/procedure.h"
+#include "space/shared.h"
 #include "support/binary.h"
 
 #include <math.h>

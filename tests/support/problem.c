@@ -1,4 +1,5 @@
 #include "support/problem.h"
+#include "base/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "support/multiclass.h"
 
 #include "elicit/active/ask/chord.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <string.h>

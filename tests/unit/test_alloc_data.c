@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "data/encoder_json.h"
+#include "data/shared.h"
 
 #include <stdio.h>
 #include <string.h>

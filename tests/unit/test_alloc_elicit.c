@@ -1,4 +1,6 @@
 /* Every allocation of sessions, their log and their engines fails once. */
+#include "elicit/shared.h"
+#include "space/shared.h"
 #include "support/binary.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* Feasibility, segments and balls when memory runs out: each allocation fails once, nothing leaks, outputs
  * are empty or untouched. */
+#include "space/shared.h"
 #include "support/classes.h"
 
 enum { ROWS = 40, CLASSES = 3, MOST = 12 };

@@ -1,7 +1,7 @@
 /* Every allocation of the metric room fails once. */
 #include "support/test.h"
 
-#include "melicit/metric.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* Every allocation of this room fails once: a status comes back, nothing leaks, nothing changes. */
+#include "data/shared.h"
+#include "model/shared.h"
 #include "support/problem.h"
 #include "support/test.h"
 

@@ -1,4 +1,5 @@
 /* Every allocation of the optimise room fails once. */
+#include "optimise/shared.h"
 #include "support/test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* Every allocation of the oracle room fails once. */
 #include "support/test.h"
 
-#include "melicit/oracle.h"
+#include "metric/shared.h"
+#include "oracle/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

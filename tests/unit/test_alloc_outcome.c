@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "melicit/outcome.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

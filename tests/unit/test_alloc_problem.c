@@ -1,4 +1,6 @@
 /* Every allocation of this room fails once: a status comes back, nothing leaks, nothing changes. */
+#include "data/shared.h"
+#include "problem/shared.h"
 #include "support/test.h"
 
 #include <jansson.h>

@@ -1,7 +1,9 @@
 /* Every allocation of the rank room fails once. */
 #include "support/test.h"
 
+#include "melicit/rank.h"
 #include "rank/rank.h"
+#include "space/shared.h"
 
 enum { N = 5, S = 3 };
 static const double x[S * N] = { 1, 2, 2, 4, 5, 5, 4, 3, 2, 1, 3, 1, 4, 1, 5 };

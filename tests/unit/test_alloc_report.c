@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "report/page.h"
+#include "report/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

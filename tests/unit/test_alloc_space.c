@@ -1,7 +1,8 @@
 /* Faces when memory runs out: each allocation fails once, nothing leaks, nothing half-built is returned. */
 #include "support/test.h"
 
-#include "melicit/space.h"
+#include "base/rng.h"
+#include "space/shared.h"
 
 #include <math.h>
 

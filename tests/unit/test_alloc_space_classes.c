@@ -2,7 +2,7 @@
  * returned. */
 #include "support/classes.h"
 
-#include "melicit/space.h"
+#include "space/shared.h"
 #include "space/space.h"
 
 enum { ROWS = 400, CLASSES = 3 };

@@ -1,4 +1,5 @@
 /* Every malformed table is refused with a sentence that has the file and the place; nothing leaks. */
+#include "data/shared.h"
 #include "support/bad_inputs.h"
 #include "support/test.h"
 

@@ -2,6 +2,7 @@
 #include "support/classes.h"
 
 #include "space/minnorm.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 /* Classifiers: the best one, the one at a point, what they decide, their files, refusals. */
+#include "base/rng.h"
+#include "classify/shared.h"
+#include "space/shared.h"
 #include "support/test.h"
 
 #include <math.h>

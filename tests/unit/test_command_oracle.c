@@ -1,7 +1,8 @@
 /* Programs that answer: real processes, well-behaved and not. */
 #include "support/test.h"
 
-#include "melicit/oracle.h"
+#include "base/rng.h"
+#include "oracle/shared.h"
 
 #include <dirent.h>
 #include <errno.h>

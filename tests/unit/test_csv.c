@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "data/csv.h"
+#include "data/shared.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 /* SHA-256: the examples of FIPS 180-2 and files against the bytes in them. */
+#include "base/digest.h"
 #include "support/test.h"
 
 #include <stdlib.h>

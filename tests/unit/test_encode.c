@@ -1,6 +1,8 @@
 #include "support/test.h"
 
+#include "base/rng.h"
 #include "data/encoder_json.h"
+#include "data/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #include "support/test.h"
 
 #include "base/stat.h"
-#include "melicit/space.h"
 #include "space/logistic.h"
 #include "space/score_bits.h"
+#include "space/shared.h"
 
 #include <float.h>
 #include <math.h>

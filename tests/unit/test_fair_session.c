@@ -4,6 +4,8 @@
 #include "support/multiclass.h"
 
 #include "base/la.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

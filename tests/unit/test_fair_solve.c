@@ -5,6 +5,7 @@
 #include "elicit/search/fair_solve.h"
 #include "elicit/search/fair_split.h"
 #include "elicit/search/subsets.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* Degenerate metrics that the active strategy recognises, and others that it must not take for them. */
+#include "metric/shared.h"
 #include "support/binary.h"
 #include "support/multiclass.h"
 

@@ -3,6 +3,8 @@
 #include "support/test.h"
 
 #include "base/buffer.h"
+#include "data/shared.h"
+#include "model/shared.h"
 
 #include <math.h>
 #include <stdio.h>

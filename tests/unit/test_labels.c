@@ -1,3 +1,4 @@
+#include "data/shared.h"
 #include "support/test.h"
 
 #include <stdio.h>

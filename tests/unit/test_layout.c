@@ -1,5 +1,6 @@
 #include "support/test.h"
 
+#include "base/layout.h"
 #include "melicit/layout.h"
 
 #include <string.h>

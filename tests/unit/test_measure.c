@@ -1,6 +1,7 @@
 /* Measures of confusion matrices, and the metric objects that have their values. */
 #include "support/test.h"
 
+#include "base/rng.h"
 #include "melicit/metric.h"
 
 #include <math.h>

@@ -1,7 +1,9 @@
 /* Metrics as objects: making, refusing, evaluating, comparing, scaling, trading mistakes. */
 #include "support/test.h"
 
-#include "melicit/metric.h"
+#include "base/layout.h"
+#include "base/rng.h"
+#include "metric/shared.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 /* Quadratic, polynomial and fair metrics: values by hand, parts, scale, ratios, files, refusals. */
+#include "metric/shared.h"
 #include "support/metrics.h"
 
 #include <math.h>

@@ -1,7 +1,9 @@
 /* The metric file: exact round trips, tidy text, refusals with the place. */
 #include "support/test.h"
 
-#include "melicit/metric.h"
+#include "base/layout.h"
+#include "base/rng.h"
+#include "metric/shared.h"
 
 #include <locale.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include "base/internal.h"
+#include "model/shared.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Well-known metrics: parsing, values in ordinary and degenerate cases, as metric objects. */
 #include "support/test.h"
 
-#include "melicit/metric.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <string.h>

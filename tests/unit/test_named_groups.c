@@ -1,7 +1,7 @@
 /* Well-known measures of rates: values by hand, names, refusals. */
 #include "support/test.h"
 
-#include "melicit/metric.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <string.h>

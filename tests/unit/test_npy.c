@@ -1,6 +1,7 @@
 #include "support/test.h"
 
 #include "base/buffer.h"
+#include "data/shared.h"
 
 #include <math.h>
 #include <stdio.h>

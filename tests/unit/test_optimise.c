@@ -1,5 +1,7 @@
 /* Black-box optimisation: against a naive twin that builds every probing classifier, what ends it, basis
  * functions, classifiers and their files. */
+#include "base/rng.h"
+#include "optimise/shared.h"
 #include "support/test.h"
 
 #include <math.h>

@@ -2,7 +2,8 @@
 #include "oracle/counts.h"
 #include "support/test.h"
 
-#include "melicit/oracle.h"
+#include "metric/shared.h"
+#include "oracle/shared.h"
 
 #include <math.h>
 #include <stdio.h>

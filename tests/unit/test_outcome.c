@@ -3,7 +3,10 @@
 #include "support/test.h"
 
 #include "base/json.h"
+#include "metric/shared.h"
 #include "outcome/outcome.h"
+#include "outcome/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* Probabilities of other models: what is accepted, and the sentence for what is not. */
+#include "data/shared.h"
+#include "model/shared.h"
 #include "support/test.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
 /* Problems from descriptions: what is refused, what is made, and that a description makes the same again. */
+#include "base/digest.h"
+#include "base/names.h"
+#include "problem/shared.h"
 #include "support/test.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
  * also in sets that are very thin. */
 #include "support/test.h"
 
-#include "melicit/space.h"
+#include "space/shared.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 /* Orders of pools: tau, NDCG, places, ties, probabilities, refusals. */
 #include "support/test.h"
 
+#include "melicit/rank.h"
 #include "rank/rank.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

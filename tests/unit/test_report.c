@@ -1,7 +1,10 @@
 /* Plots and the page of a session. `test_report --write DIR` writes every sample for other parsers. */
 #include "support/document.h"
 
+#include "metric/shared.h"
 #include "report/page_parts.h"
+#include "report/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "support/document.h"
 
 #include "report/page.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* Options of the searches at several places: who may set them, the session's copy and its header. */
+#include "elicit/shared.h"
+#include "space/shared.h"
 #include "support/multiclass.h"
 
 #include <math.h>

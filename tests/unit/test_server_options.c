@@ -5,6 +5,7 @@
 #include "elicit/options.h"
 #include "melicit/rank.h"
 #include "server/study.h"
+#include "space/shared.h"
 
 #include <jansson.h>
 #include <math.h>

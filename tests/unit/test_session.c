@@ -2,6 +2,10 @@
 #include "support/binary.h"
 
 #include "elicit/session.h"
+#include "elicit/shared.h"
+#include "metric/shared.h"
+#include "oracle/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

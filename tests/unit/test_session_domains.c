@@ -1,7 +1,9 @@
 /* Sessions off a planar face: which families go with which domain, logs of vectors, names, replay. */
 #include "support/test.h"
 
-#include "melicit/elicit.h"
+#include "base/layout.h"
+#include "elicit/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,9 @@
 
 #include "base/la.h"
 #include "base/stat.h"
+#include "elicit/shared.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

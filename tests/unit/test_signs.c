@@ -1,5 +1,8 @@
 /* Signs and directions that were declared wrongly are noticed: a question about the weights that came out as
  * nothing, and the right metric in the end. */
+#include "elicit/shared.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 #include "support/multiclass.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Spaces of k classes: small ones by hand, and everything that is refused. */
 #include "support/classes.h"
 
-#include "melicit/space.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+#include "base/rng.h"
+#include "data/shared.h"
 #include "support/test.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* Many at once: threads and processes on one store, snapshots while writers go on, kill -9. */
+#include "base/rng.h"
 #include "support/server/store.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "oracle/counts.h"
 #include "support/test.h"
 
-#include "melicit/oracle.h"
+#include "oracle/shared.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -4,8 +4,10 @@
 #include "support/binary.h"
 #include "support/multiclass.h"
 
-#include "melicit/classify.h"
+#include "classify/shared.h"
+#include "elicit/shared.h"
 #include "melicit/report.h"
+#include "metric/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>

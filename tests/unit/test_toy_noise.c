@@ -1,6 +1,8 @@
 /* A noise model that the library does not know, added by one file (tests/toy/noise_cauchy.c) and one row
  * (tests/toy/oracle/noise/models.h): words, simulated answers, sessions of every kind of posterior, their
  * file. */
+#include "elicit/shared.h"
+#include "oracle/shared.h"
 #include "support/binary.h"
 #include "support/multiclass.h"
 
@@ -26,7 +28,7 @@ static void test_words(void **state)
     assert_int_equal(mel_noise_parse(&noise, "cauchy:-1", &err), MEL_EINVAL);
     assert_string_equal(err.text, "noise cauchy:-1: not a finite number from 0 up");
     assert_int_equal(mel_noise_parse(&noise, "gauss:1", &err), MEL_EINVAL);
-    assert_non_null(strstr(err.text, "flip:P, cauchy:SIZE"));
+    assert_non_null(strstr(err.text, ", cauchy:SIZE"));
 }
 
 /* Errors at the rate that the model says: at a difference of its size one in four. */

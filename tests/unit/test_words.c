@@ -2,7 +2,7 @@
 #include "metric/text.h"
 #include "support/test.h"
 
-#include "melicit/metric.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,9 @@
 #include "elicit/active/bivector.h"
 
 #include "base/la.h"
+#include "elicit/shared.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

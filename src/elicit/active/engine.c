@@ -2,6 +2,7 @@
 #include "elicit/active/engine.h"
 
 #include "elicit/active/select.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

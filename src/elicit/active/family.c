@@ -3,6 +3,7 @@
 
 #include "base/la.h"
 #include "elicit/assumption.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

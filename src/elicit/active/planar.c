@@ -5,6 +5,8 @@
 #include "elicit/active/engine.h"
 
 #include "elicit/active/posterior/grid.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

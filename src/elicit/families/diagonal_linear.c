@@ -4,6 +4,7 @@
 #include "elicit/families/families.h"
 
 #include "base/la.h"
+#include "space/shared.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,8 @@
 #include "elicit/search/sphere.h"
 
 #include "base/la.h"
+#include "elicit/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "elicit/search/binary.h"
 
 #include "base/stat.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define MEL_ELICIT_SEARCH_BINARY_H
 
 #include "elicit/search/interval.h"
-#include "melicit/elicit.h"
+#include "elicit/shared.h"
 
 typedef struct {
     const mel_face *face;

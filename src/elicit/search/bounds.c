@@ -1,5 +1,6 @@
 /* Intervals of the coefficients of a linear metric from the last intervals of a search. */
 #include "elicit/search/bounds.h"
+#include "metric/shared.h"
 
 #include <math.h>
 

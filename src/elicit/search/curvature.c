@@ -5,6 +5,7 @@
 #include "elicit/search/quadratic_slopes.h"
 
 #include "base/la.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

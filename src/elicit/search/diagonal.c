@@ -1,5 +1,6 @@
 /* The thesis' searches on two-class faces: Algorithms 4.1, 4.3 and 4.4. */
 #include "elicit/search/diagonal.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

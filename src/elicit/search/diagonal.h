@@ -4,7 +4,7 @@
 #define MEL_ELICIT_SEARCH_DIAGONAL_H
 
 #include "elicit/search/interval.h"
-#include "melicit/elicit.h"
+#include "elicit/shared.h"
 
 /* The boundary of a face that a search runs on: the best points of increasing metrics, or their worst. */
 typedef enum { MEL_UPPER, MEL_LOWER } mel_side;

@@ -6,6 +6,7 @@
 #include "elicit/search/procedure.h"
 
 #include "base/la.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,8 @@
 #include "base/la.h"
 #include "elicit/search/quadratic_slopes.h"
 #include "elicit/search/subsets.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

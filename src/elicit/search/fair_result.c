@@ -7,6 +7,8 @@
 #include "elicit/search/fair.h"
 
 #include "base/la.h"
+#include "metric/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

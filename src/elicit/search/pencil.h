@@ -3,7 +3,7 @@
 #define MEL_ELICIT_SEARCH_PENCIL_H
 
 #include "base/internal.h"
-#include "melicit/elicit.h"
+#include "elicit/shared.h"
 
 /* upper[i] and lower[i], i != reference: two different level lines <(m11, m00), (d_reference, d_i)> = c of
  * the metric on the face of the classes reference and i, such as the supporting lines at its best and worst

@@ -2,6 +2,7 @@
 #include "elicit/search/plan.h"
 
 #include "base/la.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
  * matter): after one cycle every angle of a linear metric is known, in any dimension. The other way round the
  * error after two cycles is two to six times as large (tests/property/test_ball_search.c). */
 #include "elicit/search/sphere.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "elicit/search/trade_off.h"
 
 #include "base/la.h"
-#include "melicit/metric.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 
 #include "data/number.h"
 #include "data/quote.h"
+#include "oracle/shared.h"
 
 #include <math.h>
 #include <stdio.h>

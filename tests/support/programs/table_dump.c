@@ -2,7 +2,7 @@
  * columns, `how` and `warnings`, or the refusal. Options stand before the file that they are for: table_dump
  * [--delimiter C] [--decimal C] [--header auto|yes|no] [--encoding E] [--member M] [--format F]
  *            [--column NAME:TYPE] [--strict] [--zero-based] FILE ... */
-#include "melicit/data.h"
+#include "data/shared.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "elicit/active/ask/line_parts.h"
 
 #include "base/la.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,18 @@
+/* What other rooms and the program use of this room beyond melicit/classify.h; not exported. */
+#ifndef MEL_CLASSIFY_SHARED_H
+#define MEL_CLASSIFY_SHARED_H
+
+#include "melicit/classify.h"
+
+/* Whether mel_classifier_best knows metrics of this family: linear, linear-fractional, diagonal, monotone. */
+bool mel_classifier_has_best(mel_family family);
+/* Rule number `rule` as a command: "predict cancer when its probability is at least 0.26", "always predict
+ * cancer"; for the caller to free(). */
+mel_status mel_classifier_words(char **out, const mel_classifier *classifier, size_t rule, mel_error *err);
+/* A classifier file as a text, for the caller to free(), and back. */
+mel_status mel_classifier_to_json(char **out, const mel_classifier *classifier, mel_error *err);
+mel_status mel_classifier_from_json(mel_classifier **out, const char *text, size_t size, mel_error *err);
+/* "rules" of a classifier file alone, for any mixture of plug-in rules. */
+mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err);
+
+#endif

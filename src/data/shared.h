@@ -1,0 +1,83 @@
+/* What other rooms and the program use of this room beyond melicit/data.h; not exported. */
+#ifndef MEL_DATA_SHARED_H
+#define MEL_DATA_SHARED_H
+
+#include "melicit/data.h"
+
+/* The text with U+FFFD in place of each byte that is not UTF-8, for free(); NULL when memory runs out. */
+char *mel_utf8_repaired(const char *text);
+
+/* Would a CSV cell with this text and no quotes be missing, among numbers at least? Nothing, "?", "NA", ...
+ */
+bool mel_is_missing_word(const char *text);
+
+const char *mel_table_name(const mel_table *table); /* file, for messages */
+/* The number that messages give to a row: its place in the file, also after mel_table_take. */
+size_t mel_table_row_number(const mel_table *table, size_t row);
+/* What the file was: CSV, NPY, NPZ or LIBSVM; AUTO for rows taken out of a table and blocks of a stream. */
+mel_format mel_table_format(const mel_table *table);
+/* Whether the names of the columns are the file's own: those of a CSV with a header. */
+bool mel_table_has_header(const mel_table *table);
+/* SIZE_MAX when there is no such column. */
+size_t mel_table_find(const mel_table *table, const char *column_name);
+
+/* LIBSVM tables: their features as stored (lent); false for other tables. Column "label" is ordinary. */
+bool mel_table_sparse(mel_features *out, const mel_table *table);
+
+/* Rows rows[0..n) of a table, in that order; categories keep their codes. */
+mel_status mel_table_take(mel_table **out, const mel_table *table, const size_t *rows, size_t n,
+                          mel_error *err);
+
+/* The codes of a column under given class names (prediction time); an unknown class is refused. */
+mel_status mel_table_labels_as(mel_labels *out, const mel_table *table, const char *column, size_t n_classes,
+                               const char *const *names, mel_error *err);
+/* Numbers recoded into n_classes classes at their quantiles (right-closed: a value equal to a cut goes
+ * to the lower class); names say the interval. Refuses cuts that coincide, with the values that tie. */
+mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, const char *column,
+                                     size_t n_classes, mel_error *err);
+/* The order of mel_labels for names that do not come from a table: order[i] is which of the n names is at
+ * place i when all are sorted, by value where each is a number, else by byte. */
+mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, mel_error *err);
+/* Do both name one class? Numbers of less than 2^53 do by their value ("1" and "1.0"), other names by their
+ * bytes. */
+bool mel_same_class_name(const char *a, const char *b);
+
+size_t mel_encoder_features(const mel_encoder *encoder);
+const char *mel_encoder_feature_name(const mel_encoder *encoder, size_t feature);
+/* The columns that it reads (none for LIBSVM) with their types: as overrides for reading new tables, so
+ * that a column of codes has the type it had in training. */
+size_t mel_encoder_columns(const mel_encoder *encoder);
+const char *mel_encoder_column_name(const mel_encoder *encoder, size_t column);
+mel_column_type mel_encoder_column_type(const mel_encoder *encoder, size_t column);
+/* Columns that were left out because every cell was missing. */
+size_t mel_encoder_dropped(const mel_encoder *encoder);
+const char *mel_encoder_dropped_name(const mel_encoder *encoder, size_t i);
+
+/* Seeded stratified split: first[] marks the rows of the first part, whose share of the rows, of every
+ * class and (when group is not NULL) of every class within every group is `share` to within one row. */
+mel_status mel_split(bool *first, size_t n, const uint32_t *label, const uint32_t *group, double share,
+                     uint64_t seed, mel_error *err);
+
+/* Tables that do not fit in memory: pass one (open) checks every cell and learns the types and
+ * categories, pass two hands out blocks of rows, with the contents and refusals of mel_table_read. Memory
+ * is bounded by block size, categories and a window of 16 MiB (64 for very long rows). CSV and CSV.gz files
+ * (not standard input). A file that changes in between is refused. */
+typedef struct mel_stream mel_stream;
+mel_status mel_stream_open(mel_stream **out, const char *path, const mel_read_options *opt, mel_error *err);
+size_t mel_stream_rows(const mel_stream *stream);
+/* The next block of at most max_rows rows, with the column types and codes of the whole file; *out is
+ * NULL at the end. The block is the caller's. */
+mel_status mel_stream_next(mel_table **out, mel_stream *stream, size_t max_rows, mel_error *err);
+mel_status mel_stream_rewind(mel_stream *stream, mel_error *err);
+void mel_stream_free(mel_stream *stream);
+
+/* A matrix of doubles as an .npy file (version 1, C order); written to a temporary file first, so a
+ * failure leaves the old file. "-": standard output. */
+mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const double *values, mel_error *err);
+/* The header of such a file, for writers of rows one after another; returns its bytes. item: what the numbers
+ * are, as NumPy says it ("<f8": doubles, "<i8": whole numbers, of 8 bytes each, the lowest first; three
+ * characters). columns: NULL for an array of one dimension. */
+enum { MEL_NPY_START_BYTES = 128 };
+size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t rows, const size_t *columns);
+
+#endif

@@ -1,0 +1,72 @@
+/* What other rooms and the program use of this room beyond melicit/elicit.h; not exported. */
+#ifndef MEL_ELICIT_SHARED_H
+#define MEL_ELICIT_SHARED_H
+
+#include "melicit/elicit.h"
+
+/* "none", "flip", "flip:0.1", "logistic", "logistic:50", "band:0.001", "person". */
+mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error *err);
+/* The text that mel_assumption_parse reads. */
+#define MEL_ASSUMPTION_TEXT 64 /* bytes suffice */
+void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption);
+/* What to assume of a simulated respondent who errs like this; learn: its size is not known (a majority of
+ * several votes errs less often). MEL_EINVAL when such answers say nothing. */
+mel_status mel_assumption_of(mel_assumption *out, const mel_noise *noise, bool learn, mel_error *err);
+
+/* number: of MEL_OPTION_NUMBER; whole: of the other types up to MEL_OPTION_WORD. */
+typedef struct {
+    double number;
+    uint64_t whole;
+} mel_option_value;
+/* Reads a value of these types; of the row only type, range and words matter. MEL_EINVAL says what is
+ * expected ("expected a whole number from 2 to 4"). */
+mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text, mel_error *err);
+/* The first line of a session file, a JSON object, for the caller to free(): it says what the session is
+ * about.
+ */
+mel_status mel_session_header(char **out, const char *path, mel_error *err);
+/* The options that a session file was started with, and a budget for all answers in it, for mel_session_open;
+ * names of classes and groups are not in it. For the caller to free with mel_session_options_free, which
+ * takes nothing else. */
+mel_status mel_session_options_read(mel_session_options **out, const char *path, const mel_domain *domain,
+                                    mel_error *err);
+void mel_session_options_free(mel_session_options *opt);
+/* Answered question i (0-based) as its line in a session file, without times, for the caller to free(). */
+mel_status mel_session_line(char **out, const mel_session *session, uint32_t index, mel_error *err);
+/* The options that it has, and what it is about. */
+const mel_session_options *mel_session_get_options(const mel_session *session);
+const mel_domain *mel_session_domain(const mel_session *session);
+/* Whether opening the log dropped a last line that a crash had cut off. */
+bool mel_session_repaired(const mel_session *session);
+/* "none", "indifferent", "no-differences", "no-mistakes", "no-curvature", "flat-centre", "at-end". */
+const char *mel_finding_name(mel_finding finding);
+/* A sentence for people: what was found, and what to do about it; "" for MEL_FINDING_NONE. */
+const char *mel_finding_text(mel_finding finding);
+/* Posterior density of the angle of a linear metric on a face on n ascending angles that cover its support
+ * (active only; MEL_ESTATE otherwise): for plots. */
+mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_session *session,
+                                 mel_error *err);
+/* What one unit of statistic i counts in units of statistic j, as mel_metric_weight_ratio, with the 95%
+ * interval of the draws' ratios, which knows how the two weights move together. */
+mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, size_t i, size_t j,
+                                    mel_error *err);
+
+/* The supporting line <m, (tp, tn)> = c of the face at the optimum, as the searches of chapter 3 return it.
+ */
+typedef struct {
+    double m11, m00, c;
+} mel_line;
+/* Errata 4: the linear-fractional metric (p0 = 0, p11 + p00 = 1) from its supporting lines at the
+ * maximiser and the minimiser; exact when they are. positives = P(Y = 1). */
+mel_status mel_fractional_closed(double p[2], double q[2], double *q0, mel_line upper, mel_line lower,
+                                 double positives, double negatives, mel_error *err);
+
+/* The same for a ball in any dimension n (errata 14): outward slopes s of unit length and constants
+ * c = <s, c*> of the supporting hyperplanes at the best and at the worst point c*. The value is
+ * <a, c>/(<b, c> + b0), with a denominator that is positive on the ball; a has l1 norm 1, b0 is 1, or -1
+ * when both constants are negative, and b is 0 when the slopes are opposite (linear metrics) unless the ball
+ * is a thousand times smaller than the constants. */
+mel_status mel_fractional_ball(size_t n, double *a, double *b, double *b0, const double *upper,
+                               double c_upper, const double *lower, double c_lower, mel_error *err);
+
+#endif

@@ -1,0 +1,116 @@
+/* What other rooms and the program use of this room beyond melicit/metric.h; not exported. */
+#ifndef MEL_METRIC_SHARED_H
+#define MEL_METRIC_SHARED_H
+
+#include "base/rng.h"
+#include "melicit/metric.h"
+
+/* Accepts "polynomial" and "polynomial:D"; what D is, only mel_family_parse_degree tells. */
+mel_status mel_family_parse(mel_family *out, const char *name, mel_error *err);
+/* The family with its degree: D of "polynomial:D" (2 to 9; "polynomial" alone is refused), 2 for quadratic
+ * and fair-quadratic, 1 for the others. */
+mel_status mel_family_parse_degree(mel_family *out, uint32_t *degree, const char *name, mel_error *err);
+/* The text that mel_family_parse_degree reads: "quadratic", "polynomial:3". */
+void mel_family_print(char text[MEL_FAMILY_TEXT], mel_family family, uint32_t degree);
+/* Pairs of n groups, n(n-1)/2, and the place of pair u < v (0-based) in the order 1-2, 1-3, .., 2-3, ... */
+size_t mel_group_pairs(size_t n_groups);
+size_t mel_group_pair(size_t n_groups, size_t u, size_t v);
+mel_status mel_metric_copy(mel_metric **out, const mel_metric *metric, mel_error *err);
+/* Renames the groups of a metric that has any: n_groups strings, copied. */
+mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_names, mel_error *err);
+/* Numerator and denominator coefficients (lent) and their constants (may be NULL); the denominator is
+ * NULL, with constant 1, for families without one. */
+const double *mel_metric_numerator(const mel_metric *metric, double *constant);
+const double *mel_metric_denominator(const mel_metric *metric, double *constant);
+/* D of a polynomial, 2 of a quadratic or fair-quadratic metric, 1 of the others. */
+uint32_t mel_metric_degree(const mel_metric *metric);
+/* Lent: the tensor of this degree of a quadratic or polynomial metric (1: a, 2: B, ...), n^degree
+ * numbers; of other families only degree 1, their a. NULL when there is none. */
+const double *mel_metric_tensor(const mel_metric *metric, uint32_t degree);
+/* Of a fair metric, lent: b^uv (q numbers) or B^uv (q x q) for groups u < v, 0-based; NULL otherwise. */
+const double *mel_metric_pair(const mel_metric *metric, size_t u, size_t v);
+/* Of a fair metric, lent: n_groups x n_classes; NULL for other families. */
+const double *mel_metric_prevalence(const mel_metric *metric);
+/* The trade-off of a fair metric, 0: mistakes only, 1: differences between groups only; NaN for others. */
+double mel_metric_lambda(const mel_metric *metric);
+/* l2 norm 1 (linear), l1 norm 1 (diagonal, monotone), p11 + p00 = 1 (binary fractional); of other
+ * fractional metrics the numerator has that norm. Quadratic and polynomial: l2 norm of all tensors
+ * together 1. Fair: ||a|| = 1 and the sum of ||b^uv||, or half the sum of the Frobenius norms of B^uv, is 1;
+ * lambda changes so that the order stays, to 0 or 1 when one of the two parts is nil. Fractional metrics
+ * keep their values. Intervals scale along. */
+mel_status mel_metric_normalise(mel_metric *metric, mel_error *err);
+
+/* 95% credible intervals, one pair per coefficient in file order (fractional: numerator, its
+ * constant, denominator, its constant; quadratic and polynomial: a, B, C, ...; fair: a, every pair's block,
+ * lambda, but no prevalence); NULL, NULL clears. */
+mel_status mel_metric_set_intervals(mel_metric *metric, const double *low, const double *high,
+                                    mel_error *err);
+/* Other numbers for the same metric, checked as when it was made; intervals stay. Nothing changes on failure.
+ */
+mel_status mel_metric_set_coefficients(mel_metric *metric, const double *coefficients, mel_error *err);
+/* Random coefficients, in file order, as far as intervals tell: each one normal on either side of its
+ * value, so that it is in its interval with probability 0.95, and independent of the others (entries
+ * that must be equal are; lambda stays within [0, 1]). How coefficients move together is lost in
+ * intervals: draws of the session that found the metric are better. Without intervals its own values. */
+void mel_metric_draw(double *out, const mel_metric *metric, mel_rng *rng);
+/* How it was found, kept in the file under "elicited". */
+typedef struct {
+    uint32_t questions;
+    const char *strategy; /* "active", "search"; lent; NULL: not elicited */
+    double radius;        /* of the session's mel_summary (melicit/elicit.h); NaN: unknown */
+    uint64_t seed;
+} mel_elicited;
+mel_status mel_metric_set_elicited(mel_metric *metric, const mel_elicited *how, mel_error *err);
+mel_elicited mel_metric_elicited(const mel_metric *metric);
+const char *mel_gap_name(mel_gap gap);
+/* What one unit of statistic i counts in units of statistic j, a_i/a_j, with its interval: linear, diagonal
+ * and monotone metrics, and the mistakes of everybody in fair ones (i, j < q). MEL_EINVAL for metrics whose
+ * exchange rate depends on the classifier, and when both weights are zero. */
+mel_status mel_metric_weight_ratio(mel_cost_ratio *out, const mel_metric *metric, size_t i, size_t j,
+                                   mel_error *err);
+/* Whether a ratio is known only roughly: its sign is open, or the ends of its interval differ by more than
+ * a factor of MEL_WIDE_FACTOR. */
+#define MEL_WIDE_FACTOR 2.0
+bool mel_cost_ratio_is_wide(const mel_cost_ratio *ratio);
+/* The probability threshold that is best for a binary linear metric: m00/(m11 + m00). For
+ * opposite signs one of the trivial classifiers: 0 (always positive) or 1 + epsilon (never).
+ * MEL_EINVAL when neither weight is positive: the best classifier then is positive *below* a
+ * threshold, which mel_plug_in_rule gives. */
+mel_status mel_metric_threshold(double *out, const mel_metric *metric, mel_error *err);
+/* The well-known metrics that order points most alike, best first: agreement is the share of `n`
+ * pairs (statistics a[i], b[i], n x 2 numbers each) that both order the same way, ties included;
+ * pairs where the metric is not defined do not count. `positives` is the share of the positive class.
+ * Candidates are accuracy, balanced accuracy, F1, F0.5, F2, Jaccard, precision, recall,
+ * specificity, G-mean, MCC and, for linear metrics, weighted accuracy with the rounded cost ratio. */
+typedef struct {
+    mel_named metric;
+    double parameter;
+    double agreement;
+    char name[32]; /* for people: "F1", "weighted accuracy 6.1:1" */
+} mel_neighbour;
+mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,
+                                 double positives, size_t n, const double *a, const double *b,
+                                 mel_error *err);
+const char *mel_named_name(mel_named metric);
+/* The binary metric object of a named one at a share of positives (accuracy, balanced accuracy, weighted
+ * accuracy, F-beta, Jaccard, recall, specificity, precision); MEL_EINVAL for G-mean and MCC, which are
+ * neither linear nor linear-fractional. */
+mel_status mel_metric_named(mel_metric **out, mel_named metric, double parameter, double positives,
+                            const char *const *class_names, mel_error *err);
+const char *mel_named_rates_name(mel_named_rates metric);
+/* d value / d confusion along changes of predictions, where every class keeps its rows; `confusion` are
+ * shares. MEL_EINVAL when it is not known (mel_measure_has_gradient). */
+mel_status mel_measure_gradient(double *out, const mel_measure *measure, const double *confusion,
+                                mel_error *err);
+bool mel_measure_has_gradient(const mel_measure *measure);
+/* Whether it has no kinks: it is no smallest, largest or absolute difference. */
+bool mel_measure_is_smooth(const mel_measure *measure);
+/* As it was given, "the metric" for a metric; lent. */
+const char *mel_measure_name(const mel_measure *measure);
+/* Numbers of a confusion: groups x k x k; groups are at least 1. */
+size_t mel_measure_cells(const mel_measure *measure);
+size_t mel_measure_groups(const mel_measure *measure);
+/* Other coefficients for the metric of a measure (mel_metric_set_coefficients); MEL_EINVAL without one. */
+mel_status mel_measure_set_coefficients(mel_measure *measure, const double *coefficients, mel_error *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* What other rooms and the program use of this room beyond melicit/model.h; not exported. */
+#ifndef MEL_MODEL_SHARED_H
+#define MEL_MODEL_SHARED_H
+
+#include "data/shared.h"
+#include "melicit/model.h"
+
+/* mel_model_load of bytes; `name` stands for the file in messages. */
+mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, const char *name,
+                                 mel_error *err);
+mel_calibration mel_model_calibration(const mel_model *model);
+double mel_model_temperature(const mel_model *model); /* 1 when not used */
+
+/* Probabilities of any other model, checked: finite, within [0, 1], rows summing to 1 within 1e-3 (then
+ * rescaled exactly; a warning says of how many rows that changed more than 1e-6, which is above the rounding
+ * of float32). One column is P(second class) of two, whatever its name says. */
+typedef struct {
+    size_t n_rows, n_classes;
+    size_t n_columns; /* of the file: 1, or one for each class */
+    double *value;    /* row-major, n_classes numbers per row */
+    char **name;      /* of the columns, from the header of a CSV, or NULL */
+    size_t n_rescaled;
+} mel_proba;
+mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err);
+void mel_proba_clear(mel_proba *proba);
+
+/* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15.
+ * NaN without rows and when all weights are 0: there is no mean then. */
+double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, const double *weight);
+/* The encoding that travels with the coefficients, so that a file is enough to predict from tables: taken
+ * over; lent, NULL when there is none. */
+void mel_model_set_encoder(mel_model *model, mel_encoder *encoder); /* takes over */
+const mel_encoder *mel_model_encoder(const mel_model *model);       /* lent; NULL when none */
+size_t mel_model_features(const mel_model *model);
+
+#endif

@@ -1,0 +1,133 @@
+/* What other rooms and the program use of this room beyond melicit/space.h; not exported. */
+#ifndef MEL_SPACE_SHARED_H
+#define MEL_SPACE_SHARED_H
+
+#include "base/rng.h"
+#include "melicit/space.h"
+
+/* --- planar faces ------------------------------------------------------------------------------- */
+
+/* X uniform on [-1, 1], P(Y=1|x) = 1/(1 + exp(a x + b)); scores are these probabilities. The sign of a
+ * makes no difference; a = 0 gives the segment between the two trivial classifiers. */
+mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error *err);
+/* The population logistic:a,b whose TP and TN at the thresholds 0, 1e-4, ..., 1 are closest to those of
+ * a sample face (least squares; a > 0), stretched to the sample's shares of positives and negatives and cut
+ * back to the sample's hull wherever it would leave it: every point stays achievable on the sample.
+ * Rules, sweeps and mixtures of the new face are the sample's; a and b may be NULL. Needs scores
+ * in [0, 1]. The sample may be freed first. */
+mel_status mel_face_smooth(mel_face **out, double *a, double *b, const mel_face *sample, mel_error *err);
+/* Of the hull (populations: of the polygon of mel_face_vertices); 0 for a segment, positives x negatives for
+ * perfect scores. */
+double mel_face_area(const mel_face *face);
+/* One rule that is best for (m11, m00) on the sample or population (smoothed faces: on the sample). */
+mel_status mel_face_support_rule(mel_rule *out, const mel_face *face, double m11, double m00, mel_error *err);
+/* The plug-in classifier of proposition 3.1 for (m11, m00), read as if scores were true
+ * probabilities; opposite signs give the trivial classifier that the signs favour, (0, 0) the
+ * threshold 1/2. */
+mel_rule mel_plug_in_rule(double m11, double m00);
+/* Euclidean projection on the face. */
+mel_point mel_face_closest(const mel_face *face, mel_point point);
+/* The mixture that achieves a point of the face (of its closest point, when that is within 1e-9; else
+ * MEL_EINVAL with the closest point named). */
+mel_status mel_face_achieve(mel_mixture *out, const mel_face *face, mel_point point, mel_error *err);
+mel_point mel_face_mixture(const mel_face *face, const mel_mixture *mixture);
+
+/* The longest chord in direction (dx, dy): ends with a - b parallel to it and a on its side. Through
+ * the centre, by symmetry. False, with both ends at the centre, when the face has no extent in that
+ * direction. */
+bool mel_face_chord(mel_point *a, mel_point *b, const mel_face *face, double dx, double dy);
+/* The chord in that direction through a point of the face (or through the closest one); false, with both
+ * ends there, when the line only touches the face. */
+bool mel_face_chord_at(mel_point *a, mel_point *b, const mel_face *face, mel_point through, double dx,
+                       double dy);
+
+/* Uniform in area over the hull (in length, when it is a segment). Takes three uniform numbers. */
+mel_point mel_face_random(const mel_face *face, mel_rng *rng);
+
+/* Confusion entries of `positive when score >= t` for n ascending thresholds in one pass over the
+ * steps: tp[i], tn[i]. */
+void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, double *tp, double *tn);
+
+/* --- spaces and balls --------------------------------------------------------------------------- */
+
+/* X uniform on [-1, 1], P(Y=i|x) proportional to exp(-slope[i] x). All statistics are integrals over the
+ * intervals between the (exactly located) points where the decision changes, by quadrature to 1e-14.
+ * 2 to 100 classes; slopes finite, |slope| <= 700, at least two of them different (MEL_EINVAL). */
+mel_status mel_space_from_softmax(mel_space **out, size_t n_classes, const double *slope,
+                                  const mel_space_options *opt, mel_error *err);
+
+const char *mel_evidence_name(mel_evidence evidence); /* "labels", "model" */
+mel_status mel_evidence_parse(mel_evidence *out, const char *name, mel_error *err);
+
+size_t mel_space_size(const mel_space *space); /* numbers in a statistics vector */
+size_t mel_space_rows(const mel_space *space); /* 0 for a population */
+mel_evidence mel_space_evidence(const mel_space *space);
+/* P(Y = i), n_classes numbers; lent. */
+const double *mel_space_class_share(const mel_space *space);
+/* P(G = g | Y = i), n_groups x n_classes numbers; lent; NULL without groups. */
+const double *mel_space_prevalence(const mel_space *space);
+/* Statistics of the classifier that draws its prediction uniformly. */
+void mel_space_centre(double *out, const mel_space *space);
+
+void mel_blend_clear(mel_blend *blend);
+
+/* The gains for which a plug-in rule is best in a direction of statistics space (size numbers): those of
+ * confusion entries, scaled by class shares where statistics are rates. */
+void mel_space_gains(double *gain, const mel_space *space, const double *direction);
+/* The linear step: the plug-in rule that is best for <direction, statistics> and what it achieves.
+ * MEL_EINVAL for a direction that is zero or not finite. */
+mel_status mel_space_linear(double *statistics, const mel_space *space, const double *direction,
+                            mel_error *err);
+/* What a plug-in rule, or a mixture of them, achieves. */
+mel_status mel_space_rule(double *statistics, const mel_space *space, const double *gain, mel_error *err);
+mel_status mel_space_blend(double *statistics, const mel_space *space, const mel_blend *blend,
+                           mel_error *err);
+/* What any randomised classifier achieves on a sample: decision[r][j] (n_rows x k) is the probability that
+ * row r is predicted as j. MEL_EDATA when they are no probabilities, MEL_EINVAL for a population. */
+mel_status mel_space_decisions(double *statistics, const mel_space *space, const double *decision,
+                               mel_error *err);
+/* Predictions of one plug-in rule on n rows of probabilities; group may be NULL when n_groups is 0. */
+mel_status mel_rule_predict(uint32_t *prediction, size_t n, size_t n_classes, size_t n_groups,
+                            const double *probability, const uint32_t *group, const double *gain,
+                            mel_error *err);
+
+/* Whether a point is achievable. */
+typedef struct {
+    bool feasible;     /* closest is within delta of the point */
+    double distance;   /* |point - closest| */
+    double *closest;   /* the closest achievable point that was found */
+    mel_blend blend;   /* achieves closest; at most size + 1 rules */
+    double *direction; /* NULL when feasible; else of unit length, with <direction, point> larger than what
+                        * any classifier achieves by `margin` (> 0): no mixture comes nearer than that.
+                        * Labels: any plug-in classifier, tried by `tried` rules near the direction; model and
+                        * populations: proved for all classifiers */
+    double margin;
+    bool proved;
+    uint32_t steps, tried;
+} mel_feasibility;
+/* delta is 1e-12 or more. MEL_ENUMERIC when rounding errors hide the answer. */
+mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const double *point, double delta,
+                             mel_error *err);
+void mel_feasibility_clear(mel_feasibility *feasibility);
+
+/* The longest segment through the centre along +-direction: its ends, achievable within delta (1e-12 or
+ * more). By labels it is the longest that linear steps find; mel_space_achieve tries harder and may get
+ * further. */
+mel_status mel_space_segment(double *a, double *b, const mel_space *space, const double *direction,
+                             double delta, mel_error *err);
+
+/* The face D(first, second) of the diagonal: classifiers that predict only these two classes, TP of `first`
+ * and TN of `second`. On a sample by the score P(first)/(P(first) + P(second)) (1/2 where both are 0), exact
+ * hull; by the model every row counts as far as it is of either class; populations answer support, rules and
+ * membership exactly, the rest on a fine inscribed polygon (1e-9). TP and TN are shares of everything,
+ * whatever the kind of the space. Without groups. The face does not need the space any more. */
+mel_status mel_space_face(mel_face **out, const mel_space *space, size_t first, size_t second,
+                          mel_error *err);
+
+size_t mel_ball_size(const mel_ball *ball);               /* coordinates of all groups */
+const double *mel_ball_class_share(const mel_ball *ball); /* NULL: unknown */
+const double *mel_ball_prevalence(const mel_ball *ball);  /* NULL: without groups */
+/* What one rule achieves, on the raw staircase, hull or not. */
+mel_point mel_face_rule(const mel_face *face, mel_rule rule);
+
+#endif
