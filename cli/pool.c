@@ -18,6 +18,8 @@ void cli_pool_clear(cli_pool *pool)
     mel_names_free(pool->name, pool->n);
     free(pool->value);
     free(pool->positives);
+    free(pool->matrix);
+    free(pool->rows);
     *pool = (cli_pool){ 0 };
 }
 
@@ -456,9 +458,37 @@ static mel_status take_coordinates(double *out, const matrix *x, const reading *
     return MEL_OK;
 }
 
-static mel_status read_row(double *out, double *positives, matrix *x, const reading *r, size_t row,
-                           mel_error *err)
+/* How many rows there are, by columns n or by counts of everything; NaN: nobody says. */
+static double rows_of(const reading *r, size_t row, const double *count)
 {
+    double said = NAN, sum = 0.0;
+    for (size_t c = 0; c < r->n_columns; c++)
+        if (r->column[c].kind == CLI_COLUMN_TOTAL)
+            said = (isnan(said) ? 0.0 : said) + number(r, c, row);
+    for (size_t i = 0; i < r->m * r->k * r->k; i++)
+        sum += count[i];
+    return !isnan(said) ? said : r->counts ? sum : NAN;
+}
+
+/* The confusion matrix: what was counted, or shares of all rows. Of rates alone there is none. */
+static void keep_matrix(double *out, double *rows, const matrix *x, const reading *r, size_t row)
+{
+    const size_t n = r->m * r->k * r->k;
+    for (size_t c = 0; c < n; c++)
+        out[c] = NAN;
+    for (size_t c = 0; c < r->n_columns && r->counts; c++)
+        if (is_entry(r->column[c].kind))
+            out[(r->column[c].group * r->k + r->column[c].truth) * r->k + r->column[c].said] =
+                number(r, c, row);
+    *rows = rows_of(r, row, out);
+    if (r->about->layout.kind == MEL_CONFUSION)
+        for (size_t c = 0; c < n; c++)
+            out[c] = x->entry[c] * (isnan(*rows) ? 1.0 : *rows);
+}
+
+static mel_status read_row(cli_pool *out, matrix *x, const reading *r, size_t row, mel_error *err)
+{
+    double *positives = &out->positives[row];
     mel_status status = fill_matrix(x, r, row, err);
     const bool two = r->k == 2 && (r->m == 1 || r->about->layout.kind == MEL_RATES);
     *positives = NAN;
@@ -466,7 +496,9 @@ static mel_status read_row(double *out, double *positives, matrix *x, const read
         status = settle_matrix(x, r, row, err);
     for (size_t g = 0; g < r->m && two && status == MEL_OK; g++)
         status = solve_two(x, positives, r, g, row, err);
-    return status == MEL_OK ? take_coordinates(out, x, r, row, err) : status;
+    if (status == MEL_OK)
+        keep_matrix(out->matrix + row * out->cells, &out->rows[row], x, r, row);
+    return status == MEL_OK ? take_coordinates(out->value + row * out->size, x, r, row, err) : status;
 }
 
 static char *name_of(const mel_table *table, size_t row)
@@ -489,11 +521,14 @@ static mel_status read_rows(cli_pool *out, const reading *r, mel_error *err)
     out->name = cli_alloc_zero(n, sizeof *out->name);
     out->value = cli_alloc_zero(n * out->size, sizeof *out->value);
     out->positives = cli_alloc_zero(n, sizeof *out->positives);
+    out->cells = r->m * r->k * r->k;
+    out->matrix = cli_alloc_zero(n * out->cells, sizeof *out->matrix);
+    out->rows = cli_alloc_zero(n, sizeof *out->rows);
     matrix x = { .entry = cli_alloc_zero(r->m * r->k * r->k, sizeof *x.entry) };
     mel_status status = MEL_OK;
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         out->name[out->n++] = name_of(r->table, i);
-        status = read_row(out->value + i * out->size, &out->positives[i], &x, r, i, err);
+        status = read_row(out, &x, r, i, err);
     }
     free(x.entry);
     return status;
@@ -540,6 +575,46 @@ mel_status cli_pool_read(cli_pool *out, const char *path, const cli_pool_about *
     mel_table_free(table);
     if (status != MEL_OK)
         cli_pool_clear(out);
+    return status;
+}
+
+/* --- what the columns are about ------------------------------------------------------------------- */
+
+static void add_name(char ***name, size_t *n, const char *text, size_t length)
+{
+    char *fresh = cli_format("%.*s", (int)length, text);
+    for (size_t i = 0; i < *n; i++)
+        if (strcmp((*name)[i], fresh) == 0) {
+            free(fresh);
+            return;
+        }
+    *name = cli_regrow(*name, *n + 1, sizeof **name);
+    (*name)[(*n)++] = fresh;
+}
+
+mel_status cli_pool_survey(char ***class_name, size_t *n_classes, char ***group_name, size_t *n_groups,
+                           const char *path, const mel_read_options *read, mel_error *err)
+{
+    static const char *const roles[] = { "negative", "positive" };
+    const cli_pool_about two = { .layout = { MEL_CONFUSION, MEL_BINARY, 2, 0 }, .class_name = roles };
+    mel_table *table = NULL;
+    const mel_status status = read_table(&table, path, &two, read, err);
+    *n_classes = *n_groups = 0;
+    for (size_t c = 0; status == MEL_OK && mel_table_has_header(table) && c < mel_table_columns(table); c++) {
+        const char *text = mel_table_column_name(table, c), *colon = strchr(text, ':');
+        if (colon != NULL) {
+            add_name(group_name, n_groups, text, (size_t)(colon - text));
+            text = colon + 1;
+        }
+        const char *arrow = strchr(text, '>');
+        if (arrow != NULL) {
+            add_name(class_name, n_classes, text, (size_t)(arrow - text));
+            add_name(class_name, n_classes, arrow + 1, strlen(arrow + 1));
+        }
+    }
+    for (size_t i = 0; i < 2 && status == MEL_OK && (*n_classes == 0 || i == 1) && *n_classes < 2; i++)
+        add_name(class_name, n_classes, roles[i], strlen(roles[i]));
+    mel_table_free(table);
     return status;
 }
 

@@ -12,6 +12,10 @@ typedef struct {
     char **name;
     double *value;
     double *positives; /* share of the second of two classes; NaN: unknown */
+    size_t cells;      /* groups x k x k */
+    double
+        *matrix;  /* n x cells: confusion matrices, counts where `rows` is known, else shares; NaN: unknown */
+    double *rows; /* how many rows are behind each; NaN: unknown */
 } cli_pool;
 
 /* What the numbers of a pool are about. */
@@ -36,6 +40,11 @@ typedef struct {
 mel_status cli_pool_read(cli_pool *out, const char *path, const cli_pool_about *about,
                          const mel_read_options *read, mel_error *err);
 void cli_pool_clear(cli_pool *pool);
+/* The classes and groups that the columns of a pool name, where no metric says them: of true>predicted, and
+ * before the colon. Two classes are called negative and positive when the columns are tp, tn, ... Names are
+ * for mel_names_free; n_groups 0: none. */
+mel_status cli_pool_survey(char ***class_name, size_t *n_classes, char ***group_name, size_t *n_groups,
+                           const char *path, const mel_read_options *read, mel_error *err);
 /* The same for the statistics of a metric. */
 mel_status cli_metric_pool(cli_pool *out, const char *path, const mel_metric *metric, double prevalence,
                            const mel_read_options *read, mel_error *err);

@@ -2,6 +2,7 @@
 #ifndef MEL_CLASSIFY_SHARED_H
 #define MEL_CLASSIFY_SHARED_H
 
+#include "classify/certainty.h"
 #include "melicit/classify.h"
 
 /* Whether mel_classifier_best knows metrics of this family: linear, linear-fractional, diagonal, monotone. */

@@ -2,7 +2,7 @@
 #include "support/test.h"
 
 #include "base/rng.h"
-#include "melicit/metric.h"
+#include "metric/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -180,12 +180,58 @@ static void test_refused_costs(void **state)
     }
 }
 
+/* Along changes of predictions, where every class keeps its rows. */
+static void test_gradients(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "accuracy",      "balanced-accuracy", "g-mean",
+                                         "q-mean",        "macro-f1",          "macro-f2",
+                                         "macro-recall",  "group-f1",          "weighted-f1",
+                                         "macro-jaccard", "weighted-precision" };
+    static const struct {
+        size_t k, m;
+    } shapes[] = { { 2, 0 }, { 3, 0 }, { 3, 2 } };
+    mel_rng rng;
+    mel_rng_seed(&rng, 6);
+    for (size_t i = 0; i < COUNT(names) * COUNT(shapes); i++) {
+        const size_t k = shapes[i % COUNT(shapes)].k, m = shapes[i % COUNT(shapes)].m;
+        mel_measure *measure = NULL;
+        double c[18], slope[18], move[18], up[18], down[18], want = 0.0, all = 0.0;
+        const double h = 1e-6;
+        mel_error err = { 0 };
+        assert_ok(mel_measure_named(&measure, names[i / COUNT(shapes)], k, m, &err), &err);
+        const size_t n = mel_measure_cells(measure);
+        assert_true(mel_measure_has_gradient(measure));
+        draw_confusion(c, n, &rng);
+        for (size_t x = 0; x < n; x++)
+            all += c[x];
+        for (size_t x = 0; x < n; x++) {
+            c[x] /= all;
+            move[x] = mel_rng_normal(&rng);
+        }
+        for (size_t row = 0; row < n; row += k) {
+            double mean = 0.0;
+            for (size_t j = 0; j < k; j++)
+                mean += move[row + j] / (double)k;
+            for (size_t j = 0; j < k; j++)
+                move[row + j] -= mean;
+        }
+        assert_ok(mel_measure_gradient(slope, measure, c, &err), &err);
+        for (size_t x = 0; x < n; x++) {
+            want += slope[x] * move[x];
+            up[x] = c[x] + h * move[x];
+            down[x] = c[x] - h * move[x];
+        }
+        assert_close((value_of(measure, up) - value_of(measure, down)) / (2.0 * h), want, 1e-6);
+        mel_measure_free(measure);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metric_objects),
-        cmocka_unit_test(test_no_metric_object),
-        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_metric_objects),   cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_no_metric_object), cmocka_unit_test(test_costs),
         cmocka_unit_test(test_refused_costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

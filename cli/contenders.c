@@ -1,0 +1,239 @@
+/* Classifiers that are to be scored or ranked, from files of predictions or of statistics. */
+#include "contenders.h"
+#include "base/layout.h"
+#include "base/names.h"
+#include "metric_file.h"
+#include "output.h"
+#include "statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_contenders_clear(cli_contenders *c)
+{
+    if (c->paired) {
+        free(c->counts);
+        free(c->rows);
+        free(c->statistics);
+    }
+    cli_predictions_clear(&c->predictions);
+    cli_pool_clear(&c->pool);
+    mel_names_free(c->own_class, c->own_class != NULL ? c->k : 0);
+    mel_names_free(c->own_group, c->own_group != NULL ? c->m : 0);
+    mel_metric_free(c->metric);
+    *c = (cli_contenders){ 0 };
+}
+
+void cli_contender_together(double *matrix, const cli_contenders *c, size_t i)
+{
+    const size_t cells = c->k * c->k;
+    memset(matrix, 0, cells * sizeof *matrix);
+    for (size_t x = 0; x < c->m * cells; x++)
+        matrix[x % cells] += c->counts[i * c->m * cells + x];
+}
+
+bool cli_known(size_t n, const double *values)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+void cli_fill_rest(double *matrix, size_t n, double rows)
+{
+    double rest = isnan(rows) ? 1.0 : rows;
+    size_t first = n;
+    for (size_t i = 0; i < n; i++) {
+        first = isnan(matrix[i]) && first == n ? i : first;
+        rest -= isnan(matrix[i]) ? 0.0 : matrix[i];
+        matrix[i] = isnan(matrix[i]) ? 0.0 : matrix[i];
+    }
+    if (first < n)
+        matrix[first] = fmax(rest, 0.0);
+}
+
+/* --- predictions -------------------------------------------------------------------------------- */
+
+/* The statistics of everybody for a metric without groups. */
+static mel_status find_statistics(cli_contenders *c, size_t i, mel_error *err)
+{
+    const size_t cells = c->m * c->k * c->k, size = mel_layout_size(&c->layout);
+    double *matrix = cli_alloc_zero(cells, sizeof *matrix);
+    if (c->layout.n_groups > 1)
+        memcpy(matrix, c->counts + i * cells, cells * sizeof *matrix);
+    else
+        cli_contender_together(matrix, c, i);
+    const mel_status status =
+        cli_statistics_of(c->statistics + i * size, &c->layout, matrix, c->class_name, c->group_name, err);
+    free(matrix);
+    return status;
+}
+
+static mel_status count_predictions(cli_contenders *c, mel_error *err)
+{
+    const cli_predictions *p = &c->predictions;
+    c->paired = true;
+    c->n = p->n;
+    c->k = p->classes.n;
+    c->m = cli_predictions_groups(p);
+    c->name = p->name;
+    c->class_name = (const char *const *)p->classes.name;
+    c->group_name = (const char *const *)p->groups.name;
+    if (c->metric == NULL)
+        c->layout = (mel_layout){ MEL_CONFUSION, c->k == 2 ? MEL_BINARY : MEL_OFFDIAGONAL, c->k, 0 };
+    const size_t cells = c->m * c->k * c->k;
+    c->counts = cli_alloc_zero(c->n * cells, sizeof *c->counts);
+    c->rows = cli_alloc_zero(c->n, sizeof *c->rows);
+    c->statistics = cli_alloc_zero(c->n * mel_layout_size(&c->layout), sizeof *c->statistics);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < c->n && status == MEL_OK; i++) {
+        cli_predictions_count(c->counts + i * cells, p, i);
+        c->rows[i] = (double)p->truth.n_rows;
+        status = find_statistics(c, i, err);
+    }
+    return status;
+}
+
+/* --- pools -------------------------------------------------------------------------------------- */
+
+static mel_status read_pool(cli_contenders *c, const cli_contender_args *args, const mel_read_options *read,
+                            mel_error *err)
+{
+    mel_status status = MEL_OK;
+    size_t groups = 0;
+    if (c->metric != NULL) {
+        c->k = c->layout.n_classes;
+        groups = c->layout.n_groups > 1 ? c->layout.n_groups : 0;
+        c->class_name = mel_metric_class_names(c->metric);
+        c->group_name = mel_metric_group_names(c->metric);
+    } else {
+        status = cli_pool_survey(&c->own_class, &c->k, &c->own_group, &groups, args->pool, read, err);
+        c->class_name = (const char *const *)c->own_class;
+        c->group_name = (const char *const *)c->own_group;
+        c->layout = (mel_layout){ MEL_CONFUSION, c->k == 2 && groups < 2 ? MEL_BINARY : MEL_OFFDIAGONAL, c->k,
+                                  groups };
+    }
+    c->m = groups > 1 ? groups : 1;
+    if (status == MEL_OK && groups == 1)
+        return cli_fail(err, MEL_EDATA, "%s: there is only one group, \"%s\"", args->pool, c->group_name[0]);
+    const cli_pool_about about = { .layout = c->layout,
+                                   .class_name = c->class_name,
+                                   .group_name = c->group_name,
+                                   .prevalence = args->prevalence };
+    if (status == MEL_OK)
+        status = cli_pool_read(&c->pool, args->pool, &about, read, err);
+    c->n = c->pool.n;
+    c->name = c->pool.name;
+    c->counts = c->pool.matrix;
+    c->rows = c->pool.rows;
+    c->statistics = c->pool.value;
+    return status;
+}
+
+/* --- both --------------------------------------------------------------------------------------- */
+
+static mel_status check_args(const cli_contender_args *args, const cli_run *run, mel_error *err)
+{
+    const cli_prediction_args *rows = &args->rows;
+    const bool predictions = rows->predictions.n > 0, pair = rows->labels != NULL && predictions;
+    if (run->n_operands > 0 && !predictions)
+        return cli_fail(err, MEL_EINVAL, "%s: files of predictions follow --predictions", run->operand[0]);
+    if ((args->pool != NULL) == pair || (!pair && (rows->labels != NULL || predictions)))
+        return cli_fail(err, MEL_EINVAL,
+                        "give either --%s FILE or both of --labels FILE and --predictions FILE",
+                        args->pool_option);
+    const mel_naming *naming = &rows->naming;
+    const char *stray = args->pool == NULL         ? NULL
+                        : rows->groups != NULL     ? "groups"
+                        : naming->positive != NULL ? "positive"
+                        : naming->classes != NULL  ? "classes"
+                        : naming->rename != NULL   ? "rename"
+                                                   : NULL;
+    if (stray != NULL)
+        return cli_fail(err, MEL_EINVAL, "--%s goes with --labels and --predictions", stray);
+    if (args->pool == NULL && isfinite(args->prevalence))
+        return cli_fail(err, MEL_EINVAL, "--prevalence goes with --%s; labels say it themselves",
+                        args->pool_option);
+    return MEL_OK;
+}
+
+mel_status cli_contenders_read(cli_contenders *out, mel_metric *metric, const cli_contender_args *args,
+                               const mel_read_options *read, const cli_run *run, mel_error *err)
+{
+    *out = (cli_contenders){ .metric = metric };
+    mel_status status = check_args(args, run, err);
+    if (status != MEL_OK)
+        return status;
+    if (metric != NULL)
+        out->layout = *mel_metric_layout(metric);
+    if (args->pool != NULL)
+        return read_pool(out, args, read, err);
+    status = cli_predictions_read(&out->predictions, &out->metric, args->metric, &args->rows, read, run, err);
+    return status == MEL_OK ? count_predictions(out, err) : status;
+}
+
+/* --- measures ----------------------------------------------------------------------------------- */
+
+void cli_judges_free(cli_judge *judge, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        mel_measure_free(judge[i].measure);
+    free(judge);
+}
+
+/* Of one matrix, or where that is not enough of all groups. */
+static mel_status name_judge(cli_judge *out, const char *name, const cli_contenders *c, mel_error *err)
+{
+    out->name = name;
+    mel_status status = mel_measure_named(&out->measure, name, c->k, 0, err);
+    if (status != MEL_EINVAL || c->m < 2)
+        return status;
+    mel_error other = { 0 };
+    status = mel_measure_named(&out->measure, name, c->k, c->m, &other);
+    out->sees_groups = true;
+    return status == MEL_OK ? MEL_OK : mel_measure_named(&out->measure, name, c->k, c->m, err);
+}
+
+mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, const mel_text_list *named,
+                           mel_error *err)
+{
+    mel_status status = MEL_OK;
+    *n = 0;
+    *out = cli_alloc_zero(named->n + 1, sizeof **out);
+    if (c->metric != NULL) {
+        cli_judge *first = &(*out)[(*n)++];
+        *first = (cli_judge){ .name = "value", .sees_groups = c->layout.n_groups > 1 };
+        status = mel_measure_metric(&first->measure, c->metric, c->k, c->layout.n_groups, err);
+    }
+    for (size_t i = 0; i < named->n && status == MEL_OK; i++)
+        status = name_judge(&(*out)[(*n)++], named->item[i], c, err);
+    return status;
+}
+
+/* What each row adds to the value of each classifier, multiplied and summed. */
+mel_status cli_joint_deviations(double *factor, mel_measure *measure, const cli_contenders *c,
+                                const double *counts, mel_error *err)
+{
+    const cli_predictions *p = &c->predictions;
+    const size_t cells = mel_measure_cells(measure), k = c->k;
+    double *slope = cli_alloc_zero(c->n * cells, sizeof *slope), *mine = cli_alloc_zero(c->n, sizeof *mine);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < c->n && status == MEL_OK; i++)
+        status = mel_certainty_slopes(slope + i * cells, measure, counts + i * cells, err);
+    const double n = (double)p->truth.n_rows;
+    for (size_t row = 0; row < p->truth.n_rows && status == MEL_OK; row++) {
+        const size_t group = cells > k * k ? p->groups.code[row] : 0;
+        for (size_t i = 0; i < c->n; i++)
+            mine[i] = slope[i * cells + (group * k + p->truth.code[row]) * k + p->wanted[i].code[row]];
+        for (size_t i = 0; i < c->n; i++)
+            for (size_t j = 0; j <= i; j++)
+                factor[i * c->n + j] += mine[i] * mine[j] / (n * (n + 1.0));
+    }
+    if (status == MEL_OK)
+        mel_factor_covariances(factor, c->n);
+    free(slope);
+    free(mine);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* Classifiers that are to be scored or ranked, from files of predictions or of statistics, and the measures
+ * that do it. */
+#ifndef MEL_CLI_CONTENDERS_H
+#define MEL_CLI_CONTENDERS_H
+
+#include "classify/shared.h"
+#include "command.h"
+#include "pool.h"
+#include "predictions.h"
+
+typedef struct {
+    const char *metric; /* a file, or NULL */
+    const char *pool;   /* --statistics or --pool */
+    const char *pool_option;
+    mel_text_list named;
+    double prevalence; /* NaN: not given */
+    cli_prediction_args rows;
+} cli_contender_args;
+
+typedef struct {
+    mel_metric *metric; /* NULL: only named measures */
+    mel_layout layout;  /* of the statistics */
+    size_t n, k, m;     /* classifiers, classes, groups (1: none) */
+    char **name;        /* lent by the pool or the predictions */
+    double *counts;     /* n x m x k x k; NaN where unknown; counts where rows are known, else shares */
+    double *rows;       /* behind each classifier; NaN: unknown */
+    double *statistics; /* n x mel_layout_size, for the metric */
+    const char *const *class_name, *const *group_name; /* lent */
+    bool paired;                                       /* all are about the same rows, in `predictions` */
+    cli_predictions predictions;
+    cli_pool pool;
+    char **own_class, **own_group;
+} cli_contenders;
+
+#define CLI_NAMED_OPTION(what)                                                                               \
+    {                                                                                                        \
+        .name = "named", .argument = "NAME", .kind = CLI_LIST, .at = offsetof(cli_contender_args, named),    \
+        .help =                                                                                              \
+            what ": accuracy, balanced-accuracy, f1, f0.5, jaccard, precision, recall, specificity, "        \
+                 "weighted-accuracy:7, mcc, kappa, g-mean, q-mean, min-recall; macro-f1, micro-f1, "         \
+                 "weighted-f1, ...; with groups equalised-odds, demographic-parity, ..., f1:difference, "    \
+                 "recall:ratio, ... (docs/metric-file.md has all)"                                           \
+    }
+
+/* `metric` is taken over; NULL: only names. */
+mel_status cli_contenders_read(cli_contenders *out, mel_metric *metric, const cli_contender_args *args,
+                               const mel_read_options *read, const cli_run *run, mel_error *err);
+void cli_contenders_clear(cli_contenders *c);
+/* All groups of classifier i in one matrix of k x k. */
+void cli_contender_together(double *matrix, const cli_contenders *c, size_t i);
+/* Whether every entry of these is known. */
+bool cli_known(size_t n, const double *values);
+
+/* Puts what is left of all rows (NaN: of 1) into entries that are not known: a metric of confusion entries
+ * that does not look at them has the same value and interval, however they share it. */
+void cli_fill_rest(double *matrix, size_t n, double rows);
+
+/* A measure and what it looks at: all groups of a classifier, or one matrix, of everybody or of one group. */
+typedef struct {
+    mel_measure *measure;
+    const char *name; /* "value" of a metric; lent */
+    bool sees_groups;
+} cli_judge;
+/* The metric first, then the named ones: *n of them, for cli_judges_free. */
+mel_status cli_judges_make(cli_judge **out, size_t *n, const cli_contenders *c, const mel_text_list *named,
+                           mel_error *err);
+void cli_judges_free(cli_judge *judge, size_t n);
+/* How the values of predictions for the same rows vary together when other rows are tested: a lower
+ * triangular factor of their covariances, n x n. counts: n matrices that the measure looks at. */
+mel_status cli_joint_deviations(double *factor, mel_measure *measure, const cli_contenders *c,
+                                const double *counts, mel_error *err);
+
+#endif

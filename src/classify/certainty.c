@@ -1,0 +1,297 @@
+/* How sure a value is, given finitely many rows and an uncertain metric. */
+#include "classify/certainty_parts.h"
+
+#include "base/la.h"
+#include "base/stat.h"
+#include "metric/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Quantiles that end a 95% interval, and that many deviations of a normal distribution. */
+static const double low_end = 0.025, high_end = 0.975, deviations = 1.959963984540054;
+/* Rows and metric together are drawn so many times as often: the ends of their interval are right to 2% of
+ * its width. */
+enum { TOGETHER = 4, LEAST_DRAWS = 40, MOST_DRAWS = 1000000 };
+/* Rows that the prior of draws is worth: for two classes 1/2 for each of four cells. */
+static const double prior_rows = 2.0;
+static const double step = 1e-6; /* of shares, for slopes */
+
+void mel_certainty_options_init(mel_certainty_options *opt)
+{
+    *opt = (mel_certainty_options){ .struct_size = sizeof *opt, .draws = 2000, .seed = 1 };
+}
+
+mel_range mel_range_of(size_t n, double *values)
+{
+    mel_sort(n, values);
+    return (mel_range){ mel_quantile_sorted(n, values, low_end), mel_quantile_sorted(n, values, high_end) };
+}
+
+mel_range mel_range_normal(double middle, double deviation)
+{
+    return (mel_range){ middle - deviations * deviation, middle + deviations * deviation };
+}
+
+mel_status mel_measure_slopes(double *slope, const mel_measure *measure, double *share, mel_error *err)
+{
+    double here = 0.0;
+    mel_status status = mel_measure_value(&here, measure, share, err);
+    for (size_t c = 0; c < mel_measure_cells(measure) && status == MEL_OK; c++) {
+        const double at = share[c];
+        const bool edge = at < step; /* no share is below 0: both steps up, and the parabola through them */
+        double one = 0.0, two = 0.0;
+        share[c] = at + step;
+        status = mel_measure_value(&one, measure, share, err);
+        share[c] = edge ? at + 2.0 * step : at - step;
+        if (status == MEL_OK)
+            status = mel_measure_value(&two, measure, share, err);
+        share[c] = at;
+        slope[c] = (edge ? 4.0 * one - 3.0 * here - two : one - two) / (2.0 * step);
+    }
+    return status;
+}
+
+void mel_draw_shares(double *share, size_t n, const double *counts, double prior, mel_rng *rng)
+{
+    double sum = 0.0;
+    for (size_t c = 0; c < n; c++) {
+        share[c] = counts[c] + prior > 0.0 ? mel_rng_gamma(rng, counts[c] + prior) : 0.0;
+        sum += share[c];
+    }
+    for (size_t c = 0; c < n; c++)
+        share[c] /= sum;
+}
+
+double mel_cell_prior(size_t n)
+{
+    return fmin(0.5, prior_rows / (double)n);
+}
+
+bool mel_few_rows(const mel_measure *measure, const double *counts)
+{
+    const size_t k = measure->k, cells = mel_measure_cells(measure);
+    double all = 0.0;
+    bool few = !mel_measure_is_smooth(measure);
+    for (size_t row = 0; row < cells / k; row++) {
+        double of_class = 0.0;
+        for (size_t j = 0; j < k; j++)
+            of_class += counts[row * k + j];
+        few = few || (of_class > 0.0 && of_class < MEL_FEW_OF_A_CLASS);
+        all += of_class;
+    }
+    return few || all < MEL_FEW_ROWS;
+}
+
+/* --- one value ---------------------------------------------------------------------------------- */
+
+typedef struct {
+    mel_measure *measure;
+    const double *counts;
+    const mel_certainty_options *opt;
+    size_t cells;
+    double n;                     /* rows */
+    double *share, *slope, *draw; /* cells numbers each */
+    double *value;                /* by metric */
+    double *both;                 /* draws of both, or draws of the rows */
+    size_t n_both, each;          /* so many of them for each metric */
+    mel_rng rng;
+} work;
+
+static double rows_variance(const work *w)
+{
+    double mean = 0.0, sum = 0.0;
+    for (size_t c = 0; c < w->cells; c++)
+        mean += w->share[c] * w->slope[c];
+    for (size_t c = 0; c < w->cells; c++)
+        sum += w->share[c] * (w->slope[c] - mean) * (w->slope[c] - mean);
+    return sum / (w->n + 1.0);
+}
+
+static mel_status set_metric(const work *w, size_t s, mel_error *err)
+{
+    const size_t size = mel_metric_coefficients(w->measure->metric);
+    return mel_measure_set_coefficients(w->measure, w->opt->metrics + s * size, err);
+}
+
+/* Value and deviation under each metric; both together as draws of normal distributions. */
+static mel_status by_slopes(mel_certainty *out, work *w, mel_error *err)
+{
+    mel_status status = mel_measure_slopes(w->slope, w->measure, w->share, err);
+    if (status != MEL_OK)
+        return status;
+    out->rows_deviation = sqrt(rows_variance(w));
+    out->rows = mel_range_normal(out->value, out->rows_deviation);
+    double inside = 0.0;
+    for (size_t s = 0; s < w->opt->n_metrics && status == MEL_OK; s++) {
+        status = set_metric(w, s, err);
+        if (status == MEL_OK)
+            status = mel_measure_value(&w->value[s], w->measure, w->share, err);
+        if (status == MEL_OK)
+            status = mel_measure_slopes(w->slope, w->measure, w->share, err);
+        const double variance = status == MEL_OK ? rows_variance(w) : 0.0;
+        inside += variance / (double)w->opt->n_metrics;
+        for (size_t j = 0; j < w->each; j++)
+            w->both[w->n_both++] = w->value[s] + sqrt(variance) * mel_rng_normal(&w->rng);
+    }
+    out->deviation = w->opt->n_metrics > 0 ? sqrt(inside) : out->rows_deviation;
+    return status;
+}
+
+static mel_status draw_values(double *values, work *w, size_t n, mel_error *err)
+{
+    const double prior = mel_cell_prior(w->cells);
+    mel_status status = MEL_OK;
+    for (size_t b = 0; b < n && status == MEL_OK; b++) {
+        mel_draw_shares(w->draw, w->cells, w->counts, prior, &w->rng);
+        status = mel_measure_value(&values[b], w->measure, w->draw, err);
+    }
+    return status;
+}
+
+static mel_status by_draws(mel_certainty *out, work *w, mel_error *err)
+{
+    const size_t n = w->opt->draws;
+    mel_status status = draw_values(w->both, w, n, err);
+    if (status != MEL_OK)
+        return status;
+    out->rows_deviation = sqrt(mel_variance(n, w->both));
+    out->rows = mel_range_of(n, w->both);
+    /* At the edge, where nothing went wrong, draws are never as good as what was seen. */
+    out->rows.low = fmin(out->rows.low, out->value);
+    out->rows.high = fmax(out->rows.high, out->value);
+    out->deviation = out->rows_deviation;
+    double inside = 0.0;
+    for (size_t s = 0; s < w->opt->n_metrics && status == MEL_OK; s++) {
+        double *mine = w->both + w->n_both;
+        status = set_metric(w, s, err);
+        if (status == MEL_OK)
+            status = mel_measure_value(&w->value[s], w->measure, w->share, err);
+        if (status == MEL_OK)
+            status = draw_values(mine, w, w->each, err);
+        if (status == MEL_OK)
+            inside += mel_variance(w->each, mine) / (double)w->opt->n_metrics;
+        w->n_both += w->each;
+    }
+    if (w->opt->n_metrics > 0)
+        out->deviation = sqrt(inside);
+    return status;
+}
+
+static mel_status find(mel_certainty *out, work *w, mel_error *err)
+{
+    mel_status status = mel_measure_value(&out->value, w->measure, w->counts, err);
+    if (status == MEL_OK)
+        status = mel_few_rows(w->measure, w->counts) ? by_draws(out, w, err) : by_slopes(out, w, err);
+    if (status != MEL_OK)
+        return status;
+    const size_t n = w->opt->n_metrics;
+    out->metric = (mel_range){ out->value, out->value };
+    out->both = out->rows;
+    if (n < 2)
+        return MEL_OK;
+    out->metric_deviation = sqrt(mel_variance(n, w->value));
+    out->deviation = hypot(out->deviation, out->metric_deviation);
+    out->metric = mel_range_of(n, w->value);
+    out->both = mel_range_of(w->n_both, w->both);
+    return MEL_OK;
+}
+
+mel_status mel_certainty_check(const mel_measure *measure, const mel_certainty_options *opt, mel_error *err)
+{
+    if (opt->struct_size != sizeof *opt)
+        return mel_fail(err, MEL_EINVAL, "options of certainty that mel_certainty_options_init did not make");
+    if (opt->draws < LEAST_DRAWS || opt->draws > MOST_DRAWS)
+        return mel_fail(err, MEL_EINVAL, "%zu draws; expected %d to %d", opt->draws, LEAST_DRAWS, MOST_DRAWS);
+    if (opt->n_metrics > 0 && measure->metric == NULL)
+        return mel_fail(err, MEL_EINVAL, "%s has no coefficients that could be uncertain", measure->name);
+    return MEL_OK;
+}
+
+double *mel_coefficients_kept(const mel_measure *measure, mel_status *status, mel_error *err)
+{
+    if (measure->metric == NULL)
+        return NULL;
+    const size_t n = mel_metric_coefficients(measure->metric);
+    double *kept = mel_alloc(n, sizeof *kept);
+    if (kept == NULL)
+        *status = mel_fail_memory(err, "the coefficients of a metric");
+    else
+        memcpy(kept, mel_metric_coefficient(measure->metric), n * sizeof *kept);
+    return kept;
+}
+
+mel_status mel_coefficients_back(mel_measure *measure, double *kept, mel_status status, mel_error *err)
+{
+    mel_error ignored;
+    mel_status back = MEL_OK;
+    if (kept != NULL && measure->metric != NULL)
+        back = mel_measure_set_coefficients(measure, kept, status == MEL_OK ? err : &ignored);
+    free(kept);
+    return status == MEL_OK ? back : status;
+}
+
+static mel_status allocate(work *w, mel_error *err)
+{
+    w->each = w->opt->n_metrics > 0 ? TOGETHER * w->opt->draws / w->opt->n_metrics + 2 : 0;
+    const size_t most = w->opt->n_metrics * w->each, drawn = w->opt->draws;
+    w->share = mel_alloc(w->cells, sizeof *w->share);
+    w->slope = mel_alloc(w->cells, sizeof *w->slope);
+    w->draw = mel_alloc(w->cells, sizeof *w->draw);
+    w->value = mel_alloc(w->opt->n_metrics + 1, sizeof *w->value);
+    w->both = mel_alloc(most > drawn ? most : drawn, sizeof *w->both);
+    return w->share != NULL && w->slope != NULL && w->draw != NULL && w->value != NULL && w->both != NULL
+               ? MEL_OK
+               : mel_fail_memory(err, "how sure a value is");
+}
+
+mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const double *counts,
+                            const mel_certainty_options *opt, mel_error *err)
+{
+    *out = (mel_certainty){ .value = (double)NAN };
+    mel_status status = mel_certainty_check(measure, opt, err);
+    if (status != MEL_OK)
+        return status;
+    work w = { .measure = measure, .counts = counts, .opt = opt, .cells = mel_measure_cells(measure) };
+    mel_rng_seed(&w.rng, opt->seed);
+    double *kept = mel_coefficients_kept(measure, &status, err);
+    if (status == MEL_OK)
+        status = allocate(&w, err);
+    for (size_t c = 0; c < w.cells; c++)
+        w.n += counts[c];
+    for (size_t c = 0; c < w.cells && status == MEL_OK; c++)
+        w.share[c] = counts[c] / w.n;
+    if (status == MEL_OK)
+        status = find(out, &w, err);
+    free(w.share);
+    free(w.slope);
+    free(w.draw);
+    free(w.value);
+    free(w.both);
+    return mel_coefficients_back(measure, kept, status, err);
+}
+
+mel_status mel_certainty_slopes(double *slope, mel_measure *measure, const double *counts, mel_error *err)
+{
+    const size_t cells = mel_measure_cells(measure);
+    double *share = mel_alloc(cells, sizeof *share), n = 0.0, mean = 0.0;
+    if (share == NULL)
+        return mel_fail_memory(err, "how sure a value is");
+    for (size_t c = 0; c < cells; c++)
+        n += counts[c];
+    for (size_t c = 0; c < cells; c++)
+        share[c] = counts[c] / n;
+    const mel_status status = mel_measure_slopes(slope, measure, share, err);
+    for (size_t c = 0; c < cells && status == MEL_OK; c++)
+        mean += share[c] * slope[c];
+    for (size_t c = 0; c < cells && status == MEL_OK; c++)
+        slope[c] -= mean;
+    free(share);
+    return status;
+}
+
+void mel_factor_covariances(double *covariance, size_t n)
+{
+    mel_cholesky_raised(n, covariance, 1e-9);
+}

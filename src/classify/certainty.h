@@ -1,0 +1,86 @@
+/* How sure values, differences and tuned thresholds are, given that test rows are
+ * finitely many and that a metric may itself be uncertain. Intervals hold 95%. */
+#ifndef MEL_CLASSIFY_CERTAINTY_H
+#define MEL_CLASSIFY_CERTAINTY_H
+
+#include "metric/shared.h"
+
+typedef struct {
+    double low, high;
+} mel_range;
+
+typedef struct {
+    size_t struct_size;
+    size_t draws;  /* of the rows, where they are drawn: 2,000 */
+    uint64_t seed; /* of those draws: 1 */
+    /* Equally likely coefficients of the measure's metric, in file order; none: it is known. Lent. */
+    size_t n_metrics;
+    const double *metrics;
+} mel_certainty_options;
+void mel_certainty_options_init(mel_certainty_options *opt);
+
+/* A value and where it may lie: because of the rows, because of the metric, because of both. */
+typedef struct {
+    double value;
+    mel_range rows, metric, both;
+    double rows_deviation, metric_deviation, deviation; /* of both: the squares add up */
+} mel_certainty;
+/* counts: what the measure looks at, as numbers of rows (not necessarily whole). The rows' part is the delta
+ * method, sum of p (g - mean g)^2/(n + 1) with slopes g; where it is not to be trusted (fewer than
+ * MEL_FEW_ROWS rows, or MEL_FEW_OF_A_CLASS of a class, or a measure with kinks) Dirichlet draws, whose prior
+ * is worth two rows. The measure is as before afterwards. */
+enum { MEL_FEW_ROWS = 300, MEL_FEW_OF_A_CLASS = 30 };
+mel_status mel_certainty_of(mel_certainty *out, mel_measure *measure, const double *counts,
+                            const mel_certainty_options *opt, mel_error *err);
+
+/* What one more row in each cell would add to the value, times the number of rows; on average over the rows
+ * 0. Values of classifiers on the same n rows have covariances mean(slope slope')/(n + 1). */
+mel_status mel_certainty_slopes(double *slope, mel_measure *measure, const double *counts, mel_error *err);
+/* The lower triangle of n x n covariances becomes a factor L with L L' about equal to them, also where they
+ * are only semidefinite; what is above the diagonal is cleared. */
+void mel_factor_covariances(double *covariance, size_t n);
+
+/* Two classifiers. */
+typedef struct {
+    double difference; /* of their values, as utilities: above 0 the first is better */
+    mel_range range;   /* rows and metric together */
+    double better;     /* the probability that the first is better, ties half */
+} mel_contest;
+/* Below that nobody should say which one is better: equal classifiers are then told apart in 5 of 100 cases.
+ */
+#define MEL_CAN_TELL 0.975
+static inline bool mel_can_tell(double better)
+{
+    return better >= MEL_CAN_TELL || better <= 1.0 - MEL_CAN_TELL;
+}
+/* On the same rows. counts: by group, true class, what the first and what the second predicts
+ * (groups x k x k x k). Where each row counts alike for one of them or for neither, the probability is exact:
+ * Beta(b + 1/2, c + 1/2) with b and c rows in favour of each. */
+mel_status mel_certainty_compare(mel_contest *out, mel_measure *measure, const double *counts,
+                                 const mel_certainty_options *opt, mel_error *err);
+/* On rows of which nothing is known but the two confusion matrices: as if they were not the same. */
+mel_status mel_certainty_compare_apart(mel_contest *out, mel_measure *measure, const double *counts_a,
+                                       const double *counts_b, const mel_certainty_options *opt,
+                                       mel_error *err);
+
+/* A threshold on the probability of the second of two classes, tuned on n rows for a measure: rows from it on
+ * are predicted as the second class. */
+typedef struct {
+    double threshold;    /* a score, or infinity: never */
+    mel_range likely;    /* where the best threshold for all people may lie */
+    double seen;         /* value on these rows, which is too good ... */
+    double optimism;     /* ... by so much */
+    double value;        /* what is to be expected on new rows */
+    mel_range range;     /* where that may lie */
+    double counts[4];    /* confusion counts on these rows */
+    mel_certainty cross; /* by folds: decisions about each fold with the threshold of the others; value NaN:
+                          * not asked for */
+} mel_tuned;
+/* The rows are drawn anew opt->draws times (their weights in up to 1,000 bins of scores are Gamma
+ * distributed). folds: 0 or 2 and more. MEL_EDATA unless both classes have rows; measures of two classes
+ * without groups. */
+mel_status mel_tune_threshold(mel_tuned *out, mel_measure *measure, size_t n, const double *score,
+                              const uint32_t *label, size_t folds, const mel_certainty_options *opt,
+                              mel_error *err);
+
+#endif

@@ -1,0 +1,28 @@
+/* What the files on certainty share. */
+#ifndef MEL_CLASSIFY_CERTAINTY_PARTS_H
+#define MEL_CLASSIFY_CERTAINTY_PARTS_H
+
+#include "base/internal.h"
+#include "base/rng.h"
+#include "classify/certainty.h"
+
+/* The middle 95% of n equally likely values, which are sorted; and of a normal distribution. */
+mel_range mel_range_of(size_t n, double *values);
+mel_range mel_range_normal(double middle, double deviation);
+/* d value / d share for every cell, all of them free to change, by differences. share is as before
+ * afterwards.
+ */
+mel_status mel_measure_slopes(double *slope, const mel_measure *measure, double *share, mel_error *err);
+/* Shares that these counts of n cells make likely: Dirichlet(counts + prior). */
+void mel_draw_shares(double *share, size_t n, const double *counts, double prior, mel_rng *rng);
+double mel_cell_prior(size_t n);
+/* Whether the delta method is not to be trusted. */
+bool mel_few_rows(const mel_measure *measure, const double *counts);
+
+mel_status mel_certainty_check(const mel_measure *measure, const mel_certainty_options *opt, mel_error *err);
+/* A copy of the coefficients of the measure's metric, NULL without one; and their return, whatever the status
+ * is, which is passed on. */
+double *mel_coefficients_kept(const mel_measure *measure, mel_status *status, mel_error *err);
+mel_status mel_coefficients_back(mel_measure *measure, double *kept, mel_status status, mel_error *err);
+
+#endif
