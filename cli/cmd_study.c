@@ -6,6 +6,7 @@
 #include "server/export.h"
 #include "server/manage.h"
 #include "server/server.h"
+#include "study_print.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -136,17 +137,6 @@ static mel_status close_study(desk *d, mel_error *err)
 
 /* --- looking ------------------------------------------------------------------------------------ */
 
-static long long count_of(const json_t *object, const char *key)
-{
-    return (long long)json_integer_value(json_object_get(object, key));
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
-}
-
 static mel_status list(desk *d, mel_error *err)
 {
     json_t *studies = mel_studies_json(d->app.store, err);
@@ -154,74 +144,10 @@ static mel_status list(desk *d, mel_error *err)
         return err->code;
     if (!d->run->json && json_array_size(studies) == 0)
         cli_print("there are no studies in %s\n", d->args->store);
-    if (!d->run->json && json_array_size(studies) > 0) {
-        static const char *const headers[] = { "study", "state", "active", "complete", "left", "title" };
-        cli_table *table = cli_table_new("llrrrl", headers);
-        for (size_t i = 0; i < json_array_size(studies); i++) {
-            const json_t *one = json_array_get(studies, i), *people = json_object_get(one, "participants");
-            char *title = cli_short(text_of(one, "title"), 50);
-            cli_table_cell(table, "%s", text_of(one, "id"));
-            cli_table_cell(table, "%s", text_of(one, "state"));
-            cli_table_cell(table, "%lld", count_of(people, "active"));
-            cli_table_cell(table, "%lld", count_of(people, "complete"));
-            cli_table_cell(table, "%lld", count_of(people, "left"));
-            cli_table_cell(table, "%s", title);
-            free(title);
-        }
-        cli_table_print(table);
-    }
+    else if (!d->run->json)
+        cli_study_print_list(studies);
     cli_put(d->run->result, "studies", studies);
     return MEL_OK;
-}
-
-/* "7.2 (5.1 to 9.8)" */
-static void ratio_cell(cli_table *table, const json_t *ratio)
-{
-    const json_t *value = json_object_get(ratio, "value");
-    if (json_is_number(value))
-        cli_table_cell(table, "%.3g (%.3g to %.3g)", json_number_value(value),
-                       json_number_value(json_object_get(ratio, "low")),
-                       json_number_value(json_object_get(ratio, "high")));
-    else
-        cli_table_cell(table, "%s", "");
-}
-
-static void print_people(const json_t *people)
-{
-    static const char *const headers[] = { "participant", "label", "state",    "page",
-                                           "answers",     "ratio", "agreement" };
-    cli_table *table = cli_table_new("llllrll", headers);
-    for (size_t i = 0; i < json_array_size(people); i++) {
-        const json_t *one = json_array_get(people, i), *agreed = json_object_get(one, "agreement");
-        char *label = cli_short(text_of(one, "label"), 24);
-        cli_table_cell(table, "%s", text_of(one, "id"));
-        cli_table_cell(table, "%s%s", label,
-                       json_is_true(json_object_get(one, "simulated")) ? "(simulated)" : "");
-        cli_table_cell(table, "%s", text_of(one, "state"));
-        cli_table_cell(table, "%s", text_of(one, "page"));
-        if (json_object_get(one, "answers") != NULL)
-            cli_table_cell(table, "%lld", count_of(one, "answers"));
-        else
-            cli_table_cell(table, "%s", ""); /* the log could not be replayed */
-        ratio_cell(table, json_object_get(one, "cost_ratio"));
-        if (agreed != NULL)
-            cli_table_cell(table, "%lld of %lld", count_of(agreed, "elicited"), count_of(agreed, "of"));
-        else
-            cli_table_cell(table, "%s", "");
-        free(label);
-    }
-    cli_table_print(table);
-}
-
-static void print_together(const json_t *pooled)
-{
-    const json_t *apart = json_object_get(pooled, "disagreement");
-    cli_print("together (%lld): %s\n", count_of(pooled, "participants"),
-              json_string_value(json_object_get(pooled, "words")));
-    char *text = cli_format("apart: %.0f degrees on average; %s",
-                            json_number_value(json_object_get(apart, "value")), text_of(apart, "text"));
-    cli_wrap(stdout, text, 0, 2, cli_width(stdout));
-    free(text);
 }
 
 static mel_status show(desk *d, mel_error *err)
@@ -240,10 +166,11 @@ static mel_status show(desk *d, mel_error *err)
     }
     if (status == MEL_OK && !d->run->json) {
         const json_t *pooled = json_object_get(seen, "pooled");
-        cli_print("%s (%s)\n", text_of(file, "title"), row.state);
-        print_people(json_object_get(seen, "live"));
+        const char *title = json_string_value(json_object_get(file, "title"));
+        cli_print("%s (%s)\n", title != NULL ? title : "", row.state);
+        cli_study_print_people(json_object_get(seen, "live"));
         if (json_is_object(pooled))
-            print_together(pooled);
+            cli_study_print_together(pooled);
     }
     json_decref(file);
     json_decref(seen);

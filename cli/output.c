@@ -12,96 +12,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-static bool errors_as_json;
-
-void cli_expect_json(bool json)
-{
-    errors_as_json = json;
-}
-
-static _Noreturn void out_of_memory(void)
-{
-    if (errors_as_json)
-        (void)puts("{\"error\": {\"code\": \"ENOMEM\", \"message\": \"out of memory\"}}");
-    else
-        (void)fputs("melicit: out of memory\n", stderr);
-    exit(mel_status_exit_code(MEL_ENOMEM));
-}
-
-mel_status cli_or_exit(mel_status status)
-{
-    if (status == MEL_ENOMEM)
-        out_of_memory();
-    return status;
-}
-
-void *cli_alloc_zero(size_t n, size_t size)
-{
-    void *block = n != 0 && size != 0 ? calloc(n, size) : calloc(1, 1);
-    if (block == NULL)
-        out_of_memory();
-    return block;
-}
-
-void *cli_regrow(void *block, size_t n, size_t size)
-{
-    if (size != 0 && n > SIZE_MAX / size)
-        out_of_memory();
-    void *bigger = realloc(block, n * size != 0 ? n * size : 1);
-    if (bigger == NULL)
-        out_of_memory();
-    return bigger;
-}
-
-static char *format_list(const char *fmt, va_list args)
-{
-    va_list again;
-    va_copy(again, args);
-    const int n = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
-    char *text = cli_alloc_zero(n > 0 ? (size_t)n + 1 : 1, 1);
-    if (n > 0)
-        (void)vsnprintf(text, (size_t)n + 1, fmt, args);
-    return text;
-}
-
-char *cli_format(const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    char *text = format_list(fmt, args);
-    va_end(args);
-    return text;
-}
-
-mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    err->code = code;
-    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
-    va_end(args);
-    mel_error_mend(err);
-    return code;
-}
-
-mel_status cli_fail_in(mel_error *err, mel_status code, const char *place)
-{
-    char *sentence = cli_format("%s: %s", place, err->text);
-    const mel_status status = cli_fail(err, code, "%s", sentence);
-    free(sentence);
-    return status;
-}
-
 /* ---- text that came from elsewhere ---- */
-
-char *cli_made(char *text)
-{
-    if (text == NULL)
-        out_of_memory();
-    return text;
-}
 
 /* Would a terminal obey the character at s instead of showing it? */
 static bool is_control(const unsigned char *s)
@@ -127,7 +38,7 @@ static char *made_harmless(const char *text)
 static json_t *present(json_t *value)
 {
     if (value == NULL)
-        out_of_memory();
+        cli_out_of_memory();
     return value;
 }
 
@@ -162,13 +73,13 @@ json_t *cli_json_count(uint64_t value)
 void cli_put(json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, present(value)) != 0)
-        out_of_memory();
+        cli_out_of_memory();
 }
 
 void cli_push(json_t *array, json_t *value)
 {
     if (json_array_append_new(array, present(value)) != 0)
-        out_of_memory();
+        cli_out_of_memory();
 }
 
 void cli_print_json(const json_t *object)
@@ -201,7 +112,7 @@ void cli_print(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    char *text = format_list(fmt, args);
+    char *text = cli_format_list(fmt, args);
     va_end(args);
     char *clean = made_harmless(text);
     cli_bar_clear();
@@ -319,7 +230,7 @@ void cli_table_cell(cli_table *table, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    char *text = format_list(fmt, args);
+    char *text = cli_format_list(fmt, args);
     va_end(args);
     if (table->n_cells == table->capacity) {
         table->capacity = table->capacity != 0 ? 2 * table->capacity : 64;
@@ -439,7 +350,7 @@ void cli_warn(const cli_run *run, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    char *text = format_list(fmt, args);
+    char *text = cli_format_list(fmt, args);
     va_end(args);
     list_text(run, "warnings", text);
     if (!run->quiet && (!run->json || isatty(STDERR_FILENO)))
@@ -463,7 +374,7 @@ void cli_note(cli_run *run, const char *fmt, ...)
         return;
     va_list args;
     va_start(args, fmt);
-    char *text = format_list(fmt, args);
+    char *text = cli_format_list(fmt, args);
     va_end(args);
     list_text(run, "notes", text);
     if (!run->quiet && !run->json && isatty(STDERR_FILENO))

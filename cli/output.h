@@ -5,13 +5,16 @@
 
 #include "command.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 /* Memory for the program's own small things. When it runs out the program says so and ends with the
  * exit code of MEL_ENOMEM; the library's allocations are reported like any other failure. */
 void *cli_alloc_zero(size_t n, size_t size);
 void *cli_regrow(void *block, size_t n, size_t size);
+_Noreturn void cli_out_of_memory(void);
 MEL_PRINTF(1, 2) char *cli_format(const char *fmt, ...);
+MEL_PRINTF(1, 0) char *cli_format_list(const char *fmt, va_list args);
 /* A text that the library made, NULL when its memory ran out. */
 char *cli_made(char *text);
 /* Gives the status, unless it is MEL_ENOMEM. */

@@ -6,6 +6,14 @@
 
 #include "base/internal.h"
 
+#include <limits.h>
+
+/* BLAS and LAPACK count in int. */
+static inline bool mel_blas_fits(size_t a, size_t b, size_t c, size_t d)
+{
+    return a <= INT_MAX && b <= INT_MAX && c <= INT_MAX && d <= INT_MAX;
+}
+
 double mel_dot(size_t n, const double *x, const double *y); /* fixed order */
 double mel_norm1(size_t n, const double *x);                /* sum of sizes */
 double mel_norm2(size_t n, const double *x);                /* no overflow or underflow */

@@ -161,24 +161,12 @@ static mel_status find_member(member *out, const archive *a, const char *wanted)
     return status;
 }
 
-static void *zip_alloc(void *opaque, unsigned n, unsigned size)
-{
-    (void)opaque;
-    return mel_alloc(n, size);
-}
-
-static void zip_free(void *opaque, void *block)
-{
-    (void)opaque;
-    free(block);
-}
-
 /* Raw deflate data of a known size. */
 static mel_status inflate_member(unsigned char *to, const member *m, const unsigned char *from,
                                  const archive *a)
 {
     enum { STEP = 1 << 30 };
-    z_stream zip = { .zalloc = zip_alloc, .zfree = zip_free };
+    z_stream zip = { .zalloc = mel_zip_alloc, .zfree = mel_zip_free };
     if (inflateInit2(&zip, -MAX_WBITS) != Z_OK)
         return mel_fail_memory(a->err, "unpacking");
     uint64_t in = m->packed, out = m->size;

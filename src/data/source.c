@@ -63,13 +63,13 @@ static mel_status read_stored(mel_source *source, unsigned char *to, size_t n, s
     return MEL_OK;
 }
 
-static void *zip_alloc(void *opaque, unsigned n, unsigned size)
+void *mel_zip_alloc(void *opaque, unsigned n, unsigned size)
 {
     (void)opaque;
     return mel_alloc(n, size);
 }
 
-static void zip_free(void *opaque, void *block)
+void mel_zip_free(void *opaque, void *block)
 {
     (void)opaque;
     free(block);
@@ -79,7 +79,7 @@ static mel_status start_unpacking(mel_source *source, mel_error *err)
 {
     if (source->block == NULL)
         source->block = mel_alloc(PACKED_BLOCK, 1);
-    source->zip = (z_stream){ .zalloc = zip_alloc, .zfree = zip_free };
+    source->zip = (z_stream){ .zalloc = mel_zip_alloc, .zfree = mel_zip_free };
     const int gzip_only = 16;
     if (source->block == NULL || inflateInit2(&source->zip, gzip_only + MAX_WBITS) != Z_OK)
         return mel_fail_memory(err, "unpacking");
@@ -332,6 +332,18 @@ mel_status mel_source_whole(char **out, size_t *n, const char *path, uint64_t ma
     if (source != NULL)
         status = mel_source_all(out, n, source, 0, err);
     mel_source_free(source);
+    return status;
+}
+
+mel_status mel_source_json(json_t **out, const char *path, uint64_t max_bytes, mel_error *err)
+{
+    *out = NULL;
+    char *bytes = NULL;
+    size_t n = 0;
+    mel_status status = mel_source_whole(&bytes, &n, path, max_bytes, err);
+    if (status == MEL_OK)
+        status = mel_json_parse(out, bytes, n, err);
+    free(bytes);
     return status;
 }
 

@@ -340,16 +340,11 @@ static mel_status read_file(mel_weighted *w, const json_t *file, mel_error *err)
                             : status;
 }
 
-mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t size, mel_error *err)
+/* Takes the document over. */
+static mel_status weighted_of(mel_weighted **out, json_t *file, mel_error *err)
 {
-    *out = NULL;
-    json_t *file = NULL;
     mel_weighted *w = mel_alloc_zero(1, sizeof *w);
-    if (w == NULL)
-        return mel_fail_memory(err, "a classifier");
-    mel_status status = mel_json_parse(&file, text, size, err);
-    if (status == MEL_OK)
-        status = read_file(w, file, err);
+    const mel_status status = w == NULL ? mel_fail_memory(err, "a classifier") : read_file(w, file, err);
     json_decref(file);
     if (status == MEL_OK)
         *out = w;
@@ -358,27 +353,29 @@ mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t s
     return status;
 }
 
+mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t size, mel_error *err)
+{
+    *out = NULL;
+    json_t *file = NULL;
+    const mel_status status = mel_json_parse(&file, text, size, err);
+    return status == MEL_OK ? weighted_of(out, file, err) : status;
+}
+
 mel_status mel_weighted_load(mel_weighted **out, const char *path, mel_error *err)
 {
     *out = NULL;
-    char *bytes = NULL;
-    size_t n = 0;
-    mel_status status = mel_source_whole(&bytes, &n, path, MAX_BYTES, err);
+    json_t *file = NULL;
+    mel_status status = mel_source_json(&file, path, MAX_BYTES, err);
     if (status == MEL_OK)
-        status = mel_weighted_from_json(out, bytes, n, err);
-    free(bytes);
+        status = weighted_of(out, file, err);
     return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
 }
 
 bool mel_weighted_recognise(const char *path)
 {
-    char *bytes = NULL;
-    size_t n = 0;
     json_t *file = NULL;
-    if (strcmp(path, "-") == 0 || mel_source_whole(&bytes, &n, path, MAX_BYTES, NULL) != MEL_OK)
+    if (strcmp(path, "-") == 0 || mel_source_json(&file, path, MAX_BYTES, NULL) != MEL_OK)
         return false;
-    (void)mel_json_parse(&file, bytes, n, NULL);
-    free(bytes);
     const char *format = json_string_value(json_object_get(file, "format"));
     const bool same = format != NULL && strcmp(format, format_name) == 0;
     json_decref(file);

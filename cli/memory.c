@@ -1,0 +1,94 @@
+/* Memory and sentences of the program's own: it ends when there is none left. */
+#include "base/internal.h"
+#include "output.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+static bool errors_as_json;
+
+void cli_expect_json(bool json)
+{
+    errors_as_json = json;
+}
+
+_Noreturn void cli_out_of_memory(void)
+{
+    if (errors_as_json)
+        (void)puts("{\"error\": {\"code\": \"ENOMEM\", \"message\": \"out of memory\"}}");
+    else
+        (void)fputs("melicit: out of memory\n", stderr);
+    exit(mel_status_exit_code(MEL_ENOMEM));
+}
+
+mel_status cli_or_exit(mel_status status)
+{
+    if (status == MEL_ENOMEM)
+        cli_out_of_memory();
+    return status;
+}
+
+void *cli_alloc_zero(size_t n, size_t size)
+{
+    void *block = n != 0 && size != 0 ? calloc(n, size) : calloc(1, 1);
+    if (block == NULL)
+        cli_out_of_memory();
+    return block;
+}
+
+void *cli_regrow(void *block, size_t n, size_t size)
+{
+    if (size != 0 && n > SIZE_MAX / size)
+        cli_out_of_memory();
+    void *bigger = realloc(block, n * size != 0 ? n * size : 1);
+    if (bigger == NULL)
+        cli_out_of_memory();
+    return bigger;
+}
+
+char *cli_format_list(const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *text = cli_alloc_zero(n > 0 ? (size_t)n + 1 : 1, 1);
+    if (n > 0)
+        (void)vsnprintf(text, (size_t)n + 1, fmt, args);
+    return text;
+}
+
+char *cli_format(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *text = cli_format_list(fmt, args);
+    va_end(args);
+    return text;
+}
+
+mel_status cli_fail(mel_error *err, mel_status code, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    err->code = code;
+    (void)vsnprintf(err->text, sizeof err->text, fmt, args);
+    va_end(args);
+    mel_error_mend(err);
+    return code;
+}
+
+mel_status cli_fail_in(mel_error *err, mel_status code, const char *place)
+{
+    char *sentence = cli_format("%s: %s", place, err->text);
+    const mel_status status = cli_fail(err, code, "%s", sentence);
+    free(sentence);
+    return status;
+}
+
+char *cli_made(char *text)
+{
+    if (text == NULL)
+        cli_out_of_memory();
+    return text;
+}

@@ -1,0 +1,85 @@
+/* Tables of studies and of the people in one, for melicit study. */
+#include "study_print.h"
+
+#include "output.h"
+
+#include <stdlib.h>
+
+static long long count_of(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text != NULL ? text : "";
+}
+
+void cli_study_print_list(const json_t *studies)
+{
+    static const char *const headers[] = { "study", "state", "active", "complete", "left", "title" };
+    cli_table *table = cli_table_new("llrrrl", headers);
+    for (size_t i = 0; i < json_array_size(studies); i++) {
+        const json_t *one = json_array_get(studies, i), *people = json_object_get(one, "participants");
+        char *title = cli_short(text_of(one, "title"), 50);
+        cli_table_cell(table, "%s", text_of(one, "id"));
+        cli_table_cell(table, "%s", text_of(one, "state"));
+        cli_table_cell(table, "%lld", count_of(people, "active"));
+        cli_table_cell(table, "%lld", count_of(people, "complete"));
+        cli_table_cell(table, "%lld", count_of(people, "left"));
+        cli_table_cell(table, "%s", title);
+        free(title);
+    }
+    cli_table_print(table);
+}
+
+/* "7.2 (5.1 to 9.8)" */
+static void ratio_cell(cli_table *table, const json_t *ratio)
+{
+    const json_t *value = json_object_get(ratio, "value");
+    if (json_is_number(value))
+        cli_table_cell(table, "%.3g (%.3g to %.3g)", json_number_value(value),
+                       json_number_value(json_object_get(ratio, "low")),
+                       json_number_value(json_object_get(ratio, "high")));
+    else
+        cli_table_cell(table, "%s", "");
+}
+
+void cli_study_print_people(const json_t *people)
+{
+    static const char *const headers[] = { "participant", "label", "state",    "page",
+                                           "answers",     "ratio", "agreement" };
+    cli_table *table = cli_table_new("llllrll", headers);
+    for (size_t i = 0; i < json_array_size(people); i++) {
+        const json_t *one = json_array_get(people, i), *agreed = json_object_get(one, "agreement");
+        char *label = cli_short(text_of(one, "label"), 24);
+        cli_table_cell(table, "%s", text_of(one, "id"));
+        cli_table_cell(table, "%s%s", label,
+                       json_is_true(json_object_get(one, "simulated")) ? "(simulated)" : "");
+        cli_table_cell(table, "%s", text_of(one, "state"));
+        cli_table_cell(table, "%s", text_of(one, "page"));
+        if (json_object_get(one, "answers") != NULL)
+            cli_table_cell(table, "%lld", count_of(one, "answers"));
+        else
+            cli_table_cell(table, "%s", ""); /* the log could not be replayed */
+        ratio_cell(table, json_object_get(one, "cost_ratio"));
+        if (agreed != NULL)
+            cli_table_cell(table, "%lld of %lld", count_of(agreed, "elicited"), count_of(agreed, "of"));
+        else
+            cli_table_cell(table, "%s", "");
+        free(label);
+    }
+    cli_table_print(table);
+}
+
+void cli_study_print_together(const json_t *pooled)
+{
+    const json_t *apart = json_object_get(pooled, "disagreement");
+    cli_print("together (%lld): %s\n", count_of(pooled, "participants"),
+              json_string_value(json_object_get(pooled, "words")));
+    char *text = cli_format("apart: %.0f degrees on average; %s",
+                            json_number_value(json_object_get(apart, "value")), text_of(apart, "text"));
+    cli_wrap(stdout, text, 0, 2, cli_width(stdout));
+    free(text);
+}

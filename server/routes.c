@@ -1,0 +1,234 @@
+/* Which handler answers which path, and what every request goes through before it. */
+#include "app.h"
+
+#include "assets.h"
+#include "budget.h"
+#include "clock.h"
+#include "json_helpers.h"
+
+#include "base/internal.h"
+
+#include <arpa/inet.h>
+#include <omp.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef void (*route_fn)(mel_call *call);
+/* A star stands for one part of a path. share: how many such requests of one address are allowed within a
+ * minute, per join that is; 0: any number. */
+static const struct {
+    const char *method, *path;
+    route_fn answer;
+    double share;
+} routes[] = {
+    { "POST", "/api/join", mel_api_join, 1.0 },
+    { "POST", "/api/start", mel_api_start, 0.5 },
+    { "POST", "/api/upload", mel_api_upload, 0.25 },
+    { "GET", "/api/datasets", mel_api_datasets, 0.0 },
+    { "GET", "/api/page", mel_api_page, 100.0 },
+    { "POST", "/api/event", mel_api_event, 100.0 },
+    { "POST", "/api/undo", mel_api_undo, 100.0 },
+    { "GET", "/api/result", mel_api_result, 10.0 },
+    { "GET", "/api/result/*", mel_api_download, 10.0 },
+    { "POST", "/api/leave", mel_api_leave, 10.0 },
+    { "GET", "/api/mine", mel_api_mine, 1.0 },
+    { "POST", "/api/erase", mel_api_erase, 1.0 },
+    { "POST", "/api/admin/login", mel_admin_login, 0.0 },
+    { "POST", "/api/admin/logout", mel_admin_logout, 0.0 },
+    { "GET", "/api/admin/studies", mel_admin_studies, 0.0 },
+    { "POST", "/api/admin/studies", mel_admin_create, 0.0 },
+    { "GET", "/api/admin/studies/*", mel_admin_study, 0.0 },
+    { "POST", "/api/admin/studies/*/state", mel_admin_state, 0.0 },
+    { "POST", "/api/admin/studies/*/links", mel_admin_links, 0.0 },
+    { "GET", "/api/admin/studies/*/*", mel_admin_export, 0.0 },
+    { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 0.0 },
+    { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 0.0 },
+    { "GET", "/api/admin/uploads", mel_admin_uploads, 0.0 },
+    { "DELETE", "/api/admin/uploads/*", mel_admin_delete_upload, 0.0 },
+};
+
+/* Only letters, digits, '-', '_' and '.' (not two in a row) may stand for a star. */
+static bool take_part(char *out, size_t room, const char **path)
+{
+    const size_t n = strspn(*path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+    if (n == 0 || n >= room)
+        return false;
+    memcpy(out, *path, n);
+    out[n] = '\0';
+    *path += n;
+    return strstr(out, "..") == NULL;
+}
+
+static bool matches(mel_call *call, const char *pattern, const char *path)
+{
+    size_t star = 0;
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern == '*') {
+            if (star == 4 || !take_part(call->rest[star], sizeof call->rest[star], &path))
+                return false;
+            star++;
+        } else if (*pattern != *path++) {
+            return false;
+        }
+    }
+    return *path == '\0';
+}
+
+/* NULL when there is none of this path. */
+static const mel_asset *find_asset(const char *path)
+{
+    for (size_t i = 0; i < mel_n_assets; i++)
+        if (strcmp(mel_assets[i].path, path) == 0)
+            return &mel_assets[i];
+    return NULL;
+}
+
+static bool is_reading(const mel_request *request)
+{
+    return strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+}
+
+bool mel_handle_at_once(mel_response *response, const mel_request *request)
+{
+    static const char healthy[] = "{\"ok\":true}";
+    const char *path = request->path;
+    if (!is_reading(request) || strncmp(path, "/api", 4) == 0)
+        return false;
+    if (strcmp(path, "/health") == 0) {
+        response->lent = healthy;
+        response->n = sizeof healthy - 1;
+        return true;
+    }
+    const mel_asset *asset = find_asset(path);
+    const bool page = asset == NULL && strchr(path, '.') == NULL && strchr(path, '%') == NULL;
+    if (page)
+        asset = find_asset("/index.html");
+    if (asset == NULL)
+        return false;
+    response->type = asset->type;
+    response->lent = asset->bytes;
+    response->n = asset->n;
+    response->gzipped = asset->gzipped;
+    response->cache = asset->hashed ? "public, max-age=31536000, immutable" : "no-cache";
+    return true;
+}
+
+/* A browser may take part in several studies: each has a cookie of its own where requests say which study
+ * they are about. */
+static void name_cookie(mel_call *call)
+{
+    const char *study = mel_request_query(call->request, "study");
+    const size_t n = study != NULL ? strspn(study, "abcdefghijklmnopqrstuvwxyz0123456789") : 0;
+    const bool known = n > 0 && study[n] == '\0' && n < MEL_ID_TEXT;
+    (void)snprintf(call->cookie, sizeof call->cookie, "melicit%s%s", known ? "_s_" : "", known ? study : "");
+}
+
+/* Whether the request was sent to one of the server's own names: the public one, this machine's, or an
+ * address. A page of another site whose name was made to lead here (DNS rebinding) has its own name in this
+ * header. */
+static bool is_our_host(const mel_call *call)
+{
+    const char *host = mel_request_header(call->request, "Host"), *url = call->app->public_url;
+    const char *ours = url != NULL ? strstr(url, "://") : NULL;
+    if (host == NULL || (ours != NULL && strcasecmp(host, ours + 3) == 0))
+        return true;
+    const bool six = host[0] == '[';
+    const size_t n = six ? strcspn(host + 1, "]") : strcspn(host, ":");
+    const char *rest = host + n + (six && host[n + 1] == ']' ? 2 : 0);
+    char name[INET6_ADDRSTRLEN];
+    struct in6_addr address; /* the larger one */
+    if (n >= sizeof name ||
+        (rest[0] != '\0' && (rest[0] != ':' || rest[1 + strspn(rest + 1, "0123456789")] != '\0')))
+        return false;
+    memcpy(name, host + six, n);
+    name[n] = '\0';
+    return strcasecmp(name, "localhost") == 0 || inet_pton(six ? AF_INET6 : AF_INET, name, &address) == 1;
+}
+
+static bool is_wanted(void *request)
+{
+    return mel_request_is_wanted(request);
+}
+
+/* Within the limits on requests of one address, and on the time that one of them may take; researchers' may
+ * take longer, as theirs are few. */
+static void answer(mel_call *call, size_t route)
+{
+    const double most = routes[route].share * call->app->joins;
+    if (routes[route].share > 0.0 &&
+        !mel_call_may(call, routes[route].path, call->request->client, most < 1.0 ? 1 : (unsigned)most))
+        return;
+    name_cookie(call);
+    const bool researcher = strncmp(routes[route].path, "/api/admin", 10) == 0;
+    const double processor = (researcher ? 6.0 : 1.0) * call->app->processor;
+    const mel_budget budget = { .processor = processor,
+                                .seconds = 6.0 * processor,
+                                .memory = call->app->memory,
+                                .client = call->request->client,
+                                .is_wanted = is_wanted,
+                                .user = (void *)(uintptr_t)call->request };
+    mel_budget_begin(&budget);
+    routes[route].answer(call);
+    mel_budget_end();
+}
+
+/* What researchers ask for goes into the audit log as well. Which of them it was, if there are several, the
+ * beginning of a hash of the cookie tells. */
+static void note(const mel_call *call, double begun)
+{
+    const mel_request *request = call->request;
+    char who[9] = "";
+    const char *token = mel_request_cookie(request, "melicit_admin");
+    const bool researcher = strncmp(request->path, "/api/admin", 10) == 0;
+    if (call->app->requests == NULL && (call->app->audit == NULL || !researcher))
+        return;
+    if (researcher && token != NULL) {
+        unsigned char hash[MEL_HASH_BYTES];
+        mel_token_hash(hash, token, call->app);
+        sodium_bin2hex(who, sizeof who, hash, (sizeof who - 1) / 2);
+    }
+    json_t *line = json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:s*}", "time", (json_int_t)mel_now(), "client",
+                             request->client, "method", request->method, "path", request->path, "status",
+                             (int)call->response->status, "ms",
+                             (int)(1000.0 * (mel_clock_seconds(CLOCK_MONOTONIC) - begun)), "researcher",
+                             who[0] != '\0' ? who : NULL);
+    if (researcher)
+        mel_journal_add(call->app->audit, json_incref(line));
+    mel_journal_add(call->app->requests, line);
+}
+
+static void dispatch(mel_call *call)
+{
+    const char *method = call->request->method, *path = call->request->path;
+    bool known = false;
+    if (!is_our_host(call)) {
+        mel_call_error(call, 421, "wrong-host",
+                       "this server does not go by that name; --public-url says what it is", NULL);
+        return;
+    }
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if (!matches(call, routes[i].path, path))
+            continue;
+        known = true;
+        if (strcmp(routes[i].method, method) == 0) {
+            answer(call, i);
+            return;
+        }
+    }
+    if (known || !is_reading(call->request))
+        mel_call_error(call, 405, "method", "this cannot be done here", NULL);
+    else if (!mel_handle_at_once(call->response, call->request))
+        mel_call_error(call, 404, "not-found", "there is nothing here", NULL);
+}
+
+void mel_handle(mel_response *response, const mel_request *request, void *app)
+{
+    mel_call call = { .response = response, .request = request, .app = app };
+    omp_set_num_threads(1); /* for this worker: the other cores serve other requests */
+    const double begun = mel_clock_seconds(CLOCK_MONOTONIC);
+    dispatch(&call);
+    note(&call, begun);
+}
