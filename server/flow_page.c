@@ -59,12 +59,15 @@ static mel_status fill_training(json_t *page, mel_flow *flow, mel_error *err)
 static mel_status fill_guess(json_t *page, mel_flow *flow, mel_error *err)
 {
     char *missed = mel_mistake_name(flow->problem, flow->study->words, 1, 0, false);
-    char *alarm = mel_mistake_name(flow->problem, flow->study->words, 0, 1, true);
-    const bool good =
-        missed != NULL && alarm != NULL &&
-        mel_json_put(page, "labels", json_pack("{s:s, s:s}", "missed", missed, "false_alarms", alarm));
+    char *alarm = mel_mistake_name(flow->problem, flow->study->words, 0, 1, false);
+    char *alarms = mel_mistake_name(flow->problem, flow->study->words, 0, 1, true);
+    const bool good = missed != NULL && alarm != NULL && alarms != NULL &&
+                      mel_json_put(page, "labels",
+                                   json_pack("{s:s, s:s, s:s}", "missed", missed, "false_alarm", alarm,
+                                             "false_alarms", alarms));
     free(missed);
     free(alarm);
+    free(alarms);
     return whole(good, err);
 }
 

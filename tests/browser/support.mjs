@@ -16,7 +16,7 @@ const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const program = path.resolve(process.env.MELICIT_PROGRAM ?? path.join(root, 'build/melicit'));
 export const WIDTHS = [1280, 360];
 export const PATIENCE_MS = 120_000;
-const HEIGHTS = { 1280: 800, 360: 740, 320: 640 };
+const HEIGHTS = { 1280: 800, 390: 844, 360: 740, 320: 640 };
 const BROWSER_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',

@@ -96,7 +96,10 @@ function useHeadingFocus(page: Page | null): void {
     const now = `${page.kind}-${page.seq}-${page.kind === 'training' ? (page.wrong ?? 0) : 0}`;
     if (last.current !== null && last.current !== now) {
       window.scrollTo(0, 0);
-      document.querySelector<HTMLElement>('[data-focus]')?.focus({ preventScroll: true });
+      // What was wrong comes before the heading, which is known.
+      const told = document.querySelector<HTMLElement>('[data-told]');
+      told?.scrollIntoView({ block: 'center' });
+      (told ?? document.querySelector<HTMLElement>('[data-focus]'))?.focus({ preventScroll: true });
     }
     last.current = now;
     document.title = `${page.title ?? (page.kind === 'question' ? `Question ${page.question.number}` : 'melicit')}${page.study?.title ? ` – ${page.study.title}` : ''}`;
@@ -144,7 +147,7 @@ export function App({ study }: { study: string | null }): JSX.Element {
     rememberCsrf(next.csrf);
     setProblem(null);
     setPage(next);
-    if (next.kind === 'question') setSpoken(questionSummary(next));
+    setSpoken(next.kind === 'question' ? questionSummary(next) : '');
   }, []);
 
   const hand = useCallback(

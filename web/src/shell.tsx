@@ -34,6 +34,8 @@ function explain(error: ApiError, own: boolean): [string, string] {
     return own
       ? ['No session here', 'This browser has no session under way. You can start a new one.']
       : ['This link does not open the study', error.message];
+  if (error.code === 'closed') return ['This study is closed', 'It takes no further participants. Thank you for your interest.'];
+  if (error.code === 'full') return ['This study is full', 'It has all the participants that it needs. Thank you for your interest.'];
   if (error.status === 404) return ['Nothing here', error.message];
   if (error.passing) return ['The server cannot be reached', 'Nothing is lost. Please try again in a moment.'];
   return ['That did not work', error.message];
@@ -77,9 +79,11 @@ export function Failure({ error, retry, resume, own }: FailureProps): JSX.Elemen
         <p role="alert">{text}</p>
         {resume && (error.code === 'taken' || error.code === 'wrong-code') && <ResumeForm resume={resume} />}
         <div class="actions">
-          <button type="button" class="primary" onClick={retry}>
-            Try again
-          </button>
+          {error.code !== 'closed' && (
+            <button type="button" class="primary" onClick={retry}>
+              Try again
+            </button>
+          )}
           {own && (
             <a class="button" href="/?new">
               To the start page

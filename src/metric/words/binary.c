@@ -140,8 +140,4 @@ void mel_words_binary_fractional(mel_buffer *out, const mel_metric *metric)
     mel_text_add_missed(out, positive, false);
     mel_buffer_puts(out, " counts depends on how good the classifier is");
     add_levels(out, p, q);
-    const double tp = (p[1] * q0 - q[1] * p0) / det, tn = (q[0] * p0 - p[0] * q0) / det;
-    mel_buffer_printf(out,
-                      " Classifiers of equal worth lie on a line through the pivot TP = %.4g, TN = %.4g.",
-                      tp == 0.0 ? 0.0 : tp, tn == 0.0 ? 0.0 : tn);
 }

@@ -17,7 +17,7 @@ import { useWidth } from './common';
 import type { PictureProps } from './flow';
 
 /** A disc for right, a cross for missed, a diamond for false alarms: told apart without colours. */
-function glyph(kind: Kind, x: number, y: number, size: number): string {
+export function glyph(kind: Kind, x: number, y: number, size: number): string {
   const r = size * 0.36;
   if (kind === 'missed') return `M${x - r} ${y - r}L${x + r} ${y + r}M${x - r} ${y + r}L${x + r} ${y - r}`;
   if (kind === 'alarm') return `M${x} ${y - r * 1.25}L${x + r * 1.25} ${y}L${x} ${y + r * 1.25}L${x - r * 1.25} ${y}Z`;

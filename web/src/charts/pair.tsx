@@ -9,7 +9,7 @@ import { Bars } from './bars';
 import { Changes } from './changes';
 import { Swatch } from './common';
 import { Flow } from './flow';
-import { Icons } from './icons';
+import { Icons, glyph } from './icons';
 import { MatrixTable } from './matrix';
 
 export interface Look {
@@ -143,8 +143,26 @@ export function PictureOf({
   }
 }
 
+/** One mark of the icon array. */
+function Mark({ kind }: { kind: 'missed' | 'alarm' }): JSX.Element {
+  return (
+    <svg class="swatch" width="14" height="14" aria-hidden="true">
+      <path class={`icon icon-${kind}`} d={glyph(kind, 7, 7, 14)} stroke-width={2.4} />
+    </svg>
+  );
+}
+
+interface LegendProps {
+  view: View;
+  words?: Words;
+  rates: boolean;
+  /** Whether the picture is made of marks. */
+  icons?: boolean;
+}
+
 /** The two mistakes in words and numbers, tied to the picture by their marks. */
-export function Legend({ view, words, rates }: { view: View; words?: Words; rates: boolean }): JSX.Element {
+export function Legend({ view, words, rates, icons = false }: LegendProps): JSX.Element {
+  const Sign = icons ? Mark : Swatch;
   const p = positiveOf(view);
   const m = matrices(view.counts)[0] ?? [];
   const missed = m[p]?.[1 - p] ?? 0;
@@ -153,12 +171,12 @@ export function Legend({ view, words, rates }: { view: View; words?: Words; rate
   return (
     <ul class="legend">
       <li>
-        <Swatch kind="missed" />
+        <Sign kind="missed" />
         <b>{whole(missed)}</b> {missedWord(words, missed)}
         {rates && <span class="rate">{percent(missed, total(p))}</span>}
       </li>
       <li>
-        <Swatch kind="alarm" />
+        <Sign kind="alarm" />
         <b>{whole(alarms)}</b> {alarmWord(words, alarms)}
         {rates && <span class="rate">{percent(alarms, total(1 - p))}</span>}
       </li>
@@ -186,7 +204,7 @@ export function System({ name, view, other, look, words, scale, large }: SystemP
         <span class="system-name">{name}</span>
       </h2>
       <PictureOf view={view} look={look} scale={scale} large={large} />
-      {binary && <Legend view={view} words={words} rates={look.rates} />}
+      {binary && <Legend view={view} words={words} rates={look.rates} icons={look.picture === 'icons'} />}
       <div class={table ? '' : 'visually-hidden'}>
         <MatrixTable
           view={view}

@@ -31,6 +31,9 @@ export function plural(noun: string, count: number): string {
   return /(case|alarm|positive|negative|mistake|error)$/.test(noun) ? `${noun}s` : `${noun} cases`;
 }
 
+/** A number as it is shown, with the word for one or for several. */
+export const soMany = (shown: string, one: string, many: string): string => `${shown} ${shown === '1' ? one : many}`;
+
 /** What so many missed ones are called. */
 export function missedWord(words: Words | undefined, count: number): string {
   const own = words?.mistakes;

@@ -70,6 +70,8 @@ export interface Weight extends Range {
 export interface Ratio extends Range {
   missed: string;
   /** In the plural. */
+  /** One of them, and several. */
+  false_alarm: string;
   false_alarms: string;
 }
 
@@ -185,7 +187,7 @@ export interface TrainingPage extends PageBase {
 }
 export interface GuessPage extends PageBase {
   kind: 'guess';
-  labels: { missed: string; false_alarms: string };
+  labels: { missed: string; false_alarm: string; false_alarms: string };
   low?: number;
   high?: number;
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { short } from '../lib/text';
+import { short, soMany } from '../lib/text';
 import type { GuessPage } from '../lib/types';
 import { Heading, Problem, Texts, type PageProps } from './common';
 
@@ -13,9 +13,9 @@ const toStep = (ratio: number, low: number, high: number): number =>
   Math.round((STEPS * Math.log(ratio / low)) / Math.log(high / low));
 
 /** Fewer than one makes no sense as a number of false alarms: then it is said of 100. */
-function sentence(ratio: number, missed: string, alarms: string): string {
-  if (ratio >= 1) return `One ${missed} is as bad as ${short(ratio)} ${alarms}.`;
-  return `100 of the kind “${missed}” are as bad as ${short(100 * ratio)} ${alarms}.`;
+function sentence(ratio: number, { missed, false_alarm: one, false_alarms: many }: GuessPage['labels']): string {
+  if (ratio >= 1) return `One ${missed} is as bad as ${soMany(short(ratio), one, many)}.`;
+  return `100 of the kind “${missed}” are as bad as ${soMany(short(100 * ratio), one, many)}.`;
 }
 
 /** What a study without bounds of its own accepts. */
@@ -60,7 +60,7 @@ export function Guess({ page, busy, problem, send }: PageProps<GuessPage>): JSX.
           <input
             type="range"
             aria-label={`How many ${alarms}, on a slider`}
-            aria-valuetext={good ? sentence(ratio, missed, alarms) : 'not set'}
+            aria-valuetext={good ? sentence(ratio, page.labels) : 'not set'}
             min={0}
             max={STEPS}
             value={step}
@@ -72,7 +72,7 @@ export function Guess({ page, busy, problem, send }: PageProps<GuessPage>): JSX.
           <span>a {missed} is worse</span>
         </div>
         <p class="guess-words" role="status">
-          {good ? sentence(ratio, missed, alarms) : ' '}
+          {good ? sentence(ratio, page.labels) : ' '}
         </p>
       </div>
       <Problem

@@ -98,11 +98,13 @@ interface AnswerBarProps {
   busy: boolean;
   canUndo: boolean;
   help: JSX.Element;
+  early: boolean;
 }
 
-function AnswerBar({ answer, undo, busy, canUndo, help }: AnswerBarProps): JSX.Element {
+function AnswerBar({ answer, undo, busy, canUndo, help, early }: AnswerBarProps): JSX.Element {
   return (
     <div class="answers" role="group" aria-label="Your answer">
+      <div role="status">{early && <p class="early">This question is new. Look at it first, then answer.</p>}</div>
       <div class="answers-main">
         <button
           type="button"
@@ -182,6 +184,8 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
   // The event for whose question the pause is over; it starts once the question is painted.
   const [listeningTo, setListeningTo] = useState(-1);
   const listening = listeningTo === page.seq;
+  // The event for whose question an answer came during the pause.
+  const [earlyFor, setEarlyFor] = useState(-1);
   useEffect(() => {
     const pause = setTimeout(() => setListeningTo(page.seq), QUIET_MS);
     return () => clearTimeout(pause);
@@ -191,8 +195,8 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
     setLookState(next);
   };
   const answer = (a: Answer): void => {
-    if (!busy && listening)
-      send({ answer: a, shown: { picture: look.picture, rates: look.rates } });
+    if (!listening) setEarlyFor(page.seq);
+    else if (!busy) send({ answer: a, shown: { picture: look.picture, rates: look.rates } });
   };
   useShortcuts(shortcuts, (what) => {
     if (what !== 'undo') answer(what);
@@ -215,6 +219,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         undo={undo}
         busy={busy}
         canUndo={page.can_undo ?? false}
+        early={earlyFor === page.seq}
         help={<ShortcutSwitch on={shortcuts} set={setShortcuts} />}
       />
     </div>

@@ -29,7 +29,7 @@ function RatioCard({ result, ratio }: { result: Result; ratio: Ratio }): JSX.Ele
     <section class="card headline">
       <h2>To you, one {ratio.missed} is as bad as</h2>
       <p class="big">
-        {short(ratio.value)} <span>{ratio.false_alarms}</span>
+        {short(ratio.value)} <span>{short(ratio.value) === '1' ? ratio.false_alarm : ratio.false_alarms}</span>
       </p>
       {known(ratio) && (
         <p>

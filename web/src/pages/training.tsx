@@ -27,7 +27,7 @@ export function Training({ page, busy, problem, send }: PageProps<TrainingPage>)
       <div class="ask">
         <div role="status">
           {wrong && (
-            <div class="explain">
+            <div class="explain" tabIndex={-1} data-told>
               <b>Not quite.</b> {page.explain ?? 'Please look at the picture again.'}
             </div>
           )}
