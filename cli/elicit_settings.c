@@ -137,8 +137,12 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
         opt->active.until = MEL_UNTIL_THRESHOLD;
         return MEL_OK;
     }
+    if (strcmp(until, "rule") == 0) {
+        opt->active.until = MEL_UNTIL_RULE;
+        return MEL_OK;
+    }
     if (strncmp(until, "rank:", 5) != 0 || until[5] == '\0')
-        return cli_fail(err, MEL_EINVAL, "--until %s: expected rank:POOL or threshold", until);
+        return cli_fail(err, MEL_EINVAL, "--until %s: expected rank:POOL, threshold or rule", until);
     const cli_pool_about about = { .layout = *mel_problem_layout(space),
                                    .class_name = (const char *const *)space->classes.name,
                                    .label = (const char *const *)space->classes.label,

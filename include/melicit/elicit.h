@@ -36,9 +36,16 @@ typedef struct {
 MEL_API const char *mel_strategy_name(mel_strategy strategy); /* "active", "search" */
 
 /* active: a session may end early, when what it is for can no longer change: with probability 0.95 the order
- * of a pool of classifiers (pairs that differ by less than 1e-12 aside), or the best threshold of a linear
- * metric on a face. */
-typedef enum { MEL_UNTIL_TOLERANCE = 0, MEL_UNTIL_RANK = 1, MEL_UNTIL_THRESHOLD = 2 } mel_until;
+ * of a pool of classifiers (pairs that differ by less than 1e-12 aside), the best threshold of a linear
+ * metric on a face, or the best rule of more classes: one that loses at most 1% of what the best rule adds to
+ * the best trivial one. Questions are then about classifiers near the best and chosen for the rule, not for
+ * the weights. */
+typedef enum {
+    MEL_UNTIL_TOLERANCE = 0,
+    MEL_UNTIL_RANK = 1,
+    MEL_UNTIL_THRESHOLD = 2,
+    MEL_UNTIL_RULE = 3
+} mel_until;
 enum { MEL_MOST_POOL_NUMBERS = 20000 }; /* the pool is kept in the session's header */
 /* A session does not know such decisions; it is given a table of functions that do (mel_decisions_usual of
  * melicit/rank.h, or the caller's own). */
@@ -189,10 +196,11 @@ typedef struct {
     const double *pool;
 } mel_belief;
 /* Each gives the probability that the decision to which `metric` leads stands: the share of the draws that
- * lead to the same one. */
+ * lead to the same one; of a rule, to one that is hardly better. */
 struct mel_decisions {
     mel_status (*rank)(double *probability, const mel_belief *now, mel_error *err);
     mel_status (*threshold)(double *probability, const mel_belief *now, mel_error *err);
+    mel_status (*rule)(double *probability, const mel_belief *now, mel_error *err);
 };
 
 /* A session in memory only. */

@@ -59,8 +59,8 @@ MEL_API mel_status mel_rank_order_probability(double *out, size_t n_samples, siz
                                               mel_orientation orientation, size_t n_order,
                                               const size_t *order, mel_error *err);
 
-/* For mel_session_options.decisions: whether the order of the pool, or the best threshold, can still change.
- */
+/* For mel_session_options.decisions: whether the order of the pool, the best threshold or the best rule can
+ * still change. */
 MEL_API const mel_decisions *mel_decisions_usual(void);
 
 #ifdef __cplusplus

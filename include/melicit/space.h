@@ -129,6 +129,9 @@ typedef struct {
     const mel_face *face;
     const mel_space *space;
     const mel_ball *ball;
+    /* Beside a ball: the space that it is in, of the same layout, where it is known: questions may then be
+     * about its classifiers themselves. NULL: unknown. */
+    const mel_space *frontier;
 } mel_domain;
 
 #ifdef __cplusplus

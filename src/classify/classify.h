@@ -32,6 +32,8 @@ mel_status mel_classifier_note_statistics(mel_classifier *classifier, const mel_
 
 /* mel_decisions.threshold: of linear metrics on a face. */
 mel_status mel_classifier_settled(double *probability, const mel_belief *now, mel_error *err);
+/* mel_decisions.rule: of linear metrics of a space, or of a ball in one that is known. */
+mel_status mel_classifier_rule_settled(double *probability, const mel_belief *now, mel_error *err);
 
 static inline size_t mel_classifier_rules(const mel_classifier *c)
 {

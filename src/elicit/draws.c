@@ -88,9 +88,7 @@ mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
     now.metric = metric;
     now.draw = draw;
     if (status == MEL_OK)
-        status =
-            (opt->active.until == MEL_UNTIL_RANK ? opt->active.decisions->rank
-                                                 : opt->active.decisions->threshold)(&probability, &now, err);
+        status = mel_standing_of(&opt->active)(&probability, &now, err);
     *out = status == MEL_OK && probability >= sure;
     mel_metric_free(metric);
     free(draw);

@@ -15,7 +15,7 @@ static const char *const boundaries[] = { "hull", "plug-in", NULL };
 static const char *const solvers[] = { "closed", "grid", NULL };
 static const char *const locals[] = { "symmetric", "one-sided", NULL };
 static const char *const joins[] = { "least-squares", "ratios", NULL };
-static const char *const untils[] = { "tolerance", "rank", "threshold", NULL };
+static const char *const untils[] = { "tolerance", "rank", "threshold", "rule", NULL };
 
 #define ROW(name, kind, field, ...)                                                                          \
     {                                                                                                        \
@@ -52,7 +52,9 @@ static const mel_option rows[] = {
         .help =
             "active: end as soon as the decision at hand can no longer change (with probability 0.95): "
             "rank:POOL for the order of the classifiers in a file as `melicit rank` reads it, threshold for "
-            "the best threshold (two classes, linear)"),
+            "the best threshold (two classes, linear), rule for the best rule (more classes, linear): "
+            "questions "
+            "are then about classifiers near the best"),
     ROW("pool", POOL, active.pool, ACTIVE),
     ROW("prior", PRIOR, active.prior, ACTIVE, .argument = "METRIC.json:S",
         .help =

@@ -157,16 +157,29 @@ static mel_status check_pool(const mel_session_options *opt, const mel_domain *d
     return MEL_OK;
 }
 
+mel_standing *mel_standing_of(const mel_active_options *opt)
+{
+    const mel_decisions *by = opt->decisions;
+    if (by == NULL || opt->until == MEL_UNTIL_TOLERANCE)
+        return NULL;
+    return opt->until == MEL_UNTIL_RANK ? by->rank : opt->until == MEL_UNTIL_RULE ? by->rule : by->threshold;
+}
+
 static mel_status check_until(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
     if (opt->active.until == MEL_UNTIL_THRESHOLD &&
         (domain->face == NULL || !mel_family_about(opt->family)->sum))
         return mel_fail(err, MEL_EINVAL,
                         "until threshold is for linear metrics of two classes, where one threshold is best");
+    const bool classifiers = domain->space != NULL || domain->frontier != NULL;
+    if (opt->active.until == MEL_UNTIL_RULE &&
+        (!classifiers || domain->face != NULL || !mel_family_about(opt->family)->sum))
+        return mel_fail(
+            err, MEL_EINVAL,
+            "until rule is for linear metrics of k classes, with data, probabilities or a population "
+            "whose classifiers are known; of two classes, until threshold");
     const mel_status status = opt->active.until == MEL_UNTIL_RANK ? check_pool(opt, domain, err) : MEL_OK;
-    const mel_decisions *by = opt->active.decisions;
-    if (status == MEL_OK && opt->active.until != MEL_UNTIL_TOLERANCE &&
-        (by == NULL || (opt->active.until == MEL_UNTIL_RANK ? by->rank : by->threshold) == NULL))
+    if (status == MEL_OK && opt->active.until != MEL_UNTIL_TOLERANCE && mel_standing_of(&opt->active) == NULL)
         return mel_fail(err, MEL_EINVAL, "until %s: the options name no decisions that could tell",
                         mel_option_find("until")->words[opt->active.until]);
     return status;

@@ -26,6 +26,8 @@ static const char *say_why(const mel_outcome *o)
     case MEL_END_EXHAUSTED:
         return "when no further pair could tell more";
     case MEL_END_DECIDED:
+        if (o->options->active.until == MEL_UNTIL_RULE)
+            return "as the decision it was for can no longer change: the best rule is settled";
         return o->options->active.until == MEL_UNTIL_RANK
                    ? "as the decision it was for can no longer change: the order of the classifiers is "
                      "settled"

@@ -369,7 +369,8 @@ mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, c
     }
     problem->domain = (mel_domain){ .face = problem->face,
                                     .space = problem->ball == NULL ? problem->space : NULL,
-                                    .ball = problem->ball };
+                                    .ball = problem->ball,
+                                    .frontier = problem->ball != NULL ? problem->space : NULL };
     *out = problem;
     return MEL_OK;
 }

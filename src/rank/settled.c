@@ -72,6 +72,8 @@ static mel_status rank_settled(double *probability, const mel_belief *now, mel_e
 
 const mel_decisions *mel_decisions_usual(void)
 {
-    static const mel_decisions usual = { .rank = rank_settled, .threshold = mel_classifier_settled };
+    static const mel_decisions usual = { .rank = rank_settled,
+                                         .threshold = mel_classifier_settled,
+                                         .rule = mel_classifier_rule_settled };
     return &usual;
 }

@@ -3,8 +3,10 @@
  * say" do. */
 #include "support/multiclass.h"
 
+#include "base/la.h"
 #include "elicit/active/family.h"
 #include "elicit/shared.h"
+#include "space/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,11 +171,173 @@ static void test_about_the_same(void **state)
     mel_ball_free(ball);
 }
 
+/* --- until rule ----------------------------------------------------------------------------------- */
+
+enum { CLASSES = 3, NUMBERS = 6, PEOPLE = 1000 };
+
+typedef struct {
+    mel_space *space;
+    mel_ball *ball;
+    mel_domain domain;
+    mel_session_options opt;
+    double trivial[CLASSES][NUMBERS];
+} world;
+
+static void make_world(world *w)
+{
+    double gain[CLASSES * CLASSES];
+    mel_error err;
+    w->space = test_softmax_space(CLASSES, MEL_RATES, MEL_OFFDIAGONAL);
+    assert_ok(
+        mel_ball_new(&w->ball, mel_space_layout(w->space), 0.05, mel_space_class_share(w->space), NULL, &err),
+        &err);
+    w->domain = (mel_domain){ .ball = w->ball, .frontier = w->space };
+    w->opt = options(MEL_FAMILY_LINEAR, 60);
+    w->opt.active.until = MEL_UNTIL_RULE;
+    w->opt.active.decisions = mel_decisions_usual();
+    for (size_t j = 0; j < CLASSES; j++) {
+        for (size_t i = 0; i < CLASSES * CLASSES; i++)
+            gain[i] = i % CLASSES == j ? 1.0 : 0.0;
+        assert_ok(mel_space_rule(w->trivial[j], w->space, gain, &err), &err);
+    }
+}
+
+static void free_world(world *w)
+{
+    mel_ball_free(w->ball);
+    mel_space_free(w->space);
+}
+
+/* What the best classifier for `by` is worth by the truth, and the best trivial one. */
+static double best_value(const world *w, const double *truth, const double *by)
+{
+    double point[NUMBERS];
+    mel_error err;
+    assert_ok(mel_space_linear(point, w->space, by, &err), &err);
+    return mel_dot(NUMBERS, truth, point);
+}
+
+static double best_trivial(const world *w, const double *truth)
+{
+    double best = -INFINITY;
+    for (size_t j = 0; j < CLASSES; j++)
+        best = fmax(best, mel_dot(NUMBERS, truth, w->trivial[j]));
+    return best;
+}
+
+static bool is_whole(const double *x)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        if (fabs(x[i] * PEOPLE - round(x[i] * PEOPLE)) > 1e-9)
+            return false;
+    return true;
+}
+
+typedef struct {
+    size_t asked, plausible;
+    double regret; /* as a share of what the best adds to the best trivial one */
+    mel_end end;
+} told;
+
+/* Asks somebody who never errs; every pair is in whole numbers and asked once. */
+static told converse(const world *w, const mel_session_options *opt, const mel_metric *truth)
+{
+    const double *weight = mel_metric_coefficient(truth);
+    const double best = best_value(w, weight, weight), plain = best_trivial(w, weight);
+    told out = { 0 };
+    size_t odd = 0;
+    mel_session *session = NULL;
+    mel_metric *found = NULL;
+    mel_summary summary;
+    mel_error err;
+    assert_ok(mel_session_new(&session, &w->domain, opt, &err), &err);
+    for (;;) {
+        const mel_question *q = NULL;
+        bool done = false;
+        double better = 0.0;
+        assert_ok(mel_session_ask(&q, &done, session, &err), &err);
+        if (done)
+            break;
+        odd += !is_whole(q->a) || !is_whole(q->b);
+        for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+            const mel_record before = mel_session_record(session, i);
+            assert_false(test_max_error(NUMBERS, before.a, q->a) < 1e-9 &&
+                         test_max_error(NUMBERS, before.b, q->b) < 1e-9);
+        }
+        const double half = plain + 0.5 * (best - plain);
+        out.asked++;
+        out.plausible += mel_dot(NUMBERS, weight, q->a) >= half && mel_dot(NUMBERS, weight, q->b) >= half;
+        assert_ok(mel_metric_compare(&better, truth, q->a, q->b, &err), &err);
+        assert_ok(mel_session_tell(session, q->number, better > 0.0 ? MEL_ANSWER_A : MEL_ANSWER_B, NAN, &err),
+                  &err);
+    }
+    assert_ok(mel_session_result(&found, &summary, session, &err), &err);
+    assert_true(odd <=
+                2); /* where answers press weights against zero, their signs are asked about on the ball */
+    out.end = summary.end;
+    out.regret = (best - best_value(w, weight, mel_metric_coefficient(found))) / (best - plain);
+    mel_metric_free(found);
+    mel_session_free(session);
+    return out;
+}
+
+/* Questions are about classifiers that somebody might use, and when the session ends because the rule is
+ * settled it is nearly the best. */
+static void test_until_rule(void **state)
+{
+    (void)state;
+    world w;
+    make_world(&w);
+    const size_t sessions = test_repeats(60, 8, 2);
+    size_t asked = 0, plausible = 0, decided = 0, good = 0;
+    for (size_t i = 0; i < sessions; i++) {
+        mel_rng rng;
+        mel_session_options opt = w.opt;
+        opt.seed = i + 1;
+        mel_rng_seed_stream(&rng, opt.seed, 79);
+        mel_metric *truth = draw(&rng, &w.domain, &opt);
+        const told one = converse(&w, &opt, truth), again = converse(&w, &opt, truth);
+        assert_true(one.asked == again.asked && one.regret == again.regret);
+        asked += one.asked;
+        plausible += one.plausible;
+        decided += one.end == MEL_END_DECIDED;
+        good += one.end == MEL_END_DECIDED && one.regret <= 0.03;
+        mel_metric_free(truth);
+    }
+    print_message("  %zu questions in %zu sessions, %zu plausible; %zu decided, %zu with a good rule\n",
+                  asked, sessions, plausible, decided, good);
+    assert_true((double)plausible >= 0.6 * (double)asked);
+    assert_true(2 * decided >= sessions && good + 1 >= decided - decided / 10);
+    free_world(&w);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    world w;
+    mel_session *session = NULL;
+    mel_error err;
+    make_world(&w);
+    const mel_domain unknown = { .ball = w.ball };
+    assert_int_equal(mel_session_new(&session, &unknown, &w.opt, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "until rule is for linear metrics"));
+    mel_session_options opt = w.opt;
+    opt.active.decisions = NULL;
+    assert_int_equal(mel_session_new(&session, &w.domain, &opt, &err), MEL_EINVAL);
+    assert_non_null(strstr(err.text, "until rule: the options name no decisions"));
+    opt = w.opt;
+    opt.family = MEL_FAMILY_QUADRATIC;
+    assert_int_equal(mel_session_new(&session, &w.domain, &opt, &err), MEL_EINVAL);
+    free_world(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_about_the_same),
+        cmocka_unit_test(test_until_rule),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

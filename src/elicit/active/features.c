@@ -8,6 +8,8 @@
  * all coefficients; of fair metrics (1 - lambda) a and lambda b). */
 #include "elicit/active/engine.h"
 
+#include "elicit/active/ask/realistic.h"
+
 #include <stdlib.h>
 
 /* Beyond this an answer takes many seconds: time grows with the cube. */
@@ -18,6 +20,7 @@ typedef struct {
     mel_basis *f;
     mel_sampler *sampler;
     mel_chooser *chooser;
+    mel_realistic *realistic; /* NULL: questions are far */
 } engine;
 
 static const mel_samples *samples(const mel_active *base)
@@ -61,6 +64,17 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
     return status;
 }
 
+/* One of the best pair's kinds. */
+static mel_status try_pair(mel_outlook *outlook, engine *e, bool simple, const mel_avoided *avoided,
+                           mel_rng *rng, mel_error *err)
+{
+    mel_active *base = &e->base;
+    if (e->realistic != NULL)
+        return mel_realistic_choose(base->a, base->b, outlook, e->realistic, e->chooser, e->sampler,
+                                    &base->history, avoided, rng, err);
+    return mel_chooser_choose(base->a, base->b, outlook, e->chooser, e->sampler, simple, avoided, rng, err);
+}
+
 /* The best pair. When questions were put aside: the best that is not like them; if all are, the best of the
  * other kind, one that is not just the same, and in the end the best again. */
 static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
@@ -79,8 +93,7 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
     mel_outlook outlook = { 0 };
     for (size_t i = 0; i < n; i++) {
         base->avoided.alike = tries[i].alike;
-        const mel_status status = mel_chooser_choose(base->a, base->b, &outlook, e->chooser, e->sampler,
-                                                     tries[i].simple, tries[i].avoided, rng, err);
+        const mel_status status = try_pair(&outlook, e, tries[i].simple, tries[i].avoided, rng, err);
         if (status != MEL_OK)
             return status;
         if (outlook.information >= MEL_LEAST_INFORMATION)
@@ -115,6 +128,7 @@ static mel_status metric(mel_metric **out, const mel_active *base, const double 
 static void clear(mel_active *base)
 {
     engine *e = (engine *)base;
+    mel_realistic_free(e->realistic);
     mel_chooser_free(e->chooser);
     mel_sampler_free(e->sampler);
     mel_basis_free(e->f);
@@ -173,6 +187,10 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
         status = make_sampler(e, err);
     if (status == MEL_OK)
         status = mel_chooser_new(&e->chooser, e->f, samples(&e->base)->count, err);
+    const mel_space *frontier = domain->ball != NULL ? domain->frontier : domain->space;
+    if (status == MEL_OK && frontier != NULL && e->base.opt.active.until == MEL_UNTIL_RULE)
+        status =
+            mel_realistic_new(&e->realistic, e->f, frontier, samples(&e->base)->count, &e->base.opt, err);
     if (status == MEL_OK)
         look(e);
     return status;

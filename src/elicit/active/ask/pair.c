@@ -324,6 +324,21 @@ static mel_outlook outlook_of(mel_chooser *q, const mel_sampler *sampler)
     return outlook;
 }
 
+mel_outlook mel_chooser_judge(mel_chooser *q, const mel_sampler *sampler, const double *a, const double *b)
+{
+    values_of(q, a, b, q->value);
+    return outlook_of(q, sampler);
+}
+
+const double *mel_chooser_likely(const mel_chooser *q, double *share)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < q->count; i++)
+        sum += q->work[i];
+    *share = sum / (double)q->count;
+    return q->work;
+}
+
 static mel_status judge(mel_outlook *outlook, mel_chooser *q, mel_candidate *k, const mel_sampler *sampler,
                         bool simple, mel_error *err)
 {

@@ -30,6 +30,11 @@ double mel_chooser_gain(const mel_chooser *chooser);
  * coefficient's 95% interval, widened to contain the mean where it does not, is wider than twice this. */
 double mel_chooser_radius(mel_chooser *chooser);
 
+/* What the answer to a given pair is expected to tell. */
+mel_outlook mel_chooser_judge(mel_chooser *chooser, const mel_sampler *sampler, const double *a,
+                              const double *b);
+/* P(A) of the pair judged last for each sample, and its mean; lent until the next one is. */
+const double *mel_chooser_likely(const mel_chooser *chooser, double *share);
 /* The question to ask, size numbers each; simple: A and B differ in two coordinates. *outlook is zero, and
  * the points untouched, when no pair tells anything. Pairs to avoid (NULL: none) are left out. */
 mel_status mel_chooser_choose(double *a, double *b, mel_outlook *outlook, mel_chooser *chooser,

@@ -1,0 +1,335 @@
+/* Pairs that people can take seriously: plug-in classifiers near the best, judged on the samples. */
+#include "elicit/active/ask/realistic.h"
+
+#include "base/la.h"
+#include "space/shared.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BASES = 16, /* metrics whose best classifiers are looked at, each also with some weights changed */
+    PLUG_INS = 2 * BASES,
+    PAIRS = 3 * BASES, /* a base and its change, and a base with two others */
+    TURNS = 2,         /* steps towards the best classifier of a metric that is not linear */
+    JUDGES = 64,       /* samples that say whether somebody might use a classifier */
+    LEAST_APART = 3,   /* people by which two classifiers must differ in some number */
+    MANY = 1000,       /* people */
+    MORE = 10000,      /* where fewer than ENOUGH of a class are among MANY */
+    ENOUGH = 20
+};
+/* By how much weights are changed, natural logarithm. */
+static const double least_change = 0.4, most_change = 1.6;
+/* Share of what the best classifier adds to the best trivial one that both of a pair are to keep. */
+static const double plausible_from = 0.5;
+/* Of the pairs that tell so much of what the best one does, the simplest is asked. */
+static const double about_as_good = 0.85;
+
+struct mel_realistic {
+    const mel_basis *f;
+    const mel_space *space;
+    uint32_t people;
+    size_t n_trivial;
+    double *trivial;   /* n_trivial x size: classifiers that always predict one class */
+    double *point;     /* PLUG_INS x size */
+    double *feature;   /* (PLUG_INS + n_trivial) x D: rows against the first trivial one */
+    double *value;     /* PLUG_INS + n_trivial: work */
+    double *kept;      /* PLUG_INS: share of the judges by whom somebody might use it */
+    bool for_rule;     /* questions are chosen for the best classifier, not for the weights */
+    size_t count;      /* samples */
+    double *worth;     /* for_rule: PLUG_INS x count */
+    double *direction; /* size */
+    double *centre;    /* size: of the space */
+};
+
+typedef struct {
+    size_t a, b;
+    mel_outlook outlook;
+    double score;
+    size_t differing;
+} option;
+
+void mel_realistic_free(mel_realistic *r)
+{
+    if (r == NULL)
+        return;
+    free(r->trivial); /* and all that was made with it */
+    free(r);
+}
+
+uint32_t mel_realistic_people(const mel_realistic *r)
+{
+    return r->people;
+}
+
+static uint32_t people_for(const mel_space *space)
+{
+    const double *share = mel_space_class_share(space);
+    double rarest = 1.0;
+    for (size_t i = 0; i < mel_space_layout(space)->n_classes; i++)
+        rarest = fmin(rarest, share[i]);
+    return rarest * MANY < ENOUGH && mel_space_layout(space)->kind == MEL_CONFUSION ? MORE : MANY;
+}
+
+/* Whole numbers out of so many people, or out of so many of each class. */
+static void round_point(const mel_realistic *r, double *x)
+{
+    for (size_t i = 0; i < r->f->size; i++)
+        x[i] = round(x[i] * (double)r->people) / (double)r->people;
+}
+
+static mel_status find_trivial(mel_realistic *r, mel_error *err)
+{
+    const size_t k = r->n_trivial, groups = r->f->groups;
+    double *gain = mel_alloc_zero(groups * k * k, sizeof *gain);
+    if (gain == NULL)
+        return mel_fail_memory(err, "the questions");
+    mel_status status = MEL_OK;
+    for (size_t j = 0; j < k && status == MEL_OK; j++) {
+        for (size_t i = 0; i < groups * k * k; i++)
+            gain[i] = i % k == j ? 1.0 : 0.0;
+        status = mel_space_rule(r->trivial + j * r->f->size, r->space, gain, err);
+    }
+    free(gain);
+    return status;
+}
+
+mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_space *space, size_t samples,
+                             const mel_session_options *opt, mel_error *err)
+{
+    *out = NULL;
+    mel_realistic *r = mel_alloc_zero(1, sizeof *r);
+    if (r == NULL)
+        return mel_fail_memory(err, "the questions");
+    r->f = f;
+    r->space = space;
+    r->people = people_for(space);
+    r->for_rule = opt->active.until == MEL_UNTIL_RULE;
+    r->count = samples;
+    r->n_trivial = f->layout.n_classes;
+    const size_t all = PLUG_INS + r->n_trivial;
+    const mel_part parts[] = { { r->n_trivial * f->size, { &r->trivial } },
+                               { PLUG_INS * f->size, { &r->point } },
+                               { all * f->dimension, { &r->feature } },
+                               { all, { &r->value } },
+                               { r->for_rule ? PLUG_INS * samples : 1, { &r->worth } },
+                               { PLUG_INS, { &r->kept } },
+                               { f->size, { &r->direction, &r->centre } } };
+    mel_status status = mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "the questions");
+    if (status == MEL_OK) {
+        mel_space_centre(r->centre, space);
+        status = find_trivial(r, err);
+    }
+    if (status != MEL_OK) {
+        mel_realistic_free(r);
+        return status;
+    }
+    *out = r;
+    return MEL_OK;
+}
+
+/* --- classifiers ------------------------------------------------------------------------------------ */
+
+/* The classifier that is best for w into point, and the direction in which it is. */
+static mel_status plug_in(mel_realistic *r, const double *w, double *point, mel_error *err)
+{
+    const mel_basis *f = r->f;
+    const bool flat = f->ops->slope == mel_basis_same_slope;
+    mel_status status = MEL_OK;
+    memcpy(point, r->centre, f->size * sizeof *point);
+    for (int turn = 0; turn < (flat ? 1 : TURNS) && status == MEL_OK; turn++) {
+        f->ops->slope(f, point, w, r->direction);
+        status = mel_space_linear(point, r->space, r->direction, err);
+    }
+    return status;
+}
+
+/* Other weights: one or two of them. */
+static void change(mel_realistic *r, mel_rng *rng)
+{
+    const size_t n = 1 + mel_rng_below(rng, 2);
+    for (size_t i = 0; i < n; i++) {
+        const double by = least_change + (most_change - least_change) * mel_rng_uniform(rng);
+        const double factor = exp(mel_rng_below(rng, 2) == 0 ? by : -by);
+        r->direction[mel_rng_below(rng, r->f->size)] *= factor;
+    }
+}
+
+/* The best classifiers of the mean and of random samples, each with its change after it. */
+static mel_status find_plug_ins(mel_realistic *r, const mel_chooser *chooser, size_t count, mel_rng *rng,
+                                mel_error *err)
+{
+    const size_t size = r->f->size, d = r->f->dimension;
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < BASES && status == MEL_OK; i++) {
+        const double *w =
+            i == 0 ? mel_chooser_mean(chooser) : mel_chooser_samples(chooser) + mel_rng_below(rng, count) * d;
+        double *point = r->point + 2 * i * size;
+        status = plug_in(r, w, point, err);
+        if (status != MEL_OK)
+            break;
+        change(r, rng);
+        status = mel_space_linear(point + size, r->space, r->direction, err);
+    }
+    for (size_t i = 0; i < PLUG_INS && status == MEL_OK; i++)
+        round_point(r, r->point + i * size);
+    return status;
+}
+
+/* How many of the judges think that each classifier keeps enough of what the best one of these adds to the
+ * best trivial one. */
+static void find_kept(mel_realistic *r, const mel_chooser *chooser, size_t count)
+{
+    const size_t size = r->f->size, d = r->f->dimension, all = PLUG_INS + r->n_trivial;
+    for (size_t i = 0; i < all; i++)
+        r->f->ops->row(r->f, i < PLUG_INS ? r->point + i * size : r->trivial + (i - PLUG_INS) * size,
+                       r->trivial, r->feature + i * d);
+    memset(r->kept, 0, PLUG_INS * sizeof *r->kept);
+    for (size_t s = 0; s < JUDGES; s++) {
+        const double *w = mel_chooser_samples(chooser) + s * count / JUDGES * d;
+        double best = -INFINITY, plain = -INFINITY;
+        for (size_t i = 0; i < all; i++) {
+            r->value[i] = mel_dot(d, r->feature + i * d, w);
+            best = fmax(best, r->value[i]);
+            plain = i < PLUG_INS ? plain : fmax(plain, r->value[i]);
+        }
+        for (size_t i = 0; i < PLUG_INS; i++)
+            r->kept[i] += (r->value[i] >= plain + plausible_from * (best - plain)) / (double)JUDGES;
+    }
+}
+
+/* What each classifier is worth to each sample, less what all are on average, and less its own mean. */
+static void find_worth(mel_realistic *r, const mel_chooser *chooser)
+{
+    const size_t d = r->f->dimension, n = r->count;
+    for (size_t s = 0; s < n; s++) {
+        double mean = 0.0;
+        for (size_t i = 0; i < PLUG_INS; i++)
+            mean += r->worth[i * n + s] =
+                mel_dot(d, r->feature + i * d, mel_chooser_samples(chooser) + s * d);
+        for (size_t i = 0; i < PLUG_INS; i++)
+            r->worth[i * n + s] -= mean / PLUG_INS;
+    }
+    for (size_t i = 0; i < PLUG_INS; i++) {
+        double mean = 0.0;
+        for (size_t s = 0; s < n; s++)
+            mean += r->worth[i * n + s] / (double)n;
+        for (size_t s = 0; s < n; s++)
+            r->worth[i * n + s] -= mean;
+    }
+}
+
+/* --- pairs ------------------------------------------------------------------------------------------ */
+
+static bool was_asked(const mel_history *history, const double *a, const double *b)
+{
+    const size_t size = history->size, bytes = size * sizeof(double);
+    for (size_t i = 0; i < history->n; i++) {
+        const double *told = history->points + 2 * size * i;
+        if ((memcmp(told, a, bytes) == 0 && memcmp(told + size, b, bytes) == 0) ||
+            (memcmp(told, b, bytes) == 0 && memcmp(told + size, a, bytes) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Numbers in which two classifiers differ; 0: hardly in any. */
+static size_t count_differing(const mel_realistic *r, const double *a, const double *b)
+{
+    size_t n = 0;
+    double apart = 0.0;
+    for (size_t i = 0; i < r->f->size; i++) {
+        const double by = round(fabs(a[i] - b[i]) * (double)r->people);
+        n += by > 0.0;
+        apart = fmax(apart, by);
+    }
+    return apart >= LEAST_APART ? n : 0;
+}
+
+/* How much of the variance of what the classifiers at hand are worth, against each other, the answer to the
+ * pair judged last is expected to take away: what is left of it is what the choice among them may still cost.
+ */
+static double decides(const mel_realistic *r, const mel_chooser *chooser)
+{
+    double share = 0.0, sum = 0.0;
+    const double *likely = mel_chooser_likely(chooser, &share);
+    if (!(share > 0.0 && share < 1.0))
+        return 0.0;
+    for (size_t i = 0; i < PLUG_INS; i++) {
+        const double together = mel_dot(r->count, likely, r->worth + i * r->count) / (double)r->count;
+        sum += together * together;
+    }
+    return sum / (share * (1.0 - share));
+}
+
+static void judge(option *o, mel_realistic *r, mel_chooser *chooser, const mel_sampler *sampler,
+                  const mel_history *history, const mel_avoided *avoided)
+{
+    const double *a = r->point + o->a * r->f->size, *b = r->point + o->b * r->f->size;
+    o->score = 0.0;
+    o->differing = count_differing(r, a, b);
+    if (o->differing == 0 || was_asked(history, a, b))
+        return;
+    if (avoided != NULL && avoided->n > 0) {
+        r->f->ops->row(r->f, a, b, r->feature); /* not needed any more */
+        if (mel_avoided_has(avoided, r->feature))
+            return;
+    }
+    o->outlook = mel_chooser_judge(chooser, sampler, a, b);
+    const double both = r->kept[o->a] * r->kept[o->b];
+    o->score = (r->for_rule ? decides(r, chooser) : o->outlook.information) * both * both * both * both;
+}
+
+static void list_pairs(option pair[PAIRS], mel_rng *rng)
+{
+    for (size_t i = 0; i < BASES; i++) {
+        pair[3 * i] = (option){ .a = 2 * i, .b = 2 * i + 1 };
+        for (size_t k = 1; k < 3; k++)
+            pair[3 * i + k] =
+                (option){ .a = 2 * i, .b = 2 * ((i + 1 + mel_rng_below(rng, BASES - 1)) % BASES) };
+    }
+}
+
+/* The simplest of those that are about as good as the best. */
+static const option *pick(const option pair[PAIRS])
+{
+    const option *best = NULL;
+    double most = 0.0;
+    for (size_t i = 0; i < PAIRS; i++)
+        most = fmax(most, pair[i].score);
+    for (size_t i = 0; i < PAIRS; i++) {
+        const option *o = &pair[i];
+        if (!(o->score > 0.0) || o->score < about_as_good * most)
+            continue;
+        if (best == NULL || o->differing < best->differing ||
+            (o->differing == best->differing && o->score > best->score))
+            best = o;
+    }
+    return best;
+}
+
+mel_status mel_realistic_choose(double *a, double *b, mel_outlook *outlook, mel_realistic *r,
+                                mel_chooser *chooser, const mel_sampler *sampler, const mel_history *history,
+                                const mel_avoided *avoided, mel_rng *rng, mel_error *err)
+{
+    const size_t count = r->count, bytes = r->f->size * sizeof(double);
+    option pair[PAIRS];
+    *outlook = (mel_outlook){ 0 };
+    const mel_status status = find_plug_ins(r, chooser, count, rng, err);
+    if (status != MEL_OK)
+        return status;
+    find_kept(r, chooser, count);
+    if (r->for_rule)
+        find_worth(r, chooser);
+    list_pairs(pair, rng);
+    for (size_t i = 0; i < PAIRS; i++)
+        judge(&pair[i], r, chooser, sampler, history, avoided);
+    const option *best = pick(pair);
+    if (best == NULL)
+        return MEL_OK;
+    *outlook = best->outlook;
+    memcpy(a, r->point + best->a * r->f->size, bytes);
+    memcpy(b, r->point + best->b * r->f->size, bytes);
+    return MEL_OK;
+}
