@@ -1,7 +1,6 @@
 /* melicit optimise --oracle: a classifier found by comparisons alone, in a session that resumes. */
 #include "optimise_compare.h"
 #include "files.h"
-#include "metric_file.h"
 #include "output.h"
 #include "progress.h"
 
@@ -84,35 +83,16 @@ static mel_status simulate(mel_reply *reply, void *user, const mel_question *que
     return status;
 }
 
-static mel_status make_measure(comparing *c, const char *metric, cli_run *run, mel_error *err)
-{
-    const size_t k = c->rows->classes.n, m = c->rows->groups.n_classes > 1 ? c->rows->groups.n_classes : 0;
-    if (!cli_ends_with(metric, ".json") && !cli_exists(metric))
-        return mel_measure_named(&c->measure, metric, k, m, err);
-    const cli_about about = { .name = (const char *const *)c->rows->classes.name,
-                              .label = (const char *const *)c->rows->classes.label,
-                              .group = (const char *const *)c->rows->groups.name,
-                              .run = run };
-    mel_status status = cli_load_metric(&c->metric, metric, err);
-    if (status != MEL_OK)
-        return status;
-    mel_layout layout = *mel_metric_layout(c->metric);
-    layout.n_classes = k;
-    layout.n_groups = m;
-    status = cli_match_metric(&c->metric, metric, &layout, &about, err);
-    return status == MEL_OK ? mel_measure_metric(&c->measure, c->metric, k, m, err) : status;
-}
-
 static mel_status make_simulated(comparing *c, cli_run *run, mel_error *err)
 {
     mel_status status = c->args->noise != NULL ? mel_noise_parse(&c->noise, c->args->noise, err) : MEL_OK;
     if (status == MEL_OK && c->noise.kind != MEL_NOISE_NONE && c->noise.kind != MEL_NOISE_FLIP)
         status = cli_fail(err, MEL_EINVAL, "--noise %s: expected none or flip:P", c->args->noise);
     if (status == MEL_OK)
-        status = make_measure(c, c->args->oracle + 4, run, err);
+        status = cli_optimise_measure(&c->measure, &c->metric, c->args->oracle + 4, c->rows, run, err);
     if (status != MEL_OK)
         return status;
-    c->box = mel_measure_box(c->measure, c->rows->groups.n_classes > 1 ? c->rows->groups.code : NULL);
+    c->box = cli_optimise_box(c->measure, c->rows);
     return mel_oracle_callback(&c->oracle, simulate, c, NULL, err);
 }
 

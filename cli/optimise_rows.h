@@ -45,4 +45,10 @@ mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, co
                                    const cli_optimise_rows *rows, const cli_run *run, mel_error *err);
 void cli_optimise_basis_clear(cli_optimise_basis *basis);
 
+/* A measure by its name, or of a metric file, which *metric keeps. */
+mel_status cli_optimise_measure(mel_measure **measure, mel_metric **metric, const char *text,
+                                const cli_optimise_rows *rows, cli_run *run, mel_error *err);
+/* The black box of a measure on the validation rows, with their groups. */
+mel_black_box cli_optimise_box(mel_measure *measure, const cli_optimise_rows *rows);
+
 #endif

@@ -134,6 +134,8 @@ typedef struct {
     mel_blend mixture; /* n_groups stands for basis functions: gain has n_basis k x k matrices per rule */
     double value;      /* of the mixture on the validation rows */
     double best;       /* the largest value of any iterate */
+    double start;      /* the value of the first classifier */
+    bool fell_back;    /* the last iterate was worse than the first: the best one is the result */
     double gap;        /* by the weights of the last iteration: how much the best rule promises to gain */
     uint32_t iterations, best_iteration;
     size_t rank, unknowns; /* of the system of the last iteration */

@@ -39,114 +39,6 @@ void mel_optimise_clear(mel_optimise_result *result)
     *result = (mel_optimise_result){ 0 };
 }
 
-/* --- checks ------------------------------------------------------------------------------------- */
-
-static mel_status check_rows(const char *what, const mel_weight_rows *rows, size_t k, size_t n_basis,
-                             mel_error *err)
-{
-    if (rows->n_rows == 0)
-        return mel_fail(err, MEL_EDATA, "there are no %s rows", what);
-    for (size_t i = 0; i < rows->n_rows; i++) {
-        for (size_t j = 0; j < k; j++)
-            if (!isfinite(rows->probability[i * k + j]))
-                return mel_fail(err, MEL_EDATA, "%s row %zu: the probability %g is not finite", what, i + 1,
-                                rows->probability[i * k + j]);
-        for (size_t l = 0; rows->basis != NULL && l < n_basis; l++)
-            if (!(rows->basis[i * n_basis + l] >= 0.0 && rows->basis[i * n_basis + l] <= 1.0))
-                return mel_fail(err, MEL_EDATA,
-                                "%s row %zu: basis function %zu is %g, expected a number from 0 to 1", what,
-                                i + 1, l + 1, rows->basis[i * n_basis + l]);
-        if (rows->label != NULL && rows->label[i] >= k)
-            return mel_fail(err, MEL_EDATA, "%s row %zu: class %lu of %zu", what, i + 1,
-                            (unsigned long)rows->label[i], k);
-    }
-    return MEL_OK;
-}
-
-static mel_status check_options(const mel_optimise_options *opt, const mel_black_box *box, size_t n_basis,
-                                mel_error *err)
-{
-    if (!(opt->epsilon > 0.0 && opt->epsilon <= 1.0))
-        return mel_fail(err, MEL_EINVAL, "epsilon is %g, expected a number above 0, at most 1", opt->epsilon);
-    if (opt->iterations == 0 || opt->draws == 0)
-        return mel_fail(err, MEL_EINVAL, "expected at least one iteration and one draw");
-    if (opt->known && (box->value == NULL || box->gradient == NULL))
-        return mel_fail(err, MEL_EINVAL, "the gradient of this metric is not known");
-    if (opt->labels_only && box->judge == NULL)
-        return mel_fail(err, MEL_EINVAL, "hard decisions are for metrics that judge decisions");
-    if ((box->value == NULL) == (box->judge == NULL))
-        return mel_fail(err, MEL_EINVAL, "a black box either values confusion entries or judges decisions");
-    if (opt->shift != 0.0 && opt->shape == MEL_WEIGHT_WHOLE)
-        return mel_fail(err, MEL_EINVAL, "a shifted system is for weights of the diagonal");
-    if (opt->probes == MEL_PROBE_CONSTRAINED && opt->shape == MEL_WEIGHT_WHOLE)
-        return mel_fail(err, MEL_EINVAL, "probes of the constraint problem are for weights of the diagonal");
-    return n_basis > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "expected at least one basis function");
-}
-
-static mel_status check(size_t k, size_t n_basis, const mel_weight_rows *train,
-                        const mel_weight_rows *validation, const mel_black_box *box,
-                        const mel_optimise_options *opt, mel_error *err)
-{
-    mel_status status = check_options(opt, box, n_basis, err);
-    if (status == MEL_OK)
-        status = check_rows("training", train, k, n_basis, err);
-    if (status == MEL_OK)
-        status = check_rows("validation", validation, k, n_basis, err);
-    if (status == MEL_OK && (train->label == NULL || (validation->label == NULL && box->judge == NULL)))
-        status = mel_fail(err, MEL_EINVAL, "expected labels of the rows");
-    for (size_t i = 0; status == MEL_OK && box->group != NULL && i < validation->n_rows; i++)
-        if (box->group[i] >= box->n_groups)
-            status = mel_fail(err, MEL_EDATA, "validation row %zu: group %lu of %zu", i + 1,
-                              (unsigned long)box->group[i], box->n_groups);
-    return status;
-}
-
-/* --- sums over the validation rows -------------------------------------------------------------- */
-
-static size_t group_of(const mel_weighting *w, size_t row)
-{
-    return w->box->group != NULL ? w->box->group[row] : 0;
-}
-
-/* [group][class][d] over all rows. */
-static void total_validation(double *total, const mel_weighting *w, double *u)
-{
-    const size_t k = w->size.k, n_directions = w->size.n_directions;
-    for (size_t i = 0; i < w->validation->n_rows; i++) {
-        mel_directions(u, &w->size, w->validation->probability + i * k,
-                       mel_weight_basis_row(w->validation->basis, w->size.n_basis, i));
-        double *to = total + (group_of(w, i) * k + w->validation->label[i]) * n_directions;
-        for (size_t d = 0; d < n_directions; d++)
-            to[d] += u[d];
-    }
-}
-
-/* What a rule does on the validation rows. scratch: k + n_directions. */
-static void measure_validation(mel_iterate *rule, const mel_weighting *w, const double *gain, double *scratch)
-{
-    const size_t k = w->size.k, n_basis = w->size.n_basis, n_directions = w->size.n_directions;
-    const bool diagonal = mel_weighted_diagonal(k, n_basis, gain);
-    double *u = scratch + k;
-    if (rule->validation != NULL)
-        memset(rule->validation, 0, w->size.n_groups * k * k * n_directions * sizeof *rule->validation);
-    if (rule->chance != NULL)
-        memset(rule->chance, 0, w->validation->n_rows * k * sizeof *rule->chance);
-    for (size_t i = 0; i < w->validation->n_rows; i++) {
-        const double *probability = w->validation->probability + i * k,
-                     *phi = mel_weight_basis_row(w->validation->basis, n_basis, i);
-        const size_t j = mel_weighted_class(k, n_basis, gain, diagonal, probability, phi, scratch);
-        if (rule->chance != NULL)
-            rule->chance[i * k + j] = 1.0;
-        if (rule->validation == NULL)
-            continue;
-        mel_directions(u, &w->size, probability, phi);
-        double *to =
-            rule->validation + ((group_of(w, i) * k + w->validation->label[i]) * k + j) * n_directions;
-        for (size_t d = 0; d < n_directions; d++)
-            to[d] += u[d];
-    }
-}
-
 /* --- a run -------------------------------------------------------------------------------------- */
 
 static void run_clear(run *r)
@@ -211,7 +103,7 @@ static mel_status fill_totals(run *r, const mel_weight_rows *train, mel_error *e
         return mel_fail_memory(err, "sums");
     mel_status status = mel_packed_totals(w->train_total, w->packed, err);
     if (status == MEL_OK && r->now.validation != NULL)
-        total_validation(w->validation_total, w, u);
+        mel_validation_totals(w->validation_total, w, u);
     free(u);
     for (size_t l = 0; l < w->size.n_basis && status == MEL_OK; l++) {
         for (size_t c = 0; c < w->size.k; c++)
@@ -278,7 +170,7 @@ static mel_status measure_rule(mel_iterate *into, run *r, mel_error *err)
     if (scratch == NULL)
         return mel_fail_memory(err, "scores");
     put_gains(r->gain, r, r->n_rules - 1);
-    measure_validation(into, &r->w, r->gain, scratch);
+    mel_validation_sums(into, &r->w, r->gain, scratch);
     free(scratch);
     return mel_packed_sums(into->train, r->w.packed, r->weight + (r->n_rules - 1) * r->n_weight, err);
 }
@@ -397,6 +289,8 @@ static mel_status start(run *r, mel_error *err)
 
 static void note_best(mel_optimise_result *out, const run *r, uint32_t t)
 {
+    if (t == 0)
+        out->start = r->now.value;
     if (t == 0 || r->now.value > out->best) {
         out->best = r->now.value;
         out->best_iteration = t;
@@ -476,10 +370,14 @@ static mel_status take_mixture(mel_blend *out, const run *r, uint32_t t, mel_err
     return MEL_OK;
 }
 
+/* The last iterate, or the best one: where that is wished, where the run was cut short, and where weights of
+ * training rows do not tell how the metric changes, so that the last is worse than the first. */
 static mel_status end(mel_optimise_result *out, const run *r, mel_error *err)
 {
     const bool cut = out->end == MEL_OPTIMISE_FAILED || out->end == MEL_OPTIMISE_STOPPED;
-    const uint32_t t = cut || r->w.opt.best ? out->best_iteration : out->iterations;
+    out->fell_back = !cut && out->value < out->start;
+    const bool best = cut || r->w.opt.best || out->fell_back;
+    const uint32_t t = best ? out->best_iteration : out->iterations;
     if (t == out->best_iteration)
         out->value = out->best;
     out->unknowns = r->w.size.n_basis * r->w.n_cells;
@@ -526,7 +424,7 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
     mel_optimise_options_init(&r.w.opt);
     mel_status status = mel_options_take(&r.w.opt, sizeof r.w.opt, opt, "optimise options", err);
     if (status == MEL_OK)
-        status = check(n_classes, n_basis, train, validation, box, &r.w.opt, err);
+        status = mel_optimise_check(n_classes, n_basis, train, validation, box, &r.w.opt, err);
     if (status != MEL_OK)
         return status;
     const bool whole = r.w.opt.shape == MEL_WEIGHT_WHOLE;

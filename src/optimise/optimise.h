@@ -102,6 +102,19 @@ void mel_weighting_confusion(double *confusion, const mel_weighting *w, const do
 mel_status mel_elicit_weights(double *weight, bool *flat, size_t *rank, double *condition, mel_weighting *w,
                               const mel_iterate *h, mel_error *err);
 
+/* --- check.c ------------------------------------------------------------------------------------ */
+
+mel_status mel_optimise_check(size_t k, size_t n_basis, const mel_weight_rows *train,
+                              const mel_weight_rows *validation, const mel_black_box *box,
+                              const mel_optimise_options *opt, mel_error *err);
+
+/* --- validation.c ------------------------------------------------------------------------------- */
+
+/* total[group][class][d]: sum of u_d over all validation rows; u is scratch for n_directions. */
+void mel_validation_totals(double *total, const mel_weighting *w, double *u);
+/* What a rule does on the validation rows: rule->validation or rule->chance. scratch: k + n_directions. */
+void mel_validation_sums(mel_iterate *rule, const mel_weighting *w, const double *gain, double *scratch);
+
 /* --- probes.c: the constraint problem of appendix E.7 ------------------------------------------- */
 
 /* Fills w->probes; w->packed has direction 0 only. */
