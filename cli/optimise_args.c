@@ -342,11 +342,13 @@ static const cli_option compare_options[] = {
       .argument = "WHO",
       .kind = CLI_TEXT,
       .at = COMPARE_AT(oracle),
-      .help =
-          "instead of a metric: who says which of two classifiers is better, ask (a person at the terminal), "
-          "cmd:PROGRAM (as for melicit elicit; it may take days) or sim:METRIC (a measure or a metric file). "
-          "Only "
-          "validation rows are needed; with groups the classifier has gains of each group" },
+      .help = "instead of a metric: who says which of two classifiers is better, ask (a person at the "
+              "terminal), browser or browser:PORT "
+              "(a person at a page of this machine), cmd:PROGRAM (as for melicit elicit; it may take days: "
+              "the session file keeps "
+              "the answers) or sim:METRIC (a measure or a metric file). Only validation rows are needed; "
+              "with groups the "
+              "classifier has gains of each group" },
     { .name = "strategy",
       .kind = CLI_CHOICE,
       .at = COMPARE_AT(strategy),

@@ -1,5 +1,6 @@
 /* melicit optimise --oracle: a classifier found by comparisons alone, in a session that resumes. */
 #include "optimise_compare.h"
+#include "browser_oracle.h"
 #include "files.h"
 #include "output.h"
 #include "progress.h"
@@ -34,6 +35,7 @@ typedef struct {
     size_t n_answers;
     FILE *log; /* the session file, at its end; NULL: none */
     char digest[MEL_DIGEST_HEX];
+    double *class_share; /* of the validation rows */
     bool stopped;
 } comparing;
 
@@ -44,6 +46,7 @@ static void comparing_clear(comparing *c)
     mel_measure_free(c->measure);
     mel_metric_free(c->metric);
     free(c->answer);
+    free(c->class_share);
     if (c->log != NULL)
         (void)fclose(c->log);
 }
@@ -96,6 +99,16 @@ static mel_status make_simulated(comparing *c, cli_run *run, mel_error *err)
     return mel_oracle_callback(&c->oracle, simulate, c, NULL, err);
 }
 
+/* port: "" for any, or ":8080". */
+static mel_status make_browser(comparing *c, const char *port, mel_error *err)
+{
+    char *end = NULL;
+    const unsigned long number = *port == ':' ? strtoul(port + 1, &end, 10) : 0;
+    if (*port == ':' && (end == port + 1 || *end != '\0' || number == 0 || number > UINT16_MAX))
+        return cli_fail(err, MEL_EINVAL, "--oracle browser%s: expected a port from 1 to 65535", port);
+    return cli_oracle_browser(&c->oracle, (uint16_t)number, err);
+}
+
 static mel_status make_oracle(comparing *c, cli_run *run, mel_error *err)
 {
     const char *oracle = c->args->oracle;
@@ -106,8 +119,12 @@ static mel_status make_oracle(comparing *c, cli_run *run, mel_error *err)
         return cli_fail(err, MEL_EINVAL, "--noise is for simulated oracles (--oracle sim:METRIC)");
     if (strncmp(oracle, "cmd:", 4) == 0)
         return mel_oracle_command(&c->oracle, oracle + 4, NULL, err);
+    if (strcmp(oracle, "browser") == 0 || strncmp(oracle, "browser:", 8) == 0)
+        return make_browser(c, oracle + 7, err);
     if (strcmp(oracle, "ask") != 0)
-        return cli_fail(err, MEL_EINVAL, "--oracle %s: expected ask, sim:METRIC or cmd:PROGRAM", oracle);
+        return cli_fail(err, MEL_EINVAL,
+                        "--oracle %s: expected ask, browser, browser:PORT, sim:METRIC or cmd:PROGRAM",
+                        oracle);
     if (run->json)
         return cli_fail(err, MEL_EINVAL,
                         "--oracle ask talks on standard output, where --json wants to be alone");
@@ -253,7 +270,7 @@ static mel_status take_reply(comparing *c, mel_reply reply, mel_error *err)
     return mel_comparisons_tell(c->search, answer, err);
 }
 
-static mel_status ask_all(comparing *c, const cli_run *run, mel_error *err)
+static mel_status ask_all(comparing *c, mel_error *err)
 {
     const cli_optimise_rows *r = c->rows;
     const mel_comparison *open = NULL;
@@ -265,7 +282,8 @@ static mel_status ask_all(comparing *c, const cli_run *run, mel_error *err)
                                         .class_names = (const char *const *)r->classes.name,
                                         .group_names = (const char *const *)r->groups.name,
                                         .a = open->a,
-                                        .b = open->b };
+                                        .b = open->b,
+                                        .class_share = c->class_share };
         mel_reply reply = MEL_REPLY_SAME;
         cli_bar_clear();
         status = mel_oracle_ask(&reply, c->oracle, &question, err);
@@ -276,7 +294,6 @@ static mel_status ask_all(comparing *c, const cli_run *run, mel_error *err)
         if (status == MEL_OK)
             status = take_reply(c, reply, err);
     }
-    (void)run;
     return status;
 }
 
@@ -320,7 +337,7 @@ static mel_status report(const comparing *c, cli_run *run, mel_error *err)
     }
     if (status == MEL_OK && (c->args->out == NULL || strcmp(c->args->out, "-") != 0)) {
         cli_heading("The classifier");
-        cli_print("  %zu answers; %s\n", c->n_answers,
+        cli_print("  %zu answer%s; %s\n", c->n_answers, c->n_answers == 1 ? "" : "s",
                   c->stopped ? "stopped before the end"
                   : settled  ? "the gains are settled"
                              : "the questions are used up");
@@ -346,6 +363,18 @@ static void digest_rows(comparing *c)
     mel_digest(all, sizeof all, c->digest);
 }
 
+/* How large the classes are, so that people see whole confusion matrices. With groups questions are about
+ * rates, which need none. */
+static void measure_classes(comparing *c)
+{
+    const cli_optimise_rows *r = c->rows;
+    if (r->groups.n_classes > 1)
+        return;
+    c->class_share = cli_alloc_zero(r->classes.n, sizeof *c->class_share);
+    for (size_t i = 0; i < r->validation.n_rows; i++)
+        c->class_share[r->validation_labels.code[i]] += 1.0 / (double)r->validation.n_rows;
+}
+
 mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, const cli_compare_args *args,
                                 mel_error *err)
 {
@@ -356,6 +385,7 @@ mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, con
     if (args->max_questions > 0)
         c.opt.max_questions = (uint32_t)args->max_questions;
     digest_rows(&c);
+    measure_classes(&c);
     mel_status status = make_oracle(&c, run, err);
     if (status == MEL_OK)
         status = open_session(&c, err);
@@ -364,7 +394,7 @@ mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, con
     if (status == MEL_OK)
         status = replay(&c, err);
     if (status == MEL_OK)
-        status = ask_all(&c, run, err);
+        status = ask_all(&c, err);
     if (status == MEL_OK && c.stopped)
         run->outcome = MEL_ESTOPPED;
     if (status == MEL_OK)

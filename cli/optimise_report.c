@@ -61,7 +61,8 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
               (unsigned long)f->iterations, f->iterations == 1 ? "" : "s", ends[f->end], f->queries);
     if (f->fell_back)
         cli_print(
-            "  the last iterate was worse than the first classifier (%.6g), so the best one was taken, "
+            "  the last iterate was clearly worse than the first classifier (%.6g), so the best one was "
+            "taken, "
             "number "
             "%lu: these weights do not tell how the metric changes; try other --basis, or --weights whole\n",
             f->start, (unsigned long)f->best_iteration);

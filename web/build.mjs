@@ -49,4 +49,17 @@ await writeFile(
   path.join(out, 'index.html'),
   page.replace('{{script}}', `/assets/${script}`).replace('{{style}}', `/assets/${style}`),
 );
+// The page of `melicit optimise --oracle browser`, which another program serves: on its own, with names that stay.
+const compare = path.join(root, 'src/compare');
+await build({
+  entryPoints: [path.join(compare, 'compare.ts'), path.join(compare, 'compare.css')],
+  outdir: out,
+  absWorkingDir: root,
+  bundle: true,
+  format: 'esm',
+  target: ['es2022'],
+  minify: true,
+  logLevel: 'warning',
+});
+await writeFile(path.join(out, 'compare.html'), await readFile(path.join(compare, 'index.html')));
 await writeFile(path.join(out, 'favicon.svg'), await readFile(path.join(root, 'src/favicon.svg')));

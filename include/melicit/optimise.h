@@ -135,8 +135,10 @@ typedef struct {
     double value;      /* of the mixture on the validation rows */
     double best;       /* the largest value of any iterate */
     double start;      /* the value of the first classifier */
-    bool fell_back;    /* the last iterate was worse than the first: the best one is the result */
-    double gap;        /* by the weights of the last iteration: how much the best rule promises to gain */
+    /* The last iterate was worse than the first classifier by more than 2 |start| / sqrt(validation rows):
+     * the best one is the result. */
+    bool fell_back;
+    double gap; /* by the weights of the last iteration: how much the best rule promises to gain */
     uint32_t iterations, best_iteration;
     size_t rank, unknowns; /* of the system of the last iteration */
     double condition;      /* largest singular value over the smallest that counts */

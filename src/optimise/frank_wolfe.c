@@ -370,12 +370,18 @@ static mel_status take_mixture(mel_blend *out, const run *r, uint32_t t, mel_err
     return MEL_OK;
 }
 
-/* The last iterate, or the best one: where that is wished, where the run was cut short, and where weights of
- * training rows do not tell how the metric changes, so that the last is worse than the first. */
+/* Whether the last iterate is worse than the first classifier by more than chance explains: the weights do
+ * not tell how the metric changes. A share of n rows has a relative standard error of about 1/sqrt(n). */
+static bool has_fallen(const mel_optimise_result *out, const run *r)
+{
+    return out->start - out->value > 2.0 * fabs(out->start) / sqrt((double)r->w.validation->n_rows);
+}
+
+/* The last iterate, or the best one: where that is wished, where the run was cut short, and after a fall. */
 static mel_status end(mel_optimise_result *out, const run *r, mel_error *err)
 {
     const bool cut = out->end == MEL_OPTIMISE_FAILED || out->end == MEL_OPTIMISE_STOPPED;
-    out->fell_back = !cut && out->value < out->start;
+    out->fell_back = !cut && has_fallen(out, r);
     const bool best = cut || r->w.opt.best || out->fell_back;
     const uint32_t t = best ? out->best_iteration : out->iterations;
     if (t == out->best_iteration)

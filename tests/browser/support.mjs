@@ -13,7 +13,7 @@ const require = createRequire(path.join(root, 'web/package.json'));
 const { chromium } = require('playwright-core');
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
-const program = path.resolve(process.env.MELICIT_PROGRAM ?? path.join(root, 'build/melicit'));
+export const program = path.resolve(process.env.MELICIT_PROGRAM ?? path.join(root, 'build/melicit'));
 export const WIDTHS = [1280, 360];
 export const PATIENCE_MS = 120_000;
 const HEIGHTS = { 1280: 800, 390: 844, 360: 740, 320: 640 };

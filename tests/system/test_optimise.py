@@ -1,9 +1,12 @@
 """melicit optimise: metrics by name, by file and by program; programs that misbehave; what predict makes of the result."""
 import json
 import os
+import re
 import signal
 import subprocess
 import time
+import urllib.error
+import urllib.request
 
 import numpy
 import pytest
@@ -216,6 +219,16 @@ def test_tables(work):
     assert g_mean(work, "chances.csv") == pytest.approx(got["value"], abs=0.05)
 
 
+def test_fall_is_noticed(work):
+    """Values that fall whatever is tried: the first classifier stays the result, and the program says so."""
+    work.write("falling.py", "import sys\nfor n, _ in enumerate(sys.stdin):\n    print(0.9 - 0.01 * n, flush=True)\n")
+    words = ("optimise", *FILES, "--metric", "cmd:exec /usr/bin/python3 falling.py", "--iterations", 10)
+    got = work(*words, "--json").done().json
+    assert got["fell_back"] and got["value"] == got["start"] == 0.9
+    assert "clearly worse than the first classifier (0.9)" in work(*words).done().out
+    assert not work("optimise", *LABELLED, "--metric", "f1", "--json").done().json["fell_back"]
+
+
 def test_refusals(work):
     metric = ("--metric", "accuracy")
     for words, code, part in [
@@ -315,6 +328,91 @@ def test_comparisons_by_a_person_and_a_program(work):
     assert len(answers(work, "q.jsonl")) == 1
 
 
+def begin_in_browser(work, *words):
+    process = subprocess.Popen([str(PROGRAM), "optimise", *ROWS, "--oracle", "browser", *words, "--json"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, cwd=work.folder, env=environment(), text=True)
+    return process, re.search(r"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/", process.stderr.readline())[0]
+
+
+def request(address, body=None):
+    """Status and JSON."""
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, data, {"Content-Type": "application/json"}), timeout=30) as reply:
+            return reply.status, json.load(reply)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def open_question(url):
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        state = request(url + "question")[1]
+        if "waiting" not in state:
+            return state
+        time.sleep(0.02)
+    raise AssertionError("no question")
+
+
+def test_comparisons_in_the_browser(work):
+    """The same answers as a program gives end in the same classifier; each counts once, and one is taken back."""
+    work.write("judge.sh", "while read -r line; do echo A; done\n")
+    work("optimise", *ROWS, "--oracle", "cmd:exec sh judge.sh", "--max-questions", 4, "--out", "p.json").done()
+    process, url = begin_in_browser(work, "--session", "s.jsonl", "--max-questions", "4", "--out", "b.json")
+    with urllib.request.urlopen(url, timeout=30) as page:
+        assert page.headers["Content-Type"].startswith("text/html")
+    assert request(url.rsplit("/", 2)[0] + "/question")[0] == 404
+    question = open_question(url)
+    assert (question["number"], question["classes"], question["groups"]) == (1, ["no", "yes"], [])
+    totals = [[sum(row) for row in question[side][0]] for side in "ab"]
+    assert totals[0] == totals[1] and sum(totals[0]) == question["people"]
+    assert request(url + "answer", {"question": 1, "answer": "left"})[0] == 400
+    assert request(url + "answer", {"question": 2, "answer": "A"})[0] == 409
+    assert request(url + "answer", {"question": 1, "answer": "A"})[0] == 200
+    for number, answer in ((2, "B"), (3, "undo"), (2, "A"), (3, "A"), (4, "A")):
+        assert open_question(url)["number"] == number
+        assert request(url + "answer", {"question": number, "answer": answer})[0] == 200
+    assert open_question(url) == {"ended": True}
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, out + err
+    assert [line.get("answer", "undo") for line in answers(work)] == ["A", "B", "undo", "A", "A", "A"]
+    assert (work.folder / "b.json").read_text() == (work.folder / "p.json").read_text()
+
+
+def test_browser_stops_and_resumes(work):
+    process, url = begin_in_browser(work, "--session", "s.jsonl")
+    first = open_question(url)
+    assert request(url + "answer", {"question": 1, "answer": "B"})[0] == 200
+    second = open_question(url)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 5 and len(answers(work)) == 1 and second != first
+    process, url = begin_in_browser(work, "--session", "s.jsonl")
+    assert open_question(url) == second
+    request(url + "answer", {"question": 2, "answer": "stop"})
+    process.communicate(timeout=30)
+    assert process.returncode == 5
+
+
+def test_session_waits_for_a_slow_respondent(work):
+    """An A/B test that takes days: the program is killed while it waits, and asks the same question again later."""
+    work.write("ab.sh", 'read -r line; echo "$line" >> asked; echo B; read -r line; echo "$line" >> asked; touch waiting; exec sleep 600\n')
+    words = ["optimise", *ROWS, "--session", "s.jsonl", "--max-questions", "2"]
+    process = subprocess.Popen([str(PROGRAM), *words, "--oracle", "cmd:exec sh ab.sh"], cwd=work.folder, env=environment(),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 30
+    while not (work.folder / "waiting").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    assert [line["answer"] for line in answers(work)] == ["B"]
+    work.write("later.sh", 'read -r line; echo "$line" >> asked; echo A\n')
+    work(*words, "--oracle", "cmd:exec sh later.sh").done()
+    assert [line["answer"] for line in answers(work)] == ["B", "A"]
+    asked = (work.folder / "asked").read_text().splitlines()
+    assert len(asked) == 3 and asked[1] == asked[2] != asked[0]
+
+
 def test_comparisons_refusals(work):
     for words, part in [
         (("--oracle", "sim:g-mean", "--metric", "f1"), "one of --metric and --oracle"),
@@ -322,7 +420,8 @@ def test_comparisons_refusals(work):
         (("--oracle", "sim:g-mean", "--basis", "default"), "--basis does not go with --oracle"),
         (("--oracle", "sim:g-mean", "--probs", "p.csv"), "--probs does not go with --oracle"),
         (("--oracle", "sim:g-mean", "--noise", "band:0.1"), "expected none or flip:P"),
-        (("--oracle", "somebody"), "expected ask, sim:METRIC or cmd:PROGRAM"),
+        (("--oracle", "somebody"), "expected ask, browser, browser:PORT, sim:METRIC or cmd:PROGRAM"),
+        (("--oracle", "browser:http"), "expected a port from 1 to 65535"),
         (("--oracle", "cmd:true", "--noise", "flip:0.1"), "--noise is for simulated oracles"),
         (("--oracle", "ask", "--json"), ""),
     ]:
