@@ -382,6 +382,7 @@ mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, con
     mel_compare_options_init(&c.opt);
     c.opt.method = (mel_compare_method)args->strategy;
     c.opt.kinks = args->kinks;
+    c.opt.first_step = mel_compare_first_step(rows->classes.n); /* for the session's header */
     if (args->max_questions > 0)
         c.opt.max_questions = (uint32_t)args->max_questions;
     digest_rows(&c);

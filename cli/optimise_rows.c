@@ -271,9 +271,13 @@ static mel_status add_parts(mel_weight_basis *basis, const char *text, const bas
     return status;
 }
 
+typedef mel_status (*values_of)(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
+                                size_t n_rows, mel_error *err);
+
 /* Values on rows with features in a file. */
-static mel_status take_values(double **value, const mel_weight_basis *basis, const char *path, size_t n_rows,
-                              const char *like, const mel_read_options *read, mel_error *err)
+static mel_status take_values(double **value, values_of compute, const mel_weight_basis *basis,
+                              const char *path, size_t n_rows, const char *like, const mel_read_options *read,
+                              mel_error *err)
 {
     cli_features features = { 0 };
     mel_status status = MEL_OK;
@@ -281,7 +285,7 @@ static mel_status take_values(double **value, const mel_weight_basis *basis, con
     if (mel_weight_basis_reads_features(basis))
         status = cli_features_of_basis(&features, path, basis, n_rows, like, read, err);
     if (status == MEL_OK)
-        status = mel_weight_basis_values(*value, basis, &features.view, n_rows, err);
+        status = compute(*value, basis, &features.view, n_rows, err);
     if (status == MEL_EDATA && path != NULL && strstr(err->text, path) == NULL) {
         const mel_error why = *err;
         status = cli_fail(err, status, "%s: %s", path, why.text);
@@ -310,11 +314,12 @@ mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, co
     if (status == MEL_OK)
         status = add_parts(out->basis, text, &source, err);
     if (status == MEL_OK)
-        status = take_values(&out->train, out->basis, source.train_file, rows->train.n_rows, files->probs,
-                             source.read, err);
+        status = take_values(&out->train, mel_weight_basis_values, out->basis, source.train_file,
+                             rows->train.n_rows, files->probs, source.read, err);
     if (status == MEL_OK)
-        status = take_values(&out->validation, out->basis, files->validation_features,
-                             rows->validation.n_rows, files->validation_probs, source.read, err);
+        status = take_values(&out->validation, mel_weight_basis_values_of_centres, out->basis,
+                             files->validation_features, rows->validation.n_rows, files->validation_probs,
+                             source.read, err);
     mel_reader_clear(&reader);
     free(own);
     return status;

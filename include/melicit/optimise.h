@@ -46,6 +46,11 @@ MEL_API size_t mel_weight_basis_size(const mel_weight_basis *basis);
  * row, for values outside [0, 1]. rows may be NULL, with n_rows, when no function reads features. */
 MEL_API mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis,
                                            const mel_feature_rows *rows, size_t n_rows, mel_error *err);
+/* The same for rows that are the centres of radial functions: a row does not count as a centre of itself,
+ * which would tell its class. */
+MEL_API mel_status mel_weight_basis_values_of_centres(double *value, const mel_weight_basis *basis,
+                                                      const mel_feature_rows *rows, size_t n_rows,
+                                                      mel_error *err);
 
 /* --- the metric --------------------------------------------------------------------------------- */
 
@@ -197,7 +202,7 @@ typedef struct {
     size_t struct_size;
     mel_compare_method method; /* SIGNS */
     uint32_t max_questions;    /* 40 */
-    double first_step;         /* SIGNS: of the logarithm of a gain; 0.5 */
+    double first_step;         /* SIGNS: of the logarithm of a gain; 0: 0.3 with two classes, else 0.5 */
     double least_step;         /* SIGNS: at which a gain counts as found; 0.05 */
     bool kinks;    /* SIGNS, groups: also move the gains of groups together and against each other,
                     * and ask whether the new classifier is better: for metrics with kinks */

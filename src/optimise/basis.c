@@ -341,10 +341,31 @@ static void take_row(double *row, const mel_basis_part *part, const mel_feature_
         row[c] = rows->value[i * rows->n_columns + place[c]];
 }
 
-static void part_values(double *value, const mel_basis_part *part, const double *row)
+/* without_own: a centre that is the row itself does not count, once. */
+static void radial_values(double *value, const mel_basis_part *part, const double *row, bool without_own)
+{
+    size_t first = 0;
+    bool own = without_own;
+    for (size_t f = 0; f < part->n_functions; f++) {
+        size_t n = part->centres[f];
+        value[f] = 0.0;
+        for (size_t c = first; c < first + part->centres[f]; c++) {
+            const double *centre = part->centre + c * part->n_columns;
+            if (own && memcmp(row, centre, part->n_columns * sizeof *row) == 0) {
+                own = false;
+                n--;
+            } else {
+                value[f] += kernel(part, row, centre);
+            }
+        }
+        value[f] = n > 0 ? value[f] / (double)n : 0.0;
+        first += part->centres[f];
+    }
+}
+
+static void part_values(double *value, const mel_basis_part *part, const double *row, bool without_own)
 {
     double distance = 0.0;
-    size_t first = 0;
     if (part->kind == MEL_BASIS_DEFAULT)
         value[0] = 1.0;
     else if (part->kind == MEL_BASIS_COLUMNS)
@@ -353,13 +374,7 @@ static void part_values(double *value, const mel_basis_part *part, const double 
         memset(value, 0, part->n_functions * sizeof *value);
         value[nearest(row, part->n_columns, part->n_centres, part->centre, &distance)] = 1.0;
     } else {
-        for (size_t f = 0; f < part->n_functions; f++) {
-            value[f] = 0.0;
-            for (size_t c = first; c < first + part->centres[f]; c++)
-                value[f] += kernel(part, row, part->centre + c * part->n_columns);
-            value[f] /= (double)part->centres[f];
-            first += part->centres[f];
-        }
+        radial_values(value, part, row, without_own);
     }
 }
 
@@ -387,7 +402,7 @@ static mel_status check_value(double value, const mel_basis_part *part, size_t f
 
 /* Values of a part for all rows; `at` is its first function. */
 static mel_status add_values(double *value, size_t n_functions, size_t at, const mel_basis_part *part,
-                             const mel_feature_rows *rows, size_t n_rows, mel_error *err)
+                             const mel_feature_rows *rows, size_t n_rows, bool without_own, mel_error *err)
 {
     size_t *place = mel_alloc(part->n_columns, sizeof *place);
     double *row = mel_alloc(part->n_columns, sizeof *row);
@@ -400,7 +415,7 @@ static mel_status add_values(double *value, size_t n_functions, size_t at, const
     for (size_t i = 0; i < n_rows && status == MEL_OK; i++) {
         double *to = value + i * n_functions + at;
         take_row(row, part, rows, place, i);
-        part_values(to, part, row);
+        part_values(to, part, row, without_own);
         for (size_t f = 0; part->kind == MEL_BASIS_COLUMNS && f < part->n_functions && status == MEL_OK; f++)
             status = check_value(to[f], part, f, i, err);
     }
@@ -409,8 +424,8 @@ static mel_status add_values(double *value, size_t n_functions, size_t at, const
     return status;
 }
 
-mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
-                                   size_t n_rows, mel_error *err)
+static mel_status all_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
+                             size_t n_rows, bool without_own, mel_error *err)
 {
     mel_status status = MEL_OK;
     if (mel_weight_basis_reads_features(basis)) {
@@ -422,8 +437,20 @@ mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis,
     }
     size_t at = 0;
     for (size_t p = 0; p < basis->n_parts && status == MEL_OK; p++) {
-        status = add_values(value, basis->n_functions, at, &basis->part[p], rows, n_rows, err);
+        status = add_values(value, basis->n_functions, at, &basis->part[p], rows, n_rows, without_own, err);
         at += basis->part[p].n_functions;
     }
     return status;
+}
+
+mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
+                                   size_t n_rows, mel_error *err)
+{
+    return all_values(value, basis, rows, n_rows, false, err);
+}
+
+mel_status mel_weight_basis_values_of_centres(double *value, const mel_weight_basis *basis,
+                                              const mel_feature_rows *rows, size_t n_rows, mel_error *err)
+{
+    return all_values(value, basis, rows, n_rows, true, err);
 }

@@ -9,12 +9,14 @@
 
 void mel_compare_options_init(mel_compare_options *opt)
 {
-    *opt = (mel_compare_options){ .struct_size = sizeof *opt,
-                                  .max_questions = 40,
-                                  .first_step = 0.5,
-                                  .least_step = 0.05,
-                                  .bits = 6,
-                                  .radius = 0.1 };
+    *opt = (mel_compare_options){
+        .struct_size = sizeof *opt, .max_questions = 40, .least_step = 0.05, .bits = 6, .radius = 0.1
+    };
+}
+
+double mel_compare_first_step(size_t n_classes)
+{
+    return n_classes == 2 ? 0.3 : 0.5;
 }
 
 void mel_comparisons_free(mel_comparisons *s)
@@ -216,6 +218,8 @@ mel_status mel_comparisons_new(mel_comparisons **out, const mel_sample *rows, co
         return mel_fail_memory(err, "comparisons");
     mel_compare_options_init(&s->opt);
     mel_status status = mel_options_take(&s->opt, sizeof s->opt, opt, "options of comparisons", err);
+    if (s->opt.first_step == 0.0)
+        s->opt.first_step = mel_compare_first_step(rows->n_classes);
     if (status == MEL_OK)
         status = check_options(&s->opt, err);
     s->rows = *rows;

@@ -66,6 +66,8 @@ mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t s
  * and for "-". */
 bool mel_weighted_recognise(const char *path);
 
+/* Shorter for two classes, where the next question is about the same gain again. */
+double mel_compare_first_step(size_t n_classes);
 /* What statistics of questions are: (TP, TN) of two classes without groups, else off-diagonal; confusion
  * entries, with groups rates. */
 const mel_layout *mel_comparisons_layout(const mel_comparisons *search);

@@ -150,7 +150,7 @@ typedef struct {
 
 static const task tasks[] = {
     { "G-mean k=2", "g-mean", 2, 1, { 5, 5 }, { 7, 8 } },
-    { "F1 k=2", "f1", 2, 1, { 1, 1 }, { 3, 7 } },
+    { "F1 k=2", "f1", 2, 1, { 1, 1 }, { 2, 7 } },
     { "G-mean k=3", "g-mean", 3, 1, { 9, 12 }, { 12, 18 } },
     { "macro-F k=3", "macro-f1", 3, 1, { 8, 12 }, { 14, 19 } },
     { "4 rates, 2 groups", "g-mean", 2, 2, { 10, 10 }, { 13, 16 } },

@@ -42,6 +42,15 @@ static void test_basis_values(void **state)
     assert_close(value[4], (1.0 + exp(-0.01 / 0.5)) / 2.0, 1e-15); /* squared */
     assert_close(value[6], (1.0 + exp(-0.1 / 0.5)) / 2.0, 1e-15);  /* the thesis' */
     assert_close(value[5], (exp(-2.0 / 0.5) + exp(-1.81 / 0.5)) / 2.0, 1e-15);
+    /* Centres themselves: only the other row of the class counts, and nothing else changes. */
+    double own[4 * 8];
+    assert_ok(mel_weight_basis_values_of_centres(own, basis, &features, 4, &err), &err);
+    for (size_t i = 0; i < 4; i++)
+        for (size_t f = 0; f < 8; f++)
+            if (f < 4 || f % 2 != of[i])
+                assert_close(own[i * 8 + f], value[i * 8 + f], 0.0);
+    assert_close(own[4], exp(-0.01 / 0.5), 1e-15);
+    assert_close(own[3 * 8 + 7], exp(-0.1 / 0.5), 1e-15);
     mel_weight_basis_free(basis);
 }
 
