@@ -9,7 +9,7 @@ test="$build g++ clang clang-format clang-tidy libcmocka-dev python3 python3-num
       python3-pandas python3-pytest groff-base man-db postgresql chromium
       openssl nginx-light caddy"
 bench="$test"
-repro="$bench python3-xgboost"
+repro="$bench python3-xgboost umap-learn"
 fuzz="$build clang llvm libclang-rt-14-dev"
 
 goal=${1:-build}
