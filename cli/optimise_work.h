@@ -2,6 +2,7 @@
 #ifndef MEL_CLI_OPTIMISE_WORK_H
 #define MEL_CLI_OPTIMISE_WORK_H
 
+#include "optimise/shared.h"
 #include "optimise_args.h"
 
 /* Cleared in one place. */

@@ -234,7 +234,7 @@ def test_refusals(work):
     for words, code, part in [
         ((*FILES, *metric), 2, "--validation-labels FILE is required"),
         (("--probs", "p.csv", *metric), 2, "--labels FILE is required"),
-        ((*LABELLED, "--metric", "nonsense"), 2, 'no measure "nonsense"'),
+        ((*LABELLED, "--metric", "nonsense"), 2, '"nonsense" is not a measure known by name'),
         ((*LABELLED, *metric, "--basis", "columns:hint"), 2, "needs --features"),
         ((*LABELLED, *metric, *FEATURES, "--basis", "columns:hunt"), 3, "hunt"),
         ((*LABELLED, *metric, *FEATURES, "--basis", "columns:x"), 3, "expected a number from 0 to 1"),
