@@ -49,7 +49,7 @@ class Fuzzer:
 
     def __init__(self, folder, seed):
         self.folder, self.rng, self.seen = folder, random.Random(seed), collections.Counter()
-        self.server = Server(folder)
+        self.server = Server(folder, "--memory", "0", "--compute", "100")  # sanitized programs are larger and slower
         self.researcher = self.server.researcher()
         self.study = self.researcher.post("/api/admin/studies", small_study())[1]["id"]
         self.begin_again()
