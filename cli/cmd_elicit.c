@@ -89,13 +89,21 @@ static mel_status simulated(elicitation *e, const elicit_args *args, cli_run *ru
     return mel_oracle_simulated(&e->oracle, e->truth, &opt, err);
 }
 
-static void show_options(mel_show_options *show, const elicit_args *args, const cli_mistake_names *names)
+/* Far questions are shown out of as many people as now or, unless that is given, at the start was said. */
+static uint32_t people_of(const elicitation *e, const elicit_args *args)
 {
-    show->people = (uint32_t)args->people;
-    show->missed = names->missed;
-    show->missed_plural = names->missed_plural;
-    show->false_alarm = names->false_alarm;
-    show->false_alarms = names->false_alarms;
+    const char *given = cli_text_of(args, "people");
+    const json_t *stored = json_object_get(json_object_get(e->header, "options"), "people");
+    return given != NULL ? (uint32_t)strtoul(given, NULL, 10) : (uint32_t)json_integer_value(stored);
+}
+
+static void show_options(mel_show_options *show, const elicitation *e, const elicit_args *args)
+{
+    show->people = people_of(e, args);
+    show->missed = e->names.missed;
+    show->missed_plural = e->names.missed_plural;
+    show->false_alarm = e->names.false_alarm;
+    show->false_alarms = e->names.false_alarms;
 }
 
 static mel_status make_oracle(elicitation *e, const elicit_args *args, cli_run *run, mel_error *err)
@@ -109,7 +117,7 @@ static mel_status make_oracle(elicitation *e, const elicit_args *args, cli_run *
     switch (kind) {
     case CLI_ASK:
         mel_terminal_options_init(&terminal);
-        show_options(&terminal.show, args, &e->names);
+        show_options(&terminal.show, e, args);
         status = mel_oracle_terminal(&e->oracle, &terminal, err);
         break;
     case CLI_SIMULATED:
@@ -139,7 +147,11 @@ static mel_status make_session(elicitation *e, const elicit_args *args, cli_run 
         status = mel_session_new(&e->session, &e->space->domain, &settings.options, err);
     else
         status = cli_session_open(&e->session, e->space, &settings.options, args->session, false, err);
+    const bool far = status == MEL_OK && settings.options.strategy == MEL_STRATEGY_ACTIVE &&
+                     settings.options.active.questions != mel_session_questions(e->session);
     cli_settings_clear(&settings);
+    if (far)
+        cli_note(run, "realistic pairs are not known here: questions are about the most different ones");
     if (status == MEL_OK && mel_session_repaired(e->session))
         cli_warn(run,
                  "%s: the last line was cut off and has been dropped; the session goes on after %u answers",
@@ -208,7 +220,7 @@ static mel_status show_question(const elicitation *e, const mel_question *questi
 {
     mel_terminal_options terminal;
     mel_terminal_options_init(&terminal);
-    show_options(&terminal.show, args, &e->names);
+    show_options(&terminal.show, e, args);
     char *text = NULL;
     const mel_status status = mel_question_show(&text, question, &terminal.show, err);
     if (status != MEL_OK)

@@ -13,8 +13,8 @@ typedef struct {
     const char *known_costs;
     bool no_simple_questions;
     double timeout;
-    uint64_t votes, people; /* people 0: whatever tells two classifiers apart */
-    mel_text_list pool;     /* session files of several respondents */
+    uint64_t votes;
+    mel_text_list pool; /* session files of several respondents */
     const char *oracle, *noise;
     const char *missed, *false_alarm;
     const char *session, *out, *report, *log_questions;

@@ -105,9 +105,6 @@ const cli_option cli_oracle_options[] = {
             .help = "put every question N times (odd) and take the majority"),
     CLI_ROW(elicit_args, "timeout", NUMBER, timeout, .argument = "SECONDS", .high = DBL_MAX,
             .help = "cmd: give up when an answer takes longer; 0 waits for ever"),
-    CLI_ROW(elicit_args, "people", WHOLE, people, .argument = "N", .low = 1, .high = 1000000,
-            .help = "show numbers out of N people (100, 1,000 or 10,000, whatever tells the two apart, "
-                    "unless given)"),
     CLI_ROW(elicit_args, "missed", TEXT, missed, .argument = "TEXT",
             .help = "what to call a missed positive, e.g. \"missed cancer\", or with its plural \"missed "
                     "cancer|missed cancers\""),

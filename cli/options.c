@@ -58,7 +58,7 @@ static bool session_default(char *text, size_t size, const mel_option *row)
     else
         (void)snprintf(text, size, "%g", row->usual);
     const bool shown = row->usual > 0.0 && !row->varies && row->type != MEL_OPTION_FLAG;
-    return shown || row->type == MEL_OPTION_WORD;
+    return shown || (row->type == MEL_OPTION_WORD && !row->varies);
 }
 
 bool cli_option_default(char *text, size_t size, const cli_option *option, const void *defaults)
@@ -137,10 +137,25 @@ static void set_text(const slot *s, const char *text)
     memcpy(s->field, &text, sizeof text);
 }
 
+/* "1.6x", for a number of sessions that may be a factor. */
+static mel_status set_factor(const slot *s, const char *text, mel_error *err)
+{
+    mel_session_options tried;
+    mel_session_options_init(&tried);
+    mel_error why = { 0 };
+    const mel_status status = mel_session_options_set(&tried, s->option->session->key, text, &why);
+    if (status != MEL_OK)
+        return cli_fail(err, status, "--%s", why.text);
+    set_text(s, text);
+    return MEL_OK;
+}
+
 /* Numbers, whole numbers and choices are read by the library. */
 static mel_status set_scalar(const slot *s, const char *text, mel_error *err)
 {
     const cli_option *o = s->option;
+    if (o->session != NULL && o->session->factor && text[strlen(text) - 1] == 'x')
+        return set_factor(s, text, err);
     const mel_option row = { .type = o->kind == CLI_NUMBER  ? MEL_OPTION_NUMBER
                                      : o->kind == CLI_WHOLE ? MEL_OPTION_WHOLE
                                                             : MEL_OPTION_WORD,

@@ -168,9 +168,12 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
                       mel_json_put(out, "swapped", json_boolean(swapped)) &&
                       (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
     mel_counted_clear(&c);
-    if (!good)
+    char *remark = mel_question_remark(question);
+    const bool whole = good && (remark == NULL || mel_json_put(out, "remark", json_string(remark)));
+    free(remark);
+    if (!whole)
         (void)mel_fail_memory(err, "a question");
-    return mel_json_if(good, out);
+    return mel_json_if(whole, out);
 }
 
 json_t *mel_views_to_json(const mel_question *question, const mel_problem *problem, uint32_t people,

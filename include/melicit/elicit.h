@@ -51,17 +51,27 @@ enum { MEL_MOST_POOL_NUMBERS = 20000 }; /* the pool is kept in the session's hea
  * melicit/rank.h, or the caller's own). */
 typedef struct mel_decisions mel_decisions;
 
+/* active, on a face (elsewhere questions are far): pairs that are as different as can be; two settings of
+ * the test at hand that somebody might use, in whole numbers; the same of an imagined better test. */
+typedef enum { MEL_QUESTIONS_FAR = 0, MEL_QUESTIONS_REALISTIC = 1, MEL_QUESTIONS_IMAGINED = 2 } mel_questions;
+
 /* What only the active strategy reads. */
 typedef struct {
-    mel_assumption assume;          /* none */
-    uint32_t repeat_every;          /* every so many questions an earlier one is asked again with its
-                                     * sides swapped, to learn how consistent the answers are; with flips every
-                                     * second one, from the sixth on, while coin tosses would explain the answers
-                                     * just as well; 0: never */
-    bool simple_questions;          /* off a planar face: A and B differ in two coordinates only */
-    mel_until until;                /* tolerance; rank and threshold end a session earlier, never later */
-    size_t n_pool;                  /* until rank: classifiers, at least 2 */
-    const double *pool;             /* n_pool x numbers of the layout; lent until the session is made */
+    mel_assumption assume;   /* none */
+    uint32_t repeat_every;   /* every so many questions an earlier one is asked again with its
+                              * sides swapped, to learn how consistent the answers are; with flips every
+                              * second one, from the sixth on, while coin tosses would explain the answers
+                              * just as well; 0: never */
+    mel_questions questions; /* far */
+    uint32_t people;         /* not far: numbers are out of so many; 0: 1,000, or 10,000 where fewer than
+                              * 20 in 1,000 are of the rarer class */
+    bool imagined_beyond;    /* realistic: when the exchange rate lies beyond what the test at hand can
+                              * ask, questions go on about an imagined better one */
+    bool announce_repeats;   /* a question that comes back is said to */
+    bool simple_questions;   /* off a planar face: A and B differ in two coordinates only */
+    mel_until until;         /* tolerance; rank and threshold end a session earlier, never later */
+    size_t n_pool;           /* until rank: classifiers, at least 2 */
+    const double *pool;      /* n_pool x numbers of the layout; lent until the session is made */
     const mel_decisions *decisions; /* until rank or threshold; lent, must outlive the session */
     const mel_metric *prior;        /* a metric of the same family and layout that is thought likely; NULL:
                                      * all metrics that the family allows are equally likely. Lent until the session
@@ -102,16 +112,19 @@ typedef struct {
 typedef struct {
     size_t struct_size;
     mel_family family;
-    uint32_t degree;        /* polynomial: 3 */
-    mel_strategy strategy;  /* active */
-    double tolerance;       /* 0.02. search: width of the last interval (radians; of m for diagonal metrics;
-                             * at least 1e-7 for quadratic, polynomial and fair metrics).
-                             * active: half-width of the 95% interval, of the angle in radians on a planar face
-                             * (linear-fractional on any domain: of the level sets' angles), elsewhere of the
-                             * coefficients: 95% of the posterior (with flips 97.5%) is within this of the
-                             * returned vector in every one, and no 95% interval, widened to contain the
-                             * returned number where it does not, is wider than twice this. Of fair metrics the
-                             * coefficients are (1 - lambda) a and lambda b */
+    uint32_t degree;       /* polynomial: 3 */
+    mel_strategy strategy; /* active */
+    double tolerance;      /* 0.02. search: width of the last interval (radians; of m for diagonal metrics;
+                            * at least 1e-7 for quadratic, polynomial and fair metrics).
+                            * active: half-width of the 95% interval, of the angle in radians on a planar face
+                            * (linear-fractional on any domain: of the level sets' angles), elsewhere of the
+                            * coefficients: 95% of the posterior (with flips 97.5%) is within this of the
+                            * returned vector in every one, and no 95% interval, widened to contain the
+                            * returned number where it does not, is wider than twice this. Of fair metrics the
+                            * coefficients are (1 - lambda) a and lambda b */
+    double
+        tolerance_factor;   /* active, questions that are not far: the exchange rate's 95% interval ends at
+                             * most so many times higher than it begins, twice in a row; 0: tolerance counts */
     uint32_t max_questions; /* 200 */
     uint64_t seed;          /* 1 */
     mel_direction direction;
@@ -155,6 +168,7 @@ typedef struct {
     double usual;     /* the default: a number, the index of a word, 0 or 1 of a flag; NaN: not set */
     bool varies;      /* the program's default depends on who answers */
     double low, high; /* of numbers: the range, ends included ... */
+    bool factor;      /* a number with x behind it is one of tolerance_factor */
     bool above_low, below_high; /* ... unless these exclude them */
     const char *const *words;   /* up to NULL */
     /* Who reads it: bits 1 << mel_strategy, MEL_ON_* and of what families read; 0: all. Others refuse any
@@ -233,8 +247,10 @@ MEL_API uint32_t mel_session_answers(const mel_session *session);
 typedef struct {
     const double *a, *b;
     mel_answer answer;
-    double seconds; /* NaN: not recorded */
-    bool repeated;  /* asked before, with its sides swapped */
+    double seconds;  /* NaN: not recorded */
+    bool repeated;   /* asked before, with its sides swapped */
+    uint32_t people; /* as in mel_question */
+    bool imagined;
 } mel_record;
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
 /* What a session file with these answers holds, without their times, for the caller to free(). identity may
@@ -245,6 +261,8 @@ MEL_API mel_status mel_session_to_text(char **out, const mel_session *session, c
  * number that differs. */
 MEL_API mel_status mel_question_check_pair(const mel_question *question, const double *a, const double *b,
                                            mel_error *err);
+/* What its questions are: those of the options, or far where there are no others. */
+MEL_API mel_questions mel_session_questions(const mel_session *session);
 /* What the points of its questions are. */
 MEL_API const mel_layout *mel_session_layout(const mel_session *session);
 /* About how many questions are still to come; 0 when done. */
@@ -258,7 +276,8 @@ typedef enum {
     MEL_END_NOISE = 3,     /* the noise of the answers, not their number, limits the accuracy */
     MEL_END_EXHAUSTED = 4, /* no pair of achievable classifiers can tell more */
     MEL_END_DECIDED = 5,   /* the order or threshold that it was for is settled (mel_until) */
-    MEL_END_RANGE = 6      /* search: at an end of its range, see MEL_FINDING_AT_END */
+    MEL_END_RANGE = 6,     /* search: at an end of its range, see MEL_FINDING_AT_END */
+    MEL_END_BEYOND = 7     /* the exchange rate lies beyond what pairs of this test can ask */
 } mel_end;
 /* Metrics of which a part has no meaning: numbers that answers say nothing about have intervals as wide as
  * they can be. Said at the end: of a search when all places have been searched, of an active session when the
@@ -309,6 +328,15 @@ typedef struct {
     double angle, angle_low,
         angle_high; /* linear on a face: of (m11, m00) in radians with its 95% interval; NaN otherwise */
     mel_sign_check signs;
+    /* Questions on a face that were not far; NaN otherwise. */
+    double ratio, ratio_low,
+        ratio_high; /* what a missed positive costs in false alarms, median and 95% interval;
+                     * 0 or infinity where the answers give no bound on that side */
+    double askable_low, askable_high; /* the exchange rates that questions can be about */
+    double variation; /* standard deviation, natural logarithm, with which the exchange rate varies from
+                       * answer to answer near the balance */
+    int drift;        /* 1 or -1: it seems to have risen or fallen on the way; 0: not */
+    bool imagined;    /* the last questions were about an imagined test, the first were not */
     uint32_t further; /* active, not as precise as asked for: about how many more questions that would take */
     double
         evidence; /* active with flips: logarithm of how much likelier the answers A and B were, each by

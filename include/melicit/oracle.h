@@ -32,12 +32,21 @@ typedef struct {
     uint32_t expected;   /* about how many questions there will be; 0: unknown */
     uint32_t repetition; /* 0; a majority numbers its further votes on the same question */
     const mel_layout *layout;
-    const char *const *class_names;          /* n_classes; NULL: "0", "1", ... */
-    const char *const *group_names;          /* n_groups; NULL: "1", "2", ... */
-    const double *a, *b;                     /* statistics in the layout's order */
-    const double *class_share;               /* P(Y = i), so that all entries can be shown; NULL: unknown */
+    const char *const *class_names; /* n_classes; NULL: "0", "1", ... */
+    const char *const *group_names; /* n_groups; NULL: "1", "2", ... */
+    const double *a, *b;            /* statistics in the layout's order */
+    const double *class_share;      /* P(Y = i), so that all entries can be shown; NULL: unknown */
+    uint32_t
+        people;    /* a and b are whole numbers out of so many and are to be shown as such; 0: they are not */
+    bool imagined; /* they are of a test that does not exist */
+    bool repeated; /* asked before, with its sides swapped */
+    bool announced;                          /* .. and to be told so */
     const char *classifier_a, *classifier_b; /* what achieves them ("positive when score >= 0.31"); or NULL */
 } mel_question;
+
+/* What people should know about a question: that its test is imagined, or that it was asked before (where
+ * that is announced). NULL: nothing, or no memory; for the caller to free(). */
+MEL_API char *mel_question_remark(const mel_question *question);
 
 typedef struct mel_oracle mel_oracle;
 /* MEL_OK with a reply, or a failure with its sentence and *reply untouched. */

@@ -13,6 +13,8 @@
  * line through this point with this slope, fitted to simulated sessions, is closer: 4.6% of 2,000 sessions of
  * 20 questions on a face and 6% of 200 of 40 for six coefficients are below 0.05 (docs/measurements.md). */
 static const double alarm = 0.05, evidence_of_alarm = -1.8, slope_of_alarm = 1.2;
+/* The same for exchange rates, whatever is assumed. */
+static const double evidence_of_exchange = -1.0, slope_of_exchange = 1.2;
 enum { MOST_COUNTED = 512 }; /* contradictions that are told apart */
 
 /* Probabilities of a sum of independent parts, added one at a time. p[k]: P(k so far), the last one: that
@@ -92,6 +94,10 @@ mel_status mel_session_consistency(double *out, const mel_session *session, cons
     *out = NAN;
     if (summary->skipped == summary->questions)
         return MEL_OK;
+    if (isfinite(summary->ratio)) {
+        *out = fmin(1.0, alarm * exp(slope_of_exchange * (summary->evidence - evidence_of_exchange)));
+        return MEL_OK;
+    }
     if (!mel_noise_slips(mel_assumed(&session->options.values.active.assume)))
         return count_contradictions(out, session, metric, summary, err);
     *out = fmin(1.0, alarm * exp(slope_of_alarm * (summary->evidence - evidence_of_alarm)));

@@ -14,6 +14,8 @@ typedef struct {
     double *a, *b;
     char *note_a, *note_b;
     bool repeated;
+    uint32_t people; /* A and B are whole numbers out of so many; 0: they are not */
+    bool imagined;   /* of a test that does not exist */
 } mel_pair;
 /* The mixture of rules that achieves a point of a face, as a note: "1: positive when score >= 0.31" (1 is its
  * share); empty when the point is not on the face. yes and no name the two classes of a face of several
@@ -45,6 +47,9 @@ mel_status mel_engine_search(mel_engine **out, const mel_face *face, const mel_s
                              mel_error *err);
 mel_status mel_engine_planar(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                              mel_error *err);
+/* The same by pairs that people can take seriously (opt->active.questions). */
+mel_status mel_engine_exchange(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+                               mel_error *err);
 mel_status mel_engine_fractional(mel_engine **out, const mel_face *face, const mel_session_options *opt,
                                  mel_error *err);
 /* Algorithms 4.1, 4.3 and 4.4 on two-class faces; 4.2, 4.5 and 4.6 on a ball. */

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "elicit/header.h"
+#include "oracle/counts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -384,6 +385,43 @@ static void print_time(char text[32])
         text[0] = '\0';
 }
 
+static json_t *counts_json(size_t n, const int64_t *count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        if (!mel_json_add(list, json_integer((json_int_t)count[i]))) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+/* The whole numbers that were seen. */
+static json_t *shown_json(const mel_log_line *line)
+{
+    json_t *object = json_object();
+    int64_t *count = mel_alloc(3, line->size * sizeof *count); /* classes: at most statistics */
+    bool good = count != NULL && object != NULL;
+    if (good) {
+        const bool two = line->layout->coordinates == MEL_BINARY;
+        int64_t *a = count, *b = count + line->size, *total = b + line->size;
+        mel_shown_counts(a, line->size, line->a, line->people);
+        mel_shown_counts(b, line->size, line->b, line->people);
+        mel_shown_totals(total, line->layout, line->class_share, line->people);
+        good = mel_json_put(object, "a", counts_json(line->size, a)) &&
+               mel_json_put(object, "b", counts_json(line->size, b)) &&
+               mel_json_put(object, "people", json_integer(line->people)) &&
+               (two ? mel_json_put(object, "positives", json_integer((json_int_t)total[1]))
+                    : mel_json_put(object, "totals", counts_json(line->layout->n_classes, total))) &&
+               (!line->imagined || mel_json_put(object, "imagined", json_true()));
+    }
+    free(count);
+    if (good)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 json_t *mel_log_line_json(const mel_log_line *line, const char *when)
 {
     if (line->undo)
@@ -391,7 +429,9 @@ json_t *mel_log_line_json(const mel_log_line *line, const char *when)
     json_t *object = json_pack("{s:I, s:s}", "question", (json_int_t)line->question, "answer",
                                mel_answer_name(line->answer));
     const double seconds = round(line->seconds * 1000.0) / 1000.0;
-    if ((when == NULL || mel_json_put(object, "time", json_string(when))) &&
+    if ((line->people == 0 || mel_json_put(object, "shown", shown_json(line))) &&
+        (!line->repeated || mel_json_put(object, "repeated", json_true())) &&
+        (when == NULL || mel_json_put(object, "time", json_string(when))) &&
         mel_json_put(object, "a", mel_json_numbers(line->size, line->a)) &&
         mel_json_put(object, "b", mel_json_numbers(line->size, line->b)) &&
         (!isfinite(seconds) || mel_json_put(object, "seconds", json_real(seconds))))

@@ -18,6 +18,11 @@ typedef struct {
     double seconds;      /* NaN: not recorded */
     size_t size;         /* numbers in a point */
     const double *a, *b; /* lent; NULL: not recorded */
+    /* For writing only. */
+    const mel_layout *layout;
+    const double *class_share; /* NULL: unknown */
+    uint32_t people;           /* a and b are whole numbers out of so many; 0: they are not */
+    bool repeated, imagined;
 } mel_log_line;
 
 /* Called per line while an existing file is read, in order; a failure ends the reading. */

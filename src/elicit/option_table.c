@@ -15,6 +15,7 @@ static const char *const boundaries[] = { "hull", "plug-in", NULL };
 static const char *const solvers[] = { "closed", "grid", NULL };
 static const char *const locals[] = { "symmetric", "one-sided", NULL };
 static const char *const joins[] = { "least-squares", "ratios", NULL };
+static const char *const questions[] = { "far", "realistic", "imagined", NULL };
 static const char *const untils[] = { "tolerance", "rank", "threshold", "rule", NULL };
 
 #define ROW(name, kind, field, ...)                                                                          \
@@ -39,10 +40,26 @@ static const mel_option rows[] = {
         .help = "active asks the fewest questions and copes with wrong answers; search follows the thesis "
                 "exactly"),
     ROW("tolerance", NUMBER, tolerance, .usual = 0.02, .high = 1.5, .above_low = true, .below_high = true,
-        ALWAYS, .argument = "X",
+        .factor = true, ALWAYS, .argument = "X",
         .help =
             "how well to know it: every coefficient to within this with 95% (active; level lines in radians "
-            "for linear-fractional) or the last interval of angles in radians (search)"),
+            "for linear-fractional) or the last interval of angles in radians (search); 1.6x: the cost ratio "
+            "of two classes to that factor, from end to end of its interval (realistic and imagined "
+            "questions "
+            "end so unless a number is given)"),
+    ROW("tolerance_factor", NUMBER, tolerance_factor, .high = 1000, ACTIVE),
+    ROW("questions", WORD, active.questions, .words = questions, ACTIVE, .varies = true,
+        .help = "active, two classes: realistic asks about two settings of the test at hand that somebody "
+                "might use, in whole numbers (so it is for people and programs), imagined about those of a "
+                "better test, far about the most different pair that is feasible (so it is for simulated "
+                "oracles, and wherever no other pairs are known)"),
+    ROW("people", WHOLE, active.people, .high = 1000000, .argument = "N",
+        .help = "show numbers out of N people: 1,000, or 10,000 for rare classes, the same for the whole "
+                "session (realistic, imagined); 100, 1,000 or 10,000, whatever tells two far ones apart"),
+    ROW("imagined_beyond", FLAG, active.imagined_beyond, .strategies = 1U << MEL_STRATEGY_ACTIVE,
+        .domains = MEL_ON_FACE, .readers = "realistic questions about two classes",
+        .help = "active, two classes: when the cost ratio lies beyond what the test at hand can ask, go on "
+                "with questions about an imagined better test, and say so"),
     ROW("max_questions", WHOLE, max_questions, .usual = 200, .varies = true, .low = 1, .high = 1000000,
         ALWAYS, .argument = "N",
         .help = "stop after N answers whatever is known then (unless given, 20 for a person and more than a "
@@ -68,12 +85,15 @@ static const mel_option rows[] = {
     ROW("assume", ASSUMPTION, active.assume, ACTIVE, ALWAYS, .argument = "NOISE",
         .help =
             "active: what to expect of wrong answers: none, flip (rate learned), flip:0.1, logistic (scale "
-            "learned), logistic:50, band:0.001; auto is flip for people and programs, and the --noise of a "
+            "learned), logistic:50, band:0.001, person (slips and errors near indifference, both learned); "
+            "auto is person for people and programs, and the --noise of a "
             "simulated oracle"),
     ROW("repeat_every", WHOLE, active.repeat_every, .high = 1000000, ACTIVE, ALWAYS, .argument = "N",
         .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
                 "answers are, and every second time while they look like coin tosses; 0 never (6 for people "
                 "and programs, 0 for simulated ones, unless given)"),
+    ROW("announce_repeats", FLAG, active.announce_repeats, ACTIVE,
+        .help = "active: say so when a question comes back"),
     ROW("simple_questions", FLAG, active.simple_questions, ACTIVE, ALWAYS,
         .help = "active, more than two classes: the two classifiers of a question differ in two numbers only "
                 "(so it is for a person)"),
@@ -166,5 +186,7 @@ void mel_session_options_for_people(mel_session_options *opt)
         return;
     opt->active.repeat_every = 6;
     opt->active.simple_questions = true;
-    opt->active.assume = mel_assumed_flips();
+    opt->active.assume = (mel_assumption){ .kind = MEL_NOISE_PERSON };
+    opt->active.questions = MEL_QUESTIONS_REALISTIC;
+    opt->tolerance_factor = 1.6;
 }

@@ -214,6 +214,18 @@ static mel_status set_family(mel_session_options *opt, const char *text, mel_err
     return status;
 }
 
+/* "1.6x" */
+static mel_status set_factor(mel_session_options *opt, const char *text, mel_error *err)
+{
+    double factor = 0.0;
+    const mel_option *row = mel_option_find("tolerance_factor");
+    if (mel_number_parse(text, strlen(text) - 1, &factor) != MEL_NUMBER_FINITE || !(factor > 1.0) ||
+        factor > row->high)
+        return mel_fail(err, MEL_EINVAL, "expected a factor above 1, up to %g, as in 1.6x", row->high);
+    opt->tolerance_factor = factor;
+    return MEL_OK;
+}
+
 static mel_status set_text(mel_session_options *opt, const mel_option *row, const char *text, mel_error *err)
 {
     mel_option_value value = { .whole = 0 };
@@ -221,9 +233,13 @@ static mel_status set_text(mel_session_options *opt, const mel_option *row, cons
         return set_family(opt, text, err);
     if (row->type == MEL_OPTION_ASSUMPTION)
         return mel_assumption_parse(&opt->active.assume, text, err);
+    if (row->factor && text[0] != '\0' && text[strlen(text) - 1] == 'x')
+        return set_factor(opt, text, err);
     const mel_status status = mel_option_parse(&value, row, text, err);
     if (status == MEL_OK)
         mel_option_put(opt, row, value);
+    if (status == MEL_OK && row->factor)
+        opt->tolerance_factor = 0.0;
     return status;
 }
 
@@ -279,7 +295,7 @@ mel_status mel_option_from_json(mel_session_options *opt, const mel_option *row,
                                 mel_error *err)
 {
     char text[MEL_NUMBER_TEXT] = "";
-    if (!has_type(json, row->type))
+    if (!has_type(json, row->type) && !(row->factor && json_is_string(json)))
         return refuse(row, NULL, err);
     if (json_is_integer(json))
         (void)snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(json));

@@ -26,6 +26,12 @@ const mel_layout *mel_domain_layout(const mel_domain *domain)
     return domain->space != NULL ? mel_space_layout(domain->space) : mel_ball_layout(domain->ball);
 }
 
+bool mel_asks_exchange(const mel_session_options *opt, const mel_domain *domain)
+{
+    return domain->face != NULL && opt->strategy == MEL_STRATEGY_ACTIVE && opt->family == MEL_FAMILY_LINEAR &&
+           opt->direction != MEL_DIRECTION_UNKNOWN && opt->active.questions != MEL_QUESTIONS_FAR;
+}
+
 static unsigned place_of(const mel_domain *domain)
 {
     const mel_layout *layout = mel_domain_layout(domain);
@@ -218,6 +224,17 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
     return MEL_OK;
 }
 
+/* Questions that fall back on far ones fall back on the plain tolerance. */
+static mel_status check_factor(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    const bool linear = domain->face != NULL && opt->family == MEL_FAMILY_LINEAR;
+    if (opt->tolerance_factor == 0.0 || linear || opt->active.questions != MEL_QUESTIONS_FAR)
+        return MEL_OK;
+    return mel_fail(err, MEL_EINVAL,
+                    "tolerance %gx: a factor of the cost ratio is for linear metrics of two classes",
+                    opt->tolerance_factor);
+}
+
 /* --- searches of slopes at several places ------------------------------------------------------- */
 
 static mel_status check_known(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
@@ -255,6 +272,8 @@ mel_status mel_options_check(const mel_session_options *opt, const mel_domain *d
         status = check_until(opt, domain, err);
     if (status == MEL_OK)
         status = check_prior(opt, domain, err);
+    if (status == MEL_OK)
+        status = check_factor(opt, domain, err);
     if (status == MEL_OK)
         status = check_slopes(opt, domain, err);
     return status == MEL_OK ? check_signs(opt, domain, err) : status;

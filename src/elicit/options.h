@@ -11,6 +11,9 @@ mel_status mel_options_check(const mel_session_options *opt, const mel_domain *d
 /* Whether the family is one of those that read the option. */
 bool mel_option_in_family(const mel_option *row, mel_family family);
 
+/* Whether the questions are about exchange rates, not far. */
+bool mel_asks_exchange(const mel_session_options *opt, const mel_domain *domain);
+
 /* Of the domain's points; the domain has exactly one of its members. */
 const mel_layout *mel_domain_layout(const mel_domain *domain);
 /* How many signs there are: coefficients of a, those of one group. */

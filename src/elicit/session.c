@@ -90,7 +90,7 @@ mel_pair mel_session_pair(const mel_session *session, size_t index)
     return (mel_pair){ .a = a, .b = a + session->size, .repeated = session->entries[index].repeated };
 }
 
-static const double *class_share(const mel_session *session)
+const double *mel_session_class_share(const mel_session *session)
 {
     const mel_domain *domain = &session->domain;
     if (domain->face != NULL)
@@ -102,7 +102,7 @@ static void show_pending(mel_session *session)
 {
     const mel_pair *pair = &session->pending;
     const mel_face *face = session->domain.face;
-    if (face != NULL) {
+    if (face != NULL && pair->people == 0) {
         mel_note_point(pair->note_a, face, (mel_point){ pair->a[0], pair->a[1] }, NULL, NULL);
         mel_note_point(pair->note_b, face, (mel_point){ pair->b[0], pair->b[1] }, NULL, NULL);
     }
@@ -115,7 +115,11 @@ static void show_pending(mel_session *session)
         .group_names = session->options.values.group_names,
         .a = pair->a,
         .b = pair->b,
-        .class_share = class_share(session),
+        .class_share = mel_session_class_share(session),
+        .people = pair->people,
+        .imagined = pair->imagined,
+        .repeated = pair->repeated,
+        .announced = pair->repeated && session->options.values.active.announce_repeats,
         .classifier_a = pair->note_a[0] != '\0' ? pair->note_a : NULL,
         .classifier_b = pair->note_b[0] != '\0' ? pair->note_b : NULL,
     };
@@ -135,6 +139,8 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     session->note[0][0] = '\0';
     session->note[1][0] = '\0';
     session->pending.repeated = false;
+    session->pending.people = 0;
+    session->pending.imagined = false;
     mel_end end = MEL_END_NOT_YET;
     mel_status status = session->engine->ops->next(session->engine, &session->pending, &end, err);
     bool decided = false;
@@ -206,7 +212,9 @@ mel_status mel_session_accept(mel_session *session, mel_answer answer, double se
     session->entries[before] = (mel_entry){ .answer = answer,
                                             .seconds = seconds,
                                             .repeated = session->pending.repeated,
-                                            .check = session->checking };
+                                            .check = session->checking,
+                                            .imagined = session->pending.imagined,
+                                            .people = session->pending.people };
     if (mel_session_drops_signs(session, answer)) {
         mel_engine *fresh = NULL;
         const mel_status status = mel_session_rebuild(&fresh, session, before + 1, err);
@@ -296,6 +304,11 @@ mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer an
         .size = session->size,
         .a = session->pending.a,
         .b = session->pending.b,
+        .layout = &session->layout,
+        .class_share = mel_session_class_share(session),
+        .people = session->pending.people,
+        .repeated = session->pending.repeated,
+        .imagined = session->pending.imagined,
     };
     status = mel_log_append(session->log, &line, err);
     if (status != MEL_OK)

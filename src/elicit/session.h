@@ -12,6 +12,8 @@ typedef struct {
     double seconds;
     bool repeated;
     bool check; /* of the declared signs */
+    bool imagined;
+    uint32_t people; /* of the pair */
 } mel_entry;
 
 struct mel_session {
@@ -38,6 +40,8 @@ struct mel_session {
 
 /* Question i's points, as the engine wants them. */
 mel_pair mel_session_pair(const mel_session *session, size_t index);
+/* P(Y = i); NULL: unknown. */
+const double *mel_session_class_share(const mel_session *session);
 /* Finds the pending question, or the reason why there is none. */
 mel_status mel_session_propose(mel_session *session, mel_error *err);
 /* The answer to the pending question, not yet in the log. */

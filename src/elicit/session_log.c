@@ -122,7 +122,12 @@ static json_t *line_of(const mel_session *session, uint32_t index, bool timed)
                                 .seconds = timed ? record.seconds : (double)NAN,
                                 .size = session->size,
                                 .a = record.a,
-                                .b = record.b };
+                                .b = record.b,
+                                .layout = &session->layout,
+                                .class_share = mel_session_class_share(session),
+                                .people = record.people,
+                                .repeated = record.repeated,
+                                .imagined = record.imagined };
     return mel_log_line_json(&line, NULL);
 }
 

@@ -16,13 +16,25 @@ mel_record mel_session_record(const mel_session *session, uint32_t index)
     const mel_entry *e = &session->entries[index];
     const mel_pair pair = mel_session_pair(session, index);
     return (mel_record){
-        .a = pair.a, .b = pair.b, .answer = e->answer, .seconds = e->seconds, .repeated = e->repeated
+        .a = pair.a,
+        .b = pair.b,
+        .answer = e->answer,
+        .seconds = e->seconds,
+        .repeated = e->repeated,
+        .people = e->people,
+        .imagined = e->imagined,
     };
 }
 
 const mel_session_options *mel_session_get_options(const mel_session *session)
 {
     return &session->options.values;
+}
+
+mel_questions mel_session_questions(const mel_session *session)
+{
+    const mel_session_options *opt = &session->options.values;
+    return mel_asks_exchange(opt, &session->domain) ? opt->active.questions : MEL_QUESTIONS_FAR;
 }
 
 const mel_domain *mel_session_domain(const mel_session *session)
@@ -126,6 +138,12 @@ mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_ses
         .angle = NAN,
         .angle_low = NAN,
         .angle_high = NAN,
+        .ratio = NAN,
+        .ratio_low = NAN,
+        .ratio_high = NAN,
+        .askable_low = NAN,
+        .askable_high = NAN,
+        .variation = NAN,
     };
     mel_metric *result = NULL;
     status = session->engine->ops->result(session->engine, &result, &found, err);

@@ -389,6 +389,8 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
     const mel_session_options *opt = &session->options.values;
     const size_t n = session->n_entries, needed = answers_needed(session);
     *out = false;
+    if (mel_asks_exchange(opt, &session->domain)) /* a rate beyond what can be asked is said to be open */
+        return MEL_OK;
     if (opt->strategy == MEL_STRATEGY_SEARCH || n >= opt->max_questions || !has_slope(opt->family) ||
         !any_declared(session))
         return MEL_OK;
@@ -438,6 +440,8 @@ mel_status mel_session_judge_signs(mel_summary *summary, mel_session *session, m
         summary->signs = any_declared(session) ? summary->signs : MEL_SIGNS_FREE;
         return MEL_OK;
     }
+    if (mel_asks_exchange(opt, &session->domain))
+        return MEL_OK;
     const checks c = count_checks(session, session->n_entries);
     const mel_sign_check asked = c.contradicted >= answers_needed(session) ? MEL_SIGNS_CONTRADICTED
                                  : c.agreed > 0 && c.contradicted == 0     ? MEL_SIGNS_UPHELD

@@ -35,6 +35,20 @@ void mel_round_to_total(int64_t *out, const double *share, size_t n, int64_t tot
     }
 }
 
+void mel_shown_counts(int64_t *out, size_t n, const double *statistics, uint32_t people)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = llround(statistics[i] * (double)people);
+}
+
+void mel_shown_totals(int64_t *out, const mel_layout *layout, const double *class_share, uint32_t people)
+{
+    for (size_t i = 0; i < layout->n_classes; i++)
+        out[i] = (int64_t)people;
+    if (layout->kind != MEL_RATES && class_share != NULL)
+        mel_round_to_total(out, class_share, layout->n_classes, (int64_t)people);
+}
+
 /* One group's matrix as shares, NaN where the statistics do not tell. class_share NULL: unknown. */
 static void fill_matrix(double *m, const mel_layout *layout, const double *statistics,
                         const double *class_share)
@@ -129,6 +143,22 @@ static void fill_counts(mel_counted *out, const mel_question *question, const sh
     }
 }
 
+/* Whole numbers stay as they are: what is right first, in a binary question the rest of each class follows.
+ */
+static void keep_shown(mel_counted *out, const mel_question *question)
+{
+    if (question->layout->coordinates != MEL_BINARY)
+        return;
+    for (int side = 0; side < 2; side++) {
+        int64_t right[2], *m = side == 0 ? out->a : out->b;
+        mel_shown_counts(right, 2, side == 0 ? question->a : question->b, question->people);
+        m[3] = right[0];
+        m[2] = out->size[1] != MEL_UNKNOWN_COUNT ? out->size[1] - right[0] : MEL_UNKNOWN_COUNT;
+        m[0] = right[1];
+        m[1] = out->size[0] != MEL_UNKNOWN_COUNT ? out->size[0] - right[1] : MEL_UNKNOWN_COUNT;
+    }
+}
+
 static mel_status check_share(const mel_question *question, mel_error *err)
 {
     double sum = 0.0;
@@ -168,8 +198,12 @@ mel_status mel_counted_make(mel_counted *out, const mel_question *question, uint
             fill_matrix(s.a + g * k * k, layout, question->a + g * per_group, class_share);
             fill_matrix(s.b + g * k * k, layout, question->b + g * per_group, class_share);
         }
-        out->people = people != 0 ? (int64_t)people : choose_people(&s, n);
+        out->people = question->people != 0 ? (int64_t)question->people
+                      : people != 0         ? (int64_t)people
+                                            : choose_people(&s, n);
         fill_counts(out, question, &s);
+        if (question->people != 0)
+            keep_shown(out, question);
     }
     free(s.a);
     free(s.b);

@@ -52,6 +52,19 @@ mel_status mel_question_check(const mel_question *question, mel_error *err)
     return MEL_OK;
 }
 
+char *mel_question_remark(const mel_question *question)
+{
+    const bool imagined = question->imagined, again = question->announced;
+    if (!imagined && !again)
+        return NULL;
+    char text[200];
+    (void)snprintf(text, sizeof text, "%s%s%s",
+                   imagined ? "This one is about an imagined test, better than the one at hand." : "",
+                   imagined && again ? " " : "",
+                   again ? "You have seen this pair before, with its sides swapped." : "");
+    return mel_strdup(text);
+}
+
 const char *mel_question_class(char number[MEL_NUMBER_NAME], const mel_question *question, size_t class_code)
 {
     if (question->class_names != NULL)

@@ -2,9 +2,11 @@
 #include "oracle/question_json.h"
 
 #include "metric/text.h"
+#include "oracle/counts.h"
 #include "oracle/oracle.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static void add_numbers(mel_buffer *out, const double *x, size_t n)
 {
@@ -47,6 +49,39 @@ static void add_layout(mel_buffer *out, const mel_question *question)
     mel_buffer_puts(out, "]}");
 }
 
+static void add_counts(mel_buffer *out, const char *key, size_t n, const int64_t *count)
+{
+    mel_buffer_printf(out, "\"%s\": [", key);
+    for (size_t i = 0; i < n; i++)
+        mel_buffer_printf(out, "%s%lld", i > 0 ? ", " : "", (long long)count[i]);
+    mel_buffer_puts(out, "]");
+}
+
+/* The whole numbers that a person would see. */
+static void add_shown(mel_buffer *out, const mel_question *question)
+{
+    const size_t n = mel_layout_size(question->layout), k = question->layout->n_classes;
+    int64_t *count = mel_alloc(n + k, sizeof *count);
+    if (count == NULL) {
+        out->status = MEL_ENOMEM;
+        return;
+    }
+    mel_buffer_puts(out, ", \"shown\": {");
+    for (int side = 0; side < 2; side++) {
+        mel_shown_counts(count, n, side == 0 ? question->a : question->b, question->people);
+        add_counts(out, side == 0 ? "a" : "b", n, count);
+        mel_buffer_puts(out, ", ");
+    }
+    mel_buffer_printf(out, "\"people\": %lu, ", (unsigned long)question->people);
+    mel_shown_totals(count, question->layout, question->class_share, question->people);
+    if (question->layout->coordinates == MEL_BINARY)
+        mel_buffer_printf(out, "\"positives\": %lld", (long long)count[1]);
+    else
+        add_counts(out, "totals", k, count);
+    mel_buffer_puts(out, question->imagined ? ", \"imagined\": true}" : "}");
+    free(count);
+}
+
 void mel_question_json(mel_buffer *out, const mel_question *question)
 {
     const size_t n = mel_layout_size(question->layout);
@@ -60,5 +95,9 @@ void mel_question_json(mel_buffer *out, const mel_question *question)
         mel_buffer_puts(out, ", \"class_share\": ");
         add_numbers(out, question->class_share, question->layout->n_classes);
     }
+    if (question->repeated)
+        mel_buffer_puts(out, ", \"repeated\": true");
+    if (question->people != 0)
+        add_shown(out, question);
     mel_buffer_puts(out, "}\n");
 }

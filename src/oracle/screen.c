@@ -563,6 +563,17 @@ static void add_changes(mel_canvas *c, const screen *s)
     mel_canvas_newline(c);
 }
 
+/* What is special about the question. */
+static void add_remark(mel_canvas *c, const screen *s)
+{
+    char *text = mel_question_remark(s->question);
+    if (text == NULL)
+        return;
+    (void)mel_canvas_wrap(c, MEL_PLAIN, text, s->width, 2);
+    mel_canvas_newline(c);
+    free(text);
+}
+
 void mel_show_options_init(mel_show_options *opt)
 {
     *opt = (mel_show_options){ .struct_size = sizeof *opt, .width = 80, .sizes = true };
@@ -579,6 +590,7 @@ static mel_status show(char **out, screen *s, mel_error *err)
     mel_canvas_init(&c, s->opt->utf8, s->opt->colour);
     s->classifier_lines = count_classifier_lines(s, &c.text.status);
     add_head(&c, s);
+    add_remark(&c, s);
     add_sides(&c, s);
     add_changes(&c, s);
     return mel_text_take(out, &c.text, "a question", err);

@@ -141,6 +141,8 @@ void mel_outcome_state_answers(mel_outcome_work *w)
     state_repeats(w);
     state_contradictions(w);
     state_signs(w);
+    if (mel_outcome_is_exchange(&w->out))
+        mel_outcome_state_ratio_answers(w);
     if (!mel_outcome_is_search(&w->out))
         state_consistency(w);
     if (isfinite(s->error_rate))

@@ -81,7 +81,7 @@ static sheet fresh(void)
 static void put_summary(sheet *s, const mel_outcome *o)
 {
     static const char *const ends[] = { "not yet",   "tolerance", "budget", "noise",
-                                        "exhausted", "decided",   "range" }; /* as mel_end */
+                                        "exhausted", "decided",   "range",  "beyond" }; /* as mel_end */
     static const char *const signs[] = { NULL, "open", "upheld", "contradicted",
                                          "dropped" }; /* as mel_sign_check */
     const mel_summary *m = &o->summary;
@@ -243,6 +243,24 @@ static mel_status put_best(sheet *s, const mel_outcome *o, mel_error *err)
     return MEL_OK;
 }
 
+/* The cost ratio once more, null where no bound is known. */
+static void put_ratio(sheet *s, const mel_outcome *o)
+{
+    const bool low = o->cost.low > 0.0, high = isfinite(o->cost.high);
+    put(s, "ratio", number(o->cost.value));
+    put(s, "ratio_interval", pair(low ? o->cost.low : NAN, high ? o->cost.high : NAN));
+    if (!low || !high)
+        put(s, "open_ended", json_true());
+    if (!mel_outcome_is_exchange(o))
+        return;
+    put(s, "askable_ratios", pair(o->summary.askable_low, o->summary.askable_high));
+    put_known(s, "variation", o->summary.variation);
+    if (o->summary.drift != 0)
+        put(s, "drift", json_string(o->summary.drift > 0 ? "up" : "down"));
+    if (o->summary.imagined)
+        put(s, "imagined", json_true());
+}
+
 static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
 {
     char *metric = NULL;
@@ -256,6 +274,8 @@ static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
     if (o->options == NULL)
         return MEL_OK;
     put_summary(s, o);
+    if (isfinite(o->cost.value))
+        put_ratio(s, o);
     put_statements(s, o);
     if (o->n_ratios > 0)
         put_ratios(s, o);

@@ -125,6 +125,7 @@ static mel_outcome_work *begin(mel_status *status, const mel_outcome_options *op
     w->err = err;
     w->about = about;
     w->out = (mel_outcome){ .lambda = unknown, .cost = unknown, .threshold = unknown, .rows = about.rows };
+    w->out.summary.ratio = NAN;
     w->out.summary.radius = w->out.summary.error_rate = w->out.summary.consistency = NAN;
     w->out.summary.angle = w->out.summary.angle_low = w->out.summary.angle_high = w->out.summary.evidence =
         NAN;
@@ -166,6 +167,7 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
     if (mel_outcome_good(w, mel_session_result(&w->metric, &w->out.summary, session, err))) {
         w->out.consistency = mel_consistency_label(&w->out.summary);
         describe_metric(w);
+        mel_outcome_open_words(w);
         mel_outcome_find_ratios(w);
         mel_outcome_find_decisions(w);
         mel_outcome_state(w);

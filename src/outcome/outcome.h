@@ -46,6 +46,14 @@ MEL_PRINTF(2, 3) const char *mel_outcome_format(mel_outcome_work *w, const char 
 MEL_PRINTF(4, 5)
 void mel_outcome_say(mel_outcome_work *w, mel_topic topic, const char *key, const char *fmt, ...);
 
+/* exchange.c: cost ratios from realistic or imagined pairs. */
+bool mel_outcome_is_exchange(const mel_outcome *outcome);
+bool mel_outcome_is_open(const mel_outcome *outcome); /* a bound is known on one side only, or on none */
+void mel_outcome_open_words(mel_outcome_work *w);     /* the metric's words then */
+void mel_outcome_state_ratio_precision(mel_outcome_work *w);
+void mel_outcome_state_ratio_open(mel_outcome_work *w);
+void mel_outcome_state_ratio_answers(mel_outcome_work *w);
+
 const char *mel_topic_name(mel_topic topic); /* "metric", "end", ... */
 /* Statistics of one group. */
 size_t mel_outcome_per_group(const mel_metric *metric);

@@ -32,6 +32,8 @@ static const char *say_why(const mel_outcome *o)
                    ? "as the decision it was for can no longer change: the order of the classifiers is "
                      "settled"
                    : "as the decision it was for can no longer change: the best threshold is settled";
+    case MEL_END_BEYOND:
+        return "when it was clear that the cost ratio lies beyond what pairs of this test can ask about";
     default:
         return "";
     }
@@ -70,6 +72,10 @@ static void state_precision(mel_outcome_work *w)
     const mel_digits wanted = mel_digits_significant(w->out.options->tolerance, 2);
     if (!isfinite(radius))
         return;
+    if (mel_outcome_is_exchange(&w->out)) {
+        mel_outcome_state_ratio_precision(w);
+        return;
+    }
     if (mel_outcome_is_search(&w->out))
         mel_outcome_say(w, MEL_ABOUT_END, "precision",
                         "Its last interval was \xC2\xB1%s; a width of %s%s was asked for.", known.text,
@@ -207,6 +213,8 @@ void mel_outcome_state(mel_outcome_work *w)
         state_ratios(w);
     else if (!enough)
         state_signs_known(w);
-    if (!enough)
+    if (!enough && mel_outcome_is_exchange(o))
+        mel_outcome_state_ratio_open(w);
+    else if (!enough)
         state_further(w);
 }

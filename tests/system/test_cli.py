@@ -106,7 +106,9 @@ def test_examples_run(melicit):
         assert got.code == (5 if asks else 0), f"{line}\n{got.err}"
         # New names for the classes of a table are said in a line.
         said = [f"melicit: 0 is {a}, 1 is {b}" for a, b in re.findall(r"--data \w+ .*--classes (\w+),(\w+)", line)]
-        assert got.err.splitlines() == said, line
+        # So is that a person is asked about pairs that nobody would use, where no others are known.
+        far = "melicit: realistic pairs are not known here: questions are about the most different ones"
+        assert [told for told in got.err.splitlines() if not (asks and told == far)] == said, line
 
 
 def test_version(melicit):
@@ -272,7 +274,7 @@ def test_bad_numbers(melicit, verb, option):
 def test_bad_choices(melicit, verb, option):
     got = melicit(verb, *required_words(verb), f"--{option['name']}", "neither")
     got.refused(2, f"--{option['name']} neither", *option["choices"])
-    assert option["default"] in option["choices"]
+    assert option.get("default", option["choices"][0]) in option["choices"]  # none where it depends on who answers
 
 
 @pytest.mark.parametrize("verb, option", [(v, o) for v, o in OPTIONS if o["kind"] != "flag"])

@@ -241,7 +241,8 @@ static bool is_usual(const mel_session_options *opt, const mel_option *row)
 static void test_defaults(void **state)
 {
     (void)state;
-    static const char *const for_people[] = { "max_questions", "repeat_every", "simple_questions" };
+    static const char *const for_people[] = { "max_questions", "repeat_every", "simple_questions",
+                                              "questions", "tolerance_factor" };
     static const char truth[] = "{\"format\": \"melicit-metric\", \"version\": 1, \"family\": \"linear\", "
                                 "\"layout\": {\"kind\": \"confusion\", \"coordinates\": \"binary\", "
                                 "\"classes\": [\"0\", \"1\"]}, \"coefficients\": {\"a\": [0.8, 0.6]}}";
@@ -274,7 +275,7 @@ static void test_defaults(void **state)
     assert_int_equal(usual.max_questions, 200);
     assert_int_equal(usual.search.per_round, 4);
     assert_int_equal(study->options.max_questions, 20);
-    assert_int_equal(study->options.active.assume.kind, MEL_NOISE_FLIP);
+    assert_int_equal(study->options.active.assume.kind, MEL_NOISE_PERSON);
     mel_study_free(study);
     mel_session_options_free(stored);
 }

@@ -71,6 +71,8 @@ mel_status mel_active_tell(mel_engine *base, const mel_pair *pair, mel_answer an
     if (answer == MEL_ANSWER_SKIP) {
         e->ops->row(e, pair->a, pair->b, e->row);
         mel_avoided_add(&e->avoided, e->row);
+        if (e->ops->put_aside != NULL)
+            e->ops->put_aside(e, pair);
         mel_history_skip(&e->history, pair);
         e->asked = false;
         return MEL_OK;
@@ -138,6 +140,8 @@ mel_status mel_active_next(mel_engine *base, mel_pair *pair, mel_end *end, mel_e
     memcpy(pair->a, e->a, bytes);
     memcpy(pair->b, e->b, bytes);
     pair->repeated = e->repeated;
+    if (e->ops->show != NULL && e->end == MEL_END_NOT_YET)
+        e->ops->show(e, pair);
     if (e->ops->note != NULL && e->end == MEL_END_NOT_YET && pair->note_a != NULL)
         e->ops->note(e, pair);
     *end = e->end;

@@ -10,8 +10,8 @@
 typedef struct mel_active mel_active;
 
 typedef struct {
-    /* Brings the engine up to date; *asked: a question of its own comes first, which it has written down.
-     * NULL: nothing to do. */
+    /* Brings the engine up to date; *asked: a question of its own comes first, which it has written down,
+     * or the end is known. NULL: nothing to do. */
     mel_status (*prepare)(mel_active *e, bool *asked, mel_error *err);
     /* Whether all is known well enough; NULL: the radius and the samples say so. */
     bool (*precise)(const mel_active *e);
@@ -24,6 +24,10 @@ typedef struct {
      * neither speaks for or against the respondent nor comes back. Called right after `predict` of the pair.
      */
     mel_status (*hear)(mel_active *e, const mel_pair *pair, mel_answer answer, bool *apart, mel_error *err);
+    /* A question was put aside; NULL: nothing to do. */
+    void (*put_aside)(mel_active *e, const mel_pair *pair);
+    /* In which whole numbers A and B are shown; NULL: in none. */
+    void (*show)(const mel_active *e, mel_pair *pair);
     /* What achieves A and B, in words; NULL: not known. */
     void (*note)(const mel_active *e, mel_pair *pair);
     const mel_samples *(*samples)(const mel_active *e);

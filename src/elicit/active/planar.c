@@ -115,9 +115,21 @@ static double angle_radius(const planar *p)
     return 0.5 * (high - low);
 }
 
+/* 1: as precise as asked for. Cost ratios are cotangents of angles. */
+static double excess_of(const planar *p)
+{
+    double low = 0.0, high = 0.0;
+    const double factor = p->base.opt.tolerance_factor;
+    if (factor <= 0.0)
+        return angle_radius(p) / (precise_share * p->base.opt.tolerance);
+    mel_grid_interval(&p->grid, &low, &high);
+    const double first = tan(low), last = tan(high);
+    return first > 0.0 && last > 0.0 ? log(last / first) / log(factor) : INFINITY;
+}
+
 static bool precise(const mel_active *base)
 {
-    return angle_radius((const planar *)base) <= precise_share * base->opt.tolerance;
+    return excess_of((const planar *)base) <= 1.0;
 }
 
 static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
@@ -218,7 +230,7 @@ static uint32_t expected(mel_engine *engine)
     planar *p = (planar *)engine;
     if (mel_grid_update(&p->grid, NULL) != MEL_OK)
         return 0;
-    const double excess = angle_radius(p) / (precise_share * p->base.opt.tolerance);
+    const double excess = fmin(excess_of(p), 1e6);
     const double bits = mel_bits_per_answer(p->grid.noise, mel_grid_error_rate(&p->grid));
     const double left = excess > 1.0 ? ceil(log2(excess) / bits) : 0.0;
     return (uint32_t)left + (direction_open(p) ? 1 : 0);

@@ -1,5 +1,6 @@
 /* Linear metrics: w = a, the utility's weights; f(r) = r. */
 #include "elicit/families/families.h"
+#include "elicit/options.h"
 
 #include <string.h>
 
@@ -35,8 +36,10 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
 static mel_status active(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                          mel_error *err)
 {
-    return domain->face != NULL ? mel_engine_planar(out, domain->face, opt, err)
-                                : mel_engine_features(out, domain, opt, err);
+    if (domain->face == NULL)
+        return mel_engine_features(out, domain, opt, err);
+    return mel_asks_exchange(opt, domain) ? mel_engine_exchange(out, domain->face, opt, err)
+                                          : mel_engine_planar(out, domain->face, opt, err);
 }
 
 const mel_elicit_ops mel_elicit_linear = {

@@ -36,7 +36,7 @@ MEL_WIDE static double log_choices(size_t n, const double *restrict gain, const 
 /* Answers outside of the band are right, but for a few: a band is hardly ever stated exactly. */
 static size_t ways(mel_noise_way *out, double size)
 {
-    out[0] = (mel_noise_way){ .absolute = MEL_SHARP, .tie = MEL_SHARP_TIE, .band = size, .weight = 1.0 };
+    out[0] = (mel_noise_way){ .absolute = MEL_SHARP, .band = size, .weight = 1.0 };
     return 1;
 }
 

@@ -35,9 +35,8 @@ static size_t ways(mel_noise_way *out, double size)
     for (size_t i = 0; i < n; i++) {
         const double above = 1.0 - ((double)i + 0.5) / RATES;
         const double wrong_share = size > 0.0 ? size : 1.0 - pow(above, 1.0 / MEL_FLIP_RIGHT);
-        out[i] = (mel_noise_way){
-            .absolute = MEL_SHARP, .tie = MEL_SHARP_TIE, .lapse = 2.0 * wrong_share, .weight = 1.0 / (double)n
-        };
+        out[i] =
+            (mel_noise_way){ .absolute = MEL_SHARP, .lapse = 2.0 * wrong_share, .weight = 1.0 / (double)n };
     }
     return n;
 }

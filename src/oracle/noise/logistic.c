@@ -37,9 +37,7 @@ static size_t ways(mel_noise_way *out, double size)
     for (size_t i = 0; i < n; i++) {
         const double z = size > 0.0 ? 0.0 : -2.5 + 5.0 * (double)i / (SCALES - 1);
         const double scale = size > 0.0 ? size : MEDIAN * exp(SPREAD * z);
-        out[i] = (mel_noise_way){
-            .absolute = 1.0 / scale, .tie = 1.0, .lapse = lapse, .weight = exp(-0.5 * z * z)
-        };
+        out[i] = (mel_noise_way){ .absolute = 1.0 / scale, .lapse = lapse, .weight = exp(-0.5 * z * z) };
         sum += out[i].weight;
     }
     for (size_t i = 0; i < n; i++)

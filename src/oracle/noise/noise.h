@@ -27,15 +27,12 @@ typedef struct {
     double relative; /* noise of the exchange rate, natural logarithm */
     double absolute; /* noise of the value */
     double lapse;    /* share of answers given without looking */
-    double tie;    /* "about the same" is answered when |z| is below about this times a width to be learned */
-    double band;   /* above 0: answers about margins up to this may be anything, and the rest is right */
-    double weight; /* prior probability */
+    double band;     /* above 0: answers about margins up to this may be anything, and the rest is right */
+    double weight;   /* prior probability */
 } mel_noise_way;
 enum { MEL_MOST_WAYS = 48 };
-/* Of respondents who see any difference: noise far below what questions can show, and ties up to differences
- * that nobody can be asked to see (0.01 times a width of about 1). */
+/* Of respondents who see any difference: noise far below what questions can show. */
 #define MEL_SHARP 1e-6
-#define MEL_SHARP_TIE (0.01 / MEL_SHARP)
 
 /* Margins and sizes are in units of the metric's value; a margin is positive when the answer is right. The
  * scale is the size that is assumed or, where it is learned, drawn. */

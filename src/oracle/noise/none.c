@@ -20,7 +20,7 @@ static double probability(double scale, double margin)
 static size_t ways(mel_noise_way *out, double size)
 {
     (void)size;
-    out[0] = (mel_noise_way){ .absolute = MEL_SHARP, .tie = MEL_SHARP_TIE, .weight = 1.0 };
+    out[0] = (mel_noise_way){ .absolute = MEL_SHARP, .weight = 1.0 };
     return 1;
 }
 

@@ -55,7 +55,6 @@ static size_t ways(mel_noise_way *out, double size)
                 out[n++] = (mel_noise_way){ .relative = absolute ? least_relative : value[i],
                                             .absolute = absolute ? value[i] : least_absolute,
                                             .lapse = lapse[j],
-                                            .tie = 1.0,
                                             .weight = 0.5 * weight[i] * lapse_weight[j] };
     }
     return n;

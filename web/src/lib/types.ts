@@ -54,6 +54,8 @@ export interface Question extends Frame {
   differences: Difference[];
   swapped?: boolean;
   words?: Words;
+  /** What is special about it: an imagined test, or asked before. */
+  remark?: string;
 }
 
 export interface Range {

@@ -211,6 +211,7 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         </Heading>
         <p class="out-of">Numbers are {outOf(viewOf(q, 'a'), words)}.</p>
       </div>
+      {q.remark && <p class="note">{q.remark}</p>}
       <DifferenceWords differences={q.differences} />
       <Pair a={viewOf(q, 'a')} b={viewOf(q, 'b')} words={words} look={look} setLook={setLook} toggles={toggles} />
       <Problem problem={problem} />

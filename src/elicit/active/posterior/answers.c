@@ -22,8 +22,7 @@ static void add_sharper(mel_answers *answers)
         while (at < answers->n_ways && answers->way[at].lapse != like.lapse)
             at += STEPS;
         for (size_t i = 0; i < STEPS && at == answers->n_ways && at + STEPS <= MEL_MOST_WAYS; i++)
-            answers->way[at + i] =
-                (mel_noise_way){ .absolute = sharper[i], .lapse = like.lapse, .tie = like.tie };
+            answers->way[at + i] = (mel_noise_way){ .absolute = sharper[i], .lapse = like.lapse };
         if (at == answers->n_ways)
             answers->n_ways += STEPS;
         for (size_t i = 0; i < STEPS; i++)

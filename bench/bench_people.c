@@ -1,0 +1,401 @@
+/* Simulated people in real sessions: the half of bench/people.py that measures.
+ *
+ *     bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY [DATA]
+ *
+ * FRONTIER: logistic (slope 3, offset 0.7), rare (3% positives, AUC 0.90), or a data set of the folder DATA.
+ * PEOPLE respondents of a kind, each with an exchange rate that is log-uniform from 1/20 to 100, answer 20
+ * questions (the tolerance never ends a session) and then, with the same seed, a session that may end
+ * by 1.6x. Prints a JSON object: per checkpoint (8, 12, 16, 20 questions) lists of the error |ln r - ln
+ * truth|, of whether the interval holds, and of ln(hi/lo) (null: open); then counts of questions, plausible
+ * ones, pairs seen twice, systems worse than chance; statements about one side and how many hold; sessions
+ * that ended by the tolerance and how many hold, their questions; milliseconds from answer to question, all
+ * of them. One thread. */
+#include "melicit/melicit.h"
+
+#include "elicit/shared.h"
+#include "measure.h"
+#include "problem/shared.h"
+#include "space/shared.h"
+
+#include <math.h>
+
+enum { QUESTIONS = 20, CHECKPOINTS = 4, MOST_TIMES = 1 << 20 };
+static const uint32_t checkpoint[CHECKPOINTS] = { 8, 12, 16, 20 };
+static const double imagined_distance = 3.0;
+
+typedef enum {
+    EXACT,
+    FLIPS,
+    LOGI200,
+    LOGI50,
+    LOGI20,
+    BAND,
+    ADVERSARY,
+    WEBER15,
+    WEBER40,
+    WEBER_SLIPS,
+    SAME,
+    DRIFT,
+    MIXED,
+    CAUCHY,
+    TIRES,
+    ROUNDS,
+    KINDS
+} kind;
+static const char *const kind_name[KINDS] = { "exact",   "flips",         "logi200",   "logi50",
+                                              "logi20",  "band",          "adversary", "weber15",
+                                              "weber40", "weber15+slips", "same",      "drift",
+                                              "mixed",   "cauchy",        "tires",     "rounds" };
+
+typedef struct {
+    const mel_face *face;
+    mel_session_options opt;
+    kind who;
+    uint64_t seed;
+    double rate; /* ln r, of the one at hand */
+} study;
+
+typedef struct {
+    double *error[CHECKPOINTS], *width[CHECKPOINTS];
+    size_t held[CHECKPOINTS];
+    size_t asked, plausible, twice, worse, sided, sided_held, drifted;
+    size_t ended, ended_held, ended_questions;
+    double *time;
+    size_t n_times;
+} tally;
+
+static mel_error err;
+
+static void must(mel_status status)
+{
+    if (status != MEL_OK)
+        die(err.text);
+}
+
+static void *array(size_t n, size_t size)
+{
+    void *x = calloc(n > 0 ? n : 1, size);
+    if (x == NULL)
+        die("memory");
+    return x;
+}
+
+/* --- respondents -------------------------------------------------------------------------------- */
+
+/* To the nearest number of one significant digit, and a half: 1, 1.5, 2, ..., 9.5, 10, 15, ... */
+static double rounded(double n)
+{
+    if (n <= 0.0)
+        return 0.0;
+    const double unit = 0.5 * pow(10.0, floor(log10(n)));
+    return unit * round(n / unit);
+}
+
+/* What the respondent prefers: 1 the one with more TP, -1 the other, 0 about the same. tp, tn: how much more
+ * either has, as shares. */
+static int prefers(const study *s, mel_rng *rng, double tp, double tn, double progress)
+{
+    const double u = mel_rng_uniform(rng), v = mel_rng_uniform(rng), w = mel_rng_uniform(rng);
+    const double normal = sqrt(-2.0 * log(1.0 - u)) * cos(6.283185307179586 * v);
+    const double logistic = log((u + 1e-12) / (1.0 - u + 1e-12));
+    const double margin = (exp(s->rate) * tp - tn) / hypot(exp(s->rate), 1.0), x = s->rate - log(tn / tp);
+    const int right = margin > 0.0 ? 1 : -1;
+    switch (s->who) {
+    case FLIPS:
+        return w < 0.1 ? -right : right;
+    case LOGI200:
+        return margin + logistic / 200.0 > 0.0 ? 1 : -1;
+    case LOGI50:
+        return margin + logistic / 50.0 > 0.0 ? 1 : -1;
+    case LOGI20:
+        return margin + logistic / 20.0 > 0.0 ? 1 : -1;
+    case BAND:
+        return fabs(margin) < 0.02 ? (w < 0.5 ? 1 : -1) : right;
+    case ADVERSARY:
+        return fabs(margin) < 0.02 ? -right : right;
+    case WEBER15:
+        return x + 0.15 * normal > 0.0 ? 1 : -1;
+    case WEBER40:
+        return x + 0.4 * normal > 0.0 ? 1 : -1;
+    case WEBER_SLIPS:
+        return (x + 0.15 * normal > 0.0) != (w < 0.03) ? 1 : -1;
+    case SAME:
+        return fabs(x) < 0.15 ? 0 : right;
+    case DRIFT:
+        return x + 0.5 * (progress - 0.5) + 0.15 * normal > 0.0 ? 1 : -1;
+    case MIXED: /* both kinds of noise, and slips */
+        return (x + 0.15 * normal + log((w + 1e-12) / (1.0 - w + 1e-12)) / 100.0 * x / margin > 0.0) !=
+                       (mel_rng_uniform(rng) < 0.03)
+                   ? 1
+                   : -1;
+    case CAUCHY:
+        return x + 0.15 * tan(3.141592653589793 * (u - 0.5)) > 0.0 ? 1 : -1;
+    case TIRES: /* from 0.05 to 0.5, and in the end every tenth answer is given without looking */
+        return w < 0.1 * progress ? (v < 0.5 ? 1 : -1) : x + (0.05 + 0.45 * progress) * normal > 0.0 ? 1 : -1;
+    case ROUNDS: /* compares what is at stake in round numbers */
+        return exp(s->rate) * rounded(1000.0 * tp) + 0.1 * normal * rounded(1000.0 * tn) >
+                       rounded(1000.0 * tn)
+                   ? 1
+                   : -1;
+    default:
+        return right;
+    }
+}
+
+static mel_answer answer_of(const study *s, const mel_question *q)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, s->seed, q->number);
+    const bool a_first = q->a[0] > q->b[0];
+    const int choice = prefers(s, &rng, fabs(q->a[0] - q->b[0]), fabs(q->a[1] - q->b[1]),
+                               (double)(q->number - 1) / (QUESTIONS - 1));
+    return choice == 0 ? MEL_ANSWER_SAME : (choice > 0) == a_first ? MEL_ANSWER_A : MEL_ANSWER_B;
+}
+
+/* --- what questions are like -------------------------------------------------------------------- */
+
+/* The most that a test adds to the better of "flag all" and "flag none". */
+static double best_value(const study *s, double r, bool imagined)
+{
+    const double p = mel_face_positives(s->face), n = mel_face_negatives(s->face);
+    if (!imagined) {
+        mel_point best;
+        must(mel_face_support(&best, s->face, r, 1.0, &err));
+        return r * best.tp + best.tn;
+    }
+    const double t = 0.5 * imagined_distance - log(r * p / n) / imagined_distance;
+    return r * p * 0.5 * erfc((t - imagined_distance) / sqrt(2.0)) + n * 0.5 * erfc(-t / sqrt(2.0));
+}
+
+static void look(tally *t, const study *s, const mel_session *session)
+{
+    const double p = mel_face_positives(s->face), n = mel_face_negatives(s->face);
+    const uint32_t asked = mel_session_answers(session);
+    for (uint32_t i = 0; i < asked; i++) {
+        const mel_record q = mel_session_record(session, i);
+        const double r = fabs(q.a[1] - q.b[1]) / fabs(q.a[0] - q.b[0]);
+        const double trivial = fmax(r * p, n), best = best_value(s, r, q.imagined);
+        t->asked++;
+        t->plausible += (r * q.a[0] + q.a[1] - trivial) / (best - trivial) >= 0.5;
+        t->worse += q.a[0] / p + q.a[1] / n < 1.0 || q.b[0] / p + q.b[1] / n < 1.0;
+        for (uint32_t j = 0; j < i && !q.repeated; j++) {
+            const mel_record o = mel_session_record(session, j);
+            const bool same =
+                memcmp(o.a, q.a, 2 * sizeof *o.a) == 0 && memcmp(o.b, q.b, 2 * sizeof *o.b) == 0;
+            const bool swapped =
+                memcmp(o.a, q.b, 2 * sizeof *o.a) == 0 && memcmp(o.b, q.a, 2 * sizeof *o.b) == 0;
+            t->twice += same || swapped;
+        }
+    }
+}
+
+/* --- sessions ----------------------------------------------------------------------------------- */
+
+/* Processor time: the machine may be busy with other things. */
+static double processor_seconds(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static mel_summary summary_of(mel_session *session)
+{
+    mel_metric *metric = NULL;
+    mel_summary found;
+    must(mel_session_result(&metric, &found, session, &err));
+    mel_metric_free(metric);
+    return found;
+}
+
+static bool holds(const mel_summary *f, double rate)
+{
+    return rate >= log(f->ratio_low) - 1e-12 && rate <= log(f->ratio_high) + 1e-12;
+}
+
+static void note(tally *t, size_t at, size_t i, const mel_summary *f, double rate)
+{
+    t->error[at][i] = fabs(log(f->ratio) - rate);
+    t->width[at][i] = log(f->ratio_high / f->ratio_low);
+    t->held[at] += holds(f, rate);
+}
+
+/* Answers until the end; at checkpoints what is known, if wanted. */
+static mel_summary run(tally *t, const study *s, size_t i, double factor)
+{
+    mel_session_options opt = s->opt;
+    opt.tolerance_factor = factor;
+    opt.seed = s->seed;
+    const bool watch = factor < 1.1;
+    const mel_domain domain = { .face = s->face };
+    mel_session *session = NULL;
+    must(mel_session_new(&session, &domain, &opt, &err));
+    size_t next = 0;
+    for (;;) {
+        const mel_question *q = NULL;
+        bool done = false;
+        const double start = processor_seconds();
+        must(mel_session_ask(&q, &done, session, &err));
+        if (done)
+            break;
+        const mel_answer answer = answer_of(s, q);
+        const double asked = processor_seconds() - start, again = processor_seconds();
+        must(mel_session_tell(session, q->number, answer, NAN, &err));
+        if (t->n_times < MOST_TIMES)
+            t->time[t->n_times++] = 1e3 * (asked + processor_seconds() - again);
+        if (watch && next < CHECKPOINTS && mel_session_answers(session) == checkpoint[next]) {
+            const mel_summary now = summary_of(session);
+            note(t, next++, i, &now, s->rate);
+        }
+    }
+    const mel_summary last = summary_of(session);
+    while (watch && next < CHECKPOINTS)
+        note(t, next++, i, &last, s->rate);
+    if (watch)
+        look(t, s, session);
+    mel_session_free(session);
+    return last;
+}
+
+static void one_person(tally *t, study *s, size_t i, uint64_t seed)
+{
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, seed, UINT64_C(1) << 40);
+    s->seed = seed;
+    s->rate = log(1.0 / 20.0) + log(2000.0) * mel_rng_uniform(&rng);
+    const mel_summary whole = run(t, s, i, 1.0001), ended = run(t, s, i, 1.6);
+    const mel_summary *both[] = { &whole, &ended };
+    for (size_t k = 0; k < 2; k++)
+        if (isinf(both[k]->ratio_high) || both[k]->ratio_low == 0.0) {
+            t->sided++;
+            t->sided_held += holds(both[k], s->rate);
+        }
+    if (getenv("DEBUG") != NULL && !holds(&whole, s->rate))
+        fprintf(stderr,
+                "seed %lu truth %.3f end %d questions %u ratio %.3f [%.3f, %.3f] askable %.3f %.3f variation "
+                "%.2f\n",
+                (unsigned long)seed, exp(s->rate), (int)whole.end, whole.questions, whole.ratio,
+                whole.ratio_low, whole.ratio_high, whole.askable_low, whole.askable_high, whole.variation);
+    t->drifted += whole.drift != 0;
+    if (ended.end != MEL_END_TOLERANCE)
+        return;
+    t->ended++;
+    t->ended_held += holds(&ended, s->rate);
+    t->ended_questions += ended.questions;
+}
+
+/* --- frontiers ---------------------------------------------------------------------------------- */
+
+/* Two normal distributions at a distance, in fine steps. */
+static mel_face *binormal(double positives, double distance)
+{
+    enum { STEPS = 2000 };
+    double *score = array(2 * STEPS, sizeof *score), *weight = array(2 * STEPS, sizeof *weight);
+    uint8_t *role = array(2 * STEPS, sizeof *role);
+    for (size_t i = 0; i < 2 * STEPS; i++) {
+        const bool positive = i >= STEPS;
+        const double x = -5.0 + (10.0 + distance) * ((double)(i % STEPS) + 0.5) / STEPS,
+                     z = x - (positive ? distance : 0.0);
+        score[i] = x;
+        role[i] = positive ? MEL_ROW_POSITIVE : MEL_ROW_NEGATIVE;
+        weight[i] = (positive ? positives : 1.0 - positives) * exp(-0.5 * z * z);
+    }
+    mel_face *face = NULL;
+    must(mel_face_from_scores(&face, 2 * STEPS, score, role, weight, &err));
+    free(score);
+    free(weight);
+    free(role);
+    return face;
+}
+
+static mel_problem *of_data(const char *name, const char *folder)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s.csv.gz", folder, name);
+    mel_problem_options opt = MEL_PROBLEM_DEFAULTS;
+    opt.dataset.data = path;
+    opt.seed = 1;
+    const mel_problem_want want = mel_want_of_family(MEL_FAMILY_LINEAR);
+    mel_problem *problem = NULL;
+    must(mel_problem_make(&problem, &opt, &want, &err));
+    return problem;
+}
+
+/* --- output ------------------------------------------------------------------------------------- */
+
+static void print_list(const char *key, size_t n, const double *x)
+{
+    printf("\"%s\": [", key);
+    for (size_t i = 0; i < n; i++)
+        isfinite(x[i]) ? printf("%s%.4f", i > 0 ? ", " : "", x[i]) : printf("%snull", i > 0 ? ", " : "");
+    printf("]");
+}
+
+static void print_tally(const tally *t, size_t n)
+{
+    printf("{\"checkpoints\": [");
+    for (size_t k = 0; k < CHECKPOINTS; k++) {
+        printf("%s{\"questions\": %u, \"held\": %zu, ", k > 0 ? ", " : "", checkpoint[k], t->held[k]);
+        print_list("error", n, t->error[k]);
+        printf(", ");
+        print_list("width", n, t->width[k]);
+        printf("}");
+    }
+    printf("], \"asked\": %zu, \"plausible\": %zu, \"twice\": %zu, \"worse\": %zu, \"sided\": %zu, "
+           "\"sided_held\": %zu, \"ended\": %zu, \"ended_held\": %zu, \"ended_questions\": %zu, \"drifted\": "
+           "%zu, ",
+           t->asked, t->plausible, t->twice, t->worse, t->sided, t->sided_held, t->ended, t->ended_held,
+           t->ended_questions, t->drifted);
+    print_list("milliseconds", t->n_times, t->time);
+    printf("}\n");
+}
+
+static void set_options(study *s, char **argv)
+{
+    mel_session_options_init(&s->opt);
+    mel_session_options_for_people(&s->opt);
+    s->opt.max_questions = QUESTIONS;
+    must(mel_session_options_set(&s->opt, "questions", argv[2], &err));
+    must(mel_session_options_set(&s->opt, "assume", argv[4], &err));
+    must(mel_session_options_set(&s->opt, "repeat_every", argv[7], &err));
+    while (s->who < KINDS && strcmp(kind_name[s->who], argv[3]) != 0)
+        s->who++;
+    if (s->who == KINDS)
+        die("no such kind of respondent");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 8)
+        die("usage: bench_people FRONTIER realistic|imagined KIND ASSUME PEOPLE FIRST_SEED REPEAT_EVERY "
+            "[DATA]");
+    study s = { .who = EXACT };
+    set_options(&s, argv);
+    mel_face *face = NULL;
+    mel_problem *problem = NULL;
+    if (strcmp(argv[1], "logistic") == 0)
+        must(mel_face_from_logistic(&face, 3.0, 0.7, &err));
+    else if (strcmp(argv[1], "rare") == 0)
+        face = binormal(0.03, 1.8124);
+    else
+        problem = of_data(argv[1], argc > 8 ? argv[8] : "data");
+    s.face = problem != NULL ? problem->face : face;
+    const size_t people = strtoul(argv[5], NULL, 10);
+    const uint64_t first = strtoull(argv[6], NULL, 10);
+    tally t = { .time = array(MOST_TIMES, sizeof *t.time) };
+    for (size_t k = 0; k < CHECKPOINTS; k++) {
+        t.error[k] = array(people, sizeof **t.error);
+        t.width[k] = array(people, sizeof **t.width);
+    }
+    for (size_t i = 0; i < people; i++)
+        one_person(&t, &s, i, first + i);
+    print_tally(&t, people);
+    mel_face_free(face);
+    mel_problem_free(problem);
+    for (size_t k = 0; k < CHECKPOINTS; k++) {
+        free(t.error[k]);
+        free(t.width[k]);
+    }
+    free(t.time);
+    return 0;
+}

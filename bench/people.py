@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""People who answer realistic questions about two classes: how honest the intervals of the cost ratio are, how far off
+its median is, how wide they are, and what the questions are like. One run prints all tables; exit status 1 on a miss.
+
+Respondents are simulated (bench_people): each has a cost ratio that is log-uniform from 1/20 to 100 and a way to err;
+`tires` and `rounds` are kinds that nothing was tuned on. Cells are median |ln error| / coverage of the 95% interval
+in % / median hi/lo ("-": half of them are open). MELICIT_BUILD names the build folder (default: build).
+"""
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = Path(os.environ.get("MELICIT_BUILD", ROOT / "build"))
+KINDS = ["exact", "flips", "logi200", "logi50", "logi20", "band", "weber15", "weber40", "weber15+slips", "same", "drift",
+         "mixed", "cauchy", "tires", "rounds"]
+FRONTIERS = [("logistic", "realistic"), ("logistic", "imagined"), ("german_credit", "realistic"),
+             ("breast_cancer_original", "realistic"), ("rare", "realistic")]
+STATED = ("adversary", "band:0.02")
+
+
+def run(frontier, questions, kind, assume, args):
+    command = [str(BUILD / "bench_people"), frontier, questions, kind, assume, str(args.people), str(args.seed),
+               str(args.repeat_every), str(ROOT / "data")]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def median(values):
+    infinite = [math.inf if x is None else x for x in values]
+    return statistics.median(infinite)
+
+
+def cell(point, people):
+    wide = median(point["width"])
+    ratio = "-" if math.isinf(wide) else f"{math.exp(wide):.1f}" if wide < 4.6 else f"{math.exp(wide):.0f}"
+    return f"{median(point['error']):.2f}/{100 * point['held'] / people:.0f}/{ratio}"
+
+
+def percent(part, whole):
+    return "" if whole == 0 else f"{100 * part / whole:.0f}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--people", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=50001)
+    parser.add_argument("--repeat-every", type=int, default=8)
+    parser.add_argument("--frontier", action="append", help="only these")
+    parser.add_argument("--kind", action="append", help="only these")
+    parser.add_argument("--questions", help="only realistic or imagined")
+    args = parser.parse_args()
+    least = 0.92 - 1.96 * math.sqrt(0.92 * 0.08 / args.people)
+    missed, times = [], []
+    for frontier, questions in FRONTIERS:
+        if (args.frontier and frontier not in args.frontier) or (args.questions and questions != args.questions):
+            continue
+        print(f"\n{frontier}, {questions}: {args.people} people each\n")
+        print("| respondent | 8 | 12 | 16 | 20 | plausible % | one-sided, hold % | end by 1.6x %, hold %, questions |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+        for kind, assume in [(kind, "person") for kind in KINDS] + [STATED]:
+            if args.kind and kind not in args.kind:
+                continue
+            got = run(frontier, questions, kind, assume, args)
+            times += got["milliseconds"]
+            n = args.people
+            ended = (f"{percent(got['ended'], n)}, {percent(got['ended_held'], got['ended'])}, "
+                     f"{got['ended_questions'] / max(1, got['ended']):.0f}")
+            print(f"| {kind} | " + " | ".join(cell(p, n) for p in got["checkpoints"]) +
+                  f" | {percent(got['plausible'], got['asked'])} | {percent(got['sided'], 2 * n)}, "
+                  f"{percent(got['sided_held'], got['sided'])} | {ended} |", flush=True)
+            name = f"{frontier} {questions} {kind}"
+            wanted = 0.95 if assume.startswith("band") else least
+            missed += [f"{name}: {100 * p['held'] / n:.0f}% held at {p['questions']}"
+                       for p in got["checkpoints"] if p["held"] / n < wanted]
+            if got["twice"] or got["worse"]:
+                missed.append(f"{name}: {got['twice']} pairs twice, {got['worse']} systems worse than chance")
+            if got["sided"] and got["sided_held"] < 0.95 * got["sided"]:
+                missed.append(f"{name}: one-sided statements hold in {percent(got['sided_held'], got['sided'])}%")
+            if got["ended"] >= 20 and got["ended_held"] < 0.85 * got["ended"]:
+                missed.append(f"{name}: ends by tolerance hold in {percent(got['ended_held'], got['ended'])}%")
+    times.sort()
+    if times:
+        print(f"\nFrom answer to question: p95 {times[int(0.95 * len(times))]:.2f} ms (5 ms asked for), "
+              f"longest {times[-1]:.2f} ms")
+    for line in missed:
+        print("missed:", line)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,494 @@
+/* Active elicitation of a binary linear metric from people: the exchange rate between the two mistakes, on a
+ * log scale (posterior/exchange.h), by pairs that somebody might use (ask/levels.h). A question is the pair
+ * whose answer tells most about the rate or, of those that tell nearly as much, the most plausible one. The
+ * session ends when the rate is known to a factor, or lies beyond what pairs of this test can ask. */
+#include "elicit/active/engine.h"
+
+#include "elicit/active/ask/levels.h"
+#include "elicit/active/posterior/exchange.h"
+#include "metric/shared.h"
+#include "space/shared.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TRIED = 40, LEAST_ANSWERS = 8, IN_A_ROW = 2, DRAWS = 2000, RECENT = 3, LEAST_FOR_DRIFT = 10 };
+/* Of the posterior, the part whose rates are asked about, at least so far around its middle. */
+static const double least_share = 0.03, least_reach = 0.2;
+/* A pair that tells this share of the best is as good, if it is more plausible. */
+static const double nearly_best = 0.85;
+/* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
+static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
+static const double half_pi = 1.57079632679489661923;
+
+typedef struct {
+    mel_active base;
+    const mel_face *face;
+    mel_exchange exchange;
+    mel_levels level[2]; /* of the test at hand; of an imagined one */
+    bool imagined;       /* the questions are about that one */
+    bool real_first;     /* they were not from the start */
+    bool turned;         /* right decisions are punished: answers are read the other way round */
+    size_t within;       /* answers in a row after which the interval was narrow enough */
+    double information;  /* bits that the next question is expected to tell */
+    double *work;
+} engine;
+
+static const mel_levels *levels_of(const engine *e)
+{
+    return &e->level[e->imagined];
+}
+
+/* The rates that can be asked about: false, none. */
+static bool range_of(const engine *e, double *low, double *high)
+{
+    const mel_levels *l = levels_of(e);
+    if (l->n == 0)
+        return false;
+    *low = l->level[0].rate;
+    *high = l->level[l->n - 1].rate;
+    return true;
+}
+
+/* --- answers ------------------------------------------------------------------------------------ */
+
+static uint32_t count_of(const mel_levels *l, double share)
+{
+    return (uint32_t)llround(share * (double)l->people);
+}
+
+/* No pair is asked twice, sides swapped or not. */
+static void mark_used(engine *e, const double *a, const double *b)
+{
+    bool swapped = false;
+    (void)mel_trade_of(a, b, &swapped);
+    const double *first = swapped ? b : a, *second = swapped ? a : b;
+    for (size_t k = 0; k < 2; k++) {
+        mel_levels *l = &e->level[k];
+        for (size_t i = 0; i < l->n; i++) {
+            mel_level *one = &l->level[i];
+            if (one->tp[0] == count_of(l, first[0]) && one->tn[0] == count_of(l, first[1]) &&
+                one->tp[1] == count_of(l, second[0]) && one->tn[1] == count_of(l, second[1]))
+                one->used = true;
+        }
+    }
+}
+
+/* Of a pair without a rate (one is better in both): no row. */
+static void row(mel_active *base, const double *a, const double *b, double *out)
+{
+    (void)base;
+    bool swapped = false;
+    const mel_trade t = mel_trade_of(a, b, &swapped);
+    const double rate = t.tp > 0.0 && t.tn > 0.0 ? log(t.tn / t.tp) : 0.0;
+    out[0] = cos(0.5 * rate); /* alike up to about 0.3 of the rate */
+    out[1] = sin(0.5 * rate);
+}
+
+/* Half the width of the interval of the metric's angle. */
+static double angle_radius(const engine *e)
+{
+    double low = 0.0, high = 0.0;
+    mel_exchange_interval(&e->exchange, &low, &high);
+    return 0.5 * (atan(exp(-low)) - atan(exp(-high)));
+}
+
+static double log_width(const engine *e)
+{
+    double low = 0.0, high = 0.0;
+    mel_exchange_interval(&e->exchange, &low, &high);
+    return high - low;
+}
+
+/* 1: narrow enough. */
+static double excess_of(const engine *e)
+{
+    const mel_session_options *opt = &e->base.opt;
+    return opt->tolerance_factor > 0.0 ? log_width(e) / log(opt->tolerance_factor)
+                                       : angle_radius(e) / opt->tolerance;
+}
+
+/* Whether what is asked about cannot tell more: all of the posterior is beyond it, -1 below, 1 above. */
+static int beyond(const engine *e)
+{
+    double low = 0.0, high = 0.0, first = 0.0, last = 0.0;
+    mel_exchange_interval(&e->exchange, &low, &high);
+    if (!range_of(e, &first, &last))
+        return 0;
+    return low > last ? 1 : high < first ? -1 : 0;
+}
+
+static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer, bool *apart, mel_error *err)
+{
+    (void)apart;
+    engine *e = (engine *)base;
+    bool swapped = false;
+    const mel_trade trade = mel_trade_of(pair->a, pair->b, &swapped);
+    const bool first = ((answer == MEL_ANSWER_A) != swapped) != e->turned;
+    const mel_trade_answer said = answer == MEL_ANSWER_SAME ? MEL_TRADE_SAME
+                                  : first                   ? MEL_TRADE_FIRST
+                                                            : MEL_TRADE_SECOND;
+    const mel_status status = mel_exchange_tell(&e->exchange, trade, said, err);
+    if (status != MEL_OK)
+        return status;
+    mark_used(e, pair->a, pair->b);
+    e->within = excess_of(e) <= 1.0 ? e->within + 1 : 0;
+    if (!e->imagined && e->level[1].n > 0 && beyond(e) != 0)
+        e->imagined = true;
+    base->history.evidence = e->exchange.evidence;
+    return MEL_OK;
+}
+
+static void put_aside(mel_active *base, const mel_pair *pair)
+{
+    mark_used((engine *)base, pair->a, pair->b);
+}
+
+/* --- questions ---------------------------------------------------------------------------------- */
+
+static mel_trade trade_of(const mel_levels *l, const mel_level *one)
+{
+    return (mel_trade){ .tp = (double)(one->tp[0] - one->tp[1]) / l->people,
+                        .tn = (double)(one->tn[1] - one->tn[0]) / l->people };
+}
+
+/* For choosing which question comes back: the one that tells most, but none of the latest. */
+static double predict(mel_engine *base, const double *a, const double *b)
+{
+    const engine *e = (const engine *)base;
+    const mel_history *h = &e->base.history;
+    const size_t bytes = h->size * sizeof *a;
+    for (size_t i = h->n > RECENT ? h->n - RECENT : 0; i < h->n; i++) {
+        const double *told = h->points + 2 * h->size * i;
+        if (memcmp(told, a, bytes) == 0 && memcmp(told + h->size, b, bytes) == 0)
+            return 0.5;
+    }
+    bool swapped = false;
+    return 0.5 + 0.25 * mel_exchange_information(&e->exchange, e->work, mel_trade_of(a, b, &swapped));
+}
+
+/* A session that is beyond the range of its questions ends, or goes on with an imagined test (hear). */
+static mel_status prepare(mel_active *base, bool *ended, mel_error *err)
+{
+    (void)err;
+    engine *e = (engine *)base;
+    mel_exchange_prepare(&e->exchange, e->work);
+    if (e->exchange.n >= LEAST_ANSWERS && beyond(e) != 0) {
+        base->end = MEL_END_BEYOND;
+        *ended = true;
+    }
+    return MEL_OK;
+}
+
+static bool precise(const mel_active *base)
+{
+    const engine *e = (const engine *)base;
+    return e->within >= IN_A_ROW && e->exchange.n >= LEAST_ANSWERS;
+}
+
+/* Unused pairs with rates from low to high, into list; returns how many. */
+static size_t list_pairs(size_t *list, engine *e, double low, double high)
+{
+    const mel_levels *l = levels_of(e);
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const mel_level *one = &l->level[i];
+        const double angle[2] = { cos(0.5 * one->rate), sin(0.5 * one->rate) };
+        if (!one->used && one->rate >= low && one->rate <= high && !mel_avoided_has(&e->base.avoided, angle))
+            list[n++] = i;
+    }
+    return n;
+}
+
+/* The pair that is asked about, of at most MOST_TRIED of those in the list. */
+static const mel_level *best_of(engine *e, size_t n, const size_t *list)
+{
+    const mel_levels *l = levels_of(e);
+    const size_t tried = n < MOST_TRIED ? n : MOST_TRIED;
+    double told[MOST_TRIED], most = 0.0;
+    for (size_t i = 0; i < tried; i++) {
+        told[i] =
+            mel_exchange_information(&e->exchange, e->work, trade_of(l, &l->level[list[i * n / tried]]));
+        most = fmax(most, told[i]);
+    }
+    const mel_level *best = NULL;
+    for (size_t i = 0; i < tried; i++) {
+        const mel_level *one = &l->level[list[i * n / tried]];
+        if (told[i] >= nearly_best * most && (best == NULL || one->plausible > best->plausible)) {
+            best = one;
+            e->information = told[i];
+        }
+    }
+    return best;
+}
+
+static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
+{
+    engine *e = (engine *)base;
+    const mel_levels *l = levels_of(e);
+    size_t *list = mel_alloc(l->n, sizeof *list);
+    if (list == NULL)
+        return mel_fail_memory(err, "the questions");
+    const double middle = mel_exchange_quantile(&e->exchange, 0.5);
+    const double low = fmin(mel_exchange_quantile(&e->exchange, least_share), middle - least_reach);
+    const double high = fmax(mel_exchange_quantile(&e->exchange, 1.0 - least_share), middle + least_reach);
+    size_t n = list_pairs(list, e, low, high);
+    if (n == 0)
+        n = list_pairs(list, e, -INFINITY, INFINITY);
+    const mel_level *best = n > 0 ? best_of(e, n, list) : NULL;
+    free(list);
+    if (best == NULL || e->information < MEL_LEAST_INFORMATION) {
+        base->end = best == NULL ? MEL_END_EXHAUSTED : MEL_END_NOISE;
+        return MEL_OK;
+    }
+    base->a[0] = (double)best->tp[0] / l->people;
+    base->a[1] = (double)best->tn[0] / l->people;
+    base->b[0] = (double)best->tp[1] / l->people;
+    base->b[1] = (double)best->tn[1] / l->people;
+    mel_toss_sides(2, base->a, base->b, rng);
+    return MEL_OK;
+}
+
+static void show(const mel_active *base, mel_pair *pair)
+{
+    const engine *e = (const engine *)base;
+    pair->people = levels_of(e)->people;
+    pair->imagined = e->imagined;
+}
+
+/* The rule of the nearest point of the test, for those who want to know. */
+static void note(const mel_active *base, mel_pair *pair)
+{
+    const engine *e = (const engine *)base;
+    if (e->imagined)
+        return;
+    mel_note_point(pair->note_a, e->face, mel_face_closest(e->face, (mel_point){ pair->a[0], pair->a[1] }),
+                   NULL, NULL);
+    mel_note_point(pair->note_b, e->face, mel_face_closest(e->face, (mel_point){ pair->b[0], pair->b[1] }),
+                   NULL, NULL);
+}
+
+/* --- results ------------------------------------------------------------------------------------ */
+
+/* Noise at the balance, of the latest trade. */
+static double variation(const engine *e)
+{
+    for (size_t i = e->exchange.n; i-- > 0;)
+        if (e->exchange.trade[i].tp > 0.0 && e->exchange.trade[i].tn > 0.0)
+            return mel_exchange_variation(&e->exchange, e->exchange.trade[i]);
+    return NAN;
+}
+
+/* Which way the rate moved on the way, if the answers say so much rather than that it stayed. */
+static mel_status find_drift(mel_summary *out, const engine *e, mel_error *err)
+{
+    const double convincing = 1.5;
+    double most = convincing;
+    for (size_t i = 0; i < sizeof tried_drift / sizeof *tried_drift && e->exchange.n >= LEAST_FOR_DRIFT;
+         i++) {
+        double evidence = 0.0;
+        const mel_status status = mel_exchange_drift(&evidence, &e->exchange, tried_drift[i], err);
+        if (status != MEL_OK)
+            return status;
+        if (evidence > most)
+            out->drift = tried_drift[i] > 0.0 ? 1 : -1;
+        most = fmax(most, evidence);
+    }
+    return MEL_OK;
+}
+
+/* The farthest rate that was accepted (more true positives preferred), or the lowest that was refused. */
+static double last_step(const engine *e, bool accepted)
+{
+    double farthest = accepted ? -INFINITY : INFINITY;
+    for (size_t i = 0; i < e->exchange.n; i++) {
+        const mel_trade t = e->exchange.trade[i];
+        const bool first = e->exchange.answer[i] == MEL_TRADE_FIRST;
+        if (!(t.tp > 0.0 && t.tn > 0.0) || first != accepted || e->exchange.answer[i] == MEL_TRADE_SAME)
+            continue;
+        const double rate = log(t.tn / t.tp);
+        farthest = accepted ? fmax(farthest, rate) : fmin(farthest, rate);
+    }
+    return farthest;
+}
+
+/* The interval that is reported: without a bound on a side on which no question can find one. The other bound
+ * then is no farther out than what was answered. */
+static void report_interval(const engine *e, double middle, double *low, double *high)
+{
+    double first = -INFINITY, last = INFINITY;
+    mel_exchange_interval(&e->exchange, low, high);
+    if (!range_of(e, &first, &last))
+        return;
+    if (middle > last) {
+        *high = INFINITY;
+        *low = fmin(*low, last_step(e, true));
+    } else if (middle < first) {
+        *low = -INFINITY;
+        *high = fmax(*high, last_step(e, false));
+    }
+}
+
+static double angle_of(const engine *e, double rate)
+{
+    const double angle = rate == INFINITY ? 0.0 : rate == -INFINITY ? half_pi : atan(exp(-rate));
+    return e->turned ? angle + 2.0 * half_pi : angle;
+}
+
+static mel_status result(mel_engine *base, mel_metric **metric, mel_summary *summary, mel_error *err)
+{
+    engine *e = (engine *)base;
+    const double middle = mel_exchange_quantile(&e->exchange, 0.5);
+    double low = 0.0, high = 0.0, first = -INFINITY, last = INFINITY;
+    report_interval(e, middle, &low, &high);
+    (void)range_of(e, &first, &last);
+    summary->evidence = e->exchange.evidence;
+    summary->ratio = exp(middle);
+    summary->ratio_low = exp(low);
+    summary->ratio_high = exp(high);
+    summary->askable_low = exp(first);
+    summary->askable_high = exp(last);
+    summary->imagined = e->imagined && e->real_first;
+    summary->variation = variation(e);
+    const mel_status status = find_drift(summary, e, err);
+    if (status != MEL_OK)
+        return status;
+    return mel_linear_result(metric, summary, &e->base.opt, angle_of(e, middle), angle_of(e, high),
+                             angle_of(e, low), err);
+}
+
+/* Of the angle, whose tangent is 1/r: the cells lie the other way round. */
+static mel_status posterior(mel_engine *base, size_t n, double *angle, double *density, mel_error *err)
+{
+    const engine *e = (const engine *)base;
+    if (n < 2)
+        return mel_fail(err, MEL_EINVAL, "a density needs at least two angles, not %zu", n);
+    const double margin = 1e-4, pad = 0.15;
+    const double low = angle_of(e, mel_exchange_quantile(&e->exchange, 1.0 - margin)),
+                 high = angle_of(e, mel_exchange_quantile(&e->exchange, margin));
+    const double least = angle_of(e, INFINITY), most = angle_of(e, -INFINITY);
+    const double first = fmax(least, low - pad * (high - low)), last = fmin(most, high + pad * (high - low));
+    for (size_t i = 0; i < n; i++) {
+        angle[i] = first + (last - first) * (double)i / (double)(n - 1);
+        const double t = angle[i] - least;
+        const double rate = -log(tan(t));
+        const double cell = (rate - mel_exchange_cell(0)) / mel_exchange_width() + 0.5;
+        const bool inside = cell >= 0.0 && cell < MEL_EXCHANGE_CELLS;
+        density[i] = inside ? e->exchange.mass[(size_t)cell] / mel_exchange_width() / (sin(t) * cos(t)) : 0.0;
+    }
+    return MEL_OK;
+}
+
+/* At evenly spaced quantiles. */
+static mel_status draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values, mel_error *err)
+{
+    const engine *e = (const engine *)base;
+    double *draw = mel_alloc(DRAWS, 2 * sizeof *draw);
+    if (draw == NULL)
+        return mel_fail_memory(err, "draws of the posterior");
+    for (size_t i = 0; i < DRAWS; i++) {
+        const double angle = angle_of(e, mel_exchange_quantile(&e->exchange, ((double)i + 0.5) / DRAWS));
+        draw[2 * i] = cos(angle);
+        draw[2 * i + 1] = sin(angle);
+    }
+    *n = DRAWS;
+    *n_coefficients = 2;
+    *values = draw;
+    return MEL_OK;
+}
+
+static uint32_t expected(mel_engine *base)
+{
+    const engine *e = (const engine *)base;
+    const double excess = excess_of(e), told = fmin(1.0, fmax(0.05, e->information));
+    const double least = e->exchange.n < LEAST_ANSWERS ? (double)(LEAST_ANSWERS - e->exchange.n) : 0.0;
+    const double left = excess > 1.0 ? ceil(log2(excess) / told) + 1.0 : e->within < IN_A_ROW ? 1.0 : 0.0;
+    return (uint32_t)fmin(fmax(left, least), 1e6);
+}
+
+/* --- making ------------------------------------------------------------------------------------- */
+
+static void clear(mel_active *base)
+{
+    engine *e = (engine *)base;
+    mel_exchange_free(&e->exchange);
+    mel_levels_free(&e->level[0]);
+    mel_levels_free(&e->level[1]);
+    free(e->work);
+}
+
+static const mel_active_ops exchange_ops = {
+    .prepare = prepare,
+    .precise = precise,
+    .choose = choose,
+    .predict = predict,
+    .row = row,
+    .hear = hear,
+    .put_aside = put_aside,
+    .show = show,
+    .note = note,
+    .clear = clear,
+    .finds_evidence = true,
+};
+static const mel_engine_ops exchange_engine = {
+    .next = mel_active_next,
+    .tell = mel_active_tell,
+    .result = result,
+    .posterior = posterior,
+    .draws = draws,
+    .expected = expected,
+    .free = mel_active_free,
+};
+
+static mel_status find_levels(engine *e, const mel_face *face, mel_error *err)
+{
+    const mel_active_options *opt = &e->base.opt.active;
+    const uint32_t people = opt->people != 0
+                                ? opt->people
+                                : mel_levels_people(mel_face_positives(face), mel_face_negatives(face));
+    e->real_first = opt->questions == MEL_QUESTIONS_REALISTIC;
+    e->imagined = !e->real_first;
+    mel_status status = e->real_first ? mel_levels_real(&e->level[0], face, people, err) : MEL_OK;
+    if (status == MEL_OK && (e->imagined || opt->imagined_beyond))
+        status = mel_levels_imagined(&e->level[1], face, people, err);
+    if (status == MEL_OK && levels_of(e)->n == 0)
+        return mel_fail(err, MEL_EINVAL,
+                        "out of %u people no two settings of this test differ by enough to be asked about; "
+                        "questions far or imagined, or more people, would do",
+                        people);
+    return status;
+}
+
+static mel_status set_up(engine *e, const mel_face *face, mel_error *err)
+{
+    const mel_session_options *opt = &e->base.opt;
+    double angle = 0.0;
+    e->face = face;
+    e->turned = opt->direction == MEL_DECREASING;
+    if (opt->active.prior != NULL) {
+        const double *weight = mel_metric_numerator(opt->active.prior, NULL);
+        const double sign = (mel_metric_orientation(opt->active.prior) == MEL_COST) != e->turned ? -1.0 : 1.0;
+        angle = atan2(sign * weight[1], sign * weight[0]);
+    }
+    e->work = mel_alloc_zero(mel_exchange_work_size(), sizeof *e->work);
+    if (e->work == NULL)
+        return mel_fail_memory(err, "the posterior");
+    mel_status status =
+        mel_exchange_init(&e->exchange, &opt->active.assume, angle, opt->active.prior_strength, err);
+    if (status == MEL_OK)
+        status = find_levels(e, face, err);
+    if (status == MEL_OK)
+        status = mel_active_room(&e->base, 2, 2, err);
+    if (status == MEL_OK)
+        mel_exchange_prepare(&e->exchange, e->work);
+    return status;
+}
+
+mel_status mel_engine_exchange(mel_engine **out, const mel_face *face, const mel_session_options *opt,
+                               mel_error *err)
+{
+    mel_active *e = NULL;
+    const mel_status status = mel_active_new(&e, sizeof(engine), &exchange_engine, &exchange_ops, opt, err);
+    return mel_active_ready(out, e, status == MEL_OK ? set_up((engine *)e, face, err) : status);
+}

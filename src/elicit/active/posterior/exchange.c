@@ -1,0 +1,435 @@
+/* The posterior of an exchange rate on a grid of its logarithm, noise averaged out. */
+#include "elicit/active/posterior/exchange.h"
+
+#include "base/fast_exp.h"
+#include "base/wide.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS = MEL_EXCHANGE_CELLS };
+static const double farthest = 6.907755278982137; /* ln 1000 */
+static const double prior_scale = 2.0;
+/* Widths of "about the same", in units of z (Rao and Kupper's model); none before the first such answer. */
+static const double tie_width[MEL_EXCHANGE_TIES] = { 0.4, 1.2, 3.5 };
+/* Somebody who calls pairs about the same does not see differences of any size: least absolute noise then. */
+static const double least_with_ties = 0.002;
+/* A stated band: probability of an answer that is wrong outside of it, and share of the posterior that is
+ * left outside of the interval, since a respondent may use the band against us. */
+static const double against_band = 0.01, outside_band = 1e-4;
+/* Standard deviation of a standard logistic variable. */
+static const double logistic_deviation = 1.813799364234218;
+
+double mel_exchange_width(void)
+{
+    return 2.0 * farthest / CELLS;
+}
+
+double mel_exchange_cell(size_t i)
+{
+    return -farthest + ((double)i + 0.5) * mel_exchange_width();
+}
+
+mel_trade mel_trade_of(const double *a, const double *b, bool *swapped)
+{
+    *swapped = a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
+    const double *first = *swapped ? b : a, *second = *swapped ? a : b;
+    return (mel_trade){ .tp = first[0] - second[0], .tn = second[1] - first[1] };
+}
+
+/* --- how answers err ---------------------------------------------------------------------------- */
+
+/* What a shape sees of a trade in every cell: exp(-z), or with a band 0, 1 or infinity where the first is
+ * better, either may be preferred, or the second is better. */
+MEL_WIDE static void see(double *restrict out, const double *restrict margin, const double *restrict steep,
+                         double relative, double absolute)
+{
+    for (size_t c = 0; c < CELLS; c++)
+        out[c] = mel_fast_exp(-margin[c] / sqrt(relative * relative * steep[c] + absolute * absolute));
+}
+
+typedef struct {
+    double margin[CELLS]; /* how much better the first is */
+    double steep[CELLS];  /* (margin/distance)^2, where the trade has a rate */
+} view;
+
+static void look(view *v, const mel_exchange *x, mel_trade t)
+{
+    const double rate = t.tp > 0.0 && t.tn > 0.0 ? log(t.tn / t.tp) : NAN;
+    for (size_t c = 0; c < CELLS; c++) {
+        v->margin[c] = (x->ratio[c] * t.tp - t.tn) * x->norm[c];
+        const double distance = mel_exchange_cell(c) - rate;
+        const double slope =
+            fabs(distance) > 1e-6 ? v->margin[c] / distance : t.tn * x->norm[c]; /* the limit */
+        v->steep[c] = isnan(rate) ? 0.0 : slope * slope;
+    }
+}
+
+static double absolute_of(const mel_exchange *x, const mel_noise_way *way)
+{
+    return x->n_ties > 1 ? fmax(way->absolute, least_with_ties) : way->absolute;
+}
+
+/* P(first), P(second) of somebody who looks, from exp(-z). */
+static double first_of(double e, double tie)
+{
+    return 1.0 / (1.0 + tie * e);
+}
+
+static double second_of(double e, double tie)
+{
+    return e / (e + tie);
+}
+
+/* exp(width) of tie i. */
+static double tie_of(const mel_exchange *x, size_t i)
+{
+    return x->n_ties > 1 ? exp(tie_width[i]) : 1.0;
+}
+
+/* P(answer) with a stated band. */
+static double in_band(double band, double margin, mel_trade_answer answer)
+{
+    if (fabs(margin) <= band)
+        return 1.0;
+    const bool right = answer == (margin > 0.0 ? MEL_TRADE_FIRST : MEL_TRADE_SECOND);
+    return right ? 1.0 : against_band;
+}
+
+/* P(answer) of somebody who looks, in every cell. */
+static void answer_curve(double *restrict out, const double *restrict e, double tie, mel_trade_answer answer)
+{
+    for (size_t c = 0; c < CELLS; c++) {
+        const double first = first_of(e[c], tie), second = second_of(e[c], tie);
+        out[c] = answer == MEL_TRADE_FIRST    ? first
+                 : answer == MEL_TRADE_SECOND ? second
+                                              : 1.0 - first - second;
+    }
+}
+
+/* --- making ------------------------------------------------------------------------------------- */
+
+static void find_shapes(mel_exchange *x)
+{
+    for (size_t i = 0; i < x->n_ways; i++) {
+        size_t s = 0;
+        while (s < x->n_shapes &&
+               (x->shape[s]->relative != x->way[i].relative || x->shape[s]->absolute != x->way[i].absolute))
+            s++;
+        if (s == x->n_shapes)
+            x->shape[x->n_shapes++] = &x->way[i];
+        x->shape_of[i] = s;
+        x->band = x->band || x->way[i].band > 0.0;
+    }
+}
+
+static void set_prior(mel_exchange *x, double angle, double strength)
+{
+    double sum = 0.0;
+    for (size_t c = 0; c < CELLS; c++) {
+        const double rho = mel_exchange_cell(c), t = rho / prior_scale;
+        x->ratio[c] = exp(rho);
+        x->norm[c] = 1.0 / sqrt(1.0 + x->ratio[c] * x->ratio[c]);
+        const double off = atan2(1.0, x->ratio[c]) - angle;
+        x->prior[c] = pow(1.0 + t * t / 3.0, -2.0) * exp(strength * (cos(off) - 1.0));
+        sum += x->prior[c];
+    }
+    for (size_t c = 0; c < CELLS; c++)
+        x->prior[c] /= sum;
+}
+
+static double *joint_of(const mel_exchange *x, size_t tie, size_t way)
+{
+    return x->joint + (tie * x->n_ways + way) * CELLS;
+}
+
+static void start(mel_exchange *x)
+{
+    for (size_t t = 0; t < x->n_ties; t++)
+        for (size_t w = 0; w < x->n_ways; w++)
+            for (size_t c = 0; c < CELLS; c++)
+                joint_of(x, t, w)[c] = x->prior[c] * x->way[w].weight / (double)x->n_ties;
+    memcpy(x->mass, x->prior, sizeof x->mass);
+    x->evidence = 0.0;
+}
+
+static mel_status reserve_joint(mel_exchange *x, size_t n_ties, mel_error *err)
+{
+    void *block = x->joint;
+    if (!mel_grow(&block, n_ties * x->n_ways, CELLS * sizeof *x->joint))
+        return mel_fail_memory(err, "the posterior");
+    x->joint = block;
+    return MEL_OK;
+}
+
+mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, double prior_angle,
+                             double prior_strength, mel_error *err)
+{
+    const mel_noise_ops *noise = mel_assumed(assume);
+    *x = (mel_exchange){ .n_ties = 1 };
+    if (noise->ways == NULL)
+        return mel_fail(err, MEL_EINVAL, "assume %s: not with realistic or imagined questions", noise->name);
+    x->n_ways = noise->ways(x->way, assume->size);
+    find_shapes(x);
+    set_prior(x, prior_angle, prior_strength);
+    const mel_status status = reserve_joint(x, 1, err);
+    if (status == MEL_OK)
+        start(x);
+    return status;
+}
+
+void mel_exchange_free(mel_exchange *x)
+{
+    free(x->joint);
+    free(x->trade);
+    free(x->answer);
+}
+
+/* --- hearing ------------------------------------------------------------------------------------ */
+
+static void multiply(double *restrict joint, const double *restrict curve, double lapse, double outcomes)
+{
+    for (size_t c = 0; c < CELLS; c++) {
+        const double likely = lapse / outcomes + (1.0 - lapse) * curve[c];
+        joint[c] *= likely > mel_impossible ? likely : mel_impossible;
+    }
+}
+
+static void hear_shape(mel_exchange *x, size_t shape, const view *v, mel_trade_answer answer)
+{
+    double e[CELLS], curve[CELLS];
+    const mel_noise_way *s = x->shape[shape];
+    const double outcomes = x->n_ties > 1 ? 3.0 : 2.0;
+    see(e, v->margin, v->steep, s->relative, absolute_of(x, s));
+    for (size_t t = 0; t < x->n_ties; t++) {
+        answer_curve(curve, e, tie_of(x, t), answer);
+        for (size_t c = 0; c < CELLS && s->band > 0.0; c++)
+            curve[c] = in_band(s->band, v->margin[c], answer);
+        for (size_t w = 0; w < x->n_ways; w++)
+            if (x->shape_of[w] == shape)
+                multiply(joint_of(x, t, w), curve, x->way[w].lapse, outcomes);
+    }
+}
+
+/* Makes the joint sum to 1; returns the sum that it had. */
+static double settle(mel_exchange *x)
+{
+    const size_t n = x->n_ties * x->n_ways;
+    double sum = 0.0;
+    memset(x->mass, 0, sizeof x->mass);
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < CELLS; c++)
+            x->mass[c] += x->joint[i * CELLS + c];
+    for (size_t c = 0; c < CELLS; c++)
+        sum += x->mass[c];
+    for (size_t c = 0; c < CELLS; c++)
+        x->mass[c] /= sum;
+    for (size_t i = 0; i < n * CELLS; i++)
+        x->joint[i] /= sum;
+    return sum;
+}
+
+static void hear(mel_exchange *x, mel_trade trade, mel_trade_answer answer)
+{
+    view v;
+    look(&v, x, trade);
+    for (size_t s = 0; s < x->n_shapes; s++)
+        hear_shape(x, s, &v, answer);
+    x->evidence += log(settle(x) * (x->n_ties > 1 ? 3.0 : 2.0));
+}
+
+static mel_status reserve_answer(mel_exchange *x, mel_error *err)
+{
+    if (x->n < x->capacity)
+        return MEL_OK;
+    const size_t capacity = x->capacity == 0 ? 32 : 2 * x->capacity;
+    void *trade = x->trade, *answer = x->answer;
+    const bool grown = mel_grow(&trade, capacity, sizeof *x->trade);
+    x->trade = trade;
+    const bool both = grown && mel_grow(&answer, capacity, sizeof *x->answer);
+    x->answer = answer;
+    if (!both)
+        return mel_fail_memory(err, "the answers");
+    x->capacity = capacity;
+    return MEL_OK;
+}
+
+mel_status mel_exchange_tell(mel_exchange *x, mel_trade trade, mel_trade_answer answer, mel_error *err)
+{
+    mel_status status = reserve_answer(x, err);
+    const bool first_tie = answer == MEL_TRADE_SAME && x->n_ties == 1;
+    if (status == MEL_OK && first_tie)
+        status = reserve_joint(x, MEL_EXCHANGE_TIES, err);
+    if (status != MEL_OK)
+        return status;
+    x->trade[x->n] = trade;
+    x->answer[x->n++] = answer;
+    if (!first_tie) {
+        hear(x, trade, answer);
+        return MEL_OK;
+    }
+    x->n_ties = MEL_EXCHANGE_TIES; /* earlier answers are read again: they were no ties */
+    start(x);
+    for (size_t i = 0; i < x->n; i++)
+        hear(x, x->trade[i], x->answer[i]);
+    return MEL_OK;
+}
+
+/* --- what is believed --------------------------------------------------------------------------- */
+
+double mel_exchange_quantile(const mel_exchange *x, double q)
+{
+    double below = 0.0;
+    for (size_t c = 0; c < CELLS; c++) {
+        const double mass = x->mass[c];
+        if (below + mass >= q && mass > 0.0)
+            return mel_exchange_cell(c) +
+                   mel_exchange_width() * (fmin(1.0, fmax(0.0, (q - below) / mass)) - 0.5);
+        below += mass;
+    }
+    return farthest;
+}
+
+void mel_exchange_interval(const mel_exchange *x, double *low, double *high)
+{
+    const double outside = 0.5 * (x->band ? outside_band : 0.05);
+    *low = mel_exchange_quantile(x, outside);
+    *high = mel_exchange_quantile(x, 1.0 - outside);
+}
+
+double mel_exchange_variation(const mel_exchange *x, mel_trade trade)
+{
+    const double slope = trade.tn / hypot(1.0, trade.tn / trade.tp); /* margin by distance, at the balance */
+    double sum = 0.0, all = 0.0;
+    for (size_t t = 0; t < x->n_ties; t++)
+        for (size_t w = 0; w < x->n_ways; w++) {
+            double weight = 0.0;
+            for (size_t c = 0; c < CELLS; c++)
+                weight += joint_of(x, t, w)[c];
+            sum += weight * log(hypot(x->way[w].relative, absolute_of(x, &x->way[w]) / slope));
+            all += weight;
+        }
+    return logistic_deviation * exp(sum / all);
+}
+
+/* --- information -------------------------------------------------------------------------------- */
+
+/* The work: cells first, what lapses answer whatever is asked (one outcome), then for each tie and shape what
+ * is left to those who look. */
+size_t mel_exchange_work_size(void)
+{
+    return (1 + MEL_EXCHANGE_TIES * MEL_EXCHANGE_SHAPES) * CELLS;
+}
+
+static const double *looking(const mel_exchange *x, const double *work, size_t tie, size_t shape)
+{
+    return work + (1 + tie * x->n_shapes + shape) * CELLS;
+}
+
+void mel_exchange_prepare(const mel_exchange *x, double *work)
+{
+    const double outcomes = x->n_ties > 1 ? 3.0 : 2.0;
+    memset(work, 0, mel_exchange_work_size() * sizeof *work);
+    for (size_t t = 0; t < x->n_ties; t++)
+        for (size_t w = 0; w < x->n_ways; w++) {
+            const double *joint = joint_of(x, t, w), lapse = x->way[w].lapse;
+            double *left = work + (looking(x, work, t, x->shape_of[w]) - work);
+            for (size_t c = 0; c < CELLS; c++) {
+                work[c] += joint[c] * lapse / outcomes;
+                left[c] += joint[c] * (1.0 - lapse);
+            }
+        }
+}
+
+MEL_WIDE static void add_outcomes(double *restrict first, double *restrict second, const double *restrict e,
+                                  const double *restrict left, double tie)
+{
+    for (size_t c = 0; c < CELLS; c++) {
+        first[c] += left[c] / (1.0 + tie * e[c]);
+        second[c] += left[c] * e[c] / (e[c] + tie);
+    }
+}
+
+/* Joint probabilities of cells and of the answers "first" and "second". */
+static void find_outcomes(double *first, double *second, const mel_exchange *x, const double *work,
+                          mel_trade trade)
+{
+    double e[CELLS];
+    view v;
+    look(&v, x, trade);
+    memcpy(first, work, CELLS * sizeof *first);
+    memcpy(second, work, CELLS * sizeof *second);
+    for (size_t s = 0; s < x->n_shapes; s++) {
+        const mel_noise_way *shape = x->shape[s];
+        see(e, v.margin, v.steep, shape->relative, absolute_of(x, shape));
+        for (size_t c = 0; c < CELLS && shape->band > 0.0; c++)
+            e[c] = fabs(v.margin[c]) <= shape->band ? 1.0 : e[c];
+        for (size_t t = 0; t < x->n_ties; t++)
+            add_outcomes(first, second, e, looking(x, work, t, s), tie_of(x, t));
+    }
+}
+
+static double part(double joint, double cell, double answer)
+{
+    return joint > 0.0 && cell > 0.0 && answer > 0.0 ? joint * log(joint / (cell * answer)) : 0.0;
+}
+
+double mel_exchange_information(const mel_exchange *x, const double *work, mel_trade trade)
+{
+    double first[CELLS], second[CELLS], p[3] = { 0.0 }, sum = 0.0;
+    find_outcomes(first, second, x, work, trade);
+    for (size_t c = 0; c < CELLS; c++) {
+        p[0] += first[c];
+        p[1] += second[c];
+        p[2] += fmax(0.0, x->mass[c] - first[c] - second[c]);
+    }
+    for (size_t c = 0; c < CELLS; c++)
+        sum += part(first[c], x->mass[c], p[0]) + part(second[c], x->mass[c], p[1]) +
+               (x->n_ties > 1 ? part(x->mass[c] - first[c] - second[c], x->mass[c], p[2]) : 0.0);
+    return sum / 0.69314718055994531;
+}
+
+double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_answer answer)
+{
+    const double outcomes = x->n_ties > 1 ? 3.0 : 2.0;
+    double e[CELLS], curve[CELLS], sum = 0.0;
+    view v;
+    look(&v, x, trade);
+    for (size_t s = 0; s < x->n_shapes; s++) {
+        see(e, v.margin, v.steep, x->shape[s]->relative, absolute_of(x, x->shape[s]));
+        for (size_t t = 0; t < x->n_ties; t++) {
+            answer_curve(curve, e, tie_of(x, t), answer);
+            for (size_t w = 0; w < x->n_ways; w++)
+                for (size_t c = 0; c < CELLS && x->shape_of[w] == s; c++)
+                    sum += joint_of(x, t, w)[c] *
+                           (x->way[w].lapse / outcomes + (1.0 - x->way[w].lapse) * curve[c]);
+        }
+    }
+    return sum;
+}
+
+/* --- drift -------------------------------------------------------------------------------------- */
+
+/* A rate that moves by d is a trade whose rate is e^d times smaller. */
+static mel_trade moved(mel_trade t, double d)
+{
+    return (mel_trade){ .tp = t.tp * exp(0.5 * d), .tn = t.tn * exp(-0.5 * d) };
+}
+
+mel_status mel_exchange_drift(double *out, const mel_exchange *x, double drift, mel_error *err)
+{
+    mel_exchange other = *x;
+    other.joint = NULL;
+    const mel_status status = reserve_joint(&other, x->n_ties, err);
+    if (status != MEL_OK)
+        return status;
+    for (size_t w = 0; w < x->n_shapes; w++) /* the copy's own ways */
+        other.shape[w] = other.way + (x->shape[w] - x->way);
+    start(&other);
+    for (size_t i = 0; i < x->n; i++)
+        hear(&other, moved(x->trade[i], drift * (((double)i + 0.5) / (double)x->n - 0.5)), x->answer[i]);
+    *out = other.evidence - x->evidence;
+    free(other.joint);
+    return MEL_OK;
+}

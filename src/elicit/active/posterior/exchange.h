@@ -1,0 +1,68 @@
+/* The posterior of the exchange rate of a binary linear metric r TP + TN, on a grid of rho = ln r: how many
+ * false alarms (true negatives) one missed positive (true positive) is worth.
+ *
+ * A pair in which A has tp more true positives and B has tn more true negatives trades at the rate tn/tp:
+ * whoever prefers A has a larger r. How answers err is averaged over the ways of the noise model, and over
+ * widths of "about the same" from the first such answer on. The prior of rho is Student's t with 3 degrees of
+ * freedom, centre 0 and scale 2: half of all ratios between 1/4.6 and 4.6, 2% beyond 1,000 or below 1/1,000.
+ */
+#ifndef MEL_ACTIVE_EXCHANGE_H
+#define MEL_ACTIVE_EXCHANGE_H
+
+#include "elicit/assumption.h"
+
+enum { MEL_EXCHANGE_CELLS = 277, MEL_EXCHANGE_TIES = 3, MEL_EXCHANGE_SHAPES = 16 };
+
+/* A pair, turned so that the first of the two has more true positives; shares. tn <= 0: the first is better
+ * in both, whatever r. */
+typedef struct {
+    double tp, tn;
+} mel_trade;
+/* Which of the two was preferred. */
+typedef enum { MEL_TRADE_FIRST, MEL_TRADE_SECOND, MEL_TRADE_SAME } mel_trade_answer;
+mel_trade mel_trade_of(const double *a, const double *b, bool *swapped); /* swapped: the first is B */
+
+typedef struct {
+    mel_noise_way way[MEL_MOST_WAYS];
+    size_t shape_of[MEL_MOST_WAYS]; /* ways that differ in their lapses only have the same shape */
+    size_t n_ways, n_shapes;
+    const mel_noise_way *shape[MEL_EXCHANGE_SHAPES];
+    bool band;
+    size_t n_ties;                                              /* 1: nobody answered "about the same" yet */
+    double prior[MEL_EXCHANGE_CELLS];                           /* sums to 1 */
+    double *joint;                                              /* n_ties x n_ways x cells; sums to 1 */
+    double mass[MEL_EXCHANGE_CELLS];                            /* of the cells; sums to 1 */
+    double ratio[MEL_EXCHANGE_CELLS], norm[MEL_EXCHANGE_CELLS]; /* r and 1/sqrt(1 + r^2) */
+    mel_trade *trade;                                           /* told so far */
+    mel_trade_answer *answer;
+    size_t n, capacity;
+    double evidence; /* log of how much likelier the answers are than coin tosses */
+} mel_exchange;
+
+/* prior: of the metric's angle (tangent 1/r), with a strength of 0 for none. MEL_EINVAL: the noise model does
+ * not know its ways. */
+mel_status mel_exchange_init(mel_exchange *x, const mel_assumption *assume, double prior_angle,
+                             double prior_strength, mel_error *err);
+void mel_exchange_free(mel_exchange *x); /* of a zeroed one too */
+mel_status mel_exchange_tell(mel_exchange *x, mel_trade trade, mel_trade_answer answer, mel_error *err);
+
+double mel_exchange_cell(size_t i); /* rho in the middle of a cell */
+double mel_exchange_width(void);    /* of a cell */
+double mel_exchange_quantile(const mel_exchange *x, double q);
+/* The interval of rho that is reported: 95%, or what a stated band leaves. */
+void mel_exchange_interval(const mel_exchange *x, double *low, double *high);
+/* Probability of an answer, by all that is believed. */
+double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_answer answer);
+/* Noise near the balance of a trade: the standard deviation of the exchange rate at which it is accepted,
+ * natural logarithm, by its posterior geometric mean. */
+double mel_exchange_variation(const mel_exchange *x, mel_trade trade);
+/* Log of how much likelier the answers are if rho moves evenly, by a total of `drift`, than if it stays. */
+mel_status mel_exchange_drift(double *out, const mel_exchange *x, double drift, mel_error *err);
+
+/* What a question tells, before it is asked: mutual information of its answer and rho, in bits. The work is
+ * prepared once for all questions; room: mel_exchange_work_size() numbers. */
+size_t mel_exchange_work_size(void);
+void mel_exchange_prepare(const mel_exchange *x, double *work);
+double mel_exchange_information(const mel_exchange *x, const double *work, mel_trade trade);
+
+#endif

@@ -1,0 +1,160 @@
+/* Sentences about a cost ratio that was asked for in realistic or imagined pairs: bounds on one side only,
+ * what limits the precision, and what the answers look like. */
+#include "elicit/shared.h"
+#include "outcome/outcome.h"
+
+#include <math.h>
+
+/* Variation from which on answers, not their number, limit what is known; natural logarithm. */
+static const double varies_much = 0.15;
+enum { FEW_ANSWERS = 5 };
+
+bool mel_outcome_is_exchange(const mel_outcome *o)
+{
+    return o->summary.ratio > 0.0 && isfinite(o->summary.ratio);
+}
+
+static bool no_upper(const mel_outcome *o)
+{
+    return mel_outcome_is_exchange(o) && isinf(o->summary.ratio_high);
+}
+
+static bool no_lower(const mel_outcome *o)
+{
+    return mel_outcome_is_exchange(o) && o->summary.ratio_low == 0.0;
+}
+
+bool mel_outcome_is_open(const mel_outcome *o)
+{
+    return no_upper(o) || no_lower(o);
+}
+
+/* A bound that holds if the number does: two significant digits, cut off. */
+static mel_digits at_least(double x)
+{
+    const double unit = pow(10.0, floor(log10(x)) - 1.0);
+    return mel_digits_significant(unit * floor(x / unit * (1.0 + 1e-12)), 2);
+}
+
+typedef struct {
+    size_t a, b, same, said; /* answers; said: all but "can't say" */
+    size_t more, fewer;      /* those that preferred more true positives, or fewer */
+} kinds;
+
+static kinds count_answers(const mel_session *session)
+{
+    kinds k = { 0 };
+    for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+        const mel_record r = mel_session_record(session, i);
+        const bool a = r.answer == MEL_ANSWER_A, b = r.answer == MEL_ANSWER_B;
+        k.a += a;
+        k.b += b;
+        k.same += r.answer == MEL_ANSWER_SAME;
+        k.more += (a && r.a[0] > r.b[0]) || (b && r.b[0] > r.a[0]);
+        k.fewer += (a && r.a[0] < r.b[0]) || (b && r.b[0] < r.a[0]);
+    }
+    k.said = k.a + k.b + k.same;
+    return k;
+}
+
+/* "One missed cancer counts more than 33 false alarms: ..." */
+void mel_outcome_open_words(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    if (w->status != MEL_OK || !mel_outcome_is_open(o))
+        return;
+    const bool upper = no_upper(o);
+    const kinds k = count_answers(w->session);
+    const char *dear = upper ? o->missed : o->false_alarm,
+               *cheap = upper ? o->false_alarms : o->missed_plural;
+    const double bound = upper ? o->summary.ratio_low : 1.0 / o->summary.ratio_high;
+    const bool never = k.same == 0 && (upper ? k.fewer : k.more) == 0;
+    if (!(bound > 0.0) || (no_upper(o) && no_lower(o)))
+        w->out.words = mel_outcome_format(w, "The answers set no bound on what one %s counts.", o->missed);
+    else if (never)
+        w->out.words = mel_outcome_format(
+            w, "One %s counts more than %s %s: you never accepted a %s for what this test can offer.", dear,
+            at_least(bound).text, cheap, dear);
+    else
+        w->out.words = mel_outcome_format(w,
+                                          "One %s counts more than %s %s, as far as the answers tell; pairs "
+                                          "of this test cannot ask for the bound.",
+                                          dear, at_least(bound).text, cheap);
+}
+
+void mel_outcome_state_ratio_precision(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    const mel_summary *s = &o->summary;
+    const double wanted = o->options->tolerance_factor;
+    if (mel_outcome_is_open(o))
+        mel_outcome_say(
+            w, MEL_ABOUT_END, "precision",
+            "Pairs of this test can ask about %s to %s %s for one %s; what counts is beyond, and for this "
+            "test it makes no difference how far.",
+            mel_digits_significant(s->askable_low, 2).text, mel_digits_significant(s->askable_high, 2).text,
+            o->false_alarms, o->missed);
+    else if (wanted > 0.0)
+        mel_outcome_say(
+            w, MEL_ABOUT_END, "precision",
+            "The cost ratio is known to a factor of %s (95%%, from end to end); %s was asked for.",
+            mel_digits_significant(s->ratio_high / s->ratio_low, 2).text,
+            mel_digits_significant(wanted, 2).text);
+    if (s->imagined)
+        mel_outcome_say(
+            w, MEL_ABOUT_END, "imagined",
+            "The last questions were about an imagined better test, as pairs of this one could tell no "
+            "more.");
+    else if (mel_outcome_is_open(o) && o->options->active.questions == MEL_QUESTIONS_REALISTIC)
+        mel_outcome_say(
+            w, MEL_ABOUT_OPEN, "imagined",
+            "If the ratio itself is wanted, questions about an imagined better test can tell: the option "
+            "imagined-beyond goes on with them.");
+}
+
+/* What more questions would do. */
+void mel_outcome_state_ratio_open(mel_outcome_work *w)
+{
+    const mel_outcome *o = &w->out;
+    const mel_summary *s = &o->summary;
+    if (mel_outcome_is_open(o) || s->questions < FEW_ANSWERS)
+        return;
+    if (s->variation > 1.0)
+        mel_outcome_say(
+            w, MEL_ABOUT_OPEN, "variation",
+            "The answers vary by a factor of about %s near the balance; more questions would narrow it "
+            "slowly.",
+            mel_digits_significant(exp(s->variation), 2).text);
+    else if (s->variation > varies_much)
+        mel_outcome_say(
+            w, MEL_ABOUT_OPEN, "variation",
+            "The answers vary by about %s%% near the balance; more questions would narrow it slowly.",
+            mel_digits_significant(100.0 * s->variation, 2).text);
+    if (s->further > 0 && s->end != MEL_END_NOISE && s->end != MEL_END_EXHAUSTED &&
+        o->options->tolerance_factor > 0.0)
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle it to a factor of %s.",
+                        mel_digits_count(s->further).text, s->further == 1 ? "question" : "questions",
+                        mel_digits_significant(o->options->tolerance_factor, 2).text);
+}
+
+/* What the answers look like, before anything is made of them. */
+void mel_outcome_state_ratio_answers(mel_outcome_work *w)
+{
+    const mel_summary *s = &w->out.summary;
+    const kinds k = count_answers(w->session);
+    if (k.said >= FEW_ANSWERS && k.same == k.said)
+        mel_outcome_say(
+            w, MEL_ABOUT_ANSWERS, "same",
+            "All %s pairs were called about the same: differences of this size do not matter, or could not "
+            "be told.",
+            mel_digits_count(k.said).text);
+    if (k.said >= FEW_ANSWERS && (k.a == k.said || k.b == k.said))
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "sides",
+                        "All %s answers were %s, whatever was shown on that side.",
+                        mel_digits_count(k.said).text, k.a > 0 ? "A" : "B");
+    if (s->drift != 0)
+        mel_outcome_say(
+            w, MEL_ABOUT_ANSWERS, "drift",
+            "On the way one %s seems to have come to count %s; what was found is about its average.",
+            w->out.missed, s->drift > 0 ? "more" : "less");
+}
