@@ -11,7 +11,7 @@
 /* Points that differ by less are those of the same rule. */
 static const double same = 1e-12;
 /* Draws that the best rule of k classes is compared on: each takes a pass over the data. */
-enum { MOST_DRAWS = 40 };
+enum { MOST_DRAWS = 40, MOST_LOSING = 8 };
 /* A rule stands that loses at most this share of what the best rule adds to the best trivial one. */
 static const double negligible = 0.01;
 
@@ -50,7 +50,9 @@ static mel_status find_trivial(rules *r, mel_error *err)
     const mel_layout *layout = mel_space_layout(r->space);
     const size_t k = layout->n_classes, n = k * k * (layout->n_groups > 1 ? layout->n_groups : 1);
     double *gain = mel_alloc(n, sizeof *gain);
-    mel_status status = gain != NULL ? MEL_OK : mel_fail_memory(err, "the best rule");
+    if (gain == NULL)
+        return mel_fail_memory(err, "the best rule");
+    mel_status status = MEL_OK;
     for (size_t j = 0; j < k && status == MEL_OK; j++) {
         for (size_t i = 0; i < n; i++)
             gain[i] = i % k == j ? 1.0 : 0.0;
@@ -87,7 +89,8 @@ static mel_status count_standing(size_t *standing, size_t *asked, const rules *r
     mel_status status = best_for(r->best, r, mel_metric_numerator(now->metric, NULL), err);
     *standing = 0;
     *asked = n;
-    for (size_t s = 0; s < n && status == MEL_OK; s++) {
+    /* With so many that lose it is far from settled: those that were not looked at count as losing, too. */
+    for (size_t s = 0; s < n && s < *standing + MOST_LOSING && status == MEL_OK; s++) {
         bool stands = false;
         status = loses_little(&stands, r, now->draw + s * now->n_draws / n * width, err);
         *standing += stands;

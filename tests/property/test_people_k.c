@@ -94,7 +94,8 @@ static void check_coverage(const char *name, mel_family family, const mel_ball *
             mel_metric_free(found);
             mel_metric_free(truth);
         }
-    const double share = (double)held / (double)all, n = 2.0 * (double)(sessions * COUNT(respondents));
+    const size_t asked = 2 * sessions * COUNT(respondents);
+    const double share = (double)held / (double)all, n = (double)asked;
     print_message("  %s: %zu of %zu intervals hold\n", name, held, all);
     assert_true(share >= 0.92 - 2.0 * sqrt(0.92 * 0.08 / n));
 }
@@ -196,7 +197,7 @@ static void make_world(world *w)
     w->opt.active.until = MEL_UNTIL_RULE;
     w->opt.active.decisions = mel_decisions_usual();
     for (size_t j = 0; j < CLASSES; j++) {
-        for (size_t i = 0; i < CLASSES * CLASSES; i++)
+        for (size_t i = 0; i < sizeof gain / sizeof *gain; i++)
             gain[i] = i % CLASSES == j ? 1.0 : 0.0;
         assert_ok(mel_space_rule(w->trivial[j], w->space, gain, &err), &err);
     }
