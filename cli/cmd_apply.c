@@ -1,4 +1,5 @@
 /* melicit apply: the classifier that is best for a metric, as a file. */
+#include "apply_plot.h"
 #include "base/layout.h"
 #include "classifier.h"
 #include "command.h"
@@ -15,7 +16,7 @@
 
 typedef struct {
     mel_problem_options space;
-    const char *metric, *point, *out;
+    const char *metric, *point, *out, *plot;
     int coordinates;
     double delta;
 } apply_args;
@@ -142,7 +143,10 @@ static mel_status check_args(const cli_run *run, const apply_args *args, mel_err
         return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json and --point A,B,..");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
-    return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
+    mel_status status = args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
+    if (status == MEL_OK && args->plot != NULL)
+        status = cli_out_check(args->plot, err);
+    return status;
 }
 
 static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
@@ -154,6 +158,8 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
         status = find(&a, args, run, err);
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, a.classifier, err);
+    if (status == MEL_OK && args->plot != NULL)
+        status = cli_apply_plot(args->plot, a.space, a.metric, a.classifier, err);
     if (status == MEL_OK && run->json)
         cli_put(run->result, "classifier", cli_classifier_json(a.classifier));
     if (status == MEL_OK && !run->json && (args->out == NULL || strcmp(args->out, "-") != 0))
@@ -193,6 +199,13 @@ static const cli_option own_options[] = {
       .kind = CLI_OUTPUT,
       .at = offsetof(apply_args, out),
       .help = "store the classifier; \"-\" prints it" },
+    { .name = "plot",
+      .argument = "FILE.svg",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(apply_args, plot),
+      .help = "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC curve, "
+              "net benefit and "
+              "cost curve with the exchange rate and its interval" },
     { 0 }
 };
 static const cli_group groups[] = {

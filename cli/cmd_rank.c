@@ -5,10 +5,13 @@
 #include "contenders.h"
 #include "dataset.h"
 #include "elicit/shared.h"
+#include "files.h"
 #include "melicit/rank.h"
 #include "metric_file.h"
 #include "numbers.h"
 #include "output.h"
+#include "panels.h"
+#include "report/shared.h"
 #include "session_file.h"
 
 #include <math.h>
@@ -23,7 +26,7 @@ enum {
 };
 
 typedef struct {
-    const char *session, *against;
+    const char *session, *against, *plot;
     uint64_t samples;
     cli_contender_args contenders;
     mel_reading reading;
@@ -368,7 +371,7 @@ static mel_status be_sure(ranking *r, const rank_args *args, cli_run *run, mel_e
 
 /* --- saying it ---------------------------------------------------------------------------------- */
 
-static json_t *range_json(const mel_range *range)
+static json_t *range_json(const mel_interval *range)
 {
     const double ends[] = { range->low, range->high };
     return cli_vector_json(2, ends);
@@ -478,6 +481,39 @@ static void print_text(const ranking *r)
     cli_print("; %s\n", r->agreement.same_best ? "the same best one" : "another best one");
 }
 
+/* The first forty. */
+static mel_status draw(const ranking *r, const char *path, mel_error *err)
+{
+    enum { MOST = 40 };
+    const size_t n = r->who.n < MOST ? r->who.n : MOST;
+    const char **names = cli_alloc_zero(n, sizeof *names);
+    double *numbers = cli_alloc_zero(3 * n, sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = r->order[i];
+        names[i] = r->who.name[at];
+        numbers[i] = r->value[at];
+        numbers[n + i] = r->found != NULL ? r->found[at].both.low : 0.0;
+        numbers[2 * n + i] = r->found != NULL ? r->found[at].both.high : 0.0;
+    }
+    const mel_ranking_plot plot = { .n = n,
+                                    .names = names,
+                                    .value = numbers,
+                                    .low = r->found != NULL ? numbers + n : NULL,
+                                    .high = r->found != NULL ? numbers + 2 * n : NULL,
+                                    .better = r->sure ? r->next : NULL,
+                                    .can_tell = MEL_CAN_TELL,
+                                    .x_title =
+                                        r->who.metric != NULL ? "value of the metric" : r->judge->name };
+    char *svg = NULL;
+    mel_status status = mel_plot_ranking(&svg, &plot, NULL, err);
+    if (status == MEL_OK)
+        status = cli_write_svg(path, svg, err);
+    free(svg);
+    free(names);
+    free(numbers);
+    return status;
+}
+
 /* The metric, or what the session has found so far; NULL for a named measure. */
 static mel_status load(mel_metric **out, ranking *r, const rank_args *args, cli_run *run, mel_error *err)
 {
@@ -519,13 +555,17 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
 {
     const rank_args *args = arguments;
     ranking r = { 0 };
-    mel_status status = read_all(&r, args, run, err);
+    mel_status status = args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK;
+    if (status == MEL_OK)
+        status = read_all(&r, args, run, err);
     if (status == MEL_OK)
         status = put_in_order(&r, err);
     if (status == MEL_OK && args->against != NULL)
         status = compare(&r, args, err);
     if (status == MEL_OK)
         status = be_sure(&r, args, run, err);
+    if (status == MEL_OK && args->plot != NULL)
+        status = draw(&r, args->plot, err);
     if (status == MEL_OK && run->json)
         fill_json(run->result, &r);
     else if (status == MEL_OK)
@@ -565,6 +605,11 @@ static const cli_option own_options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(rank_args, against),
       .help = "another metric, taken as the truth that the order is compared with: NDCG and Kendall's tau" },
+    { .name = "plot",
+      .argument = "FILE.svg",
+      .kind = CLI_OUTPUT,
+      .at = offsetof(rank_args, plot),
+      .help = "draw the order with its intervals (the first 40)" },
     { .name = "samples",
       .argument = "N",
       .kind = CLI_WHOLE,

@@ -86,7 +86,7 @@ static bool look(double *matrix, const scoring *s, const row *r, const cli_judge
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-static const mel_range unknown = { NAN, NAN };
+static const mel_interval unknown = { NAN, NAN };
 
 static mel_status judge_matrix(mel_certainty *out, const scoring *s, const row *r, const cli_judge *judge,
                                const double *matrix, cli_run *run, mel_error *err)
@@ -171,12 +171,12 @@ static mel_status find_values(scoring *s, cli_run *run, mel_error *err)
 
 /* --- saying it ------------------------------------------------------------------------------------ */
 
-static bool is_known(const mel_range *range)
+static bool is_known(const mel_interval *range)
 {
     return isfinite(range->low) && isfinite(range->high);
 }
 
-static json_t *range_json(const mel_range *range)
+static json_t *range_json(const mel_interval *range)
 {
     const double ends[] = { range->low, range->high };
     return is_known(range) ? cli_vector_json(2, ends) : json_null();

@@ -67,6 +67,7 @@ typedef struct {
     mel_point point;
     mel_estimate missed, false_alarms; /* out of 1,000; 95% intervals for new data like those measured on */
     double value;                      /* of the metric; NaN where it is not defined */
+    double value_low, value_high; /* 95%, for other rows and what is open about the metric; NaN: unknown */
 } mel_decision;
 
 /* A well-known metric that orders what is achievable on a face much alike. */

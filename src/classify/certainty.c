@@ -23,15 +23,22 @@ void mel_certainty_options_init(mel_certainty_options *opt)
     *opt = (mel_certainty_options){ .struct_size = sizeof *opt, .draws = 2000, .seed = 1 };
 }
 
-mel_range mel_range_of(size_t n, double *values)
+static int compare_values(const void *a, const void *b)
 {
-    mel_sort(n, values);
-    return (mel_range){ mel_quantile_sorted(n, values, low_end), mel_quantile_sorted(n, values, high_end) };
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
 }
 
-mel_range mel_range_normal(double middle, double deviation)
+mel_interval mel_interval_of(size_t n, double *values)
 {
-    return (mel_range){ middle - deviations * deviation, middle + deviations * deviation };
+    qsort(values, n, sizeof *values, compare_values);
+    return (mel_interval){ mel_quantile_sorted(n, values, low_end),
+                           mel_quantile_sorted(n, values, high_end) };
+}
+
+mel_interval mel_interval_normal(double middle, double deviation)
+{
+    return (mel_interval){ middle - deviations * deviation, middle + deviations * deviation };
 }
 
 mel_status mel_measure_slopes(double *slope, const mel_measure *measure, double *share, mel_error *err)
@@ -122,7 +129,7 @@ static mel_status by_slopes(mel_certainty *out, work *w, mel_error *err)
     if (status != MEL_OK)
         return status;
     out->rows_deviation = sqrt(rows_variance(w));
-    out->rows = mel_range_normal(out->value, out->rows_deviation);
+    out->rows = mel_interval_normal(out->value, out->rows_deviation);
     double inside = 0.0;
     for (size_t s = 0; s < w->opt->n_metrics && status == MEL_OK; s++) {
         status = set_metric(w, s, err);
@@ -157,7 +164,7 @@ static mel_status by_draws(mel_certainty *out, work *w, mel_error *err)
     if (status != MEL_OK)
         return status;
     out->rows_deviation = sqrt(mel_variance(n, w->both));
-    out->rows = mel_range_of(n, w->both);
+    out->rows = mel_interval_of(n, w->both);
     /* At the edge, where nothing went wrong, draws are never as good as what was seen. */
     out->rows.low = fmin(out->rows.low, out->value);
     out->rows.high = fmax(out->rows.high, out->value);
@@ -187,14 +194,14 @@ static mel_status find(mel_certainty *out, work *w, mel_error *err)
     if (status != MEL_OK)
         return status;
     const size_t n = w->opt->n_metrics;
-    out->metric = (mel_range){ out->value, out->value };
+    out->metric = (mel_interval){ out->value, out->value };
     out->both = out->rows;
     if (n < 2)
         return MEL_OK;
     out->metric_deviation = sqrt(mel_variance(n, w->value));
     out->deviation = hypot(out->deviation, out->metric_deviation);
-    out->metric = mel_range_of(n, w->value);
-    out->both = mel_range_of(w->n_both, w->both);
+    out->metric = mel_interval_of(n, w->value);
+    out->both = mel_interval_of(w->n_both, w->both);
     return MEL_OK;
 }
 

@@ -7,7 +7,7 @@
 
 typedef struct {
     double low, high;
-} mel_range;
+} mel_interval;
 
 typedef struct {
     size_t struct_size;
@@ -22,7 +22,7 @@ void mel_certainty_options_init(mel_certainty_options *opt);
 /* A value and where it may lie: because of the rows, because of the metric, because of both. */
 typedef struct {
     double value;
-    mel_range rows, metric, both;
+    mel_interval rows, metric, both;
     double rows_deviation, metric_deviation, deviation; /* of both: the squares add up */
 } mel_certainty;
 /* counts: what the measure looks at, as numbers of rows (not necessarily whole). The rows' part is the delta
@@ -42,9 +42,9 @@ void mel_factor_covariances(double *covariance, size_t n);
 
 /* Two classifiers. */
 typedef struct {
-    double difference; /* of their values, as utilities: above 0 the first is better */
-    mel_range range;   /* rows and metric together */
-    double better;     /* the probability that the first is better, ties half */
+    double difference;  /* of their values, as utilities: above 0 the first is better */
+    mel_interval range; /* rows and metric together */
+    double better;      /* the probability that the first is better, ties half */
 } mel_contest;
 /* Below that nobody should say which one is better: equal classifiers are then told apart in 5 of 100 cases.
  */
@@ -67,11 +67,11 @@ mel_status mel_certainty_compare_apart(mel_contest *out, mel_measure *measure, c
  * are predicted as the second class. */
 typedef struct {
     double threshold;    /* a score, or infinity: never */
-    mel_range likely;    /* where the best threshold for all people may lie */
+    mel_interval likely; /* where the best threshold for all people may lie */
     double seen;         /* value on these rows, which is too good ... */
     double optimism;     /* ... by so much */
     double value;        /* what is to be expected on new rows */
-    mel_range range;     /* where that may lie */
+    mel_interval range;  /* where that may lie */
     double counts[4];    /* confusion counts on these rows */
     mel_certainty cross; /* by folds: decisions about each fold with the threshold of the others; value NaN:
                           * not asked for */

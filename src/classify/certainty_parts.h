@@ -7,8 +7,8 @@
 #include "classify/certainty.h"
 
 /* The middle 95% of n equally likely values, which are sorted; and of a normal distribution. */
-mel_range mel_range_of(size_t n, double *values);
-mel_range mel_range_normal(double middle, double deviation);
+mel_interval mel_interval_of(size_t n, double *values);
+mel_interval mel_interval_normal(double middle, double deviation);
 /* d value / d share for every cell, all of them free to change, by differences. share is as before
  * afterwards.
  */

@@ -155,7 +155,7 @@ static mel_status by_slopes(mel_contest *out, work *w, mel_error *err)
             w->value[w->n_value++] = difference + deviation * mel_rng_normal(&w->rng);
     }
     out->range =
-        metrics > 1 ? mel_range_of(w->n_value, w->value) : mel_range_normal(out->difference, deviation);
+        metrics > 1 ? mel_interval_of(w->n_value, w->value) : mel_interval_normal(out->difference, deviation);
     return MEL_OK;
 }
 
@@ -183,7 +183,7 @@ static mel_status by_draws(mel_contest *out, work *w, mel_error *err)
     if (status != MEL_OK)
         return status;
     out->better = above / (double)w->n_value;
-    out->range = mel_range_of(w->n_value, w->value);
+    out->range = mel_interval_of(w->n_value, w->value);
     return MEL_OK;
 }
 

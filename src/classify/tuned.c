@@ -111,14 +111,14 @@ static mel_status draw_rows(mel_tuned *out, work *w, size_t best, mel_error *err
     w->spread = sqrt(mel_variance(w->opt->draws, w->chosen));
     for (size_t d = 0; d < w->opt->draws; d++)
         w->at_best[d] += w->chosen[d] - mean;
-    const mel_range place = mel_range_of(w->opt->draws, w->place),
-                    at = mel_range_of(w->opt->draws, w->at_best);
+    const mel_interval place = mel_interval_of(w->opt->draws, w->place),
+                       at = mel_interval_of(w->opt->draws, w->at_best);
     out->likely =
-        (mel_range){ threshold_at(w, (size_t)place.low), threshold_at(w, (size_t)ceil(place.high)) };
+        (mel_interval){ threshold_at(w, (size_t)place.low), threshold_at(w, (size_t)ceil(place.high)) };
     out->seen = sign * w->value[best];
     out->value = sign * (w->value[best] - out->optimism);
-    out->range = sign > 0.0 ? (mel_range){ at.low - out->optimism, at.high - out->optimism }
-                            : (mel_range){ out->optimism - at.high, out->optimism - at.low };
+    out->range = sign > 0.0 ? (mel_interval){ at.low - out->optimism, at.high - out->optimism }
+                            : (mel_interval){ out->optimism - at.high, out->optimism - at.low };
     return MEL_OK;
 }
 
@@ -162,9 +162,9 @@ static mel_status cross_validate(mel_certainty *out, work *w, mel_error *err)
     if (status != MEL_OK)
         return status;
     const mel_status found = mel_certainty_of(out, w->measure, counts, w->opt, err);
-    const double wider = hypot(out->rows_deviation, w->spread);
+    const double wider = sqrt(out->rows_deviation * out->rows_deviation + 2.0 * w->spread * w->spread);
     if (found == MEL_OK &&
-        out->rows_deviation > 0.0) { /* the folds' thresholds are not the one that is used */
+        out->rows_deviation > 0.0) { /* the folds' thresholds vary, and so does the one that is used */
         out->rows.low = out->value - (out->value - out->rows.low) * wider / out->rows_deviation;
         out->rows.high = out->value + (out->rows.high - out->value) * wider / out->rows_deviation;
         out->both = out->rows;

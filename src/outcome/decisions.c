@@ -1,6 +1,7 @@
 /* What the metric leads to: the best rule and what it does to 1,000 people, and the well-known metrics that
  * come closest. */
 #include "classify/shared.h"
+#include "elicit/shared.h"
 #include "outcome/outcome.h"
 #include "rank/rank.h"
 #include "space/shared.h"
@@ -42,6 +43,47 @@ static const char *put_effect(mel_outcome_work *w, const mel_decision *d)
                               so_many(alarms, w->out.false_alarm, w->out.false_alarms));
 }
 
+/* The metric's posterior, where the session has one: *draws is for free(). */
+static mel_status find_draws(mel_certainty_options *opt, double **draws, const mel_outcome_work *w)
+{
+    size_t width = 0;
+    mel_certainty_options_init(opt);
+    if (w->session == NULL || mel_outcome_is_search(&w->out))
+        return MEL_OK;
+    const mel_status status = mel_session_draws(&opt->n_metrics, &width, draws, w->session, w->err);
+    opt->metrics = *draws;
+    return status;
+}
+
+/* How sure the value of a rule is that was measured on rows. A draw may be no metric: then nothing is said.
+ */
+static void find_interval(mel_outcome_work *w, mel_decision *d, const mel_face *face)
+{
+    const double rows = (double)w->out.rows, positives = mel_face_positives(face),
+                 negatives = mel_face_negatives(face), scale = rows / (positives + negatives);
+    const double counts[] = { scale * d->point.tn, scale * fmax(negatives - d->point.tn, 0.0),
+                              scale * fmax(positives - d->point.tp, 0.0), scale * d->point.tp };
+    mel_certainty_options opt;
+    mel_certainty found = { 0 };
+    mel_measure *measure = NULL;
+    double *draws = NULL;
+    if (w->out.rows == 0 || isnan(d->value))
+        return;
+    mel_status status = find_draws(&opt, &draws, w);
+    if (status == MEL_OK)
+        status = mel_measure_metric(&measure, w->metric, 2, 0, w->err);
+    if (status == MEL_OK)
+        status = mel_certainty_of(&found, measure, counts, &opt, w->err);
+    if (status == MEL_OK) {
+        d->value_low = found.both.low;
+        d->value_high = found.both.high;
+    } else if (status == MEL_ENOMEM) {
+        (void)mel_outcome_good(w, status);
+    }
+    free(draws);
+    mel_measure_free(measure);
+}
+
 static void add_decision(mel_outcome_work *w, const char *name, const mel_classifier *classifier)
 {
     const mel_face *face = w->out.domain->face;
@@ -57,12 +99,15 @@ static void add_decision(mel_outcome_work *w, const char *name, const mel_classi
         .rule = got.mixture->rule[0],
         .point = { got.statistics[0], got.statistics[1] },
         .value = NAN,
+        .value_low = NAN,
+        .value_high = NAN,
     };
     free(words);
     d->missed = out_of_thousand((mel_face_positives(face) - d->point.tp) / people, w->out.rows);
     d->false_alarms = out_of_thousand((mel_face_negatives(face) - d->point.tn) / people, w->out.rows);
     d->effect = put_effect(w, d);
     (void)mel_metric_value(&d->value, w->metric, got.statistics, NULL);
+    find_interval(w, d, face);
 }
 
 /* Gives the classifier the metric's names of classes and groups. */

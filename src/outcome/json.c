@@ -191,6 +191,7 @@ static void put_decisions(sheet *s, const mel_outcome *o)
         put(&one, "missed", estimate(d->missed));
         put(&one, "false_alarms", estimate(d->false_alarms));
         put(&one, "value", number(d->value));
+        put(&one, "interval", json_pack("[o, o]", number(d->value_low), number(d->value_high)));
         add(s, list, &one);
     }
     put(s, "effect", list);

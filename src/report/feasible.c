@@ -289,6 +289,23 @@ static mel_point best_point(const scene *s, const mel_support *line)
     return s->hull[best];
 }
 
+/* Lines of rules that are worth the same, at equal steps down to the coin toss. */
+static void draw_equals(scene *s, const mel_support *line, mel_point at)
+{
+    enum { LINES = 4 };
+    const mel_point coin = { 0.5 * s->p, 0.5 * s->n };
+    double from, to;
+    for (size_t j = 1; j <= LINES; j++) {
+        const double t = (double)j / LINES;
+        const mel_point through = { at.tp + t * (coin.tp - at.tp), at.tn + t * (coin.tn - at.tn) };
+        if (clip_line(&s->fig, through, -line->m00, line->m11, &from, &to))
+            mel_figure_segment(&s->fig, "equals", through.tp - from * line->m00,
+                               through.tn + from * line->m11, through.tp - to * line->m00,
+                               through.tn + to * line->m11);
+    }
+    mel_figure_key(&s->fig, MEL_KEY_LINE, MEL_MARKER_DISC, "equals", "equally good");
+}
+
 static void draw_support(scene *s, size_t i)
 {
     static const char *const lines[] = { "line-2 solid", "line-3", "line-4", "line-5" };
@@ -299,6 +316,8 @@ static void draw_support(scene *s, size_t i)
     const mel_support *line = &s->plot.supports[i];
     const mel_point at = best_point(s, line);
     double from, to;
+    if (i == 0 && s->plot.n_questions == 0)
+        draw_equals(s, line, at);
     if (clip_line(fig, at, -line->m00, line->m11, &from, &to))
         mel_figure_segment(fig, lines[i], at.tp - from * line->m00, at.tn + from * line->m11,
                            at.tp - to * line->m00, at.tn + to * line->m11);

@@ -338,6 +338,7 @@ static void write_face_sections(mel_page *page)
 {
     mel_page_practice(page);
     mel_page_achievable(page);
+    mel_page_worth(page);
     mel_page_sureness(page);
     mel_page_unknown(page);
     mel_page_questions(page);

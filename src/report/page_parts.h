@@ -57,6 +57,7 @@ void mel_page_weights(mel_page *page);    /* several classes */
 void mel_page_recognised(mel_page *page); /* several classes */
 void mel_page_practice(mel_page *page);
 void mel_page_achievable(mel_page *page);
+void mel_page_worth(mel_page *page); /* two classes that both cost something */
 void mel_page_sureness(mel_page *page);
 void mel_page_unknown(mel_page *page);
 void mel_page_questions(mel_page *page);

@@ -46,4 +46,51 @@ void mel_people_plot_init(mel_people_plot *plot);
 mel_status mel_plot_people(char **svg, const mel_people_plot *plot, const mel_plot_options *opt,
                            mel_error *err);
 
+/* What rules are worth as the exchange rate between the two mistakes changes. Everything is in shares of all.
+ */
+typedef struct {
+    size_t struct_size;
+    size_t n_hull;
+    const mel_point *hull; /* rules to choose from */
+    double positives, negatives;
+    mel_estimate cost;   /* of a missed positive in false alarms: the metric's; ends may be NaN or infinite */
+    mel_point chosen;    /* the rule for the metric; tp NaN: none */
+    double people;       /* net benefit is per so many: 1,000 */
+    const char *y_title; /* "net benefit per 1,000"; NULL: that */
+    const char *never, *always;        /* "never positive", "always positive" */
+    const char *missed, *false_alarms; /* one and many: "missed positive", "false alarms" */
+} mel_decision_plot;
+void mel_decision_plot_init(mel_decision_plot *plot);
+/* The decision curve of Vickers and Elkin (2006): found positives less false alarms, counted at the odds of
+ * the threshold probability; of the best rule for each, of the chosen rule, and of the two that do not look.
+ */
+mel_status mel_plot_net_benefit(char **svg, const mel_decision_plot *plot, const mel_plot_options *opt,
+                                mel_error *err);
+/* The cost curve of Drummond and Holte (2006): the expected cost as a share of the largest possible one. */
+mel_status mel_plot_cost_curve(char **svg, const mel_decision_plot *plot, const mel_plot_options *opt,
+                               mel_error *err);
+
+/* A group's curve, from (0, 0) to (1, 1), and where a rule is on it. */
+typedef struct {
+    const char *name;
+    size_t n;
+    const double *fpr, *tpr;
+    double at_fpr, at_tpr; /* NaN: nowhere */
+} mel_roc;
+/* At most MEL_MOST_SERIES groups. */
+mel_status mel_plot_roc(char **svg, size_t n, const mel_roc *curve, const mel_plot_options *opt,
+                        mel_error *err);
+
+/* Classifiers, best first. */
+typedef struct {
+    size_t n; /* at most 40 */
+    const char *const *names;
+    const double *value, *low, *high; /* low and high: both or neither */
+    const double *better;             /* n - 1: probability of being better than the next; NULL: unknown */
+    double can_tell;                  /* from where on that is enough to say so */
+    const char *x_title;
+} mel_ranking_plot;
+mel_status mel_plot_ranking(char **svg, const mel_ranking_plot *plot, const mel_plot_options *opt,
+                            mel_error *err);
+
 #endif

@@ -52,6 +52,7 @@ static const char *const plot_style[] = {
     SERIES("4", "#c05fb0", "10 3 2 3"),
     SERIES("5", "#5a4300", "16 4"),
     SERIES("6", "#7b8494", "5 2"),
+    ".mel-plot .equals{fill:none;" PAINT("stroke", "2", "#d1540c") ";stroke-width:1;stroke-opacity:.45}\n",
     ".mel-plot .asked{fill:none;" SOFT("stroke") ";stroke-width:.9;stroke-opacity:.75}\n",
     ".mel-plot .won{" INK("fill") ";" PAPER("stroke") ";stroke-width:1}\n",
     ".mel-plot .mark{" INK("fill") "}\n",

@@ -97,6 +97,39 @@ static mel_status plot_bars_and_people(void *context)
     return finish(status, svg);
 }
 
+static mel_status plot_decisions(void *context)
+{
+    (void)context;
+    static const mel_point rules[] = { { 0.0, 0.5 }, { 0.1, 0.1 }, { 0.5, 0.0 }, { 0.4, 0.4 } };
+    static const double x[] = { 0.0, 0.2, 1.0 }, y[] = { 0.0, 0.8, 1.0 };
+    static const char *const names[] = { "a", "b", "c" };
+    mel_decision_plot plot;
+    mel_decision_plot_init(&plot);
+    plot.n_hull = 4;
+    plot.hull = rules;
+    plot.positives = plot.negatives = 0.5;
+    plot.cost = (mel_estimate){ 4.0, 2.5, 7.0 };
+    plot.chosen = rules[3];
+    const mel_roc curve = { "all", 3, x, y, 0.2, 0.8 };
+    const mel_ranking_plot ranking = { 3, names, y, x, y, x, 0.975, "F1" };
+    char *svg = NULL;
+    mel_status status = mel_plot_net_benefit(&svg, &plot, NULL, NULL);
+    free(svg);
+    if (status == MEL_OK) {
+        status = mel_plot_cost_curve(&svg, &plot, NULL, NULL);
+        free(svg);
+    }
+    if (status == MEL_OK) {
+        status = mel_plot_roc(&svg, 1, &curve, NULL, NULL);
+        free(svg);
+    }
+    if (status == MEL_OK) {
+        status = mel_plot_ranking(&svg, &ranking, NULL, NULL);
+        free(svg);
+    }
+    return status;
+}
+
 static mel_status style(void *context)
 {
     char *css = NULL;
@@ -173,6 +206,7 @@ static void test_plots(void **state)
     test_each_allocation("posterior", plot_posterior, NULL);
     test_each_allocation("curves", plot_curves, NULL);
     test_each_allocation("bars and people", plot_bars_and_people, NULL);
+    test_each_allocation("decision curves, ROC and ranking", plot_decisions, NULL);
     test_each_allocation("style", style, NULL);
     test_each_allocation("page", write_page, NULL);
 }

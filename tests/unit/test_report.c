@@ -338,6 +338,55 @@ static mel_status bare_page(char **out, mel_error *err)
     return mel_page_write(out, &d, err);
 }
 
+/* The rule that is best where a miss counts four false alarms: P(positive) above 1/5. */
+static mel_decision_plot sample_decision(void)
+{
+    mel_decision_plot plot;
+    mel_decision_plot_init(&plot);
+    plot.n_hull = CORNERS;
+    plot.hull = sample_hull;
+    plot.positives = plot.negatives = 0.5;
+    plot.cost = (mel_estimate){ 4.0, 2.5, 7.0 };
+    plot.chosen = sample_hull[HALF];
+    for (size_t i = 0; i < CORNERS; i++)
+        if (4.0 * sample_hull[i].tp + sample_hull[i].tn > 4.0 * plot.chosen.tp + plot.chosen.tn)
+            plot.chosen = sample_hull[i];
+    plot.never = nasty;
+    return plot;
+}
+
+static mel_status net_benefit(char **out, mel_error *err)
+{
+    const mel_decision_plot plot = sample_decision();
+    return mel_plot_net_benefit(out, &plot, NULL, err);
+}
+
+static mel_status cost_curve(char **out, mel_error *err)
+{
+    const mel_decision_plot plot = sample_decision();
+    return mel_plot_cost_curve(out, &plot, NULL, err);
+}
+
+static mel_status roc(char **out, mel_error *err)
+{
+    static const double x[] = { 0.0, 0.1, 0.4, 1.0 }, y[] = { 0.0, 0.6, 0.9, 1.0 },
+                        z[] = { 0.0, 0.4, 0.8, 1.0 };
+    const mel_roc curves[] = { { "men", 4, x, y, 0.1, 0.6 },
+                               { nasty, 4, x, z, 0.4, 0.8 },
+                               { "all", 4, x, x, NAN, NAN } };
+    return mel_plot_roc(out, COUNT(curves), curves, NULL, err);
+}
+
+static mel_status ranking(char **out, mel_error *err)
+{
+    static const char *const names[] = { "boosting", nasty,
+                                         "a tree with a very long name that does not fit anywhere" };
+    static const double value[] = { 0.9, 0.8, 0.75 }, low[] = { 0.85, 0.74, 0.7 },
+                        high[] = { 0.94, 0.86, 0.81 }, better[] = { 0.99, 0.8 };
+    const mel_ranking_plot plot = { 3, names, value, low, high, better, 0.975, "F1" };
+    return mel_plot_ranking(out, &plot, NULL, err);
+}
+
 static const struct {
     const char *file;
     mel_status (*make)(char **out, mel_error *err);
@@ -350,6 +399,10 @@ static const struct {
     { "people.svg", people },
     { "lines.svg", lines },
     { "bars.svg", bars },
+    { "net_benefit.svg", net_benefit },
+    { "cost_curve.svg", cost_curve },
+    { "roc.svg", roc },
+    { "ranking.svg", ranking },
     { "full.html", full_page },
     { "bare.html", bare_page },
 };
@@ -398,7 +451,7 @@ static void test_supporting_line(void **state)
         assert_ok(mel_plot_feasible(&svg, &plot, NULL, &err), &err);
         assert_int_equal(path_of(svg, "line-2 solid", lx, ly, 2), 2);
         const size_t n = path_of(svg, "area", hx, hy, COUNT(hx));
-        assert_true(n > 20);
+        assert_true(n > 4);
         const double length = hypot(lx[1] - lx[0], ly[1] - ly[0]);
         double least = INFINITY, most = -INFINITY;
         for (size_t i = 0; i < n; i++) {
@@ -743,6 +796,57 @@ static void test_chart_refusals(void **state)
     test_has(err.text, "series 0, group 0: nan");
 }
 
+/* The marker of the chosen rule lies on the curve of the best rule, where the metric's exchange rate is. */
+static void check_decision_curve(const char *svg)
+{
+    double x[500], y[500], nearest = 1e9;
+    const size_t n = path_of(svg, "line-1 thick", x, y, COUNT(x));
+    const char *marker = strstr(svg, "class=\"fill-2\"");
+    assert_non_null(marker);
+    const double cx = attribute(marker, "cx"), cy = attribute(marker, "cy");
+    assert_true(n > 4);
+    for (size_t j = 0; j + 1 < n; j++) {
+        const double t = fmin(fmax((cx - x[j]) / (x[j + 1] - x[j]), 0.0), 1.0);
+        nearest = fmin(nearest, hypot(cx - x[j] - t * (x[j + 1] - x[j]), cy - y[j] - t * (y[j + 1] - y[j])));
+    }
+    assert_true(nearest < 0.5);
+    test_has(svg, "95% interval of the exchange rate");
+    test_has(svg, "= 4 false alarms");
+}
+
+static void test_decision_curves(void **state)
+{
+    (void)state;
+    char *benefit = make(net_benefit), *cost = make(cost_curve);
+    check_decision_curve(benefit);
+    check_decision_curve(cost);
+    free(benefit);
+    free(cost);
+}
+
+static void test_decision_refusals(void **state)
+{
+    (void)state;
+    mel_decision_plot plot = sample_decision();
+    char *svg = NULL;
+    mel_error err;
+    plot.cost.value = -1.0;
+    assert_int_equal(mel_plot_net_benefit(&svg, &plot, NULL, &err), MEL_EINVAL);
+    plot = sample_decision();
+    plot.n_hull = 0;
+    assert_int_equal(mel_plot_cost_curve(&svg, &plot, NULL, &err), MEL_EINVAL);
+    plot = sample_decision();
+    plot.positives = NAN;
+    assert_int_equal(mel_plot_cost_curve(&svg, &plot, NULL, &err), MEL_EINVAL);
+    assert_int_equal(mel_plot_roc(&svg, 0, NULL, NULL, &err), MEL_EINVAL);
+    const double values[] = { 1.0, NAN };
+    const char *const names[] = { "a", "b" };
+    const mel_ranking_plot bad = { .n = 2, .names = names, .value = values }, none = { 0 };
+    assert_int_equal(mel_plot_ranking(&svg, &bad, NULL, &err), MEL_EINVAL);
+    assert_int_equal(mel_plot_ranking(&svg, &none, NULL, &err), MEL_EINVAL);
+    assert_null(svg);
+}
+
 static void test_style(void **state)
 {
     (void)state;
@@ -830,8 +934,8 @@ static void test_full_page(void **state)
     test_order(html, order, COUNT(order));
     assert_int_equal(test_occurrences(html, "<h1"), 1);
     assert_int_equal(test_occurrences(html, "<h3"), 0);
-    assert_int_equal(test_occurrences(html, "<svg"), 6);
-    assert_int_equal(test_occurrences(html, "role=\"img\""), 6);
+    assert_int_equal(test_occurrences(html, "<svg"), 8);
+    assert_int_equal(test_occurrences(html, "role=\"img\""), 8);
     assert_int_equal(test_occurrences(html, "<style>"), 1);
     assert_int_equal(test_occurrences(html, "<td class=\"answer\""), 3);
     /* Question 1 was answered B, question 2 A, question 3 neither. */
@@ -1276,6 +1380,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_people_refusals),
         cmocka_unit_test(test_bar_widths),
         cmocka_unit_test(test_chart_refusals),
+        cmocka_unit_test(test_decision_curves),
+        cmocka_unit_test(test_decision_refusals),
         cmocka_unit_test(test_style),
         cmocka_unit_test(test_full_page),
         cmocka_unit_test(test_bare_page),

@@ -1,0 +1,14 @@
+/* The pictures of melicit apply --plot. */
+#ifndef MEL_CLI_APPLY_PLOT_H
+#define MEL_CLI_APPLY_PLOT_H
+
+#include "classifier.h"
+#include "command.h"
+
+/* On a planar face: what is achievable with lines of equal cost, the rule's place on the ROC curve and, for a
+ * metric that has an exchange rate between the two mistakes, net benefit and cost curve with the rate and its
+ * interval. */
+mel_status cli_apply_plot(const char *path, const mel_problem *space, const mel_metric *metric,
+                          const mel_classifier *classifier, mel_error *err);
+
+#endif
