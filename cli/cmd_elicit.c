@@ -148,7 +148,8 @@ static mel_status make_session(elicitation *e, const elicit_args *args, cli_run 
     else
         status = cli_session_open(&e->session, e->space, &settings.options, args->session, false, err);
     const bool far = status == MEL_OK && settings.options.strategy == MEL_STRATEGY_ACTIVE &&
-                     settings.options.active.questions != mel_session_questions(e->session);
+                     settings.options.active.questions != MEL_QUESTIONS_FAR &&
+                     mel_session_questions(e->session) == MEL_QUESTIONS_FAR;
     cli_settings_clear(&settings);
     if (far)
         cli_note(run, "realistic pairs are not known here: questions are about the most different ones");

@@ -32,6 +32,12 @@ bool mel_asks_exchange(const mel_session_options *opt, const mel_domain *domain)
            opt->direction != MEL_DIRECTION_UNKNOWN && opt->active.questions != MEL_QUESTIONS_FAR;
 }
 
+bool mel_asks_near_best(const mel_session_options *opt, const mel_domain *domain)
+{
+    return opt->strategy == MEL_STRATEGY_ACTIVE && opt->active.until == MEL_UNTIL_RULE &&
+           (domain->space != NULL || domain->frontier != NULL);
+}
+
 static unsigned place_of(const mel_domain *domain)
 {
     const mel_layout *layout = mel_domain_layout(domain);

@@ -13,6 +13,8 @@ bool mel_option_in_family(const mel_option *row, mel_family family);
 
 /* Whether the questions are about exchange rates, not far. */
 bool mel_asks_exchange(const mel_session_options *opt, const mel_domain *domain);
+/* Whether they are about classifiers of more than two classes that are near the best. */
+bool mel_asks_near_best(const mel_session_options *opt, const mel_domain *domain);
 
 /* Of the domain's points; the domain has exactly one of its members. */
 const mel_layout *mel_domain_layout(const mel_domain *domain);

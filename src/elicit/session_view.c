@@ -34,6 +34,8 @@ const mel_session_options *mel_session_get_options(const mel_session *session)
 mel_questions mel_session_questions(const mel_session *session)
 {
     const mel_session_options *opt = &session->options.values;
+    if (mel_asks_near_best(opt, &session->domain))
+        return MEL_QUESTIONS_REALISTIC;
     return mel_asks_exchange(opt, &session->domain) ? opt->active.questions : MEL_QUESTIONS_FAR;
 }
 

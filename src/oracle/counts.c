@@ -143,10 +143,34 @@ static void fill_counts(mel_counted *out, const mel_question *question, const sh
     }
 }
 
+/* The mistakes of one class as they are; the rest of it is right. */
+static void keep_row(int64_t *row, size_t k, size_t i, const double *mistake, int64_t size, uint32_t people)
+{
+    int64_t right = size;
+    for (size_t j = 0, at = 0; j < k; j++) {
+        if (j == i)
+            continue;
+        row[j] = llround(mistake[at++] * (double)people);
+        right -= row[j];
+    }
+    row[i] = size != MEL_UNKNOWN_COUNT && right >= 0 ? right : MEL_UNKNOWN_COUNT;
+}
+
+static void keep_mistakes(mel_counted *out, const mel_question *question)
+{
+    const size_t k = out->k, rows = out->n_groups * k;
+    for (size_t r = 0; r < rows; r++) {
+        keep_row(out->a + r * k, k, r % k, question->a + r * (k - 1), out->size[r], question->people);
+        keep_row(out->b + r * k, k, r % k, question->b + r * (k - 1), out->size[r], question->people);
+    }
+}
+
 /* Whole numbers stay as they are: what is right first, in a binary question the rest of each class follows.
  */
 static void keep_shown(mel_counted *out, const mel_question *question)
 {
+    if (question->layout->coordinates == MEL_OFFDIAGONAL)
+        keep_mistakes(out, question);
     if (question->layout->coordinates != MEL_BINARY)
         return;
     for (int side = 0; side < 2; side++) {

@@ -6,6 +6,7 @@
 #include "base/la.h"
 #include "elicit/active/family.h"
 #include "elicit/shared.h"
+#include "oracle/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -188,9 +189,9 @@ static void make_world(world *w)
 {
     double gain[CLASSES * CLASSES];
     mel_error err;
-    w->space = test_softmax_space(CLASSES, MEL_RATES, MEL_OFFDIAGONAL);
+    w->space = test_softmax_space(CLASSES, MEL_CONFUSION, MEL_OFFDIAGONAL);
     assert_ok(
-        mel_ball_new(&w->ball, mel_space_layout(w->space), 0.05, mel_space_class_share(w->space), NULL, &err),
+        mel_ball_new(&w->ball, mel_space_layout(w->space), 0.01, mel_space_class_share(w->space), NULL, &err),
         &err);
     w->domain = (mel_domain){ .ball = w->ball, .frontier = w->space };
     w->opt = options(MEL_FAMILY_LINEAR, 60);
@@ -234,6 +235,24 @@ static bool is_whole(const double *x)
     return true;
 }
 
+/* What is shown are the numbers themselves, and each class adds up. */
+static void check_shown(const mel_question *q)
+{
+    mel_counted shown;
+    mel_error err;
+    assert_ok(mel_counted_make(&shown, q, 0, &err), &err);
+    for (size_t i = 0, at = 0; i < CLASSES; i++) {
+        int64_t sum = 0;
+        for (size_t j = 0; j < CLASSES; j++) {
+            sum += shown.b[i * CLASSES + j];
+            if (j != i)
+                assert_int_equal(shown.b[i * CLASSES + j], llround(q->b[at++] * PEOPLE));
+        }
+        assert_int_equal(sum, shown.size[i]);
+    }
+    mel_counted_clear(&shown);
+}
+
 typedef struct {
     size_t asked, plausible;
     double regret; /* as a share of what the best adds to the best trivial one */
@@ -259,7 +278,10 @@ static told converse(const world *w, const mel_session_options *opt, const mel_m
         assert_ok(mel_session_ask(&q, &done, session, &err), &err);
         if (done)
             break;
-        odd += !is_whole(q->a) || !is_whole(q->b);
+        odd += q->people == 0;
+        assert_true(q->people == 0 || (q->people == PEOPLE && is_whole(q->a) && is_whole(q->b)));
+        if (q->people > 0)
+            check_shown(q);
         for (uint32_t i = 0; i < mel_session_answers(session); i++) {
             const mel_record before = mel_session_record(session, i);
             assert_false(test_max_error(NUMBERS, before.a, q->a) < 1e-9 &&

@@ -9,6 +9,7 @@
 #include "elicit/active/engine.h"
 
 #include "elicit/active/ask/realistic.h"
+#include "elicit/options.h"
 
 #include <stdlib.h>
 
@@ -111,6 +112,13 @@ static void note(const mel_active *base, mel_pair *pair)
         f->ops->note(f, &base->opt, base->a, base->b, pair->note_a, pair->note_b);
 }
 
+static void show(const mel_active *base, mel_pair *pair)
+{
+    const engine *e = (const engine *)base;
+    if (e->realistic != NULL)
+        pair->people = mel_realistic_people(e->realistic);
+}
+
 static mel_status coefficients(const mel_active *base, const double *w, double *out, mel_error *err)
 {
     (void)err;
@@ -140,6 +148,7 @@ static const mel_active_ops features_ops = {
     .row = row,
     .hear = hear,
     .note = note,
+    .show = show,
     .samples = samples,
     .coefficients = coefficients,
     .metric = metric,
@@ -188,7 +197,7 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
     if (status == MEL_OK)
         status = mel_chooser_new(&e->chooser, e->f, samples(&e->base)->count, err);
     const mel_space *frontier = domain->ball != NULL ? domain->frontier : domain->space;
-    if (status == MEL_OK && frontier != NULL && e->base.opt.active.until == MEL_UNTIL_RULE)
+    if (status == MEL_OK && mel_asks_near_best(&e->base.opt, domain))
         status =
             mel_realistic_new(&e->realistic, e->f, frontier, samples(&e->base)->count, &e->base.opt, err);
     if (status == MEL_OK)

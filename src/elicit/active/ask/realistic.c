@@ -104,7 +104,7 @@ mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_
         return mel_fail_memory(err, "the questions");
     r->f = f;
     r->space = space;
-    r->people = people_for(space);
+    r->people = opt->active.people > 0 ? opt->active.people : people_for(space);
     r->for_rule = opt->active.until == MEL_UNTIL_RULE;
     r->count = samples;
     r->n_trivial = f->layout.n_classes;
