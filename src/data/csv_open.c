@@ -159,7 +159,7 @@ static mel_status find_encoding(mel_csv *csv, mel_error *err)
 /* The first rows, at least two where there are as many; the window starts with them. */
 static mel_status take_sample(mel_csv *csv, mel_csv_sample *sample, mel_error *err)
 {
-    size_t length;
+    size_t length = 0;
     mel_status status = find_first_row(csv, &length, err);
     for (size_t n = length + MEL_CSV_PIECE; status == MEL_OK; n *= 2) {
         status = mel_csv_fill(csv, n, err);
