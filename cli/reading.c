@@ -92,7 +92,7 @@ const cli_option cli_reading_options[] = {
     { 0 }
 };
 
-/* How files were read is said with --verbose; what may not be meant is a warning. */
+/* How files were read is said with --verbose; what may be a mistake is a warning. */
 static void say_notice(void *user, const char *file, mel_format format, const char *sentence, bool is_warning)
 {
     const cli_run *run = user;

@@ -1,3 +1,4 @@
+/* The plot of melicit space: one face, or the faces of all pairs of classes. */
 #include "space_plot.h"
 #include "output.h"
 #include "panels.h"

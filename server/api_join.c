@@ -11,9 +11,9 @@
 
 enum {
     COOKIE_DAYS = 30,
-    SEAT_MINUTES = 60, /* that the seat of somebody who says nothing is kept, where there is a quota */
-    UPLOAD_DAYS = 30,  /* that the table of a session of one's own is kept, as long as its cookie */
-    STUDY_SHARE = 10   /* joins of a study within a minute, per join of one address that is allowed */
+    QUOTA_MINUTES = 60, /* that somebody who says nothing counts towards a quota */
+    UPLOAD_DAYS = 30,   /* that the table of a session of one's own is kept, as long as its cookie */
+    STUDY_SHARE = 10    /* joins of a study within a minute, per join of one address that is allowed */
 };
 
 /* --- with a new cookie -------------------------------------------------------------------------- */
@@ -26,17 +26,17 @@ static void let_in(mel_call *call, const char *id, const char *token)
     mel_api_give_page(call);
 }
 
-/* A new participant, if there is a seat (quota 0: always); about is taken over. */
-static void join_as_new(mel_call *call, const char *study, const char *label, uint32_t quota, json_t *about)
+/* A new participant, unless the study is full (most: its quota, 0: none); about is taken over. */
+static void join_as_new(mel_call *call, const char *study, const char *label, uint32_t most, json_t *about)
 {
     mel_participant_row row;
     char token[MEL_TOKEN_TEXT];
     mel_status status = mel_new_participant(&row, study, label, mel_new_seed(), about, &call->err);
     mel_token_new(token, row.token, call->app);
-    const mel_seats seats = { .quota = quota, .since = mel_now() - (int64_t)SEAT_MINUTES * 60000 };
+    const mel_quota quota = { .most = most, .since = mel_now() - (int64_t)QUOTA_MINUTES * 60000 };
     bool full = false;
     if (status == MEL_OK)
-        status = mel_store_seat_participant(&full, call->app->store, &row, &seats, &call->err);
+        status = mel_store_admit_participant(&full, call->app->store, &row, &quota, &call->err);
     if (status == MEL_OK && full)
         mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
     else if (status == MEL_OK)

@@ -64,14 +64,14 @@ void mel_participant_rows_free(mel_participant_row *rows, size_t n);
 mel_status mel_store_add_participant(mel_store *store, const mel_participant_row *participant,
                                      mel_error *err);
 /* The same unless the study is *full: those who are through and those who are active and were seen after
- * `since` take the seats, simulated participants none. Counting and adding is one step, however many come at
+ * `since` count, simulated participants do not. Counting and adding is one step, however many come at
  * the same moment. */
 typedef struct {
-    uint32_t quota; /* 0: no limit */
+    uint32_t most; /* 0: no limit */
     int64_t since;
-} mel_seats;
-mel_status mel_store_seat_participant(bool *full, mel_store *store, const mel_participant_row *participant,
-                                      const mel_seats *seats, mel_error *err);
+} mel_quota;
+mel_status mel_store_admit_participant(bool *full, mel_store *store, const mel_participant_row *participant,
+                                       const mel_quota *quota, mel_error *err);
 mel_status mel_store_participant(mel_participant_row *out, mel_store *store, const char *id, mel_error *err);
 mel_status mel_store_participant_by_token(mel_participant_row *out, mel_store *store,
                                           const unsigned char token[MEL_HASH_BYTES], mel_error *err);

@@ -222,33 +222,33 @@ mel_status mel_store_add_participant(mel_store *store, const mel_participant_row
 
 typedef struct {
     mel_participant_row row;
-    mel_seats seats;
+    mel_quota quota;
     bool full;
-} seating;
+} admission;
 
-static mel_status seat_participant(mel_sql *sql, void *context, mel_error *err)
+static mel_status admit_participant(mel_sql *sql, void *context, mel_error *err)
 {
-    seating *s = context;
+    admission *s = context;
     size_t locked = 0;
     int64_t taken = 0;
-    const mel_sql_value p[] = { mel_sql_text(s->row.study), mel_sql_integer(s->seats.since) };
+    const mel_sql_value p[] = { mel_sql_text(s->row.study), mel_sql_integer(s->quota.since) };
     mel_status status = sql->run(sql, MEL_SQL_LOCK_STUDY, p, 1, mel_sql_count, &locked, err);
     if (status == MEL_OK)
-        status = sql->run(sql, MEL_SQL_COUNT_SEATS, p, 2, mel_sql_read_number, &taken, err);
-    s->full = taken >= (int64_t)s->seats.quota;
+        status = sql->run(sql, MEL_SQL_COUNT_QUOTA, p, 2, mel_sql_read_number, &taken, err);
+    s->full = taken >= (int64_t)s->quota.most;
     return status == MEL_OK && !s->full ? add_participant(sql, &s->row, err) : status;
 }
 
-mel_status mel_store_seat_participant(bool *full, mel_store *store, const mel_participant_row *participant,
-                                      const mel_seats *seats, mel_error *err)
+mel_status mel_store_admit_participant(bool *full, mel_store *store, const mel_participant_row *participant,
+                                       const mel_quota *quota, mel_error *err)
 {
     *full = false;
-    if (seats->quota == 0)
+    if (quota->most == 0)
         return mel_store_add_participant(store, participant, err);
-    seating s = { .row = *participant, .seats = *seats };
+    admission s = { .row = *participant, .quota = *quota };
     mel_status status = mel_check_participant_state(s.row.state, err);
     if (status == MEL_OK)
-        status = store->write(store, seat_participant, &s, false, err);
+        status = store->write(store, admit_participant, &s, false, err);
     *full = status == MEL_OK && s.full;
     return status;
 }

@@ -22,7 +22,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                                " FROM participant WHERE study = $1 GROUP BY state",
                                false },
     [MEL_SQL_LOCK_STUDY] = { "SELECT id FROM study WHERE id = $1", true },
-    [MEL_SQL_COUNT_SEATS] = { "SELECT count(*) FROM participant WHERE study = $1"
+    [MEL_SQL_COUNT_QUOTA] = { "SELECT count(*) FROM participant WHERE study = $1"
                               " AND (state = 'complete' OR (state = 'active' AND seen > $2))"
                               " AND coalesce(about, '') NOT LIKE '{\"simulated\":true%'",
                               false },

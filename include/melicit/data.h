@@ -8,7 +8,7 @@
  * that is not missing is a number, blanks around it aside: decimal, with thousands strictly in threes, or all
  * of them with a percent sign; inf and numbers beyond the range of double are refused there. Other columns
  * are text, kept as it stands. A cell that is empty or a known word (?, NA, NULL, nan, ...; among numbers
- * also None, -, ...) is missing; in a column of text a word in quotes is a text. What may not be meant is a
+ * also None, -, ...) is missing; in a column of text a word in quotes is a text. What may be a mistake is a
  * warning (mel_table_warning): a column of which at least half of the cells are numbers, a first column that
  * only numbers the rows and is skipped, an empty last one without a name that is left out, ...
  * docs/formats.md has every rule. Empty lines may follow the last row; in a table of one column they are rows
@@ -102,7 +102,7 @@ MEL_API void mel_table_free(mel_table *table);
 /* One line on what was found: "UTF-16, separator ';', decimal comma, header in row 1, 4,000 rows, 12
  * columns". Empty for tables that mel_table_take made. */
 MEL_API const char *mel_table_how(const mel_table *table);
-/* Sentences on what may not be meant: "column income: 3 of 4,000 cells are not numbers, first \"abc\" in row
+/* Sentences on what may be a mistake: "column income: 3 of 4,000 cells are not numbers, first \"abc\" in row
  * 17; treated as categories". They do not name the file. */
 MEL_API size_t mel_table_warnings(const mel_table *table);
 MEL_API const char *mel_table_warning(const mel_table *table, size_t i);

@@ -89,9 +89,10 @@ typedef struct {
     uint32_t cycles;        /* on a ball: how often every angle is searched; 2 */
     bool first_angle_first; /* on a ball: the thesis' order, farther off after two cycles; false: from
                              * the last angle to the first */
-    bool tournament;        /* diagonal metrics: k - 1 questions first choose the reference class, and where
-                             * two boundary points coincide (a corner of a face is best for both slopes) a chord of
-                             * the face takes their place, so that slopes within a corner are found, too */
+    /* Diagonal metrics: k - 1 questions first choose the reference class, and where two boundary points
+     * coincide (a corner of a face is best for both slopes) a chord of the face takes their place, so that
+     * slopes within a corner are found, too */
+    bool tournament;
     /* Of quadratic, polynomial and fair metrics: */
     mel_local local;
     mel_join join;
@@ -100,13 +101,13 @@ typedef struct {
     bool diagonal_b;     /* quadratic: B is diagonal, which takes far fewer questions */
     bool equal_pairs;    /* fair: all pairs of groups have the same weights; likewise */
     bool ask_trade_off;  /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
-    const mel_metric *known; /* fair: a metric of the same family and layout of which a, b (or B) are
-                              * known to be right and only lambda is asked for (Algorithms 5.2 and D.3). NULL:
-                              * all is asked for. Lent until the session is made */
-    bool known_costs_only;   /* only its a is known to be right */
-    mel_lfpm lfpm;           /* linear-fractional */
-    double known_p11;        /* binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN
-                              */
+    /* fair: a metric of the same family and layout of which a, b (or B) are known to be right and only
+     * lambda is asked for (Algorithms 5.2 and D.3). NULL: all is asked for. Lent until the session is made */
+    const mel_metric *known;
+    bool known_costs_only; /* only its a is known to be right */
+    mel_lfpm lfpm;         /* linear-fractional */
+    double known_p11;      /* binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN
+                            */
 } mel_search_options;
 
 typedef struct {
@@ -114,17 +115,16 @@ typedef struct {
     mel_family family;
     uint32_t degree;       /* polynomial: 3 */
     mel_strategy strategy; /* active */
-    double tolerance;      /* 0.02. search: width of the last interval (radians; of m for diagonal metrics;
-                            * at least 1e-7 for quadratic, polynomial and fair metrics).
-                            * active: half-width of the 95% interval, of the angle in radians on a planar face
-                            * (linear-fractional on any domain: of the level sets' angles), elsewhere of the
-                            * coefficients: 95% of the posterior (with flips 97.5%) is within this of the
-                            * returned vector in every one, and no 95% interval, widened to contain the
-                            * returned number where it does not, is wider than twice this. Of fair metrics the
-                            * coefficients are (1 - lambda) a and lambda b */
-    double
-        tolerance_factor;   /* active, questions that are not far: the exchange rate's 95% interval ends at
-                             * most so many times higher than it begins, twice in a row; 0: tolerance counts */
+    /* 0.02. search: width of the last interval (radians; of m for diagonal metrics; at least 1e-7 for
+     * quadratic, polynomial and fair metrics). active: half-width of the 95% interval, of the angle in
+     * radians on a planar face (linear-fractional on any domain: of the level sets' angles), elsewhere of
+     * the coefficients: 95% of the posterior (with flips 97.5%) is within this of the returned vector in
+     * every one, and no 95% interval, widened to contain the returned number where it does not, is wider
+     * than twice this. Of fair metrics the coefficients are (1 - lambda) a and lambda b */
+    double tolerance;
+    /* Active, questions that are not far: the exchange rate's 95% interval ends at most so many times higher
+     * than it begins, twice in a row; 0: tolerance counts */
+    double tolerance_factor;
     uint32_t max_questions; /* 200 */
     uint64_t seed;          /* 1 */
     mel_direction direction;
@@ -308,9 +308,10 @@ typedef enum {
 typedef struct {
     mel_end end;
     uint32_t questions;
-    double radius; /* what the tolerance is compared with, see there: how well all coefficients together are
-                    * known; linear-fractional: radians of the level lines' angles. search: half of the
-                    * widest of the last intervals */
+    /* What the tolerance is compared with, see there: how well all coefficients together are known;
+     * linear-fractional: radians of the level lines' angles. search: half of the widest of the last
+     * intervals */
+    double radius;
     double error_rate; /* active with flips: posterior mean of the share of wrong answers; NaN otherwise */
     uint32_t repeats, repeats_agreed; /* repeated questions, and how many got the same answer */
     uint32_t disagreements;           /* answers that the returned metric would have given otherwise */
@@ -338,12 +339,12 @@ typedef struct {
     int drift;        /* 1 or -1: it seems to have risen or fallen on the way; 0: not */
     bool imagined;    /* the last questions were about an imagined test, the first were not */
     uint32_t further; /* active, not as precise as asked for: about how many more questions that would take */
-    double
-        evidence; /* active with flips: logarithm of how much likelier the answers A and B were, each by
-                   * what was believed before it, than coin tosses; NaN otherwise. What was believed starts
-                   * with options.prior: answers against a strong one may lower it, however careful.
-                   * Within 1 of 0 there is not enough to tell: questions that tell most are those
-                   * whose answers cannot be foreseen, so that evidence comes from repeated ones above all */
+    /* Active with flips: logarithm of how much likelier the answers A and B were, each by what was
+     * believed before it, than coin tosses; NaN otherwise. What was believed starts with
+     * options.prior: answers against a strong one may lower it, however careful. Within 1 of 0 there
+     * is not enough to tell: questions that tell most are those whose answers cannot be foreseen, so
+     * that evidence comes from repeated ones above all */
+    double evidence;
 } mel_summary;
 /* The metric as known now (also before the end), with intervals, for the caller to free. */
 MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary, mel_session *session,

@@ -82,34 +82,35 @@ typedef struct {
     uint32_t rays;     /* random directions that check the radius; 100 */
     uint64_t seed;
     mel_progress progress;
-    size_t sample_rows; /* more than four times as many rows: the search takes so many of them, what it finds
-                         * is proved, or made smaller, on all. 0: always all, as beyond 120
-                         * coordinates; 10,000 */
+    /* More than four times as many rows: the search takes so many of them, what it finds is proved, or
+     * made smaller, on all. 0: always all, as beyond 120 coordinates; 10,000 */
+    size_t sample_rows;
 } mel_radius_options;
 MEL_API void mel_radius_options_init(mel_radius_options *opt);
 /* How a radius was found and what speaks for it. The direction has one number per coordinate of a group. */
 typedef struct {
-    double radius;  /* of the ball that was made: the smallest of descent, rays and inner; inscribed: not less
-                     * than certified */
-    double descent; /* smallest support in any direction that the descent found; thesis: radius of the largest
-                     * ball in the hull of the feasible ends of all axes (beyond 120 coordinates: of
-                     * the ends that decisions linear in the probabilities reach) */
-    double rays;    /* shortest stretch of the random rays that is feasible; beyond 120 coordinates a ray is
-                     * only followed until it leaves the ball. Infinity when no rays were asked for */
-    double certified;  /* a ball of this radius is achievable for sure, without any search: closed form, from
-                        * decisions that are linear in the probabilities; 0 where it says nothing */
-    double *direction; /* where the set is thinnest (unit length). Exact steps: no larger ball fits, since its
-                        * support there is `descent`; labels: as far as rules were found. Thesis: normal of
-                        * the facet that the ball touches */
-    size_t group;      /* of which group */
-    uint64_t steps;    /* linear steps taken */
-    double inner;      /* where a sample was searched: the smallest width that was found of the hull of rules
-                        * measured on all rows, in which the rays are too; else infinity */
+    double radius; /* of the ball that was made: the smallest of descent, rays and inner; inscribed: not less
+                    * than certified */
+    /* Smallest support in any direction that the descent found; thesis: radius of the largest ball in the
+     * hull of the feasible ends of all axes (beyond 120 coordinates: of the ends that decisions linear in
+     * the probabilities reach) */
+    double descent;
+    double rays;      /* shortest stretch of the random rays that is feasible; beyond 120 coordinates a ray is
+                       * only followed until it leaves the ball. Infinity when no rays were asked for */
+    double certified; /* a ball of this radius is achievable for sure, without any search: closed form, from
+                       * decisions that are linear in the probabilities; 0 where it says nothing */
+    /* Where the set is thinnest (unit length). Exact steps: no larger ball fits, since its support there
+     * is `descent`; labels: as far as rules were found. Thesis: normal of the facet that the ball touches */
+    double *direction;
+    size_t group;    /* of which group */
+    uint64_t steps;  /* linear steps taken */
+    double inner;    /* where a sample was searched: the smallest width that was found of the hull of rules
+                      * measured on all rows, in which the rays are too; else infinity */
     uint64_t passes; /* those of the steps that read all rows (of a group, where there are some): at most 200
                       * where a sample was searched */
 } mel_radius;
-/* MEL_EDATA when the radius is below 1e-9: statistics that hang together (constant probabilities, say).
- * MEL_EINVAL for confusion entries of groups. how may be NULL. */
+/* MEL_EDATA when the radius is below 1e-9: statistics that determine each other (constant probabilities,
+ * say). MEL_EINVAL for confusion entries of groups. how may be NULL. */
 MEL_API mel_status mel_ball_of_space(mel_ball **out, mel_radius *how, const mel_space *space,
                                      const mel_radius_options *opt, mel_error *err);
 MEL_API void mel_radius_clear(mel_radius *how);

@@ -1,4 +1,4 @@
-/* What a reader has to say about a file: how it was read, and what may not be meant. */
+/* What a reader has to say about a file: how it was read, and what may be a mistake. */
 #include "data/table.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Degenerate metrics among those that the active strategy finds. The searches recognise them by places
  * without a slope; here the metric itself tells, once it is known as well as was asked for: a part that is
- * smaller than the tolerance cannot be told from none. */
+ * smaller than the tolerance is indistinguishable from none. */
 #include "elicit/session.h"
 
 #include "base/la.h"

@@ -258,12 +258,6 @@ const char *mel_class_band(size_t series)
     return series_class(names, series);
 }
 
-const char *mel_class_open(size_t series)
-{
-    static const char *const names[] = { "open-1", "open-2", "open-3", "open-4", "open-5", "open-6" };
-    return series_class(names, series);
-}
-
 mel_marker mel_series_marker(size_t series)
 {
     return (mel_marker)(series % (MEL_MARKER_RING + 1));

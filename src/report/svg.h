@@ -101,7 +101,6 @@ void mel_figure_bar_key(mel_figure *fig, size_t series, const char *text);
 const char *mel_class_line(size_t series);
 const char *mel_class_fill(size_t series);
 const char *mel_class_band(size_t series);
-const char *mel_class_open(size_t series); /* outline in the series' colour, paper inside */
 mel_marker mel_series_marker(size_t series);
 
 #endif

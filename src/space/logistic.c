@@ -34,7 +34,7 @@ mel_status mel_logistic_init(mel_logistic *out, double a, double b, mel_error *e
     const double largest = 1e300, least = 1e-200;
     if (!(fabs(a) <= largest) || !(fabs(b) <= largest))
         return mel_fail(err, MEL_EINVAL, "population logistic:a=%g,b=%g: expected numbers up to 1e300", a, b);
-    /* The sign of a only turns x round; the least slopes cannot be told from none. */
+    /* The sign of a only turns x round; the least slopes are indistinguishable from none. */
     *out = (mel_logistic){ .a = fabs(a) >= least ? fabs(a) : 0.0, .b = b };
     out->positives = mel_logistic_at(out, 1.0).tp;
     out->negatives = mel_logistic_at(out, -1.0).tn;

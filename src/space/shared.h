@@ -57,7 +57,6 @@ mel_status mel_space_from_softmax(mel_space **out, size_t n_classes, const doubl
                                   const mel_space_options *opt, mel_error *err);
 
 const char *mel_evidence_name(mel_evidence evidence); /* "labels", "model" */
-mel_status mel_evidence_parse(mel_evidence *out, const char *name, mel_error *err);
 
 size_t mel_space_size(const mel_space *space); /* numbers in a statistics vector */
 size_t mel_space_rows(const mel_space *space); /* 0 for a population */
@@ -93,14 +92,14 @@ mel_status mel_rule_predict(uint32_t *prediction, size_t n, size_t n_classes, si
 
 /* Whether a point is achievable. */
 typedef struct {
-    bool feasible;     /* closest is within delta of the point */
-    double distance;   /* |point - closest| */
-    double *closest;   /* the closest achievable point that was found */
-    mel_blend blend;   /* achieves closest; at most size + 1 rules */
-    double *direction; /* NULL when feasible; else of unit length, with <direction, point> larger than what
-                        * any classifier achieves by `margin` (> 0): no mixture comes nearer than that.
-                        * Labels: any plug-in classifier, tried by `tried` rules near the direction; model and
-                        * populations: proved for all classifiers */
+    bool feasible;   /* closest is within delta of the point */
+    double distance; /* |point - closest| */
+    double *closest; /* the closest achievable point that was found */
+    mel_blend blend; /* achieves closest; at most size + 1 rules */
+    /* NULL when feasible; else of unit length, with <direction, point> larger than what any classifier
+     * achieves by `margin` (> 0): no mixture comes nearer than that. Labels: any plug-in classifier, tried
+     * by `tried` rules near the direction; model and populations: proved for all classifiers */
+    double *direction;
     double margin;
     bool proved;
     uint32_t steps, tried;

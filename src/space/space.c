@@ -16,16 +16,6 @@ const char *mel_evidence_name(mel_evidence evidence)
     return (size_t)evidence < N_EVIDENCES ? evidence_names[evidence] : "unknown";
 }
 
-mel_status mel_evidence_parse(mel_evidence *out, const char *name, mel_error *err)
-{
-    for (size_t i = 0; i < N_EVIDENCES; i++)
-        if (strcmp(name, evidence_names[i]) == 0) {
-            *out = (mel_evidence)i;
-            return MEL_OK;
-        }
-    return mel_fail(err, MEL_EINVAL, "evidence \"%.60s\", expected labels or model", name);
-}
-
 void mel_space_options_init(mel_space_options *opt)
 {
     *opt = (mel_space_options){ .struct_size = sizeof *opt,
@@ -217,11 +207,6 @@ static void group_range(const mel_space *space, size_t group, size_t *first, siz
 {
     *first = group == MEL_ALL_GROUPS ? 0 : group;
     *n = group == MEL_ALL_GROUPS ? space->n_groups : 1;
-}
-
-size_t mel_space_step_size(const mel_space *space, size_t group)
-{
-    return group == MEL_ALL_GROUPS ? space->size : space->group_size;
 }
 
 void mel_space_step_gains(double *gain, const mel_space *space, size_t group, const double *direction)

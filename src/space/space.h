@@ -62,8 +62,6 @@ void mel_space_step_rule(double *statistics, const mel_space *space, size_t grou
                          mel_workspace *ws);
 /* mel_space_gains for one group (or MEL_ALL_GROUPS). */
 void mel_space_step_gains(double *gain, const mel_space *space, size_t group, const double *direction);
-/* Coordinates of one group (or MEL_ALL_GROUPS). */
-size_t mel_space_step_size(const mel_space *space, size_t group);
 /* Statistics from the confusion entries of the groups first, ..., first + n - 1. */
 void mel_space_read(double *statistics, const mel_space *space, size_t first, size_t n,
                     const double *confusion);

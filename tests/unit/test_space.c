@@ -24,17 +24,9 @@ static mel_space *small(mel_statistics_kind kind, mel_coordinates coordinates, m
 static void test_names(void **state)
 {
     (void)state;
-    mel_evidence evidence = MEL_BY_LABELS;
-    mel_error err;
     assert_string_equal(mel_evidence_name(MEL_BY_LABELS), "labels");
     assert_string_equal(mel_evidence_name(MEL_BY_MODEL), "model");
     assert_string_equal(mel_evidence_name((mel_evidence)7), "unknown");
-    assert_ok(mel_evidence_parse(&evidence, "model", &err), &err);
-    assert_int_equal(evidence, MEL_BY_MODEL);
-    assert_ok(mel_evidence_parse(&evidence, "labels", &err), &err);
-    assert_int_equal(evidence, MEL_BY_LABELS);
-    assert_int_equal(mel_evidence_parse(&evidence, "Labels", &err), MEL_EINVAL);
-    assert_string_equal(err.text, "evidence \"Labels\", expected labels or model");
 }
 
 static void test_defaults(void **state)

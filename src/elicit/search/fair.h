@@ -19,7 +19,7 @@ typedef struct {
     size_t per_set;    /* stations of a set */
     bool *moves;       /* n_sets x groups */
     bool *level;       /* n_sets, quadratic: no slope where the groups do not differ (mel_fair_judge_sets) */
-    bool vague;        /* quadratic: of some set mistakes cannot be told from differences */
+    bool vague;        /* quadratic: of some set mistakes and differences are indistinguishable */
     signed char *sign; /* q: of the weights of mistakes; 0: unknown */
     double *room;      /* owns what follows */
     double *tau;       /* groups x q: P(G = g | Y = the true class of the coordinate) */

@@ -74,7 +74,7 @@ mel_status mel_quadratic_add(mel_plan *plan, const bool *moves, mel_error *err)
     return status == MEL_OK && !plan->opt.search.diagonal_b ? add_station(plan, moves, -h, 0, err) : status;
 }
 
-/* Whether a station's slope can be told from axis j. */
+/* Whether a station's slope is distinguishable from axis j. */
 static bool has_rest(const mel_plan *plan, const mel_station *s, size_t j)
 {
     double squares = 0.0;

@@ -26,7 +26,7 @@ typedef struct {
      * are nil when that was not reached either, or when none has a slope. */
     double *value;
     /* n_changes x (q + q q): what they change by, to first order, when one angle of one slope is off by half
-     * of its last interval; the changes are independent of each other (mel_change_widths). */
+     * of its last interval; the changes are independent of each other. */
     size_t n_changes;
     double *change;
     double spread;    /* three standard deviations of d and h B together, which have length 1 */

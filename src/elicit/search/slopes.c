@@ -226,19 +226,6 @@ mel_status mel_slope_fit_make(mel_slope_fit *fit, const mel_slope_model *model, 
 
 /* --- intervals ---------------------------------------------------------------------------------- */
 
-void mel_change_widths(double *half, size_t n, size_t n_changes, const double *change)
-{
-    for (size_t j = 0; j < n; j++) {
-        double sum = 0.0, squares = 0.0;
-        for (size_t i = 0; i < n_changes; i++) {
-            const double x = change[i * n + j];
-            sum += fabs(x);
-            squares += x * x;
-        }
-        half[j] = fmin(sum, likely(squares));
-    }
-}
-
 bool mel_change_hides(size_t n, const double *value, size_t stride, size_t n_changes, const double *change)
 {
     double all = 0.0;

@@ -38,9 +38,6 @@ mel_status mel_slope_fit_make(mel_slope_fit *fit, const mel_slope_model *model, 
                               const mel_slope_at *at, mel_error *err);
 void mel_slope_fit_clear(mel_slope_fit *fit);
 
-/* Half-widths of intervals from independent changes (n_changes x n): no more than their sum, and no more than
- * three standard deviations of errors that are spread evenly over the last intervals. */
-void mel_change_widths(double *half, size_t n, size_t n_changes, const double *change);
 /* Whether the first n numbers of a value of length 1 are nil as far as can be told: none is farther from it
  * than three standard deviations, and these are small. change: n_changes rows of `stride` numbers. */
 bool mel_change_hides(size_t n, const double *value, size_t stride, size_t n_changes, const double *change);
