@@ -406,6 +406,10 @@ static const cli_example examples[] = {
       "printf 'name,tp,tn\\ncautious,0.33,0.55\\nbold,0.30,0.62\\nlazy,0.1,0.64\\n' > candidates.csv && "
       "melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json "
       "--until rank:candidates.csv --session first.jsonl" },
+    { "ask about three classifiers that exist, and no others",
+      "printf 'name,tp,fn,fp,tn\\nbold,95,5,400,500\\nfast,80,20,120,780\\nshy,30,70,10,890\\n' > "
+      "systems.csv "
+      "&& melicit elicit --candidates systems.csv --classes healthy,cancer --oracle sim:doctor.json" },
     { "two respondents together: start from what the first one thinks, then pool",
       "melicit elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json "
       "--assume flip --prior metric.json:25 --session second.jsonl && melicit elicit --pool first.jsonl "
@@ -434,7 +438,9 @@ const cli_command cli_elicit = {
         "With more classes the family says what is looked for: diagonal metrics weigh the right decisions "
         "about each class, linear and quadratic ones every kind of mistake, fair ones also the differences "
         "between groups (--group, --groups). Questions are then about the two-class faces of the achievable "
-        "set (diagonal metrics) or about points of the largest ball inside it.",
+        "set (diagonal metrics) or about points of the largest ball inside it. With --candidates questions "
+        "are "
+        "about given classifiers only, and the result is their order as well.",
     .groups = groups,
     .examples = examples,
     .notes =

@@ -18,7 +18,7 @@ void cli_contenders_clear(cli_contenders *c)
         free(c->statistics);
     }
     cli_predictions_clear(&c->predictions);
-    cli_pool_clear(&c->pool);
+    mel_pool_clear(&c->pool);
     mel_names_free(c->own_class, c->own_class != NULL ? c->k : 0);
     mel_names_free(c->own_group, c->own_group != NULL ? c->m : 0);
     mel_metric_free(c->metric);
@@ -118,12 +118,12 @@ static mel_status read_pool(cli_contenders *c, const cli_contender_args *args, c
     c->m = groups > 1 ? groups : 1;
     if (status == MEL_OK && groups == 1)
         return cli_fail(err, MEL_EDATA, "%s: there is only one group, \"%s\"", args->pool, c->group_name[0]);
-    const cli_pool_about about = { .layout = c->layout,
+    const mel_pool_about about = { .layout = c->layout,
                                    .class_name = c->class_name,
                                    .group_name = c->group_name,
                                    .prevalence = args->prevalence };
     if (status == MEL_OK)
-        status = cli_pool_read(&c->pool, args->pool, &about, read, err);
+        status = mel_pool_read(&c->pool, args->pool, &about, read, err);
     c->n = c->pool.n;
     c->name = c->pool.name;
     c->counts = c->pool.matrix;

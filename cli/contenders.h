@@ -28,7 +28,7 @@ typedef struct {
     const char *const *class_name, *const *group_name; /* lent */
     bool paired;                                       /* all are about the same rows, in `predictions` */
     cli_predictions predictions;
-    cli_pool pool;
+    mel_pool pool;
     char **own_class, **own_group;
 } cli_contenders;
 

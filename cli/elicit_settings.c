@@ -133,8 +133,12 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
 {
     mel_session_options *opt = &out->options;
     const char *until = cli_text_of(args, "until");
-    if (strcmp(until, "threshold") == 0) {
-        opt->active.until = MEL_UNTIL_THRESHOLD;
+    if (strcmp(until, "threshold") == 0 || strcmp(until, "tolerance") == 0) {
+        opt->active.until = until[1] == 'h' ? MEL_UNTIL_THRESHOLD : MEL_UNTIL_TOLERANCE;
+        return MEL_OK;
+    }
+    if (strcmp(until, "rank") == 0 && space->pool != NULL) {
+        opt->active.until = MEL_UNTIL_RANK; /* of the candidates */
         return MEL_OK;
     }
     if (strcmp(until, "rule") == 0) {
@@ -142,18 +146,19 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
         return MEL_OK;
     }
     if (strncmp(until, "rank:", 5) != 0 || until[5] == '\0')
-        return cli_fail(err, MEL_EINVAL, "--until %s: expected rank:POOL, threshold or rule", until);
-    const cli_pool_about about = { .layout = *mel_problem_layout(space),
+        return cli_fail(err, MEL_EINVAL, "--until %s: expected tolerance, rank:POOL%s, threshold or rule",
+                        until, space->pool != NULL ? ", rank (the candidates)" : "");
+    const mel_pool_about about = { .layout = *mel_problem_layout(space),
                                    .class_name = (const char *const *)space->classes.name,
                                    .label = (const char *const *)space->classes.label,
                                    .group_name = space->group_name,
                                    .prevalence = space->face != NULL ? mel_face_positives(space->face) : NAN,
                                    .only_if_needed = true };
     mel_reader reader = { 0 };
-    cli_pool pool = { 0 };
+    mel_pool pool = { 0 };
     mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK)
-        status = cli_pool_read(&pool, until + 5, &about, &reader.options, err);
+        status = mel_pool_read(&pool, until + 5, &about, &reader.options, err);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK) {
@@ -163,7 +168,7 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
         opt->active.n_pool = pool.n;
         opt->active.pool = out->pool;
     }
-    cli_pool_clear(&pool);
+    mel_pool_clear(&pool);
     mel_reader_clear(&reader);
     return status;
 }
@@ -251,8 +256,14 @@ static mel_status set_usual(mel_session_options *opt, const elicit_args *args, c
 {
     if (kind != CLI_SIMULATED)
         mel_session_options_for_people(opt);
-    if (kind != CLI_ASK || space->face != NULL || args->no_simple_questions)
+    if (kind != CLI_ASK || space->face != NULL || space->pool != NULL || args->no_simple_questions)
         opt->active.simple_questions = false;
+    if (space->pool != NULL && opt->strategy == MEL_STRATEGY_ACTIVE) {
+        opt->active.until =
+            MEL_UNTIL_RANK; /* the order of the candidates, which are as realistic as they are */
+        opt->active.questions = MEL_QUESTIONS_FAR;
+        opt->tolerance_factor = 0.0;
+    }
     if (kind != CLI_ASK || opt->strategy == MEL_STRATEGY_SEARCH)
         opt->max_questions = usual_budget(opt, space);
     return opt->strategy == MEL_STRATEGY_ACTIVE ? assumption_of(&opt->active.assume, args, kind, err)

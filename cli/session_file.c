@@ -21,7 +21,8 @@ mel_status cli_session_header(json_t **out, const char *path, mel_error *err)
     const mel_status status = mel_session_header(&text, path, err);
     if (status == MEL_EDATA && !cli_exists(path)) {
         char *why = cli_format("%s", err->text);
-        (void)cli_fail(err, status, "%s; a new session needs --data, --probs, --population or --ball", why);
+        (void)cli_fail(err, status,
+                       "%s; a new session needs --data, --probs, --candidates, --population or --ball", why);
         free(why);
     }
     if (status != MEL_OK)
@@ -105,8 +106,8 @@ static mel_status look_at_file(bool *near, const char *name, const char *session
 static mel_status check_header_files(const mel_problem_options *args, const json_t *header,
                                      const char *session, const cli_run *run, mel_error *err)
 {
-    const char *const named[] = { args->dataset.data, args->probs, args->labels, args->groups,
-                                  args->prevalence };
+    const char *const named[] = { args->dataset.data, args->probs,      args->labels,
+                                  args->groups,       args->prevalence, args->candidates };
     mel_status status = MEL_OK;
     bool near = true;
     for (size_t i = 0; i < sizeof named / sizeof *named && status == MEL_OK; i++)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Keys of a description that name files. */
-static const char *const keys[] = { "table", "probs", "labels", "groups", "prevalence" };
+static const char *const keys[] = { "table", "probs", "labels", "groups", "prevalence", "candidates" };
 
 static const char *name_in(const char *path)
 {

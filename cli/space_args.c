@@ -74,6 +74,13 @@ const cli_option cli_space_options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(mel_problem_options, groups),
       .help = "the group of each row of --probs (CSV or NPY with one column)" },
+    { .name = "candidates",
+      .argument = "POOL",
+      .kind = CLI_INPUT,
+      .at = offsetof(mel_problem_options, candidates),
+      .help = "only these classifiers: a file as `melicit rank` reads it, with a name column and columns "
+              "called tp, tn, fp, fn (shares or counts; two classes), after classes or true>predicted. Of "
+              "counts, the chance in the rows they were measured on is allowed for" },
     { .name = "population",
       .argument = "NAME",
       .kind = CLI_TEXT,

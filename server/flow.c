@@ -2,6 +2,7 @@
 #include "flow_internal.h"
 
 #include "json_helpers.h"
+#include "melicit/rank.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,21 +17,36 @@ mel_status mel_flow_make_session(mel_session **out, const mel_flow *flow, mel_er
     opt.max_questions = flow->budget;
     opt.class_names = problem->class_name;
     opt.group_names = problem->n_groups > 1 ? problem->group_name : NULL;
-    if (problem->domain.face != NULL)
+    opt.active.decisions = mel_decisions_usual();
+    if (problem->domain.face != NULL || problem->domain.pool != NULL)
         opt.active.simple_questions = false;
+    if (problem->domain.pool != NULL) { /* as realistic as they are */
+        opt.active.questions = MEL_QUESTIONS_FAR;
+        opt.tolerance_factor = 0.0;
+    }
+    if (problem->domain.pool != NULL && flow->study->ends_by_order && opt.strategy == MEL_STRATEGY_ACTIVE)
+        opt.active.until = MEL_UNTIL_RANK;
     return mel_session_new(out, &problem->domain, &opt, err);
 }
 
 static const mel_layout *layout_of(const mel_domain *domain)
 {
-    return domain->ball != NULL ? mel_ball_layout(domain->ball) : mel_space_layout(domain->space);
+    return domain->pool != NULL   ? &domain->pool->layout
+           : domain->ball != NULL ? mel_ball_layout(domain->ball)
+                                  : mel_space_layout(domain->space);
 }
 
 /* Sessions on the web are of a size that answers within a moment and takes little memory: refused before
  * anything is allocated. */
 static mel_status check_size(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    enum { MOST_NUMBERS = 512, MOST_ACTIVE = 100, MOST_SEARCHED = 10000, MOST_FACES = 190 /* 20 classes */ };
+    enum {
+        MOST_NUMBERS = 512,
+        MOST_ACTIVE = 100,
+        MOST_SEARCHED = 10000,
+        MOST_FACES = 190, /* 20 classes */
+        MOST_CANDIDATES = 500
+    };
     if (domain->face != NULL)
         return MEL_OK;
     const mel_layout *layout = layout_of(domain);
@@ -40,6 +56,9 @@ static mel_status check_size(const mel_session_options *opt, const mel_domain *d
     if (numbers > MOST_NUMBERS)
         return mel_fail(err, MEL_ELIMIT, "space: questions of %zu numbers; on the web they have at most %d",
                         numbers, MOST_NUMBERS);
+    if (domain->pool != NULL && domain->pool->n > MOST_CANDIDATES)
+        return mel_fail(err, MEL_ELIMIT, "space.candidates: %zu classifiers; on the web there are at most %d",
+                        domain->pool->n, MOST_CANDIDATES);
     if (domain->space != NULL && layout->n_classes * (layout->n_classes - 1) / 2 > MOST_FACES)
         return mel_fail(err, MEL_ELIMIT,
                         "space: %zu classes have more pairs than questions on the web are about (%d)",
@@ -69,7 +88,8 @@ bool mel_flow_is_heavy(size_t *bytes, const mel_study *study, const mel_problem 
         *bytes = layout->n_classes * FACE_BYTES;
         return layout->n_classes > LIGHT_FACES;
     }
-    return mel_family_coefficients(&n, study->options.family, study->options.degree, layout, NULL) !=
+    return problem->domain.pool != NULL ||
+           mel_family_coefficients(&n, study->options.family, study->options.degree, layout, NULL) !=
                MEL_OK ||
            n > LIGHT;
 }

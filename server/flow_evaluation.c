@@ -5,6 +5,7 @@
 #include "json_helpers.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_EVALUATION = 200, MOST_DRAWS = 2000 };
 
@@ -31,11 +32,24 @@ static bool draw_point(double *point, const mel_flow *flow, double radius, mel_r
     return face == NULL || mel_face_contains(face, (mel_point){ point[0], point[1] }, 0.0);
 }
 
+/* Two of the given classifiers that differ. */
+static void draw_candidates(double *a, double *b, const mel_pool *pool, mel_rng *rng)
+{
+    const size_t bytes = pool->size * sizeof *a;
+    for (size_t tries = 0; tries == 0 || (memcmp(a, b, bytes) == 0 && tries < MOST_DRAWS); tries++) {
+        memcpy(a, pool->value + mel_rng_below(rng, pool->n) * pool->size, bytes);
+        memcpy(b, pool->value + mel_rng_below(rng, pool->n) * pool->size, bytes);
+    }
+}
+
 static mel_status draw_pairs(mel_flow *flow, double radius, mel_error *err)
 {
     mel_rng rng;
     mel_rng_seed_stream(&rng, flow->seed, MEL_STREAM_EVALUATION);
-    for (size_t i = 0; i < 2 * (size_t)flow->n_evaluation; i++) {
+    const mel_pool *pool = flow->problem->domain.pool;
+    for (size_t i = 0; i < flow->n_evaluation && pool != NULL; i++)
+        draw_candidates(flow->pair + 2 * i * flow->size, flow->pair + (2 * i + 1) * flow->size, pool, &rng);
+    for (size_t i = 0; i < 2 * (size_t)flow->n_evaluation && pool == NULL; i++) {
         size_t tries = 0;
         while (!draw_point(flow->pair + i * flow->size, flow, radius, &rng) && ++tries < MOST_DRAWS)
             ;

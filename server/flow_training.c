@@ -61,6 +61,28 @@ static void pair_on_ball(double *a, double *b, const mel_flow *flow, const mel_b
     }
 }
 
+/* The first of the given classifiers against the one that differs most from it; or against one, made up for
+ * practice, that is worse in every respect. */
+static void pair_of_pool(double *a, double *b, const mel_pool *pool, bool definite)
+{
+    const bool mistakes = pool->layout.coordinates == MEL_OFFDIAGONAL;
+    const double each = 1.0 / (double)pool->layout.n_classes;
+    size_t farthest = 0;
+    double most = 0.0;
+    for (size_t c = 0; c < pool->n; c++) {
+        double apart = 0.0;
+        for (size_t i = 0; i < pool->size; i++)
+            apart += fabs(pool->value[c * pool->size + i] - pool->value[i]);
+        farthest = apart > most ? c : farthest;
+        most = fmax(most, apart);
+    }
+    for (size_t i = 0; i < pool->size; i++) {
+        a[i] = pool->value[i];
+        const double worse = mistakes ? a[i] + 0.3 * fmax(each * each - a[i], 0.0) : 0.7 * a[i];
+        b[i] = definite ? worse : pool->value[farthest * pool->size + i];
+    }
+}
+
 /* Two systems that trade one mistake for the other or, for a definite question, of which the second is worse
  * in every respect. */
 static mel_status make_pair(double *a, double *b, const mel_flow *flow, bool definite, mel_error *err)
@@ -68,6 +90,10 @@ static mel_status make_pair(double *a, double *b, const mel_flow *flow, bool def
     const mel_domain *domain = &flow->problem->domain;
     if (domain->face != NULL)
         return pair_on_face(a, b, domain->face, definite, err);
+    if (domain->pool != NULL) {
+        pair_of_pool(a, b, domain->pool, definite);
+        return MEL_OK;
+    }
     if (domain->ball == NULL)
         return mel_fail(err, MEL_EDATA,
                         "training: pictures can be made for two classes or on a ball, not for this family");

@@ -153,6 +153,14 @@ static json_t *frame(const mel_counted *c, const mel_problem *problem)
     return mel_json_if(good, out);
 }
 
+/* What A and B are called, where they exist. */
+static json_t *names(const mel_question *question, bool swapped)
+{
+    const char *a = swapped ? question->classifier_b : question->classifier_a;
+    const char *b = swapped ? question->classifier_a : question->classifier_b;
+    return json_pack("[s, s]", a != NULL ? a : "", b != NULL ? b : "");
+}
+
 json_t *mel_question_to_json(const mel_question *question, const mel_problem *problem, const json_t *words,
                              uint32_t people, bool swapped, mel_error *err)
 {
@@ -166,6 +174,7 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
                       mel_json_put(out, "b", counts(&c, swapped ? c.a : c.b)) &&
                       mel_json_put(out, "differences", differences(&c, problem, words, swapped)) &&
                       mel_json_put(out, "swapped", json_boolean(swapped)) &&
+                      (!question->named || mel_json_put(out, "names", names(question, swapped))) &&
                       (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
     mel_counted_clear(&c);
     char *remark = mel_question_remark(question);

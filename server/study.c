@@ -105,6 +105,7 @@ static mel_status read_study(mel_study *study, mel_error *err)
         status = read_options(&study->options, json_object_get(file, "elicitation"), err);
     if (status == MEL_OK && study->options.active.people == 0) /* what is shown is what is asked about */
         study->options.active.people = (uint32_t)mel_json_number(study->show, "people", 0.0);
+    study->ends_by_order = json_object_get(json_object_get(file, "elicitation"), "until") == NULL;
     if (status == MEL_OK)
         status = read_policy(study, file, err);
     return status == MEL_OK ? mel_study_read_phases(study, json_object_get(file, "phases"), err) : status;

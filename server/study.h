@@ -31,6 +31,7 @@ typedef struct {
     const char *title;
     const json_t *space, *words, *show;
     mel_session_options options;
+    bool ends_by_order; /* candidates: when their order is settled, as nothing else is said */
     mel_resume resume;
     double resume_hours;
     uint32_t quota; /* 0: none */

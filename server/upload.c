@@ -149,7 +149,7 @@ bool mel_is_upload(const char *text)
            strlen(text) < MEL_ID_TEXT + sizeof MEL_UPLOAD - 1;
 }
 
-static const char *const files[] = { "data", "probs", "labels", "groups" };
+static const char *const files[] = { "data", "probs", "labels", "groups", "candidates" };
 
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets)
 {

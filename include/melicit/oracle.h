@@ -42,6 +42,7 @@ typedef struct {
     bool repeated; /* asked before, with its sides swapped */
     bool announced;                          /* .. and to be told so */
     const char *classifier_a, *classifier_b; /* what achieves them ("positive when score >= 0.31"); or NULL */
+    bool named; /* A and B exist, and that is what they are called: always shown */
 } mel_question;
 
 /* What people should know about a question: that its test is imagined, or that it was asked before (where
@@ -105,7 +106,8 @@ typedef struct {
     int64_t *a, *b;     /* n_groups matrices, k x k, true classes in rows; MEL_UNKNOWN_COUNT where unknown */
     int64_t *size;      /* n_groups x k: people of each true class, the same for both sides */
 } mel_counted;
-/* people 0: the first of 100, 1,000, 10,000 in which every difference that matters is at least five people.
+/* people 0: the first of 100, 1,000, 10,000 in which
+ * every difference that matters is at least five people.
  */
 MEL_API mel_status mel_counted_make(mel_counted *out, const mel_question *question, uint32_t people,
                                     mel_error *err);

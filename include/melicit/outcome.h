@@ -82,6 +82,15 @@ typedef struct {
     double best, accurate; /* the one that is best for the metric; the most accurate one */
 } mel_recognised;
 
+/* A given classifier in the order of the metric. */
+typedef struct {
+    const char *name;
+    size_t place;      /* in the pool, 0-based */
+    double value;      /* of the metric */
+    double first;      /* probability that it is the best one */
+    double beats_next; /* and that it is better than the next in the order; NaN: the last */
+} mel_placed;
+
 enum { MEL_OUTCOME_CLOSEST = 3, MEL_OUTCOME_DECISIONS = 2, MEL_OUTCOME_COEFFICIENTS = 40 };
 
 /* Everything is lent until mel_outcome_free; options and domain by the session. */
@@ -118,6 +127,11 @@ typedef struct {
     const mel_classifier *best;       /* NULL: not known for the family or domain */
     const mel_recognised *recognised; /* one per class; NULL: only for diagonal statistics without groups */
     const char *consistency;          /* mel_consistency_label; NULL: not known */
+
+    /* Sessions about given classifiers: best first. */
+    size_t n_order;
+    const mel_placed *order;
+    double order_probability; /* of all of it */
 } mel_outcome;
 
 /* How the result is put. All optional and lent. */

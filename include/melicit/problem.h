@@ -105,12 +105,13 @@ typedef struct {
     mel_dataset_options dataset; /* its label, group, naming and reading are for other files as well */
     double l2;
     const char *probs, *labels, *groups, *population, *ball, *prevalence;
-    const char *columns; /* of probs without names */
-    double radius;       /* 0: as large as possible */
-    double found_radius; /* of a session that goes on: not searched for again; 0: none */
-    int kind;            /* MEL_KIND_... */
-    int evidence;        /* mel_evidence */
-    int radius_method;   /* mel_radius_method */
+    const char *candidates; /* a pool of classifiers: questions are about these alone */
+    const char *columns;    /* of probs without names */
+    double radius;          /* 0: as large as possible */
+    double found_radius;    /* of a session that goes on: not searched for again; 0: none */
+    int kind;               /* MEL_KIND_... */
+    int evidence;           /* mel_evidence */
+    int radius_method;      /* mel_radius_method */
     bool smooth;
     uint64_t seed; /* of the split and of the search for the radius */
     mel_resources resources;
@@ -137,6 +138,7 @@ typedef struct {
     bool rates;                  /* unless `kind` says otherwise */
     bool grouped;                /* groups count, ... */
     bool needs_groups;           /* ... and there must be some */
+    bool candidates;             /* questions about given classifiers will do */
     mel_coordinates coordinates; /* of what is not planar */
     size_t numbers;              /* of a point: diagonal coordinates when it has one per class; 0: no point */
     const char *whom;            /* "fair-linear", for refusals */
@@ -144,12 +146,13 @@ typedef struct {
 
 /* Read-only, for any number of threads. */
 typedef struct {
-    mel_domain domain; /* what questions are about: one of the three */
+    mel_domain domain; /* what questions are about: one of the four */
     mel_face *face;    /* two classes, planar */
     mel_face *sample;  /* where `face` was smoothed: as measured; else NULL */
     double smooth_a, smooth_b;
     mel_space *space; /* k classes; NULL for a planar face and for an abstract ball */
     mel_ball *ball;   /* NULL: not needed */
+    mel_pool *pool;   /* candidates; else NULL */
     mel_radius how;   /* how its radius was found; how.direction NULL: it was given */
     size_t n_classes, n_groups;
     mel_classes classes;           /* of two classes the second one is positive */
@@ -157,6 +160,7 @@ typedef struct {
     bool unnamed;                  /* a population or a ball whose classes nobody has named */
     const char *const *group_name; /* n_groups; NULL: there are none */
     double *class_share;           /* n_classes; NULL: unknown */
+    double *group_share;           /* candidates: n_groups x n_classes, P(group | class); else NULL */
     size_t n_rows;                 /* rows that it was measured on; 0 for a population or a ball */
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
     uint32_t *label, *group;

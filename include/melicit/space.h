@@ -121,11 +121,30 @@ MEL_API double mel_ball_radius(const mel_ball *ball);
 /* Coordinates of one group (the same for all); lent. */
 MEL_API const double *mel_ball_centre(const mel_ball *ball);
 
+/* Given classifiers and what was measured of them, as mel_pool_read of melicit/problem.h reads them. */
+typedef struct {
+    mel_layout layout;
+    size_t n, size;    /* classifiers; numbers of each */
+    char **name;       /* n */
+    double *value;     /* n x size: statistics in the layout's order */
+    double *positives; /* n: share of the second of two classes; NaN: unknown */
+    /* n x groups (1 without) x classes: how many rows of each true class it was measured on, where its
+     * numbers were counts; NaN: unknown. */
+    double *class_rows;
+    size_t cells; /* groups x classes x classes */
+    double
+        *matrix;  /* n x cells: confusion matrices, counts where `rows` is known, else shares; NaN: unknown */
+    double *rows; /* n: how many rows are behind each; NaN: unknown */
+} mel_pool;
+
 /* What questions are about: exactly one of these, lent, which must outlive the session.
  * face: two classes; linear and linear-fractional metrics of (TP, TN).
  * space: its two-class faces; diagonal linear, diagonal linear-fractional and monotone metrics.
  * ball: points of the ball; linear, linear-fractional, quadratic and polynomial metrics of off-diagonal
- * (or binary) statistics, diagonal linear ones of diagonal statistics, fair ones with groups. */
+ * (or binary) statistics, diagonal linear ones of diagonal statistics, fair ones with groups.
+ * pool: pairs of these classifiers and no others; metrics that are linear in known features (all families but
+ * the linear-fractional and monotone ones). class_share (n_classes) and prevalence (n_groups x n_classes) go
+ * with it; NULL: unknown. */
 typedef struct {
     const mel_face *face;
     const mel_space *space;
@@ -133,6 +152,8 @@ typedef struct {
     /* Beside a ball: the space that it is in, of the same layout, where it is known: questions may then be
      * about its classifiers themselves. NULL: unknown. */
     const mel_space *frontier;
+    const mel_pool *pool;
+    const double *class_share, *prevalence;
 } mel_domain;
 
 #ifdef __cplusplus

@@ -78,6 +78,10 @@ mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
 {
     const mel_session_options *opt = &session->options.values;
     mel_belief now = { .domain = &session->domain, .n_pool = opt->active.n_pool, .pool = opt->active.pool };
+    if (now.pool == NULL && session->domain.pool != NULL) {
+        now.n_pool = session->domain.pool->n;
+        now.pool = session->domain.pool->value;
+    }
     mel_summary ignored;
     mel_metric *metric = NULL;
     double *draw = NULL, probability = 0.0;
@@ -89,7 +93,8 @@ mel_status mel_session_decided(bool *out, mel_session *session, mel_error *err)
     now.draw = draw;
     if (status == MEL_OK)
         status = mel_standing_of(&opt->active)(&probability, &now, err);
-    *out = status == MEL_OK && probability >= sure;
+    /* Before any answer only what holds for all metrics counts: nobody has been asked yet. */
+    *out = status == MEL_OK && probability >= (session->n_entries > 0 ? sure : 1.0);
     mel_metric_free(metric);
     free(draw);
     return status;

@@ -21,6 +21,13 @@ typedef struct {
  * share); empty when the point is not on the face. yes and no name the two classes of a face of several
  * classes ("0.7: cat when its share of both >= 0.4, else dog; 0.3: always dog"); NULL: two classes. */
 void mel_note_point(char *note, const mel_face *face, mel_point point, const char *yes, const char *no);
+/* The name of the classifier with these statistics, as a note: of several the first. */
+void mel_note_candidate(char *note, const mel_pool *pool, const double *point);
+/* Its place in the pool; n when there is none. */
+size_t mel_pool_place(const mel_pool *pool, const double *point);
+/* How many rows both classifiers were measured on, where their statistics are shares of them; 0: unknown, or
+ * not the same. */
+uint32_t mel_pool_people(const mel_pool *pool, const double *a, const double *b);
 
 typedef struct mel_engine mel_engine;
 typedef struct {
@@ -70,6 +77,9 @@ mel_status mel_engine_features(mel_engine **out, const mel_domain *domain, const
 /* Linear-fractional metrics on a ball, diagonal ones on two-class faces. */
 mel_status mel_engine_bivector(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                                mel_error *err);
+/* Every family that is linear in known features, asked about pairs of given classifiers. */
+mel_status mel_engine_candidates(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                                 mel_error *err);
 
 /* The layout of every question on a planar face: (TP, TN) as shares. */
 extern const mel_layout mel_binary_layout;

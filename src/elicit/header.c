@@ -18,6 +18,7 @@ static const struct {
 } may_change[] = {
     { "options", "max_questions" }, { "space", "table" },  { "space", "probs" },
     { "space", "labels" },          { "space", "groups" }, { "space", "prevalence" },
+    { "space", "candidates" },
 };
 
 /* --- making ------------------------------------------------------------------------------------- */

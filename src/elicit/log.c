@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "elicit/engine.h"
 #include "elicit/header.h"
 #include "oracle/counts.h"
 
@@ -422,6 +423,15 @@ static json_t *shown_json(const mel_log_line *line)
     return NULL;
 }
 
+/* ["A's name", "B's name"] */
+static json_t *classifier_names(const mel_log_line *line)
+{
+    char a[MEL_NOTE_TEXT], b[MEL_NOTE_TEXT];
+    mel_note_candidate(a, line->pool, line->a);
+    mel_note_candidate(b, line->pool, line->b);
+    return json_pack("[s, s]", a, b);
+}
+
 json_t *mel_log_line_json(const mel_log_line *line, const char *when)
 {
     if (line->undo)
@@ -434,7 +444,8 @@ json_t *mel_log_line_json(const mel_log_line *line, const char *when)
         (when == NULL || mel_json_put(object, "time", json_string(when))) &&
         mel_json_put(object, "a", mel_json_numbers(line->size, line->a)) &&
         mel_json_put(object, "b", mel_json_numbers(line->size, line->b)) &&
-        (!isfinite(seconds) || mel_json_put(object, "seconds", json_real(seconds))))
+        (!isfinite(seconds) || mel_json_put(object, "seconds", json_real(seconds))) &&
+        (line->pool == NULL || mel_json_put(object, "classifiers", classifier_names(line))))
         return object;
     json_decref(object);
     return NULL;

@@ -23,6 +23,7 @@ typedef struct {
     const double *class_share; /* NULL: unknown */
     uint32_t people;           /* a and b are whole numbers out of so many; 0: they are not */
     bool repeated, imagined;
+    const mel_pool *pool; /* whose classifiers a and b are, for their names; NULL: none */
 } mel_log_line;
 
 /* Called per line while an existing file is read, in order; a failure ends the reading. */

@@ -66,12 +66,13 @@ static const mel_option rows[] = {
                 "program needs; a search ends by itself)"),
     ROW("seed", WHOLE, seed, .usual = 1, .high = 9e18, .kept = MEL_KEPT_ON_TOP),
     ROW("until", WORD, active.until, .words = untils, ACTIVE, .argument = "WHAT",
-        .help =
-            "active: end as soon as the decision at hand can no longer change (with probability 0.95): "
-            "rank:POOL for the order of the classifiers in a file as `melicit rank` reads it, threshold for "
-            "the best threshold (two classes, linear), rule for the best rule (more classes, linear): "
-            "questions "
-            "are then about classifiers near the best"),
+        .help = "active: end as soon as the decision at hand can no longer change (with probability 0.95): "
+                "rank:POOL for the order of the classifiers in a file as `melicit rank` reads it (with "
+                "--candidates "
+                "their own order, unless tolerance is given), threshold for the best threshold (two classes, "
+                "linear), rule for the best rule (more classes, linear): questions are then about "
+                "classifiers near "
+                "the best"),
     ROW("pool", POOL, active.pool, ACTIVE),
     ROW("prior", PRIOR, active.prior, ACTIVE, .argument = "METRIC.json:S",
         .help =

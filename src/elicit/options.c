@@ -23,6 +23,8 @@ const mel_layout *mel_domain_layout(const mel_domain *domain)
 {
     if (domain->face != NULL)
         return &mel_binary_layout;
+    if (domain->pool != NULL)
+        return &domain->pool->layout;
     return domain->space != NULL ? mel_space_layout(domain->space) : mel_ball_layout(domain->ball);
 }
 
@@ -59,6 +61,8 @@ static void print_place(char *text, size_t n, const mel_domain *domain)
                                                            : "off-diagonal";
     if (domain->face != NULL)
         (void)snprintf(text, n, "a planar face");
+    else if (domain->pool != NULL)
+        (void)snprintf(text, n, "%zu given classifiers", domain->pool->n);
     else if (layout->n_groups > 1)
         (void)snprintf(text, n, "a %s of %s statistics with %zu groups",
                        domain->space != NULL ? "space" : "ball", what, layout->n_groups);
@@ -66,11 +70,35 @@ static void print_place(char *text, size_t n, const mel_domain *domain)
         (void)snprintf(text, n, "a %s of %s statistics", domain->space != NULL ? "space" : "ball", what);
 }
 
+/* Given classifiers are compared as they are: pairs cannot be made to suit a procedure or to be simple. */
+static mel_status check_candidates(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
+{
+    if (mel_elicit_of(opt->family)->basis == NULL)
+        return mel_fail(err, MEL_EINVAL,
+                        "given classifiers are asked about in search of metrics that are linear in known "
+                        "features; %s metrics are not",
+                        mel_family_name(opt->family));
+    if (opt->strategy == MEL_STRATEGY_SEARCH)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "a search asks about pairs of its own making; given classifiers are asked about by the "
+            "active strategy");
+    if (opt->active.simple_questions)
+        return mel_fail(err, MEL_EINVAL,
+                        "simple_questions: given classifiers differ in whatever numbers they differ in");
+    return domain->pool->n >= 2
+               ? MEL_OK
+               : mel_fail(err, MEL_EINVAL, "questions compare at least 2 classifiers, not %zu",
+                          domain->pool->n);
+}
+
 static mel_status check_family(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
     const mel_elicit_ops *family = mel_elicit_of(opt->family);
     if (family == NULL)
         return mel_fail(err, MEL_EINVAL, "family %d does not exist", (int)opt->family);
+    if (domain->pool != NULL)
+        return check_candidates(opt, domain, err);
     if ((family->where & place_of(domain)) != 0)
         return MEL_OK;
     char place[96];
@@ -151,9 +179,11 @@ static mel_status check_signs(const mel_session_options *opt, const mel_domain *
     return MEL_OK;
 }
 
-/* Of a session until the order of a pool is known. */
+/* Of a session until the order of a pool is known: its own candidates' unless another one is given. */
 static mel_status check_pool(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
+    if (domain->pool != NULL && opt->active.n_pool == 0)
+        return MEL_OK;
     const size_t size = mel_layout_size(mel_domain_layout(domain));
     if (opt->active.n_pool < 2 || opt->active.pool == NULL)
         return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order",
@@ -267,10 +297,11 @@ mel_status mel_options_check(const mel_session_options *opt, const mel_domain *d
 {
     if (opt->struct_size != sizeof *opt)
         return mel_fail(err, MEL_EINVAL, "options that mel_session_options_init() did not fill");
-    const int given = (domain->face != NULL) + (domain->space != NULL) + (domain->ball != NULL);
+    const int given =
+        (domain->face != NULL) + (domain->space != NULL) + (domain->ball != NULL) + (domain->pool != NULL);
     if (given != 1)
-        return mel_fail(err, MEL_EINVAL, "a session is about a face, a space or a ball: one of them, not %d",
-                        given);
+        return mel_fail(err, MEL_EINVAL,
+                        "a session is about a face, a space, a ball or a pool: one of them, not %d", given);
     mel_status status = check_family(opt, domain, err);
     if (status == MEL_OK)
         status = check_rows(opt, domain, err);
@@ -344,7 +375,7 @@ static mel_status keep_metric(mel_metric **kept, const mel_metric **value, const
 static mel_status keep_purpose(mel_kept_options *kept, const mel_session_options *opt,
                                const mel_layout *layout, mel_error *err)
 {
-    if (opt->active.until == MEL_UNTIL_RANK) {
+    if (opt->active.until == MEL_UNTIL_RANK && opt->active.pool != NULL) {
         const size_t n = opt->active.n_pool * mel_layout_size(layout);
         kept->pool = mel_alloc(n, sizeof *kept->pool);
         if (kept->pool == NULL)

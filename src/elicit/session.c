@@ -28,6 +28,8 @@ void mel_session_free(mel_session *session)
 static mel_status make_engine(mel_engine **out, const mel_session *session, size_t n, mel_error *err)
 {
     const mel_session_options opt = mel_session_in_force(session, n);
+    if (session->domain.pool != NULL)
+        return mel_engine_candidates(out, &session->domain, &opt, err);
     const mel_elicit_ops *family = mel_elicit_of(opt.family);
     mel_engine_maker *make = opt.strategy == MEL_STRATEGY_SEARCH ? family->search : family->active;
     if (make == NULL)
@@ -95,6 +97,8 @@ const double *mel_session_class_share(const mel_session *session)
     const mel_domain *domain = &session->domain;
     if (domain->face != NULL)
         return session->face_share;
+    if (domain->pool != NULL)
+        return domain->class_share;
     return domain->space != NULL ? mel_space_class_share(domain->space) : mel_ball_class_share(domain->ball);
 }
 
@@ -105,6 +109,11 @@ static void show_pending(mel_session *session)
     if (face != NULL && pair->people == 0) {
         mel_note_point(pair->note_a, face, (mel_point){ pair->a[0], pair->a[1] }, NULL, NULL);
         mel_note_point(pair->note_b, face, (mel_point){ pair->b[0], pair->b[1] }, NULL, NULL);
+    }
+    if (session->domain.pool != NULL) {
+        mel_note_candidate(pair->note_a, session->domain.pool, pair->a);
+        mel_note_candidate(pair->note_b, session->domain.pool, pair->b);
+        session->pending.people = mel_pool_people(session->domain.pool, pair->a, pair->b);
     }
     const uint32_t number = (uint32_t)session->n_entries + 1, left = mel_session_expected(session);
     session->question = (mel_question){
@@ -123,6 +132,7 @@ static void show_pending(mel_session *session)
         .classifier_a = pair->note_a[0] != '\0' ? pair->note_a : NULL,
         .classifier_b = pair->note_b[0] != '\0' ? pair->note_b : NULL,
     };
+    session->question.named = session->domain.pool != NULL;
 }
 
 static mel_status fail_broken(mel_error *err)
@@ -311,6 +321,7 @@ mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer an
         .people = session->pending.people,
         .repeated = session->pending.repeated,
         .imagined = session->pending.imagined,
+        .pool = session->domain.pool,
     };
     status = mel_log_append(session->log, &line, err);
     if (status != MEL_OK)

@@ -127,7 +127,8 @@ static json_t *line_of(const mel_session *session, uint32_t index, bool timed)
                                 .class_share = mel_session_class_share(session),
                                 .people = record.people,
                                 .repeated = record.repeated,
-                                .imagined = record.imagined };
+                                .imagined = record.imagined,
+                                .pool = session->domain.pool };
     return mel_log_line_json(&line, NULL);
 }
 

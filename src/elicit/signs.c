@@ -152,9 +152,27 @@ static void clear_look(look *l)
     free(l->highest);
 }
 
+/* The middle of given classifiers, and half of what they span in every number. */
+static void find_pool_centre(look *l, const mel_pool *pool)
+{
+    for (size_t i = 0; i < pool->size; i++) {
+        double low = pool->value[i], high = low;
+        for (size_t c = 1; c < pool->n; c++) {
+            low = fmin(low, pool->value[c * pool->size + i]);
+            high = fmax(high, pool->value[c * pool->size + i]);
+        }
+        l->centre[i] = 0.5 * (low + high);
+        l->unit[i % l->n] = fmax(l->unit[i % l->n], 0.5 * (high - low));
+    }
+}
+
 static void find_centre(look *l, const mel_session *session)
 {
     const mel_domain *domain = &session->domain;
+    if (domain->pool != NULL) {
+        find_pool_centre(l, domain->pool);
+        return;
+    }
     if (domain->face != NULL) {
         const mel_point c = mel_face_centre(domain->face);
         l->centre[0] = c.tp;
@@ -392,7 +410,7 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
     if (mel_asks_exchange(opt, &session->domain)) /* a rate beyond what can be asked is said to be open */
         return MEL_OK;
     if (opt->strategy == MEL_STRATEGY_SEARCH || n >= opt->max_questions || !has_slope(opt->family) ||
-        !any_declared(session))
+        !any_declared(session) || session->domain.pool != NULL) /* no given pair asks about just the signs */
         return MEL_OK;
     const checks so_far = count_checks(session, n);
     if (so_far.asked > 0) {

@@ -1,5 +1,5 @@
 /* What a family of metrics needs of a problem. */
-#include "melicit/elicit.h"
+#include "elicit/families/families.h"
 
 mel_problem_want mel_want_of_family(mel_family family)
 {
@@ -8,6 +8,7 @@ mel_problem_want mel_want_of_family(mel_family family)
                                .rates = is->rates,
                                .grouped = is->groups,
                                .needs_groups = is->groups,
+                               .candidates = mel_elicit_of(family)->basis != NULL,
                                .ball = !is->diagonal,
                                .coordinates = is->diagonal ? MEL_DIAGONAL : MEL_OFFDIAGONAL,
                                .whom = is->name };

@@ -152,7 +152,7 @@ static size_t count_classifier_lines(const screen *s, mel_status *status)
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
         mel_canvas scratch;
         mel_canvas_init(&scratch, s->opt->utf8, false);
-        if (sides[i] != NULL && s->opt->classifiers)
+        if (sides[i] != NULL && (s->opt->classifiers || s->question->named))
             most = larger(most, mel_canvas_wrap(&scratch, MEL_PLAIN, sides[i], s->panel - FRAME, 0));
         if (scratch.text.status != MEL_OK)
             *status = scratch.text.status;
@@ -313,7 +313,7 @@ static void add_classifier(mel_canvas *c, const screen *s, bool side_b)
     const char *classifier = side_b ? s->question->classifier_b : s->question->classifier_a;
     size_t lines = 1;
     if (classifier != NULL)
-        lines = mel_canvas_wrap(c, MEL_DIM, classifier, s->panel - FRAME, 0);
+        lines = mel_canvas_wrap(c, s->question->named ? MEL_BOLD : MEL_DIM, classifier, s->panel - FRAME, 0);
     for (; lines <= s->classifier_lines; lines++) /* the tables start at the same height */
         mel_canvas_newline(c);
     mel_canvas_newline(c);

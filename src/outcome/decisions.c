@@ -178,7 +178,7 @@ static void find_recognised(mel_outcome_work *w)
 
 void mel_outcome_find_decisions(mel_outcome_work *w)
 {
-    if (w->status != MEL_OK || w->out.domain->ball != NULL ||
+    if (w->status != MEL_OK || w->out.domain->ball != NULL || w->out.domain->pool != NULL ||
         !mel_classifier_has_best(mel_metric_family(w->metric)))
         return;
     mel_status status = mel_classifier_best(&w->best, w->out.domain, w->metric, w->err);

@@ -262,6 +262,25 @@ static void put_ratio(sheet *s, const mel_outcome *o)
         put(s, "imagined", json_true());
 }
 
+/* Given classifiers, best first, as `melicit rank --json` puts them. */
+static void put_order(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->n_order; i++) {
+        const mel_placed *p = &o->order[i];
+        sheet one = fresh();
+        put(&one, "name", text(p->name));
+        put(&one, "row", count(p->place + 1));
+        put(&one, "value", number(p->value));
+        put(&one, "best_probability", number(p->first));
+        if (i + 1 < o->n_order)
+            put(&one, "beats_next", number(p->beats_next));
+        add(s, list, &one);
+    }
+    put(s, "order", list);
+    put(s, "order_probability", number(o->order_probability));
+}
+
 static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
 {
     char *metric = NULL;
@@ -282,6 +301,8 @@ static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
         put_ratios(s, o);
     if (o->domain->ball != NULL)
         put(s, "ball_radius", number(mel_ball_radius(o->domain->ball)));
+    if (o->n_order > 0)
+        put_order(s, o);
     if (o->n_decisions > 0) {
         put_decisions(s, o);
         put_closest(s, o);

@@ -1,6 +1,7 @@
 /* Sentences about what no answers of this kind can tell: what was taken for granted, and how far it holds. */
 #include "oracle/noise/noise.h"
 #include "outcome/outcome.h"
+#include "problem/shared.h"
 
 #include <math.h>
 
@@ -9,7 +10,7 @@ static void state_shape(mel_outcome_work *w)
 {
     const mel_family_facts *family = mel_family_about(mel_metric_family(w->metric));
     if (family->sum && !family->local) {
-        const bool face = w->out.domain->face != NULL;
+        const bool face = mel_metric_layout(w->metric)->coordinates == MEL_BINARY;
         mel_outcome_say(w, MEL_ABOUT_LIMITS, "shape",
                         "Whether the exchange %s the same everywhere. This metric assumes so: the tenth %s "
                         "weighs as much as the first.",
@@ -47,6 +48,14 @@ static void state_sampling(mel_outcome_work *w)
         mel_outcome_say(w, MEL_ABOUT_LIMITS, "sampling",
                         "Whether the same weights hold for very good classifiers: the questions were about a "
                         "ball of achievable ones around random guessing.");
+    else if (o->domain->pool != NULL)
+        mel_outcome_say(w, MEL_ABOUT_LIMITS, "sampling", "%s",
+                        mel_pool_has_counts(o->domain->pool)
+                            ? "How the classifiers do on other data than those they were measured on. The "
+                              "intervals allow for chance in the counts, the order takes the numbers as "
+                              "measured."
+                            : "How well the classifiers were measured: the numbers came without counts, and "
+                              "were taken as exact.");
     else if (o->rows == 0 && o->n_decisions > 0)
         mel_outcome_say(w, MEL_ABOUT_LIMITS, "sampling",
                         "What real data do: the numbers out of 1,000 are exact for a population given by a "

@@ -21,6 +21,7 @@ typedef struct {
     mel_weight *weight;
     mel_weight_ratio *ratio;
     mel_recognised *recognised;
+    mel_placed *order;
     const char **coordinate; /* names of the statistics of everybody */
 } mel_outcome_work;
 
@@ -31,8 +32,11 @@ void mel_outcome_find_coefficients(mel_outcome_work *w);
 void mel_outcome_find_weights(mel_outcome_work *w); /* shares, lambda, cost, threshold */
 void mel_outcome_find_ratios(mel_outcome_work *w);
 void mel_outcome_find_decisions(mel_outcome_work *w); /* best rules, closest metrics */
+void mel_outcome_find_order(mel_outcome_work *w);     /* of given classifiers */
 void mel_outcome_state(mel_outcome_work *w);          /* statements about all but the answers and limits */
 void mel_outcome_state_answers(mel_outcome_work *w);
+void mel_outcome_state_preferred(mel_outcome_work *w); /* of given classifiers: which one, .. */
+void mel_outcome_state_order(mel_outcome_work *w);     /* .. and what is open */
 void mel_outcome_state_limits(mel_outcome_work *w);
 
 /* Notes a failure; true while there was none. */

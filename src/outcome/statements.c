@@ -24,7 +24,8 @@ static const char *say_why(const mel_outcome *o)
     case MEL_END_NOISE:
         return "when more would not have helped: answers to pairs this close are a matter of chance";
     case MEL_END_EXHAUSTED:
-        return "when no further pair could tell more";
+        return o->domain->pool != NULL ? "when no further pair of these classifiers could tell more"
+                                       : "when no further pair could tell more";
     case MEL_END_DECIDED:
         if (o->options->active.until == MEL_UNTIL_RULE)
             return "as the decision it was for can no longer change: the best rule is settled";
@@ -186,7 +187,8 @@ static void state_signs_known(mel_outcome_work *w)
 static void state_further(mel_outcome_work *w)
 {
     const mel_summary *s = &w->out.summary;
-    if (s->further == 0 || s->end == MEL_END_NOISE || s->end == MEL_END_EXHAUSTED)
+    if (s->further == 0 || s->end == MEL_END_NOISE || s->end == MEL_END_EXHAUSTED ||
+        w->out.domain->pool != NULL) /* what given classifiers can tell is limited */
         return;
     mel_outcome_say(w, MEL_ABOUT_OPEN, "further", "About %s more %s would settle all of it to \xC2\xB1%s.",
                     mel_digits_count(s->further).text, plural(s->further, "question", "questions"),
@@ -201,6 +203,7 @@ void mel_outcome_state(mel_outcome_work *w)
     mel_outcome_say(w, MEL_ABOUT_METRIC, "words", "%s", o->words);
     if (o->summary.finding != MEL_FINDING_NONE)
         mel_outcome_say(w, MEL_ABOUT_METRIC, "finding", "%s", mel_finding_text(o->summary.finding));
+    mel_outcome_state_preferred(w);
     state_end(w);
     state_precision(w);
     state_range(w);
@@ -217,4 +220,5 @@ void mel_outcome_state(mel_outcome_work *w)
         mel_outcome_state_ratio_open(w);
     else if (!enough)
         state_further(w);
+    mel_outcome_state_order(w);
 }

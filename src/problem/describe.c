@@ -49,13 +49,15 @@ static const key_row keys[] = {
     { "groups", "groups", INPUT, AT(groups), MEL_OF_PROBS, 0, NULL, 0 },
     { "population", "population", TEXT, AT(population), 0, 0, NULL, 0 },
     { "ball", "ball", TEXT, AT(ball), 0, 0, NULL, 0 },
+    { "candidates", "candidates", INPUT, AT(candidates), 0, 0, NULL, 0 },
     { "prevalence", "prevalence", INPUT, AT(prevalence), MEL_OF_BALL, 0, NULL, 0 },
     { "kind", "kind", CHOICE, AT(kind), MEL_OF_ANY, 0, mel_problem_kinds, 0 },
     { "evidence", "evidence", CHOICE, AT(evidence), MEL_OF_ROWS | MEL_OF_POPULATION, 0, mel_problem_evidences,
       0 },
     { "radius_method", "radius-method", CHOICE, AT(radius_method), MEL_OF_ROWS | MEL_OF_POPULATION, 0,
       mel_problem_radius_methods, 0 },
-    { "positive", "positive", TEXT, AT(dataset.naming.positive), MEL_OF_ROWS, 0, NULL, 0 },
+    { "positive", "positive", TEXT, AT(dataset.naming.positive), MEL_OF_ROWS | MEL_OF_CANDIDATES, 0, NULL,
+      0 },
     { "probs_columns", "columns", TEXT, AT(columns), MEL_OF_PROBS, 0, NULL, 0 },
     { "classes", "classes", NAMES, AT(dataset.naming.classes), MEL_OF_ANY, 0, NULL,
       AT(dataset.naming.names) },
@@ -69,10 +71,10 @@ static const key_row keys[] = {
     { "skip", "skip", LIST, AT(dataset.skip), MEL_OF_TABLE, 0, NULL, 0 },
     { "columns", "column", LIST, AT(dataset.reading.columns), MEL_OF_FILES, 0, NULL, 0 },
     { "l2", "l2", NUMBER, AT(l2), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
-    { "radius", "radius", NUMBER, AT(radius), MEL_OF_ANY, 0, NULL, 0 },
+    { "radius", "radius", NUMBER, AT(radius), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL, 0 },
     { "found_radius", NULL, NUMBER, AT(found_radius), 0, 0, NULL, 0 },
     { "test_share", "test-share", NUMBER, AT(dataset.test_share), MEL_OF_TABLE, MEL_OF_TABLE, NULL, 0 },
-    { "smooth", "smooth", FLAG, AT(smooth), MEL_OF_ANY, 0, NULL, 0 },
+    { "smooth", "smooth", FLAG, AT(smooth), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL, 0 },
     { "zero_based", "zero-based", FLAG, AT(dataset.reading.zero_based), MEL_OF_FILES, 0, NULL, 0 },
 };
 #undef AT
@@ -97,6 +99,7 @@ unsigned mel_problem_inputs(const mel_problem_options *opt)
     kinds |= opt->probs != NULL ? MEL_OF_PROBS | MEL_OF_FILES : 0;
     kinds |= opt->population != NULL ? MEL_OF_POPULATION : 0;
     kinds |= opt->ball != NULL ? MEL_OF_BALL : 0;
+    kinds |= opt->candidates != NULL ? MEL_OF_CANDIDATES | MEL_OF_FILES : 0;
     kinds |= opt->groups != NULL ? MEL_OF_GROUPS : 0;
     kinds |= opt->prevalence != NULL ? MEL_OF_FILES : 0;
     return (kinds & MEL_OF_ANY) != 0 ? kinds : 0;

@@ -32,6 +32,9 @@ void mel_problem_free(mel_problem *problem)
 {
     if (problem == NULL)
         return;
+    if (problem->pool != NULL)
+        mel_pool_clear(problem->pool);
+    free(problem->pool);
     mel_ball_free(problem->ball);
     mel_space_free(problem->space);
     mel_face_free(problem->face);
@@ -40,6 +43,7 @@ void mel_problem_free(mel_problem *problem)
     mel_classes_clear(&problem->classes);
     free_groups(problem);
     free(problem->class_share);
+    free(problem->group_share);
     free(problem->probability);
     free(problem->label);
     free(problem->group);
@@ -54,6 +58,7 @@ const mel_layout *mel_problem_layout(const mel_problem *problem)
     static const mel_layout binary = { .kind = MEL_CONFUSION, .coordinates = MEL_BINARY, .n_classes = 2 };
     return problem->space != NULL  ? mel_space_layout(problem->space)
            : problem->ball != NULL ? mel_ball_layout(problem->ball)
+           : problem->pool != NULL ? &problem->pool->layout
                                    : &binary;
 }
 
@@ -105,13 +110,15 @@ mel_status mel_space_settings(mel_space_options *out, const mel_problem_options 
 
 static mel_status check_options(const mel_problem_options *opt, mel_error *err)
 {
-    const int given =
-        (opt->dataset.data != NULL) + (opt->probs != NULL) + (opt->population != NULL) + (opt->ball != NULL);
+    const int given = (opt->dataset.data != NULL) + (opt->probs != NULL) + (opt->population != NULL) +
+                      (opt->ball != NULL) + (opt->candidates != NULL);
     if (given == 0)
         return mel_fail(err, MEL_EINVAL,
-                        "what is it about? Give one of --data, --probs with --labels, --population, --ball");
+                        "what is it about? Give one of --data, --probs with --labels, --candidates, "
+                        "--population, --ball");
     if (given > 1)
-        return mel_fail(err, MEL_EINVAL, "--data, --probs, --population and --ball exclude each other");
+        return mel_fail(err, MEL_EINVAL,
+                        "--data, --probs, --candidates, --population and --ball exclude each other");
     if ((opt->probs != NULL) != (opt->labels != NULL))
         return mel_fail(err, MEL_EINVAL, "--probs and --labels go together");
     if (opt->groups != NULL && opt->probs == NULL)
@@ -136,8 +143,11 @@ mel_status mel_name_classes(mel_problem *problem, const mel_problem_options *opt
 {
     const mel_naming *naming = &opt->dataset.naming;
     mel_classes classes = { 0 };
-    const mel_status status = mel_classes_invent(
-        &classes, n, name, naming, opt->population != NULL ? "the population" : "the ball", err);
+    const mel_status status = mel_classes_invent(&classes, n, name, naming,
+                                                 opt->population != NULL   ? "the population"
+                                                 : opt->candidates != NULL ? "the pool"
+                                                                           : "the ball",
+                                                 err);
     if (status != MEL_OK)
         return status;
     mel_take_classes(problem, &classes);
@@ -311,6 +321,8 @@ static mel_status find_ball(mel_problem *problem, const mel_problem_options *opt
 
 static mel_status find_shares(mel_problem *problem, mel_error *err)
 {
+    if (problem->pool != NULL)
+        return MEL_OK; /* it says them itself */
     const double *known = problem->ball != NULL    ? mel_ball_class_share(problem->ball)
                           : problem->space != NULL ? mel_space_class_share(problem->space)
                                                    : NULL;
@@ -337,6 +349,8 @@ static mel_status make(mel_problem *out, const mel_problem_options *opt, const m
         status = mel_make_abstract_ball(out, opt, want, err);
     else if (opt->population != NULL)
         status = mel_make_population(out, opt, want, err);
+    else if (opt->candidates != NULL)
+        status = mel_make_candidates(out, opt, want, err);
     else
         status = from_rows(out, opt, want, err);
     if (status == MEL_OK && opt->smooth)
@@ -371,6 +385,10 @@ mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, c
                                     .space = problem->ball == NULL ? problem->space : NULL,
                                     .ball = problem->ball,
                                     .frontier = problem->ball != NULL ? problem->space : NULL };
+    if (problem->pool != NULL)
+        problem->domain = (mel_domain){ .pool = problem->pool,
+                                        .class_share = problem->class_share,
+                                        .prevalence = problem->group_share };
     *out = problem;
     return MEL_OK;
 }

@@ -14,6 +14,9 @@ mel_status mel_make_population(mel_problem *problem, const mel_problem_options *
                                const mel_problem_want *want, mel_error *err);
 mel_status mel_make_abstract_ball(mel_problem *problem, const mel_problem_options *opt,
                                   const mel_problem_want *want, mel_error *err);
+/* The pool of `candidates`. */
+mel_status mel_make_candidates(mel_problem *problem, const mel_problem_options *opt,
+                               const mel_problem_want *want, mel_error *err);
 
 /* Whether so many classes and groups (0: none) are within what the resources allow. */
 mel_status mel_check_classes(const mel_resources *resources, size_t classes, size_t groups, mel_error *err);

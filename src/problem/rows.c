@@ -248,8 +248,8 @@ mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_o
 
 mel_status mel_problem_digest(char digest[MEL_DIGEST_HEX], const mel_problem_options *opt, mel_error *err)
 {
-    const bool table = opt->dataset.data != NULL;
-    const char *const one = table ? opt->dataset.data : opt->prevalence;
+    const bool table = opt->dataset.data != NULL, pool = opt->candidates != NULL;
+    const char *const one = table ? opt->dataset.data : pool ? opt->candidates : opt->prevalence;
     digest[0] = '\0';
     if (one == NULL) {
         given_files g = { .classes = { 0 } };
@@ -260,7 +260,11 @@ mel_status mel_problem_digest(char digest[MEL_DIGEST_HEX], const mel_problem_opt
         return status;
     }
     mel_input input = { 0 };
-    mel_status status = mel_input_find(&input, table ? "data" : "prevalence", one, &opt->resources, err);
+    mel_status status = mel_input_find(&input,
+                                       table  ? "data"
+                                       : pool ? "candidates"
+                                              : "prevalence",
+                                       one, &opt->resources, err);
     if (status == MEL_OK)
         status = mel_input_digest(digest, &input, err);
     mel_input_clear(&input);

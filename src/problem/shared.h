@@ -117,6 +117,33 @@ mel_status mel_dataset_part_learn(mel_encoder **out, const mel_dataset_part *par
 mel_status mel_dataset_part_encode(mel_dataset_part *part, const mel_encoder *encoder, mel_error *err);
 void mel_dataset_part_clear(mel_dataset_part *part);
 
+/* What the numbers of a pool are about. */
+typedef struct {
+    mel_layout layout;
+    const char *const *class_name; /* n_classes */
+    const char *const *label;      /* what else the classes are called, or NULL */
+    const char *const *group_name; /* n_groups when that is above 1 */
+    double prevalence;             /* share of the second of two classes (--prevalence); NaN: not given */
+    bool only_if_needed;           /* it is elsewhere's: taken where the columns do not say it */
+} mel_pool_about;
+/* CSV with a "name" column and columns whose names (in any case) say what they are:
+ * - two classes: tp, tn, fp, fn (shares or counts), tpr, tnr, fpr, fnr, recall, sensitivity, specificity,
+ *   precision, prevalence: what determines the statistics, and the rest agrees with it;
+ * - a class: its share of right decisions; "true>predicted": a share or a count of the confusion matrix;
+ * - n: the number of rows, where counts do not say it;
+ * - "group:" before any of them.
+ * Shares of entries are of all rows or of the true class, as the statistics are. A first column of texts
+ * without a name is "name". NPY: in the layout's order. MEL_EDATA, with the classifier and the column, for
+ * anything else. */
+mel_status mel_pool_read(mel_pool *out, const char *path, const mel_pool_about *about,
+                         const mel_read_options *read, mel_error *err);
+void mel_pool_clear(mel_pool *pool);
+/* Whether any of its classifiers comes with counts. */
+bool mel_pool_has_counts(const mel_pool *pool);
+/* Names that the header of a pool may have which are numbers, or stand next to such: *n texts of the caller's
+ * (mel_names_free), NULL when memory runs out. */
+char **mel_pool_names(size_t *n, const mel_pool_about *about);
+
 /* Kinds of input: which of them read an option, and which were given. */
 enum {
     MEL_OF_TABLE = 1,
@@ -125,8 +152,9 @@ enum {
     MEL_OF_BALL = 8,
     MEL_OF_GROUPS = 16, /* a file of groups */
     MEL_OF_FILES = 32,  /* any file with rows */
+    MEL_OF_CANDIDATES = 256,
     MEL_OF_ROWS = MEL_OF_TABLE | MEL_OF_PROBS,
-    MEL_OF_ANY = MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL
+    MEL_OF_ANY = MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL | MEL_OF_CANDIDATES
 };
 /* The words of mel_problem_options; each list ends with NULL. */
 extern const char *const mel_problem_kinds[], *const mel_problem_evidences[],

@@ -93,7 +93,12 @@ void mel_page_use(mel_page *page)
                     "score --metric ");
     mel_write_word(out, metric);
     mel_write(out, "%s--labels LABELS.csv --predictions PREDICTIONS.csv</code></pre>\n", next_line);
-    if (d->outcome->domain->ball == NULL) {
+    if (d->outcome->domain->pool != NULL) {
+        mel_buffer_puts(out, "<p>Put classifiers in its order, these or others:</p>\n<pre><code>melicit rank "
+                             "--metric ");
+        mel_write_word(out, metric);
+        mel_write(out, "%s--pool POOL.csv</code></pre>\n", next_line);
+    } else if (d->outcome->domain->ball == NULL) {
         mel_write(out,
                   "<p>Make the classifier that is best for it%s:</p>\n<pre><code>melicit apply --metric ",
                   d->classes == NULL ? ", with its threshold" : "");
@@ -108,16 +113,17 @@ void mel_page_use(mel_page *page)
 void mel_page_method(mel_page *page)
 {
     mel_page_section(page, "method", "The method in three sentences");
-    if (!mel_outcome_is_search(page->data->outcome))
-        mel_buffer_puts(
+    const mel_outcome *o = page->data->outcome;
+    if (!mel_outcome_is_search(o))
+        mel_write(
             &page->out,
-            "<p>Every question showed two ways of deciding that can really be achieved on these data, and "
-            "asked "
-            "which is better. Each answer rules out, or makes less plausible, the weights that would have "
-            "preferred the other one; the next question was chosen so that either answer would halve what is "
-            "still plausible, with two points that differ as much as possible. The weights given here are "
-            "the "
-            "centre of what is left, and the intervals hold 95% of it.</p>\n");
+            "<p>Every question showed two %s, and asked which is better. Each answer rules out, or makes "
+            "less plausible, the weights that would have preferred the other one; the next question was "
+            "chosen so that either answer would halve what is still plausible%s. The weights given here "
+            "are the centre of what is left, and the intervals hold 95%% of it.</p>\n",
+            o->domain->pool != NULL ? "of the given classifiers"
+                                    : "ways of deciding that can really be achieved on these data",
+            o->domain->pool != NULL ? "" : ", with two points that differ as much as possible");
     else
         mel_buffer_puts(&page->out, "<p>Along the boundary of what can be achieved, a metric of this kind "
                                     "rises to its best point and "

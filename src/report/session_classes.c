@@ -1,4 +1,4 @@
-/* The report of a session on a space or a ball of several classes. */
+/* The report of a session on a space or a ball of several classes, or on given classifiers. */
 #include "elicit/shared.h"
 #include "metric/shared.h"
 #include "metric/text.h"
@@ -92,6 +92,11 @@ static mel_status find_corners(double *corner, const gathered *g, mel_rng *rng, 
     return status;
 }
 
+static void random_candidate(double *point, const mel_pool *pool, mel_rng *rng)
+{
+    memcpy(point, pool->value + mel_rng_below(rng, pool->n) * pool->size, pool->size * sizeof *point);
+}
+
 /* A random mixture of three of them. */
 static void random_mixture(double *point, const double *corner, const gathered *g, mel_rng *rng)
 {
@@ -117,7 +122,9 @@ static mel_status gather_pairs(gathered *g, mel_error *err)
     const mel_status status = space != NULL ? find_corners(corner, g, &rng, err) : MEL_OK;
     for (size_t i = 0; i < n_points && status == MEL_OK; i++) {
         double *point = g->pairs + i * g->size;
-        if (space != NULL)
+        if (g->domain->pool != NULL)
+            random_candidate(point, g->domain->pool, &rng);
+        else if (space != NULL)
             random_mixture(point, corner, g, &rng);
         else
             random_in_ball(point, g, &rng);
@@ -175,8 +182,9 @@ mel_status mel_report_classes(char **html, mel_gathered *common, const mel_repor
         .size = mel_layout_size(layout),
     };
     g.per_group = g.size / (layout->n_groups > 1 ? layout->n_groups : 1);
-    g.classes.class_share = g.domain->ball != NULL ? mel_ball_class_share(g.domain->ball)
-                                                   : mel_space_class_share(g.domain->space);
+    g.classes.class_share = g.domain->pool != NULL   ? g.domain->class_share
+                            : g.domain->ball != NULL ? mel_ball_class_share(g.domain->ball)
+                                                     : mel_space_class_share(g.domain->space);
     g.page->classes = &g.classes;
     mel_status status = gather_all(&g, opt, err);
     if (status == MEL_OK)

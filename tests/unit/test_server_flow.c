@@ -6,6 +6,7 @@
 #include "server/result.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -532,6 +533,56 @@ static void test_result(void **state)
     clear(&w);
 }
 
+/* A study about systems that exist: questions and evaluation are about them alone, under their names. */
+static void test_candidates(void **state)
+{
+    (void)state;
+    static const char pool[] = "name,tp,fn,fp,tn\nbold,95,5,400,500\ncareful,90,10,250,650\n"
+                               "fast,80,20,120,780\nslow,65,35,70,830\nshy,30,70,10,890\n";
+    static const char format[] =
+        "{\"format\": \"melicit-study\", \"version\": 1, \"title\": \"Systems\", \"space\": "
+        "{\"candidates\": \"%s\", \"classes\": [\"healthy\", \"cancer\"]}, \"elicitation\": {\"assume\": "
+        "\"none\"}, \"phases\": [{\"kind\": \"training\", \"title\": \"Try\", \"items\": [{\"question\": "
+        "\"Which is better?\", \"of\": {\"definite\": true}}]}, {\"kind\": \"elicitation\"}, {\"kind\": "
+        "\"evaluation\", \"questions\": 4}, {\"kind\": \"result\"}, {\"kind\": \"done\", \"title\": "
+        "\"Thanks\"}]}";
+    char text[2000];
+    (void)snprintf(text, sizeof text, format, test_file("pool.csv", pool, sizeof pool - 1));
+    world w = make(text, 5);
+    json_t *event[MOST_EVENTS], *page = NULL;
+    size_t n = 0, named = 0;
+    while (strcmp(mel_flow_state(w.flow), "active") == 0 && n < MOST_EVENTS) {
+        page = page_of(w.flow);
+        const json_t *question = json_object_get(page, "question"),
+                     *names = json_object_get(question, "names");
+        if (strcmp(kind_of(w.flow), "question") == 0 && names != NULL) {
+            const char *first = json_string_value(json_array_get(names, 0));
+            const json_t *row = json_array_get(json_array_get(json_object_get(question, "a"), 1), 1);
+            const char *found = strstr(pool, first);
+            assert_non_null(found);
+            assert_int_equal(strtol(found + strlen(first) + 1, NULL, 10),
+                             json_integer_value(row)); /* tp as counted */
+            assert_int_equal(json_integer_value(json_object_get(question, "people")), 1000);
+            named++;
+        }
+        json_decref(page);
+        event[n++] = step(&w);
+    }
+    assert_string_equal(mel_flow_state(w.flow), "complete");
+    assert_true(named >= 2);
+    mel_flow *again = NULL;
+    mel_error err;
+    assert_ok(mel_flow_new(&again, w.study, w.problem, 5, &err), &err);
+    for (size_t i = 0; i < n; i++) {
+        assert_ok(mel_flow_replay(again, event[i], &err), &err);
+        json_decref(event[i]);
+    }
+    assert_string_equal(mel_flow_state(again), "complete");
+    mel_flow_free(again);
+    clear(&w);
+    test_cleanup();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_more_questions),
         cmocka_unit_test(test_counts_add_up),
         cmocka_unit_test(test_result),
+        cmocka_unit_test(test_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,9 @@ static uint32_t expected(mel_engine *base)
         return e->ops->expected(e);
     const double bits =
         mel_bits_per_answer(mel_assumed(&e->opt.active.assume), e->ops->samples(e)->error_rate);
-    return mel_history_expected(&e->history, e->numbers, e->first_radius, e->radius, e->opt.tolerance, bits);
+    const uint32_t left =
+        mel_history_expected(&e->history, e->numbers, e->first_radius, e->radius, e->opt.tolerance, bits);
+    return e->most_left > 0 && left > e->most_left ? e->most_left : left;
 }
 
 /* --- results ------------------------------------------------------------------------------------ */

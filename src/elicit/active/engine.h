@@ -48,6 +48,7 @@ struct mel_active {
     mel_avoided avoided; /* questions put aside since the last answer */
     double radius, first_radius;
     double numbers;      /* unknown ones, for guessing how many questions remain */
+    uint32_t most_left;  /* questions that there can still be; 0: any number */
     size_t n_reported;   /* coefficients of the metric */
     bool coordinatewise; /* every reported number is a positive multiple of one of w */
     /* The posterior as it is reported: samples->count vectors and their middle; lent by the engine, which

@@ -3,6 +3,7 @@
 
 #include "base/la.h"
 #include "elicit/assumption.h"
+#include "elicit/options.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ static size_t class_of(const mel_layout *layout, size_t i)
 static mel_status read_domain(mel_basis *f, const mel_domain *domain, mel_error *err)
 {
     const mel_ball *ball = domain->ball;
-    f->layout = *(ball != NULL ? mel_ball_layout(ball) : mel_space_layout(domain->space));
+    f->layout = *mel_domain_layout(domain);
     f->groups = f->layout.n_groups > 1 ? f->layout.n_groups : 1;
     f->size = mel_layout_size(&f->layout);
     f->per_group = f->size / f->groups;
@@ -55,7 +56,9 @@ static mel_status read_domain(mel_basis *f, const mel_domain *domain, mel_error 
     f->prevalence = mel_alloc(f->size, sizeof(double));
     if (f->prevalence == NULL)
         return mel_fail_memory(err, "the family");
-    const double *share = ball != NULL ? mel_ball_prevalence(ball) : mel_space_prevalence(domain->space);
+    const double *share = domain->pool != NULL ? domain->prevalence
+                          : ball != NULL       ? mel_ball_prevalence(ball)
+                                               : mel_space_prevalence(domain->space);
     f->class_prevalence = share;
     for (size_t g = 0; g < f->groups; g++)
         for (size_t i = 0; i < f->per_group; i++)
@@ -77,7 +80,7 @@ static mel_status check_domain(const mel_basis *f, const mel_domain *domain, mel
     if (is == NULL || ops == NULL || ops->basis == NULL)
         return mel_fail(err, MEL_EINVAL, "%s metrics are not linear in known features",
                         mel_family_name(family));
-    if (domain->ball == NULL && (ops->where & MEL_ON_SPACE) == 0)
+    if (domain->ball == NULL && domain->pool == NULL && (ops->where & MEL_ON_SPACE) == 0)
         return mel_fail(err, MEL_EINVAL, "%s metrics are asked about on a ball", is->name);
     if (is->diagonal && f->layout.coordinates != MEL_DIAGONAL)
         return mel_fail(err, MEL_EINVAL, "%s metrics need diagonal statistics, not %s ones", is->name,
@@ -109,6 +112,23 @@ mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_se
     }
     *out = f;
     return MEL_OK;
+}
+
+double mel_basis_norm(const mel_basis *f, const double *w)
+{
+    if (!f->l1)
+        return mel_norm2(f->dimension, w);
+    double sum = 0.0;
+    for (size_t i = 0; i < f->dimension; i++)
+        sum += fabs(w[i]);
+    return sum;
+}
+
+double mel_basis_gain(const mel_basis *f, const double *w)
+{
+    const double length = mel_norm2(f->dimension, w),
+                 size = f->ops->size == NULL ? length : f->ops->size(f, w);
+    return size > 0.0 ? length / size : 1.0;
 }
 
 /* --- prior ---------------------------------------------------------------------------------------- */

@@ -72,6 +72,11 @@ void mel_basis_free(mel_basis *f);
 /* The unit w of a metric of this family and layout, for the caller to free(). */
 mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_metric *metric, mel_error *err);
 
+/* The norm at which coefficients are judged, of a w that need not have unit length. */
+double mel_basis_norm(const mel_basis *f, const double *w);
+/* What turns <x, w>, w of unit length, into units of the reported metric's value, at this w. */
+double mel_basis_gain(const mel_basis *f, const double *w);
+
 /* --- what families share -------------------------------------------------------------------------- */
 
 /* +1 or -1: whether more of the layout's coordinates is better for a metric that rewards right decisions. */

@@ -89,3 +89,24 @@ void mel_column_intervals(size_t n, size_t columns, const double *rows, const do
         high[j] = fmax(middle[j], mel_quantile_select(n, column, level));
     }
 }
+
+double mel_cloud_radius(size_t n, size_t columns, const double *rows, const double *middle, double side_level,
+                        double level, double *work)
+{
+    double widest = 0.0;
+    for (size_t j = 0; j < columns; j++) {
+        for (size_t i = 0; i < n; i++)
+            work[i] = rows[i * columns + j];
+        const double low = mel_quantile_select(n, work, 1.0 - side_level);
+        const double high = mel_quantile_select(n, work, side_level);
+        widest = fmax(widest, 0.5 * (fmax(high, middle[j]) - fmin(low, middle[j])));
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double *w = rows + i * columns;
+        double farthest = 0.0;
+        for (size_t j = 0; j < columns; j++)
+            farthest = fmax(farthest, fabs(w[j] - middle[j]));
+        work[i] = farthest;
+    }
+    return fmax(widest, mel_quantile_select(n, work, level));
+}

@@ -42,7 +42,9 @@ mel_status test_make_problem(mel_problem **out, const mel_study *study, mel_erro
         return status;
     static const char logistic[] = "logistic:";
     const mel_problem_want want = mel_want_of_family(study->options.family);
-    status = opt.population != NULL && strncmp(opt.population, logistic, sizeof logistic - 1) == 0
+    const bool population =
+        opt.population != NULL && strncmp(opt.population, logistic, sizeof logistic - 1) == 0;
+    status = population || opt.candidates != NULL
                  ? mel_problem_make(out, &opt, &want, err)
                  : mel_fail(err, MEL_EDATA, "space.population: expected a logistic one");
     mel_problem_options_clear(&opt);

@@ -186,6 +186,8 @@ export function Legend({ view, words, rates, icons = false }: LegendProps): JSX.
 
 interface SystemProps {
   name: string;
+  /** What a system that exists is called. */
+  called?: string;
   view: View;
   other?: View;
   look: Look;
@@ -194,14 +196,14 @@ interface SystemProps {
   large?: boolean;
 }
 
-export function System({ name, view, other, look, words, scale, large }: SystemProps): JSX.Element {
+export function System({ name, called, view, other, look, words, scale, large }: SystemProps): JSX.Element {
   const binary = isBinary(view);
   const table = look.picture === 'table' || look.picture === 'changes';
   return (
     <section class="system" aria-label={name}>
       <h2>
         <span class="system-mark">{name.replace('System ', '')}</span>
-        <span class="system-name">{name}</span>
+        <span class="system-name">{called ?? name}</span>
       </h2>
       <PictureOf view={view} look={look} scale={scale} large={large} />
       {binary && <Legend view={view} words={words} rates={look.rates} icons={look.picture === 'icons'} />}
@@ -242,6 +244,7 @@ function Enlarged({ close, children }: { close: () => void; children: ComponentC
 interface PairProps {
   a: View;
   b: View;
+  names?: [string, string];
   words?: Words;
   look: Look;
   setLook: (look: Look) => void;
@@ -249,14 +252,14 @@ interface PairProps {
 }
 
 /** Two systems side by side; of more classes or groups what differs first, everything on request. */
-export function Pair({ a, b, words, look, setLook, toggles }: PairProps): JSX.Element {
+export function Pair({ a, b, names, words, look, setLook, toggles }: PairProps): JSX.Element {
   const [zoomed, setZoomed] = useState(false);
   const scale = longest([a, b]);
   const binary = isBinary(a);
   const both = (large: boolean): JSX.Element => (
     <div class="pair">
-      <System name="System A" view={a} other={b} look={look} words={words} scale={scale} large={large} />
-      <System name="System B" view={b} other={a} look={look} words={words} scale={scale} large={large} />
+      <System name="System A" called={names?.[0]} view={a} other={b} {...{ look, words, scale, large }} />
+      <System name="System B" called={names?.[1]} view={b} other={a} {...{ look, words, scale, large }} />
     </div>
   );
   const enlarge = binary && look.picture !== 'table' && (

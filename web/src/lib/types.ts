@@ -53,6 +53,8 @@ export interface Question extends Frame {
   b: Counts;
   differences: Difference[];
   swapped?: boolean;
+  /** What A and B are called, where they are systems that exist. */
+  names?: [string, string];
   words?: Words;
   /** What is special about it: an imagined test, or asked before. */
   remark?: string;

@@ -75,11 +75,20 @@ function useShortcuts(active: boolean, act: (what: Answer | 'undo') => void): vo
   }, [active]);
 }
 
-function DifferenceWords({ differences }: { differences: Difference[] }): JSX.Element {
+/** "A (model 3)", where A is a system that exists. */
+const called = (side: 'A' | 'B', names?: [string, string]): string =>
+  names ? `${side} (${names[side === 'A' ? 0 : 1]})` : side;
+
+interface DifferenceWordsProps {
+  differences: Difference[];
+  names?: [string, string];
+}
+
+function DifferenceWords({ differences, names }: DifferenceWordsProps): JSX.Element {
   if (differences.length === 0) return <p class="difference">In these numbers the two systems are alike.</p>;
   return (
     <p class="difference">
-      From A to B:{' '}
+      From {called('A', names)} to {called('B', names)}:{' '}
       {differences.map((d, i) => (
         <span key={d.text}>
           {i > 0 && (i === differences.length - 1 ? ' and ' : ', ')}
@@ -212,8 +221,16 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         <p class="out-of">Numbers are {outOf(viewOf(q, 'a'), words)}.</p>
       </div>
       {q.remark && <p class="note">{q.remark}</p>}
-      <DifferenceWords differences={q.differences} />
-      <Pair a={viewOf(q, 'a')} b={viewOf(q, 'b')} words={words} look={look} setLook={setLook} toggles={toggles} />
+      <DifferenceWords differences={q.differences} names={q.names} />
+      <Pair
+        a={viewOf(q, 'a')}
+        b={viewOf(q, 'b')}
+        names={q.names}
+        words={words}
+        look={look}
+        setLook={setLook}
+        toggles={toggles}
+      />
       <Problem problem={problem} />
       <AnswerBar
         answer={answer}
@@ -228,5 +245,6 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
 }
 
 /** What a screen reader is told when a question appears. */
-export const questionSummary = (page: QuestionPage): string =>
-  `Question ${page.question.number}. From A to B: ${list(page.question.differences.map((d) => d.text))}.`;
+export const questionSummary = ({ question: q }: QuestionPage): string =>
+  `Question ${q.number}. From ${called('A', q.names)} to ${called('B', q.names)}: ` +
+  `${list(q.differences.map((d) => d.text))}.`;

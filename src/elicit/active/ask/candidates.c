@@ -26,6 +26,12 @@ typedef struct {
 
 struct mel_candidates {
     size_t count, dimension, samples;
+    size_t reported;      /* coordinates that are asked for */
+    double gain, stretch; /* of <A - B, w>: w's reported part of unit length; and w as the sampler has it */
+    uint8_t *struck;      /* a bit for each pair, by pair_number; NULL: none yet */
+    size_t n_struck;
+    const bool *out;
+    const mel_avoided *avoided;
     double *point;      /* count x D */
     double *spread;     /* count x D: covariance times point */
     double *value;      /* count: utility of the mean */
@@ -50,6 +56,7 @@ void mel_candidates_free(mel_candidates *chooser)
 {
     if (chooser == NULL)
         return;
+    free(chooser->struck);
     free(chooser->point); /* and all that was made with it */
     free(chooser);
 }
@@ -79,9 +86,72 @@ mel_status mel_candidates_new(mel_candidates **out, size_t count, size_t dimensi
     q->count = count;
     q->dimension = dimension;
     q->samples = samples;
+    mel_candidates_view(q, (mel_candidate_view){ .gain = 1.0 });
     memcpy(q->point, point, points * sizeof(double));
     *out = q;
     return MEL_OK;
+}
+
+/* --- which pairs -------------------------------------------------------------------------------- */
+
+void mel_candidates_view(mel_candidates *chooser, mel_candidate_view view)
+{
+    chooser->reported = view.reported > 0 ? view.reported : chooser->dimension;
+    chooser->gain = view.gain;
+    chooser->stretch = sqrt((double)chooser->dimension / (double)chooser->reported);
+}
+
+void mel_candidates_move(mel_candidates *chooser, size_t i, const double *point)
+{
+    memcpy(chooser->point + i * chooser->dimension, point, chooser->dimension * sizeof *point);
+}
+
+void mel_candidates_leave_out(mel_candidates *chooser, const bool *out, const mel_avoided *avoided)
+{
+    chooser->out = out;
+    chooser->avoided = avoided;
+}
+
+/* Of a < b: 0, 1, 2, ... */
+static size_t pair_number(size_t a, size_t b)
+{
+    return b * (b - 1) / 2 + a;
+}
+
+static bool is_struck(const mel_candidates *q, size_t a, size_t b)
+{
+    const size_t at = pair_number(a, b);
+    return q->struck != NULL && (q->struck[at / 8] >> at % 8 & 1) != 0;
+}
+
+mel_status mel_candidates_strike(mel_candidates *q, size_t a, size_t b, mel_error *err)
+{
+    const size_t low = a < b ? a : b, high = a < b ? b : a, at = pair_number(low, high);
+    if (q->struck == NULL)
+        q->struck = mel_alloc_zero(pair_number(0, q->count) / 8 + 1, 1);
+    if (q->struck == NULL)
+        return mel_fail_memory(err, "the pairs that were asked about");
+    q->n_struck += !is_struck(q, low, high);
+    q->struck[at / 8] = (uint8_t)(q->struck[at / 8] | 1U << at % 8);
+    return MEL_OK;
+}
+
+size_t mel_candidates_left(const mel_candidates *q)
+{
+    return pair_number(0, q->count) - q->n_struck;
+}
+
+/* Whether the pair may be chosen; leaves its row behind where pairs are avoided. */
+static bool is_open(mel_candidates *q, size_t a, size_t b)
+{
+    if (is_struck(q, a, b) || (q->out != NULL && (q->out[a] || q->out[b])))
+        return false;
+    if (q->avoided == NULL || q->avoided->n == 0)
+        return true;
+    const size_t d = q->dimension;
+    for (size_t j = 0; j < d; j++)
+        q->row[j] = q->point[a * d + j] - q->point[b * d + j];
+    return !mel_avoided_has(q->avoided, q->row);
 }
 
 /* --- judging on the samples --------------------------------------------------------------------- */
@@ -131,6 +201,20 @@ static void find_moments(mel_candidates *q)
     }
 }
 
+/* Nuisance coordinates do not count, and the others are of unit length. */
+static void see_reported(mel_candidates *q)
+{
+    const size_t n = q->samples;
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (size_t j = 0; j < q->reported; j++)
+            sum += q->seen[j * n + i] * q->seen[j * n + i];
+        for (size_t j = 0; j < q->dimension; j++)
+            q->bounded[j * n + i] = j < q->reported && sum > 0.0 ? q->seen[j * n + i] / sqrt(sum) : 0.0;
+    }
+    q->seen = q->bounded;
+}
+
 static void read_samples(mel_candidates *q, const mel_samples *samples)
 {
     const size_t d = q->dimension, n = q->samples;
@@ -142,6 +226,8 @@ static void read_samples(mel_candidates *q, const mel_samples *samples)
         bound_samples(q);
         q->seen = q->bounded;
     }
+    if (q->reported < d)
+        see_reported(q);
     find_moments(q);
 }
 
@@ -150,7 +236,7 @@ static double predict(mel_candidates *q, const mel_sampler *sampler, size_t a, s
 {
     const size_t d = q->dimension, n = q->samples;
     for (size_t j = 0; j < d; j++)
-        q->row[j] = q->point[a * d + j] - q->point[b * d + j];
+        q->row[j] = q->gain * q->stretch * (q->point[a * d + j] - q->point[b * d + j]);
     combine(d, n, q->row, q->sample, q->margin);
     memcpy(q->likely, q->margin, n * sizeof(double));
     mel_sampler_predict(sampler, n, 1, mel_norm2(d, q->row), q->likely);
@@ -262,7 +348,7 @@ static double lean(mel_candidates *q, const mel_sampler *sampler, double margin)
 static void look_at_noise(mel_candidates *q, const mel_sampler *sampler)
 {
     const double typical = sqrt(typical_variance(q)), trust = lean(q, sampler, 1e100);
-    const double shown = trust > 0.0 ? lean(q, sampler, typical) / trust : 1.0;
+    const double shown = trust > 0.0 ? lean(q, sampler, q->gain * typical) / trust : 1.0;
     const double scale = 2.0 * atanh(fmin(1.0, fmax(shown, least_shown)));
     q->blur2 = isfinite(scale) ? pow(logistic_spread * typical / scale, 2.0) : 0.0;
     q->trust2 = trust * trust;
@@ -338,7 +424,8 @@ void mel_candidates_choose(size_t *a, size_t *b, mel_outlook *outlook, mel_candi
     q->n_best = 0;
     for (size_t i = 0; i + 1 < q->count; i++)
         for (size_t j = i + 1; j < q->count; j++)
-            consider(q, i, j);
+            if (is_open(q, i, j))
+                consider(q, i, j);
     const candidate_pair *chosen = NULL;
     *outlook = (mel_outlook){ 0 };
     for (size_t i = 0; i < q->n_best; i++) {

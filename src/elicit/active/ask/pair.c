@@ -75,16 +75,6 @@ mel_status mel_chooser_new(mel_chooser **out, mel_basis *f, size_t samples, mel_
 
 /* --- the posterior ---------------------------------------------------------------------------------- */
 
-static double judged_norm(const mel_basis *f, const double *w)
-{
-    if (!f->l1)
-        return mel_norm2(f->dimension, w);
-    double sum = 0.0;
-    for (size_t i = 0; i < f->dimension; i++)
-        sum += fabs(w[i]);
-    return sum;
-}
-
 /* Samples that blame other answers than most do are far away, and few of them make up most of the variance.
  * Questions that reduce it would settle these first and divide the rest unevenly. */
 static void bound_samples(mel_chooser *q)
@@ -157,7 +147,7 @@ void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
     memcpy(q->sample, samples->w, q->count * d * sizeof(double));
     for (size_t i = 0; i < q->count; i++) {
         double *w = q->sample + i * d;
-        mel_scale(d, 1.0 / judged_norm(f, w), w);
+        mel_scale(d, 1.0 / mel_basis_norm(f, w), w);
         q->length[i] = mel_norm2(d, w);
     }
     const bool flips = mel_noise_slips(samples->noise);
@@ -170,12 +160,10 @@ void mel_chooser_look(mel_chooser *q, const mel_sampler *sampler)
     memcpy(q->mean, flips ? samples->centre : q->average, d * sizeof(double));
     q->long_cuts = flips;
     q->stake = samples->stake;
-    const double norm = judged_norm(f, q->mean);
+    const double norm = mel_basis_norm(f, q->mean);
     if (norm > 0.0)
         mel_scale(d, 1.0 / norm, q->mean);
-    const double length = mel_norm2(d, q->mean),
-                 size = f->ops->size == NULL ? length : f->ops->size(f, q->mean);
-    q->gain = size > 0.0 ? length / size : 1.0;
+    q->gain = mel_basis_gain(f, q->mean);
     q->level = mel_samples_radius_level(samples);
     q->side_level = mel_samples_level(samples, 0.975);
     q->planned = plan_cuts(q, samples);
@@ -198,23 +186,7 @@ double mel_chooser_gain(const mel_chooser *chooser)
 
 double mel_chooser_radius(mel_chooser *q)
 {
-    const size_t d = q->dimension;
-    double widest = 0.0;
-    for (size_t j = 0; j < d; j++) {
-        for (size_t i = 0; i < q->count; i++)
-            q->work[i] = q->sample[i * d + j];
-        const double low = mel_quantile_select(q->count, q->work, 1.0 - q->side_level);
-        const double high = mel_quantile_select(q->count, q->work, q->side_level);
-        widest = fmax(widest, 0.5 * (fmax(high, q->mean[j]) - fmin(low, q->mean[j])));
-    }
-    for (size_t i = 0; i < q->count; i++) {
-        const double *w = q->sample + i * d;
-        double farthest = 0.0;
-        for (size_t j = 0; j < d; j++)
-            farthest = fmax(farthest, fabs(w[j] - q->mean[j]));
-        q->work[i] = farthest;
-    }
-    return fmax(widest, mel_quantile_select(q->count, q->work, q->level));
+    return mel_cloud_radius(q->count, q->dimension, q->sample, q->mean, q->side_level, q->level, q->work);
 }
 
 /* --- judging on the samples ------------------------------------------------------------------------- */

@@ -1,0 +1,359 @@
+/* A pool of classifiers as what questions are about: its classes and groups by the names of its columns. */
+#include "problem/names.h"
+#include "problem/pool.h"
+#include "problem/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Every pair is looked at before a question. */
+enum { MOST_CANDIDATES = 2000 };
+/* How far shares of a class may differ by rounding. */
+static const double rounding = 1e-3;
+
+/* --- what the header says ------------------------------------------------------------------------ */
+
+/* Texts, each once. */
+typedef struct {
+    char **name;
+    size_t n, capacity;
+} name_set;
+
+static void name_set_clear(name_set *set)
+{
+    mel_names_free(set->name, set->n);
+    *set = (name_set){ 0 };
+}
+
+static mel_status add_name(name_set *set, const char *text, size_t length, mel_error *err)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (strlen(set->name[i]) == length && memcmp(set->name[i], text, length) == 0)
+            return MEL_OK;
+    void *names = set->name;
+    if (set->n == set->capacity) {
+        const size_t capacity = set->capacity == 0 ? 16 : 2 * set->capacity;
+        if (!mel_grow(&names, capacity, sizeof *set->name))
+            return mel_fail_memory(err, "the names of classes");
+        set->name = names;
+        set->capacity = capacity;
+    }
+    char *copy = mel_alloc(length + 1, 1);
+    if (copy == NULL)
+        return mel_fail_memory(err, "the names of classes");
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    set->name[set->n++] = copy;
+    return MEL_OK;
+}
+
+static mel_status sort_names(name_set *set, mel_error *err)
+{
+    size_t *order = mel_alloc(set->n, sizeof *order);
+    char **sorted = mel_alloc(set->capacity, sizeof *sorted);
+    mel_status status = order != NULL && sorted != NULL
+                            ? mel_sort_class_names(order, set->n, (const char *const *)set->name, err)
+                            : mel_fail_memory(err, "an order of classes");
+    if (status == MEL_OK) {
+        for (size_t i = 0; i < set->n; i++)
+            sorted[i] = set->name[order[i]];
+        memcpy(set->name, sorted, set->n * sizeof *sorted);
+    }
+    free(sorted);
+    free(order);
+    return status;
+}
+
+typedef struct {
+    name_set classes, groups;
+    bool entries; /* "true>predicted" */
+    bool words;   /* tp, recall, ... */
+} header;
+
+/* The name of one column, without its group. */
+static mel_status read_name(header *out, const char *name, const char *file, mel_error *err)
+{
+    if (strcasecmp(name, "n") == 0 || strcasecmp(name, "prevalence") == 0)
+        return MEL_OK;
+    if (mel_pool_is_word(name)) {
+        out->words = true;
+        return MEL_OK;
+    }
+    const char *at = strchr(name, '>');
+    if (at == NULL)
+        return add_name(&out->classes, name, strlen(name), err);
+    if (strchr(at + 1, '>') != NULL || at == name || at[1] == '\0')
+        return mel_fail(err, MEL_EDATA, "%s: column \"%s\": expected \"true>predicted\" with one \">\"", file,
+                        name);
+    out->entries = true;
+    const mel_status status = add_name(&out->classes, name, (size_t)(at - name), err);
+    return status == MEL_OK ? add_name(&out->classes, at + 1, strlen(at + 1), err) : status;
+}
+
+static mel_status read_header(header *out, const mel_table *table, const mel_problem_want *want,
+                              mel_error *err)
+{
+    const char *file = mel_table_name(table);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < mel_table_columns(table) && status == MEL_OK; i++) {
+        const char *name = mel_table_column_name(table, i), *colon = strchr(name, ':');
+        const bool total = strcasecmp(name, "n") == 0;
+        if (strcasecmp(name, "name") == 0)
+            continue;
+        if (colon != NULL && !want->grouped && mel_pool_is_word(colon + 1))
+            return mel_fail(err, MEL_EDATA, "%s: column \"%s\" is about a group; %s metrics are not", file,
+                            name, want->whom);
+        if (want->grouped && colon == NULL && !total)
+            return mel_fail(err, MEL_EDATA,
+                            "%s: column \"%s\" is of no group; %s metrics are about groups, and columns are "
+                            "called group:%s",
+                            file, name, want->whom, name);
+        if (want->grouped && colon != NULL)
+            status = add_name(&out->groups, name, (size_t)(colon - name), err);
+        if (status == MEL_OK)
+            status = read_name(out, want->grouped && colon != NULL ? colon + 1 : name, file, err);
+    }
+    if (status == MEL_OK && out->classes.n > 0)
+        status = sort_names(&out->classes, err);
+    return status == MEL_OK && out->groups.n > 0 ? sort_names(&out->groups, err) : status;
+}
+
+/* --- classes and groups -------------------------------------------------------------------------- */
+
+/* Of an array, whose columns have no names; 0: its number of columns fits no number of classes. */
+static size_t classes_of_array(const mel_table *table, const mel_problem_want *want)
+{
+    const size_t columns = mel_table_columns(table);
+    if (want->coordinates == MEL_DIAGONAL || (want->planar && columns == 2))
+        return columns;
+    size_t k = 2;
+    while (k * (k - 1) < columns)
+        k++;
+    return k * (k - 1) == columns ? k : 0;
+}
+
+static bool is_array(const mel_table *table)
+{
+    const mel_format format = mel_table_format(table);
+    return format == MEL_FORMAT_NPY || format == MEL_FORMAT_NPZ;
+}
+
+/* Classes that the header names, in the order that the options say. */
+static mel_status name_by_header(mel_problem *problem, const mel_problem_options *opt, header *h,
+                                 const char *file, mel_error *err)
+{
+    mel_labels labels = { .n_classes = h->classes.n, .name = h->classes.name };
+    mel_classes classes = { 0 };
+    const mel_status status = mel_classes_settle(&classes, &labels, &opt->dataset.naming, file, err);
+    if (status == MEL_OK)
+        mel_take_classes(problem, &classes);
+    return status;
+}
+
+static mel_status find_classes(mel_problem *problem, const mel_problem_options *opt,
+                               const mel_problem_want *want, const mel_table *table, header *h,
+                               mel_error *err)
+{
+    const char *file = mel_table_name(table);
+    if (is_array(table)) {
+        const size_t k = want->grouped ? 0 : classes_of_array(table, want);
+        return k >= 2
+                   ? mel_name_classes(problem, opt, k, NULL, err)
+                   : mel_fail(err, MEL_EDATA,
+                              "%s: an array says too little about %s metrics; give a CSV whose columns have "
+                              "names",
+                              file, want->whom);
+    }
+    if (!mel_table_has_header(table))
+        return mel_fail(err, MEL_EDATA,
+                        "%s: its columns have no names; give it a first row that says what they are, as in "
+                        "name,tp,tn,fp,fn",
+                        file);
+    mel_status status = read_header(h, table, want, err);
+    if (status == MEL_OK && want->needs_groups && h->groups.n < 2)
+        status = mel_fail(err, MEL_EDATA,
+                          "%s: %s metrics compare groups; columns of groups are called "
+                          "group:name, as in women:tp, men:tp",
+                          file, want->whom);
+    if (status == MEL_OK)
+        status = mel_name_groups(problem, h->groups.n, h->groups.name, err);
+    if (status != MEL_OK)
+        return status;
+    if (h->words && !h->entries)
+        return mel_name_classes(problem, opt, 2, NULL, err);
+    return h->classes.n >= 2 ? name_by_header(problem, opt, h, file, err)
+                             : mel_fail(err, MEL_EDATA,
+                                        "%s: no columns of statistics; expected tp, tn, fp, fn, or a column "
+                                        "for each class or for each true>predicted",
+                                        file);
+}
+
+/* --- shares of classes and groups ---------------------------------------------------------------- */
+
+/* The share of class i among the rows that classifier c was measured on; NaN: unknown. */
+static double share_of(const mel_pool *pool, size_t c, size_t i)
+{
+    const size_t k = pool->layout.n_classes, m = pool->layout.n_groups > 1 ? pool->layout.n_groups : 1;
+    const double *rows = pool->class_rows + c * m * k;
+    double of = 0.0, all = 0.0;
+    for (size_t at = 0; at < m * k; at++) {
+        all += rows[at];
+        of += at % k == i ? rows[at] : 0.0;
+    }
+    if (!isnan(all))
+        return of / all;
+    return k != 2 || m > 1 ? NAN : i == 1 ? pool->positives[c] : 1.0 - pool->positives[c];
+}
+
+static double mean_share(const mel_pool *pool, size_t i)
+{
+    const double first = share_of(pool, 0, i);
+    double more = 0.0; /* exactly 0 where all are alike */
+    for (size_t c = 0; c < pool->n; c++)
+        more += share_of(pool, c, i) - first;
+    return first + more / (double)pool->n;
+}
+
+/* Shares of all rows only compare where classes are equally common. */
+static mel_status find_class_share(mel_problem *problem, const char *file, mel_error *err)
+{
+    const mel_pool *pool = problem->pool;
+    const size_t k = problem->n_classes;
+    problem->class_share = mel_alloc(k, sizeof *problem->class_share);
+    if (problem->class_share == NULL)
+        return mel_fail_memory(err, "the shares of the classes");
+    for (size_t i = 0; i < k; i++) {
+        const double mean = problem->class_share[i] = mean_share(pool, i);
+        for (size_t c = 0; c < pool->n && pool->layout.kind == MEL_CONFUSION; c++)
+            if (fabs(share_of(pool, c, i) - mean) > rounding)
+                return mel_fail(
+                    err, MEL_EDATA,
+                    "%s: class \"%s\" is %.4g of the rows of \"%s\" and %.4g on average; shares of "
+                    "all rows do not compare then, rates do (--kind rates)",
+                    file, problem->class_name[i], share_of(pool, c, i), pool->name[c], mean);
+    }
+    bool known = true;
+    for (size_t i = 0; i < k; i++)
+        known = known && isfinite(problem->class_share[i]) && problem->class_share[i] > 0.0;
+    if (!known) {
+        free(problem->class_share);
+        problem->class_share = NULL;
+    }
+    return MEL_OK;
+}
+
+/* P(group | class): from counts; equal where there are none. */
+static mel_status find_group_share(mel_problem *problem, mel_error *err)
+{
+    const mel_pool *pool = problem->pool;
+    const size_t k = problem->n_classes, m = problem->n_groups;
+    if (m < 2)
+        return MEL_OK;
+    double *share = problem->group_share = mel_alloc_zero(m * k, sizeof *share);
+    if (share == NULL)
+        return mel_fail_memory(err, "the shares of the groups");
+    for (size_t i = 0; i < k; i++) {
+        double all = 0.0;
+        for (size_t g = 0; g < m; g++)
+            for (size_t c = 0; c < pool->n; c++)
+                share[g * k + i] += pool->class_rows[(c * m + g) * k + i];
+        for (size_t g = 0; g < m; g++)
+            all += share[g * k + i];
+        for (size_t g = 0; g < m; g++)
+            share[g * k + i] = all > 0.0 ? share[g * k + i] / all : 1.0 / (double)m;
+    }
+    return MEL_OK;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------- */
+
+static mel_status check_pool(const mel_pool *pool, const char *file, mel_error *err)
+{
+    if (pool->n < 2)
+        return mel_fail(err, MEL_EDATA, "%s: questions compare classifiers, and %zu is there", file, pool->n);
+    if (pool->n > MOST_CANDIDATES)
+        return mel_fail(err, MEL_ELIMIT, "%s: %zu classifiers; at most %d can be asked about", file, pool->n,
+                        MOST_CANDIDATES);
+    for (size_t i = 0; i < pool->n; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(pool->name[i], pool->name[j]) == 0)
+                return mel_fail(
+                    err, MEL_EDATA,
+                    "%s: classifiers %zu and %zu are both called \"%s\"; answers could not be told "
+                    "apart",
+                    file, j + 1, i + 1, pool->name[i]);
+    for (size_t i = 1; i < pool->n; i++)
+        if (memcmp(pool->value, pool->value + i * pool->size, pool->size * sizeof *pool->value) != 0)
+            return MEL_OK;
+    return mel_fail(err, MEL_EDATA, "%s: all classifiers have the same numbers", file);
+}
+
+static mel_status take_table(mel_problem *problem, const mel_problem_options *opt,
+                             const mel_problem_want *want, const mel_table *table, mel_error *err)
+{
+    header h = { .entries = false };
+    mel_status status = find_classes(problem, opt, want, table, &h, err);
+    name_set_clear(&h.classes);
+    name_set_clear(&h.groups);
+    const size_t k = problem->n_classes, m = problem->n_groups;
+    if (status == MEL_OK)
+        status = mel_check_classes(&opt->resources, k, m, err);
+    mel_space_options settings;
+    if (status == MEL_OK)
+        status = mel_space_settings(&settings, opt, want, k, m, err);
+    if (status != MEL_OK)
+        return status;
+    const bool planar = mel_is_planar(opt, want, k) && m == 0;
+    const mel_pool_about about = { .layout = { .kind = settings.kind,
+                                               .coordinates = planar ? MEL_BINARY : settings.coordinates,
+                                               .n_classes = k,
+                                               .n_groups = m },
+                                   .class_name = problem->class_name,
+                                   .label = (const char *const *)problem->classes.label,
+                                   .group_name = problem->group_name,
+                                   .prevalence = NAN };
+    problem->pool = mel_alloc_zero(1, sizeof *problem->pool);
+    if (problem->pool == NULL)
+        return mel_fail_memory(err, "a pool of classifiers");
+    status = mel_pool_of_table(problem->pool, table, &about, err);
+    if (status == MEL_OK)
+        status = check_pool(problem->pool, mel_table_name(table), err);
+    if (status == MEL_OK)
+        status = find_class_share(problem, mel_table_name(table), err);
+    return status == MEL_OK ? find_group_share(problem, err) : status;
+}
+
+mel_status mel_make_candidates(mel_problem *problem, const mel_problem_options *opt,
+                               const mel_problem_want *want, mel_error *err)
+{
+    static const char *const expected[] = { "name", "n",   "tp",  "tn",     "fp",        "fn",        "tpr",
+                                            "tnr",  "fpr", "fnr", "recall", "precision", "prevalence" };
+    if (!want->candidates)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "--candidates says which classifiers people are asked about, in search of metrics that "
+            "are linear in known features (linear, diagonal-linear, quadratic, polynomial, fair); "
+            "it does not go with %s%s",
+            want->whom, strcmp(want->whom, "such") == 0 ? " a command" : " metrics");
+    mel_reader reader = { 0 };
+    mel_input input;
+    mel_table *table = NULL;
+    mel_status status = mel_input_find(&input, "candidates", opt->candidates, &opt->resources, err);
+    if (status == MEL_OK)
+        status = mel_reader_init(&reader, &opt->dataset.reading, &opt->resources, err);
+    if (status == MEL_OK)
+        status = mel_pool_table(&table, &input, sizeof expected / sizeof *expected, expected, &reader.options,
+                                err);
+    if (status == MEL_OK)
+        status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
+    if (status == MEL_OK)
+        status = take_table(problem, opt, want, table, err);
+    if (status == MEL_OK)
+        status = mel_input_digest(problem->digest, &input, err);
+    mel_table_free(table);
+    mel_reader_clear(&reader);
+    mel_input_clear(&input);
+    return status;
+}

@@ -1,0 +1,209 @@
+"""melicit elicit --candidates: people and programs are asked about systems that exist, called by their names."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy
+import pytest
+from classes import layout, metric_text, unit
+from conftest import PROGRAM, SANITIZED, environment
+
+DOCTOR = metric_text("linear", layout("confusion", "binary", 2, classes=("healthy", "cancer")), a=unit([7, 1]))
+CLASSES = ("--classes", "healthy,cancer")
+
+
+def two_classes(seed=3, n=12, positives=100, negatives=900):
+    """n classifiers on a curve, as counts: tp, fn, fp, tn."""
+    rng = numpy.random.default_rng(seed)
+    level = numpy.linspace(0.05, 0.95, n)
+    tp = rng.binomial(positives, 1 - (1 - level) ** 2)
+    fp = rng.binomial(negatives, level ** 2)
+    return numpy.stack([tp, positives - tp, fp, negatives - fp], axis=1)
+
+
+def write_pool(melicit, name, header, rows, names=None):
+    names = names or [f"model {i}" for i in range(len(rows))]
+    lines = [",".join(["name", *header])] + [",".join([n, *map(str, row)]) for n, row in zip(names, rows)]
+    melicit.write(name, "\n".join(lines) + "\n")
+
+
+def questions(melicit, name):
+    return [json.loads(line) for line in (melicit.folder / name).read_text().splitlines()]
+
+
+@pytest.fixture
+def pool(melicit):
+    write_pool(melicit, "pool.csv", ("tp", "fn", "fp", "tn"), two_classes())
+    melicit.write("doctor.json", DOCTOR)
+    return melicit
+
+
+def test_best_and_order(pool):
+    got = pool("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "sim:doctor.json", "--log-questions", "q.jsonl",
+               "--out", "m.json", "--json").done().json
+    c = two_classes()
+    value = 7 * c[:, 0] + c[:, 3]
+    assert got["order"][0]["name"] == f"model {value.argmax()}"
+    assert got["order"][0]["best_probability"] > 0.5
+    assert len(got["order"]) == len(c) and sorted(one["row"] for one in got["order"]) == list(range(1, len(c) + 1))
+    assert got["cost_ratio"]["low"] < 7 < got["cost_ratio"]["high"]
+    assert any(s["key"] == "preferred" and f"model {value.argmax()}" in s["text"] for s in got["statements"])
+    ranked = pool("rank", "--metric", "m.json", "--pool", "pool.csv", "--json").done().json
+    assert [one["name"] for one in ranked["order"]] == [one["name"] for one in got["order"]]
+    # Every question is about two of these, by their names, and no pair comes twice.
+    asked = questions(pool, "q.jsonl")
+    assert len(asked) == got["questions"]
+    share = {f"model {i}": [row[0] / 1000, row[3] / 1000] for i, row in enumerate(c)}
+    for q in asked:
+        assert [share[name] for name in q["classifiers"]] == [q["a"], q["b"]]
+    assert len({frozenset(q["classifiers"]) for q in asked}) == len(asked)
+
+
+def test_columns_go_by_name(pool):
+    c = two_classes()
+    usual = pool("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "sim:doctor.json", "--json").done().json
+    write_pool(pool, "other.csv", ("tn", "fp", "tp", "fn"), c[:, [3, 2, 0, 1]])
+    assert pool("elicit", "--candidates", "other.csv", *CLASSES, "--oracle", "sim:doctor.json",
+                "--json").done().json["metric"] == usual["metric"]
+    # Named entries; of two classes the positive one is given, or the second in sorted order.
+    header = ("cancer>cancer", "cancer>healthy", "healthy>cancer", "healthy>healthy")
+    write_pool(pool, "named.csv", header, c)
+    for order in (("--positive", "cancer"), CLASSES):
+        assert pool("elicit", "--candidates", "named.csv", *order, "--oracle", "sim:doctor.json",
+                    "--json").done().json["metric"] == usual["metric"]
+    # Shares say the same point by point, but nothing about how well it was measured.
+    write_pool(pool, "shares.csv", ("tp", "tn", "prevalence"), [[r[0] / 1000, r[3] / 1000, 0.1] for r in c])
+    exact = pool("elicit", "--candidates", "shares.csv", *CLASSES, "--oracle", "sim:doctor.json", "--until",
+                 "tolerance", "--tolerance", "0.001", "--json").done().json
+    open_ended = pool("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "sim:doctor.json", "--until",
+                      "tolerance", "--tolerance", "0.001", "--json").done().json
+    assert exact["end"] == open_ended["end"] == "exhausted"
+    width = [r["cost_ratio"]["high"] / r["cost_ratio"]["low"] for r in (exact, open_ended)]
+    assert width[0] < 0.95 * width[1]
+    assert any("other classifiers" in s["text"] for s in exact["statements"])
+
+
+def test_more_classes_and_groups(melicit):
+    rng = numpy.random.default_rng(5)
+    names, n = ("bus", "car", "van"), 14
+    matrices = [numpy.array([rng.multinomial(200, rng.dirichlet(numpy.where(numpy.arange(3) == i, 9, 2)))
+                             for i in range(3)]) for _ in range(n)]
+    header = [f"{a}>{b}" for a in names for b in names]
+    write_pool(melicit, "pool.csv", header, [m.flatten() for m in matrices])
+    a = unit([-1, -4, -2, -3, -6, -1])
+    melicit.write("m.json", metric_text("linear", layout("confusion", "offdiagonal", 3, classes=names), a=a))
+    got = melicit("elicit", "--candidates", "pool.csv", "--oracle", "sim:m.json", "--json").done().json
+    assert got["metric"]["layout"]["classes"] == list(names)
+    value = [numpy.dot(a, m[~numpy.eye(3, dtype=bool)]) for m in matrices]
+    assert value[got["order"][0]["row"] - 1] >= sorted(value)[-2]
+    diagonal = metric_text("diagonal-linear", layout("confusion", "diagonal", 3, classes=names), a=[0.2, 0.3, 0.5])
+    melicit.write("d.json", diagonal)
+    write_pool(melicit, "right.csv", names, [numpy.diag(m) / 600 for m in matrices])
+    got = melicit("elicit", "--candidates", "right.csv", "--family", "diagonal-linear", "--oracle", "sim:d.json", "--json")
+    value = [numpy.dot([0.2, 0.3, 0.5], numpy.diag(m)) for m in matrices]
+    assert got.done().json["order"][0]["row"] - 1 == int(numpy.argmax(value))
+    # Groups: columns group:name.
+    header = [f"{g}:{w}" for g in ("men", "women") for w in ("tp", "fn", "fp", "tn")]
+    rows = []
+    for _ in range(n):
+        one = []
+        for _ in range(2):
+            tp, fp = rng.binomial(100, rng.uniform(0.5, 0.95)), rng.binomial(300, rng.uniform(0.05, 0.5))
+            one += [tp, 100 - tp, fp, 300 - fp]
+        rows.append(one)
+    write_pool(melicit, "fair.csv", header, rows)
+    fair = dict(a=unit([1, 2]), b={"1-2": unit([1, 1])}, **{"lambda": 0.4}, prevalence=[[0.5, 0.5], [0.5, 0.5]])
+    melicit.write("f.json", metric_text("fair-linear", layout("rates", "offdiagonal", 2, ("men", "women"), ("0", "1")),
+                                        "cost", **fair))
+    got = melicit("elicit", "--candidates", "fair.csv", "--family", "fair-linear", "--oracle", "sim:f.json", "--json")
+    assert got.done().json["metric"]["layout"]["groups"] == ["men", "women"]
+
+
+def test_refusals(pool):
+    ask = ("--oracle", "sim:doctor.json")
+
+    def refuse(code, *args):
+        *options, part = args
+        return pool("elicit", *options, *ask).refused(code, part)
+
+    pool.write("one.csv", "name,tp,tn,prevalence\na,0.1,0.5,0.2\n")
+    refuse(3, "--candidates", "one.csv", *CLASSES, "questions compare classifiers")
+    pool.write("twice.csv", "name,tp,tn,prevalence\na,0.1,0.5,0.2\na,0.15,0.4,0.2\n")
+    refuse(3, "--candidates", "twice.csv", *CLASSES, 'both called "a"')
+    pool.write("odd.csv", "name,tp,tn,colour\na,0.1,0.5,1\nb,0.15,0.4,1\n")
+    refuse(3, "--candidates", "odd.csv", *CLASSES, 'column "colour"')
+    pool.write("apart.csv", "name,tp,fn,fp,tn\na,10,10,40,40\nb,30,10,20,40\n")
+    refuse(3, "--candidates", "apart.csv", *CLASSES, "--kind rates")
+    pool.write("alike.csv", "name,tp,fn,fp,tn\na,10,10,40,40\nb,10,10,40,40\n")
+    refuse(3, "--candidates", "alike.csv", *CLASSES, "the same numbers")
+    pool.write("grouped.csv", "name,u:tp,u:fn,v:tp,v:fn\na,1,2,3,4\nb,2,1,4,3\n")
+    refuse(3, "--candidates", "grouped.csv", "is about a group")
+    refuse(3, "--candidates", "pool.csv", "--family", "fair-linear", "group:")
+    refuse(2, "--candidates", "pool.csv", *CLASSES, "--family", "linear-fractional", "linear in known features")
+    refuse(2, "--candidates", "pool.csv", *CLASSES, "--strategy", "search", "active strategy")
+    refuse(2, "--candidates", "pool.csv", *CLASSES, "--simple-questions", "given classifiers differ")
+    refuse(2, "--candidates", "pool.csv", *CLASSES, "--radius", "0.1", "--radius")
+    refuse(2, "--candidates", "pool.csv", "--ball", "2", "exclude each other")
+    refuse(3, "--candidates", "missing.csv", "missing.csv")
+    pool("space", "--candidates", "pool.csv").refused(2, "--candidates")
+    pool("apply", "--metric", "doctor.json", "--candidates", "pool.csv", "--out", "c.json").refused(2, "--candidates")
+
+
+def test_session_goes_on_from_any_folder(pool):
+    args = ("--candidates", "pool.csv", *CLASSES, "--oracle", "sim:doctor.json", "--until", "tolerance", "--tolerance", "0.001")
+    whole = pool("elicit", *args, "--session", "whole.jsonl", "--json").done().json
+    first = pool("elicit", *args, "--session", "s.jsonl", "--max-questions", "4", "--json").done().json
+    assert first["questions"] == 4
+    (pool.folder / "sub").mkdir()
+    line = f"cd sub && {PROGRAM} elicit --session ../s.jsonl --oracle sim:../doctor.json --max-questions 200 --json"
+    assert json.loads(pool.shell(line).done().out)["metric"] == whole["metric"]
+    pool.shell(f"cd sub && {PROGRAM} report --session ../s.jsonl --out r.html").done()
+    page = (pool.folder / "sub/r.html").read_text()
+    assert whole["order"][0]["name"] in page and "given classifiers" in page
+    header = json.loads((pool.folder / "s.jsonl").read_text().splitlines()[0])
+    assert header["space"]["candidates"] == "pool.csv" and header["data"].startswith("sha256:")
+    # Another pool under the same name is noticed.
+    write_pool(pool, "pool.csv", ("tp", "fn", "fp", "tn"), two_classes(seed=4))
+    pool("elicit", "--session", "s.jsonl", "--oracle", "sim:doctor.json").refused(6, "data")
+
+
+def test_terminal_shows_names_and_counts(pool):
+    got = pool("elicit", "--candidates", "pool.csv", *CLASSES, "--session", "s.jsonl", stdin="a\nu\nb\n=\ns\nq\n")
+    assert got.code == 5
+    counts = two_classes()
+    asked = questions(pool, "s.jsonl")[1:]
+    name = asked[0]["classifiers"][0]
+    row = counts[int(name.split()[1])]
+    assert name in got.out and f"healthy 900  {row[3]:10d}" in got.out and "out of 1,000 people" in got.out
+    assert [line.get("answer") for line in asked] == ["A", None, "B", "=", "?"]
+
+
+def test_programs_are_told_names(pool):
+    pool.write("program.py", "import sys, json\nfor line in sys.stdin:\n    q = json.loads(line)\n"
+               "    best = [int(q[s]['classifier'].split()[1]) for s in 'ab']\n"
+               "    print('A' if best[0] > best[1] else 'B', flush=True)\n")
+    got = pool("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "cmd:/usr/bin/python3 program.py",
+               "--assume", "none", "--json").done().json
+    assert got["order"][0]["name"] in ("model 11", "model 10")
+
+
+def test_killed_session_goes_on(pool):
+    command = [str(PROGRAM), "elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "cmd:exec ./slow.sh", "--session",
+               "s.jsonl", "--until", "tolerance", "--tolerance", "0.001", "--max-questions", "15", "--json"]
+    pool.write("slow.sh", "#!/bin/sh\nwhile read q; do sleep 0.02; echo A; done\n").chmod(0o755)
+    reference = [c if c != "s.jsonl" else "r.jsonl" for c in command]
+    run = dict(cwd=pool.folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    assert subprocess.Popen(reference, **run).wait(timeout=120) == 0
+    for kill in range(3 if SANITIZED else 8):
+        process = subprocess.Popen(command, **run)
+        time.sleep(0.05 + 0.07 * kill)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    assert subprocess.Popen(command, **run).wait(timeout=120) == 0
+
+    def answers(name):
+        return [(q["classifiers"], q["a"], q["b"], q["answer"]) for q in questions(pool, name)[1:]]
+
+    assert answers("s.jsonl") == answers("r.jsonl")
