@@ -10,13 +10,14 @@ static mel_domain domain_of(const mel_problem *space)
     return (mel_domain){ .face = space->face, .space = space->space };
 }
 
-/* Gives the classifier the space's names; frees it when that fails. */
-static mel_status put_names(mel_classifier **classifier, const mel_problem *space, mel_error *err)
+mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *space, mel_error *err)
 {
     char *description = json_dumps(space->description, JSON_COMPACT | JSON_REAL_PRECISION(17));
     const mel_classifier_source source = { .class_name = (const char *const *)space->class_name,
                                            .label = (const char *const *)space->classes.label,
-                                           .group_name = (const char *const *)space->group_name,
+                                           .group_name = mel_classifier_get(*classifier).n_groups > 1
+                                                             ? (const char *const *)space->group_name
+                                                             : NULL,
                                            .space = description };
     const mel_status status = mel_classifier_set_source(*classifier, &source, err);
     free(description);
@@ -32,7 +33,7 @@ mel_status cli_classifier_best(mel_classifier **out, const mel_problem *space, c
 {
     const mel_domain domain = domain_of(space);
     const mel_status status = mel_classifier_best(out, &domain, metric, err);
-    return status == MEL_OK ? put_names(out, space, err) : status;
+    return status == MEL_OK ? cli_classifier_name(out, space, err) : status;
 }
 
 mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *space, const double *point,
@@ -40,7 +41,7 @@ mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *spac
 {
     const mel_domain domain = domain_of(space);
     const mel_status status = mel_classifier_at_point(out, &domain, point, delta, err);
-    return status == MEL_OK ? put_names(out, space, err) : status;
+    return status == MEL_OK ? cli_classifier_name(out, space, err) : status;
 }
 
 json_t *cli_classifier_json(const mel_classifier *classifier)

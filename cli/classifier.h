@@ -11,6 +11,9 @@ mel_status cli_classifier_best(mel_classifier **out, const mel_problem *space, c
 mel_status cli_classifier_at_point(mel_classifier **out, const mel_problem *space, const double *point,
                                    double delta, mel_error *err);
 
+/* Gives a classifier the problem's names; frees it when that fails. */
+mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *space, mel_error *err);
+
 /* What its file says. */
 json_t *cli_classifier_json(const mel_classifier *classifier);
 /* [{"gain": [[..], ..], "share": 1}, ...]; with groups a matrix for each */

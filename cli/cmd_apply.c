@@ -1,7 +1,7 @@
 /* melicit apply: the classifier that is best for a metric, as a file. */
 #include "apply_plot.h"
+#include "apply_rule.h"
 #include "base/layout.h"
-#include "classifier.h"
 #include "command.h"
 #include "files.h"
 #include "numbers.h"
@@ -15,17 +15,12 @@
 #include <string.h>
 
 typedef struct {
-    mel_problem_options space;
-    const char *metric, *point, *out, *plot;
-    int coordinates;
-    double delta;
-} apply_args;
-
-typedef struct {
     mel_problem *space;
     mel_metric *metric;
     cli_asked asked;
     mel_classifier *classifier;
+    cli_applied_rule rule; /* instead of all these, where rows and options ask for more */
+    bool by_rule;
 } applied;
 
 static void applied_clear(applied *a)
@@ -34,6 +29,7 @@ static void applied_clear(applied *a)
     cli_asked_clear(&a->asked);
     mel_classifier_free(a->classifier);
     mel_problem_free(a->space);
+    cli_applied_rule_clear(&a->rule);
 }
 
 static mel_status save(const void *user, const char *file, mel_error *err)
@@ -55,16 +51,10 @@ static mel_status find_at_point(applied *a, mel_error *err)
     return cli_fail(err, status, "%s (`melicit space --point` says more)", why.text);
 }
 
-static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_error *err)
+/* On the face or space of the problem: points, populations, and what is exact by labels. */
+static mel_status find_on_space(applied *a, const cli_apply_args *args, cli_run *run, mel_error *err)
 {
     mel_status status = MEL_OK;
-    a->asked.delta = args->delta;
-    if (args->metric != NULL)
-        status = cli_load_metric(&a->metric, args->metric, err);
-    else
-        status = cli_asked_parse(&a->asked, args->point, NULL, err);
-    if (status != MEL_OK)
-        return status;
     const mel_problem_want want = a->metric != NULL
                                       ? mel_want_of_layout(mel_metric_layout(a->metric), "such")
                                       : cli_want_of_points(args->coordinates, a->asked.n_point, &args->space);
@@ -83,6 +73,47 @@ static mel_status find(applied *a, const apply_args *args, cli_run *run, mel_err
         return status;
     return a->metric != NULL ? cli_classifier_best(&a->classifier, a->space, a->metric, err)
                              : find_at_point(a, err);
+}
+
+/* Points, pictures, and faces without steps are about the labels. */
+static void settle_evidence(cli_apply_args *args, cli_run *run)
+{
+    const bool rows = mel_problem_inputs(&args->space) & MEL_OF_ROWS,
+               calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
+    if (!calibrated || (rows && args->point == NULL && !args->space.smooth && args->plot == NULL))
+        return;
+    args->space.evidence = MEL_BY_LABELS;
+    if (rows)
+        cli_note(run, "%s: measured on the labels, without calibration",
+                 args->point != NULL  ? "--point"
+                 : args->plot != NULL ? "--plot"
+                                      : "--smooth");
+}
+
+static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, mel_error *err)
+{
+    cli_apply_args args = *given;
+    const bool rows = mel_problem_inputs(&args.space) & MEL_OF_ROWS;
+    settle_evidence(&args, run);
+    a->asked.delta = args.delta;
+    mel_status status = MEL_OK;
+    if (args.metric != NULL)
+        status = cli_load_metric(&a->metric, args.metric, err);
+    else if (args.point != NULL)
+        status = cli_asked_parse(&a->asked, args.point, NULL, err);
+    if (status != MEL_OK)
+        return status;
+    if (args.named != NULL && !rows)
+        return cli_fail(err, MEL_EINVAL, "--named needs rows: --data, or --probs with --labels");
+    a->by_rule = rows && args.point == NULL &&
+                 (cli_apply_asks_more(&args) || !mel_classifier_has_best(mel_metric_family(a->metric)));
+    if (a->by_rule && args.plot != NULL)
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--plot draws rules that are found on the labels for linear and linear-fractional metrics of two "
+            "classes");
+    return a->by_rule ? cli_apply_rule(&a->rule, &args, &a->metric, run, err)
+                      : find_on_space(a, &args, run, err);
 }
 
 /* --- saying it ---------------------------------------------------------------------------------- */
@@ -137,10 +168,10 @@ static void print_text(const applied *a, const char *path)
         cli_print("  classifier file: %s\n", path);
 }
 
-static mel_status check_args(const cli_run *run, const apply_args *args, mel_error *err)
+static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel_error *err)
 {
-    if ((args->metric == NULL) == (args->point == NULL))
-        return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json and --point A,B,..");
+    if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) != 1)
+        return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json, --named NAME and --point A,B,..");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
     mel_status status = args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
@@ -151,58 +182,132 @@ static mel_status check_args(const cli_run *run, const apply_args *args, mel_err
 
 static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
 {
-    const apply_args *args = arguments;
+    const cli_apply_args *args = arguments;
     applied a = { 0 };
     mel_status status = check_args(run, args, err);
     if (status == MEL_OK)
         status = find(&a, args, run, err);
+    const mel_classifier *found = a.by_rule ? a.rule.classifier : a.classifier;
     if (status == MEL_OK && args->out != NULL)
-        status = cli_store(args->out, save, a.classifier, err);
+        status = cli_store(args->out, save, found, err);
     if (status == MEL_OK && args->plot != NULL)
         status = cli_apply_plot(args->plot, a.space, a.metric, a.classifier, err);
-    if (status == MEL_OK && run->json)
-        cli_put(run->result, "classifier", cli_classifier_json(a.classifier));
-    if (status == MEL_OK && !run->json && (args->out == NULL || strcmp(args->out, "-") != 0))
-        print_text(&a, args->out);
+    if (status == MEL_OK && run->json) {
+        if (a.by_rule)
+            cli_apply_rule_json(run->result, &a.rule);
+        cli_put(run->result, "classifier", cli_classifier_json(found));
+    }
+    if (status == MEL_OK && !run->json && (args->out == NULL || strcmp(args->out, "-") != 0)) {
+        if (a.by_rule)
+            cli_apply_rule_print(&a.rule, args->out);
+        else if (a.space != NULL)
+            print_text(&a, args->out);
+    }
     applied_clear(&a);
     return status;
 }
+
+/* As mel_rule_form, and as mel_group_use behind auto. */
+static const char *const rule_forms[] = { "best", "threshold", "mixture", NULL };
+static const char *const group_uses[] = { "auto", "yes", "no", NULL };
 
 static const cli_option own_options[] = {
     { .name = "metric",
       .argument = "METRIC.json",
       .kind = CLI_INPUT,
-      .at = offsetof(apply_args, metric),
+      .at = offsetof(cli_apply_args, metric),
       .help = "the metric to be best for" },
+    { .name = "named",
+      .reads = MEL_OF_ROWS,
+      .argument = "NAME",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_apply_args, named),
+      .help = "instead of a metric: a well-known measure, such as g-mean, macro-f1, min-recall, q-mean, mcc, "
+              "balanced-accuracy, f2" },
+    { .name = "rule",
+      .reads = MEL_OF_ROWS,
+      .kind = CLI_CHOICE,
+      .at = offsetof(cli_apply_args, rule),
+      .choices = rule_forms,
+      .help = "best: one threshold or one matrix of gains (for each group), unless only a mixture meets the "
+              "limits; "
+              "threshold: never a mixture; mixture: the optimum, which may toss a coin between rules" },
+    { .name = "use-group",
+      .reads = MEL_OF_ROWS,
+      .kind = CLI_CHOICE,
+      .at = offsetof(cli_apply_args, use_group),
+      .choices = group_uses,
+      .help = "whether decisions may look at the group of a row: yes has a rule for each group, no one rule "
+              "for all "
+              "(yes unless given, where groups count)" },
+    { .name = "at-most",
+      .reads = MEL_OF_ROWS,
+      .argument = "LIMIT",
+      .kind = CLI_LIST,
+      .at = offsetof(cli_apply_args, at_most),
+      .help = "a limit that the rule must keep: flagged=10%, share[CLASS]=0.2, equalised-odds=0.05, "
+              "equal-opportunity=0.05, demographic-parity=0.1" },
+    { .name = "at-least",
+      .reads = MEL_OF_ROWS,
+      .argument = "LIMIT",
+      .kind = CLI_LIST,
+      .at = offsetof(cli_apply_args, at_least),
+      .help = "the same from below: recall[CLASS]=0.95, recall[CLASS][GROUP]=0.9, precision[CLASS]=0.5, "
+              "accuracy=0.8" },
+    { .name = "class-prior",
+      .reads = MEL_OF_ROWS,
+      .argument = "CLASS=SHARE,..",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_apply_args, class_prior),
+      .help =
+          "shares of the classes where the rule will be used, if not those of the rows; others keep their "
+          "proportions" },
+    { .name = "class-prior-from",
+      .reads = MEL_OF_ROWS,
+      .argument = "PROBS",
+      .kind = CLI_INPUT,
+      .at = offsetof(cli_apply_args, class_prior_from),
+      .help = "the same, estimated from the model's probabilities of unlabelled rows, two ways; a warning "
+              "where the "
+              "two disagree" },
+    { .name = "reject",
+      .reads = MEL_OF_ROWS,
+      .argument = "COST",
+      .kind = CLI_NUMBER,
+      .at = offsetof(cli_apply_args, reject),
+      .high = 1000,
+      .help = "a further decision, refer: hand the case to somebody else at this cost, in cheapest mistakes; "
+              "for metrics "
+              "that are weighted sums" },
     { .name = "point",
       .argument = "A,B,..",
       .kind = CLI_TEXT,
-      .at = offsetof(apply_args, point),
+      .at = offsetof(cli_apply_args, point),
       .help = "instead of a metric: the classifier that achieves this point, TP,TN or one number per "
               "coordinate" },
     { .name = "coordinates",
       .reads = CLI_OF_POINT,
       .kind = CLI_CHOICE,
-      .at = offsetof(apply_args, coordinates),
+      .at = offsetof(cli_apply_args, coordinates),
       .choices = cli_coordinate_choices,
       .help = "what the point is, as in melicit space" },
     { .name = "delta",
       .reads = CLI_OF_POINT,
       .argument = "X",
       .kind = CLI_NUMBER,
-      .at = offsetof(apply_args, delta),
+      .at = offsetof(cli_apply_args, delta),
       .high = 1,
       .above_low = true,
       .help = "more than two classes: how near to the point is near enough" },
     { .name = "out",
       .argument = "CLASSIFIER.json",
       .kind = CLI_OUTPUT,
-      .at = offsetof(apply_args, out),
+      .at = offsetof(cli_apply_args, out),
       .help = "store the classifier; \"-\" prints it" },
     { .name = "plot",
       .argument = "FILE.svg",
       .kind = CLI_OUTPUT,
-      .at = offsetof(apply_args, plot),
+      .at = offsetof(cli_apply_args, plot),
       .help = "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC curve, "
               "net benefit and "
               "cost curve with the exchange rate and its interval" },
@@ -210,25 +315,35 @@ static const cli_option own_options[] = {
 };
 static const cli_group groups[] = {
     { "Classifier", own_options, 0 },
-    { "Space", cli_space_options, offsetof(apply_args, space) },
-    { "Reading files", cli_reading_options, offsetof(apply_args, space.dataset.reading) },
+    { "Space", cli_space_options, offsetof(cli_apply_args, space) },
+    { "Reading files", cli_reading_options, offsetof(cli_apply_args, space.dataset.reading) },
     { 0 },
 };
 static const cli_example examples[] = {
     { "the threshold for a doctor to whom one missed cancer is as bad as seven false alarms",
       "melicit apply --metric doctor.json --data breast_cancer_original --classes healthy,cancer --out "
       "classifier.json" },
+    { "the best threshold for the geometric mean of both recalls, and at most a fifth of the rows called "
+      "cancer",
+      "melicit apply --named g-mean --at-most flagged=40% --data breast_cancer_original --classes "
+      "healthy,cancer" },
     { "a classifier for a point of the space",
       "melicit apply --population logistic:a=5,b=0 --point 0.3,0.3 --out -" },
     { "the same for three classes, by what each right decision is worth",
       "melicit apply --metric diagonal.json --population softmax:1,3,5 --out gains.json" },
     { 0 },
 };
-static const apply_args defaults = { .space = MEL_PROBLEM_DEFAULTS, .delta = 1e-6 };
+static const cli_apply_args defaults = { .space = { .struct_size = sizeof(mel_problem_options),
+                                                    .dataset = { .label = "label", .test_share = 0.5 },
+                                                    .l2 = 1,
+                                                    .seed = 1,
+                                                    .evidence = MEL_EVIDENCE_CALIBRATED },
+                                         .delta = 1e-6,
+                                         .reject = NAN };
 
 static unsigned inputs(const void *arguments)
 {
-    const apply_args *given = arguments;
+    const cli_apply_args *given = arguments;
     const unsigned space = mel_problem_inputs(&given->space);
     return space != 0 && given->point != NULL ? space | CLI_OF_POINT : space;
 }
@@ -236,15 +351,20 @@ static unsigned inputs(const void *arguments)
 const cli_command cli_apply = {
     .name = "apply",
     .summary = "the classifier that is best for a metric, by thresholding probabilities",
-    .description =
-        "Finds the threshold (for a point often a coin toss between thresholds) on the model's "
-        "probabilities that is best for a metric on the data at hand, and stores it as a small JSON file. "
-        "With "
-        "more classes the classifier is a matrix of gains (or a mixture of such): it predicts the class with "
-        "the largest expected gain. `melicit predict --classifier` applies the file.",
+    .description = "Finds the rule on the model's probabilities that is best for a metric of any family, or "
+                   "for a measure by its "
+                   "name, and stores it as a small JSON file: a threshold for two classes, a matrix of gains "
+                   "for more (it "
+                   "predicts the class with the largest expected gain), one for each group where groups "
+                   "count. Limits hold on "
+                   "the rows at hand; what each of them costs is said. `melicit predict --classifier` "
+                   "applies the file.\n\n"
+                   "Probabilities are calibrated on the labelled rows first, which the model must not have "
+                   "seen in training, and "
+                   "then taken at their word; --evidence labels measures on the labels themselves.",
     .groups = groups,
     .examples = examples,
-    .args_size = sizeof(apply_args),
+    .args_size = sizeof(cli_apply_args),
     .defaults = &defaults,
     .inputs = inputs,
     .run = run_apply,

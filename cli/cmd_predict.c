@@ -18,7 +18,7 @@
 #define BLOCK_ROWS 65536
 
 typedef struct {
-    const char *model, *data, *classifier, *probs, *columns, *groups, *features, *out;
+    const char *model, *data, *classifier, *probs, *columns, *groups, *features, *ids, *out;
     int as;
     bool decisions, chances;
     double threshold; /* NaN: the most probable class */
@@ -65,8 +65,8 @@ static mel_status choose_form(bool *csv, const predict_args *args, mel_error *er
 static mel_status check_pair(const predict_args *args, mel_error *err)
 {
     const bool model = args->model != NULL || args->data != NULL;
-    const bool classifier =
-        args->classifier != NULL || args->probs != NULL || args->groups != NULL || args->features != NULL;
+    const bool classifier = args->classifier != NULL || args->probs != NULL || args->groups != NULL ||
+                            args->features != NULL || args->ids != NULL;
     if (model == classifier)
         return cli_fail(err, MEL_EINVAL, "give either --model with --data, or --classifier with --probs");
     if (model && args->model == NULL)
@@ -88,9 +88,9 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
 
 static mel_status check_args(bool *csv, const cli_run *run, const predict_args *args, mel_error *err)
 {
-    const char *const in[] = { args->model, args->data,   args->classifier,
-                               args->probs, args->groups, args->features };
-    static const char *const name[] = { "model", "data", "classifier", "probs", "groups", "features" };
+    const char *const in[] = { args->model,  args->data,     args->classifier, args->probs,
+                               args->groups, args->features, args->ids };
+    static const char *const name[] = { "model", "data", "classifier", "probs", "groups", "features", "ids" };
     const mel_status paired = check_pair(args, err);
     if (paired != MEL_OK)
         return paired;
@@ -272,6 +272,7 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
                                          .columns = args->columns,
                                          .groups = args->groups,
                                          .features = args->features,
+                                         .ids = args->ids,
                                          .out = args->out,
                                          .csv = p.csv,
                                          .chances = args->chances,
@@ -351,6 +352,13 @@ static const cli_option options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, features),
       .help = "--classifier with basis functions (melicit optimise): the columns that these read" },
+    { .name = "ids",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(predict_args, ids),
+      .help = "--classifier that mixes rules: an id for each row (one column, or the column id); the id and "
+              "--seed decide "
+              "which rule the row gets, whatever rows it comes with" },
     { .name = "chances",
       .kind = CLI_FLAG,
       .at = offsetof(predict_args, chances),

@@ -19,7 +19,13 @@ typedef struct {
     mel_proba proba;
     mel_labels groups;
     prediction_file file;
-    size_t *decided; /* rows per class */
+    size_t *decided; /* rows per decision */
+    /* What decisions are called, and what the data call them: the classes, and "refer" where there is such a
+     * one. */
+    size_t n_decisions;
+    const char **name, **label;
+    mel_labels ids;        /* of the rows, by which mixtures are drawn; n_rows 0: none */
+    const char **row_name; /* those of each row; NULL: none */
 } work;
 
 static void work_clear(work *w)
@@ -32,6 +38,10 @@ static void work_clear(work *w)
     mel_labels_clear(&w->groups);
     prediction_file_abandon(&w->file);
     free(w->decided);
+    free(w->name);
+    free(w->label);
+    mel_labels_clear(&w->ids);
+    free(w->row_name);
 }
 
 static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_read_options *read,
@@ -58,6 +68,34 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
     return status;
 }
 
+/* The ids of the rows, texts or numbers. */
+static mel_status read_ids(work *w, const cli_classifier_job *job, const mel_read_options *read,
+                           mel_error *err)
+{
+    if (job->ids == NULL)
+        return MEL_OK;
+    if (w->classifier == NULL)
+        return cli_fail(err, MEL_EINVAL, "--ids: %s has basis functions, whose mixtures are drawn by --seed",
+                        job->classifier);
+    mel_table *table = NULL;
+    const char *column = NULL;
+    mel_status status = mel_table_read(&table, job->ids, read, err);
+    if (status == MEL_OK)
+        status = mel_only_column(&column, table, "id", "the name \"id\"", err);
+    if (status == MEL_OK)
+        status = mel_table_groups(&w->ids, table, column, err);
+    mel_table_free(table);
+    if (status == MEL_OK && w->ids.n_rows != w->proba.n_rows)
+        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one id per row", job->probs,
+                          w->proba.n_rows, job->ids, w->ids.n_rows);
+    if (status != MEL_OK)
+        return status;
+    w->row_name = cli_alloc_zero(w->ids.n_rows, sizeof *w->row_name);
+    for (size_t i = 0; i < w->ids.n_rows; i++)
+        w->row_name[i] = w->ids.name[w->ids.code[i]];
+    return MEL_OK;
+}
+
 /* A file without "labels" may have renamed its classes: what their sorted order was is then not known. */
 static mel_status check_order(const work *w, const cli_classifier_job *job, mel_error *err)
 {
@@ -79,6 +117,9 @@ static mel_status check_order(const work *w, const cli_classifier_job *job, mel_
                           job->classifier);
 }
 
+/* What the decision is called that is none of the classes. */
+static const char refer[] = "refer";
+
 /* Either kind of classifier. */
 static mel_status load_file(work *w, const char *path, mel_error *err)
 {
@@ -92,6 +133,7 @@ static mel_status load_file(work *w, const char *path, mel_error *err)
     if (status == MEL_OK) {
         const mel_weighted_parts parts = mel_weighted_get(w->weighted);
         w->of = (mel_classifier_parts){ .n_classes = parts.mixture->n_classes,
+                                        .n_decisions = parts.mixture->n_classes,
                                         .class_name = parts.class_name,
                                         .label = parts.label };
     }
@@ -114,12 +156,21 @@ static mel_status read_features(work *w, const cli_classifier_job *job, const me
 
 static mel_status load(work *w, const char *path, mel_error *err)
 {
-    const mel_status status = load_file(w, path, err);
+    mel_status status = load_file(w, path, err);
     if (status != MEL_OK)
         return status;
-    w->decided = cli_alloc_zero(w->of.n_classes, sizeof *w->decided);
-    return mel_classes_of_names(&w->classes, w->of.n_classes, w->of.class_name,
-                                w->of.label != NULL ? w->of.label : w->of.class_name, err);
+    const size_t k = w->of.n_classes;
+    w->n_decisions = w->of.n_decisions > k ? w->of.n_decisions : k;
+    w->decided = cli_alloc_zero(w->n_decisions, sizeof *w->decided);
+    status = mel_classes_of_names(&w->classes, k, w->of.class_name,
+                                  w->of.label != NULL ? w->of.label : w->of.class_name, err);
+    w->name = cli_alloc_zero(w->n_decisions, sizeof *w->name);
+    w->label = cli_alloc_zero(w->n_decisions, sizeof *w->label);
+    for (size_t j = 0; j < w->n_decisions && status == MEL_OK; j++) {
+        w->name[j] = j < k ? w->of.class_name[j] : refer;
+        w->label[j] = j < k ? w->classes.label[j] : refer;
+    }
+    return status;
 }
 
 static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job *job, mel_error *err)
@@ -144,6 +195,8 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
     if (status == MEL_OK)
         status = read_features(w, job, &reader.options, err);
     if (status == MEL_OK)
+        status = read_ids(w, job, &reader.options, err);
+    if (status == MEL_OK)
         status = cli_reader_check(&reader, job->reading, run, err);
     mel_reader_clear(&reader);
     return status;
@@ -151,7 +204,7 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
 
 static mel_status write_chances(work *w, mel_error *err)
 {
-    const size_t n = w->proba.n_rows, k = w->of.n_classes;
+    const size_t n = w->proba.n_rows, k = w->n_decisions;
     double *chance = cli_alloc_zero(n * k, sizeof *chance);
     mel_status status =
         w->weighted != NULL
@@ -170,6 +223,9 @@ static mel_status write_draws(work *w, uint64_t seed, mel_error *err)
     mel_status status =
         w->weighted != NULL
             ? mel_weighted_decide(prediction, w->weighted, n, w->proba.value, &w->features.view, seed, err)
+        : w->row_name != NULL
+            ? mel_classifier_decide_named(prediction, w->classifier, n, w->proba.value, w->groups.code,
+                                          w->row_name, seed, err)
             : mel_classifier_decide(prediction, w->classifier, n, w->proba.value, w->groups.code, seed, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         w->decided[prediction[i]]++;
@@ -184,9 +240,12 @@ static mel_status write_all(work *w, const cli_run *run, const cli_classifier_jo
     const prediction_shape shape = { .csv = job->csv,
                                      .decisions = !job->chances,
                                      .rows = w->proba.n_rows,
-                                     .classes = w->of.n_classes,
-                                     .names = w->of.class_name,
-                                     .labels = (const char *const *)w->classes.label };
+                                     .classes = w->n_decisions,
+                                     .names = w->name,
+                                     .labels = w->label };
+    if (!job->csv && !job->chances && w->n_decisions > w->of.n_classes)
+        return cli_fail(err, MEL_EINVAL, "%s refers cases, which has no number in an NPY file: write CSV",
+                        job->classifier);
     mel_status status = prediction_file_open(&w->file, job->out, &shape, err);
     if (status == MEL_OK)
         status = job->chances ? write_chances(w, err) : write_draws(w, run->seed, err);
@@ -197,8 +256,8 @@ static void report(cli_run *run, const work *w, const cli_classifier_job *job)
 {
     char number[CLI_COUNT_SIZE];
     json_t *classes = json_array(), *decided = json_array();
-    for (size_t c = 0; c < w->of.n_classes; c++) {
-        cli_push(classes, cli_json_text(w->of.class_name[c]));
+    for (size_t c = 0; c < w->n_decisions; c++) {
+        cli_push(classes, cli_json_text(w->name[c]));
         cli_push(decided, cli_json_count(w->decided[c]));
     }
     cli_put(run->result, "classifier", cli_json_text(job->classifier));
@@ -213,8 +272,8 @@ static void report(cli_run *run, const work *w, const cli_classifier_job *job)
         return;
     cli_print("%s rows of %s: %s in %s\n", cli_count(number, w->proba.n_rows), job->probs,
               job->chances ? "chances of each decision" : "decisions", job->out);
-    for (size_t c = 0; !job->chances && c < w->of.n_classes; c++) {
-        char *name = cli_short(w->of.class_name[c], 40);
+    for (size_t c = 0; !job->chances && c < w->n_decisions; c++) {
+        char *name = cli_short(w->name[c], 40);
         cli_print("  %s rows are called \"%s\"\n", cli_count(number, w->decided[c]), name);
         free(name);
     }

@@ -5,7 +5,7 @@
 #include "dataset.h"
 
 typedef struct {
-    const char *classifier, *probs, *columns, *groups, *features, *out;
+    const char *classifier, *probs, *columns, *groups, *features, *ids, *out;
     bool csv;     /* what is written; else NPY */
     bool chances; /* the probability of each decision instead of a drawn one */
     const mel_reading *reading;

@@ -117,7 +117,8 @@ const cli_option cli_space_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(mel_problem_options, evidence),
       .choices = mel_problem_evidences,
-      .help = "measure against the labels, or take the model's probabilities at their word" },
+      .help = "measure against the labels, or take the model's probabilities at their word; apply also "
+              "calibrates them on the rows first and then takes them at their word" },
     { .name = "radius-method",
       .kind = CLI_CHOICE,
       .at = offsetof(mel_problem_options, radius_method),

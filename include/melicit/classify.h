@@ -4,6 +4,7 @@
 #define MELICIT_CLASSIFY_H
 
 #include "melicit/elicit.h"
+#include "melicit/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,10 +14,103 @@ extern "C" {
 typedef struct mel_classifier mel_classifier;
 
 /* The classifier that is best for a metric, always one rule. Linear metrics take one linear step of the face
- * or space, fractions Dinkelbach's method on it; smoothed faces: best on the sample. MEL_EINVAL for a ball,
- * for other families and for a metric of other statistics than the domain's. */
+ * or space, fractions Dinkelbach's method on it; smoothed faces: best on the sample. Other families: as
+ * mel_rule_find. MEL_EINVAL for a ball, and for a metric of other statistics than the domain's. */
 MEL_API mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain,
                                        const mel_metric *metric, mel_error *err);
+/* --- the best rule for any measure, under limits ------------------------------------------------- */
+
+/* Rows of probabilities that rules are found on. Everything is lent. */
+typedef struct {
+    size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: no groups */
+    const double *probability;          /* n_rows x n_classes: of the model, as new rows will come */
+    const uint32_t *label;              /* n_rows */
+    const uint32_t *group;              /* n_rows; NULL without groups */
+    const double *weight;               /* how much each row counts; NULL: 1 */
+    const double *row_cost; /* n_rows x n_classes: how many times as much decisions about this row count if
+                             * it is of class i; NULL: once */
+} mel_rule_rows;
+
+typedef enum {
+    MEL_RULE_BEST = 0,      /* one rule (for each group), unless only a mixture meets the limits */
+    MEL_RULE_THRESHOLD = 1, /* one rule, or a refusal */
+    MEL_RULE_MIXTURE = 2    /* the optimum, which may draw between rules */
+} mel_rule_form;
+typedef enum {
+    MEL_GROUP_SEEN = 0,  /* every group has a rule of its own */
+    MEL_GROUP_UNSEEN = 1 /* one rule for all: the group of a row is not known when it is decided */
+} mel_group_use;
+
+/* What a limit is about, of all rows or of one group. */
+typedef enum {
+    MEL_LIMIT_SHARE,     /* share of rows that are decided as a class */
+    MEL_LIMIT_REFERRED,  /* share of rows that are referred */
+    MEL_LIMIT_RECALL,    /* share of a class that is found */
+    MEL_LIMIT_PRECISION, /* share of those decided as a class that are of it */
+    MEL_LIMIT_ACCURACY,
+    MEL_LIMIT_ODDS,        /* the largest difference between groups: of every rate, ... */
+    MEL_LIMIT_OPPORTUNITY, /* ... of the recall of the last class, ... */
+    MEL_LIMIT_PARITY       /* ... of every share of decisions */
+} mel_limit_kind;
+enum { MEL_LIMIT_TEXT = 200 };
+typedef struct {
+    mel_limit_kind kind;
+    bool at_least;
+    double bound;
+    size_t class_code;         /* where the kind needs one */
+    size_t group;              /* SIZE_MAX: all rows */
+    char text[MEL_LIMIT_TEXT]; /* "recall[cancer]", for people */
+} mel_limit;
+/* "flagged=10%", "recall[cancer]=0.95", "share[van][sex=female]=0.2", "equalised-odds=0.05"; ranges are
+ * checked. flagged is the share of the second of two classes; [GROUP] may be written [COLUMN=GROUP]. */
+MEL_API mel_status mel_limit_parse(mel_limit *out, const char *text, bool at_least, size_t n_classes,
+                                   const char *const *class_name, size_t n_groups,
+                                   const char *const *group_name, mel_error *err);
+
+typedef struct {
+    size_t struct_size;
+    mel_rule_form form;
+    mel_group_use group_use;
+    mel_evidence evidence;            /* MEL_BY_MODEL: the probabilities, adjusted, are trusted */
+    const mel_adjustment *adjustment; /* lent; NULL: probabilities are used as they are */
+    const double *class_share; /* by labels: the shares that the classes are to have; NULL: as counted */
+    size_t n_limits;
+    const mel_limit *limit;
+    double refer_cost; /* of referring a case, in cheapest mistakes; NaN: nothing is referred */
+    double tolerance;  /* 1e-7: gaps below are as good as none */
+    uint64_t most_steps;
+    unsigned starts; /* 12: of methods that find local optima */
+    uint64_t seed;
+    int threads;
+} mel_rule_options;
+MEL_API void mel_rule_options_init(mel_rule_options *opt);
+
+typedef struct {
+    double value;   /* of the measure for the rule, by the evidence; mel_classifier_get has it too */
+    double optimum; /* of the best mixture that was found */
+    double bound;   /* certified: no classifier does better */
+    bool certified;
+    unsigned starts;  /* not certified: a local optimum, the best of so many starts; 0: by labels */
+    uint64_t steps;   /* linear steps */
+    double by_labels; /* value of the rule measured on the labels; NaN: not defined there */
+    bool mixed;       /* it draws between rules */
+    double violation; /* above 0: the limits contradict each other, and this rule breaks them least */
+    size_t n_limits;
+    double *achieved; /* of each limit: what the rule achieves, by the evidence, ... */
+    double *price;    /* ... and what loosening the limit by 1 would gain */
+    double *shares;   /* n_groups x n_classes x decisions: what the rule achieves */
+    size_t n_decisions;
+    bool rewards_mistakes; /* a linear measure gains more by some mistake than by being right */
+} mel_rule_report;
+MEL_API void mel_rule_report_clear(mel_rule_report *report);
+
+/* The rule that is best for a metric, or for a measure by its name (as mel_measure_named), on the rows. */
+MEL_API mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,
+                                 const mel_metric *metric, const char *name, const mel_rule_options *opt,
+                                 mel_error *err);
+
+/* --- points ------------------------------------------------------------------------------------- */
+
 /* The classifier that achieves a point (numbers in the domain's layout) within delta, which faces do not
  * read: they achieve their points exactly. MEL_EINVAL, with the closest point, when none does. */
 MEL_API mel_status mel_classifier_at_point(mel_classifier **out, const mel_domain *domain,
@@ -38,24 +132,34 @@ MEL_API mel_status mel_classifier_set_source(mel_classifier *classifier, const m
 typedef struct {
     size_t n_classes, n_groups; /* n_groups 0: it does not look at groups */
     const char *const *class_name;
-    const char *const *label;      /* NULL: not known */
-    const char *const *group_name; /* n_groups texts */
-    const mel_mixture *mixture;    /* thresholds on the probability of the second class, or NULL: ... */
-    const mel_blend *blend;        /* ... plug-in rules, or NULL */
-    const double *statistics;      /* what it achieves where it was found, in the layout of the domain; NULL:
-                                    * it was read from a file */
-    double value;                  /* of the metric that it is best for; NaN: none */
+    const char *const *label;         /* NULL: not known */
+    const char *const *group_name;    /* n_groups texts */
+    const mel_mixture *mixture;       /* thresholds on the probability of the second class, or NULL: ... */
+    const mel_blend *blend;           /* ... plug-in rules, or NULL; gains have n_decisions columns */
+    size_t n_decisions;               /* n_classes, or one more: the case is referred */
+    const mel_adjustment *adjustment; /* of probabilities before the gains are applied; NULL: none */
+    const char *const
+        *cost_column;         /* of each class: the column that says how much a row counts; NULL: none */
+    const double *statistics; /* what it achieves where it was found, in the layout of the domain; NULL:
+                               * it was read from a file */
+    double value;             /* of the metric that it is best for; NaN: none */
 } mel_classifier_parts;
 MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier);
 
 /* What the classifier does with n rows of probabilities (n x n_classes); group may be NULL without groups.
- * chance[i][j]: the probability that row i is predicted as j. MEL_EDATA for numbers that are not finite. */
+ * chance[i][j]: the probability that row i is decided as j, n x n_decisions. MEL_EDATA for numbers that are
+ * not finite. */
 MEL_API mel_status mel_classifier_chances(double *chance, const mel_classifier *classifier, size_t n,
                                           const double *probability, const uint32_t *group, mel_error *err);
 /* One prediction per row, drawn: one uniform number per row decides which rule the row gets. */
 MEL_API mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *classifier, size_t n,
                                          const double *probability, const uint32_t *group, uint64_t seed,
                                          mel_error *err);
+/* The same, where the name of a row (its hash with the seed) decides which rule it gets: whichever rows it
+ * comes with. */
+MEL_API mel_status mel_classifier_decide_named(uint32_t *prediction, const mel_classifier *classifier,
+                                               size_t n, const double *probability, const uint32_t *group,
+                                               const char *const *row_name, uint64_t seed, mel_error *err);
 
 /* Classifier files (docs/formats.md). Refusals (MEL_EDATA) say the place,
  * and load says the file. "-" is standard input or output. */

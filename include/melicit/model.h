@@ -80,6 +80,37 @@ typedef enum {
  * MEL_CALIBRATE_NONE removes it (x and y are not used). */
 MEL_API mel_status mel_model_calibrate(mel_model *model, mel_calibration kind, const mel_features *x,
                                        const uint32_t *y, const double *weight, mel_error *err);
+/* Probabilities made right: q_i proportional to exp(offset_i) p_i^sharpness. */
+typedef struct {
+    size_t n_classes;
+    double sharpness; /* above 0 */
+    double *offset;   /* n_classes numbers */
+} mel_adjustment;
+/* That changes nothing. */
+MEL_API mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err);
+MEL_API mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err);
+MEL_API void mel_adjustment_clear(mel_adjustment *adjustment);
+/* Fitted to labelled rows that the model has not seen, by penalised likelihood: 1e-3 times the squares of the
+ * offsets and of sharpness - 1 is added to twice the mean log-loss. weight may be NULL. MEL_EDATA for a class
+ * without rows. */
+MEL_API mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes,
+                                      const double *probability, const uint32_t *label, const double *weight,
+                                      mel_error *err);
+/* Classes have other shares where the rule is to be used: adds log(to_i / from_i) to the offsets. */
+MEL_API void mel_adjustment_shift(mel_adjustment *adjustment, const double *from, const double *to);
+/* n rows; out may be probability itself. Probabilities of 0 stay 0. */
+MEL_API void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
+/* Shares of the classes among n unlabelled rows, two ways: `likely` by expectation maximisation from the
+ * shares `from` on adjusted probabilities, with one pseudo-row of each class; `matched` by what the mean of
+ * the probabilities would be with these shares (soft BBSE), learned from labelled rows. k numbers each. */
+typedef struct {
+    size_t n_rows;
+    const double *probability; /* adjusted */
+    const uint32_t *label;     /* NULL: unlabelled */
+} mel_prior_rows;
+MEL_API mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
+                                      const mel_prior_rows *labelled, const mel_prior_rows *unlabelled,
+                                      mel_error *err);
 
 #ifdef __cplusplus
 }

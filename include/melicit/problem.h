@@ -99,6 +99,7 @@ typedef struct {
 /* --- problems ----------------------------------------------------------------------------------- */
 
 enum { MEL_KIND_AUTO, MEL_KIND_CONFUSION, MEL_KIND_RATES };
+enum { MEL_EVIDENCE_CALIBRATED = 2 }; /* besides those of mel_evidence: for best rules (melicit/classify.h) */
 
 typedef struct {
     size_t struct_size;
@@ -110,7 +111,7 @@ typedef struct {
     double radius;          /* 0: as large as possible */
     double found_radius;    /* of a session that goes on: not searched for again; 0: none */
     int kind;               /* MEL_KIND_... */
-    int evidence;           /* mel_evidence */
+    int evidence;           /* mel_evidence, or MEL_EVIDENCE_CALIBRATED */
     int radius_method;      /* mel_radius_method */
     bool smooth;
     uint64_t seed; /* of the split and of the search for the radius */
@@ -139,6 +140,7 @@ typedef struct {
     bool grouped;                /* groups count, ... */
     bool needs_groups;           /* ... and there must be some */
     bool candidates;             /* questions about given classifiers will do */
+    bool rows;                   /* rows are all it is for: no face, space or ball is made of them */
     mel_coordinates coordinates; /* of what is not planar */
     size_t numbers;              /* of a point: diagonal coordinates when it has one per class; 0: no point */
     const char *whom;            /* "fair-linear", for refusals */

@@ -29,6 +29,21 @@ size_t mel_layout_size(const mel_layout *layout)
     return 0;
 }
 
+size_t mel_layout_cell(const mel_layout *layout, size_t c)
+{
+    const size_t k = layout->n_classes;
+    switch (layout->coordinates) {
+    case MEL_BINARY: /* TP, then TN; the second class is the positive one */
+        return c == 0 ? 3 : 0;
+    case MEL_DIAGONAL:
+        return c * (k + 1);
+    case MEL_OFFDIAGONAL:
+        break;
+    }
+    const size_t i = c / (k - 1), j = c % (k - 1);
+    return i * k + j + (j >= i);
+}
+
 mel_status mel_layout_check(const mel_layout *layout, mel_error *err)
 {
     if ((size_t)layout->kind >= N_KINDS)

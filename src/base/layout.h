@@ -4,6 +4,8 @@
 
 #include "melicit/layout.h"
 
+/* Where coordinate c of a group is in its k x k matrix of true classes and predictions: row * k + column. */
+size_t mel_layout_cell(const mel_layout *layout, size_t c);
 /* MEL_EINVAL with the field: 2 to 10,000 classes (binary: 2), at most 10,000 groups. */
 mel_status mel_layout_check(const mel_layout *layout, mel_error *err);
 bool mel_layout_equal(const mel_layout *a, const mel_layout *b);

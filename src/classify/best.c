@@ -1,7 +1,7 @@
 /* The classifier that is best for a metric, and the one that achieves a point. */
 #include "base/buffer.h"
 #include "base/la.h"
-#include "classify/classify.h"
+#include "classify/build.h"
 #include "classify/shared.h"
 #include "elicit/options.h"
 #include "metric/shared.h"
@@ -139,6 +139,38 @@ static mel_status find_best(mel_classifier *c, const mel_domain *domain, const m
     return status;
 }
 
+/* One rule for a metric that is neither a sum nor a ratio: the solvers of mel_rule_find, on a space. */
+static mel_status search_best(mel_classifier **out, const mel_domain *domain, const mel_metric *metric,
+                              mel_error *err)
+{
+    mel_rule_options usual;
+    mel_rule_options_init(&usual);
+    const mel_solve_options opt = { usual.tolerance, usual.most_steps, usual.starts, usual.seed };
+    mel_steps *steps = NULL;
+    mel_goal goal = { 0 };
+    mel_vertices pool = { 0 };
+    mel_solution solution = { 0 };
+    double optimum = 0.0;
+    if (domain->space == NULL)
+        return mel_fail(err, MEL_EINVAL, "a planar face knows linear and linear-fractional metrics only");
+    mel_status status = mel_steps_of_space(&steps, domain->space, err);
+    if (status == MEL_OK)
+        status = mel_goal_of_metric(&goal, metric, steps, err);
+    if (status == MEL_OK)
+        status = mel_vertices_init(&pool, steps, err);
+    if (status == MEL_OK)
+        status = mel_solve_goal(&solution, &goal, &pool, &opt, err);
+    if (status == MEL_OK)
+        status = mel_rule_settle(&solution, &optimum, &goal, &pool, MEL_RULE_THRESHOLD, &opt, err);
+    if (status == MEL_OK)
+        status = mel_build_classifier(out, &solution, &goal, &pool, err);
+    mel_solution_clear(&solution);
+    mel_vertices_clear(&pool);
+    mel_goal_clear(&goal);
+    mel_steps_free(steps);
+    return status;
+}
+
 mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain, const mel_metric *metric,
                                mel_error *err)
 {
@@ -147,16 +179,20 @@ mel_status mel_classifier_best(mel_classifier **out, const mel_domain *domain, c
         return refuse_ball(err);
     mel_classifier *c = NULL;
     mel_status status = begin(&c, domain, err);
-    if (status == MEL_OK && !mel_classifier_has_best(mel_metric_family(metric)))
-        status =
-            mel_fail(err, MEL_EINVAL,
-                     "the best classifier is known for linear and linear-fractional metrics, not for %s ones",
-                     mel_family_name(mel_metric_family(metric)));
     if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(metric), mel_domain_layout(domain)))
         status = mel_fail(err, MEL_EINVAL, "the metric is about other statistics than the domain");
+    if (status != MEL_OK || mel_classifier_has_best(mel_metric_family(metric))) {
+        if (status == MEL_OK)
+            status = find_best(c, domain, metric, err);
+        return end(out, c, domain, status, err);
+    }
+    mel_classifier_free(c);
+    status = search_best(out, domain, metric, err);
     if (status == MEL_OK)
-        status = find_best(c, domain, metric, err);
-    return end(out, c, domain, status, err);
+        return MEL_OK;
+    mel_classifier_free(*out);
+    *out = NULL;
+    return status;
 }
 
 /* --- at a point --------------------------------------------------------------------------------- */

@@ -27,9 +27,12 @@ void mel_classifier_free(mel_classifier *c)
         return;
     clear_names(&c->names, c);
     mel_blend_clear(&c->blend);
+    mel_adjustment_clear(&c->adjustment);
+    mel_names_free(c->cost_column, c->n_classes);
     free(c->statistics);
     json_decref(c->layout);
     json_decref(c->achieved);
+    json_decref(c->found);
     free(c);
 }
 
@@ -39,7 +42,9 @@ mel_status mel_classifier_new(mel_classifier **out, size_t n_classes, size_t n_g
     *out = c;
     if (c == NULL)
         return mel_fail_memory(err, "a classifier");
-    *c = (mel_classifier){ .n_classes = n_classes, .n_groups = n_groups, .value = NAN };
+    *c = (mel_classifier){
+        .n_classes = n_classes, .n_groups = n_groups, .n_decisions = n_classes, .value = NAN
+    };
     return MEL_OK;
 }
 
@@ -47,7 +52,7 @@ bool mel_classifier_make_room(mel_classifier *c, size_t n)
 {
     const size_t k = c->n_classes, m = c->n_groups > 1 ? c->n_groups : 1;
     c->blend = (mel_blend){ .n_rules = n, .n_classes = k, .n_groups = c->n_groups };
-    c->blend.gain = mel_alloc_zero(n * m * k * k, sizeof *c->blend.gain);
+    c->blend.gain = mel_alloc_zero(n * m * k * c->n_decisions, sizeof *c->blend.gain);
     c->blend.share = mel_alloc_zero(n, sizeof *c->blend.share);
     if (c->blend.gain == NULL || c->blend.share == NULL)
         return false;
@@ -96,6 +101,17 @@ mel_status mel_classifier_set_source(mel_classifier *c, const mel_classifier_sou
     return MEL_OK;
 }
 
+mel_status mel_classifier_set_found(mel_classifier *c, const char *json, mel_error *err)
+{
+    json_t *found = NULL;
+    const mel_status status = mel_json_parse(&found, json, strlen(json), err);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "found");
+    json_decref(c->found);
+    c->found = found;
+    return MEL_OK;
+}
+
 mel_classifier_parts mel_classifier_get(const mel_classifier *c)
 {
     return (mel_classifier_parts){
@@ -106,6 +122,9 @@ mel_classifier_parts mel_classifier_get(const mel_classifier *c)
         .group_name = (const char *const *)c->names.group_name,
         .mixture = c->mixture.n > 0 ? &c->mixture : NULL,
         .blend = c->mixture.n > 0 ? NULL : &c->blend,
+        .n_decisions = c->n_decisions,
+        .adjustment = c->adjustment.n_classes > 0 ? &c->adjustment : NULL,
+        .cost_column = (const char *const *)c->cost_column,
         .statistics = c->statistics,
         .value = c->value,
     };
@@ -122,6 +141,75 @@ static void add_threshold(mel_buffer *out, mel_rule rule, const char *positive)
                           positive);
 }
 
+/* The model's own probability of the second class that an adjusted one comes from. */
+static double before_adjustment(const mel_classifier *c, double p)
+{
+    const mel_adjustment *a = &c->adjustment;
+    if (a->n_classes == 0 || !(p > 0.0 && p < 1.0))
+        return p;
+    return 1.0 / (1.0 + exp(-(log(p / (1.0 - p)) - a->offset[1] + a->offset[0]) / a->sharpness));
+}
+
+/* Where decision b begins to be worth more than decision a as the probability grows. */
+static double crossing(const double *gain, size_t d, size_t a, size_t b)
+{
+    const double first = gain[b] - gain[a], second = gain[d + b] - gain[d + a];
+    return first / (first - second);
+}
+
+/* "refer from 0.1, cancer from 0.7": every decision from where it is best, lowest first. */
+static void add_ranges(mel_buffer *out, const mel_classifier *c, const double *gain)
+{
+    const size_t d = c->n_decisions;
+    size_t now = 0;
+    double at = 0.0;
+    for (size_t j = 1; j < d; j++) /* best at 0 */
+        now = gain[j] > gain[now] ? j : now;
+    mel_buffer_printf(out, "%s", now < 2 ? c->names.class_name[now] : MEL_REFER);
+    for (size_t turn = 0; turn < d; turn++) {
+        size_t next = d;
+        double from = 2.0;
+        for (size_t j = 0; j < d; j++) {
+            const double where = j != now && gain[d + j] - gain[j] > gain[d + now] - gain[now]
+                                     ? crossing(gain, d, now, j)
+                                     : 2.0;
+            if (where >= at && where < from) {
+                from = where;
+                next = j;
+            }
+        }
+        if (next == d || from > 1.0)
+            return;
+        mel_buffer_printf(out, ", %s from %.4g", next < 2 ? c->names.class_name[next] : MEL_REFER,
+                          before_adjustment(c, from));
+        now = next;
+        at = from;
+    }
+}
+
+/* Thresholds of gains: "women: cancer from 0.18; men: cancer from 0.22". */
+static void add_thresholds(mel_buffer *out, const mel_classifier *c, size_t rule)
+{
+    const size_t m = c->n_groups > 1 ? c->n_groups : 1, size = 2 * c->n_decisions;
+    for (size_t g = 0; g < m; g++) {
+        const double *gain = c->blend.gain + (rule * m + g) * size;
+        if (m > 1)
+            mel_buffer_printf(out, "%s%s: ", g > 0 ? "; " : "", c->names.group_name[g]);
+        if (c->n_decisions > 2) {
+            add_ranges(out, c, gain);
+            continue;
+        }
+        const mel_rule at = mel_gain_threshold(gain);
+        const char *positive = c->names.class_name[1];
+        if (isfinite(at.threshold))
+            mel_buffer_printf(out, "%s %s %.4g", positive, at.inverted ? "below" : "from",
+                              before_adjustment(c, at.threshold));
+        else
+            mel_buffer_printf(out, "%s %s", (at.threshold < 0.0) != at.inverted ? "always" : "never",
+                              positive);
+    }
+}
+
 mel_status mel_classifier_words(char **out, const mel_classifier *c, size_t rule, mel_error *err)
 {
     *out = NULL;
@@ -132,6 +220,8 @@ mel_status mel_classifier_words(char **out, const mel_classifier *c, size_t rule
     mel_buffer_init(&text, MOST_WORDS);
     if (c->mixture.n > 0)
         add_threshold(&text, c->mixture.rule[rule], c->names.class_name[1]);
+    else if (c->n_classes == 2 && c->cost_column == NULL)
+        add_thresholds(&text, c, rule);
     else
         mel_buffer_puts(&text, "predict the class with the largest expected gain under a matrix of gains");
     return mel_text_take(out, &text, "a rule in words", err);
@@ -151,47 +241,120 @@ static mel_status apply_threshold(uint32_t *prediction, mel_rule rule, size_t n,
     return MEL_OK;
 }
 
+/* The first decision with the largest gain, where there are more decisions than classes. */
+static mel_status apply_gains(uint32_t *prediction, const mel_classifier *c, const double *gain, size_t n,
+                              const double *probability, const uint32_t *group, mel_error *err)
+{
+    const size_t k = c->n_classes, d = c->n_decisions;
+    for (size_t i = 0; i < n; i++) {
+        const double *own = gain + (c->n_groups > 1 ? group[i] : 0) * k * d;
+        double most = -INFINITY;
+        for (size_t j = 0; j < d; j++) {
+            double score = 0.0;
+            for (size_t t = 0; t < k; t++)
+                score += probability[i * k + t] * own[t * d + j];
+            if (!isfinite(score))
+                return mel_fail(err, MEL_EDATA, "row %zu: a probability is not finite", i + 1);
+            prediction[i] = score > most ? (uint32_t)j : prediction[i];
+            most = fmax(most, score);
+        }
+    }
+    return MEL_OK;
+}
+
 static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size_t r, size_t n,
                              const double *probability, const uint32_t *group, mel_error *err)
 {
     const size_t k = c->n_classes, m = c->n_groups > 1 ? c->n_groups : 1;
-    return c->mixture.n > 0 ? apply_threshold(prediction, c->mixture.rule[r], n, probability, err)
-                            : mel_rule_predict(prediction, n, k, c->n_groups, probability, group,
-                                               c->blend.gain + r * m * k * k, err);
+    const double *gain = c->mixture.n > 0 ? NULL : c->blend.gain + r * m * k * c->n_decisions;
+    if (gain == NULL)
+        return apply_threshold(prediction, c->mixture.rule[r], n, probability, err);
+    return c->n_decisions != k
+               ? apply_gains(prediction, c, gain, n, probability, group, err)
+               : mel_rule_predict(prediction, n, k, c->n_groups, probability, group, gain, err);
+}
+
+/* The probabilities that rules see: *own is memory of their own or NULL. */
+static mel_status adjusted(const double **seen, double **own, const mel_classifier *c, size_t n,
+                           const double *probability, mel_error *err)
+{
+    *own = NULL;
+    *seen = probability;
+    if (c->adjustment.n_classes == 0)
+        return MEL_OK;
+    *own = mel_alloc(n * c->n_classes, sizeof **own);
+    if (*own == NULL)
+        return mel_fail_memory(err, "predictions");
+    mel_adjust(*own, &c->adjustment, n, probability);
+    *seen = *own;
+    return MEL_OK;
 }
 
 mel_status mel_classifier_chances(double *chance, const mel_classifier *c, size_t n,
                                   const double *probability, const uint32_t *group, mel_error *err)
 {
-    const double *share = mel_classifier_shares(c);
+    const double *share = mel_classifier_shares(c), *seen = NULL;
+    double *own = NULL;
     uint32_t *prediction = mel_alloc(n, sizeof *prediction);
     if (prediction == NULL)
         return mel_fail_memory(err, "predictions");
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i < n * c->n_classes; i++)
+    mel_status status = adjusted(&seen, &own, c, n, probability, err);
+    for (size_t i = 0; i < n * c->n_decisions; i++)
         chance[i] = 0.0;
     for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++) {
-        status = apply_rule(prediction, c, r, n, probability, group, err);
+        status = apply_rule(prediction, c, r, n, seen, group, err);
         for (size_t i = 0; i < n && status == MEL_OK; i++)
-            chance[i * c->n_classes + prediction[i]] += share[r];
+            chance[i * c->n_decisions + prediction[i]] += share[r];
     }
+    free(own);
     free(prediction);
     return status;
 }
 
-static void draw_rules(uint32_t *rule, const mel_classifier *c, size_t n, uint64_t seed)
+/* The rule that a uniform number falls on. */
+static uint32_t rule_at(const mel_classifier *c, double left)
 {
     const double *share = mel_classifier_shares(c);
     const size_t last = mel_classifier_rules(c) - 1;
+    size_t r = 0;
+    while (r < last && left >= share[r])
+        left -= share[r++];
+    return (uint32_t)r;
+}
+
+static void draw_rules(uint32_t *rule, const mel_classifier *c, size_t n, uint64_t seed)
+{
     mel_rng rng;
     mel_rng_seed(&rng, seed);
-    for (size_t i = 0; i < n; i++) {
-        double left = mel_rng_uniform(&rng);
-        size_t r = 0;
-        while (r < last && left >= share[r])
-            left -= share[r++];
-        rule[i] = (uint32_t)r;
+    for (size_t i = 0; i < n; i++)
+        rule[i] = rule_at(c, mel_rng_uniform(&rng));
+}
+
+/* A uniform number from the name of a row and the seed. */
+static double uniform_of(const char *name, uint64_t seed)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (const char *at = name; *at != '\0'; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, seed, hash);
+    return mel_rng_uniform(&rng);
+}
+
+static mel_status decide(uint32_t *prediction, const mel_classifier *c, size_t n, const double *probability,
+                         const uint32_t *group, const uint32_t *rule, uint32_t *said, mel_error *err)
+{
+    const double *seen = NULL;
+    double *own = NULL;
+    mel_status status = adjusted(&seen, &own, c, n, probability, err);
+    for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++) {
+        status = apply_rule(said, c, r, n, seen, group, err);
+        for (size_t i = 0; i < n && status == MEL_OK; i++)
+            if (rule[i] == r)
+                prediction[i] = said[i];
     }
+    free(own);
+    return status;
 }
 
 mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *c, size_t n,
@@ -201,15 +364,22 @@ mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *c, 
     uint32_t *rule = mel_alloc(n, 2 * sizeof *rule);
     if (rule == NULL)
         return mel_fail_memory(err, "predictions");
-    uint32_t *said = rule + n;
     draw_rules(rule, c, n, seed);
-    mel_status status = MEL_OK;
-    for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++) {
-        status = apply_rule(said, c, r, n, probability, group, err);
-        for (size_t i = 0; i < n && status == MEL_OK; i++)
-            if (rule[i] == r)
-                prediction[i] = said[i];
-    }
+    const mel_status status = decide(prediction, c, n, probability, group, rule, rule + n, err);
+    free(rule);
+    return status;
+}
+
+mel_status mel_classifier_decide_named(uint32_t *prediction, const mel_classifier *c, size_t n,
+                                       const double *probability, const uint32_t *group,
+                                       const char *const *row_name, uint64_t seed, mel_error *err)
+{
+    uint32_t *rule = mel_alloc(n, 2 * sizeof *rule);
+    if (rule == NULL)
+        return mel_fail_memory(err, "predictions");
+    for (size_t i = 0; i < n; i++)
+        rule[i] = rule_at(c, uniform_of(row_name[i], seed));
+    const mel_status status = decide(prediction, c, n, probability, group, rule, rule + n, err);
     free(rule);
     return status;
 }

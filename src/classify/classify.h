@@ -6,6 +6,9 @@
 #include "base/json.h"
 #include "melicit/classify.h"
 
+/* What the decision is called that is none of the classes. */
+#define MEL_REFER "refer"
+
 /* Names, and where the classifier was found. */
 typedef struct {
     char **class_name, **label, **group_name;
@@ -17,9 +20,13 @@ struct mel_classifier {
     mel_classifier_names names;
     mel_mixture mixture; /* n 0: plug-in rules instead */
     mel_blend blend;
+    size_t n_decisions;        /* n_classes, or one more */
+    mel_adjustment adjustment; /* n_classes 0: none */
+    char **cost_column;        /* n_classes, "" for none; NULL: none at all */
     double *statistics;        /* NULL: read from a file */
     double value;              /* NaN: none */
     json_t *layout, *achieved; /* "layout" and "statistics" of its file; NULL: none */
+    json_t *found;             /* "found": for what, how well; NULL: none */
 };
 
 /* One without rules and names. */
@@ -29,6 +36,9 @@ bool mel_classifier_make_room(mel_classifier *classifier, size_t n);
 /* "layout" and "statistics" of the file, from the statistics. */
 mel_status mel_classifier_note_statistics(mel_classifier *classifier, const mel_domain *domain,
                                           mel_error *err);
+
+/* The threshold on the probability of the second class that 2 x 2 gains amount to. */
+mel_rule mel_gain_threshold(const double *gain);
 
 /* mel_decisions.threshold: of linear metrics on a face. */
 mel_status mel_classifier_settled(double *probability, const mel_belief *now, mel_error *err);

@@ -17,25 +17,25 @@ static const double most_gains = 1e9; /* numbers in all matrices of a file */
 /* --- writing ------------------------------------------------------------------------------------ */
 
 /* One matrix, or with groups a list of them. */
-static json_t *gains_json(size_t k, size_t n_groups, const double *gain)
+static json_t *gains_json(size_t k, size_t d, size_t n_groups, const double *gain)
 {
     if (n_groups < 2)
-        return mel_json_matrix(k, k, gain);
+        return mel_json_matrix(k, d, gain);
     json_t *array = json_array();
     bool whole = true;
     for (size_t g = 0; g < n_groups && whole; g++)
-        whole = mel_json_add(array, mel_json_matrix(k, k, gain + g * k * k));
+        whole = mel_json_add(array, mel_json_matrix(k, d, gain + g * k * d));
     return mel_json_if(whole, array);
 }
 
-static json_t *plug_ins_json(const mel_blend *blend)
+static json_t *plug_ins_json(const mel_blend *blend, size_t d)
 {
     const size_t k = blend->n_classes, m = blend->n_groups > 1 ? blend->n_groups : 1;
     json_t *rules = json_array();
     bool whole = true;
     for (size_t r = 0; r < blend->n_rules && whole; r++)
         whole = mel_json_add(rules, json_pack("{s:o, s:f}", "gain",
-                                              gains_json(k, blend->n_groups, blend->gain + r * m * k * k),
+                                              gains_json(k, d, blend->n_groups, blend->gain + r * m * k * d),
                                               "share", blend->share[r]));
     return mel_json_if(whole, rules);
 }
@@ -76,6 +76,21 @@ static bool put_given(json_t *object, const char *key, json_t *value)
     return value == NULL || json_object_set(object, key, value) == 0;
 }
 
+/* What is done with probabilities before the gains are applied, and what decisions there are besides classes.
+ */
+static bool put_use(json_t *out, const mel_classifier *c)
+{
+    bool whole = true;
+    if (c->adjustment.n_classes > 0)
+        whole = mel_json_put(out, "adjust",
+                             json_pack("{s:f, s:o}", "sharpness", c->adjustment.sharpness, "offsets",
+                                       mel_json_numbers(c->n_classes, c->adjustment.offset)));
+    if (whole && c->cost_column != NULL)
+        whole =
+            mel_json_put(out, "row_cost", mel_json_texts(c->n_classes, (const char *const *)c->cost_column));
+    return whole && (c->n_decisions == c->n_classes || mel_json_put(out, "refer", json_true()));
+}
+
 /* NULL without memory. */
 static json_t *classifier_json(const mel_classifier *c)
 {
@@ -91,11 +106,12 @@ static json_t *classifier_json(const mel_classifier *c)
     else if (whole)
         whole =
             mel_json_put(out, "groups", mel_json_texts(c->n_groups, (const char *const *)names->group_name));
-    whole = whole && put_given(out, "layout", c->layout) &&
-            mel_json_put(out, "rules", planar ? thresholds_json(&c->mixture) : plug_ins_json(&c->blend)) &&
+    whole = whole && put_use(out, c) && put_given(out, "layout", c->layout) &&
+            mel_json_put(out, "rules",
+                         planar ? thresholds_json(&c->mixture) : plug_ins_json(&c->blend, c->n_decisions)) &&
             put_given(out, "statistics", c->achieved) &&
             (!isfinite(c->value) || mel_json_put(out, "value", json_real(c->value))) &&
-            put_given(out, "space", names->space);
+            put_given(out, "found", c->found) && put_given(out, "space", names->space);
     return mel_json_if(whole, out);
 }
 
@@ -121,7 +137,7 @@ mel_status mel_classifier_to_json(char **out, const mel_classifier *c, mel_error
 
 mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err)
 {
-    return take_text(out, plug_ins_json(blend), err);
+    return take_text(out, plug_ins_json(blend, blend->n_classes), err);
 }
 
 mel_status mel_classifier_save(const mel_classifier *c, const char *path, mel_error *err)
@@ -145,23 +161,25 @@ static mel_status read_number(double *out, const json_t *value, const char *plac
                : mel_fail(err, MEL_EDATA, "rules[%zu].%s: not a number", rule, place);
 }
 
-/* A matrix of k rows of k numbers. */
-static mel_status read_gain(double *out, const json_t *matrix, size_t k, size_t rule, mel_error *err)
+/* A matrix of k rows of d numbers. */
+static mel_status read_gain(double *out, const json_t *matrix, size_t k, size_t d, size_t rule,
+                            mel_error *err)
 {
     mel_status status = MEL_OK;
     for (size_t i = 0; i < k && status == MEL_OK; i++) {
         const json_t *row = json_array_get(matrix, i);
-        if (json_array_size(matrix) != k || json_array_size(row) != k)
-            return mel_fail(err, MEL_EDATA, "rules[%zu].gain: not a matrix of %zu x %zu numbers", rule, k, k);
-        for (size_t j = 0; j < k && status == MEL_OK; j++)
-            status = read_number(&out[i * k + j], json_array_get(row, j), "gain", rule, err);
+        if (json_array_size(matrix) != k || json_array_size(row) != d)
+            return mel_fail(err, MEL_EDATA, "rules[%zu].gain: not a matrix of %zu x %zu numbers", rule, k, d);
+        for (size_t j = 0; j < d && status == MEL_OK; j++)
+            status = read_number(&out[i * d + j], json_array_get(row, j), "gain", rule, err);
     }
     return status;
 }
 
 static mel_status read_gains(mel_classifier *c, const json_t *rules, mel_error *err)
 {
-    const size_t k = c->n_classes, m = c->n_groups > 1 ? c->n_groups : 1, n = json_array_size(rules);
+    const size_t k = c->n_classes, m = c->n_groups > 1 ? c->n_groups : 1, n = json_array_size(rules),
+                 d = c->n_decisions;
     mel_status status =
         mel_classifier_make_room(c, n) ? MEL_OK : mel_fail_memory(err, "the gains of a classifier");
     for (size_t r = 0; r < n && status == MEL_OK; r++) {
@@ -171,8 +189,8 @@ static mel_status read_gains(mel_classifier *c, const json_t *rules, mel_error *
             status =
                 mel_fail(err, MEL_EDATA, "rules[%zu].gain: expected one matrix for each of %zu groups", r, m);
         for (size_t g = 0; g < m && status == MEL_OK; g++)
-            status = read_gain(c->blend.gain + (r * m + g) * k * k, m > 1 ? json_array_get(gain, g) : gain, k,
-                               r, err);
+            status = read_gain(c->blend.gain + (r * m + g) * k * d, m > 1 ? json_array_get(gain, g) : gain, k,
+                               d, r, err);
     }
     return status;
 }
@@ -247,6 +265,53 @@ static mel_status read_names(mel_classifier *c, const json_t *file, mel_error *e
     return status;
 }
 
+static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_error *err)
+{
+    if (adjust == NULL)
+        return MEL_OK;
+    const json_t *sharpness = json_object_get(adjust, "sharpness"),
+                 *offsets = json_object_get(adjust, "offsets");
+    mel_status status = mel_adjustment_init(&c->adjustment, c->n_classes, err);
+    if (status != MEL_OK)
+        return status;
+    c->adjustment.sharpness = json_number_value(sharpness);
+    if (!json_is_number(sharpness) || !(c->adjustment.sharpness > 0.0))
+        return mel_fail(err, MEL_EDATA, "adjust.sharpness: expected a number above 0");
+    if (json_array_size(offsets) != c->n_classes)
+        return mel_fail(err, MEL_EDATA, "adjust.offsets: expected a number for each of %zu classes",
+                        c->n_classes);
+    for (size_t i = 0; i < c->n_classes; i++) {
+        c->adjustment.offset[i] = json_number_value(json_array_get(offsets, i));
+        if (!json_is_number(json_array_get(offsets, i)))
+            return mel_fail(err, MEL_EDATA, "adjust.offsets[%zu]: not a number", i);
+    }
+    return MEL_OK;
+}
+
+/* What put_use has written. */
+static mel_status read_use(mel_classifier *c, const json_t *file, mel_error *err)
+{
+    const json_t *refer = json_object_get(file, "refer"), *columns = json_object_get(file, "row_cost");
+    if (refer != NULL && !json_is_boolean(refer))
+        return mel_fail(err, MEL_EDATA, "refer: neither true nor false");
+    c->n_decisions = c->n_classes + (json_is_true(refer) ? 1 : 0);
+    mel_status status = read_adjustment(c, json_object_get(file, "adjust"), err);
+    if (status != MEL_OK || columns == NULL)
+        return status;
+    const char **name = lend_texts(columns);
+    bool texts = name != NULL && json_array_size(columns) == c->n_classes;
+    for (size_t i = 0; texts && i < c->n_classes; i++)
+        texts = name[i] != NULL;
+    if (name != NULL && !texts)
+        status = mel_fail(err, MEL_EDATA, "row_cost: expected a column, or \"\", for each class");
+    if (texts)
+        c->cost_column = mel_names_copy(c->n_classes, name, 0);
+    if (name == NULL || (texts && c->cost_column == NULL))
+        status = mel_fail_memory(err, "names");
+    free(name);
+    return status;
+}
+
 /* What was said of where it was found is kept as it is. */
 static void keep_record(mel_classifier *c, const json_t *file)
 {
@@ -254,6 +319,7 @@ static void keep_record(mel_classifier *c, const json_t *file)
     c->names.space = json_incref(json_object_get(file, "space"));
     c->layout = json_incref(json_object_get(file, "layout"));
     c->achieved = json_incref(json_object_get(file, "statistics"));
+    c->found = json_incref(json_object_get(file, "found"));
     c->value = json_is_number(value) ? json_number_value(value) : NAN;
 }
 
@@ -273,7 +339,7 @@ static mel_status check_head(const json_t *file, mel_error *err)
     if (n == 0)
         return mel_fail(err, MEL_EDATA, "rules: expected at least one");
     /* So many numbers fit into memory, and their count into a size_t. */
-    return (double)n * (m > 1 ? (double)m : 1.0) * (double)k * (double)k <= most_gains
+    return (double)n * (m > 1 ? (double)m : 1.0) * (double)k * (double)(k + 1) <= most_gains
                ? MEL_OK
                : mel_fail(err, MEL_EDATA, "rules: %zu for %zu classes and %zu groups are too many", n, k, m);
 }
@@ -287,6 +353,8 @@ static mel_status read_classifier(mel_classifier **out, const json_t *file, mel_
                                     json_array_size(json_object_get(file, "groups")), err);
     if (status == MEL_OK)
         status = read_names(*out, file, err);
+    if (status == MEL_OK)
+        status = read_use(*out, file, err);
     if (status != MEL_OK)
         return status;
     keep_record(*out, file);

@@ -5,11 +5,14 @@
 #include "classify/certainty.h"
 #include "melicit/classify.h"
 
-/* Whether mel_classifier_best knows metrics of this family: linear, linear-fractional, diagonal, monotone. */
+/* Whether mel_classifier_best finds the best classifier for metrics of this family exactly and at once:
+ * linear, linear-fractional, diagonal, monotone. */
 bool mel_classifier_has_best(mel_family family);
 /* Rule number `rule` as a command: "predict cancer when its probability is at least 0.26", "always predict
  * cancer"; for the caller to free(). */
 mel_status mel_classifier_words(char **out, const mel_classifier *classifier, size_t rule, mel_error *err);
+/* How it was found, a JSON object for its file ("found"). */
+mel_status mel_classifier_set_found(mel_classifier *classifier, const char *json, mel_error *err);
 /* A classifier file as a text, for the caller to free(), and back. */
 mel_status mel_classifier_to_json(char **out, const mel_classifier *classifier, mel_error *err);
 mel_status mel_classifier_from_json(mel_classifier **out, const char *text, size_t size, mel_error *err);

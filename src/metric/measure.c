@@ -33,15 +33,8 @@ static const mel_measure_row named_row = { "named", named_value, NULL, false, tr
 static size_t entry_of(const mel_layout *layout, size_t c)
 {
     const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 1;
-    const size_t each = mel_layout_size(layout) / m, at = c % each;
-    size_t row = at, column = at;
-    if (layout->coordinates == MEL_BINARY) {
-        row = column = 1 - at;
-    } else if (layout->coordinates == MEL_OFFDIAGONAL) {
-        row = at / (k - 1);
-        column = at % (k - 1) + (at % (k - 1) >= row ? 1 : 0);
-    }
-    return (c / each * k + row) * k + column;
+    const size_t each = mel_layout_size(layout) / m;
+    return c / each * k * k + mel_layout_cell(layout, c % each);
 }
 
 static double total(const mel_measure *m, const double *confusion)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 const char *const mel_problem_kinds[] = { "auto", "confusion", "rates", NULL };
-const char *const mel_problem_evidences[] = { "labels", "model", NULL };
+const char *const mel_problem_evidences[] = { "labels", "model", "calibrated", NULL };
 const char *const mel_problem_radius_methods[] = { "inscribed", "thesis", NULL };
 
 /* --- the keys ----------------------------------------------------------------------------------- */

@@ -102,6 +102,11 @@ mel_status mel_space_settings(mel_space_options *out, const mel_problem_options 
     out->coordinates = n_classes > 2 && want->numbers == one_each ? MEL_DIAGONAL : want->coordinates;
     out->evidence = (mel_evidence)opt->evidence;
     out->threads = opt->resources.threads;
+    if (opt->evidence == MEL_EVIDENCE_CALIBRATED)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "--evidence calibrated: rules are found on calibrated probabilities, by melicit apply; what is "
+            "measured here is measured by labels or by the model");
     if (out->coordinates == MEL_BINARY && n_classes != 2)
         return mel_fail(err, MEL_EDATA, "there are %zu classes; binary coordinates (TP, TN) are for two",
                         n_classes);
@@ -262,7 +267,7 @@ static mel_status from_rows(mel_problem *problem, const mel_problem_options *opt
                                            : mel_rows_from_table(problem, opt, err);
     if (status == MEL_OK)
         status = settle_groups(problem, opt, want, err);
-    if (status != MEL_OK)
+    if (status != MEL_OK || want->rows)
         return status;
     return mel_is_planar(opt, want, problem->n_classes) && problem->n_groups == 0
                ? make_face(problem, err)
@@ -327,7 +332,7 @@ static mel_status find_shares(mel_problem *problem, mel_error *err)
                           : problem->space != NULL ? mel_space_class_share(problem->space)
                                                    : NULL;
     if (known == NULL && problem->face == NULL)
-        return MEL_OK;
+        return MEL_OK; /* an abstract ball, or rows alone */
     const size_t k = problem->n_classes;
     problem->class_share = mel_alloc(k, sizeof *problem->class_share);
     if (problem->class_share == NULL)

@@ -159,22 +159,6 @@ mel_status mel_workspace_new(mel_workspace **out, const mel_space *space, mel_er
     return MEL_OK;
 }
 
-/* Where coordinate c of a group is in its k x k matrix. */
-static size_t cell_of(const mel_space *space, size_t c)
-{
-    const size_t k = space->n_classes;
-    switch (space->layout.coordinates) {
-    case MEL_BINARY: /* TP, then TN; the second class is the positive one */
-        return c == 0 ? 3 : 0;
-    case MEL_DIAGONAL:
-        return c * (k + 1);
-    case MEL_OFFDIAGONAL:
-        break;
-    }
-    const size_t i = c / (k - 1), j = c % (k - 1);
-    return i * k + j + (j >= i);
-}
-
 /* P(Y = i, G = g) where statistics are rates, 1 where they are confusion entries. */
 static double scale_of(const mel_space *space, size_t group, size_t cell)
 {
@@ -188,7 +172,7 @@ void mel_space_read(double *statistics, const mel_space *space, size_t first, si
     const size_t k = space->n_classes, q = space->group_size;
     for (size_t g = 0; g < n; g++)
         for (size_t c = 0; c < q; c++) {
-            const size_t cell = cell_of(space, c);
+            const size_t cell = mel_layout_cell(&space->layout, c);
             statistics[g * q + c] = confusion[g * k * k + cell] / scale_of(space, first + g, cell);
         }
 }
@@ -218,7 +202,7 @@ void mel_space_step_gains(double *gain, const mel_space *space, size_t group, co
     memset(gain, 0, n * cells * sizeof *gain);
     for (size_t g = 0; g < n; g++)
         for (size_t c = 0; c < q; c++) {
-            const size_t cell = cell_of(space, c);
+            const size_t cell = mel_layout_cell(&space->layout, c);
             gain[g * cells + cell] = direction[g * q + c] * moderate / scale_of(space, first + g, cell);
         }
 }
@@ -245,7 +229,7 @@ void mel_space_centre(double *out, const mel_space *space)
     const size_t k = space->n_classes, q = space->group_size;
     for (size_t g = 0; g < space->n_groups; g++)
         for (size_t c = 0; c < q; c++) {
-            const size_t cell = cell_of(space, c);
+            const size_t cell = mel_layout_cell(&space->layout, c);
             const double share = space->cell_share[g * k + cell / k];
             out[g * q + c] = (space->layout.kind == MEL_RATES ? 1.0 : share) / (double)k;
         }

@@ -44,7 +44,7 @@ def test_apply_linear_is_best(melicit, sample):
     assert (said == numpy.argmin(p @ costs, axis=1)).all()
     value = numpy.mean((p @ costs).min(axis=1)) / numpy.linalg.norm(off_diagonal(costs))
     assert numpy.isclose(got["value"], value, rtol=1e-12)
-    by_labels = melicit("apply", *ROWS, "--metric", "m.json", "--json").done().json["classifier"]
+    by_labels = melicit("apply", *ROWS, "--evidence", "labels", "--metric", "m.json", "--json").done().json["classifier"]
     assert numpy.allclose(by_labels["statistics"], off_diagonal(confusion(numpy.eye(3)[said], y)), atol=1e-15)
 
 
@@ -67,7 +67,7 @@ def test_apply_with_groups(melicit, sample):
     weights = unit(-numpy.arange(1.0, 13.0))
     melicit.write("m.json", metric_text("linear", layout("rates", "offdiagonal", 3, ["u", "v"]), a=weights))
     words = (*ROWS, "--groups", "g.csv")
-    melicit("apply", *words, "--metric", "m.json", "--out", "c.json").done()
+    melicit("apply", *words, "--evidence", "labels", "--metric", "m.json", "--out", "c.json").done()
     classifier = json.loads((melicit.folder / "c.json").read_text())
     decided = chances(classifier["rules"], p, g)
     matrices = [confusion(decided[g == j], y[g == j]) for j in range(2)]

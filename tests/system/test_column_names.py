@@ -21,7 +21,7 @@ def write_rows(melicit, names, header=None, columns=(1 - P, P)):
 def apply(melicit, *options, probs="p.csv"):
     """The best threshold on the probability of the positive class: columns that were exchanged would invert it."""
     melicit.write("roles.json", metric_text("linear", layout("confusion", "binary", 2, classes=["negative", "positive"]), a=[0.8, 0.6]))
-    return melicit("apply", "--metric", "roles.json", "--probs", probs, "--labels", "y.csv", "--json", *options)
+    return melicit("apply", "--metric", "roles.json", "--probs", probs, "--labels", "y.csv", "--evidence", "labels", "--json", *options)
 
 
 def rule(melicit, *options, **files):

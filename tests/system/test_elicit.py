@@ -362,7 +362,7 @@ def test_apply_is_best(melicit, truth):
     p = 1 / (1 + numpy.exp(-(2 * y - 1 + 1.5 * rng.normal(size=300))))
     numpy.save(melicit.folder / "p.npy", p)
     numpy.save(melicit.folder / "y.npy", y)
-    melicit("apply", "--metric", "truth.json", "--probs", "p.npy", "--labels", "y.npy", "--out", "c.json").done()
+    melicit("apply", "--metric", "truth.json", "--probs", "p.npy", "--labels", "y.npy", "--evidence", "labels", "--out", "c.json").done()
     classifier = json.loads((melicit.folder / "c.json").read_text())
     rule = classifier["rules"][0]
     said = (p < rule["threshold"]) if rule["inverted"] else (p >= rule["threshold"])

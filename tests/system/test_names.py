@@ -118,7 +118,7 @@ def test_one_column_is_the_class_that_it_is_named_after(melicit, two):
 def test_classifiers_remember_what_files_call_their_classes(melicit, two):
     p, y = two
     melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=["sick", "healthy"]), a=[0.6, 0.8]))
-    words = ("apply", "--metric", "t.json", "--probs", "p.npy", "--labels", "y.csv", "--rename", "yes=sick,no=healthy")
+    words = ("apply", "--metric", "t.json", "--evidence", "labels", "--probs", "p.npy", "--labels", "y.csv", "--rename", "yes=sick,no=healthy")
     melicit(*words, "--out", "c.json").done()
     classifier = json.loads((melicit.folder / "c.json").read_text())
     # in the order of the metric

@@ -141,7 +141,7 @@ def carry_out(melicit, run):
     assert got.done().json["value"] == pytest.approx(numpy.dot(weight, right), abs=1e-12)
 
     space = ("--probs", run.probs, "--labels", run.labels, *run.naming)
-    classifier = melicit("apply", "--metric", "t.json", *space, "--out", "c.json", "--json").done().json["classifier"]
+    classifier = melicit("apply", "--metric", "t.json", "--evidence", "labels", *space, "--out", "c.json", "--json").done().json["classifier"]
     found["best"] = classifier["value"]
     decided = f"e.{run.rng.choice(['csv', 'npy'])}"
     melicit("predict", "--classifier", "c.json", "--probs", run.probs, "--out", decided).done()

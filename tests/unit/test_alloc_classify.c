@@ -57,6 +57,106 @@ static mel_status best(void *context)
     return status == MEL_OK ? use(c, &err) : status;
 }
 
+/* Rules of every method, with groups, limits, an adjustment and referred cases. */
+typedef struct {
+    const mel_metric *metric;
+    const char *name;
+    size_t k, groups;
+    mel_rule_options opt;
+} rule_work;
+
+static mel_status find_rule(void *context)
+{
+    const rule_work *w = context;
+    static const uint32_t two[N] = { 0, 1, 1, 0, 1, 0, 0, 1 }, group[N] = { 0, 0, 1, 1, 0, 1, 0, 1 };
+    static const double p[N * 2] = { 0.6, 0.4, 0.3, 0.7, 0.2, 0.8, 0.9, 0.1,
+                                     0.4, 0.6, 0.7, 0.3, 0.8, 0.2, 0.1, 0.9 };
+    const mel_rule_rows rows = { .n_rows = N,
+                                 .n_classes = w->k,
+                                 .n_groups = w->groups,
+                                 .probability = w->k == 2 ? p : probability,
+                                 .label = w->k == 2 ? two : label,
+                                 .group = group };
+    mel_classifier *c = NULL;
+    mel_rule_report report = { 0 };
+    mel_error err = { 0 };
+    double chance[N * (K + 1)];
+    char *words = NULL, *text = NULL;
+    mel_status status = mel_rule_find(&c, &report, &rows, w->metric, w->name, &w->opt, &err);
+    if (status == MEL_OK)
+        status = mel_classifier_words(&words, c, 0, &err);
+    if (status == MEL_OK)
+        status = mel_classifier_set_found(c, "{\"value\": 1}", &err);
+    if (status == MEL_OK)
+        status = mel_classifier_to_json(&text, c, &err);
+    mel_classifier *read = NULL;
+    if (status == MEL_OK)
+        status = mel_classifier_from_json(&read, text, strlen(text), &err);
+    if (status == MEL_OK)
+        status = mel_classifier_chances(chance, read, N, rows.probability, group, &err);
+    mel_rule_report_clear(&report);
+    mel_classifier_free(c);
+    mel_classifier_free(read);
+    free(words);
+    free(text);
+    return status;
+}
+
+static void test_rules(void **state)
+{
+    (void)state;
+    double offset[K] = { 0.1, -0.2, 0.1 };
+    const mel_adjustment adjustment = { .n_classes = K, .sharpness = 0.8, .offset = offset };
+    const mel_limit limits[] = {
+        { .kind = MEL_LIMIT_SHARE, .bound = 0.45, .class_code = 1, .group = SIZE_MAX },
+        { .kind = MEL_LIMIT_ODDS, .bound = 0.5, .class_code = 1, .group = SIZE_MAX },
+    };
+    rule_work w = { .name = "g-mean", .k = 2, .groups = 2 };
+    mel_rule_options_init(&w.opt);
+    w.opt.threads = 1;
+    w.opt.starts = 2;
+    test_each_allocation("a rule for the geometric mean", find_rule, &w);
+    w.name = "min-recall";
+    test_each_allocation("a rule for the smallest recall", find_rule, &w);
+    w.opt.limit = limits;
+    w.opt.n_limits = 2;
+    test_each_allocation("a rule under limits", find_rule, &w);
+    w.name = "g-mean";
+    w.opt.form = MEL_RULE_MIXTURE;
+    test_each_allocation("a mixture under limits", find_rule, &w);
+    w = (rule_work){ .name = "macro-f1", .k = K, .opt = w.opt };
+    w.opt.n_limits = 0;
+    w.opt.adjustment = &adjustment;
+    test_each_allocation("a local optimum of three classes", find_rule, &w);
+    w.name = "min-recall";
+    test_each_allocation("multipliers of three classes", find_rule, &w);
+    w.name = "accuracy";
+    w.opt.refer_cost = 0.2;
+    test_each_allocation("a rule that refers cases", find_rule, &w);
+}
+
+static mel_status adjust(void *context)
+{
+    (void)context;
+    mel_adjustment a = { 0 };
+    double share[2 * K], seen[N * K];
+    mel_error err = { 0 };
+    mel_status status = mel_adjustment_fit(&a, N, K, probability, label, NULL, &err);
+    if (status == MEL_OK) {
+        mel_adjust(seen, &a, N, probability);
+        const mel_prior_rows labelled = { N, seen, label }, unlabelled = { N, seen, NULL };
+        status = mel_prior_estimate(share, share + K, K, &labelled, &unlabelled, &err);
+    }
+    mel_adjustment_clear(&a);
+    return status;
+}
+
+static void test_adjustments(void **state)
+{
+    (void)state;
+    test_each_allocation("an adjustment", adjust, NULL);
+}
+
 static mel_status at_point(void *context)
 {
     const work *w = context;
@@ -104,6 +204,7 @@ static void test_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations), cmocka_unit_test(test_rules),
+                                        cmocka_unit_test(test_adjustments) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,8 +387,9 @@ static void test_words(void **state)
         { "\"threshold\": -1, \"inverted\": false", "always predict yes" },
         { "\"threshold\": 2", "never predict yes" },
         { "\"threshold\": 2, \"inverted\": true", "always predict yes" },
-        { "\"gain\": [[1, 0], [0, 1]]",
-          "predict the class with the largest expected gain under a matrix of gains" },
+        { "\"gain\": [[1, 0], [0, 1]]", "yes from 0.5" },
+        { "\"gain\": [[0, 1], [3, 0]]", "yes below 0.25" },
+        { "\"gain\": [[0, 1], [0, 1]]", "always yes" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[400], *words = NULL;

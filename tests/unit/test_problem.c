@@ -347,12 +347,12 @@ static void test_inputs(void **state)
     assert_int_equal(mel_problem_inputs(&opt), MEL_OF_PROBS | MEL_OF_FILES | MEL_OF_GROUPS);
     opt = (mel_problem_options)MEL_PROBLEM_DEFAULTS;
     opt.population = "softmax:1,3";
-    opt.evidence = 2;
+    opt.evidence = 3;
     mel_problem *problem = NULL;
     const mel_problem_want want = mel_want_of_family(MEL_FAMILY_LINEAR);
     mel_error err;
     assert_int_equal(mel_problem_make(&problem, &opt, &want, &err), MEL_EINVAL);
-    assert_string_equal(err.text, "evidence 2 is not known; expected 0 to 1");
+    assert_string_equal(err.text, "evidence 3 is not known; expected 0 to 2");
     opt.struct_size = 0;
     assert_int_equal(mel_problem_make(&problem, &opt, &want, &err), MEL_EINVAL);
     assert_null(problem);

@@ -1,0 +1,189 @@
+/* What melicit apply says about the best rule on rows. */
+#include "apply_rule.h"
+#include "output.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Share of class i of group g (SIZE_MAX: of all rows) that is decided as j; i = k: of all classes. */
+static double share_at(const cli_applied_rule *a, size_t group, size_t i, size_t j)
+{
+    const size_t k = a->problem->n_classes, d = a->report.n_decisions;
+    const size_t m = a->problem->n_groups > 1 ? a->problem->n_groups : 1;
+    double sum = 0.0;
+    for (size_t r = 0; r < m * k; r++)
+        for (size_t c = 0; c < d; c++)
+            if ((group == SIZE_MAX || r / k == group) && (i == k || r % k == i) && (j == d || c == j))
+                sum += a->report.shares[r * d + c];
+    return sum;
+}
+
+static double ratio(double a, double b)
+{
+    return b > 0.0 ? a / b : (double)NAN;
+}
+
+static double recall_of(const cli_applied_rule *a, size_t group, size_t i)
+{
+    return ratio(share_at(a, group, i, i), share_at(a, group, i, a->report.n_decisions));
+}
+
+/* What a mixture would gain, as a share of its value. */
+static double loss(const mel_rule_report *r)
+{
+    return r->optimum != 0.0 ? fabs(r->value - r->optimum) / fabs(r->optimum) : fabs(r->value - r->optimum);
+}
+
+static double gap(const mel_rule_report *r)
+{
+    return r->certified ? fabs(r->bound - r->optimum) : (double)NAN;
+}
+
+static void print_rules(const mel_classifier *c)
+{
+    const mel_classifier_parts got = mel_classifier_get(c);
+    const size_t n = got.mixture != NULL ? got.mixture->n : got.blend->n_rules;
+    const double *share = got.mixture != NULL ? got.mixture->share : got.blend->share;
+    for (size_t r = 0; r < n && (r < 6 || n == 1); r++) {
+        char *words = cli_classifier_words(c, r);
+        if (n > 1)
+            cli_print("  with probability %.4g: %s\n", share[r], words);
+        else
+            cli_print("  %s\n", words);
+        free(words);
+    }
+    if (n > 6)
+        cli_print("  and %zu more rules\n", n - 6);
+}
+
+static void print_proof(const mel_rule_report *r)
+{
+    char steps[CLI_COUNT_SIZE];
+    if (r->certified)
+        cli_print("  no classifier on these probabilities has a value beyond %.6g (gap %.1e, %s steps)\n",
+                  r->bound, gap(r), cli_count(steps, r->steps));
+    else if (r->starts > 0)
+        cli_print("  a local optimum, the best of %u starts (%s steps)\n", r->starts,
+                  cli_count(steps, r->steps));
+    else
+        cli_print("  the best rule that was found by the labels (%s steps)\n", cli_count(steps, r->steps));
+    if (!r->mixed && loss(r) > 1e-9)
+        cli_print("  loses %.2g%% against a mixture of rules, whose value is %.6g (--rule mixture)\n",
+                  100.0 * loss(r), r->optimum);
+}
+
+static void print_limits(const cli_applied_rule *a)
+{
+    for (size_t i = 0; i < a->n_limits; i++) {
+        const mel_limit *l = &a->limit[i];
+        const double price = a->report.price[i];
+        cli_print("  %s is %.4g (at %s %.4g)", l->text, a->report.achieved[i], l->at_least ? "least" : "most",
+                  l->bound);
+        if (fabs(price) > 1e-9)
+            cli_print("; loosening it by one percentage point would gain %.4g\n", price / 100.0);
+        else
+            cli_print("; it costs nothing\n");
+    }
+}
+
+static void print_classes(const cli_applied_rule *a)
+{
+    const size_t k = a->problem->n_classes, d = a->report.n_decisions;
+    const size_t m = a->problem->n_groups > 1 ? a->problem->n_groups : 0;
+    for (size_t g = 0; g < (m > 0 ? m : 1); g++) {
+        const size_t group = m > 0 ? g : SIZE_MAX;
+        if (m > 0)
+            cli_print("  %s: ", a->problem->group_name[g]);
+        else
+            cli_print("  ");
+        for (size_t i = 0; i < k && i < 12; i++)
+            cli_print("%s%.1f%% of %s found", i > 0 ? ", " : "", 100.0 * recall_of(a, group, i),
+                      a->problem->class_name[i]);
+        if (d > k)
+            cli_print(", %.1f%% referred", 100.0 * ratio(share_at(a, group, k, k), share_at(a, group, k, d)));
+        cli_print("%s\n", k > 12 ? ", ..." : "");
+    }
+}
+
+void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
+{
+    cli_heading("The classifier");
+    print_rules(a->classifier);
+    print_classes(a);
+    cli_print("  value of the metric: %.6g", a->report.value);
+    if (isfinite(a->report.by_labels))
+        cli_print(" (measured on the labels: %.6g)", a->report.by_labels);
+    cli_print("\n");
+    print_limits(a);
+    print_proof(&a->report);
+    if (path != NULL)
+        cli_print("  classifier file: %s\n", path);
+}
+
+/* --- JSON --------------------------------------------------------------------------------------- */
+
+static json_t *class_json(const cli_applied_rule *a, size_t group, size_t i)
+{
+    const size_t k = a->problem->n_classes, d = a->report.n_decisions;
+    const double all = share_at(a, group, k, d);
+    json_t *out = json_object();
+    cli_put(out, "class", cli_json_text(a->problem->class_name[i]));
+    cli_put(out, "share", cli_json_number(ratio(share_at(a, group, i, d), all)));
+    cli_put(out, "decided", cli_json_number(ratio(share_at(a, group, k, i), all)));
+    cli_put(out, "recall", cli_json_number(recall_of(a, group, i)));
+    cli_put(out, "precision", cli_json_number(ratio(share_at(a, group, i, i), share_at(a, group, k, i))));
+    return out;
+}
+
+static json_t *classes_json(const cli_applied_rule *a, size_t group)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < a->problem->n_classes; i++)
+        cli_push(list, class_json(a, group, i));
+    return list;
+}
+
+static json_t *groups_json(const cli_applied_rule *a)
+{
+    const size_t d = a->report.n_decisions, k = a->problem->n_classes;
+    json_t *list = json_array();
+    for (size_t g = 0; a->problem->n_groups > 1 && g < a->problem->n_groups; g++) {
+        json_t *one = json_object();
+        cli_put(one, "group", cli_json_text(a->problem->group_name[g]));
+        cli_put(one, "share", cli_json_number(share_at(a, g, k, d)));
+        cli_put(one, "per_class", classes_json(a, g));
+        cli_push(list, one);
+    }
+    return list;
+}
+
+static json_t *limits_json(const cli_applied_rule *a)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < a->n_limits; i++) {
+        json_t *one = json_object();
+        cli_put(one, "limit", cli_json_text(a->limit[i].text));
+        cli_put(one, a->limit[i].at_least ? "at_least" : "at_most", cli_json_number(a->limit[i].bound));
+        cli_put(one, "achieved", cli_json_number(a->report.achieved[i]));
+        cli_put(one, "price", cli_json_number(a->report.price[i]));
+        cli_push(list, one);
+    }
+    return list;
+}
+
+void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
+{
+    const mel_rule_report *r = &a->report;
+    cli_put(result, "value", cli_json_number(r->value));
+    cli_put(result, "by_labels", cli_json_number(r->by_labels));
+    cli_put(result, "optimum", cli_json_number(r->optimum));
+    cli_put(result, "loss", cli_json_number(loss(r)));
+    cli_put(result, "gap", cli_json_number(gap(r)));
+    cli_put(result, "certified", json_boolean(r->certified));
+    cli_put(result, "starts", cli_json_count(r->starts));
+    cli_put(result, "steps", cli_json_count(r->steps));
+    cli_put(result, "mixed", json_boolean(r->mixed));
+    cli_put(result, "per_class", classes_json(a, SIZE_MAX));
+    cli_put(result, "per_group", groups_json(a));
+    cli_put(result, "limits", limits_json(a));
+}

@@ -1,0 +1,208 @@
+/* melicit apply on rows: the best rule for any measure, under limits. */
+#include "apply_rule.h"
+#include "output.h"
+#include "prior_args.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_applied_rule_clear(cli_applied_rule *a)
+{
+    mel_classifier_free(a->classifier);
+    mel_rule_report_clear(&a->report);
+    free(a->limit);
+    free(a->class_share);
+    mel_adjustment_clear(&a->adjustment);
+    mel_metric_free(a->metric);
+    mel_problem_free(a->problem);
+}
+
+bool cli_apply_asks_more(const cli_apply_args *args)
+{
+    return args->named != NULL || args->space.evidence != MEL_BY_LABELS || args->rule != MEL_RULE_BEST ||
+           args->use_group > 0 || args->at_most.n > 0 || args->at_least.n > 0 || args->class_prior != NULL ||
+           args->class_prior_from != NULL || !isnan(args->reject);
+}
+
+/* --- limits ------------------------------------------------------------------------------------- */
+
+/* Whether a limit is about groups: equalised odds and its relatives, or a second pair of brackets. */
+static bool names_group(const char *text)
+{
+    const char *first = strchr(text, '['), *end = first != NULL ? strchr(first, ']') : NULL;
+    const bool of_all = strncmp(text, "flagged", 7) == 0 || strncmp(text, "accuracy", 8) == 0 ||
+                        strncmp(text, "referred", 8) == 0;
+    return strncmp(text, "equal", 5) == 0 || strncmp(text, "demographic", 11) == 0 ||
+           (of_all && first != NULL) || (end != NULL && end[1] == '[');
+}
+
+static bool limits_groups(const cli_apply_args *args)
+{
+    bool any = false;
+    for (size_t i = 0; i < args->at_most.n; i++)
+        any = any || names_group(args->at_most.item[i]);
+    for (size_t i = 0; i < args->at_least.n; i++)
+        any = any || names_group(args->at_least.item[i]);
+    return any;
+}
+
+static mel_status read_limits(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+{
+    const mel_problem *p = a->problem;
+    mel_status status = MEL_OK;
+    a->limit = cli_alloc_zero(args->at_most.n + args->at_least.n + 1, sizeof *a->limit);
+    for (size_t side = 0; side < 2; side++) {
+        const mel_text_list *list = side == 0 ? &args->at_most : &args->at_least;
+        for (size_t i = 0; i < list->n && status == MEL_OK; i++) {
+            status = mel_limit_parse(&a->limit[a->n_limits], list->item[i], side == 1, p->n_classes,
+                                     p->class_name, p->n_groups, p->group_name, err);
+            if (status != MEL_OK)
+                return cli_fail_in(err, status, side == 0 ? "--at-most" : "--at-least");
+            if (a->limit[a->n_limits].kind == MEL_LIMIT_REFERRED && isnan(args->reject))
+                return cli_fail(err, MEL_EINVAL, "%s: nothing is referred without --reject COST",
+                                list->item[i]);
+            a->n_limits++;
+        }
+    }
+    return status;
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+static mel_problem_want want_of(const cli_apply_args *args, const mel_metric *metric)
+{
+    const bool given = args->space.groups != NULL || args->space.dataset.group != NULL;
+    const bool needed = (metric != NULL && mel_metric_layout(metric)->n_groups > 1) || limits_groups(args) ||
+                        args->use_group > 0;
+    return (mel_problem_want){
+        .rows = true, .grouped = needed || (metric == NULL && given), .needs_groups = needed, .whom = "such"
+    };
+}
+
+/* The metric's layout on these rows. */
+static mel_status match_metric(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
+{
+    mel_layout layout = *mel_metric_layout(a->metric);
+    layout.n_classes = a->problem->n_classes;
+    if (layout.n_groups > 1)
+        layout.n_groups = a->problem->n_groups;
+    const cli_about about = cli_space_about(a->problem, run);
+    return cli_match_metric(&a->metric, args->metric, &layout, &about, err);
+}
+
+static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
+{
+    mel_problem_options space = args->space;
+    const mel_problem_want want = want_of(args, a->metric);
+    if (space.smooth)
+        return cli_fail(err, MEL_EINVAL, "--smooth goes with --evidence labels and metrics of (TP, TN)");
+    if (a->metric != NULL)
+        cli_follow_metric(&space.dataset.naming, a->metric);
+    mel_status status = cli_space_make(&a->problem, &space, &want, run, err);
+    if (status == MEL_OK && a->metric != NULL)
+        status = match_metric(a, args, run, err);
+    return status;
+}
+
+static mel_status calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+{
+    const mel_problem *p = a->problem;
+    if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
+        return mel_adjustment_fit(&a->adjustment, p->n_rows, p->n_classes, p->probability, p->label,
+                                  p->weight, err);
+    return mel_adjustment_init(&a->adjustment, p->n_classes, err);
+}
+
+/* --- finding it --------------------------------------------------------------------------------- */
+
+/* The limits and by how much the best rule misses them. */
+static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
+{
+    char *text = cli_format("%s", "");
+    for (size_t i = 0; i < a->n_limits; i++) {
+        const mel_limit *l = &a->limit[i];
+        const double by = l->at_least ? l->bound - a->report.achieved[i] : a->report.achieved[i] - l->bound;
+        if (!(by > 1e-9))
+            continue;
+        char *longer = cli_format("%s%s%s would be %.4g", text, *text != '\0' ? ", " : "", l->text,
+                                  a->report.achieved[i]);
+        free(text);
+        text = longer;
+    }
+    (void)cli_fail(
+        err, MEL_EDATA,
+        "no classifier on these probabilities meets all limits; where they are missed least, by %.4g "
+        "together, %s",
+        a->report.violation, text);
+    free(text);
+    return MEL_EDATA;
+}
+
+static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cli_run *run, mel_error *err)
+{
+    const mel_problem *p = a->problem;
+    const mel_rule_rows rows = { .n_rows = p->n_rows,
+                                 .n_classes = p->n_classes,
+                                 .n_groups = p->n_groups,
+                                 .probability = p->probability,
+                                 .label = p->label,
+                                 .group = p->group,
+                                 .weight = p->weight };
+    mel_rule_options opt;
+    mel_rule_options_init(&opt);
+    opt.form = (mel_rule_form)args->rule;
+    opt.group_use = args->use_group > 1 ? (mel_group_use)(args->use_group - 1) : MEL_GROUP_SEEN;
+    opt.evidence = args->space.evidence == MEL_BY_LABELS ? MEL_BY_LABELS : MEL_BY_MODEL;
+    if (args->space.evidence == MEL_EVIDENCE_CALIBRATED || a->class_share != NULL)
+        opt.adjustment = &a->adjustment;
+    opt.class_share = a->class_share;
+    opt.limit = a->limit;
+    opt.n_limits = a->n_limits;
+    opt.refer_cost = args->reject;
+    opt.seed = run->seed;
+    opt.threads = run->threads;
+    mel_status status = mel_rule_find(&a->classifier, &a->report, &rows, a->metric,
+                                      a->metric != NULL ? NULL : args->named, &opt, err);
+    if (status == MEL_OK && a->report.violation > 0.0)
+        status = refuse_limits(a, err);
+    if (status == MEL_OK && a->report.rewards_mistakes)
+        cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
+    return status;
+}
+
+/* What the classifier file says of how it was found. */
+static mel_status put_found(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+{
+    json_t *found = json_object();
+    cli_apply_rule_json(found, a);
+    json_object_del(found, "per_class");
+    json_object_del(found, "per_group");
+    cli_put(found, "evidence", cli_json_text(mel_problem_evidences[args->space.evidence]));
+    if (args->named != NULL)
+        cli_put(found, "named", cli_json_text(args->named));
+    char *text = json_dumps(found, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(found);
+    const mel_status status = mel_classifier_set_found(a->classifier, text, err);
+    free(text);
+    return status;
+}
+
+mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,
+                          cli_run *run, mel_error *err)
+{
+    out->metric = *metric;
+    *metric = NULL;
+    mel_status status = make_problem(out, args, run, err);
+    if (status == MEL_OK)
+        status = read_limits(out, args, err);
+    if (status == MEL_OK)
+        status = calibrate(out, args, err);
+    if (status == MEL_OK)
+        status = cli_apply_prior(out, args, run, err);
+    if (status == MEL_OK)
+        status = find(out, args, run, err);
+    if (status == MEL_OK)
+        status = cli_classifier_name(&out->classifier, out->problem, err);
+    return status == MEL_OK ? put_found(out, args, err) : status;
+}

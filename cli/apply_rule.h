@@ -1,0 +1,40 @@
+/* melicit apply on rows: the best rule for any measure, under limits. */
+#ifndef MEL_CLI_APPLY_RULE_H
+#define MEL_CLI_APPLY_RULE_H
+
+#include "classifier.h"
+#include "classify/shared.h"
+
+typedef struct {
+    mel_problem_options space;
+    const char *metric, *named, *point, *out, *plot;
+    int coordinates;
+    double delta;
+    int rule, use_group;
+    mel_text_list at_most, at_least;
+    const char *class_prior, *class_prior_from;
+    double reject; /* NaN: nothing is referred */
+} cli_apply_args;
+
+/* What was found; cleared in one place. */
+typedef struct {
+    mel_problem *problem;
+    mel_metric *metric;
+    mel_adjustment adjustment; /* n_classes 0: none */
+    double *class_share;       /* that the classes are to have; NULL: as they are */
+    mel_limit *limit;
+    size_t n_limits;
+    mel_rule_report report;
+    mel_classifier *classifier;
+} cli_applied_rule;
+void cli_applied_rule_clear(cli_applied_rule *a);
+
+/* Whether the options ask for more than the linear step by labels. */
+bool cli_apply_asks_more(const cli_apply_args *args);
+/* The metric, when there is one, is taken over from *metric. */
+mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,
+                          cli_run *run, mel_error *err);
+void cli_apply_rule_print(const cli_applied_rule *a, const char *path);
+void cli_apply_rule_json(json_t *result, const cli_applied_rule *a);
+
+#endif

@@ -1,0 +1,15 @@
+/* From a solution to a classifier. */
+#ifndef MEL_CLASSIFY_BUILD_H
+#define MEL_CLASSIFY_BUILD_H
+
+#include "classify/classify.h"
+#include "classify/solve.h"
+
+/* The mixtures of all blocks as one. */
+mel_status mel_build_classifier(mel_classifier **out, const mel_solution *solution, const mel_goal *goal,
+                                const mel_vertices *pool, mel_error *err);
+/* One rule where the form asks for it; *optimum: the value before. */
+mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_goal *goal, mel_vertices *pool,
+                           mel_rule_form form, const mel_solve_options *opt, mel_error *err);
+
+#endif

@@ -1,0 +1,362 @@
+/* Goals: measures with their shape. */
+#include "classify/goal.h"
+
+#include "base/la.h"
+#include "base/layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Eigenvalues that rounding explains, as a share of the largest entry. */
+static const double definite = 1e-10;
+
+void mel_goal_clear(mel_goal *goal)
+{
+    mel_measure_free(goal->measure);
+    free(goal->together);
+    mel_program_clear(&goal->program);
+    *goal = (mel_goal){ 0 };
+}
+
+const double *mel_goal_seen(const mel_goal *goal, const double *x)
+{
+    const size_t each = goal->k * goal->d;
+    if (goal->together == NULL)
+        return x;
+    memset(goal->together, 0, each * sizeof *goal->together);
+    for (size_t g = 0; g < goal->n_groups; g++)
+        mel_axpy(each, 1.0, x + g * each, goal->together);
+    return goal->together;
+}
+
+static size_t seen_size(const mel_goal *goal)
+{
+    return goal->together != NULL ? goal->k * goal->d : goal->size;
+}
+
+/* --- values ------------------------------------------------------------------------------------- */
+
+mel_status mel_goal_value(double *out, const mel_goal *goal, const double *x, mel_error *err)
+{
+    if (goal->kind == MEL_GOAL_LINEAR) {
+        *out = mel_dot(goal->size, goal->program.c, x) + goal->program.constant;
+        return MEL_OK;
+    }
+    const mel_status status = mel_measure_value(out, goal->measure, mel_goal_seen(goal, x), err);
+    *out *= goal->sign;
+    return status;
+}
+
+/* d value / d x by differences, for measures that do not say: what moving a little of each class's share to
+ * decision j gains; exact to second order. x is put back as it was. */
+static mel_status slope_by_moves(double *out, const mel_goal *goal, double *x, double part, mel_error *err)
+{
+    const size_t d = goal->d;
+    double now = 0.0, once = 0.0, twice = 0.0;
+    mel_status status = mel_measure_value(&now, goal->measure, x, err);
+    for (size_t r = 0; r < seen_size(goal) / d && status == MEL_OK; r++) {
+        double *row = x + r * d;
+        size_t from = 0;
+        for (size_t j = 1; j < d; j++)
+            from = row[j] > row[from] ? j : from;
+        const double step = part * row[from] / 2.0;
+        for (size_t j = 0; j < d && status == MEL_OK; j++) {
+            const double there = row[j], here = row[from];
+            out[r * d + j] = 0.0;
+            if (j == from || step == 0.0)
+                continue;
+            row[j] = there + step;
+            row[from] = here - step;
+            status = mel_measure_value(&once, goal->measure, x, err);
+            row[j] = there + 2.0 * step;
+            row[from] = here - 2.0 * step;
+            if (status == MEL_OK)
+                status = mel_measure_value(&twice, goal->measure, x, err);
+            row[j] = there;
+            row[from] = here;
+            out[r * d + j] = (4.0 * once - 3.0 * now - twice) / (2.0 * step);
+        }
+    }
+    return status;
+}
+
+/* By what the measure sees. A linear one may be asked at any distance, which is exact. */
+static mel_status seen_slope(double *out, const mel_goal *goal, const double *at, mel_error *err)
+{
+    if (mel_measure_has_gradient(goal->measure))
+        return mel_measure_gradient(out, goal->measure, at, err);
+    double *copy = mel_alloc(seen_size(goal), sizeof *copy);
+    if (copy == NULL)
+        return mel_fail_memory(err, "a slope");
+    memcpy(copy, at, seen_size(goal) * sizeof *copy);
+    const mel_status status =
+        slope_by_moves(out, goal, copy, goal->kind == MEL_GOAL_LINEAR ? 1.0 : 1e-4, err);
+    free(copy);
+    return status;
+}
+
+static mel_status measure_slope(double *out, const mel_goal *goal, const double *x, mel_error *err)
+{
+    const size_t each = goal->k * goal->d;
+    const mel_status status = seen_slope(out, goal, mel_goal_seen(goal, x), err);
+    for (size_t g = 1; g < goal->n_groups && goal->together != NULL && status == MEL_OK; g++)
+        memcpy(out + g * each, out, each * sizeof *out);
+    return status;
+}
+
+mel_status mel_goal_gradient(double *out, const mel_goal *goal, const double *x, mel_error *err)
+{
+    if (goal->kind == MEL_GOAL_LINEAR) {
+        memcpy(out, goal->program.c, goal->size * sizeof *out);
+        return MEL_OK;
+    }
+    const mel_status status = measure_slope(out, goal, x, err);
+    for (size_t i = 0; i < goal->size && status == MEL_OK; i++)
+        out[i] *= goal->sign;
+    return status;
+}
+
+double mel_goal_at(const mel_goal *goal, const double *x)
+{
+    double value = 0.0;
+    return mel_goal_value(&value, goal, x, NULL) == MEL_OK && isfinite(value) ? value : -INFINITY;
+}
+
+double mel_goal_violation(const mel_goal *goal, const double *x)
+{
+    const mel_program *p = &goal->program;
+    double sum = 0.0;
+    for (size_t t = 0; t < p->n_terms; t++)
+        if (p->term[t].kind == MEL_TERM_LIMIT && p->term[t].level == MEL_NO_LEVEL)
+            sum += fmax(0.0, mel_program_term(p, &p->term[t], x) - p->term[t].f);
+    /* Limits about one level: the level that serves them best is the largest lower end. */
+    for (size_t l = 0; l < p->n_levels; l++) {
+        double low = 0.0, high = INFINITY;
+        for (size_t t = 0; t < p->n_terms; t++) {
+            if (p->term[t].kind != MEL_TERM_LIMIT || p->term[t].level != (long)l)
+                continue;
+            const double end = (p->term[t].f - mel_program_term(p, &p->term[t], x)) / p->term[t].level_factor;
+            if (p->term[t].level_factor < 0.0)
+                low = fmax(low, end);
+            else
+                high = fmin(high, end);
+        }
+        sum += fmax(0.0, low - high);
+    }
+    return sum;
+}
+
+/* --- metrics ------------------------------------------------------------------------------------ */
+
+/* Coordinate c of the layout is which of x. */
+static size_t place_of(const mel_goal *goal, const mel_layout *layout, size_t c)
+{
+    const size_t each = mel_layout_size(layout) / goal->n_groups;
+    const size_t cell = mel_layout_cell(layout, c % each);
+    return (c / each * goal->k + cell / goal->k) * goal->d + cell % goal->k;
+}
+
+/* What a share is divided by to be the statistic: 1, or what its class has in its group. */
+static double scale_of(const mel_goal *goal, const mel_layout *layout, const mel_steps *steps, size_t place)
+{
+    return layout->kind == MEL_RATES ? steps->mass[place / goal->d] : 1.0;
+}
+
+static mel_status add_gap(mel_goal *goal, const mel_steps *steps, size_t first, size_t second, double weight,
+                          mel_error *err)
+{
+    const mel_layout *layout = mel_metric_layout(goal->metric);
+    const mel_term term = { .kind = MEL_TERM_ABSOLUTE, .weight = weight, .level = MEL_NO_LEVEL };
+    const size_t u = place_of(goal, layout, first), v = place_of(goal, layout, second);
+    mel_status status = mel_program_add(&goal->program, term, err);
+    if (status == MEL_OK)
+        status = mel_program_entry(&goal->program, u, 1.0 / scale_of(goal, layout, steps, u), err);
+    if (status == MEL_OK)
+        status = mel_program_entry(&goal->program, v, -1.0 / scale_of(goal, layout, steps, v), err);
+    return status;
+}
+
+/* The linear part of a fair metric, as a utility. */
+static void put_mistakes(mel_goal *goal, const mel_steps *steps)
+{
+    const mel_layout *layout = mel_metric_layout(goal->metric);
+    const size_t n = mel_layout_size(layout), each = n / goal->n_groups;
+    const double *a = mel_metric_numerator(goal->metric, NULL), *share = mel_metric_prevalence(goal->metric);
+    const double lambda = mel_metric_lambda(goal->metric);
+    for (size_t c = 0; c < n; c++) {
+        const size_t at = place_of(goal, layout, c);
+        goal->program.c[at] -=
+            (1.0 - lambda) * a[c % each] * share[at / goal->d] / scale_of(goal, layout, steps, at);
+    }
+}
+
+/* Fair linear metrics: kinked, unless a difference between groups is rewarded. */
+static mel_status shape_fair_linear(mel_goal *goal, const mel_steps *steps, mel_error *err)
+{
+    const mel_layout *layout = mel_metric_layout(goal->metric);
+    const size_t m = layout->n_groups, each = mel_layout_size(layout) / m;
+    const double lambda = mel_metric_lambda(goal->metric);
+    mel_status status = MEL_OK;
+    goal->kind = MEL_GOAL_KINKED;
+    for (size_t u = 0; u < m; u++)
+        for (size_t v = u + 1; v < m; v++)
+            for (size_t c = 0; c < each && status == MEL_OK; c++) {
+                const double weight = lambda * mel_metric_pair(goal->metric, u, v)[c];
+                if (weight < 0.0)
+                    goal->kind = MEL_GOAL_LOCAL;
+                else if (weight > 0.0)
+                    status = add_gap(goal, steps, u * each + c, v * each + c, weight, err);
+            }
+    if (goal->kind == MEL_GOAL_KINKED)
+        put_mistakes(goal, steps);
+    else
+        goal->program.n_terms = 0;
+    return status;
+}
+
+/* Whether sign times a symmetric matrix bends downwards everywhere. */
+static mel_status bends_down(bool *out, size_t n, const double *matrix, double sign, mel_error *err)
+{
+    double *copy = mel_alloc(n * n, sizeof *copy);
+    if (copy == NULL)
+        return mel_fail_memory(err, "a matrix");
+    const double slack = definite * (mel_norm_inf(n * n, matrix) + definite);
+    for (size_t i = 0; i < n * n; i++)
+        copy[i] = -sign * matrix[i] + (i % (n + 1) == 0 ? slack : 0.0);
+    const mel_status status = mel_cholesky(n, copy, n, NULL);
+    *out = status == MEL_OK;
+    free(copy);
+    return status == MEL_ENOMEM ? mel_fail_memory(err, "a matrix") : MEL_OK;
+}
+
+static mel_status shape_curved(mel_goal *goal, mel_error *err)
+{
+    const mel_layout *layout = mel_metric_layout(goal->metric);
+    const size_t n = mel_layout_size(layout), m = goal->n_groups;
+    const mel_family_facts *is = mel_family_about(mel_metric_family(goal->metric));
+    bool down = false;
+    mel_status status = MEL_OK;
+    goal->kind = MEL_GOAL_LOCAL;
+    if (mel_metric_degree(goal->metric) != 2)
+        return MEL_OK;
+    if (!is->groups) {
+        status = bends_down(&down, n, mel_metric_tensor(goal->metric, 2), goal->sign, err);
+    } else {
+        down = true;
+        for (size_t u = 0; u < m && down; u++)
+            for (size_t v = u + 1; v < m && down && status == MEL_OK; v++)
+                status = bends_down(&down, n / m, mel_metric_pair(goal->metric, u, v), -1.0, err);
+    }
+    goal->kind = down ? MEL_GOAL_CONCAVE : MEL_GOAL_LOCAL;
+    return status;
+}
+
+/* c of a measure whose slope is the same everywhere. */
+static mel_status put_slope(mel_goal *goal, const mel_steps *steps, mel_error *err)
+{
+    double value = 0.0, *centre = mel_alloc(goal->size, sizeof *centre);
+    if (centre == NULL)
+        return mel_fail_memory(err, "a goal");
+    for (size_t i = 0; i < goal->size; i++)
+        centre[i] = steps->mass[i / goal->d] / (double)goal->d;
+    mel_status status = mel_measure_value(&value, goal->measure, mel_goal_seen(goal, centre), err);
+    if (status == MEL_OK)
+        status = measure_slope(goal->program.c, goal, centre, err);
+    mel_scale(goal->size, goal->sign, goal->program.c);
+    goal->program.constant = goal->sign * value - mel_dot(goal->size, goal->program.c, centre);
+    free(centre);
+    return status;
+}
+
+static mel_status begin(mel_goal *out, const mel_steps *steps, mel_error *err)
+{
+    *out = (mel_goal){
+        .k = steps->n_classes, .d = steps->n_classes, .n_groups = steps->n_groups, .refer_cost = NAN
+    };
+    out->size = out->n_groups * out->k * out->d;
+    return mel_program_init(&out->program, out->size, err);
+}
+
+static void take_sign(mel_goal *goal)
+{
+    goal->sign = mel_measure_orientation(goal->measure) == MEL_COST ? -1.0 : 1.0;
+}
+
+mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel_steps *steps, mel_error *err)
+{
+    const mel_family_facts *is = mel_family_about(mel_metric_family(metric));
+    const bool apart = mel_metric_layout(metric)->n_groups > 1 || steps->n_groups == 1;
+    mel_status status = begin(out, steps, err);
+    if (status == MEL_OK && !apart)
+        out->together = mel_alloc_zero(out->k * out->d, sizeof *out->together);
+    if (status == MEL_OK && !apart && out->together == NULL)
+        status = mel_fail_memory(err, "a goal");
+    if (status == MEL_OK)
+        status =
+            mel_measure_metric(&out->measure, metric, steps->n_classes, apart ? steps->n_groups : 0, err);
+    if (status != MEL_OK)
+        return status;
+    out->metric = metric;
+    take_sign(out);
+    out->kind = is->ratio ? MEL_GOAL_RATIO : MEL_GOAL_LINEAR;
+    if (is->groups && mel_metric_degree(metric) == 1)
+        return shape_fair_linear(out, steps, err);
+    if (mel_metric_degree(metric) > 1)
+        return shape_curved(out, err);
+    return out->kind == MEL_GOAL_LINEAR ? put_slope(out, steps, err) : MEL_OK;
+}
+
+mel_status mel_goal_named(mel_goal *out, const char *name, const mel_steps *steps, mel_error *err)
+{
+    mel_status status = begin(out, steps, err);
+    if (status == MEL_OK)
+        status = mel_measure_named(&out->measure, name, steps->n_classes, steps->n_groups, err);
+    if (status != MEL_OK)
+        return status;
+    take_sign(out);
+    status = mel_goal_shape(out, name, steps, err);
+    return status == MEL_OK && out->kind == MEL_GOAL_LINEAR ? put_slope(out, steps, err) : status;
+}
+
+/* --- a third decision --------------------------------------------------------------------------- */
+
+/* The smallest gain that a mistake gives away; 0: there are no mistakes. */
+static double cheapest_mistake(const mel_goal *goal)
+{
+    const size_t k = goal->k;
+    double least = INFINITY;
+    for (size_t r = 0; r < goal->n_groups * k; r++) {
+        const double *c = goal->program.c + r * k;
+        for (size_t j = 0; j < k; j++)
+            if (c[r % k] - c[j] > 0.0)
+                least = fmin(least, c[r % k] - c[j]);
+    }
+    return isfinite(least) ? least : 0.0;
+}
+
+mel_status mel_goal_refer(mel_goal *goal, double cost, mel_error *err)
+{
+    const size_t k = goal->k, d = k + 1, rows = goal->n_groups * k;
+    if (goal->kind != MEL_GOAL_LINEAR)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "referring cases is for metrics that are a weighted sum: elsewhere its cost has no unit");
+    const double unit = cheapest_mistake(goal);
+    if (!(unit > 0.0))
+        return mel_fail(err, MEL_EINVAL, "the metric rewards mistakes: there is nothing to refer a case for");
+    double *wider = mel_alloc_zero(rows * d, sizeof *wider);
+    if (wider == NULL)
+        return mel_fail_memory(err, "a goal");
+    for (size_t r = 0; r < rows; r++) {
+        const double *c = goal->program.c + r * k;
+        memcpy(wider + r * d, c, k * sizeof *c);
+        wider[r * d + k] = c[r % k] - cost * unit;
+    }
+    free(goal->program.c);
+    goal->program.c = wider;
+    goal->program.size = goal->size = rows * d;
+    goal->d = d;
+    goal->refer_cost = cost * unit;
+    return MEL_OK;
+}

@@ -1,0 +1,48 @@
+/* What a rule is to be best for: a measure of confusion matrices, how it is shaped, and limits. */
+#ifndef MEL_CLASSIFY_GOAL_H
+#define MEL_CLASSIFY_GOAL_H
+
+#include "classify/program.h"
+#include "metric/shared.h"
+
+typedef enum {
+    MEL_GOAL_LINEAR,
+    MEL_GOAL_RATIO,   /* of two sums: the best is where no step gains anything */
+    MEL_GOAL_KINKED,  /* linear but for absolute values or a smallest term: all of it is in the program */
+    MEL_GOAL_CONCAVE, /* smooth; as a utility it has one top */
+    MEL_GOAL_LOCAL    /* tops may differ */
+} mel_goal_kind;
+
+typedef struct {
+    mel_goal_kind kind;
+    mel_measure *measure; /* owned */
+    double sign;          /* -1: the measure is a cost; values below are utilities, sign times the measure */
+    size_t k, d, n_groups, size;
+    double *together; /* the measure does not know groups: room for the sums over them; NULL: it sees them */
+    mel_program program;      /* c and terms of linear and kinked goals; limits of all */
+    const mel_metric *metric; /* what the measure was made of, lent; NULL: a name */
+    double refer_cost;        /* of a case, in the metric's own numbers; NaN: nothing is referred */
+} mel_goal;
+
+/* For what these steps achieve; exactly one of metric and name. */
+mel_status mel_goal_of_metric(mel_goal *out, const mel_metric *metric, const mel_steps *steps,
+                              mel_error *err);
+mel_status mel_goal_named(mel_goal *out, const char *name, const mel_steps *steps, mel_error *err);
+void mel_goal_clear(mel_goal *goal);
+/* A linear goal for one more decision that costs `cost` cheapest mistakes. */
+mel_status mel_goal_refer(mel_goal *goal, double cost, mel_error *err);
+
+/* Utilities. MEL_ENUMERIC where the measure is not defined. */
+mel_status mel_goal_value(double *out, const mel_goal *goal, const double *x, mel_error *err);
+mel_status mel_goal_gradient(double *out, const mel_goal *goal, const double *x, mel_error *err);
+/* What the measure looks at: x, or its sums over groups. */
+const double *mel_goal_seen(const mel_goal *goal, const double *x);
+/* -infinity where it is not defined. */
+double mel_goal_at(const mel_goal *goal, const double *x);
+/* How far x breaks the limits, added up. */
+double mel_goal_violation(const mel_goal *goal, const double *x);
+
+/* goal_named.c: kind and terms of a measure that is known by name. */
+mel_status mel_goal_shape(mel_goal *goal, const char *name, const mel_steps *steps, mel_error *err);
+
+#endif

@@ -1,0 +1,297 @@
+/* Limits: reading them, and the terms that hold them. */
+#include "classify/limits.h"
+
+#include "data/number.h"
+#include "data/quote.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- reading ------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *word;
+    mel_limit_kind kind;
+    bool of_class, of_group;
+} words[] = {
+    { "flagged", MEL_LIMIT_SHARE, false, true },
+    { "share", MEL_LIMIT_SHARE, true, true },
+    { "referred", MEL_LIMIT_REFERRED, false, true },
+    { "recall", MEL_LIMIT_RECALL, true, true },
+    { "precision", MEL_LIMIT_PRECISION, true, true },
+    { "accuracy", MEL_LIMIT_ACCURACY, false, true },
+    { "equalised-odds", MEL_LIMIT_ODDS, false, false },
+    { "equalized-odds", MEL_LIMIT_ODDS, false, false },
+    { "equal-opportunity", MEL_LIMIT_OPPORTUNITY, false, false },
+    { "demographic-parity", MEL_LIMIT_PARITY, false, false },
+};
+enum { N_WORDS = sizeof words / sizeof *words };
+
+/* The text of the brackets that begin at *at, which moves behind them; false: there are none. */
+static bool take_brackets(char *out, size_t size, const char **at)
+{
+    const char *end = **at == '[' ? strchr(*at, ']') : NULL;
+    const size_t n = end != NULL ? (size_t)(end - *at - 1) : 0;
+    if (end == NULL || n == 0 || n >= size)
+        return false;
+    memcpy(out, *at + 1, n);
+    out[n] = '\0';
+    *at = end + 1;
+    return true;
+}
+
+static size_t place_of(const char *name, size_t n, const char *const *names)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return n;
+}
+
+static mel_status read_class(mel_limit *out, const char **at, const char *text, size_t k,
+                             const char *const *class_name, mel_error *err)
+{
+    char name[MEL_LIMIT_TEXT];
+    if (!take_brackets(name, sizeof name, at))
+        return mel_fail(err, MEL_EINVAL, "%s: of which class? Write recall[CLASS]=0.9",
+                        mel_quote_text(text).text);
+    out->class_code = place_of(name, k, class_name);
+    return out->class_code < k ? MEL_OK
+                               : mel_fail(err, MEL_EINVAL, "%s: there is no class %s",
+                                          mel_quote_text(text).text, mel_quote_text(name).text);
+}
+
+/* [female] or [sex=female]. */
+static mel_status read_group(mel_limit *out, const char **at, const char *text, size_t m,
+                             const char *const *group_name, mel_error *err)
+{
+    char name[MEL_LIMIT_TEXT];
+    if (!take_brackets(name, sizeof name, at))
+        return MEL_OK;
+    const char *sign = strchr(name, '=');
+    out->group = place_of(name, m, group_name);
+    if (out->group == m && sign != NULL)
+        out->group = place_of(sign + 1, m, group_name);
+    if (out->group < m)
+        return MEL_OK;
+    return m < 2 ? mel_fail(err, MEL_EINVAL, "%s: there are no groups", mel_quote_text(text).text)
+                 : mel_fail(err, MEL_EINVAL, "%s: there is no group %s", mel_quote_text(text).text,
+                            mel_quote_text(name).text);
+}
+
+static mel_status read_bound(mel_limit *out, const char *at, const char *text, mel_error *err)
+{
+    char number[64];
+    size_t n = *at == '=' ? strlen(at + 1) : 0;
+    const bool percent = n > 0 && at[n] == '%';
+    n -= percent ? 1 : 0;
+    if (n == 0 || n >= sizeof number)
+        return mel_fail(err, MEL_EINVAL,
+                        "%s: expected WHAT=NUMBER, as in flagged=10%% or recall[cancer]=0.95",
+                        mel_quote_text(text).text);
+    memcpy(number, at + 1, n);
+    number[n] = '\0';
+    char *end = NULL;
+    out->bound = strtod(number, &end) / (percent ? 100.0 : 1.0);
+    return *end == '\0' && out->bound >= 0.0 && out->bound <= 1.0
+               ? MEL_OK
+               : mel_fail(err, MEL_EINVAL, "%s: expected a number from 0 to 1 or a percentage",
+                          mel_quote_text(text).text);
+}
+
+static mel_status check(const mel_limit *limit, const char *text, size_t k, size_t m, mel_error *err)
+{
+    const bool gap = limit->kind >= MEL_LIMIT_ODDS;
+    if (gap && m < 2)
+        return mel_fail(err, MEL_EINVAL, "%s compares groups, and there are none", mel_quote_text(text).text);
+    if (gap && limit->at_least)
+        return mel_fail(err, MEL_EINVAL,
+                        "--at-least %s: a difference between groups can only be limited from above",
+                        mel_quote_text(text).text);
+    if (limit->kind == MEL_LIMIT_SHARE && strncmp(text, "flagged", 7) == 0 && k != 2)
+        return mel_fail(err, MEL_EINVAL, "%s: with %zu classes write share[CLASS]", mel_quote_text(text).text,
+                        k);
+    return MEL_OK;
+}
+
+mel_status mel_limit_parse(mel_limit *out, const char *text, bool at_least, size_t n_classes,
+                           const char *const *class_name, size_t n_groups, const char *const *group_name,
+                           mel_error *err)
+{
+    const size_t n = strcspn(text, "[=");
+    size_t w = 0;
+    while (w < N_WORDS && (strlen(words[w].word) != n || strncmp(words[w].word, text, n) != 0))
+        w++;
+    if (w == N_WORDS)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "%s: limits are about flagged, share[CLASS], referred, recall[CLASS], precision[CLASS], "
+            "accuracy, equalised-odds, equal-opportunity, demographic-parity",
+            mel_quote_text(text).text);
+    *out = (mel_limit){
+        .kind = words[w].kind, .at_least = at_least, .class_code = n_classes - 1, .group = SIZE_MAX
+    };
+    const char *at = text + n;
+    mel_status status = words[w].of_class ? read_class(out, &at, text, n_classes, class_name, err) : MEL_OK;
+    if (status == MEL_OK && words[w].of_group)
+        status = read_group(out, &at, text, n_groups, group_name, err);
+    (void)snprintf(out->text, sizeof out->text, "%.*s", (int)(at - text), text);
+    if (status == MEL_OK)
+        status = read_bound(out, at, text, err);
+    return status == MEL_OK ? check(out, text, n_classes, n_groups, err) : status;
+}
+
+/* --- terms -------------------------------------------------------------------------------------- */
+
+static bool counts(const mel_limit *limit, size_t g)
+{
+    return limit->group == SIZE_MAX || limit->group == g;
+}
+
+/* Rows that the limit is a share of. */
+static double mass_of(const mel_limit *limit, const mel_steps *steps)
+{
+    const size_t k = steps->n_classes;
+    double sum = 0.0;
+    for (size_t r = 0; r < steps->n_groups * k; r++)
+        if (counts(limit, r / k) && (limit->kind != MEL_LIMIT_RECALL || r % k == limit->class_code))
+            sum += steps->mass[r];
+    return sum;
+}
+
+/* What the limited number has of cell (class i, decision j); precision: that minus its bound. */
+static double part_of(const mel_limit *limit, const mel_steps *steps, size_t i, size_t j)
+{
+    const size_t c = limit->class_code;
+    switch (limit->kind) {
+    case MEL_LIMIT_SHARE:
+        return j == c ? 1.0 : 0.0;
+    case MEL_LIMIT_REFERRED:
+        return j == steps->n_classes ? 1.0 : 0.0;
+    case MEL_LIMIT_RECALL:
+        return i == c && j == c ? 1.0 : 0.0;
+    case MEL_LIMIT_PRECISION:
+        return j == c ? (i == c ? 1.0 : 0.0) - limit->bound : 0.0;
+    case MEL_LIMIT_ACCURACY:
+        return i == j ? 1.0 : 0.0;
+    default:
+        return 0.0;
+    }
+}
+
+static mel_status add_plain(mel_program *p, const mel_limit *limit, size_t number, const mel_steps *steps,
+                            mel_error *err)
+{
+    const size_t k = steps->n_classes, d = steps->n_decisions;
+    const double sign = limit->at_least ? -1.0 : 1.0, mass = mass_of(limit, steps);
+    const mel_term term = { .kind = MEL_TERM_LIMIT,
+                            .f = limit->kind == MEL_LIMIT_PRECISION ? 0.0 : sign * limit->bound,
+                            .level = MEL_NO_LEVEL,
+                            .limit = number };
+    mel_status status = mel_program_add(p, term, err);
+    for (size_t cell = 0; cell < steps->n_groups * k * d && status == MEL_OK; cell++) {
+        const double part =
+            counts(limit, cell / (k * d)) ? part_of(limit, steps, cell / d % k, cell % d) : 0.0;
+        if (part != 0.0)
+            status = mel_program_entry(p, cell, sign * part / mass, err);
+    }
+    return status;
+}
+
+/* R^g_ij, or with i = k the share of decisions j in group g, as entries of the last term. */
+static mel_status add_rate(mel_program *p, const mel_steps *steps, size_t g, size_t i, size_t j, double by,
+                           mel_error *err)
+{
+    const size_t k = steps->n_classes, d = steps->n_decisions;
+    double mass = 0.0;
+    for (size_t c = 0; c < k; c++)
+        mass += i == k || c == i ? steps->mass[g * k + c] : 0.0;
+    mel_status status = MEL_OK;
+    for (size_t c = 0; c < k && status == MEL_OK; c++)
+        if (i == k || c == i)
+            status = mel_program_entry(p, (g * k + c) * d + j, by / mass, err);
+    return status;
+}
+
+/* All groups within the bound of each other: between a level and that much above it. */
+static mel_status add_spread(mel_program *p, const mel_limit *limit, size_t number, const mel_steps *steps,
+                             size_t i, size_t j, mel_error *err)
+{
+    const long level = (long)p->n_levels++;
+    mel_status status = MEL_OK;
+    for (size_t side = 0; side < 2 * steps->n_groups && status == MEL_OK; side++) {
+        const bool above = side % 2 == 0;
+        const mel_term term = { .kind = MEL_TERM_LIMIT,
+                                .f = above ? limit->bound : 0.0,
+                                .level = level,
+                                .level_factor = above ? -1.0 : 1.0,
+                                .limit = number };
+        status = mel_program_add(p, term, err);
+        if (status == MEL_OK)
+            status = add_rate(p, steps, side / 2, i, j, above ? 1.0 : -1.0, err);
+    }
+    return status;
+}
+
+mel_status mel_limit_add(mel_program *p, const mel_limit *limit, size_t number, const mel_steps *steps,
+                         mel_error *err)
+{
+    const size_t k = steps->n_classes;
+    mel_status status = MEL_OK;
+    if (limit->kind < MEL_LIMIT_ODDS)
+        return add_plain(p, limit, number, steps, err);
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k && status == MEL_OK; j++) {
+            const bool odds = limit->kind == MEL_LIMIT_ODDS && i != j;
+            const bool opportunity = limit->kind == MEL_LIMIT_OPPORTUNITY && i == k - 1 && j == k - 1;
+            /* The rates of two classes: those off the diagonal say it all. */
+            if (odds || opportunity || (limit->kind == MEL_LIMIT_PARITY && i == 0 && (k > 2 || j == 1)))
+                status = add_spread(p, limit, number, steps, limit->kind == MEL_LIMIT_PARITY ? k : i, j, err);
+        }
+    return status;
+}
+
+/* --- what is achieved --------------------------------------------------------------------------- */
+
+static double precision_at(const mel_limit *limit, const mel_steps *steps, const double *x)
+{
+    const size_t k = steps->n_classes, d = steps->n_decisions, c = limit->class_code;
+    double right = 0.0, all = 0.0;
+    for (size_t r = 0; r < steps->n_groups * k; r++) {
+        all += counts(limit, r / k) ? x[r * d + c] : 0.0;
+        right += counts(limit, r / k) && r % k == c ? x[r * d + c] : 0.0;
+    }
+    return all > 0.0 ? right / all : 0.0;
+}
+
+double mel_limit_achieved(const mel_limit *limit, size_t number, const mel_program *p, const mel_steps *steps,
+                          const double *x)
+{
+    if (limit->kind == MEL_LIMIT_PRECISION)
+        return precision_at(limit, steps, x);
+    double most = 0.0;
+    for (size_t t = 0; t < p->n_terms; t++) {
+        const mel_term *term = &p->term[t];
+        if (term->kind != MEL_TERM_LIMIT || term->limit != number)
+            continue;
+        if (term->level == MEL_NO_LEVEL)
+            return (limit->at_least ? -1.0 : 1.0) * mel_program_term(p, term, x);
+        for (size_t u = 0; u < p->n_terms; u++) /* the other side of the same level */
+            if (term->level_factor < 0.0 && p->term[u].kind == MEL_TERM_LIMIT &&
+                p->term[u].level == term->level && p->term[u].level_factor > 0.0)
+                most = fmax(most, mel_program_term(p, term, x) + mel_program_term(p, &p->term[u], x));
+    }
+    return most;
+}
+
+double mel_limit_price(size_t number, const mel_program *p, const double *price)
+{
+    double sum = 0.0;
+    for (size_t t = 0; t < p->n_terms; t++)
+        if (p->term[t].kind == MEL_TERM_LIMIT && p->term[t].limit == number &&
+            (p->term[t].level == MEL_NO_LEVEL || p->term[t].level_factor < 0.0))
+            sum += price[t];
+    return sum;
+}

@@ -1,0 +1,17 @@
+/* Limits as terms of a program. */
+#ifndef MEL_CLASSIFY_LIMITS_H
+#define MEL_CLASSIFY_LIMITS_H
+
+#include "classify/program.h"
+#include "melicit/classify.h"
+
+/* Adds the terms of limit `number`. */
+mel_status mel_limit_add(mel_program *program, const mel_limit *limit, size_t number, const mel_steps *steps,
+                         mel_error *err);
+/* What x achieves of what the limit is about. */
+double mel_limit_achieved(const mel_limit *limit, size_t number, const mel_program *program,
+                          const mel_steps *steps, const double *x);
+/* What loosening it by 1 gains, by the prices of the terms. */
+double mel_limit_price(size_t number, const mel_program *program, const double *price);
+
+#endif

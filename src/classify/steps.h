@@ -1,0 +1,90 @@
+/* The linear step as solvers see it: the rule that is best for gains, and what it achieves.
+ *
+ * What a classifier achieves are shares x[g][i][j] of all rows: group g, true class i, decision j; n_groups x
+ * n_classes x n_decisions numbers. Decisions are taken block by block: each group is a block where rules may
+ * look at groups, else one block holds them all. The numbers of a block lie side by side, so that a solver
+ * need not know which it is. */
+#ifndef MEL_CLASSIFY_STEPS_H
+#define MEL_CLASSIFY_STEPS_H
+
+#include "base/internal.h"
+#include "space/shared.h"
+
+typedef struct mel_steps mel_steps;
+
+typedef struct {
+    void (*free)(void *self);
+    /* The best rule of a block for the gains (rows of the block x decisions): what it achieves, and the gains
+     * (n_evidence x decisions) by which predictions repeat it. */
+    void (*step)(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain);
+    /* What the rule with these gains achieves in a block. */
+    void (*measure)(double *shares, mel_steps *steps, size_t block, const double *rule);
+} mel_steps_ops;
+
+struct mel_steps {
+    const mel_steps_ops *ops;
+    void *self;
+    size_t n_groups, n_classes, n_decisions; /* n_groups at least 1 */
+    size_t n_blocks;                         /* n_groups, or 1 */
+    size_t n_evidence;                       /* numbers that a rule sees of a row */
+    double *mass;                            /* n_groups x n_classes: share of the rows */
+    bool exact;                              /* no classifier does better than the step says */
+    bool sorted;                             /* by thresholds (steps_sorted.c) */
+    uint64_t taken;                          /* steps in all blocks */
+};
+
+/* Rows, lent. Rules see `probability`; what they achieve is weighed by `weight`. */
+typedef struct {
+    size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
+    const double *probability;          /* n_rows x n_classes; one_block and n_evidence above: see below */
+    const uint32_t *label, *group;
+    const double *weight;  /* NULL: every row counts 1 */
+    const double *score;   /* two classes: thresholds are on this instead of P(second class); NULL: no */
+    mel_evidence evidence; /* measured by labels or by the probabilities */
+    bool one_block;        /* decisions do not look at groups */
+    const double *joint;   /* one_block: n_rows x (groups x classes), P(G=g, Y=i | x); NULL: of the classes
+                            * alone, groups being what the rows say */
+    bool refer;            /* one more decision */
+    int threads;
+} mel_step_rows;
+
+/* Two classes and two decisions: rows are sorted once, a step is a search among thresholds. */
+mel_status mel_steps_sorted(mel_steps **out, const mel_step_rows *rows, mel_error *err);
+/* Any rows, by a pass over them. */
+mel_status mel_steps_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err);
+/* A space: a population, or a sample whose rows count alike. Lent. */
+mel_status mel_steps_space(mel_steps **out, const mel_space *space, mel_error *err);
+/* Whichever is quickest. */
+mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err);
+mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err);
+void mel_steps_free(mel_steps *steps);
+
+/* For those that make them: room for the masses; self is owned from here on. */
+mel_status mel_steps_new(mel_steps **out, const mel_steps_ops *ops, void *self, const mel_steps *shape,
+                         mel_error *err);
+
+/* Numbers of a block, and of all. */
+static inline size_t mel_steps_block_size(const mel_steps *s)
+{
+    return s->n_groups / s->n_blocks * s->n_classes * s->n_decisions;
+}
+static inline size_t mel_steps_size(const mel_steps *s)
+{
+    return s->n_groups * s->n_classes * s->n_decisions;
+}
+/* Gains of a block's rule. */
+static inline size_t mel_steps_rule_size(const mel_steps *s)
+{
+    return s->n_evidence * s->n_decisions;
+}
+/* What "always decision j" achieves in a block, and its rule. */
+void mel_steps_constant(double *shares, double *rule, const mel_steps *steps, size_t block, size_t j);
+
+/* --- sorted steps: for searches over thresholds ------------------------------------------------- */
+
+/* Thresholds of a block: 0 (never the second class) to mel_sorted_count (always), and what they achieve. */
+size_t mel_sorted_count(const mel_steps *steps, size_t block);
+void mel_sorted_at(double *shares, double *rule, const mel_steps *steps, size_t block, size_t threshold,
+                   bool inverted);
+
+#endif

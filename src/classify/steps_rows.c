@@ -1,0 +1,174 @@
+/* Linear steps by a pass over rows: any weights, any number of decisions, groups seen or not. */
+#include "classify/steps.h"
+
+#include "space/predict.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SLICES = 64, SLICE_ROWS = 2048 };
+
+typedef struct {
+    mel_step_rows rows; /* lent arrays */
+    uint32_t *order;    /* rows by block; NULL: one block */
+    size_t *start;      /* n_blocks + 1 */
+    double *fold;       /* P(G=g | Y=i), n_groups x n_classes, where rules do not see groups */
+    double total;       /* of the weights */
+    double *sum;        /* MOST_SLICES x numbers of a block */
+} pass;
+
+static void free_pass(void *self)
+{
+    pass *p = self;
+    free(p->order);
+    free(p->start);
+    free(p->fold);
+    free(p->sum);
+    free(p);
+}
+
+/* The first largest of the sums over the evidence. */
+static size_t decide(size_t n, size_t d, const double *evidence, const double *rule)
+{
+    double most = -INFINITY;
+    size_t best = 0;
+    for (size_t j = 0; j < d; j++) {
+        double score = 0.0;
+        for (size_t e = 0; e < n; e++)
+            score += evidence[e] * rule[e * d + j];
+        best = score > most ? j : best;
+        most = score > most ? score : most;
+    }
+    return best;
+}
+
+/* Adds a row to what decision j achieves. */
+static void add_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, size_t j)
+{
+    const size_t k = rows->n_classes;
+    const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
+    double *of = sum + (rows->one_block && rows->n_groups > 1 ? rows->group[r] * k * d : 0);
+    if (rows->evidence == MEL_BY_LABELS) {
+        of[rows->label[r] * d + j] += weight;
+        return;
+    }
+    for (size_t i = 0; i < k; i++)
+        of[i * d + j] += weight * rows->probability[r * k + i];
+}
+
+static void add_slice(double *sum, const mel_steps *steps, size_t from, size_t to, const double *rule)
+{
+    const pass *p = steps->self;
+    const size_t d = steps->n_decisions, n = steps->n_evidence;
+    const double *seen = p->rows.joint != NULL ? p->rows.joint : p->rows.probability;
+    memset(sum, 0, mel_steps_block_size(steps) * sizeof *sum);
+    for (size_t at = from; at < to; at++) {
+        const size_t r = p->order != NULL ? p->order[at] : at;
+        add_row(sum, &p->rows, r, d, decide(n, d, seen + r * n, rule));
+    }
+}
+
+static void measure(double *shares, mel_steps *steps, size_t block, const double *rule)
+{
+    const pass *p = steps->self;
+    const size_t from = p->start[block], n = p->start[block + 1] - from, size = mel_steps_block_size(steps);
+    const size_t want = n / SLICE_ROWS + 1, slices = want < MOST_SLICES ? want : MOST_SLICES;
+#pragma omp parallel for schedule(dynamic) num_threads(p->rows.threads) if (slices > 1)
+    for (size_t s = 0; s < slices; s++)
+        add_slice(p->sum + s * size, steps, from + n * s / slices, from + n * (s + 1) / slices, rule);
+    memset(shares, 0, size * sizeof *shares);
+    for (size_t s = 0; s < slices; s++)
+        for (size_t c = 0; c < size; c++)
+            shares[c] += p->sum[s * size + c] / p->total;
+}
+
+static void step(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)
+{
+    const pass *p = steps->self;
+    const size_t d = steps->n_decisions, k = steps->n_classes, size = mel_steps_rule_size(steps);
+    if (p->fold == NULL) {
+        memcpy(rule, gain, size * sizeof *rule);
+    } else {
+        memset(rule, 0, size * sizeof *rule);
+        for (size_t g = 0; g < steps->n_groups; g++)
+            for (size_t c = 0; c < k * d; c++)
+                rule[c] += p->fold[g * k + c / d] * gain[g * k * d + c];
+    }
+    measure(shares, steps, block, rule);
+}
+
+static const mel_steps_ops ops = { free_pass, step, measure };
+
+static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, mel_error *err)
+{
+    const mel_step_rows *rows = &p->rows;
+    p->start = mel_alloc_zero(n_blocks + 1, sizeof *p->start);
+    p->order = n_blocks > 1 ? mel_alloc(rows->n_rows, sizeof *p->order) : NULL;
+    p->sum = mel_alloc(MOST_SLICES * size, sizeof *p->sum);
+    p->fold = rows->one_block && rows->joint == NULL ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
+    if (p->start == NULL || p->sum == NULL || (n_blocks > 1 && p->order == NULL) ||
+        (rows->one_block && rows->joint == NULL && p->fold == NULL))
+        return mel_fail_memory(err, "the rows of a rule");
+    p->start[n_blocks] = rows->n_rows;
+    for (size_t r = 0; r < rows->n_rows; r++)
+        p->total += rows->weight != NULL ? rows->weight[r] : 1.0;
+    return n_blocks > 1 ? mel_order_by_group(p->order, p->start, rows->n_rows, n_blocks, rows->group, err)
+                        : MEL_OK;
+}
+
+/* Masses are what "always the first decision" achieves. */
+static mel_status weigh(mel_steps *steps, mel_error *err)
+{
+    const pass *p = steps->self;
+    const size_t d = steps->n_decisions, size = mel_steps_block_size(steps), k = steps->n_classes;
+    double *room = mel_alloc_zero(size + mel_steps_rule_size(steps), sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "the rows of a rule");
+    for (size_t b = 0; b < steps->n_blocks; b++) {
+        measure(room, steps, b, room + size);
+        for (size_t c = 0; c < size / d; c++)
+            steps->mass[b * (size / d) + c] = room[c * d];
+    }
+    free(room);
+    for (size_t i = 0; p->fold != NULL && i < k; i++) {
+        double all = 0.0;
+        for (size_t g = 0; g < steps->n_groups; g++)
+            all += steps->mass[g * k + i];
+        for (size_t g = 0; g < steps->n_groups && all > 0.0; g++)
+            p->fold[g * k + i] = steps->mass[g * k + i] / all;
+    }
+    return MEL_OK;
+}
+
+mel_status mel_steps_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err)
+{
+    *out = NULL;
+    pass *p = mel_alloc_zero(1, sizeof *p);
+    if (p == NULL)
+        return mel_fail_memory(err, "the rows of a rule");
+    p->rows = *rows;
+    p->rows.threads = mel_thread_count(rows->threads);
+    p->rows.one_block = rows->one_block && rows->n_groups > 1;
+    const size_t k = rows->n_classes, groups = rows->n_groups > 1 ? rows->n_groups : 1;
+    const mel_steps shape = { .n_groups = groups,
+                              .n_classes = k,
+                              .n_decisions = k + (rows->refer ? 1 : 0),
+                              .n_blocks = p->rows.one_block ? 1 : groups,
+                              .n_evidence = rows->joint != NULL ? groups * k : k,
+                              .exact = rows->evidence == MEL_BY_MODEL && !p->rows.one_block };
+    mel_status status = arrange(p, shape.n_blocks, mel_steps_block_size(&shape), groups * k, err);
+    if (status != MEL_OK) {
+        free_pass(p);
+        return status;
+    }
+    status = mel_steps_new(out, &ops, p, &shape, err);
+    if (status == MEL_OK)
+        status = weigh(*out, err);
+    if (status != MEL_OK) {
+        mel_steps_free(*out);
+        *out = NULL;
+    }
+    return status;
+}

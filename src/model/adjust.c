@@ -1,0 +1,270 @@
+/* Probabilities made right on labelled rows: one sharpness and an offset for each class; and shares of
+ * classes among unlabelled rows. */
+#include "base/la.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STEPS = 100, MOST_HALVINGS = 40, EM_STEPS = 2000 };
+static const double penalty = 1e-3, least_probability = 1e-12;
+static const double least_sharpness = 0.01, most_sharpness = 100.0;
+
+mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err)
+{
+    *out = (mel_adjustment){ .n_classes = n_classes, .sharpness = 1.0 };
+    out->offset = mel_alloc_zero(n_classes, sizeof *out->offset);
+    return out->offset != NULL ? MEL_OK : mel_fail_memory(err, "an adjustment");
+}
+
+mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err)
+{
+    const mel_status status = mel_adjustment_init(out, from->n_classes, err);
+    if (status != MEL_OK)
+        return status;
+    out->sharpness = from->sharpness;
+    memcpy(out->offset, from->offset, from->n_classes * sizeof *out->offset);
+    return MEL_OK;
+}
+
+void mel_adjustment_clear(mel_adjustment *adjustment)
+{
+    free(adjustment->offset);
+    *adjustment = (mel_adjustment){ 0 };
+}
+
+void mel_adjustment_shift(mel_adjustment *adjustment, const double *from, const double *to)
+{
+    for (size_t i = 0; i < adjustment->n_classes; i++)
+        adjustment->offset[i] += log(fmax(to[i], least_probability)) - log(fmax(from[i], least_probability));
+}
+
+static void adjust_row(double *out, const mel_adjustment *a, const double *p)
+{
+    const size_t k = a->n_classes;
+    double top = -INFINITY, sum = 0.0;
+    for (size_t i = 0; i < k; i++) {
+        out[i] = p[i] > 0.0 ? a->offset[i] + a->sharpness * log(p[i]) : -INFINITY;
+        top = fmax(top, out[i]);
+    }
+    for (size_t i = 0; i < k; i++)
+        sum += out[i] = exp(out[i] - top);
+    for (size_t i = 0; i < k; i++)
+        out[i] /= sum;
+}
+
+void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability)
+{
+    const size_t k = adjustment->n_classes;
+#pragma omp parallel for schedule(static) if (n > 10000)
+    for (size_t r = 0; r < n; r++)
+        adjust_row(out + r * k, adjustment, probability + r * k);
+}
+
+/* --- fitting ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    size_t n, k;
+    const double *probability, *weight;
+    const uint32_t *label;
+    double total;
+    double *row, *log_row; /* one row's */
+} fit;
+
+/* Loss at theta (offsets, then sharpness) with gradient and Hessian ((k + 1)^2), which may be NULL. */
+static double evaluate(fit *f, const double *theta, double *gradient, double *hessian)
+{
+    const size_t k = f->k, m = k + 1;
+    double loss = 0.0;
+    if (gradient != NULL) {
+        memset(gradient, 0, m * sizeof *gradient);
+        memset(hessian, 0, m * m * sizeof *hessian);
+    }
+    for (size_t r = 0; r < f->n; r++) {
+        const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total;
+        double top = -INFINITY, sum = 0.0, mean = 0.0;
+        for (size_t i = 0; i < k; i++) {
+            f->log_row[i] = log(fmax(f->probability[r * k + i], least_probability));
+            f->row[i] = theta[i] + theta[k] * f->log_row[i];
+            top = fmax(top, f->row[i]);
+        }
+        const double own = f->row[f->label[r]];
+        for (size_t i = 0; i < k; i++)
+            sum += f->row[i] = exp(f->row[i] - top);
+        loss += w * (top + log(sum) - own);
+        if (gradient == NULL)
+            continue;
+        for (size_t i = 0; i < k; i++) {
+            f->row[i] /= sum;
+            mean += f->row[i] * f->log_row[i];
+        }
+        for (size_t i = 0; i < k; i++) {
+            gradient[i] += w * (f->row[i] - (i == f->label[r] ? 1.0 : 0.0));
+            for (size_t j = 0; j <= i; j++)
+                hessian[i * m + j] += w * f->row[i] * ((i == j ? 1.0 : 0.0) - f->row[j]);
+            hessian[k * m + i] += w * f->row[i] * (f->log_row[i] - mean);
+            hessian[k * m + k] += w * f->row[i] * (f->log_row[i] - mean) * (f->log_row[i] - mean);
+        }
+        gradient[k] += w * (mean - f->log_row[f->label[r]]);
+    }
+    for (size_t i = 0; i < m; i++) {
+        const double away = theta[i] - (i == k ? 1.0 : 0.0);
+        loss += 0.5 * penalty * away * away;
+        if (gradient != NULL) {
+            gradient[i] += penalty * away;
+            hessian[i * m + i] += penalty;
+        }
+    }
+    return loss;
+}
+
+/* Damped Newton steps on a convex function. room: 2 m + m^2 numbers. */
+static mel_status minimise(fit *f, double *theta, double *room, mel_error *err)
+{
+    const size_t m = f->k + 1;
+    double *step = room, *next = room + m, *hessian = room + 2 * m;
+    mel_status status = MEL_OK;
+    for (size_t turn = 0; turn < MOST_STEPS; turn++) {
+        double loss = evaluate(f, theta, step, hessian), size = 1.0;
+        const double slope = mel_norm_inf(m, step);
+        if (slope < 1e-12)
+            break;
+        status = mel_cholesky(m, hessian, m, err);
+        if (status != MEL_OK)
+            return status;
+        mel_cholesky_solve(m, hessian, m, step);
+        double after = INFINITY;
+        for (size_t halving = 0; halving < MOST_HALVINGS && !(after < loss); halving++, size /= 2.0) {
+            for (size_t i = 0; i < m; i++)
+                next[i] = theta[i] - size * step[i];
+            next[f->k] = fmin(fmax(next[f->k], least_sharpness), most_sharpness);
+            after = evaluate(f, next, NULL, NULL);
+        }
+        if (!(after < loss))
+            break;
+        memcpy(theta, next, m * sizeof *theta);
+    }
+    return status;
+}
+
+static mel_status check(const fit *f, mel_error *err)
+{
+    for (size_t i = 0; i < f->k; i++) {
+        bool any = false;
+        for (size_t r = 0; r < f->n && !any; r++)
+            any = f->label[r] == i && (f->weight == NULL || f->weight[r] > 0.0);
+        if (!any)
+            return mel_fail(err, MEL_EDATA, "calibration: no row is of class %zu", i + 1);
+    }
+    return MEL_OK;
+}
+
+mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
+                              const uint32_t *label, const double *weight, mel_error *err)
+{
+    const size_t m = n_classes + 1;
+    fit f = { .n = n, .k = n_classes, .probability = probability, .weight = weight, .label = label };
+    double *theta = NULL, *room = NULL;
+    const mel_part parts[] = { { m, { &theta, &f.row, &f.log_row } }, { 2 * m + m * m, { &room } } };
+    mel_status status = mel_adjustment_init(out, n_classes, err);
+    if (status == MEL_OK)
+        status = check(&f, err);
+    if (status == MEL_OK && !mel_parts_new(MEL_PARTS(parts)))
+        status = mel_fail_memory(err, "an adjustment");
+    if (status == MEL_OK) {
+        for (size_t r = 0; r < n; r++)
+            f.total += weight != NULL ? weight[r] : 1.0;
+        theta[n_classes] = 1.0;
+        status = minimise(&f, theta, room, err);
+    }
+    if (status == MEL_OK) {
+        memcpy(out->offset, theta, n_classes * sizeof *theta);
+        out->sharpness = theta[n_classes];
+    } else {
+        mel_adjustment_clear(out);
+    }
+    free(theta);
+    return status;
+}
+
+/* --- shares of classes -------------------------------------------------------------------------- */
+
+static void mean_row(double *out, size_t k, const mel_prior_rows *rows)
+{
+    memset(out, 0, k * sizeof *out);
+    for (size_t r = 0; r < rows->n_rows; r++)
+        mel_axpy(k, 1.0 / (double)rows->n_rows, rows->probability + r * k, out);
+}
+
+static void label_shares(double *out, size_t k, const mel_prior_rows *rows)
+{
+    memset(out, 0, k * sizeof *out);
+    for (size_t r = 0; r < rows->n_rows; r++)
+        out[rows->label[r]] += 1.0 / (double)rows->n_rows;
+}
+
+/* Saerens, Latinne and Decaestecker, with a pseudo-row of every class. next: k numbers. */
+static void expect(double *share, double *next, size_t k, const double *from, const mel_prior_rows *rows)
+{
+    const double n = (double)rows->n_rows + (double)k;
+    memcpy(share, from, k * sizeof *share);
+    double moved = 1.0;
+    for (size_t turn = 0; turn < EM_STEPS && moved > 1e-10; turn++) {
+        for (size_t i = 0; i < k; i++)
+            next[i] = (double)k * from[i] / n;
+        for (size_t r = 0; r < rows->n_rows; r++) {
+            const double *p = rows->probability + r * k;
+            double sum = 0.0;
+            for (size_t i = 0; i < k; i++)
+                sum += p[i] * share[i] / from[i];
+            for (size_t i = 0; i < k && sum > 0.0; i++)
+                next[i] += p[i] * share[i] / from[i] / sum / n;
+        }
+        moved = 0.0;
+        for (size_t i = 0; i < k; i++)
+            moved = fmax(moved, fabs(next[i] - share[i]));
+        memcpy(share, next, k * sizeof *share);
+    }
+}
+
+/* Which weights of the classes give the mean of the probabilities: soft BBSE. room: 2 k^2 + k. */
+static mel_status match(double *share, double *room, size_t k, const double *from,
+                        const mel_prior_rows *labelled, const mel_prior_rows *unlabelled, mel_error *err)
+{
+    double *joint = room, *mean = room + k * k, *weight = mean + k, sum = 0.0;
+    size_t rank = 0;
+    memset(joint, 0, k * k * sizeof *joint);
+    for (size_t r = 0; r < labelled->n_rows; r++)
+        for (size_t j = 0; j < k; j++)
+            joint[j * k + labelled->label[r]] += labelled->probability[r * k + j] / (double)labelled->n_rows;
+    mean_row(mean, k, unlabelled);
+    const mel_status status = mel_least_squares(k, k, joint, k, mean, 1e-9, weight, &rank, err);
+    for (size_t i = 0; i < k; i++)
+        sum += share[i] = fmax(weight[i], 0.0) * from[i];
+    for (size_t i = 0; i < k; i++)
+        share[i] = sum > 0.0 ? share[i] / sum : from[i];
+    return status;
+}
+
+mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
+                              const mel_prior_rows *labelled, const mel_prior_rows *unlabelled,
+                              mel_error *err)
+{
+    const size_t k = n_classes;
+    double *from = NULL, *next = NULL, *room = NULL;
+    const mel_part parts[] = { { k, { &from, &next } }, { 2 * k * k + 2 * k, { &room } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "shares of classes");
+    label_shares(from, k, labelled);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < k && status == MEL_OK; i++)
+        if (!(from[i] > 0.0))
+            status = mel_fail(err, MEL_EDATA, "shares of classes: no labelled row is of class %zu", i + 1);
+    if (status == MEL_OK) {
+        expect(likely, next, k, from, unlabelled);
+        status = match(matched, room, k, from, labelled, unlabelled, err);
+    }
+    free(from);
+    return status;
+}

@@ -1,0 +1,164 @@
+"""apply for all families, named measures, limits, shifts and referred cases: against NumPy, and what it refuses."""
+import numpy
+import pytest
+from classes import layout, metric_text, unit
+
+N = 600
+
+
+@pytest.fixture
+def two(melicit):
+    """Two classes, two groups, a model that is too sure of itself."""
+    rng = numpy.random.default_rng(5)
+    g = rng.integers(0, 2, N)
+    score = rng.normal(size=N) * 1.5 - 0.7 + 0.6 * g
+    y = rng.random(N) < 1 / (1 + numpy.exp(-score))
+    p = 1 / (1 + numpy.exp(-2 * score))  # overconfident
+    melicit.write("p.csv", "no,yes\n" + "".join(f"{1 - v!r},{v!r}\n" for v in p.tolist()))
+    melicit.write("y.csv", "label\n" + "".join("yes\n" if v else "no\n" for v in y))
+    melicit.write("g.csv", "sex\n" + "".join("female\n" if v else "male\n" for v in g))
+    return p, y, g
+
+
+ROWS = ("--probs", "p.csv", "--labels", "y.csv")
+
+
+def decisions(melicit, *words):
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "d.csv", *words).done()
+    return numpy.array((melicit.folder / "d.csv").read_text().split()[1:])
+
+
+def g_mean(said, y):
+    return numpy.sqrt(numpy.mean(said[y]) * numpy.mean(~said[~y]))
+
+
+def test_named_by_labels_is_the_best_threshold(melicit, two):
+    p, y, _ = two
+    got = melicit("apply", *ROWS, "--named", "g-mean", "--evidence", "labels", "--out", "c.json", "--json").done().json
+    best = max(g_mean(p >= t, y) for t in numpy.unique(p))
+    assert got["by_labels"] == pytest.approx(got["value"], abs=1e-12)
+    assert best - 1e-3 <= got["value"] <= best + 1e-12
+    assert g_mean(decisions(melicit) == "yes", y) == pytest.approx(got["value"], abs=1e-12)
+
+
+def test_calibration_is_the_default(melicit, two):
+    p, y, _ = two
+    got = melicit("apply", *ROWS, "--named", "balanced-accuracy", "--json").done().json
+    [rule] = got["classifier"]["rules"]
+    raw = melicit("apply", *ROWS, "--named", "balanced-accuracy", "--evidence", "model", "--json").done().json
+    said = p >= rule["threshold"]
+    honest = (numpy.mean(said[y]) + numpy.mean(~said[~y])) / 2
+    assert got["by_labels"] == pytest.approx(honest, abs=1e-12)
+    assert abs(got["value"] - honest) < 0.02 < abs(raw["value"] - raw["by_labels"])
+    assert got["certified"] and got["gap"] <= 1e-6
+
+
+def test_limits_hold_and_have_prices(melicit, two):
+    p, y, _ = two
+    words = ("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10%", "--out", "c.json")
+    got = melicit(*words, "--json").done().json
+    [limit] = got["limits"]
+    assert limit["achieved"] <= 0.1 + 1e-12 and limit["price"] > 0
+    assert numpy.mean(decisions(melicit) == "yes") == pytest.approx(limit["achieved"], abs=0.5 / N)
+    assert "loosening it by one percentage point would gain" in melicit(*words).done().out
+    mixed = melicit("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10.03%", "--rule", "mixture", "--json").done().json
+    assert mixed["value"] >= got["value"] - 1e-12 and mixed["mixed"]
+
+
+def test_groups_limits_and_words(melicit, two):
+    _, _, g = two
+    words = ("apply", *ROWS, "--groups", "g.csv", "--named", "balanced-accuracy", "--at-least", "recall[yes][sex=female]=0.9",
+             "--at-most", "demographic-parity=0.3", "--out", "c.json")
+    got = melicit(*words, "--json").done().json
+    assert got["limits"][1]["achieved"] >= 0.9 - 1e-9 and got["limits"][0]["achieved"] <= 0.3 + 1e-9
+    assert [one["group"] for one in got["per_group"]] == ["female", "male"]
+    text = melicit(*words).done().out
+    assert "female: yes from 0." in text and "; male: yes from 0." in text
+    said = decisions(melicit, "--groups", "g.csv") == "yes"
+    shares = [one["per_class"][1]["decided"] for one in got["per_group"]]
+    assert [said[g == 1].mean(), said[g == 0].mean()] == pytest.approx(shares, abs=1e-9)
+    one = melicit(*words, "--use-group", "no", "--json").done().json
+    assert one["classifier"].get("groups", []) == [] and one["optimum"] <= got["optimum"] + 1e-9
+
+
+def test_fair_metrics_have_a_best_rule(melicit, two):
+    shape = layout("rates", "offdiagonal", 2, ["female", "male"], classes=["no", "yes"])
+    melicit.write("fair.json", metric_text("fair-linear", shape, "cost", a=unit([1, 1]), b={"1-2": unit([1, 1])}, prevalence=[[0.4, 0.6], [0.6, 0.4]],
+                                           **{"lambda": 0.5}))
+    words = ("apply", *ROWS, "--groups", "g.csv", "--metric", "fair.json", "--json")
+    one, mixture = melicit(*words).done().json, melicit(*words, "--rule", "mixture").done().json
+    assert mixture["certified"] and mixture["gap"] <= 1e-6 and one["value"] >= mixture["value"] - 1e-12
+    assert one["optimum"] == pytest.approx(mixture["value"], abs=1e-9) and not one["mixed"]
+
+
+def test_prior_shift_moves_the_odds(melicit, two):
+    _, y, _ = two
+    melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=unit([3, 1])))
+    words = ("apply", *ROWS, "--metric", "m.json", "--json")
+    here, there = (melicit(*words, *more).done().json["classifier"]["rules"][0]["threshold"] for more in ((), ("--class-prior", "yes=5%")))
+    odds = y.mean() / (1 - y.mean()) / (0.05 / 0.95)
+    a = melicit(*words, "--class-prior", "yes=50%").done().json["classifier"]["rules"][0]["threshold"]
+    assert a < here < there
+    log = lambda t: numpy.log(t / (1 - t))  # noqa: E731
+    # calibration stretches log-odds: the shift is the same stretch of the log of the ratio of odds
+    assert (log(there) - log(here)) / (log(here) - log(a)) == pytest.approx(numpy.log(odds) / -numpy.log(y.mean() / (1 - y.mean())), rel=0.2)
+    rare = numpy.flatnonzero(~y).tolist() + numpy.flatnonzero(y)[:20].tolist()
+    p = two[0][rare]
+    melicit.write("new.csv", "no,yes\n" + "".join(f"{1 - v!r},{v!r}\n" for v in p.tolist()))
+    told = melicit(*words, "--class-prior-from", "new.csv").done().json
+    [share] = [float(n.split(": ")[1].split("%")[0]) for n in told["notes"] if "are yes" in n]
+    assert share == pytest.approx(100 * 20 / len(rare), abs=4)
+
+
+def test_refer(melicit, two):
+    p, y, _ = two
+    melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=unit([2, 1])))
+    words = ("apply", *ROWS, "--evidence", "model", "--metric", "m.json", "--out", "c.json", "--reject")
+    assert "refer from 0.15" in melicit(*words, "0.3").done().out  # c/cFN < p < 1 - c/cFP
+    said = decisions(melicit)
+    assert ((said == "refer") == ((p > 0.15) & (p < 0.7))).all()
+    melicit(*words, "0.7").done()  # c >= cFN cFP / (cFN + cFP): never
+    assert set(decisions(melicit)) == {"no", "yes"}
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "d.npy").refused(2, "CSV")
+    melicit("apply", *ROWS, "--named", "g-mean", "--reject", "0.1").refused(2, "weighted sum")
+
+
+def test_mixtures_go_by_the_id_of_a_row(melicit, two):
+    melicit("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10.03%", "--rule", "mixture", "--out", "c.json").done()
+    ids = [f"row {i}" for i in range(N)]
+    melicit.write("ids.csv", "id\n" + "\n".join(ids) + "\n")
+    whole = decisions(melicit, "--ids", "ids.csv")
+    lines = (melicit.folder / "p.csv").read_text().split("\n")
+    melicit.write("p.csv", "\n".join([lines[0]] + lines[N:0:-1]) + "\n")
+    melicit.write("ids.csv", "id\n" + "\n".join(ids[::-1]) + "\n")
+    assert (decisions(melicit, "--ids", "ids.csv")[::-1] == whole).all()
+
+
+@pytest.mark.parametrize("words, code, parts", [
+    (("--at-most", "flagged=5%", "--at-least", "recall[yes]=0.99"), 3, ["no classifier", "recall[yes]"]),
+    (("--at-most", "flagged=2"), 2, ["from 0 to 1"]),
+    (("--at-most", "sorrow=0.1"), 2, ["flagged"]),
+    (("--at-least", "recall[maybe]=0.1"), 2, ["maybe"]),
+    (("--at-least", "recall=0.1"), 2, ["which class"]),
+    (("--at-least", "recall[yes][sex=female]=0.1"), 2, ["--groups"]),
+    (("--at-most", "equalised-odds=0.1"), 2, ["--groups"]),
+    (("--at-most", "referred=0.1"), 2, ["--reject"]),
+    (("--class-prior", "maybe=0.1"), 2, ["maybe"]),
+    (("--class-prior", "yes=1.5"), 2, ["between 0 and 1"]),
+    (("--class-prior", "yes=0.3,no=0.3"), 2, ["0.6"]),
+    (("--smooth",), 2, ["--smooth"]),
+])
+def test_refusals(melicit, two, words, code, parts):
+    melicit("apply", *ROWS, "--named", "accuracy", "--evidence", "model", *words).refused(code, *parts)
+
+
+def test_groups_unseen_and_mistakes_rewarded(melicit, two):
+    melicit("apply", *ROWS, "--groups", "g.csv", "--named", "g-mean", "--out", "c.json").done()
+    melicit.write("new.csv", "group\n" + "other\n" * N)
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--groups", "new.csv", "--out", "d.csv").refused(3, "other")
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "d.csv").refused(2, "--groups")
+    melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=unit([-2, 1])))
+    got = melicit("apply", *ROWS, "--metric", "m.json", "--json").done().json
+    assert any("rewards a mistake" in w for w in got["warnings"])
+    melicit.write("one.csv", "label\n" + "yes\n" * N)
+    melicit("apply", "--probs", "p.csv", "--labels", "one.csv", "--named", "g-mean").refused(3)
