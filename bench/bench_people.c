@@ -270,12 +270,6 @@ static void one_person(tally *t, study *s, size_t i, uint64_t seed)
             t->sided++;
             t->sided_held += holds(both[k], s->rate);
         }
-    if (getenv("DEBUG") != NULL && !holds(&whole, s->rate))
-        fprintf(stderr,
-                "seed %lu truth %.3f end %d questions %u ratio %.3f [%.3f, %.3f] askable %.3f %.3f variation "
-                "%.2f\n",
-                (unsigned long)seed, exp(s->rate), (int)whole.end, whole.questions, whole.ratio,
-                whole.ratio_low, whole.ratio_high, whole.askable_low, whole.askable_high, whole.variation);
     t->drifted += whole.drift != 0;
     if (ended.end != MEL_END_TOLERANCE)
         return;

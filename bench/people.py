@@ -49,7 +49,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--people", type=int, default=400)
     parser.add_argument("--seed", type=int, default=50001)
-    parser.add_argument("--repeat-every", type=int, default=8)
+    parser.add_argument("--repeat-every", type=int, default=6, help="as sessions of people do")
     parser.add_argument("--frontier", action="append", help="only these")
     parser.add_argument("--kind", action="append", help="only these")
     parser.add_argument("--questions", help="only realistic or imagined")

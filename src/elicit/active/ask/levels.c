@@ -140,7 +140,7 @@ static mel_status find_levels(mel_levels *out, const boundary *b, uint32_t peopl
     int64_t total[2];
     mel_round_to_total(total, share, 2, (int64_t)people);
     *out = (mel_levels){ .people = people, .positives = (uint32_t)total[1] };
-    out->level = mel_alloc_zero(RATES * DEPTHS, sizeof *out->level);
+    out->level = mel_alloc_zero((size_t)RATES * DEPTHS, sizeof *out->level);
     if (out->level == NULL)
         return mel_fail_memory(err, "the questions");
     for (size_t i = 0; i < RATES; i++)

@@ -85,7 +85,7 @@ static double second_of(double e, double tie)
 /* exp(width) of tie i. */
 static double tie_of(const mel_exchange *x, size_t i)
 {
-    return x->n_ties > 1 ? exp(tie_width[i]) : 1.0;
+    return x->n_ties > 1 && i < MEL_EXCHANGE_TIES ? exp(tie_width[i]) : 1.0;
 }
 
 /* P(answer) with a stated band. */
@@ -232,7 +232,7 @@ static double settle(mel_exchange *x)
 
 static void hear(mel_exchange *x, mel_trade trade, mel_trade_answer answer)
 {
-    view v;
+    view v = { .margin = { 0.0 } };
     look(&v, x, trade);
     for (size_t s = 0; s < x->n_shapes; s++)
         hear_shape(x, s, &v, answer);
@@ -319,7 +319,7 @@ double mel_exchange_variation(const mel_exchange *x, mel_trade trade)
  * is left to those who look. */
 size_t mel_exchange_work_size(void)
 {
-    return (1 + MEL_EXCHANGE_TIES * MEL_EXCHANGE_SHAPES) * CELLS;
+    return (size_t)(1 + MEL_EXCHANGE_TIES * MEL_EXCHANGE_SHAPES) * CELLS;
 }
 
 static const double *looking(const mel_exchange *x, const double *work, size_t tie, size_t shape)
@@ -356,7 +356,7 @@ static void find_outcomes(double *first, double *second, const mel_exchange *x, 
                           mel_trade trade)
 {
     double e[CELLS];
-    view v;
+    view v = { .margin = { 0.0 } };
     look(&v, x, trade);
     memcpy(first, work, CELLS * sizeof *first);
     memcpy(second, work, CELLS * sizeof *second);
@@ -394,7 +394,7 @@ double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_an
 {
     const double outcomes = x->n_ties > 1 ? 3.0 : 2.0;
     double e[CELLS], curve[CELLS], sum = 0.0;
-    view v;
+    view v = { .margin = { 0.0 } };
     look(&v, x, trade);
     for (size_t s = 0; s < x->n_shapes; s++) {
         see(e, v.margin, v.steep, x->shape[s]->relative, absolute_of(x, x->shape[s]));
