@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "elicit/active/ask/candidates.h"
+#include "elicit/shared.h"
 
 #include <stdlib.h>
 
