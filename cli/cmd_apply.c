@@ -323,7 +323,7 @@ static const cli_example examples[] = {
     { "the threshold for a doctor to whom one missed cancer is as bad as seven false alarms",
       "melicit apply --metric doctor.json --data breast_cancer_original --classes healthy,cancer --out "
       "classifier.json" },
-    { "the best threshold for the geometric mean of both recalls, and at most a fifth of the rows called "
+    { "the best threshold for the geometric mean of both recalls, and at most two fifths of the rows called "
       "cancer",
       "melicit apply --named g-mean --at-most flagged=40% --data breast_cancer_original --classes "
       "healthy,cancer" },

@@ -629,7 +629,8 @@ static const cli_group groups[] = {
 };
 static const cli_example examples[] = {
     { "three classifiers in the order of an elicited metric, compared with the one behind the answers",
-      "printf 'name,tp,tn\\ncautious,0.33,0.55\\nbold,0.30,0.62\\nlazy,0.1,0.64\\n' > pool.csv && melicit "
+      "printf 'name,tp,fn,fp,tn\\ncautious,132,8,40,220\\nbold,120,20,12,248\\nlazy,40,100,4,256\\n' > "
+      "pool.csv && melicit "
       "rank "
       "--metric metric.json --pool pool.csv --against doctor.json" },
     { "two classifiers by their predictions for the same rows",

@@ -59,7 +59,7 @@ def test_prior(doctor):
 
 
 @pytest.mark.parametrize("words, code, parts", [
-    (("--until", "bored"), 2, ["--until bored", "rank:POOL or threshold"]),
+    (("--until", "bored"), 2, ["--until bored", "rank:POOL, threshold or rule"]),
     (("--until", "rank:"), 2, ["rank:POOL"]),
     (("--until", "rank:nothing.csv"), 3, ["nothing.csv"]),
     (("--until", "threshold", "--strategy", "search"), 2, ["active strategy"]),
@@ -231,7 +231,7 @@ def test_pool_refusals(doctor):
     doctor("elicit", "--pool", "a.jsonl", "other.jsonl").refused(3, "other.jsonl is about other data")
     doctor("elicit", "--pool", "a.jsonl", "search.jsonl").refused(2, "session 2 is a search")
     doctor("elicit", "--pool", "a.jsonl", "a.jsonl", "--session", "s.jsonl").refused(2, "asks nothing")
-    doctor("rank", "--pool", "pool.csv").refused(2, "--metric METRIC.json or --session")
+    doctor("rank", "--pool", "pool.csv").refused(2, "one of --metric METRIC.json, --session FILE.jsonl and --named NAME")
 
 
 def test_people_differ(doctor):
