@@ -167,6 +167,11 @@ static double best_value(const study *s, double r, bool imagined)
     return r * p * 0.5 * erfc((t - imagined_distance) / sqrt(2.0)) + n * 0.5 * erfc(-t / sqrt(2.0));
 }
 
+static bool same_point(const double *a, const double *b)
+{
+    return a[0] == b[0] && a[1] == b[1];
+}
+
 static void look(tally *t, const study *s, const mel_session *session)
 {
     const double p = mel_face_positives(s->face), n = mel_face_negatives(s->face);
@@ -180,10 +185,8 @@ static void look(tally *t, const study *s, const mel_session *session)
         t->worse += q.a[0] / p + q.a[1] / n < 1.0 || q.b[0] / p + q.b[1] / n < 1.0;
         for (uint32_t j = 0; j < i && !q.repeated; j++) {
             const mel_record o = mel_session_record(session, j);
-            const bool same =
-                memcmp(o.a, q.a, 2 * sizeof *o.a) == 0 && memcmp(o.b, q.b, 2 * sizeof *o.b) == 0;
-            const bool swapped =
-                memcmp(o.a, q.b, 2 * sizeof *o.a) == 0 && memcmp(o.b, q.a, 2 * sizeof *o.b) == 0;
+            const bool same = same_point(o.a, q.a) && same_point(o.b, q.b);
+            const bool swapped = same_point(o.a, q.b) && same_point(o.b, q.a);
             t->twice += same || swapped;
         }
     }
@@ -283,19 +286,19 @@ static void one_person(tally *t, study *s, size_t i, uint64_t seed)
 /* Two normal distributions at a distance, in fine steps. */
 static mel_face *binormal(double positives, double distance)
 {
-    enum { STEPS = 2000 };
-    double *score = array(2 * STEPS, sizeof *score), *weight = array(2 * STEPS, sizeof *weight);
-    uint8_t *role = array(2 * STEPS, sizeof *role);
-    for (size_t i = 0; i < 2 * STEPS; i++) {
-        const bool positive = i >= STEPS;
-        const double x = -5.0 + (10.0 + distance) * ((double)(i % STEPS) + 0.5) / STEPS,
+    const size_t steps = 2000;
+    double *score = array(2 * steps, sizeof *score), *weight = array(2 * steps, sizeof *weight);
+    uint8_t *role = array(2 * steps, sizeof *role);
+    for (size_t i = 0; i < 2 * steps; i++) {
+        const bool positive = i >= steps;
+        const double x = -5.0 + (10.0 + distance) * ((double)(i % steps) + 0.5) / (double)steps,
                      z = x - (positive ? distance : 0.0);
         score[i] = x;
         role[i] = positive ? MEL_ROW_POSITIVE : MEL_ROW_NEGATIVE;
         weight[i] = (positive ? positives : 1.0 - positives) * exp(-0.5 * z * z);
     }
     mel_face *face = NULL;
-    must(mel_face_from_scores(&face, 2 * STEPS, score, role, weight, &err));
+    must(mel_face_from_scores(&face, 2 * steps, score, role, weight, &err));
     free(score);
     free(weight);
     free(role);

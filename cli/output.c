@@ -315,9 +315,10 @@ void cli_table_print(cli_table *table)
         width[c] = column_width(table, c);
     cli_bar_clear();
     print_headers(table, width);
-    for (size_t i = 0; i < table->n_cells; i++) {
-        print_cell(table, i % table->n_columns, width[i % table->n_columns], table->cell[i]);
+    for (size_t i = 0, c = 0; i < table->n_cells; i++) {
+        print_cell(table, c, width[c], table->cell[i]);
         free(table->cell[i]);
+        c = c + 1 < table->n_columns ? c + 1 : 0;
     }
     free(width);
     free(table->cell);

@@ -121,16 +121,20 @@ static mel_status take_over(mel_solution *s, const mel_solution *from, const mel
 static mel_status solve_ratio(mel_solution *s, const mel_goal *goal, mel_vertices *pool, mel_columns *columns,
                               const mel_solve_options *opt, mel_error *err)
 {
-    double *slope = mel_alloc(2 * goal->size, sizeof *slope),
-           *now = slope != NULL ? slope + goal->size : NULL;
+    double *slope = mel_alloc(2 * goal->size, sizeof *slope);
+    if (slope == NULL)
+        return mel_fail_memory(err, "a slope");
     mel_solution next = { 0 };
-    mel_status status =
-        slope != NULL ? mel_solution_init(&next, goal, pool, err) : mel_fail_memory(err, "a slope");
+    mel_status status = mel_solution_init(&next, goal, pool, err);
+    if (status != MEL_OK || next.x == NULL || next.price == NULL || next.weight == NULL) {
+        mel_solution_clear(&next);
+        free(slope);
+        return status;
+    }
     const mel_columns_options own = mel_columns_usual(pool, opt);
-    double value = 0.0;
+    double value = 0.0, *now = slope + goal->size;
     bool more = true;
-    if (status == MEL_OK)
-        put_centre(now, goal, pool->steps);
+    put_centre(now, goal, pool->steps);
     for (uint64_t turn = 0; more && turn < opt->most_steps && status == MEL_OK && s->violation == 0.0;
          turn++) {
         status = mel_goal_gradient(slope, goal, now, err);

@@ -63,8 +63,10 @@ static double rows_of(const mel_pool *pool, const double *point)
 {
     const size_t at = mel_pool_place(pool, point);
     const size_t parts = pool->layout.n_classes * (pool->layout.n_groups > 1 ? pool->layout.n_groups : 1);
-    double sum = at < pool->n && pool->class_rows != NULL ? 0.0 : NAN;
-    for (size_t i = 0; i < parts && !isnan(sum); i++)
+    if (at == pool->n || pool->class_rows == NULL)
+        return NAN;
+    double sum = 0.0;
+    for (size_t i = 0; i < parts; i++)
         sum += pool->class_rows[at * parts + i];
     return sum;
 }

@@ -60,7 +60,7 @@ static mel_status put_in_order(mel_outcome_work *w, const mel_pool *pool)
                             : mel_fail_memory(w->err, "the order of the classifiers");
     if (status == MEL_OK)
         status = mel_rank_order(order, NULL, pool->n, value, mel_metric_orientation(w->metric), w->err);
-    for (size_t i = 0; i < pool->n && status == MEL_OK; i++)
+    for (size_t i = 0; i < pool->n && status == MEL_OK && order != NULL && value != NULL; i++)
         w->order[i] =
             (mel_placed){ .name = pool->name[order[i]], .place = order[i], .value = value[order[i]] };
     free(value);

@@ -56,7 +56,7 @@ static mel_status sort_names(name_set *set, mel_error *err)
     mel_status status = order != NULL && sorted != NULL
                             ? mel_sort_class_names(order, set->n, (const char *const *)set->name, err)
                             : mel_fail_memory(err, "an order of classes");
-    if (status == MEL_OK) {
+    if (status == MEL_OK && order != NULL && sorted != NULL) {
         for (size_t i = 0; i < set->n; i++)
             sorted[i] = set->name[order[i]];
         memcpy(set->name, sorted, set->n * sizeof *sorted);

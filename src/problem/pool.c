@@ -607,8 +607,9 @@ mel_status mel_pool_of_table(mel_pool *out, const mel_table *table, const mel_po
                   .m = about->layout.n_groups > 1 ? about->layout.n_groups : 1 };
     matrix x = { .entry = NULL };
     r.column = mel_alloc_zero(r.n_columns, sizeof *r.column);
-    mel_status status =
-        r.column != NULL ? understand_columns(&r, err) : mel_fail_memory(err, "the columns of a pool");
+    if (r.column == NULL)
+        return mel_fail_memory(err, "the columns of a pool");
+    mel_status status = understand_columns(&r, err);
     if (status == MEL_OK)
         status = make_rooms(out, &r, &x, err);
     if (status == MEL_OK)

@@ -40,7 +40,7 @@ typedef struct {
     double measured[MOST_POOL * MOST_SIZE];
     double rows[MOST_POOL * 8];
     double share[4], prevalence[8];
-    char name[MOST_POOL][8], *names[MOST_POOL];
+    char name[MOST_POOL][24], *names[MOST_POOL];
     mel_domain domain;
     mel_session_options opt;
     mel_basis *basis;
@@ -88,7 +88,7 @@ static void put(double *out, const mel_layout *layout, size_t truth, const doubl
 static void draw_pool(world *w, const mel_layout *layout, size_t n, size_t n_rows)
 {
     const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 1;
-    const size_t size = mel_layout_size(layout);
+    const size_t size = mel_layout_size(layout), cells = m * k;
     for (size_t i = 0; i < k; i++)
         w->share[i] = 1.0 / (double)k;
     for (size_t i = 0; i < m * k; i++)
@@ -96,9 +96,9 @@ static void draw_pool(world *w, const mel_layout *layout, size_t n, size_t n_row
     for (size_t c = 0; c < n; c++) {
         for (size_t g = 0; g < m; g++)
             for (size_t i = 0; i < k; i++) {
-                double rate[4], seen[4];
+                double rate[4] = { 0 }, seen[4] = { 0 };
                 const double share = layout->kind == MEL_RATES ? 1.0 : w->share[i];
-                const size_t at = c * size + g * size / m, rows = n_rows / (m * k);
+                const size_t at = c * size + g * size / m, rows = cells > 0 ? n_rows / cells : 0;
                 draw_rates(rate, k, i, &w->rng);
                 put(w->actual + at, layout, i, rate, share);
                 if (n_rows > 0)
@@ -199,7 +199,7 @@ static double agreement(bool *best, const world *w, const mel_metric *metric)
         }
     }
     *best = first == found;
-    return (double)alike / (double)(n * (n - 1) / 2);
+    return 2.0 * (double)alike / (double)(n * (n - 1));
 }
 
 static void test_order_found(void **state)

@@ -229,7 +229,7 @@ def test_stop_and_go_on(melicit):
 
 def test_stopped_json(melicit, truth):
     """Ctrl-C while a program thinks: what is known so far, exit 5, and the session goes on."""
-    melicit.write("slow.sh", "read line; echo A; read line; echo waiting > waiting; sleep 60\n")
+    melicit.write("slow.sh", "read line; echo A; read line; echo waiting > waiting; exec sleep 60\n")
     words = [str(PROGRAM), "elicit", *POPULATION, "--oracle", "cmd:exec sh slow.sh", "--session", "s.jsonl", "--out", "m.json",
              "--json"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=melicit.folder, env=environment(),

@@ -176,6 +176,14 @@ def test_tables_of_many_cells_and_models_of_many_weights(server):
             assert client.post("/api/start", {**OWN, "space": space})[0] in (400, 413)
 
 
+def served_soon(request):
+    """Who was told to come again is served once the storm is over."""
+    end = time.monotonic() + 30 * SLOW
+    while (status := request()) == 503 and time.monotonic() < end:
+        time.sleep(0.2)
+    assert status == 200
+
+
 @SANITIZERS_SLOW
 def test_uploads_and_their_models_share_the_memory(server):
     """Texts that all differ, and models of large tables, from eight addresses at once: some are told to come again."""
@@ -195,7 +203,9 @@ def test_uploads_and_their_models_share_the_memory(server):
 
     with Honest(server, study), concurrent.futures.ThreadPoolExecutor(8) as pool:
         outcomes = list(pool.map(attack, range(8)))
-    assert {status for status, _ in outcomes} == {200, 503}, outcomes
+    statuses = {status for status, _ in outcomes}
+    assert 503 in statuses and statuses <= {200, 503}, outcomes
+    served_soon(lambda: attack(1)[0])
 
 
 @SANITIZERS_SLOW
@@ -230,7 +240,8 @@ def test_spaces_of_many_classes_are_heavy_work(server):
     body = {"space": {"population": "softmax:" + ",".join(map(str, range(14)))}, "family": "diagonal-linear", "options": {"tolerance": 1e-9}}
     with Honest(server, study), concurrent.futures.ThreadPoolExecutor(6) as pool:
         outcomes = [status for status, _ in pool.map(lambda i: server.at(f"198.51.100.{i}").post("/api/start", body), range(6))]
-    assert set(outcomes) == {200, 503}, outcomes
+    assert 503 in outcomes and set(outcomes) <= {200, 503}, outcomes
+    served_soon(lambda: server.at("198.51.100.9").post("/api/start", body)[0])
 
 
 def test_studies_have_memory_before_strangers(melicit):

@@ -260,14 +260,18 @@ static bool holds(const mel_summary *s, double rate)
     return exp(rate) >= s->ratio_low && exp(rate) <= s->ratio_high;
 }
 
+static bool same_point(const double *a, const double *b)
+{
+    return a[0] == b[0] && a[1] == b[1];
+}
+
 static void check_no_pair_twice(const mel_session *session)
 {
     for (uint32_t i = 0; i < mel_session_answers(session); i++)
         for (uint32_t j = 0; j < i; j++) {
             const mel_record a = mel_session_record(session, i), b = mel_session_record(session, j);
-            const size_t bytes = 2 * sizeof *a.a;
-            const bool same = (memcmp(a.a, b.a, bytes) == 0 && memcmp(a.b, b.b, bytes) == 0) ||
-                              (memcmp(a.a, b.b, bytes) == 0 && memcmp(a.b, b.a, bytes) == 0);
+            const bool same = (same_point(a.a, b.a) && same_point(a.b, b.b)) ||
+                              (same_point(a.a, b.b) && same_point(a.b, b.a));
             assert_true(!same || a.repeated);
         }
 }
