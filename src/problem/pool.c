@@ -612,7 +612,7 @@ mel_status mel_pool_of_table(mel_pool *out, const mel_table *table, const mel_po
     mel_status status = understand_columns(&r, err);
     if (status == MEL_OK)
         status = make_rooms(out, &r, &x, err);
-    if (status == MEL_OK)
+    if (status == MEL_OK && x.total != NULL)
         status = read_rows(out, &r, &x, err);
     free(r.column);
     free(x.entry);
