@@ -9,10 +9,10 @@ mkdir -p "$out"
 
 echo "The question: how bad is a missed cancer compared with a false alarm?"
 echo "The data: Breast Cancer Wisconsin, 699 patients; half train a model, half show what is achievable."
-echo "The answers: a simulated doctor, who has 7 to 1 in mind and does not tell."
+echo "The answers: a simulated doctor, who has 7 to 1 in mind and does not tell; asked as people are."
 echo
 "$melicit" elicit --data breast_cancer_original --classes healthy,cancer --oracle sim:doctor.json --show \
-    --tolerance 0.005 --missed "missed cancer" --session "$out/doctor.jsonl" --out "$out/metric.json" \
+    --questions realistic --assume person --tolerance 1.6x --missed "missed cancer|missed cancers" --session "$out/doctor.jsonl" --out "$out/metric.json" \
     --report "$out/report.html"
 
 cat <<END
