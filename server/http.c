@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 enum { HEADER_MEMORY = 24 * 1024, SPARE_FILES = 48 };
 
@@ -270,6 +271,21 @@ uint16_t mel_http_port(const mel_http *http)
 /* Suspended connections must be resumed before the daemon is stopped, or it aborts: workers empty the queue
  * first, and new requests are told to try again. (MHD_quiesce_daemon, which would refuse connections, aborts
  * when a thread of the library takes the socket out of its set at the same moment.) */
+/* Answers that workers have given may still be on their way: they get half a second to leave. */
+static void let_answers_leave(mel_http *http)
+{
+    enum { LOOKS = 100 };
+    const struct timespec nap = { 0, 5000000 };
+    for (int look = 0; look < LOOKS; look++) {
+        pthread_mutex_lock(&http->lock);
+        const bool sending = http->sending > 0;
+        pthread_mutex_unlock(&http->lock);
+        if (!sending)
+            return;
+        (void)nanosleep(&nap, NULL);
+    }
+}
+
 void mel_http_stop(mel_http *http)
 {
     if (http == NULL)
@@ -283,6 +299,7 @@ void mel_http_stop(mel_http *http)
         pthread_join(http->worker[i], NULL);
     if (http->sweeping)
         pthread_join(http->sweeper, NULL);
+    let_answers_leave(http);
     if (http->daemon != NULL)
         MHD_stop_daemon(http->daemon);
     free(http->worker);
