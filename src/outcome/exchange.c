@@ -108,8 +108,8 @@ void mel_outcome_state_ratio_precision(mel_outcome_work *w)
     else if (mel_outcome_is_open(o) && o->options->active.questions == MEL_QUESTIONS_REALISTIC)
         mel_outcome_say(
             w, MEL_ABOUT_OPEN, "imagined",
-            "If the ratio itself is wanted, questions about an imagined better test can tell: the option "
-            "imagined-beyond goes on with them.");
+            "To learn the ratio itself, start a session with the option imagined-beyond: it goes on with "
+            "questions about an imagined better test.");
 }
 
 /* What more questions would do. */
