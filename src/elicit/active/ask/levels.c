@@ -21,6 +21,7 @@ typedef struct {
     mel_point *point;
     double positives, negatives;
 } boundary;
+typedef mel_status boundary_maker(boundary *out, const mel_face *face, mel_error *err);
 
 uint32_t mel_levels_people(double positives, double negatives)
 {
@@ -194,22 +195,23 @@ static mel_status of_imagined(boundary *out, const mel_face *face, mel_error *er
     return MEL_OK;
 }
 
-mel_status mel_levels_real(mel_levels *out, const mel_face *face, uint32_t people, mel_error *err)
+static mel_status levels_of(mel_levels *out, boundary_maker *make, const mel_face *face, uint32_t people,
+                            mel_error *err)
 {
-    boundary b;
-    mel_status status = of_face(&b, face, err);
+    boundary b = { 0 };
+    mel_status status = make(&b, face, err);
     if (status == MEL_OK)
         status = find_levels(out, &b, people, err);
     free(b.point);
     return status;
 }
 
+mel_status mel_levels_real(mel_levels *out, const mel_face *face, uint32_t people, mel_error *err)
+{
+    return levels_of(out, of_face, face, people, err);
+}
+
 mel_status mel_levels_imagined(mel_levels *out, const mel_face *face, uint32_t people, mel_error *err)
 {
-    boundary b;
-    mel_status status = of_imagined(&b, face, err);
-    if (status == MEL_OK)
-        status = find_levels(out, &b, people, err);
-    free(b.point);
-    return status;
+    return levels_of(out, of_imagined, face, people, err);
 }
