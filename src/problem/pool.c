@@ -107,7 +107,7 @@ typedef struct {
     double *entry;
     bool shares;
     /* Of counts: how many rows of each class in each group, NaN where that is not known; and of all of them,
-     * or of each group where rates are wanted. */
+     * or of each group where the layout asks for rates. */
     double *rows, *total;
 } matrix;
 
