@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Table 8.5 of the thesis with simulated participants: its ten subjects' metrics, elicited through whole studies.
+"""Table 8.4 of the thesis with simulated participants: its ten subjects' metrics, elicited through whole studies.
 
 Writes docs/repro-study.md. Every participant walks through a study of `melicit study`, as people do in the browser: a
-guess, the elicitation, 15 evaluation questions. The thesis' figures are typed in below from its table 8.5."""
+guess, the elicitation, 15 evaluation questions. The thesis' figures are typed in below from its table 8.4."""
 
 import json
 import math
@@ -88,7 +88,7 @@ def table(out, desk, noise, title, note):
 
 
 def main():
-    out = ["# Chapter 8: the subjects of table 8.5, re-enacted\n",
+    out = ["# Chapter 8: the subjects of table 8.4, re-enacted\n",
            f"Made by `repro/study.py`: {TIMES} simulated participants for every subject, strategy and kind of noise, who walk through "
            "a study on the smoothed Wisconsin breast cancer data and have the metric that was elicited from that subject. TN is the "
            "weight of a healthy patient who is told so, that of a cancer found is the rest (median over participants). \"Within\" counts "

@@ -64,7 +64,7 @@ mel_status mel_engine_search_faces(mel_engine **out, const mel_space *space, con
                                    mel_error *err);
 mel_status mel_engine_search_ball(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
                                   mel_error *err);
-/* Algorithm 6.1 and section 6.7: quadratic and polynomial metrics, from slopes at several places of a ball.
+/* Algorithm 6.1 and section 6.6: quadratic and polynomial metrics, from slopes at several places of a ball.
  */
 mel_status mel_engine_search_curve(mel_engine **out, const mel_ball *ball, const mel_session_options *opt,
                                    mel_error *err);

@@ -1,4 +1,4 @@
-/* Algorithm 6.1 and section 6.7 on hidden metrics: errors, intervals, counts of questions, degenerate
+/* Algorithm 6.1 and section 6.6 on hidden metrics: errors, intervals, counts of questions, degenerate
  * metrics. */
 #include "support/binary.h"
 #include "support/multiclass.h"

@@ -1,4 +1,4 @@
-/* The search for a polynomial of degree D >= 2 (section 6.7 of the thesis): the recursion's nested places,
+/* The search for a polynomial of degree D >= 2 (section 6.6 of the thesis): the recursion's nested places,
  * and the polynomial of the displacement z from the ball's centre that has the slopes found there. */
 #ifndef MEL_ELICIT_SEARCH_POLYNOMIAL_SLOPES_H
 #define MEL_ELICIT_SEARCH_POLYNOMIAL_SLOPES_H
