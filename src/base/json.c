@@ -124,6 +124,22 @@ char *mel_json_text(const json_t *value, size_t flags)
     return NULL;
 }
 
+mel_status mel_json_file_text(char **out, json_t *value, const char *what, mel_error *err)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    const bool whole = value != NULL && json_dump_callback(value, add_piece, &text,
+                                                           JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0;
+    json_decref(value);
+    mel_buffer_puts(&text, "\n");
+    *out = mel_buffer_take(&text);
+    if (whole && *out != NULL)
+        return MEL_OK;
+    free(*out);
+    *out = NULL;
+    return mel_fail_memory(err, what);
+}
+
 void mel_json_free_text(char *text)
 {
     void (*release)(void *) = NULL;

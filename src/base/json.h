@@ -12,6 +12,9 @@ mel_status mel_json_parse(json_t **out, const void *bytes, size_t n, mel_error *
 
 /* As json_dumps, whose text lacks pieces when memory runs out while it grows (jansson 2.14): NULL then. */
 char *mel_json_text(const json_t *value, size_t flags);
+/* The text of a file with this value, which is taken over (NULL: memory ran out while it was made): indented
+ * and exact, for the caller to free(). `what` it is, for the error. */
+mel_status mel_json_file_text(char **out, json_t *value, const char *what, mel_error *err);
 /* Frees what mel_json_text or json_dumps gave. NULL is fine. */
 void mel_json_free_text(char *text);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 30, FLAGS = JSON_INDENT(2) | JSON_REAL_PRECISION(17) };
+enum { MAX_BYTES = 1 << 30 };
 static const double most_gains = 1e9; /* numbers in all matrices of a file */
 
 /* --- writing ------------------------------------------------------------------------------------ */
@@ -115,29 +115,14 @@ static json_t *classifier_json(const mel_classifier *c)
     return mel_json_if(whole, out);
 }
 
-/* Takes the value over. */
-static mel_status take_text(char **out, json_t *value, mel_error *err)
-{
-    char *text = value != NULL ? mel_json_text(value, FLAGS) : NULL;
-    json_decref(value);
-    const size_t n = text != NULL ? strlen(text) : 0;
-    *out = text != NULL ? mel_alloc(n + 2, 1) : NULL;
-    if (*out != NULL) {
-        memcpy(*out, text, n);
-        memcpy(*out + n, "\n", 2);
-    }
-    mel_json_free_text(text);
-    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the text of a classifier");
-}
-
 mel_status mel_classifier_to_json(char **out, const mel_classifier *c, mel_error *err)
 {
-    return take_text(out, classifier_json(c), err);
+    return mel_json_file_text(out, classifier_json(c), "the text of a classifier", err);
 }
 
 mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err)
 {
-    return take_text(out, plug_ins_json(blend, blend->n_classes), err);
+    return mel_json_file_text(out, plug_ins_json(blend, blend->n_classes), "the text of a classifier", err);
 }
 
 mel_status mel_classifier_save(const mel_classifier *c, const char *path, mel_error *err)

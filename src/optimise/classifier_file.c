@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 1 << 30, FLAGS = JSON_INDENT(2) | JSON_REAL_PRECISION(17) };
+enum { MAX_BYTES = 1 << 30 };
 static const double most_numbers = 1e9;
 static const char format_name[] = "melicit-weighted-classifier";
 static const char *const kind_name[] = { "default", "columns", "kmeans", "rbf" };
@@ -113,17 +113,7 @@ mel_status mel_weighted_to_json(char **out, const mel_weighted *w, mel_error *er
             &(mel_classifier_source){ .class_name = (const char *const *)w->class_name,
                                       .label = (const char *const *)w->label },
             w->value, err);
-    json_t *value = weighted_json(w);
-    char *text = value != NULL ? mel_json_text(value, FLAGS) : NULL;
-    json_decref(value);
-    const size_t n = text != NULL ? strlen(text) : 0;
-    *out = text != NULL ? mel_alloc(n + 2, 1) : NULL;
-    if (*out != NULL) {
-        memcpy(*out, text, n);
-        memcpy(*out + n, "\n", 2);
-    }
-    mel_json_free_text(text);
-    return *out != NULL ? MEL_OK : mel_fail_memory(err, "the text of a classifier");
+    return mel_json_file_text(out, weighted_json(w), "the text of a classifier", err);
 }
 
 mel_status mel_weighted_save(const mel_weighted *w, const char *path, mel_error *err)

@@ -22,10 +22,9 @@
 #include <string.h>
 
 enum {
-    MOST_COEFFICIENTS = 300, /* as in features.c */
-    MOST_ERRORS = 40,        /* classifiers whose errors are followed; others are then not asked about */
-    LOOKED_AT = 64,          /* samples that standard errors are averaged over */
-    FIRST_REFRESH = 4        /* after so many answers, and twice as many, ... they are found anew */
+    MOST_ERRORS = 40, /* classifiers whose errors are followed; others are then not asked about */
+    LOOKED_AT = 64,   /* samples that standard errors are averaged over */
+    FIRST_REFRESH = 4 /* after so many answers, and twice as many, ... they are found anew */
 };
 
 typedef struct {
@@ -36,7 +35,7 @@ typedef struct {
 typedef struct {
     mel_active base;
     const mel_pool *pool; /* lent */
-    mel_basis *f;
+    const mel_basis *f;   /* base.basis */
     mel_sampler *sampler;
     mel_candidates *chooser;
     double *prior;
@@ -363,26 +362,11 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status coefficients(const mel_active *base, const double *w, double *out, mel_error *err)
-{
-    (void)err;
-    const mel_basis *f = ((const engine *)base)->f;
-    f->ops->coefficients(f, w, out);
-    return MEL_OK;
-}
-
-static mel_status metric(mel_metric **out, const mel_active *base, const double *coefficient, mel_error *err)
-{
-    const mel_basis *f = ((const engine *)base)->f;
-    return f->ops->metric(out, f, &base->opt, coefficient, err);
-}
-
 static void clear(mel_active *base)
 {
     engine *e = (engine *)base;
     mel_candidates_free(e->chooser);
     mel_sampler_free(e->sampler);
-    mel_basis_free(e->f);
     free(e->prior);
     free(e->from);
     free(e->slot);
@@ -399,8 +383,6 @@ static const mel_active_ops candidates_ops = {
     .row = row,
     .hear = hear,
     .samples = samples,
-    .coefficients = coefficients,
-    .metric = metric,
     .clear = clear,
 };
 
@@ -463,21 +445,14 @@ static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
 {
     const mel_session_options *opt = &e->base.opt;
     e->pool = domain->pool;
-    mel_status status = mel_basis_new(&e->f, domain, opt, err);
+    mel_status status = mel_active_linear(&e->base, domain, err);
     if (status == MEL_OK)
         status = list_classifiers(e, err);
     if (status != MEL_OK)
         return status;
+    e->f = e->base.basis;
     e->d = e->f->dimension;
     e->dimension = e->d + e->slots;
-    if (e->d > MOST_COEFFICIENTS)
-        return mel_fail(
-            err, MEL_ELIMIT,
-            "%zu coefficients: the active strategy follows at most %d; look for a diagonal metric", e->d,
-            MOST_COEFFICIENTS);
-    e->base.numbers = (double)e->d - 1.0;
-    e->base.n_reported = e->f->n_reported;
-    e->base.coordinatewise = e->f->coordinatewise;
     status = mel_active_room(&e->base, e->pool->size, e->dimension, err);
     if (status == MEL_OK && opt->active.prior != NULL)
         status = mel_basis_vector(&e->prior, e->f, opt->active.prior, err);

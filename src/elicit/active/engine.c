@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Beyond this an answer takes many seconds: time grows with the cube. */
+enum { MOST_COEFFICIENTS = 300 };
+
 /* --- making one --------------------------------------------------------------------------------- */
 
 void mel_active_free(mel_engine *base)
@@ -18,6 +21,7 @@ void mel_active_free(mel_engine *base)
     e->ops->clear(e);
     mel_avoided_free(&e->avoided);
     mel_history_free(&e->history);
+    mel_basis_free(e->basis);
     free(e->row);
     free(e);
 }
@@ -31,6 +35,23 @@ mel_status mel_active_new(mel_active **out, size_t bytes, const mel_engine_ops *
     e->base.ops = engine;
     e->ops = ops;
     e->opt = *opt;
+    return MEL_OK;
+}
+
+mel_status mel_active_linear(mel_active *e, const mel_domain *domain, mel_error *err)
+{
+    const mel_status status = mel_basis_new(&e->basis, domain, &e->opt, err);
+    if (status != MEL_OK)
+        return status;
+    if (e->basis->dimension > MOST_COEFFICIENTS)
+        return mel_fail(
+            err, MEL_ELIMIT,
+            "%zu coefficients: the active strategy follows at most %d; look for a diagonal metric%s",
+            e->basis->dimension, MOST_COEFFICIENTS,
+            domain->pool == NULL ? " or use the search strategy" : "");
+    e->numbers = (double)e->basis->dimension - 1.0;
+    e->n_reported = e->basis->n_reported;
+    e->coordinatewise = e->basis->coordinatewise;
     return MEL_OK;
 }
 
@@ -162,6 +183,20 @@ static uint32_t expected(mel_engine *base)
 
 /* --- results ------------------------------------------------------------------------------------ */
 
+static mel_status coefficients(const mel_active *e, const double *w, double *out, mel_error *err)
+{
+    if (e->ops->coefficients != NULL)
+        return e->ops->coefficients(e, w, out, err);
+    e->basis->ops->coefficients(e->basis, w, out);
+    return MEL_OK;
+}
+
+static mel_status metric_of(mel_metric **out, const mel_active *e, const double *coefficient, mel_error *err)
+{
+    return e->ops->metric != NULL ? e->ops->metric(out, e, coefficient, err)
+                                  : e->basis->ops->metric(out, e->basis, &e->opt, coefficient, err);
+}
+
 /* One row of coefficients per sample, those without a metric of the reported form left out; at least one. */
 static mel_status draws(mel_engine *base, size_t *n, size_t *n_coefficients, double **values, mel_error *err)
 {
@@ -173,7 +208,7 @@ static mel_status draws(mel_engine *base, size_t *n, size_t *n_coefficients, dou
     size_t kept = 0;
     mel_status status = MEL_OK;
     for (size_t i = 0; i < samples->count; i++) {
-        status = e->ops->coefficients(e, e->w + i * samples->dimension, draw + kept * e->n_reported, err);
+        status = coefficients(e, e->w + i * samples->dimension, draw + kept * e->n_reported, err);
         kept += status == MEL_OK;
     }
     if (kept == 0) {
@@ -196,9 +231,9 @@ static mel_status map_intervals(const mel_active *e, double level, double *low, 
         return mel_fail_memory(err, "the intervals");
     double *least = column + samples->count, *most = least + d;
     mel_column_intervals(samples->count, d, e->w, e->middle, level, column, least, most);
-    mel_status status = e->ops->coefficients(e, least, low, err);
+    mel_status status = coefficients(e, least, low, err);
     if (status == MEL_OK)
-        status = e->ops->coefficients(e, most, high, err);
+        status = coefficients(e, most, high, err);
     free(column);
     return status;
 }
@@ -226,11 +261,11 @@ static mel_status find_intervals(mel_active *e, const double *middle, double *lo
 static mel_status make_metric(mel_metric **out, mel_active *e, double *middle, mel_error *err)
 {
     double *low = middle + e->n_reported, *high = low + e->n_reported;
-    mel_status status = e->ops->coefficients(e, e->middle, middle, err);
+    mel_status status = coefficients(e, e->middle, middle, err);
     if (status == MEL_OK)
         status = find_intervals(e, middle, low, high, err);
     if (status == MEL_OK)
-        status = e->ops->metric(out, e, middle, err);
+        status = metric_of(out, e, middle, err);
     return status == MEL_OK ? mel_metric_set_intervals(*out, low, high, err) : status;
 }
 

@@ -31,7 +31,8 @@ typedef struct {
     /* What achieves A and B, in words; NULL: not known. */
     void (*note)(const mel_active *e, mel_pair *pair);
     const mel_samples *(*samples)(const mel_active *e);
-    /* The reported numbers of one vector of the cloud, n_reported of them; and the metric of such numbers. */
+    /* The reported numbers of one vector of the cloud, n_reported of them; and the metric of such numbers.
+     * NULL: as `basis` says. */
     mel_status (*coefficients)(const mel_active *e, const double *w, double *out, mel_error *err);
     mel_status (*metric)(mel_metric **out, const mel_active *e, const double *coefficient, mel_error *err);
     uint32_t (*expected)(const mel_active *e); /* questions that remain; NULL: as `numbers` says */
@@ -44,6 +45,7 @@ struct mel_active {
     mel_engine base;
     const mel_active_ops *ops;
     mel_session_options opt;
+    mel_basis *basis; /* the features that metrics are linear in; NULL: the engine knows its family itself */
     mel_history history;
     mel_avoided avoided; /* questions put aside since the last answer */
     double radius, first_radius;
@@ -70,6 +72,8 @@ void mel_active_free(mel_engine *base);
 /* A zeroed engine of `bytes`; opt is copied, and what it lends is there until mel_active_ready. */
 mel_status mel_active_new(mel_active **out, size_t bytes, const mel_engine_ops *engine,
                           const mel_active_ops *ops, const mel_session_options *opt, mel_error *err);
+/* Sets the basis and what it says about the numbers that are sought. */
+mel_status mel_active_linear(mel_active *e, const mel_domain *domain, mel_error *err);
 /* Room for points of `size` numbers and rows of `dimension`. */
 mel_status mel_active_room(mel_active *e, size_t size, size_t dimension, mel_error *err);
 /* Hands the engine over, its posterior and radius being set; or frees it when its making failed. */

@@ -13,12 +13,9 @@
 
 #include <stdlib.h>
 
-/* Beyond this an answer takes many seconds: time grows with the cube. */
-enum { MOST_COEFFICIENTS = 300 };
-
 typedef struct {
     mel_active base;
-    mel_basis *f;
+    const mel_basis *f; /* base.basis */
     mel_sampler *sampler;
     mel_chooser *chooser;
     mel_realistic *realistic; /* NULL: questions are far */
@@ -119,27 +116,12 @@ static void show(const mel_active *base, mel_pair *pair)
         pair->people = mel_realistic_people(e->realistic);
 }
 
-static mel_status coefficients(const mel_active *base, const double *w, double *out, mel_error *err)
-{
-    (void)err;
-    const mel_basis *f = ((const engine *)base)->f;
-    f->ops->coefficients(f, w, out);
-    return MEL_OK;
-}
-
-static mel_status metric(mel_metric **out, const mel_active *base, const double *coefficient, mel_error *err)
-{
-    const mel_basis *f = ((const engine *)base)->f;
-    return f->ops->metric(out, f, &base->opt, coefficient, err);
-}
-
 static void clear(mel_active *base)
 {
     engine *e = (engine *)base;
     mel_realistic_free(e->realistic);
     mel_chooser_free(e->chooser);
     mel_sampler_free(e->sampler);
-    mel_basis_free(e->f);
 }
 
 static const mel_active_ops features_ops = {
@@ -150,8 +132,6 @@ static const mel_active_ops features_ops = {
     .note = note,
     .show = show,
     .samples = samples,
-    .coefficients = coefficients,
-    .metric = metric,
     .clear = clear,
 };
 
@@ -179,23 +159,15 @@ static mel_status make_sampler(engine *e, mel_error *err)
 
 static mel_status set_up(engine *e, const mel_domain *domain, mel_error *err)
 {
-    mel_status status = mel_basis_new(&e->f, domain, &e->base.opt, err);
+    mel_status status = mel_active_linear(&e->base, domain, err);
     if (status != MEL_OK)
         return status;
-    if (e->f->dimension > MOST_COEFFICIENTS)
-        return mel_fail(
-            err, MEL_ELIMIT,
-            "%zu coefficients: the active strategy follows at most %d; look for a diagonal metric "
-            "or use the search strategy",
-            e->f->dimension, MOST_COEFFICIENTS);
-    e->base.numbers = (double)e->f->dimension - 1.0;
-    e->base.n_reported = e->f->n_reported;
-    e->base.coordinatewise = e->f->coordinatewise;
+    e->f = e->base.basis;
     status = mel_active_room(&e->base, e->f->size, e->f->dimension, err);
     if (status == MEL_OK)
         status = make_sampler(e, err);
     if (status == MEL_OK)
-        status = mel_chooser_new(&e->chooser, e->f, samples(&e->base)->count, err);
+        status = mel_chooser_new(&e->chooser, e->base.basis, samples(&e->base)->count, err);
     const mel_space *frontier = domain->ball != NULL ? domain->frontier : domain->space;
     if (status == MEL_OK && mel_asks_near_best(&e->base.opt, domain))
         status =
