@@ -1,29 +1,16 @@
-/* melicit rank: orders classifiers by a metric or a measure, says how sure that is, and compares two orders.
- */
-#include "base/rng.h"
+/* melicit rank: orders classifiers by a metric or a measure and compares two orders. */
 #include "command.h"
-#include "contenders.h"
 #include "dataset.h"
-#include "elicit/shared.h"
 #include "files.h"
-#include "melicit/rank.h"
 #include "metric_file.h"
-#include "numbers.h"
 #include "output.h"
-#include "panels.h"
-#include "report/shared.h"
-#include "session_file.h"
+#include "pool.h"
+#include "rank_work.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    MOST_COMPARED = 2000,  /* classifiers: comparing each with each takes their square of memory */
-    MOST_TOGETHER = 100,   /* of which rows are followed through all predictions at once */
-    DEFAULT_SAMPLES = 1000 /* of a metric that is known, for what rows leave open */
-};
 
 typedef struct {
     const char *session, *against, *plot;
@@ -32,26 +19,7 @@ typedef struct {
     mel_reading reading;
 } rank_args;
 
-typedef struct {
-    mel_metric *against;
-    cli_opened opened; /* with --session */
-    cli_contenders who;
-    cli_judge *judge; /* one */
-    size_t n_judges;
-    mel_orientation orientation;
-    double *value, *other;             /* by metric and by against (or NULL) */
-    size_t *order, *place, *otherwise; /* best first; places by metric and by against */
-    mel_agreement agreement;
-    size_t n_samples;
-    double *sample;       /* n_samples coefficients of the metric; NULL: it is known */
-    mel_certainty *found; /* intervals; NULL: none are known */
-    bool sure, by_rows;   /* the following are known; rows are part of it */
-    double *next;         /* in the order: the probability of being better than the next one */
-    double *first;        /* by position: the probability of being the best; NULL: unknown */
-    double whole_order;   /* the probability that the order is right from top to bottom */
-} ranking;
-
-static void ranking_clear(ranking *r)
+static void ranking_clear(cli_ranking *r)
 {
     mel_metric_free(r->against);
     cli_opened_clear(&r->opened);
@@ -70,30 +38,14 @@ static void ranking_clear(ranking *r)
 
 /* --- order -------------------------------------------------------------------------------------- */
 
-/* The matrix that the judge looks at. */
-static void look(double *matrix, const ranking *r, size_t i)
-{
-    const cli_contenders *c = &r->who;
-    const size_t cells = c->m * c->k * c->k;
-    if (r->judge->sees_groups)
-        memcpy(matrix, c->counts + i * cells, cells * sizeof *matrix);
-    else
-        cli_contender_together(matrix, c, i);
-}
-
-static size_t seen_cells(const ranking *r)
-{
-    return mel_measure_cells(r->judge->measure);
-}
-
-static mel_status named_values(const ranking *r, mel_error *err)
+static mel_status named_values(const cli_ranking *r, mel_error *err)
 {
     const cli_contenders *c = &r->who;
     double *matrix = cli_alloc_zero(c->m * c->k * c->k, sizeof *matrix);
     mel_status status = MEL_OK;
     for (size_t i = 0; i < c->n && status == MEL_OK; i++) {
-        look(matrix, r, i);
-        if (!cli_known(seen_cells(r), matrix))
+        cli_ranking_look(matrix, r, i);
+        if (!cli_known(cli_ranking_cells(r), matrix))
             status = cli_fail(err, MEL_EDATA, "%s: not all entries of its matrix are known, which %s needs",
                               c->name[i], r->judge->name);
         if (status == MEL_OK)
@@ -105,7 +57,7 @@ static mel_status named_values(const ranking *r, mel_error *err)
     return status;
 }
 
-static mel_status put_in_order(ranking *r, mel_error *err)
+static mel_status put_in_order(cli_ranking *r, mel_error *err)
 {
     const cli_contenders *c = &r->who;
     r->value = cli_alloc_zero(c->n, sizeof *r->value);
@@ -120,7 +72,7 @@ static mel_status put_in_order(ranking *r, mel_error *err)
 }
 
 /* The other metric in the order of this one's classes and groups. */
-static mel_status match(ranking *r, const rank_args *args, mel_error *err)
+static mel_status match(cli_ranking *r, const rank_args *args, mel_error *err)
 {
     const mel_metric *metric = r->who.metric;
     const cli_about about = { .name = mel_metric_class_names(metric),
@@ -128,7 +80,7 @@ static mel_status match(ranking *r, const rank_args *args, mel_error *err)
     return cli_match_metric(&r->against, args->against, mel_metric_layout(metric), &about, err);
 }
 
-static mel_status compare(ranking *r, const rank_args *args, mel_error *err)
+static mel_status compare(cli_ranking *r, const rank_args *args, mel_error *err)
 {
     const size_t n = r->who.n;
     mel_status status = r->who.metric != NULL
@@ -151,371 +103,8 @@ static mel_status compare(ranking *r, const rank_args *args, mel_error *err)
     return status;
 }
 
-/* --- how sure: metrics -------------------------------------------------------------------------- */
-
-/* By a session's own draws, which know how coefficients move together, else within the intervals. */
-static mel_status draw_metrics(ranking *r, const rank_args *args, const cli_run *run, mel_error *err)
-{
-    mel_session *session = r->opened.session;
-    const mel_metric *metric = r->who.metric;
-    double low = 0.0, high = 0.0;
-    size_t width = 0;
-    if (session != NULL)
-        return mel_session_get_options(session)->strategy == MEL_STRATEGY_SEARCH
-                   ? MEL_OK
-                   : mel_session_draws(&r->n_samples, &width, &r->sample, session, err);
-    if (metric == NULL || args->samples == 0 || !mel_metric_interval(metric, 0, &low, &high))
-        return MEL_OK;
-    width = mel_metric_coefficients(metric);
-    r->n_samples = args->samples;
-    r->sample = cli_alloc_zero(r->n_samples * width, sizeof *r->sample);
-    mel_rng rng;
-    mel_rng_seed(&rng, run->seed);
-    for (size_t s = 0; s < r->n_samples; s++)
-        mel_metric_draw(r->sample + s * width, metric, &rng);
-    return MEL_OK;
-}
-
-/* Draws whose slopes are taken: fewer where a measure looks at many entries. */
-static mel_certainty_options certainty_options(const ranking *r, const cli_run *run)
-{
-    const double work = (double)seen_cells(r) * (double)seen_cells(r), most = 2e8 / work;
-    mel_certainty_options opt;
-    mel_certainty_options_init(&opt);
-    opt.seed = run->seed;
-    opt.metrics = r->sample;
-    opt.n_metrics = r->sample == NULL              ? 0
-                    : (double)r->n_samples <= most ? r->n_samples
-                                                   : (size_t)fmax(most, 50.0);
-    if (opt.n_metrics > r->n_samples)
-        opt.n_metrics = r->n_samples;
-    return opt;
-}
-
-/* --- how sure: rows ----------------------------------------------------------------------------- */
-
-/* A matrix of counts for every classifier; false: not all are known. */
-static bool count_all(double *counts, const ranking *r)
-{
-    const cli_contenders *c = &r->who;
-    const size_t cells = seen_cells(r);
-    double *matrix = cli_alloc_zero(c->m * c->k * c->k, sizeof *matrix);
-    bool known = cli_known(c->n, c->rows);
-    for (size_t i = 0; i < c->n && known; i++) {
-        look(matrix, r, i);
-        if (c->metric != NULL && c->layout.kind == MEL_CONFUSION)
-            cli_fill_rest(matrix, cells, c->rows[i]);
-        known = cli_known(cells, matrix);
-        memcpy(counts + i * cells, matrix, cells * sizeof *matrix);
-    }
-    free(matrix);
-    return known;
-}
-
-static mel_status find_intervals(ranking *r, const double *counts, const mel_certainty_options *opt,
-                                 mel_error *err)
-{
-    const size_t cells = seen_cells(r);
-    mel_status status = MEL_OK;
-    r->found = cli_alloc_zero(r->who.n, sizeof *r->found);
-    for (size_t i = 0; i < r->who.n && status == MEL_OK; i++)
-        status = mel_certainty_of(&r->found[i], r->judge->measure, counts + i * cells, opt, err);
-    return status;
-}
-
-static mel_status compare_neighbours(ranking *r, const double *counts, const mel_certainty_options *opt,
-                                     mel_error *err)
-{
-    const cli_contenders *c = &r->who;
-    const size_t cells = seen_cells(r), all = c->m * c->k * c->k * c->k;
-    double *pair = c->paired ? cli_alloc_zero(all, sizeof *pair) : NULL;
-    mel_status status = MEL_OK;
-    for (size_t i = 0; i + 1 < c->n && status == MEL_OK; i++) {
-        const size_t a = r->order[i], b = r->order[i + 1];
-        mel_contest got = { 0 };
-        if (c->paired) {
-            cli_predictions_count_pair(pair, &c->predictions, a, b);
-            for (size_t x = cells * c->k; x < all; x++) /* all groups together */
-                pair[x % (cells * c->k)] += pair[x];
-            status = mel_certainty_compare(&got, r->judge->measure, pair, opt, err);
-        } else {
-            status = mel_certainty_compare_apart(&got, r->judge->measure, counts + a * cells,
-                                                 counts + b * cells, opt, err);
-        }
-        r->next[i] = got.better;
-    }
-    free(pair);
-    return status;
-}
-
-/* Adds what other rows would change to draws of values: of predictions for the same rows together, else of
- * each classifier by itself. */
-static mel_status shake(double *values, size_t n_samples, const ranking *r, const double *counts,
-                        uint64_t seed, mel_error *err)
-{
-    const cli_contenders *c = &r->who;
-    double *factor = NULL;
-    mel_status status = MEL_OK;
-    if (c->paired && c->n <= MOST_TOGETHER) {
-        factor = cli_alloc_zero(c->n * c->n, sizeof *factor);
-        status = cli_joint_deviations(factor, r->judge->measure, c, counts, err);
-    }
-    mel_rng rng;
-    mel_rng_seed_stream(&rng, seed, 1);
-    double *z = cli_alloc_zero(c->n, sizeof *z);
-    for (size_t s = 0; s < n_samples && status == MEL_OK; s++) {
-        for (size_t i = 0; i < c->n; i++)
-            z[i] = mel_rng_normal(&rng);
-        for (size_t i = 0; i < c->n; i++) {
-            double by = factor == NULL ? z[i] * r->found[i].rows_deviation : 0.0;
-            for (size_t j = 0; j <= i && factor != NULL; j++)
-                by += factor[i * c->n + j] * z[j];
-            values[s * c->n + i] += by;
-        }
-    }
-    free(z);
-    free(factor);
-    return status;
-}
-
-/* --- how sure: together ------------------------------------------------------------------------- */
-
-/* Values of all classifiers under equally likely metrics, or the same for all draws. */
-static mel_status sampled_values(double *values, size_t n_samples, const ranking *r, mel_error *err)
-{
-    const cli_contenders *c = &r->who;
-    if (r->sample != NULL)
-        return mel_rank_sampled_values(values, c->metric, n_samples, r->sample, c->n, c->statistics, err);
-    for (size_t s = 0; s < n_samples; s++)
-        memcpy(values + s * c->n, r->value, c->n * sizeof *values);
-    return MEL_OK;
-}
-
-static mel_status sum_up(ranking *r, size_t n_samples, const double *values, mel_error *err)
-{
-    const size_t n = r->who.n;
-    double *table = cli_alloc_zero(n * n, sizeof *table);
-    r->first = cli_alloc_zero(n, sizeof *r->first);
-    mel_status status = MEL_OK;
-    if (!r->by_rows)
-        status = mel_rank_beats(table, n_samples, n, values, r->orientation, err);
-    for (size_t i = 0; status == MEL_OK && !r->by_rows && i + 1 < n; i++)
-        r->next[i] = table[r->order[i] * n + r->order[i + 1]];
-    if (status == MEL_OK)
-        status = mel_rank_places(table, n_samples, n, values, r->orientation, err);
-    for (size_t i = 0; status == MEL_OK && i < n; i++)
-        r->first[i] = table[i * n];
-    if (status == MEL_OK)
-        status = mel_rank_order_probability(&r->whole_order, n_samples, n, values, r->orientation, n,
-                                            r->order, err);
-    free(table);
-    r->sure = status == MEL_OK;
-    return status;
-}
-
-static mel_status weigh(ranking *r, const double *counts, const cli_run *run, mel_error *err)
-{
-    const cli_contenders *c = &r->who;
-    const mel_certainty_options opt = certainty_options(r, run);
-    const size_t n_samples = r->sample != NULL ? r->n_samples : DEFAULT_SAMPLES;
-    r->next = cli_alloc_zero(c->n, sizeof *r->next);
-    mel_status status = MEL_OK;
-    if (r->by_rows)
-        status = find_intervals(r, counts, &opt, err);
-    if (status != MEL_OK || c->n < 2 || c->n > MOST_COMPARED)
-        return status;
-    if (r->by_rows)
-        status = compare_neighbours(r, counts, &opt, err);
-    if (r->by_rows && (c->n == 2 || !mel_measure_is_smooth(r->judge->measure))) {
-        r->sure = status == MEL_OK;
-        if (c->n == 2) { /* the comparison says it all */
-            r->first = cli_alloc_zero(2, sizeof *r->first);
-            r->first[r->order[0]] = r->whole_order = r->next[0];
-            r->first[r->order[1]] = 1.0 - r->next[0];
-        }
-        return status; /* kinks: how values vary together is not known */
-    }
-    double *values = cli_alloc_zero(n_samples * c->n, sizeof *values);
-    if (status == MEL_OK)
-        status = sampled_values(values, n_samples, r, err);
-    if (status == MEL_OK && r->by_rows)
-        status = shake(values, n_samples, r, counts, run->seed, err);
-    if (status == MEL_OK)
-        status = sum_up(r, n_samples, values, err);
-    free(values);
-    return status;
-}
-
-/* A draw may be no metric (a denominator that vanishes), or a measure not be defined for other rows: then
- * nothing is said about how sure the order is. */
-static mel_status be_sure(ranking *r, const rank_args *args, cli_run *run, mel_error *err)
-{
-    double *counts = cli_alloc_zero(r->who.n * seen_cells(r), sizeof *counts);
-    r->by_rows = count_all(counts, r);
-    mel_status status = draw_metrics(r, args, run, err);
-    if (status == MEL_OK && (r->by_rows || r->sample != NULL))
-        status = weigh(r, counts, run, err);
-    if (status == MEL_ENUMERIC || status == MEL_EINVAL || status == MEL_EDATA) {
-        cli_warn(run, "it is not known how sure the order is: %s", err->text);
-        free(r->found);
-        r->found = NULL;
-        r->sure = false;
-        status = MEL_OK;
-    }
-    if (!r->by_rows && r->sure)
-        cli_note(run, "how many rows were tested is not known: the probabilities are about the metric alone "
-                      "(counts or a column n say it)");
-    free(counts);
-    return status;
-}
-
-/* --- saying it ---------------------------------------------------------------------------------- */
-
-static json_t *range_json(const mel_interval *range)
-{
-    const double ends[] = { range->low, range->high };
-    return cli_vector_json(2, ends);
-}
-
-static void put_certainty(json_t *one, const ranking *r, size_t i)
-{
-    const size_t at = r->order[i];
-    if (r->found != NULL) {
-        cli_put(one, "interval", range_json(&r->found[at].both));
-        if (r->sample != NULL) {
-            cli_put(one, "rows_interval", range_json(&r->found[at].rows));
-            cli_put(one, "metric_interval", range_json(&r->found[at].metric));
-        }
-    }
-    if (!r->sure)
-        return;
-    if (r->first != NULL)
-        cli_put(one, "best_probability", cli_json_number(r->first[at]));
-    if (i + 1 < r->who.n) {
-        cli_put(one, "beats_next", cli_json_number(r->next[i]));
-        cli_put(one, "tells_next", json_boolean(mel_can_tell(r->next[i])));
-    }
-}
-
-static void fill_json(json_t *result, const ranking *r)
-{
-    json_t *order = json_array();
-    for (size_t i = 0; i < r->who.n; i++) {
-        const size_t at = r->order[i];
-        json_t *one = json_object();
-        cli_put(one, "place", cli_json_count(r->place[at]));
-        cli_put(one, "row", cli_json_count(at + 1));
-        cli_put(one, "name", cli_json_text(r->who.name[at]));
-        cli_put(one, "value", cli_json_number(r->value[at]));
-        if (r->against != NULL) {
-            cli_put(one, "against_place", cli_json_count(r->otherwise[at]));
-            cli_put(one, "against_value", cli_json_number(r->other[at]));
-        }
-        put_certainty(one, r, i);
-        cli_push(order, one);
-    }
-    cli_put(result, "order", order);
-    cli_put(result, "paired", json_boolean(r->who.paired));
-    if (r->against != NULL) {
-        cli_put(result, "tau", cli_json_number(r->agreement.tau));
-        cli_put(result, "ndcg", cli_json_number(r->agreement.ndcg));
-        cli_put(result, "same_best", json_boolean(r->agreement.same_best));
-    }
-    if (r->first != NULL)
-        cli_put(result, "order_probability", cli_json_number(r->whole_order));
-}
-
-static void add_certainty(cli_table *table, const ranking *r, size_t i)
-{
-    const size_t at = r->order[i];
-    if (r->found != NULL)
-        cli_table_cell(table, "%.4g to %.4g", r->found[at].both.low, r->found[at].both.high);
-    if (!r->sure)
-        return;
-    if (r->first != NULL)
-        cli_table_cell(table, "%.1f%%", 100.0 * r->first[at]);
-    if (i + 1 == r->who.n)
-        cli_table_cell(table, "%s", "");
-    else
-        cli_table_cell(table, "%s%.1f%%",
-                       mel_can_tell(r->next[i]) ? "" : "cannot tell: ", 100.0 * r->next[i]);
-}
-
-static void print_text(const ranking *r)
-{
-    const char *headers[7] = { "", "", "value" };
-    char align[8] = "rlr";
-    size_t n = 3;
-    if (r->found != NULL) {
-        align[n] = 'r';
-        headers[n++] = "95% interval";
-    }
-    if (r->first != NULL) {
-        align[n] = 'r';
-        headers[n++] = "is best";
-    }
-    if (r->sure) {
-        align[n] = 'r';
-        headers[n++] = "beats the next";
-    }
-    if (r->against != NULL) {
-        align[n] = 'r';
-        headers[n++] = "place by\nthe other";
-    }
-    cli_table *table = cli_table_new(align, headers);
-    for (size_t i = 0; i < r->who.n; i++) {
-        const size_t at = r->order[i];
-        cli_table_cell(table, "%zu", r->place[at]);
-        cli_table_cell(table, "%s", r->who.name[at]);
-        cli_table_cell(table, "%.6g", r->value[at]);
-        add_certainty(table, r, i);
-        if (r->against != NULL)
-            cli_table_cell(table, "%zu", r->otherwise[at]);
-    }
-    cli_table_print(table);
-    if (r->against == NULL)
-        return;
-    cli_print("\n  agreement with the other metric: NDCG %.4f", r->agreement.ndcg);
-    if (isfinite(r->agreement.tau))
-        cli_print(", Kendall's tau %.4f", r->agreement.tau);
-    cli_print("; %s\n", r->agreement.same_best ? "the same best one" : "another best one");
-}
-
-/* The first forty. */
-static mel_status draw(const ranking *r, const char *path, mel_error *err)
-{
-    enum { MOST = 40 };
-    const size_t n = r->who.n < MOST ? r->who.n : MOST;
-    const char **names = cli_alloc_zero(n, sizeof *names);
-    double *numbers = cli_alloc_zero(3 * n, sizeof *numbers);
-    for (size_t i = 0; i < n; i++) {
-        const size_t at = r->order[i];
-        names[i] = r->who.name[at];
-        numbers[i] = r->value[at];
-        numbers[n + i] = r->found != NULL ? r->found[at].both.low : 0.0;
-        numbers[2 * n + i] = r->found != NULL ? r->found[at].both.high : 0.0;
-    }
-    const mel_ranking_plot plot = { .n = n,
-                                    .names = names,
-                                    .value = numbers,
-                                    .low = r->found != NULL ? numbers + n : NULL,
-                                    .high = r->found != NULL ? numbers + 2 * n : NULL,
-                                    .better = r->sure ? r->next : NULL,
-                                    .can_tell = MEL_CAN_TELL,
-                                    .x_title =
-                                        r->who.metric != NULL ? "value of the metric" : r->judge->name };
-    char *svg = NULL;
-    mel_status status = mel_plot_ranking(&svg, &plot, NULL, err);
-    if (status == MEL_OK)
-        status = cli_write_svg(path, svg, err);
-    free(svg);
-    free(names);
-    free(numbers);
-    return status;
-}
-
 /* The metric, or what the session has found so far; NULL for a named measure. */
-static mel_status load(mel_metric **out, ranking *r, const rank_args *args, cli_run *run, mel_error *err)
+static mel_status load(mel_metric **out, cli_ranking *r, const rank_args *args, cli_run *run, mel_error *err)
 {
     const char *metric = args->contenders.metric;
     if ((metric != NULL) + (args->session != NULL) + (args->contenders.named.n > 0) != 1 ||
@@ -530,7 +119,7 @@ static mel_status load(mel_metric **out, ranking *r, const rank_args *args, cli_
     return status == MEL_OK ? mel_session_result(out, NULL, r->opened.session, err) : status;
 }
 
-static mel_status read_all(ranking *r, const rank_args *args, cli_run *run, mel_error *err)
+static mel_status read_all(cli_ranking *r, const rank_args *args, cli_run *run, mel_error *err)
 {
     mel_reader reader = { 0 };
     mel_metric *metric = NULL;
@@ -554,7 +143,7 @@ static mel_status read_all(ranking *r, const rank_args *args, cli_run *run, mel_
 static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
 {
     const rank_args *args = arguments;
-    ranking r = { 0 };
+    cli_ranking r = { 0 };
     mel_status status = args->plot != NULL ? cli_out_check(args->plot, err) : MEL_OK;
     if (status == MEL_OK)
         status = read_all(&r, args, run, err);
@@ -563,13 +152,13 @@ static mel_status run_rank(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK && args->against != NULL)
         status = compare(&r, args, err);
     if (status == MEL_OK)
-        status = be_sure(&r, args, run, err);
+        status = cli_ranking_certainty(&r, args->samples, run, err);
     if (status == MEL_OK && args->plot != NULL)
-        status = draw(&r, args->plot, err);
+        status = cli_ranking_plot(&r, args->plot, err);
     if (status == MEL_OK && run->json)
-        fill_json(run->result, &r);
+        cli_ranking_json(run->result, &r);
     else if (status == MEL_OK)
-        print_text(&r);
+        cli_ranking_text(&r);
     ranking_clear(&r);
     return status;
 }

@@ -109,7 +109,7 @@ static mel_status read_pool(cli_contenders *c, const cli_contender_args *args, c
         c->class_name = mel_metric_class_names(c->metric);
         c->group_name = mel_metric_group_names(c->metric);
     } else {
-        status = cli_pool_survey(&c->own_class, &c->k, &c->own_group, &groups, args->pool, read, err);
+        status = mel_pool_survey(&c->own_class, &c->k, &c->own_group, &groups, args->pool, read, err);
         c->class_name = (const char *const *)c->own_class;
         c->group_name = (const char *const *)c->own_group;
         c->layout = (mel_layout){ MEL_CONFUSION, c->k == 2 && groups < 2 ? MEL_BINARY : MEL_OFFDIAGONAL, c->k,

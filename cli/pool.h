@@ -1,4 +1,4 @@
-/* Pools of classifiers for the program: of a metric, or by what their columns name. */
+/* Pools of classifiers for the program: with the statistics of a metric. */
 #ifndef MEL_CLI_POOL_H
 #define MEL_CLI_POOL_H
 
@@ -7,11 +7,6 @@
 #include "melicit/metric.h"
 #include "problem/shared.h"
 
-/* The classes and groups that the columns of a pool name, where no metric says them: of true>predicted, and
- * before the colon. Two classes are called negative and positive when the columns are tp, tn, ... Names are
- * for mel_names_free; n_groups 0: none. */
-mel_status cli_pool_survey(char ***class_name, size_t *n_classes, char ***group_name, size_t *n_groups,
-                           const char *path, const mel_read_options *read, mel_error *err);
 /* mel_pool_read for the statistics of a metric; prevalence: of --prevalence, NaN unless given. */
 mel_status cli_metric_pool(mel_pool *out, const char *path, const mel_metric *metric, double prevalence,
                            const mel_read_options *read, mel_error *err);

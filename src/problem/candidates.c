@@ -10,89 +10,10 @@
 
 /* Every pair is looked at before a question. */
 enum { MOST_CANDIDATES = 2000 };
-/* How far shares of a class may differ by rounding. */
-static const double rounding = 1e-3;
 
 /* --- what the header says ------------------------------------------------------------------------ */
 
-/* Texts, each once. */
-typedef struct {
-    char **name;
-    size_t n, capacity;
-} name_set;
-
-static void name_set_clear(name_set *set)
-{
-    mel_names_free(set->name, set->n);
-    *set = (name_set){ 0 };
-}
-
-static mel_status add_name(name_set *set, const char *text, size_t length, mel_error *err)
-{
-    for (size_t i = 0; i < set->n; i++)
-        if (strlen(set->name[i]) == length && memcmp(set->name[i], text, length) == 0)
-            return MEL_OK;
-    void *names = set->name;
-    if (set->n == set->capacity) {
-        const size_t capacity = set->capacity == 0 ? 16 : 2 * set->capacity;
-        if (!mel_grow(&names, capacity, sizeof *set->name))
-            return mel_fail_memory(err, "the names of classes");
-        set->name = names;
-        set->capacity = capacity;
-    }
-    char *copy = mel_alloc(length + 1, 1);
-    if (copy == NULL)
-        return mel_fail_memory(err, "the names of classes");
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    set->name[set->n++] = copy;
-    return MEL_OK;
-}
-
-static mel_status sort_names(name_set *set, mel_error *err)
-{
-    size_t *order = mel_alloc(set->n, sizeof *order);
-    char **sorted = mel_alloc(set->capacity, sizeof *sorted);
-    mel_status status = order != NULL && sorted != NULL
-                            ? mel_sort_class_names(order, set->n, (const char *const *)set->name, err)
-                            : mel_fail_memory(err, "an order of classes");
-    if (status == MEL_OK && order != NULL && sorted != NULL) {
-        for (size_t i = 0; i < set->n; i++)
-            sorted[i] = set->name[order[i]];
-        memcpy(set->name, sorted, set->n * sizeof *sorted);
-    }
-    free(sorted);
-    free(order);
-    return status;
-}
-
-typedef struct {
-    name_set classes, groups;
-    bool entries; /* "true>predicted" */
-    bool words;   /* tp, recall, ... */
-} header;
-
-/* The name of one column, without its group. */
-static mel_status read_name(header *out, const char *name, const char *file, mel_error *err)
-{
-    if (strcasecmp(name, "n") == 0 || strcasecmp(name, "prevalence") == 0)
-        return MEL_OK;
-    if (mel_pool_is_word(name)) {
-        out->words = true;
-        return MEL_OK;
-    }
-    const char *at = strchr(name, '>');
-    if (at == NULL)
-        return add_name(&out->classes, name, strlen(name), err);
-    if (strchr(at + 1, '>') != NULL || at == name || at[1] == '\0')
-        return mel_fail(err, MEL_EDATA, "%s: column \"%s\": expected \"true>predicted\" with one \">\"", file,
-                        name);
-    out->entries = true;
-    const mel_status status = add_name(&out->classes, name, (size_t)(at - name), err);
-    return status == MEL_OK ? add_name(&out->classes, at + 1, strlen(at + 1), err) : status;
-}
-
-static mel_status read_header(header *out, const mel_table *table, const mel_problem_want *want,
+static mel_status read_header(mel_pool_header *out, const mel_table *table, const mel_problem_want *want,
                               mel_error *err)
 {
     const char *file = mel_table_name(table);
@@ -111,13 +32,13 @@ static mel_status read_header(header *out, const mel_table *table, const mel_pro
                             "called group:%s",
                             file, name, want->whom, name);
         if (want->grouped && colon != NULL)
-            status = add_name(&out->groups, name, (size_t)(colon - name), err);
+            status = mel_name_set_add(&out->groups, name, (size_t)(colon - name), err);
         if (status == MEL_OK)
-            status = read_name(out, want->grouped && colon != NULL ? colon + 1 : name, file, err);
+            status = mel_pool_header_name(out, want->grouped && colon != NULL ? colon + 1 : name, file, err);
     }
     if (status == MEL_OK && out->classes.n > 0)
-        status = sort_names(&out->classes, err);
-    return status == MEL_OK && out->groups.n > 0 ? sort_names(&out->groups, err) : status;
+        status = mel_name_set_sort(&out->classes, err);
+    return status == MEL_OK && out->groups.n > 0 ? mel_name_set_sort(&out->groups, err) : status;
 }
 
 /* --- classes and groups -------------------------------------------------------------------------- */
@@ -141,7 +62,7 @@ static bool is_array(const mel_table *table)
 }
 
 /* Classes that the header names, in the order that the options say. */
-static mel_status name_by_header(mel_problem *problem, const mel_problem_options *opt, header *h,
+static mel_status name_by_header(mel_problem *problem, const mel_problem_options *opt, mel_pool_header *h,
                                  const char *file, mel_error *err)
 {
     mel_labels labels = { .n_classes = h->classes.n, .name = h->classes.name };
@@ -153,7 +74,7 @@ static mel_status name_by_header(mel_problem *problem, const mel_problem_options
 }
 
 static mel_status find_classes(mel_problem *problem, const mel_problem_options *opt,
-                               const mel_problem_want *want, const mel_table *table, header *h,
+                               const mel_problem_want *want, const mel_table *table, mel_pool_header *h,
                                mel_error *err)
 {
     const char *file = mel_table_name(table);
@@ -227,7 +148,7 @@ static mel_status find_class_share(mel_problem *problem, const char *file, mel_e
     for (size_t i = 0; i < k; i++) {
         const double mean = problem->class_share[i] = mean_share(pool, i);
         for (size_t c = 0; c < pool->n && pool->layout.kind == MEL_CONFUSION; c++)
-            if (fabs(share_of(pool, c, i) - mean) > rounding)
+            if (fabs(share_of(pool, c, i) - mean) > MEL_POOL_ROUNDING)
                 return mel_fail(
                     err, MEL_EDATA,
                     "%s: class \"%s\" is %.4g of the rows of \"%s\" and %.4g on average; shares of "
@@ -293,10 +214,9 @@ static mel_status check_pool(const mel_pool *pool, const char *file, mel_error *
 static mel_status take_table(mel_problem *problem, const mel_problem_options *opt,
                              const mel_problem_want *want, const mel_table *table, mel_error *err)
 {
-    header h = { .entries = false };
+    mel_pool_header h = { .entries = false };
     mel_status status = find_classes(problem, opt, want, table, &h, err);
-    name_set_clear(&h.classes);
-    name_set_clear(&h.groups);
+    mel_pool_header_clear(&h);
     const size_t k = problem->n_classes, m = problem->n_groups;
     if (status == MEL_OK)
         status = mel_check_classes(&opt->resources, k, m, err);

@@ -5,6 +5,9 @@
 #include "problem/files.h"
 #include "problem/shared.h"
 
+/* How far numbers that were rounded may contradict each other. */
+#define MEL_POOL_ROUNDING 1e-3
+
 typedef enum {
     MEL_COLUMN_NAME,       /* of the classifier */
     MEL_COLUMN_ENTRY,      /* an entry of the matrix, in the layout's kind or a count */
@@ -24,9 +27,31 @@ mel_status mel_pool_columns(mel_pool_column *out, const mel_table *table, const 
 /* Whether a column of two classes may be called so: tp, recall, ... */
 bool mel_pool_is_word(const char *name);
 
+/* Texts, each once. */
+typedef struct {
+    char **name;
+    size_t n, capacity;
+} mel_name_set;
+mel_status mel_name_set_add(mel_name_set *set, const char *text, size_t length, mel_error *err);
+/* Puts them into the order of class names. */
+mel_status mel_name_set_sort(mel_name_set *set, mel_error *err);
+
+/* What the names of columns say. */
+typedef struct {
+    mel_name_set classes, groups;
+    bool entries; /* "true>predicted" */
+    bool words;   /* tp, recall, ... */
+} mel_pool_header;
+/* Takes in the name of one column, without its group. */
+mel_status mel_pool_header_name(mel_pool_header *out, const char *name, const char *file, mel_error *err);
+void mel_pool_header_clear(mel_pool_header *header);
+
 /* The table as it is, for what its header says about classes. */
 mel_status mel_pool_table(mel_table **out, const mel_input *input, size_t n_names, const char *const *name,
                           const mel_read_options *read, mel_error *err);
+/* The table of a file whose header may have the names of `about`. */
+mel_status mel_pool_open(mel_table **out, const char *path, const mel_pool_about *about,
+                         const mel_read_options *read, mel_error *err);
 mel_status mel_pool_of_table(mel_pool *out, const mel_table *table, const mel_pool_about *about,
                              mel_error *err);
 

@@ -140,6 +140,11 @@ mel_status mel_pool_read(mel_pool *out, const char *path, const mel_pool_about *
 void mel_pool_clear(mel_pool *pool);
 /* Whether any of its classifiers comes with counts. */
 bool mel_pool_has_counts(const mel_pool *pool);
+/* The classes and groups that the columns of a pool name, where no metric says them: of true>predicted, and
+ * before the colon. Two classes are called negative and positive when the columns are tp, tn, ... Names are
+ * for mel_names_free; n_groups 0: none. */
+mel_status mel_pool_survey(char ***class_name, size_t *n_classes, char ***group_name, size_t *n_groups,
+                           const char *path, const mel_read_options *read, mel_error *err);
 /* Names that the header of a pool may have which are numbers, or stand next to such: *n texts of the caller's
  * (mel_names_free), NULL when memory runs out. */
 char **mel_pool_names(size_t *n, const mel_pool_about *about);

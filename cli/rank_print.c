@@ -1,0 +1,152 @@
+/* An order of classifiers as JSON, as a table and as a plot. */
+#include "files.h"
+#include "numbers.h"
+#include "output.h"
+#include "panels.h"
+#include "rank_work.h"
+#include "report/shared.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static json_t *range_json(const mel_interval *range)
+{
+    const double ends[] = { range->low, range->high };
+    return cli_vector_json(2, ends);
+}
+
+static void put_certainty(json_t *one, const cli_ranking *r, size_t i)
+{
+    const size_t at = r->order[i];
+    if (r->found != NULL) {
+        cli_put(one, "interval", range_json(&r->found[at].both));
+        if (r->sample != NULL) {
+            cli_put(one, "rows_interval", range_json(&r->found[at].rows));
+            cli_put(one, "metric_interval", range_json(&r->found[at].metric));
+        }
+    }
+    if (!r->sure)
+        return;
+    if (r->first != NULL)
+        cli_put(one, "best_probability", cli_json_number(r->first[at]));
+    if (i + 1 < r->who.n) {
+        cli_put(one, "beats_next", cli_json_number(r->next[i]));
+        cli_put(one, "tells_next", json_boolean(mel_can_tell(r->next[i])));
+    }
+}
+
+void cli_ranking_json(json_t *result, const cli_ranking *r)
+{
+    json_t *order = json_array();
+    for (size_t i = 0; i < r->who.n; i++) {
+        const size_t at = r->order[i];
+        json_t *one = json_object();
+        cli_put(one, "place", cli_json_count(r->place[at]));
+        cli_put(one, "row", cli_json_count(at + 1));
+        cli_put(one, "name", cli_json_text(r->who.name[at]));
+        cli_put(one, "value", cli_json_number(r->value[at]));
+        if (r->against != NULL) {
+            cli_put(one, "against_place", cli_json_count(r->otherwise[at]));
+            cli_put(one, "against_value", cli_json_number(r->other[at]));
+        }
+        put_certainty(one, r, i);
+        cli_push(order, one);
+    }
+    cli_put(result, "order", order);
+    cli_put(result, "paired", json_boolean(r->who.paired));
+    if (r->against != NULL) {
+        cli_put(result, "tau", cli_json_number(r->agreement.tau));
+        cli_put(result, "ndcg", cli_json_number(r->agreement.ndcg));
+        cli_put(result, "same_best", json_boolean(r->agreement.same_best));
+    }
+    if (r->first != NULL)
+        cli_put(result, "order_probability", cli_json_number(r->whole_order));
+}
+
+static void add_certainty(cli_table *table, const cli_ranking *r, size_t i)
+{
+    const size_t at = r->order[i];
+    if (r->found != NULL)
+        cli_table_cell(table, "%.4g to %.4g", r->found[at].both.low, r->found[at].both.high);
+    if (!r->sure)
+        return;
+    if (r->first != NULL)
+        cli_table_cell(table, "%.1f%%", 100.0 * r->first[at]);
+    if (i + 1 == r->who.n)
+        cli_table_cell(table, "%s", "");
+    else
+        cli_table_cell(table, "%s%.1f%%",
+                       mel_can_tell(r->next[i]) ? "" : "cannot tell: ", 100.0 * r->next[i]);
+}
+
+void cli_ranking_text(const cli_ranking *r)
+{
+    const char *headers[7] = { "", "", "value" };
+    char align[8] = "rlr";
+    size_t n = 3;
+    if (r->found != NULL) {
+        align[n] = 'r';
+        headers[n++] = "95% interval";
+    }
+    if (r->first != NULL) {
+        align[n] = 'r';
+        headers[n++] = "is best";
+    }
+    if (r->sure) {
+        align[n] = 'r';
+        headers[n++] = "beats the next";
+    }
+    if (r->against != NULL) {
+        align[n] = 'r';
+        headers[n++] = "place by\nthe other";
+    }
+    cli_table *table = cli_table_new(align, headers);
+    for (size_t i = 0; i < r->who.n; i++) {
+        const size_t at = r->order[i];
+        cli_table_cell(table, "%zu", r->place[at]);
+        cli_table_cell(table, "%s", r->who.name[at]);
+        cli_table_cell(table, "%.6g", r->value[at]);
+        add_certainty(table, r, i);
+        if (r->against != NULL)
+            cli_table_cell(table, "%zu", r->otherwise[at]);
+    }
+    cli_table_print(table);
+    if (r->against == NULL)
+        return;
+    cli_print("\n  agreement with the other metric: NDCG %.4f", r->agreement.ndcg);
+    if (isfinite(r->agreement.tau))
+        cli_print(", Kendall's tau %.4f", r->agreement.tau);
+    cli_print("; %s\n", r->agreement.same_best ? "the same best one" : "another best one");
+}
+
+mel_status cli_ranking_plot(const cli_ranking *r, const char *path, mel_error *err)
+{
+    enum { MOST = 40 };
+    const size_t n = r->who.n < MOST ? r->who.n : MOST;
+    const char **names = cli_alloc_zero(n, sizeof *names);
+    double *numbers = cli_alloc_zero(3 * n, sizeof *numbers);
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = r->order[i];
+        names[i] = r->who.name[at];
+        numbers[i] = r->value[at];
+        numbers[n + i] = r->found != NULL ? r->found[at].both.low : 0.0;
+        numbers[2 * n + i] = r->found != NULL ? r->found[at].both.high : 0.0;
+    }
+    const mel_ranking_plot plot = { .n = n,
+                                    .names = names,
+                                    .value = numbers,
+                                    .low = r->found != NULL ? numbers + n : NULL,
+                                    .high = r->found != NULL ? numbers + 2 * n : NULL,
+                                    .better = r->sure ? r->next : NULL,
+                                    .can_tell = MEL_CAN_TELL,
+                                    .x_title =
+                                        r->who.metric != NULL ? "value of the metric" : r->judge->name };
+    char *svg = NULL;
+    mel_status status = mel_plot_ranking(&svg, &plot, NULL, err);
+    if (status == MEL_OK)
+        status = cli_write_svg(path, svg, err);
+    free(svg);
+    free(names);
+    free(numbers);
+    return status;
+}
