@@ -126,6 +126,7 @@ static mel_status make_oracle(elicitation *e, const elicit_args *args, cli_run *
     case CLI_COMMAND:
         mel_command_options_init(&command);
         command.timeout = args->timeout;
+        command.progress = cli_stop_only();
         status = mel_oracle_command(&e->oracle, args->oracle + 4, &command, err);
         break;
     }

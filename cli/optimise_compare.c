@@ -113,12 +113,16 @@ static mel_status make_oracle(comparing *c, cli_run *run, mel_error *err)
 {
     const char *oracle = c->args->oracle;
     mel_terminal_options terminal;
+    mel_command_options command;
     if (strncmp(oracle, "sim:", 4) == 0)
         return make_simulated(c, run, err);
     if (c->args->noise != NULL)
         return cli_fail(err, MEL_EINVAL, "--noise is for simulated oracles (--oracle sim:METRIC)");
-    if (strncmp(oracle, "cmd:", 4) == 0)
-        return mel_oracle_command(&c->oracle, oracle + 4, NULL, err);
+    if (strncmp(oracle, "cmd:", 4) == 0) {
+        mel_command_options_init(&command);
+        command.progress = cli_stop_only();
+        return mel_oracle_command(&c->oracle, oracle + 4, &command, err);
+    }
     if (strcmp(oracle, "browser") == 0 || strncmp(oracle, "browser:", 8) == 0)
         return make_browser(c, oracle + 7, err);
     if (strcmp(oracle, "ask") != 0)

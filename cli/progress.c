@@ -104,6 +104,19 @@ static int on_progress(void *user, const char *what, double share)
     return cli_stop_wanted();
 }
 
+static int on_waiting(void *user, const char *what, double share)
+{
+    (void)user;
+    (void)what;
+    (void)share;
+    return cli_stop_wanted();
+}
+
+mel_progress cli_stop_only(void)
+{
+    return (mel_progress){ .call = on_waiting };
+}
+
 mel_progress cli_bar_start(bool wanted)
 {
     bar.drawing = wanted && isatty(STDERR_FILENO);

@@ -15,6 +15,8 @@ mel_status cli_check_stop(mel_error *err);
 /* The callback for the library; it draws when `wanted` and standard error is a terminal, and always
  * carries the wish to stop. There is one bar, as there is one terminal. */
 mel_progress cli_bar_start(bool wanted);
+/* The same without a bar: for work that waits for somebody who may use the terminal. */
+mel_progress cli_stop_only(void);
 /* Takes the bar off the screen; everything that prints for people does so first. */
 void cli_bar_clear(void);
 /* No more bars: rows of a result go to the same terminal. */

@@ -1,7 +1,7 @@
 /* A program that answers: one line of JSON out, one letter back. */
 #include "oracle/oracle.h"
-#include "oracle/process.h"
 #include "oracle/question_json.h"
+#include "oracle/talk.h"
 
 #include "data/quote.h"
 #include "oracle/shared.h"
@@ -12,15 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LINE = 1 << 26, MAX_ANSWER = 1000 };
+enum { MAX_LINE = 1 << 26 };
 
 typedef struct {
     mel_oracle base;
     mel_command_options opt;
-    mel_process process;
+    mel_talk talk;
     mel_buffer line;
-    char answer[MAX_ANSWER]; /* what was read and not yet used */
-    size_t n_answer;
     bool broken; /* questions and answers are out of step */
 } command_oracle;
 
@@ -28,8 +26,8 @@ typedef struct {
 static mel_status ended(command_oracle *self, unsigned long number, mel_error *err)
 {
     char how[64];
-    (void)mel_process_wait(&self->process, 1.0);
-    mel_process_describe(how, sizeof how, &self->process);
+    (void)mel_process_wait(&self->talk.process, 1.0);
+    mel_process_describe(how, sizeof how, &self->talk.process);
     return mel_fail(err, MEL_EDATA, "question %lu: the program gave no answer (%s)", number, how);
 }
 
@@ -71,68 +69,28 @@ static mel_status understand(mel_reply *reply, const char *line, size_t n, unsig
     return MEL_OK;
 }
 
-/* A whole line at the front of self->answer, of n characters; more is read until there is one. */
-static mel_moved read_line(command_oracle *self, size_t *n, double deadline)
-{
-    for (;;) {
-        const char *newline = memchr(self->answer, '\n', self->n_answer);
-        if (newline != NULL) {
-            *n = (size_t)(newline - self->answer);
-            return MEL_MOVED;
-        }
-        if (self->n_answer == sizeof self->answer) {
-            *n = self->n_answer;
-            return MEL_MOVED;
-        }
-        size_t got = 0;
-        const mel_moved moved = mel_process_read(&self->process, self->answer + self->n_answer,
-                                                 sizeof self->answer - self->n_answer, &got, deadline);
-        if (moved == MEL_MOVED_END && self->n_answer > 0) { /* the last line may lack its newline */
-            *n = self->n_answer;
-            return MEL_MOVED;
-        }
-        if (moved != MEL_MOVED)
-            return moved;
-        self->n_answer += got;
-    }
-}
-
-/* Anything said before the question would be taken for the answer to it. */
-static mel_status check_silence(command_oracle *self, unsigned long number, mel_error *err)
-{
-    size_t got = 0;
-    const double now = mel_clock();
-    if (self->n_answer == 0 &&
-        mel_process_read(&self->process, self->answer, sizeof self->answer, &got, now) == MEL_MOVED)
-        self->n_answer = got;
-    if (self->n_answer == 0)
-        return MEL_OK;
-    return mel_fail(err, MEL_EDATA, "the program said %s before question %lu was asked",
-                    mel_quote(self->answer, self->n_answer).text, number);
-}
-
 static mel_status exchange(mel_reply *reply, command_oracle *self, const mel_question *question,
                            mel_error *err)
 {
     const unsigned long number = question->number;
-    mel_status status = check_silence(self, number, err);
-    if (status != MEL_OK)
-        return status;
+    mel_talk *talk = &self->talk;
+    if (!mel_talk_silent(talk)) /* it would be taken for the answer */
+        return mel_fail(err, MEL_EDATA, "the program said %s before question %lu was asked",
+                        mel_quote(talk->said, talk->n_said).text, number);
     mel_buffer_reset(&self->line);
     mel_question_json(&self->line, question);
     if (self->line.status != MEL_OK)
         return mel_fail_memory(err, "a question");
-    const double deadline = self->opt.timeout > 0.0 ? mel_clock() + self->opt.timeout : 0.0;
-    mel_moved moved = mel_process_write(&self->process, self->line.data, self->line.size, deadline);
+    mel_moved moved = MEL_MOVED;
     size_t n = 0;
-    if (moved == MEL_MOVED)
-        moved = read_line(self, &n, deadline);
+    mel_status status = mel_talk_exchange(talk, &moved, &n, self->line.data, self->line.size,
+                                          self->opt.timeout, "waiting for the answer", err);
+    if (status != MEL_OK)
+        return status;
     if (moved != MEL_MOVED)
         return failed(self, moved, number, err);
-    status = understand(reply, self->answer, n, number, err);
-    const size_t used = n < self->n_answer ? n + 1 : n;
-    self->n_answer -= used;
-    memmove(self->answer, self->answer + used, self->n_answer);
+    status = understand(reply, talk->said, n, number, err);
+    mel_talk_used(talk, n);
     return status;
 }
 
@@ -150,7 +108,7 @@ static mel_status ask_command(mel_reply *reply, void *user, const mel_question *
 static void free_command(mel_oracle *oracle)
 {
     command_oracle *self = (command_oracle *)oracle;
-    mel_process_end(&self->process, self->opt.grace);
+    mel_process_end(&self->talk.process, self->talk.stopped ? 0.0 : self->opt.grace);
     mel_buffer_free(&self->line);
     free(self);
 }
@@ -179,8 +137,9 @@ mel_status mel_oracle_command(mel_oracle **out, const char *program, const mel_c
         return mel_fail_memory(err, "an oracle");
     self->base = (mel_oracle){ ask_command, free_command };
     self->opt = use;
+    self->talk.progress = use.progress;
     mel_buffer_init(&self->line, MAX_LINE);
-    const int reason = mel_process_start(&self->process, program);
+    const int reason = mel_process_start(&self->talk.process, program, false);
     if (reason != 0) {
         char text[128];
         if (strerror_r(reason, text, sizeof text) != 0)

@@ -45,7 +45,7 @@ static bool open_pipe(int ends[2])
     return first && second;
 }
 
-static int spawn(pid_t *pid, const char *program, int input, int output)
+static int spawn(mel_process *process, const char *program, int input, int output)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -64,13 +64,14 @@ static int spawn(pid_t *pid, const char *program, int input, int output)
     char *const arguments[] = { shell, option, (char *)program, NULL }; /* execve takes them as they are */
     reason = posix_spawnattr_setsigdefault(&attributes, &defaults);
     if (reason == 0)
-        reason = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        reason = posix_spawnattr_setflags(
+            &attributes, (short)(POSIX_SPAWN_SETSIGDEF | (process->alone ? POSIX_SPAWN_SETPGROUP : 0)));
     if (reason == 0)
         reason = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
     if (reason == 0)
         reason = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     if (reason == 0)
-        reason = posix_spawn(pid, shell, &actions, &attributes, arguments, environ);
+        reason = posix_spawn(&process->pid, shell, &actions, &attributes, arguments, environ);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&actions);
     return reason;
@@ -82,16 +83,16 @@ static bool make_nonblocking(int file)
     return flags >= 0 && fcntl(file, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
-int mel_process_start(mel_process *process, const char *program)
+int mel_process_start(mel_process *process, const char *program, bool alone)
 {
-    *process = (mel_process){ .to = -1, .from = -1 };
+    *process = (mel_process){ .alone = alone, .to = -1, .from = -1 };
     int input[2] = { -1, -1 }, output[2] = { -1, -1 };
     int reason = 0;
     if (!open_pipe(input) || !open_pipe(output) || !make_nonblocking(input[1]) ||
         !make_nonblocking(output[0]))
         reason = errno;
     if (reason == 0)
-        reason = spawn(&process->pid, program, input[0], output[1]);
+        reason = spawn(process, program, input[0], output[1]);
     close_end(&input[0]);
     close_end(&output[1]);
     if (reason != 0) {
@@ -105,11 +106,25 @@ int mel_process_start(mel_process *process, const char *program)
     return 0;
 }
 
+static void send(const mel_process *process, int signal_number)
+{
+    (void)kill(process->alone ? -process->pid : process->pid, signal_number);
+}
+
+/* Ended and not reaped: the number of its group cannot be anybody else's yet. */
+static bool is_zombie(pid_t pid)
+{
+    siginfo_t how = { 0 };
+    return waitid(P_PID, (id_t)pid, &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid == pid;
+}
+
 /* True when it has ended (or was reaped behind our back). */
 static bool reap(mel_process *process)
 {
     if (process->pid == 0)
         return true;
+    if (process->alone && is_zombie(process->pid))
+        send(process, SIGTERM); /* to what it left behind */
     const pid_t got = waitpid(process->pid, &process->status, WNOHANG);
     if (got == 0 || (got < 0 && errno == EINTR))
         return false;
@@ -138,10 +153,10 @@ void mel_process_end(mel_process *process, double grace)
     close_end(&process->from);
     if (mel_process_wait(process, grace))
         return;
-    (void)kill(process->pid, SIGTERM);
+    send(process, SIGTERM);
     if (mel_process_wait(process, 1.0))
         return;
-    (void)kill(process->pid, SIGKILL);
+    send(process, SIGKILL);
     while (!mel_process_wait(process, 1.0))
         continue;
 }
@@ -200,19 +215,17 @@ static ssize_t quiet_write(int file, const char *bytes, size_t n)
     return written;
 }
 
-mel_moved mel_process_write(mel_process *process, const char *bytes, size_t n, double deadline)
+mel_moved mel_process_write(mel_process *process, const char *bytes, size_t n, size_t *sent, double deadline)
 {
-    while (n > 0) {
+    while (*sent < n) {
         const mel_moved ready = wait_for(process->to, POLLOUT, deadline);
         if (ready != MEL_MOVED)
             return ready;
-        const ssize_t written = quiet_write(process->to, bytes, n);
+        const ssize_t written = quiet_write(process->to, bytes + *sent, n - *sent);
         if (written < 0 && errno != EINTR && errno != EAGAIN)
             return errno == EPIPE ? MEL_MOVED_END : MEL_MOVED_FAILED;
-        if (written > 0) {
-            bytes += written;
-            n -= (size_t)written;
-        }
+        if (written > 0)
+            *sent += (size_t)written;
     }
     return MEL_MOVED;
 }

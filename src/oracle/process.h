@@ -8,6 +8,7 @@
 
 typedef struct {
     pid_t pid;    /* 0: reaped */
+    bool alone;   /* it leads a process group: what it started ends with it */
     int to, from; /* its standard input and output, non-blocking; -1: closed */
     int status;   /* as waitpid gives it, once reaped */
     bool known;   /* status is */
@@ -16,10 +17,11 @@ typedef struct {
 /* Seconds on a clock that only goes forward. */
 double mel_clock(void);
 
-/* /bin/sh -c program, with SIGPIPE as programs expect it. 0, or an errno that says why not. */
-int mel_process_start(mel_process *process, const char *program);
+/* /bin/sh -c program, with SIGPIPE as programs expect it. alone: in a process group of its own; Ctrl-C at a
+ * terminal does not reach it then, nor can it talk to the person there. 0, or an errno that says why not. */
+int mel_process_start(mel_process *process, const char *program, bool alone);
 /* Closes both ends, gives it `grace` seconds to end, then SIGTERM and one more second, then SIGKILL; reaps
- * it.
+ * it. The whole group gets the signals, and SIGTERM once the program has ended.
  */
 void mel_process_end(mel_process *process, double grace);
 /* Waits up to `seconds` for it to end by itself; true when it has. */
@@ -28,9 +30,9 @@ bool mel_process_wait(mel_process *process, double seconds);
 void mel_process_describe(char *text, size_t n, const mel_process *process);
 
 typedef enum { MEL_MOVED, MEL_MOVED_END, MEL_MOVED_LATE, MEL_MOVED_FAILED } mel_moved;
-/* All n bytes to its standard input; END: it closed it. deadline as mel_clock, 0: none. Never raises SIGPIPE.
- */
-mel_moved mel_process_write(mel_process *process, const char *bytes, size_t n, double deadline);
+/* Bytes *sent to n - 1 to its standard input, of which *sent tells how far it came; END: it closed it.
+ * deadline as mel_clock, 0: none. Never raises SIGPIPE. */
+mel_moved mel_process_write(mel_process *process, const char *bytes, size_t n, size_t *sent, double deadline);
 /* Some bytes from its standard output, at least one, at most n. */
 mel_moved mel_process_read(mel_process *process, char *bytes, size_t n, size_t *got, double deadline);
 

@@ -19,6 +19,7 @@ typedef struct {
     double timeout; /* seconds to wait for one answer; 0 (default): for ever, there may be a person behind */
     double grace;   /* seconds the program has to end once its input is closed, before it (or the shell that
                      * runs it, unless it starts with exec) is killed; 5 */
+    mel_progress progress; /* asked now and then while waiting: nonzero gives up with MEL_ESTOPPED */
 } mel_command_options;
 void mel_command_options_init(mel_command_options *opt);
 /* Starts `program` once with /bin/sh -c; writes one JSON line per question to its standard input and

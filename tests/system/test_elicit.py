@@ -227,8 +227,9 @@ def test_stop_and_go_on(melicit):
     assert "malignant" in html and "http" not in html.replace("http://www.w3.org", "")
 
 
-def test_stopped_json(melicit, truth):
-    """Ctrl-C while a program thinks: what is known so far, exit 5, and the session goes on."""
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_stopped_json(melicit, truth, send):
+    """Ctrl-C, here or at a terminal, while a program thinks: what is known so far, exit 5, and the session goes on."""
     melicit.write("slow.sh", "read line; echo A; read line; echo waiting > waiting; exec sleep 60\n")
     words = [str(PROGRAM), "elicit", *POPULATION, "--oracle", "cmd:exec sh slow.sh", "--session", "s.jsonl", "--out", "m.json",
              "--json"]
@@ -237,7 +238,7 @@ def test_stopped_json(melicit, truth):
     end = time.monotonic() + 30
     while not (melicit.folder / "waiting").exists() and time.monotonic() < end:
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)
+    send(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 5, out + err
     result = json.loads(out)

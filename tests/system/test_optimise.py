@@ -182,27 +182,58 @@ def test_constant_metric(work):
     got.refused(3, "iteration 1: the metric is 0.5 for the first classifier and for every probe")
 
 
+# Grandchildren of the program, deaf to Ctrl-C, that keep its output open.
+LINGER = "(trap '' INT; exec sleep 600) & echo $! > linger.tmp; mv linger.tmp lingers; wait"
+
+
+def begin_lingering(work, *words):
+    """The program, once a grandchild of it waits."""
+    (work.folder / "lingers").unlink(missing_ok=True)
+    process = subprocess.Popen([str(PROGRAM), "optimise", *words], stdout=subprocess.PIPE, stderr=open(work.folder / "err", "w"),
+                               cwd=work.folder, env=environment(), start_new_session=True)
+    end = time.monotonic() + 60
+    while not (work.folder / "lingers").exists() and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.02)
+    return process, int((work.folder / "lingers").read_text())
+
+
+def is_running(pid):
+    """Neither gone nor a dead one that nobody has asked for yet."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def test_interrupt_keeps_the_best(work):
-    work.write("slow.sh", 'n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt 9 ]; then echo waiting > waiting; exec sleep 60; fi; '
-                          'echo 0.$((n + 10)); done\n')
-    words = [str(PROGRAM), "optimise", *FILES, "--metric", "cmd:exec sh slow.sh", "--out", "c.json", "--json"]
+    """Ctrl-C ends it though a grandchild keeps the pipe, and what the metric's program started ends too."""
+    work.write("slow.sh", f"n=0\nwhile read -r line; do n=$((n+1)); if [ $n -gt 9 ]; then {LINGER}; fi; echo 0.$((n + 10)); done\n")
     for whole_group in (True, False):
-        (work.folder / "waiting").unlink(missing_ok=True)
         (work.folder / "c.json").unlink(missing_ok=True)
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=work.folder,
-                                   env=environment(), start_new_session=True)
-        end = time.monotonic() + 30
-        while not (work.folder / "waiting").exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        if whole_group:
-            os.killpg(process.pid, signal.SIGINT)
-        else:
-            os.kill(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        assert process.returncode == 5, out + err
+        process, lingers = begin_lingering(work, *FILES, "--metric", "cmd:sh slow.sh; true", "--time-limit", "500", "--out", "c.json",
+                                           "--json")
+        (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 5, out
         result = json.loads(out)
         assert result["end"] == "stopped" and result["iterations"] == 2
         assert json.loads((work.folder / "c.json").read_text()) == result["classifier"]
+        end = time.monotonic() + 60
+        while is_running(lingers) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert not is_running(lingers)
+
+
+def test_interrupt_of_comparisons(work):
+    """The same for programs that compare: the answers are in the session."""
+    work.write("slow.sh", f"read -r line; echo A; read -r line; {LINGER}\n")
+    process, lingers = begin_lingering(work, *ROWS, "--oracle", "cmd:sh slow.sh; true", "--session", "s.jsonl", "--out", "c.json", "--json")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    os.kill(lingers, signal.SIGTERM)
+    assert process.returncode == 5 and json.loads(out)["questions"] == 1
+    assert [line["answer"] for line in answers(work)] == ["A"] and (work.folder / "c.json").exists()
 
 
 def test_tables(work):

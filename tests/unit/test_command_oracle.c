@@ -364,6 +364,31 @@ static void test_two_at_once(void **state)
     mel_oracle_free(second);
 }
 
+static int stop(void *user, const char *what, double done)
+{
+    (void)what;
+    (void)done;
+    *(bool *)user = true;
+    return 1;
+}
+
+/* A wish to stop while the program does not read, or reads and thinks: it is not waited for. */
+static void check_stop(const char *program, const mel_question *q)
+{
+    bool asked = false;
+    mel_oracle *oracle = NULL;
+    mel_error err = { 0 };
+    mel_reply reply = (mel_reply)77;
+    mel_command_options opt;
+    mel_command_options_init(&opt);
+    opt.grace = 1000.0; /* nor is it when it ends */
+    opt.progress = (mel_progress){ stop, &asked };
+    assert_ok(mel_oracle_command(&oracle, program, &opt, &err), &err);
+    assert_int_equal(mel_oracle_ask(&reply, oracle, q, &err), MEL_ESTOPPED);
+    assert_true(asked);
+    mel_oracle_free(oracle);
+}
+
 static void test_large_questions(void **state)
 {
     (void)state;
@@ -386,6 +411,8 @@ static void test_large_questions(void **state)
     assert_int_equal(mel_oracle_ask(&reply, oracle, &q, &err), MEL_EDATA);
     assert_non_null(strstr(err.text, "no answer from the program within"));
     mel_oracle_free(oracle);
+    check_stop("exec sleep 1000", &q);
+    check_stop("read -r l; exec sleep 1000", &q);
     free(a);
 }
 
