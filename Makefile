@@ -15,7 +15,7 @@ TEST      := $(PYTHON) tools/test.py --build $(BUILD) --jobs $(JOBS)
 export OMP_WAIT_POLICY ?= passive
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: all help run test unit sanitize lint format web bench fuzz soak repro install symbols clean
+.PHONY: all help run test unit sanitize lint format web bench fuzz soak repro python install symbols clean
 
 all: ## build/melicit, build/libmelicit.so, build/libmelicit.a (plain `make`)
 	@tools/setup.sh build
@@ -75,7 +75,13 @@ repro: all ## the thesis' tables and plots next to what this program finds (docs
 	@tools/setup.sh repro
 	@MELICIT_BUILD=$(BUILD) repro/run.sh
 
-install: all ## program, libraries, headers, data, manual page, completion below PREFIX=/usr/local
+python: ## the Python package: build/python/melicit-*.whl
+	@tools/setup.sh python
+	@$(CONFIGURE) -B $(BUILD)
+	@cmake --build $(BUILD) -j $(JOBS) --target python
+	@ls $(BUILD)/python/*.whl
+
+install: all python ## program, libraries, headers, data, manual page, completion, Python package below PREFIX=/usr/local
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 symbols: all ## rewrites tools/symbols.txt after a public function was added

@@ -17,3 +17,11 @@ install(FILES ${CMAKE_BINARY_DIR}/melicit.spdx.json DESTINATION ${CMAKE_INSTALL_
 install(DIRECTORY deploy DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/melicit)
 install(DIRECTORY studies/ DESTINATION ${CMAKE_INSTALL_DATADIR}/melicit/studies FILES_MATCHING PATTERN "*.json")
+# The Python package, where it was built: below /usr/local Debian's Python finds it there, elsewhere with PYTHONPATH.
+set(MEL_PYTHON_VERSION 3)
+find_program(MEL_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(MEL_SYSTEM_PYTHON)
+    execute_process(COMMAND ${MEL_SYSTEM_PYTHON} -c "import sys; print('%d.%d' % sys.version_info[:2])"
+        OUTPUT_VARIABLE MEL_PYTHON_VERSION OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+install(DIRECTORY ${CMAKE_BINARY_DIR}/python/site/ DESTINATION lib/python${MEL_PYTHON_VERSION}/dist-packages OPTIONAL)

@@ -111,7 +111,7 @@ if(MEL_TESTS)
     endif()
     foreach(script ${scripts})
         get_filename_component(name ${script} NAME_WE)
-        if((MEL_SANITIZE AND name MATCHES "sklearn$") OR system_${name} IN_LIST MEL_LONG_UNDER_SANITIZERS)
+        if((MEL_SANITIZE AND name MATCHES "sklearn$|^test_python$|^test_python_[a-eg-z]") OR system_${name} IN_LIST MEL_LONG_UNDER_SANITIZERS)
             continue() # the former load the library into Python, which a sanitized one cannot be
         endif()
         add_test(NAME system_${name} COMMAND ${MEL_PYTHON} -m pytest -q -rs -p no:cacheprovider -W error::pytest.PytestUnhandledThreadExceptionWarning ${script})

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Installs what a target needs and is not there yet: tools/setup.sh build | test | web | bench | repro | fuzz.
+# Installs what a target needs and is not there yet: tools/setup.sh build | python | test | web | bench | repro | fuzz.
 # Silent, and without the network, when nothing is missing.
 set -eu
 
 build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev libnlopt-dev zlib1g-dev
        libjansson-dev libsodium-dev libsqlite3-dev libmicrohttpd-dev libpq-dev"
-test="$build g++ clang clang-format clang-tidy libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
-      python3-pandas python3-pytest groff-base man-db postgresql chromium
+python="$build python3-dev python3-cffi python3-build python3-setuptools python3-wheel python3-pip python3-venv python3-numpy"
+test="$python g++ clang clang-format clang-tidy libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
+      python3-pandas python3-matplotlib python3-pytest mypy groff-base man-db postgresql chromium
       openssl nginx-light caddy"
 bench="$test"
 repro="$bench python3-xgboost umap-learn"
@@ -15,13 +16,14 @@ fuzz="$build clang llvm libclang-rt-14-dev"
 goal=${1:-build}
 case "$goal" in
 build) wanted=$build ;;
+python) wanted=$python ;;
 test) wanted=$test ;;
 web) wanted="" ;;
 bench) wanted=$bench ;;
 repro) wanted=$repro ;;
 fuzz) wanted=$fuzz ;;
 *)
-    echo "usage: tools/setup.sh build|test|web|bench|repro|fuzz" >&2
+    echo "usage: tools/setup.sh build|python|test|web|bench|repro|fuzz" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,43 @@
+"""melicit: finds out which classification metric somebody wants, and what is best for it."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import errors
+from ._native import ffi, lib
+from .errors import MelicitError
+from .metric import Metric
+from .problem import Problem
+from .rule import Rule
+from .session import Question, Session
+
+if TYPE_CHECKING:
+    from .estimators import FrankWolfeClassifier, MetricClassifier, PlugInClassifier
+
+__version__: str = ffi.string(lib.mel_version()).decode()
+# What needs scikit-learn, pandas or matplotlib is imported when it is used first.
+_LATER = {
+    "MetricClassifier": "estimators",
+    "FrankWolfeClassifier": "estimators",
+    "PlugInClassifier": "estimators",
+}
+__all__ = [
+    "FrankWolfeClassifier",
+    "MelicitError",
+    "Metric",
+    "MetricClassifier",
+    "PlugInClassifier",
+    "Problem",
+    "Question",
+    "Rule",
+    "Session",
+    "errors",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)

@@ -1,0 +1,140 @@
+"""Labels and groups as codes, confusion matrices out of them."""
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._core import Codes, Floats, Texts, fail, ffi, floats, lib
+
+
+def name_of(label: Any) -> str:
+    """What a label is called in files: whole numbers without a point."""
+    if isinstance(label, (bool, np.bool_)):
+        return str(int(label))
+    if isinstance(label, (float, np.floating)) and float(label).is_integer():
+        return str(int(label))
+    return str(label)
+
+
+def column(values: ArrayLike, what: str) -> NDArray[Any]:
+    """One label or group per row, none of them missing."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise fail("EINVAL", f"{what}: expected one value per row, not {array.ndim} dimensions")
+    if array.dtype.kind == "c":
+        raise fail("EDATA", f"{what}: complex numbers are no labels")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise fail("EDATA", f"{what}[{int(np.flatnonzero(~np.isfinite(array))[0])}]: missing or not finite")
+    if array.dtype.kind == "O":
+        for i, value in enumerate(array):
+            if value is None or (isinstance(value, float) and not np.isfinite(value)):
+                raise fail("EDATA", f"{what}[{i}]: missing")
+            if not isinstance(value, (str, bool, int, float, np.generic)):
+                raise fail("EDATA", f"{what}[{i}]: {type(value).__name__} is no label")
+    return array
+
+
+def distinct(*arrays: NDArray[Any]) -> NDArray[Any]:
+    """The different values in sorted order; short of a sort where they are small whole numbers."""
+    parts = []
+    for array in arrays:
+        if array.dtype.kind in "iub" and array.size:
+            low, high = int(array.min()), int(array.max())
+            if high - low < 4096:
+                counts = np.bincount(array.astype(np.intp, copy=False) - low)
+                parts.append((np.flatnonzero(counts) + low).astype(array.dtype))
+                continue
+        try:
+            parts.append(np.unique(array))
+        except TypeError:
+            raise fail("EDATA", "labels of different types (texts and numbers) have no order") from None
+    try:
+        joined: NDArray[Any] = np.unique(np.concatenate(parts)) if len(parts) > 1 else parts[0]
+        return joined
+    except TypeError:
+        raise fail("EDATA", "labels of different types (texts and numbers) have no order") from None
+
+
+def codes(array: NDArray[Any], classes: Sequence[Any], what: str) -> Codes:
+    """Each value's place among the classes; refuses a value that is none of them."""
+    known = np.asarray(list(classes), dtype=object if array.dtype.kind == "O" else None)
+    whole = array.dtype.kind in "iub" and known.dtype.kind in "iub"
+    if array.dtype == np.uint32 and whole and np.array_equal(known, np.arange(known.size)):
+        if array.size == 0 or int(array.max()) < known.size:
+            return np.ascontiguousarray(array)
+    if whole and known.size and int(known.max()) - int(known.min()) < 4096 and array.size:
+        low, high = int(known.min()), int(known.max())
+        if low <= int(array.min()) and int(array.max()) <= high:
+            table = np.full(high - low + 1, known.size, dtype=np.uint32)
+            table[known.astype(np.intp) - low] = np.arange(known.size, dtype=np.uint32)
+            found = table[array.astype(np.intp, copy=False) - low] if low else table[array.astype(np.intp, copy=False)]
+            return _checked(found, array, known, what)
+    place = {name_of(label): i for i, label in enumerate(known)}
+    values, back = _inverse(array)
+    table = np.array([place.get(name_of(value), known.size) for value in values], dtype=np.uint32)
+    return _checked(table[back] if values.size else np.empty(0, np.uint32), array, known, what)
+
+
+def _inverse(array: NDArray[Any]) -> Tuple[NDArray[Any], NDArray[np.intp]]:
+    try:
+        values, back = np.unique(array, return_inverse=True)
+    except TypeError:  # texts next to numbers
+        seen: List[Any] = list(dict.fromkeys(array.tolist()))
+        where = {value: i for i, value in enumerate(seen)}
+        values, back = np.array(seen, dtype=object), np.array([where[v] for v in array.tolist()], dtype=np.intp)
+    return values, back.astype(np.intp)
+
+
+def _checked(found: Codes, array: NDArray[Any], known: NDArray[Any], what: str) -> Codes:
+    if found.size and int(found.max()) >= known.size:
+        row = int(np.flatnonzero(found == known.size)[0])
+        names = ", ".join(name_of(label) for label in known[:8])
+        raise fail("EDATA", f"{what}[{row}]: {name_of(array[row])!r} is none of the classes ({names})")
+    return np.ascontiguousarray(found, dtype=np.uint32)
+
+
+def places(names: Sequence[str], among: Sequence[str]) -> Optional[List[int]]:
+    """Where the second list has each name of the first, numbers by value; None: they are not the same names."""
+    if len(names) != len(among) or not names:
+        return None
+    out = ffi.new("size_t[]", len(names))
+    wanted, known = Texts(names, "names"), Texts(among, "names")
+    if not lib.mel_name_places(out, len(names), wanted.pointer, known.pointer):
+        return None
+    return [int(place) for place in out]
+
+
+def weights(values: Optional[ArrayLike], n: int) -> Optional[Floats]:
+    if values is None:
+        return None
+    array = floats(values, "sample_weight")
+    if array.size != n:
+        raise fail("EINVAL", f"sample_weight: {array.size} weights for {n} rows")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise fail("EDATA", "sample_weight: weights are finite and not negative")
+    if not array.sum() > 0:
+        raise fail("EDATA", "sample_weight: all weights are zero")
+    return array
+
+
+def confusion(
+    true: Codes, predicted: Codes, k: int, weight: Optional[Floats], group: Optional[Codes] = None, m: int = 1
+) -> Floats:
+    """m x k x k: of each group, true classes in rows."""
+    if k * k * max(m, 1) > 2**26:
+        raise fail("ELIMIT", f"{k} classes are more than confusion matrices are made for")
+    cell = true.astype(np.intp) * k + predicted
+    if group is not None:
+        cell += group.astype(np.intp) * (k * k)
+    counts = np.bincount(cell, weights=weight, minlength=m * k * k)
+    return counts.astype(np.float64).reshape(m, k, k)
+
+
+def same_rows(n: int, **arrays: Any) -> None:
+    for what, array in arrays.items():
+        if array is not None and len(array) != n:
+            raise fail("EINVAL", f"{what}: {len(array)} rows, but y_true has {n}")

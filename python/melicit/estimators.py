@@ -1,0 +1,499 @@
+"""Classifiers for scikit-learn that are best for a metric: by a rule on probabilities, or for a black box."""
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing, column_or_1d, indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    has_fit_parameter,
+)
+
+from . import _rows
+from ._core import Codes, Floats, Texts, call, fail, ffi, lib, made, pointer, seed_of, text
+from .metric import Metric
+from .rule import Rule, find_rule
+
+Labels = NDArray[Any]
+
+
+def probabilities(estimator: Any, X: Any) -> Floats:
+    """predict_proba, or what a decision_function says on a logistic scale, which a calibration then makes right."""
+    if hasattr(estimator, "predict_proba"):
+        return np.ascontiguousarray(estimator.predict_proba(X), dtype=np.float64)
+    score = np.asarray(estimator.decision_function(X), dtype=np.float64)
+    if score.ndim == 1:
+        score = np.column_stack([np.zeros_like(score), score])
+    score = np.exp(score - score.max(axis=1, keepdims=True))
+    return np.ascontiguousarray(score / score.sum(axis=1, keepdims=True))
+
+
+def is_fitted_for_good(estimator: Any) -> bool:
+    """scikit-learn's FrozenEstimator, where there is one."""
+    return type(estimator).__name__ == "FrozenEstimator"
+
+
+def _folds(cv: Any, y: Labels) -> Any:
+    """As many folds as the rarest class has rows for."""
+    if not isinstance(cv, (int, np.integer)) or isinstance(cv, bool):
+        return check_cv(cv, y, classifier=True)
+    counts = np.unique(y, return_counts=True)[1]
+    if cv < 2:
+        raise fail("EINVAL", f"cv: at least 2 folds, not {cv}")
+    if counts.min() < 2:
+        raise fail("EDATA", f"y: a class has {counts.min()} sample only: no fold can be left out; n_samples is too small")
+    return StratifiedKFold(min(int(cv), int(counts.min())))
+
+
+def _fit(estimator: Any, X: Any, y: Labels, sample_weight: Optional[Floats]) -> Any:
+    if sample_weight is None:
+        return estimator.fit(X, y)
+    last = estimator.steps[-1] if hasattr(estimator, "steps") else None
+    if last is not None and has_fit_parameter(last[1], "sample_weight"):
+        return estimator.fit(X, y, **{f"{last[0]}__sample_weight": sample_weight})
+    if not has_fit_parameter(estimator, "sample_weight"):
+        raise fail("EINVAL", f"sample_weight: {type(estimator).__name__} does not take weights")
+    return estimator.fit(X, y, sample_weight=sample_weight)
+
+
+def out_of_fold(
+    estimator: Any, X: Any, y: ArrayLike, cv: Any, sample_weight: Optional[ArrayLike], classes: Optional[Labels]
+) -> Tuple[Floats, Labels]:
+    """Probabilities of rows by models that were not trained on them, and the classes of their columns."""
+    target = column_or_1d(y)
+    if cv == "prefit" or is_fitted_for_good(estimator):
+        check_is_fitted(estimator)
+        return probabilities(estimator, X), np.asarray(estimator.classes_)
+    known = np.unique(target) if classes is None else classes
+    out = np.zeros((_num_samples(X), len(known)))
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    for train, test in _folds(cv, target).split(X, target):
+        model = _fit(
+            clone(estimator), _safe_indexing(X, train), target[train], None if weight is None else weight[train]
+        )
+        columns = np.searchsorted(known, model.classes_)
+        out[np.ix_(test, columns)] = probabilities(model, _safe_indexing(X, test))
+    return out, known
+
+
+class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Trains a model, finds a rule on its out-of-fold probabilities, decides by that rule."""
+
+    _required_parameters: List[str] = []
+    estimator: Any
+    metric: Any
+    cv: Any
+    groups: Any
+    pos_label: Any
+    random_state: Any
+    classes_: Labels
+
+    def _base(self) -> Any:
+        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+
+    def _prepared(
+        self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike]
+    ) -> Tuple[Any, Labels, Optional[Floats]]:
+        if y is None:
+            raise fail("EINVAL", f"requires y to be passed, but the target y is None: {type(self).__name__} learns from labels")
+        target = column_or_1d(y, warn=True)
+        if target.dtype.kind == "f" and not np.isfinite(target).all():
+            raise fail("EDATA", "Input y contains NaN or infinity")
+        (X,) = indexable(X)
+        check_consistent_length(X, target)
+        if _num_samples(X) == 0:
+            raise fail("EDATA", "Found array with 0 sample(s): there are no rows")
+        check_classification_targets(target)
+        self.classes_ = np.unique(target)
+        if len(self.classes_) < 2:
+            raise fail("EDATA", f"y has one class only, {self.classes_[0]!r}: at least 2 classes are needed")
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+            if not weight.sum() > 0:
+                raise fail("EDATA", "sample_weight: all weights are zero")
+        return X, target, weight
+
+    def _order(self) -> List[Any]:
+        """Classes with the positive one last."""
+        known = self.classes_.tolist()
+        if self.pos_label is None:
+            return known
+        if len(known) != 2 or self.pos_label not in known:
+            raise fail("EINVAL", f"pos_label {self.pos_label!r}: for two classes, of which it is one, not {known}")
+        return sorted(known, key=lambda label: bool(label == self.pos_label))
+
+    def _group_column(self, X: Any, groups: Optional[ArrayLike]) -> Optional[Labels]:
+        if groups is None and self.groups is None:
+            return None
+        if groups is None:
+            groups = X[self.groups] if hasattr(X, "columns") else np.asarray(X)[:, self.groups]
+        column = _rows.column(groups, "groups")
+        if len(column) != _num_samples(X):
+            raise fail("EINVAL", f"groups: {len(column)} values for {_num_samples(X)} rows")
+        return column
+
+    def _learn(self, X: Any, target: Labels, weight: Optional[Floats]) -> Floats:
+        """Fits the model; the rows' out-of-fold probabilities, in the order of the classes."""
+        base = self._base()
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        prefit = self.cv == "prefit" or is_fitted_for_good(base)
+        if prefit:
+            self.estimator_ = base
+            proba, columns = out_of_fold(base, X, target, "prefit", weight, None)
+            if not set(self.classes_.tolist()) <= set(columns.tolist()):
+                raise fail("EDATA", f"y: the fitted model knows the classes {columns.tolist()} only")
+            self.classes_ = columns
+        else:
+            self.estimator_ = _fit(clone(base), X, target, weight)
+            proba, columns = out_of_fold(base, X, target, self.cv, weight, self.classes_)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return proba
+
+    def _codes(self, target: Labels, order: Sequence[Any]) -> Codes:
+        return _rows.codes(target, order, "y")
+
+    def _columns(self, proba: Floats, order: Sequence[Any]) -> Floats:
+        places = np.searchsorted(self.classes_, np.asarray(order))
+        return proba if np.array_equal(places, np.arange(len(places))) else np.ascontiguousarray(proba[:, places])
+
+    def _new_proba(self, X: Any) -> Floats:
+        check_is_fitted(self, "rule_")
+        return self._columns(probabilities(self.estimator_, X), self.order_)
+
+    def decision_chances(self, X: Any, groups: Optional[ArrayLike] = None) -> Floats:
+        """How likely each class (in the order of order_) is to be decided: 0 and 1 for a rule that does not draw."""
+        proba = self._new_proba(X)
+        return self.rule_.chances(proba, self._rule_groups(X, groups))
+
+    def _rule_groups(self, X: Any, groups: Optional[ArrayLike]) -> Optional[Labels]:
+        return self._group_column(X, groups) if self.rule_.groups else None
+
+    def _labels(self, codes: NDArray[Any]) -> Labels:
+        order = np.asarray(self.order_, dtype=self.classes_.dtype)
+        if codes.size and int(codes.max()) >= len(order):
+            return np.array([*self.order_, None], dtype=object)[codes]
+        return order[codes]
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None) -> float:
+        """The metric's value, of which more is better: costs are negated."""
+        decided = self.predict(X) if groups is None else self.predict(X, groups=groups)  # type: ignore[attr-defined]
+        if not isinstance(self.metric, (Metric, str)):
+            return float(self.metric(y, decided))
+        metric = Metric(self.metric)
+        column = self._group_column(X, groups) if metric.groups or groups is not None else None
+        labels = self.order_ if metric.name is not None else None
+        value = metric(y, decided, column, sample_weight, labels=labels)
+        return value if metric.greater_is_better else -value
+
+    def _more_tags(self) -> Any:
+        return {"requires_y": True}
+
+
+class MetricClassifier(_RuleClassifier):
+    """The rule that is best for a metric: a threshold, gains of several classes, or rules of each group.
+
+    estimator: with predict_proba or decision_function; None: LogisticRegression. metric: a Metric of any family, the
+    name of a measure or a metric file. cv: folds for the probabilities that the rule is found on, or "prefit". groups: the
+    column of X that says the group (or fit(..., groups=...)). form: "best", "threshold", "mixture" (may draw).
+    evidence, prior, at_least, at_most, groups_seen, refer_cost: as Problem.best.
+
+    Fitted: estimator_, rule_, thresholds_ (of the second class of order_: a number, or one per group; None where no
+    threshold says it), interval_ (of the threshold, where the metric's costs have an interval), value_.
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        metric: Union[Metric, str] = "accuracy",
+        *,
+        cv: Any = 5,
+        groups: Any = None,
+        form: str = "best",
+        evidence: str = "calibrated",
+        prior: Optional[ArrayLike] = None,
+        at_least: Optional[Mapping[str, float]] = None,
+        at_most: Optional[Mapping[str, float]] = None,
+        groups_seen: bool = True,
+        refer_cost: Optional[float] = None,
+        pos_label: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.cv = cv
+        self.groups = groups
+        self.form = form
+        self.evidence = evidence
+        self.prior = prior
+        self.at_least = at_least
+        self.at_most = at_most
+        self.groups_seen = groups_seen
+        self.refer_cost = refer_cost
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None
+    ) -> "MetricClassifier":
+        X, target, weight = self._prepared(X, y, sample_weight)
+        proba = self._learn(X, target, weight)
+        self.order_ = self._order()
+        column = self._group_column(X, groups)
+        names = [] if column is None else _rows.distinct(column).tolist()
+        metric = Metric(self.metric)
+        self.seed_ = seed_of(self.random_state)
+        self.rule_ = find_rule(
+            metric,
+            self._columns(proba, self.order_),
+            self._codes(target, self.order_),
+            self.order_,
+            None if column is None else _rows.codes(column, names, "groups"),
+            [_rows.name_of(name) for name in names],
+            weight,
+            form=self.form,
+            evidence=self.evidence,
+            prior=self.prior,
+            at_least=self.at_least,
+            at_most=self.at_most,
+            groups_seen=self.groups_seen,
+            refer_cost=self.refer_cost,
+            seed=self.seed_,
+        )
+        self.value_ = self.rule_.value
+        self._set_thresholds(metric)
+        return self
+
+    def _set_thresholds(self, metric: Metric) -> None:
+        self.thresholds_: Any = None
+        self.interval_ = (float("nan"), float("nan"))
+        if len(self.order_) != 2 or self.rule_.mixed:
+            return
+        found = self.rule_.thresholds
+        self.thresholds_ = found["all"] if list(found) == ["all"] and not self.rule_.groups else found
+        try:
+            _, low, high = metric.cost_ratio
+        except ValueError:
+            return  # not a weighted sum of two classes
+        self.interval_ = (1.0 / (1.0 + high), 1.0 / (1.0 + low))
+
+    def predict(self, X: Any, groups: Optional[ArrayLike] = None) -> Labels:
+        """One label per row; where cases may be referred, None for these."""
+        proba = self._new_proba(X)
+        return self._labels(self.rule_.decide_codes(proba, self._rule_groups(X, groups), self.seed_))
+
+
+@ffi.def_extern(error=lib.MEL_ESTOPPED)  # type: ignore[misc]
+def melicit_box_judge(out: Any, user: Any, chance: Any, err: Any) -> int:
+    return int(ffi.from_handle(user).judge(out, chance))
+
+
+@ffi.def_extern(error=lib.MEL_ESTOPPED)  # type: ignore[misc]
+def melicit_box_value(out: Any, user: Any, confusion: Any, err: Any) -> int:
+    return int(ffi.from_handle(user).value(out, confusion))
+
+
+class _Box:
+    """A callable for the library; what it raises is kept and raised again when the library has returned."""
+
+    def __init__(self, function: Callable[..., float], target: Labels, order: Labels, k: int) -> None:
+        self.function, self.target, self.order, self.k = function, target, order, k
+        self.raised: Optional[BaseException] = None
+
+    def _put(self, out: Any, *args: Any) -> int:
+        try:
+            value = float(self.function(*args))
+        except BaseException as error:  # Ctrl-C as well
+            self.raised = error
+            return int(lib.MEL_ESTOPPED)
+        if not np.isfinite(value):
+            self.raised = fail("EDATA", f"the metric gave {value}: a finite number is needed")
+            return int(lib.MEL_EDATA)
+        out[0] = value
+        return int(lib.MEL_OK)
+
+    def judge(self, out: Any, chance: Any) -> int:
+        n = len(self.target)
+        table = np.frombuffer(ffi.buffer(chance, 8 * n * self.k)).reshape(n, self.k)
+        return self._put(out, self.target, self.order[table.argmax(axis=1)])
+
+    def value(self, out: Any, confusion: Any) -> int:
+        return self._put(out, np.frombuffer(ffi.buffer(confusion, 8 * self.k * self.k)).reshape(self.k, self.k).copy())
+
+
+class _BlackBoxClassifier(_RuleClassifier):
+    _plug_in = False
+    iterations: int
+    epsilon: Optional[float]
+    on: str
+    randomised: bool
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> Any:
+        X, target, weight = self._prepared(X, y, sample_weight)
+        proba = self._learn(X, target, weight)
+        self.order_ = self._order()
+        self.seed_ = seed_of(self.random_state)
+        rows = ffi.new("mel_weight_rows *")
+        table, codes = self._columns(proba, self.order_), self._codes(target, self.order_)
+        rows.n_rows, rows.probability, rows.label = len(table), pointer(table), pointer(codes, "uint32_t")
+        opt = ffi.new("mel_optimise_options *")
+        lib.mel_optimise_options_init(opt)
+        opt.iterations, opt.plug_in, opt.seed = self._steps(), self._plug_in, self.seed_
+        opt.best = True
+        box, mine, kept = self._box(target, opt)
+        if self.epsilon is not None:
+            opt.epsilon = float(self.epsilon)
+        result = ffi.gc(ffi.new("mel_optimise_result *"), lib.mel_optimise_clear)
+        try:
+            call(lib.mel_optimise, result, len(self.order_), 1, rows, rows, box, opt)
+        except ValueError:
+            if mine is None or mine.raised is None:
+                raise
+        except Exception:
+            if mine is None or mine.raised is None:
+                raise
+        if mine is not None and mine.raised is not None:
+            raise mine.raised
+        del kept
+        self.value_, self.queries_, self.n_iter_ = float(result.value), int(result.queries), max(1, int(result.iterations))
+        self.rule_ = _stored(result, [_rows.name_of(label) for label in self.order_], self.order_)
+        return self
+
+    def _steps(self) -> int:
+        if isinstance(self.iterations, bool) or not isinstance(self.iterations, (int, np.integer)) or not 1 <= self.iterations < 2**31:
+            raise fail("EINVAL", f"iterations: a whole number from 1 on, not {self.iterations!r}")
+        return int(self.iterations)
+
+    def _box(self, target: Labels, opt: Any) -> Tuple[Any, Optional[_Box], Any]:
+        k = len(self.order_)
+        box = ffi.new("mel_black_box *")
+        if isinstance(self.metric, (Metric, str)):
+            measure = _measure_of(Metric(self.metric), self.order_)
+            box[0] = lib.mel_measure_box(measure, ffi.NULL)
+            return box, None, measure
+        if not callable(self.metric):
+            raise fail("EINVAL", f"metric: a callable, a Metric or the name of a measure, not {self.metric!r}")
+        order = np.asarray(self.order_, dtype=self.classes_.dtype)
+        mine = _Box(self.metric, target, order, k)
+        handle = ffi.new_handle(mine)
+        box.user = handle
+        if self.on == "confusion":
+            box.value = lib.melicit_box_value
+        elif self.on == "predictions":
+            box.judge = lib.melicit_box_judge
+            opt.labels_only, opt.epsilon = True, 0.3
+        else:
+            raise fail("EINVAL", f"on {self.on!r}: 'predictions' or 'confusion'")
+        return box, mine, handle
+
+    def predict(self, X: Any) -> Labels:
+        """One label per row: what the mixture of rules says most often or, randomised, drawn."""
+        proba = self._new_proba(X)
+        if self.randomised:
+            return self._labels(self.rule_.decide_codes(proba, None, self.seed_))
+        return self._labels(self.rule_.chances(proba).argmax(axis=1))
+
+
+def _measure_of(metric: Metric, order: Sequence[Any]) -> Any:
+    from .rule import _in_order
+
+    if metric.name is not None:
+        return metric._measure(len(order), 0)
+    ordered = _in_order(metric, [_rows.name_of(label) for label in order], [])
+    return made("mel_measure", lib.mel_measure_free, lib.mel_measure_metric, ordered, len(order), 0)
+
+
+def _stored(result: Any, names: List[str], labels: Sequence[Any]) -> Rule:
+    """A mixture without basis functions is an ordinary classifier file."""
+    weighted = made(
+        "mel_weighted", lib.mel_weighted_free, lib.mel_weighted_new, ffi.addressof(result, "mixture"), ffi.NULL, False
+    )
+    called = Texts(names, "classes")
+    call(lib.mel_weighted_set_source, weighted, called.pointer, called.pointer, result.value)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "classifier.json")
+        call(lib.mel_weighted_save, weighted, text(path, "path"))
+        rule = Rule.load(path)
+    rule.labels = list(labels)
+    return rule
+
+
+class FrankWolfeClassifier(_BlackBoxClassifier):
+    """For a metric that is only known by its values, iteratively (FW-EG): a mixture of rules on probabilities.
+
+    metric: a callable metric(y_true, y_pred), of which more is better; with on="confusion" metric(matrix) of shares,
+    [true, predicted]; or a Metric or the name of a measure. estimator, cv, pos_label: as MetricClassifier. iterations,
+    epsilon: of the method (None: as suits it). randomised: predictions are drawn from the mixture.
+
+    Fitted: estimator_, rule_, value_ (on out-of-fold rows), queries_ (evaluations of the metric).
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        metric: Any = "balanced-accuracy",
+        *,
+        cv: Any = 5,
+        on: str = "predictions",
+        iterations: int = 20,
+        epsilon: Optional[float] = None,
+        randomised: bool = False,
+        pos_label: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.cv = cv
+        self.on = on
+        self.iterations = iterations
+        self.epsilon = epsilon
+        self.randomised = randomised
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    groups = None
+
+
+class PlugInClassifier(_BlackBoxClassifier):
+    """For a metric that is only known by its values, in one step (PI-EW): one rule on probabilities.
+
+    Parameters and what is fitted: as FrankWolfeClassifier."""
+
+    _plug_in = True
+    iterations = 1
+    groups = None
+    randomised = False
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        metric: Any = "balanced-accuracy",
+        *,
+        cv: Any = 5,
+        on: str = "predictions",
+        epsilon: Optional[float] = None,
+        pos_label: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.cv = cv
+        self.on = on
+        self.epsilon = epsilon
+        self.pos_label = pos_label
+        self.random_state = random_state

@@ -1,0 +1,434 @@
+"""Metrics: read and written as the program's files, called as scikit-learn's are, put into words."""
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _rows
+from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, taken_text, text, texts_at
+
+if TYPE_CHECKING:
+    from .ranking import Ranking
+
+Path = Union[str, "os.PathLike[str]"]
+ROLES = ["negative", "positive"]
+
+
+class Metric:
+    """What makes a classifier good: elicited, read from a file, made of costs, or a well-known measure by its name.
+
+    Confusion matrices are [true, predicted]. Classes are matched by name, never by place.
+    """
+
+    _handle: Any  # None: a measure by its name
+    _name: Optional[str]
+    _draws: Optional[Floats]  # equally likely coefficients
+
+    def __init__(self, source: Union["Metric", str, Path]) -> None:
+        """A copy of a metric, or what a text names: a measure ("f1") or a metric file ("metric.json")."""
+        if isinstance(source, Metric):
+            other = source
+        elif isinstance(source, str) and not os.path.exists(source) and not source.endswith((".json", ".gz")):
+            other = Metric.named(source)
+        elif isinstance(source, (str, os.PathLike)):
+            other = Metric.load(source)
+        else:
+            raise TypeError(f"a metric is a Metric, the name of a measure or a file, not {type(source).__name__}")
+        self._handle, self._name, self._draws = other._handle, other._name, other._draws
+
+    @classmethod
+    def _of(cls, handle: Any, name: Optional[str] = None, draws: Optional[Floats] = None) -> "Metric":
+        out = cls.__new__(cls)
+        out._handle, out._name, out._draws = handle, name, draws
+        return out
+
+    # --- making, reading, writing ---
+
+    @classmethod
+    def load(cls, path: Path) -> "Metric":
+        """A metric file (docs/metric-file.md)."""
+        return cls._of(made("mel_metric", lib.mel_metric_free, lib.mel_metric_load, text(os.fspath(path), "path")))
+
+    @classmethod
+    def from_json(cls, content: str, name: str = "metric") -> "Metric":
+        """What a metric file holds."""
+        data = content.encode() if isinstance(content, str) else text(content, "content")
+        return cls._of(
+            made("mel_metric", lib.mel_metric_free, lib.mel_metric_load_memory, data, len(data), text(name, "name"))
+        )
+
+    @classmethod
+    def named(cls, name: str) -> "Metric":
+        """A measure by its name ("f1", "macro-f1", "mcc", "g-mean", "equalised-odds", ...), for any classes."""
+        known, reason = False, None
+        for k, groups in ((2, 0), (3, 0), (2, 2), (3, 2)):
+            try:
+                made("mel_measure", lib.mel_measure_free, lib.mel_measure_named, text(name, "name"), k, groups)
+                known = True
+                break
+            except ValueError as error:
+                reason = reason or error
+        if not known and reason is not None:
+            raise reason
+        return cls._of(None, name)
+
+    @classmethod
+    def from_costs(
+        cls, costs: Union[Mapping[Tuple[Any, Any], float], ArrayLike], classes: Optional[Sequence[Any]] = None
+    ) -> "Metric":
+        """Without any question: {(true, predicted): cost}, what is not said costs nothing; or a matrix with `classes`.
+
+        Of two classes the second is the positive one: the order of `classes`, else the sorted order.
+        """
+        if isinstance(costs, Mapping):
+            pairs = list(costs)
+            if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+                raise TypeError("costs: the keys are pairs (true, predicted)")
+            seen = list(dict.fromkeys(label for pair in pairs for label in pair))
+            known = list(classes) if classes is not None else _rows.distinct(_rows.column(seen, "costs")).tolist()
+            names = [_rows.name_of(label) for label in known]
+            matrix = np.zeros((len(names), len(names)))
+            for (true, predicted), cost in costs.items():
+                if _rows.name_of(true) not in names or _rows.name_of(predicted) not in names:
+                    raise fail("EINVAL", f"costs: ({true!r}, {predicted!r}) is not about the classes {known}")
+                matrix[names.index(_rows.name_of(true)), names.index(_rows.name_of(predicted))] = cost
+        else:
+            matrix = floats(costs, "costs", (2,))
+            names = [_rows.name_of(c) for c in (classes if classes is not None else range(len(matrix)))]
+        if matrix.shape != (len(names), len(names)):
+            raise fail("EINVAL", f"costs: a matrix of shape {matrix.shape} for {len(names)} classes")
+        called = Texts(names, "classes")
+        return cls._of(
+            made(
+                "mel_metric", lib.mel_metric_free, lib.mel_metric_costs, len(names), pointer(matrix), called.pointer
+            )
+        )
+
+    def save(self, path: Path) -> None:
+        call(lib.mel_metric_save, self._object("save"), text(os.fspath(path), "path"))
+
+    def to_json(self) -> str:
+        return taken_text(lib.mel_metric_to_json, self._object("to_json"))
+
+    def __getstate__(self) -> Dict[str, Any]:
+        content = None if self._handle is None else self.to_json()
+        return {"json": content, "name": self._name, "draws": self._draws}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        content = state["json"]
+        self._handle = None if content is None else Metric.from_json(content)._handle
+        self._name, self._draws = state["name"], state["draws"]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Metric) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> Tuple[Optional[str], Optional[str]]:
+        return self._name, None if self._handle is None else self.to_json()
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return f"Metric({self._name!r})"
+        return f"<Metric {self.family} of {', '.join(self.classes)}>"
+
+    def _object(self, what: str) -> Any:
+        if self._handle is None:
+            raise fail("EINVAL", f"{what}: {self._name!r} is a measure by its name, without coefficients of its own")
+        return self._handle
+
+    # --- what it is ---
+
+    @property
+    def name(self) -> Optional[str]:
+        """Of a measure by its name; else None."""
+        return self._name
+
+    @property
+    def family(self) -> Optional[str]:
+        if self._handle is None:
+            return None
+        return str(ffi.string(lib.mel_family_name(lib.mel_metric_family(self._handle))).decode())
+
+    @property
+    def greater_is_better(self) -> bool:
+        if self._handle is not None:
+            return bool(lib.mel_metric_orientation(self._handle) == lib.MEL_UTILITY)
+        for k, groups in ((2, 0), (3, 0), (2, 2), (3, 2)):
+            try:
+                return bool(lib.mel_measure_orientation(self._measure(k, groups)) == lib.MEL_UTILITY)
+            except ValueError:
+                continue
+        raise fail("EINVAL", f"{self._name}: no measure of that name")
+
+    @property
+    def classes(self) -> List[str]:
+        """Their names; of two the second is the positive one. Empty for a measure by its name."""
+        if self._handle is None:
+            return []
+        return texts_at(lib.mel_metric_class_names(self._handle), self._layout.n_classes)
+
+    @property
+    def groups(self) -> List[str]:
+        if self._handle is None or self._layout.n_groups < 2:
+            return []
+        return texts_at(lib.mel_metric_group_names(self._handle), self._layout.n_groups)
+
+    @property
+    def _layout(self) -> Any:
+        return lib.mel_metric_layout(self._object("layout"))
+
+    @property
+    def coefficients(self) -> Floats:
+        """In the order of metric files."""
+        handle = self._object("coefficients")
+        return copied(lib.mel_metric_coefficient(handle), lib.mel_metric_coefficients(handle))
+
+    @property
+    def intervals(self) -> Floats:
+        """95% of each coefficient, n x 2; NaN where nothing is known."""
+        handle = self._object("intervals")
+        out = np.full((lib.mel_metric_coefficients(handle), 2), np.nan)
+        ends = ffi.new("double[2]")
+        for i in range(len(out)):
+            if lib.mel_metric_interval(handle, i, ends, ends + 1):
+                out[i] = ends[0], ends[1]
+        return out
+
+    @property
+    def cost_ratio(self) -> Tuple[float, float, float]:
+        """What a missed positive costs in false alarms, with its 95% interval; binary linear metrics."""
+        out = ffi.new("mel_cost_ratio *")
+        call(lib.mel_metric_cost_ratio, out, self._object("cost_ratio"))
+        return out.ratio, out.low, out.high
+
+    def describe(self) -> str:
+        """The metric in a sentence or a few."""
+        if self._handle is None:
+            return f"{self._name}: {'more' if self.greater_is_better else 'less'} is better."
+        return taken_text(lib.mel_metric_words, self._handle)
+
+    def cost_matrix(self) -> Floats:
+        """[true, predicted], in cheapest mistakes, for metrics that are weighted sums of confusion entries."""
+        handle = self._object("cost_matrix")
+        layout, a = self._layout, self.coefficients
+        facts = lib.mel_family_about(lib.mel_metric_family(handle))
+        if not facts.sum or layout.kind != lib.MEL_CONFUSION or layout.n_groups > 1:
+            raise fail(
+                "EINVAL", f"cost_matrix: a {self.family} metric has no fixed costs; weighted sums of confusion entries have"
+            )
+        k = layout.n_classes
+        if lib.mel_metric_orientation(handle) == lib.MEL_COST:
+            a = -a
+        out = np.zeros((k, k))
+        if layout.coordinates == lib.MEL_BINARY:
+            out[1, 0], out[0, 1] = a[0], a[1]
+        elif layout.coordinates == lib.MEL_DIAGONAL:
+            out[:] = a[:, None] * (1.0 - np.eye(k))
+        else:
+            out[~np.eye(k, dtype=bool)] = -a
+        paid = out[out > 0]
+        cheapest = float(paid.min()) if paid.size else 1.0
+        return out / cheapest
+
+    # --- values ---
+
+    def _measure(self, k: int, groups: int) -> Any:
+        if self._handle is None:
+            return made("mel_measure", lib.mel_measure_free, lib.mel_measure_named, text(self._name, "name"), k, groups)
+        return made("mel_measure", lib.mel_measure_free, lib.mel_measure_metric, self._handle, k, groups)
+
+    def _known_classes(
+        self, present: NDArray[Any], labels: Optional[Sequence[Any]], pos_label: Any
+    ) -> List[Any]:
+        """The labels of the data in the order of the classes."""
+        if self._handle is None or (self.classes == ROLES and not set(map(_rows.name_of, present)) <= set(ROLES)):
+            return self._free_classes(present, labels, pos_label)
+        names = self.classes
+        if labels is not None:
+            given = [_rows.name_of(label) for label in labels]
+            where = _rows.places(names, given)
+            if where is not None:
+                labels = [labels[i] for i in where]
+            elif len(given) != len(names) or set(given) & set(names):
+                raise fail("EINVAL", f"labels {given} are not the classes of the metric ({', '.join(names)})")
+        known: Sequence[Any] = names if labels is None else labels
+        if pos_label is not None and (len(names) != 2 or _rows.name_of(pos_label) != _rows.name_of(known[1])):
+            raise fail("EINVAL", f"pos_label: the metric's positive class is {known[-1]!r}, not {pos_label!r}")
+        return list(known)
+
+    def _free_classes(self, present: NDArray[Any], labels: Optional[Sequence[Any]], pos_label: Any) -> List[Any]:
+        known: List[Any] = list(labels) if labels is not None else present.tolist()
+        if len(known) == 1 and _rows.name_of(known[0]) in ("0", "1") and labels is None:
+            known = [0, 1]
+        names = [_rows.name_of(label) for label in known]
+        if len(set(names)) != len(names):
+            raise fail("EINVAL", f"labels: {names} are not all different")
+        if pos_label is None:
+            return known
+        if len(known) != 2 or _rows.name_of(pos_label) not in names:
+            raise fail("EINVAL", f"pos_label {pos_label!r}: for two classes, of which it is one, not {known}")
+        return known if names[1] == _rows.name_of(pos_label) else known[::-1]
+
+    def confusion(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        groups: Optional[ArrayLike] = None,
+        sample_weight: Optional[ArrayLike] = None,
+        *,
+        labels: Optional[Sequence[Any]] = None,
+        pos_label: Any = None,
+    ) -> Floats:
+        """Sums of weights, groups x k x k, [true, predicted], in the order of the metric's classes and groups."""
+        true, predicted = _rows.column(y_true, "y_true"), _rows.column(y_pred, "y_pred")
+        if len(true) == 0:
+            raise fail("EDATA", "y_true: there are no rows")
+        _rows.same_rows(len(true), y_pred=predicted)
+        weight = _rows.weights(sample_weight, len(true))
+        present = np.empty(0) if labels is not None else _rows.distinct(true, predicted)
+        known = self._known_classes(present, labels, pos_label)
+        group, m = self._group_codes(groups, len(true))
+        return _rows.confusion(
+            _rows.codes(true, known, "y_true"), _rows.codes(predicted, known, "y_pred"), len(known), weight, group, m
+        )
+
+    def _group_codes(self, groups: Optional[ArrayLike], n: int) -> Tuple[Optional[Codes], int]:
+        if groups is None:
+            if self.groups:
+                raise fail("EINVAL", f"groups: this metric is about the groups {', '.join(self.groups)}")
+            return None, 1
+        if self._handle is not None and not self.groups:
+            raise fail("EINVAL", f"groups: a {self.family} metric is not about groups")
+        array = _rows.column(groups, "groups")
+        _rows.same_rows(n, groups=array)
+        known = self.groups or _rows.distinct(array).tolist()
+        return _rows.codes(array, known, "groups"), len(known)
+
+    def of_confusion(self, matrix: ArrayLike) -> float:
+        """The value of a confusion matrix, k x k or groups x k x k, of counts or shares, in the metric's order."""
+        array = floats(matrix, "matrix", (2, 3))
+        array = array if array.ndim == 3 else array[None]
+        if array.shape[1] != array.shape[2] or array.size == 0:
+            raise fail("EINVAL", f"matrix: expected k x k numbers, not {array.shape}")
+        if not np.isfinite(array).all() or (array < 0).any() or not array.sum() > 0:
+            raise fail("EDATA", "matrix: counts are finite, not negative and not all zero")
+        measure = self._measure(array.shape[1], 0 if len(array) == 1 else len(array))
+        out = ffi.new("double *")
+        call(lib.mel_measure_value, out, measure, pointer(array))
+        return float(out[0])
+
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        groups: Optional[ArrayLike] = None,
+        sample_weight: Optional[ArrayLike] = None,
+        *,
+        labels: Optional[Sequence[Any]] = None,
+        pos_label: Any = None,
+    ) -> float:
+        """The value of predictions. `labels`: the classes in order; `pos_label`: the second of two."""
+        return self.of_confusion(
+            self.confusion(y_true, y_pred, groups, sample_weight, labels=labels, pos_label=pos_label)
+        )
+
+    def statistics(self, confusion: ArrayLike) -> Floats:
+        """The numbers that the metric is a function of: ... x groups x k x k becomes ... x numbers."""
+        layout = self._layout
+        matrix = np.asarray(confusion, dtype=np.float64)
+        k, m = layout.n_classes, max(1, layout.n_groups)
+        if matrix.ndim == 2:
+            matrix = matrix[None]
+        if matrix.shape[-3:] != (m, k, k):
+            raise fail("EINVAL", f"confusion: expected {m} x {k} x {k} numbers, not {matrix.shape}")
+        rates = layout.kind == lib.MEL_RATES
+        total = matrix.sum(axis=-1, keepdims=True) if rates else matrix.sum(axis=(-3, -2, -1), keepdims=True)
+        if not (total > 0).all():
+            raise fail("EDATA", "confusion: a class without rows has no rates" if rates else "confusion: no rows")
+        matrix = matrix / total
+        if layout.coordinates == lib.MEL_BINARY:
+            part = matrix[..., [1, 0], [1, 0]]
+        elif layout.coordinates == lib.MEL_DIAGONAL:
+            part = np.diagonal(matrix, axis1=-2, axis2=-1)
+        else:
+            part = matrix[..., ~np.eye(k, dtype=bool)]
+        return np.ascontiguousarray(part.reshape(*matrix.shape[:-3], -1))
+
+    def _statistics_vector(self, statistics: ArrayLike) -> Floats:
+        vector = floats(statistics, "statistics")
+        wanted = int(lib.mel_layout_size(self._layout))
+        if vector.size != wanted:
+            raise fail("EINVAL", f"statistics: expected {wanted} numbers, not {vector.size}")
+        return vector
+
+    def value(self, statistics: ArrayLike) -> float:
+        """The value at statistics in the order of metric files."""
+        vector, out = self._statistics_vector(statistics), ffi.new("double *")
+        call(lib.mel_metric_value, out, self._handle, pointer(vector))
+        return float(out[0])
+
+    def gradient(self, statistics: ArrayLike) -> Floats:
+        """d value / d statistics."""
+        vector = self._statistics_vector(statistics)
+        out = np.empty_like(vector)
+        call(lib.mel_metric_gradient, pointer(out), self._handle, pointer(vector))
+        return out
+
+    # --- for scikit-learn ---
+
+    def scorer(self, groups: Optional[Any] = None) -> "Scorer":
+        """For cross_val_score and GridSearchCV: larger is better, so costs are negated.
+
+        groups: the name of a column of X, where the metric is about groups.
+        """
+        return Scorer(self, groups)
+
+    def rank(
+        self,
+        pool: Mapping[str, ArrayLike],
+        y_true: Optional[ArrayLike] = None,
+        *,
+        groups: Optional[ArrayLike] = None,
+        sample_weight: Optional[ArrayLike] = None,
+        labels: Optional[Sequence[Any]] = None,
+        pos_label: Any = None,
+        draws: int = 1000,
+        seed: int = 1,
+    ) -> "Ranking":
+        """Classifiers by this metric, best first, with the probabilities that other rows and what is open about the
+        metric leave. pool: {name: predictions} with y_true, or {name: confusion matrix of counts}."""
+        from .ranking import rank
+
+        return rank(self, pool, y_true, groups, sample_weight, labels, pos_label, draws, seed)
+
+
+class Scorer:
+    """scorer(estimator, X, y): a value of which more is better."""
+
+    def __init__(self, metric: Metric, groups: Optional[Any] = None) -> None:
+        self.metric = metric
+        self.groups = groups
+        self._sign = 1.0 if metric.greater_is_better else -1.0
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: Optional[ArrayLike] = None,
+        groups: Optional[ArrayLike] = None,
+    ) -> float:
+        if groups is None and self.groups is not None:
+            groups = X[self.groups]
+        labels = None
+        if self.metric.name is not None:
+            labels = getattr(estimator, "classes_", None)
+        return self._sign * self.metric(y, estimator.predict(X), groups, sample_weight, labels=labels)
+
+    def __repr__(self) -> str:
+        return f"{self.metric!r}.scorer()"

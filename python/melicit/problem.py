@@ -1,0 +1,413 @@
+"""What questions are about: probabilities with labels, populations, balls, given classifiers."""
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _rows
+from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, texts_at
+from .metric import Metric, Path
+
+if TYPE_CHECKING:
+    from .rule import Rule
+
+FAMILIES: Dict[str, int] = {}
+while lib.mel_family_about(len(FAMILIES)) != ffi.NULL:
+    FAMILIES[ffi.string(lib.mel_family_name(len(FAMILIES))).decode()] = len(FAMILIES)
+
+
+def family_number(family: str) -> int:
+    name = family.split(":")[0] if isinstance(family, str) else family
+    if name not in FAMILIES:
+        raise fail("EINVAL", f"family {family!r}: one of {', '.join(FAMILIES)}")
+    return FAMILIES[name]
+
+
+class Ground:
+    """What a session of one family is about, with everything that it lends the library."""
+
+    def __init__(self) -> None:
+        self.domain = ffi.new("mel_domain *")
+        self.classes: List[str] = []
+        self.groups: List[str] = []
+        self.layout: Any = None
+        self.class_share: Floats = np.empty(0)
+        self.description: Optional[str] = None  # JSON; None: only in memory
+        self.digest = ""
+        self.rows = 0
+        self.kept: List[Any] = []  # memory that the domain points to
+        self.face: Any = None
+        self.ball: Any = None
+
+
+class Problem:
+    """What questions are about. The rows are lent to the library, not copied, where they are C-contiguous float64."""
+
+    def __init__(self) -> None:
+        raise TypeError("use Problem.from_proba, from_estimator, from_files, population, ball or candidates")
+
+    @classmethod
+    def _new(cls) -> "Problem":
+        out = cls.__new__(cls)
+        out._options = {}
+        out._uploads = {}
+        out._grounds = {}
+        out.proba = None
+        out.codes = None
+        out.group_codes = None
+        out.sample_weight = None
+        out.classes = []
+        out.labels = []
+        out.groups = []
+        return out
+
+    proba: Optional[Floats]
+    codes: Optional[Codes]
+    group_codes: Optional[Codes]
+    sample_weight: Optional[Floats]
+    classes: List[str]  # names; of two the second is positive
+    labels: List[Any]  # what y_true calls them
+    groups: List[str]
+    _options: Dict[str, Any]
+    _uploads: Dict[str, bytes]
+    _grounds: Dict[Any, Ground]
+
+    @classmethod
+    def from_proba(
+        cls,
+        y_true: ArrayLike,
+        proba: ArrayLike,
+        groups: Optional[ArrayLike] = None,
+        sample_weight: Optional[ArrayLike] = None,
+        classes: Optional[Sequence[Any]] = None,
+    ) -> "Problem":
+        """Labels and predict_proba of rows that the model was not trained on.
+
+        proba has a column for each class, in the order of `classes` (default: the sorted labels, as scikit-learn's
+        classes_); one column or one dimension is the probability of the second of two.
+        """
+        out = cls._new()
+        true = _rows.column(y_true, "y_true")
+        if len(true) == 0:
+            raise fail("EDATA", "y_true: there are no rows")
+        out.labels = list(classes) if classes is not None else _rows.distinct(true).tolist()
+        out.classes = [_rows.name_of(label) for label in out.labels]
+        if len(set(out.classes)) != len(out.classes):
+            raise fail("EINVAL", f"classes: {out.classes} are not all different")
+        if len(out.classes) < 2:
+            raise fail("EDATA", f"y_true: there is one class only, {out.classes}")
+        table = floats(proba, "proba", (1, 2))
+        if table.ndim == 2 and table.shape[1] == 1:
+            table = np.ascontiguousarray(table[:, 0])
+        if table.ndim == 1 and len(out.classes) == 2:
+            table = np.column_stack([1.0 - table, table])
+        if table.shape != (len(true), len(out.classes)):
+            raise fail(
+                "EINVAL",
+                f"proba: expected {len(true)} rows and {len(out.classes)} columns ({', '.join(out.classes[:8])}), "
+                f"not {table.shape}",
+            )
+        out.proba = table
+        out.codes = _rows.codes(true, out.labels, "y_true")
+        out.sample_weight = _rows.weights(sample_weight, len(true))
+        if groups is not None:
+            of = _rows.column(groups, "groups")
+            _rows.same_rows(len(true), groups=of)
+            known = _rows.distinct(of).tolist()
+            out.groups = [_rows.name_of(group) for group in known]
+            out.group_codes = _rows.codes(of, known, "groups")
+        return out
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        cv: Any = 5,
+        groups: Optional[ArrayLike] = None,
+        sample_weight: Optional[ArrayLike] = None,
+    ) -> "Problem":
+        """Out-of-fold probabilities of a scikit-learn classifier; cv="prefit": X and y are rows it has not seen."""
+        from .estimators import out_of_fold
+
+        proba, classes = out_of_fold(estimator, X, y, cv, sample_weight, None)
+        return cls.from_proba(y, proba, groups, sample_weight, classes)
+
+    @classmethod
+    def population(cls, name: str, classes: Optional[Sequence[str]] = None) -> "Problem":
+        """X uniform on [-1, 1]: "logistic:a=5,b=0" or "softmax:1,3,5"."""
+        return cls._made({"population": name}, classes)
+
+    @classmethod
+    def ball(
+        cls,
+        k: int,
+        m: int = 1,
+        radius: float = 0.0,
+        classes: Optional[Sequence[str]] = None,
+    ) -> "Problem":
+        """No data: the rates of k classes, in m groups, within the radius of the uniform classifier's; 0: 1/(k sqrt(k - 1)),
+        the largest."""
+        if not all(isinstance(n, (int, np.integer)) and 1 <= n < 2**31 for n in (k, m)):
+            raise fail("EINVAL", f"ball: {k!r} classes and {m!r} groups: whole numbers are needed")
+        if radius == 0.0 and k > 1:
+            radius = 1.0 / (k * float(np.sqrt(k - 1)))
+        return cls._made({"ball": f"{k},{m}" if m > 1 else str(k), "radius": float(radius)}, classes)
+
+    @classmethod
+    def candidates(cls, frame: Any, classes: Optional[Sequence[str]] = None) -> "Problem":
+        """Questions about given classifiers only: a table with their names in `name` (or the index) and columns as
+        `melicit rank` reads them (tp, tn, fp, fn; classes; true>predicted)."""
+        if "name" not in frame.columns:
+            frame = frame.rename_axis("name").reset_index()
+        out = cls._made({"candidates": "upload:candidates.csv"}, classes)
+        out._uploads["upload:candidates.csv"] = frame.to_csv(index=False).encode()
+        return out
+
+    @classmethod
+    def from_files(cls, classes: Optional[Sequence[str]] = None, **options: Any) -> "Problem":
+        """As the program does it: data=, label=, group= (a table), or probs=, labels=, groups= (files)."""
+        known = {"data", "label", "group", "weights", "probs", "labels", "groups", "candidates", "positive", "test_share", "seed"}
+        if not set(options) <= known:
+            raise fail("EINVAL", f"{', '.join(sorted(set(options) - known))}: not among {', '.join(sorted(known))}")
+        return cls._made({k: os.fspath(v) if isinstance(v, os.PathLike) else v for k, v in options.items()}, classes)
+
+    @classmethod
+    def _made(cls, options: Dict[str, Any], classes: Optional[Sequence[str]]) -> "Problem":
+        out = cls._new()
+        out._options = dict(options)
+        out.classes = [str(name) for name in classes] if classes is not None else []
+        return out
+
+    def __repr__(self) -> str:
+        if self.proba is not None:
+            return f"<Problem of {len(self.proba)} rows, classes {', '.join(self.classes)}>"
+        return f"<Problem {self._options}>"
+
+    # --- what the library makes of it ---
+
+    def ground(self, family: str) -> Ground:
+        """For questions about metrics of a family."""
+        number = family_number(family)
+        if number not in self._grounds:
+            want = lib.mel_want_of_family(number)
+            self._grounds[number] = self._of_arrays(want) if self.proba is not None else self._of_options(want)
+        return self._grounds[number]
+
+    def stored_ground(self, family: str, path: Path) -> Ground:
+        """The same from files next to a session's, so that the program can go on with it."""
+        if self.proba is None:
+            if self._uploads:
+                return self._stored_candidates(family, path)
+            return self.ground(family)
+        if self.sample_weight is not None:
+            raise fail("EINVAL", "sample_weight: files of probabilities have no weights; leave out the session's path")
+        base = os.fspath(path)
+        for suffix in (".jsonl", ".json"):
+            base = base[: -len(suffix)] if base.endswith(suffix) else base
+        names = np.array(self.classes)
+        order = np.argsort(names) if not _numbers(self.classes) else np.argsort([float(c) for c in self.classes])
+        _store(base + ".probs.npy", self.proba[:, order])
+        _store(base + ".labels.npy", names[self.codes])
+        options = {"probs": base + ".probs.npy", "labels": base + ".labels.npy"}
+        want = lib.mel_want_of_family(family_number(family))
+        if self.group_codes is not None and want.grouped:
+            _store(base + ".groups.npy", np.array(self.groups)[self.group_codes])
+            options["groups"] = base + ".groups.npy"
+        return Problem._made(options, self.classes).ground(family)
+
+    def _stored_candidates(self, family: str, path: Path) -> Ground:
+        name = os.fspath(path) + ".candidates.csv"
+        data = self._uploads["upload:candidates.csv"]
+        _keep(name, data)
+        return Problem._made({"candidates": name}, self.classes or None).ground(family)
+
+    def _of_arrays(self, want: Any) -> Ground:
+        assert self.proba is not None and self.codes is not None
+        out, k = Ground(), len(self.classes)
+        out.classes, out.rows = self.classes, len(self.proba)
+        whom = ffi.string(want.whom).decode() if want.whom != ffi.NULL else "these"
+        if want.needs_groups and len(self.groups) < 2:
+            raise fail("EINVAL", f"{whom} metrics are about groups: give from_proba two or more")
+        grouped = bool(want.grouped) and len(self.groups) > 0
+        if want.planar and k == 2 and not grouped:
+            self._face(out)
+            return out
+        if self.sample_weight is not None:
+            raise fail("EINVAL", "sample_weight: rows count alike in spaces of more than two classes, of rates and of groups")
+        out.groups = self.groups if grouped else []
+        sample = ffi.new("mel_sample *")
+        sample.n_rows, sample.n_classes, sample.n_groups = len(self.proba), k, len(out.groups)
+        sample.probability, sample.label = pointer(self.proba), pointer(self.codes, "uint32_t")
+        if grouped:
+            sample.group = pointer(self.group_codes, "uint32_t")
+        settings = ffi.new("mel_space_options *")
+        lib.mel_space_options_init(settings)
+        settings.kind = lib.MEL_RATES if want.rates else lib.MEL_CONFUSION
+        settings.coordinates = want.coordinates
+        space = made("mel_space", lib.mel_space_free, lib.mel_space_from_sample, sample, settings)
+        out.kept += [self.proba, self.codes, self.group_codes, space]
+        out.layout = lib.mel_space_layout(space)
+        if want.ball:
+            search = ffi.new("mel_radius_options *")
+            lib.mel_radius_options_init(search)
+            out.ball = made("mel_ball", lib.mel_ball_free, lib.mel_ball_of_space, ffi.NULL, space, search)
+            out.domain.ball, out.domain.frontier = out.ball, space
+        else:
+            out.domain.space = space
+        out.class_share = np.bincount(self.codes, minlength=k) / len(self.codes)
+        return out
+
+    def _face(self, out: Ground) -> None:
+        assert self.proba is not None and self.codes is not None
+        score = np.ascontiguousarray(self.proba[:, 1])
+        if not np.isfinite(self.proba).all() or (np.abs(self.proba.sum(axis=1) - 1.0) > 1e-3).any() or (score < 0).any():
+            raise fail("EDATA", "proba: rows are finite, not negative and sum to 1")
+        role = self.codes.astype(np.uint8)
+        weight = self.sample_weight
+        out.face = made(
+            "mel_face",
+            lib.mel_face_free,
+            lib.mel_face_from_scores,
+            len(score),
+            pointer(score),
+            pointer(role, "uint8_t"),
+            pointer(weight),
+        )
+        out.domain.face = out.face
+        out.kept.append(out.face)
+        layout = ffi.new("mel_layout *")
+        layout.coordinates, layout.n_classes = lib.MEL_BINARY, 2
+        out.layout = layout
+        out.class_share = np.array([lib.mel_face_negatives(out.face), lib.mel_face_positives(out.face)])
+
+    def _of_options(self, want: Any) -> Ground:
+        options, kept = _problem_options(self._options, self.classes)
+        uploads = ffi.new_handle(self._uploads)
+        if self._uploads:
+            options.resources.fetch, options.resources.fetch_user = lib.melicit_fetch, uploads
+        wanted = ffi.new("mel_problem_want *", want)
+        problem = made("mel_problem", lib.mel_problem_free, lib.mel_problem_make, options, wanted)
+        kept.append(uploads)
+        return _ground_of(problem)
+
+    # --- rules ---
+
+    def best(self, metric: Union[Metric, str], **options: Any) -> "Rule":
+        """The rule that is best for a metric or a measure by its name; options as MetricClassifier's."""
+        from .rule import find_rule
+
+        if self.proba is None or self.codes is None:
+            from .rule import best_of_domain
+
+            return best_of_domain(self, Metric(metric))
+        return find_rule(
+            Metric(metric), self.proba, self.codes, self.labels, self.group_codes, self.groups, self.sample_weight, **options
+        )
+
+    def classifier_for(self, point: ArrayLike, family: str = "linear", delta: float = 1e-3) -> "Rule":
+        """The classifier that achieves a point (an A or B of a question of that family), within delta: questions
+        about two classes are in whole people out of 1,000."""
+        from .rule import rule_at
+
+        return rule_at(self, point, family, delta)
+
+    def vertices(self, family: str = "linear") -> Floats:
+        """Two classes: (TP, TN) of the corners of what is achievable, counter-clockwise."""
+        face = self.ground(family).domain.face
+        if face == ffi.NULL:
+            raise fail("EINVAL", "vertices: what is achievable is planar for two classes without groups only")
+        found = [lib.mel_face_vertex(face, i) for i in range(lib.mel_face_vertices(face))]
+        return np.array([[point.tp, point.tn] for point in found])
+
+    def plot(self, metric: Optional[Metric] = None, ax: Any = None) -> Any:
+        """What classifiers can achieve (two classes), with the best one for a metric."""
+        from .plots import feasible
+
+        return feasible(self, metric, ax=ax)
+
+
+def _numbers(names: Sequence[str]) -> bool:
+    try:
+        return all(np.isfinite(float(name)) for name in names)
+    except ValueError:
+        return False
+
+
+def _store(path: str, array: NDArray[Any]) -> None:
+    import io
+
+    out = io.BytesIO()
+    np.save(out, np.ascontiguousarray(array))
+    _keep(path, out.getvalue())
+
+
+def _keep(path: str, data: bytes) -> None:
+    """Writes a file, or sees that it is the same already."""
+    if os.path.exists(path):
+        with open(path, "rb") as file:
+            if file.read() == data:
+                return
+        raise fail("ECONFLICT", f"{path} holds other rows: this session is about other data, choose another path")
+    with open(path + ".new", "wb") as file:
+        file.write(data)
+    os.replace(path + ".new", path)
+
+
+def _problem_options(given: Dict[str, Any], classes: Sequence[str]) -> Tuple[Any, List[Any]]:
+    options = ffi.new("mel_problem_options *")
+    lib.mel_problem_options_init(options)
+    kept: List[Any] = [options]
+
+    def lent(value: object, what: str) -> Any:
+        kept.append(ffi.new("char[]", text(value, what)))
+        return kept[-1]
+
+    for key, value in given.items():
+        if key in ("radius", "seed"):
+            setattr(options, key, value)
+        elif key == "test_share":
+            options.dataset.test_share = value
+        elif key == "positive":
+            options.dataset.naming.positive = lent(str(value), key)
+        elif key in ("data", "label", "group", "weights"):
+            setattr(options.dataset, key, lent(value, key))
+        else:
+            setattr(options, key, lent(value, key))
+    if classes:
+        names = Texts(list(classes), "classes")
+        kept.append(names)
+        options.dataset.naming.names.item, options.dataset.naming.names.n = names.pointer, len(classes)
+    return options, kept
+
+
+def _ground_of(problem: Any) -> Ground:
+    out = Ground()
+    out.domain[0] = problem.domain
+    out.kept.append(problem)
+    out.classes = texts_at(problem.class_name, problem.n_classes)
+    out.groups = texts_at(problem.group_name, problem.n_groups)
+    out.layout = lib.mel_problem_layout(problem)
+    out.class_share = copied(problem.class_share, problem.n_classes)
+    out.rows, out.face, out.ball = problem.n_rows, problem.face, problem.ball
+    out.digest = ffi.string(problem.digest).decode()
+    described = lib.melicit_json_text(problem.description)
+    if described != ffi.NULL:
+        out.description = ffi.string(described).decode()
+        lib.free(described)
+    return out
+
+
+@ffi.def_extern(error=lib.MEL_EDATA)  # type: ignore[misc]
+def melicit_fetch(out: Any, n: Any, user: Any, name: Any, err: Any) -> int:
+    data = ffi.from_handle(user)[ffi.string(name).decode()]
+    memory = lib.malloc(max(1, len(data)))
+    if memory == ffi.NULL:
+        return int(lib.MEL_ENOMEM)
+    ffi.memmove(memory, data, len(data))
+    out[0], n[0] = memory, len(data)
+    return int(lib.MEL_OK)

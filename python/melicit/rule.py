@@ -1,0 +1,371 @@
+"""Rules on class probabilities: the best one for a metric, the one at a point; what they decide, their files."""
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _rows
+from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, seed_of, text, texts_at
+from .metric import Metric, Path
+from .problem import Problem
+
+
+class Rule:
+    """What to decide given class probabilities; a mixture of rules draws. `value` is what it is worth where it was found."""
+
+    def __init__(self, handle: Any, labels: Optional[Sequence[Any]] = None, report: Optional[Dict[str, Any]] = None) -> None:
+        self._handle = handle
+        self.report: Dict[str, Any] = report or {}
+        self.labels: List[Any] = list(labels) if labels is not None else self.classes
+
+    @classmethod
+    def load(cls, path: Path) -> "Rule":
+        """A classifier file of the program."""
+        return cls(
+            made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_load, text(os.fspath(path), "path"))
+        )
+
+    def save(self, path: Path) -> None:
+        call(lib.mel_classifier_save, self._handle, text(os.fspath(path), "path"))
+
+    def __getstate__(self) -> Dict[str, Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "classifier.json")
+            self.save(path)
+            with open(path, "rb") as file:
+                return {"file": file.read(), "labels": self.labels, "report": self.report}
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "classifier.json")
+            with open(path, "wb") as file:
+                file.write(state["file"])
+            self._handle = Rule.load(path)._handle
+        self.labels, self.report = state["labels"], state["report"]
+
+    @property
+    def _parts(self) -> Any:
+        return lib.mel_classifier_get(self._handle)
+
+    @property
+    def classes(self) -> List[str]:
+        parts = self._parts
+        return texts_at(parts.class_name, parts.n_classes)
+
+    @property
+    def groups(self) -> List[str]:
+        """Groups that it has rules of their own for."""
+        parts = self._parts
+        return texts_at(parts.group_name, parts.n_groups)
+
+    @property
+    def value(self) -> float:
+        return float(self._parts.value)
+
+    @property
+    def mixed(self) -> bool:
+        """It draws between rules."""
+        return len(self.shares) > 1
+
+    @property
+    def shares(self) -> Floats:
+        """How often each of its rules is taken."""
+        parts = self._parts
+        if parts.mixture != ffi.NULL:
+            return np.array([parts.mixture.share[i] for i in range(parts.mixture.n)])
+        return copied(parts.blend.share, parts.blend.n_rules)
+
+    @property
+    def gains(self) -> Optional[Floats]:
+        """rules x groups x k x decisions: a row gets the decision j with the largest sum over i of gain[i, j] P(class i)."""
+        parts = self._parts
+        if parts.blend == ffi.NULL:
+            return None
+        shape = (parts.blend.n_rules, max(1, parts.n_groups), parts.n_classes, parts.n_decisions)
+        return copied(parts.blend.gain, int(np.prod(shape))).reshape(shape)
+
+    @property
+    def thresholds(self) -> Dict[str, float]:
+        """Two classes, one rule: the second class from which of its probabilities on, for each group or for "all".
+
+        NaN where it is the other way round or no threshold says it; inf: never."""
+        parts = self._parts
+        if parts.n_classes != 2 or self.mixed:
+            raise fail("EINVAL", "thresholds: of one rule for two classes; see gains and shares")
+        if parts.mixture != ffi.NULL:
+            rule = parts.mixture.rule[0]
+            return {"all": float("nan") if rule.inverted else float(rule.threshold)}
+        gains = self.gains
+        assert gains is not None
+        names = self.groups or ["all"]
+        return {name: self._threshold(gains[0, g]) for g, name in enumerate(names)}
+
+    def _threshold(self, gain: Floats) -> float:
+        """Where the second class starts to win, on probabilities as they come (before an adjustment)."""
+        if gain.shape[1] != 2:
+            return float("nan")
+        lead = gain[:, 1] - gain[:, 0]  # lead[0] (1 - p) + lead[1] p > 0
+        if lead[1] <= lead[0]:
+            return float("nan") if lead[1] < lead[0] else (float("-inf") if lead[1] > 0 else float("inf"))
+        point = -lead[0] / (lead[1] - lead[0])
+        if not 0.0 < point < 1.0:
+            return float("-inf") if point <= 0.0 else float("inf")
+        adjustment = self._parts.adjustment
+        if adjustment != ffi.NULL:
+            odds = np.log(point / (1 - point)) - (adjustment.offset[1] - adjustment.offset[0])
+            point = 1.0 / (1.0 + np.exp(-odds / adjustment.sharpness))
+        return float(point)
+
+    # --- decisions ---
+
+    def _rows(self, proba: ArrayLike, groups: Optional[ArrayLike]) -> Tuple[Floats, Optional[Codes]]:
+        parts = self._parts
+        table = floats(proba, "proba", (1, 2))
+        if table.ndim == 1 and parts.n_classes == 2:
+            table = np.column_stack([1.0 - table, table])
+        if table.ndim != 2 or table.shape[1] != parts.n_classes:
+            raise fail("EINVAL", f"proba: expected a column for each of {parts.n_classes} classes, not {table.shape}")
+        if parts.n_groups == 0:
+            return table, None
+        if groups is None:
+            raise fail("EINVAL", f"groups: this rule looks at them ({', '.join(self.groups)})")
+        of = _rows.column(groups, "groups")
+        _rows.same_rows(len(table), groups=of)
+        return table, _rows.codes(of, self.groups, "groups")
+
+    def chances(self, proba: ArrayLike, groups: Optional[ArrayLike] = None) -> Floats:
+        """The probability of each decision: rows x classes (one more column where cases may be referred)."""
+        table, group = self._rows(proba, groups)
+        out = np.empty((len(table), self._parts.n_decisions))
+        call(
+            lib.mel_classifier_chances, pointer(out), self._handle, len(table), pointer(table), pointer(group, "uint32_t")
+        )
+        return out
+
+    def decide_codes(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1) -> Codes:
+        table, group = self._rows(proba, groups)
+        out = np.empty(len(table), dtype=np.uint32)
+        args = (len(table), pointer(table), pointer(group, "uint32_t"), seed)
+        call(lib.mel_classifier_decide, pointer(out, "uint32_t"), self._handle, *args)
+        return out
+
+    def decide(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1) -> NDArray[Any]:
+        """One label per row; None for a case that is referred."""
+        found = self.decide_codes(proba, groups, seed)
+        if self._parts.n_decisions > len(self.labels):
+            return np.array([*self.labels, None], dtype=object)[found]
+        return np.asarray(self.labels)[found]
+
+    def __repr__(self) -> str:
+        return f"<Rule for {', '.join(self.classes)}{' with groups' if self.groups else ''}, value {self.value:.6g}>"
+
+
+def _limits(at_least: Mapping[str, float], at_most: Mapping[str, float], classes: List[str], groups: List[str]) -> Any:
+    named, of = Texts(classes, "classes"), Texts(groups, "groups")
+    limits = ffi.new("mel_limit[]", max(1, len(at_least) + len(at_most)))
+    at = 0
+    for wanted, least in ((at_least, True), (at_most, False)):
+        for what, bound in wanted.items():
+            call(
+                lib.mel_limit_parse,
+                limits + at,
+                text(f"{what}={float(bound)!r}", "limit"),
+                least,
+                len(classes),
+                named.pointer,
+                len(groups),
+                of.pointer,
+            )
+            at += 1
+    return limits, at
+
+
+def _in_order(metric: Metric, names: List[str], groups: List[str]) -> Any:
+    """The metric's object in the order of the classes at hand, matched by name."""
+    if metric.name is not None:
+        return ffi.NULL
+    where = _rows.places(names, metric.classes)
+    if where is None and metric.classes == ["negative", "positive"] and len(names) == 2:
+        where = [0, 1]
+    if where is None:
+        raise fail("EINVAL", f"the metric is about the classes {metric.classes}, the rows about {names}")
+    of = _rows.places(groups, metric.groups) if metric.groups else None
+    if metric.groups and of is None:
+        raise fail("EINVAL", f"the metric is about the groups {metric.groups}, the rows about {groups}")
+    place = ffi.new("size_t[]", where)
+    of_groups = ffi.new("size_t[]", of) if of is not None else ffi.NULL
+    return made("mel_metric", lib.mel_metric_free, lib.mel_metric_reorder, metric._handle, place, of_groups)
+
+
+FORMS = {"best": lib.MEL_RULE_BEST, "threshold": lib.MEL_RULE_THRESHOLD, "mixture": lib.MEL_RULE_MIXTURE}
+
+EVIDENCE = {"calibrated": lib.MEL_BY_MODEL, "model": lib.MEL_BY_MODEL, "labels": lib.MEL_BY_LABELS}
+
+
+def find_rule(
+    metric: Metric,
+    proba: Floats,
+    codes: Codes,
+    labels: Sequence[Any],
+    group_codes: Optional[Codes] = None,
+    groups: Sequence[str] = (),
+    sample_weight: Optional[Floats] = None,
+    *,
+    form: str = "best",
+    evidence: str = "calibrated",
+    prior: Optional[ArrayLike] = None,
+    at_least: Optional[Mapping[str, float]] = None,
+    at_most: Optional[Mapping[str, float]] = None,
+    groups_seen: bool = True,
+    refer_cost: Optional[float] = None,
+    seed: int = 1,
+    threads: int = 0,
+) -> Rule:
+    """The best rule on rows of probabilities.
+
+    form: "best" (one rule unless only a mixture meets the limits), "threshold", "mixture". evidence: "calibrated"
+    (probabilities are made right on these rows, then trusted), "model" (trusted as they are) or "labels" (the rule is
+    measured on the labels themselves). prior: shares that the classes will have. at_least, at_most:
+    {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group.
+    """
+    if evidence not in EVIDENCE:
+        raise fail("EINVAL", f"evidence {evidence!r}: one of {', '.join(EVIDENCE)}")
+    if form not in FORMS:
+        raise fail("EINVAL", f"form {form!r}: one of {', '.join(FORMS)}")
+    names, group_names = [_rows.name_of(label) for label in labels], [str(group) for group in groups]
+    if metric.name is None and not metric.groups and not at_least and not at_most:
+        group_names, group_codes = [], None  # nothing is about groups
+    opt = ffi.new("mel_rule_options *")
+    lib.mel_rule_options_init(opt)
+    opt.form, opt.seed, opt.threads = FORMS[form], seed, threads
+    opt.evidence = EVIDENCE[evidence]
+    opt.group_use = lib.MEL_GROUP_SEEN if groups_seen else lib.MEL_GROUP_UNSEEN
+    if refer_cost is not None:
+        opt.refer_cost = float(refer_cost)
+    limits, opt.n_limits = _limits(at_least or {}, at_most or {}, names, group_names)
+    opt.limit = limits
+    kept = _adjust(opt, proba, codes, len(names), sample_weight, evidence, prior)
+    rows = ffi.new("mel_rule_rows *")
+    rows.n_rows, rows.n_classes, rows.n_groups = len(proba), len(names), len(group_names)
+    rows.probability, rows.label = pointer(proba), pointer(codes, "uint32_t")
+    rows.group, rows.weight = pointer(group_codes, "uint32_t"), pointer(sample_weight)
+    ordered = _in_order(metric, names, group_names)
+    name = ffi.NULL if metric.name is None else ffi.new("char[]", text(metric.name, "metric"))
+    report = ffi.gc(ffi.new("mel_rule_report *"), lib.mel_rule_report_clear)
+    classifier = made(
+        "mel_classifier", lib.mel_classifier_free, lib.mel_rule_find, report, rows, ordered, name, opt
+    )
+    _set_names(classifier, names, group_names)
+    del kept
+    _judge(report, limits)
+    return Rule(classifier, labels, _report(report))
+
+
+def _judge(report: Any, limits: Any) -> None:
+    if report.violation > 0.0:
+        missed = [
+            f"{ffi.string(limits[i].text).decode()} would be {report.achieved[i]:.4g}"
+            for i in range(report.n_limits)
+            if (limits[i].bound - report.achieved[i]) * (1 if limits[i].at_least else -1) > 1e-9
+        ]
+        raise fail(
+            "EDATA",
+            "no classifier on these probabilities meets all limits; where they are missed least, by "
+            f"{report.violation:.4g} together, {', '.join(missed)}",
+        )
+    if report.rewards_mistakes:
+        warnings.warn("the metric rewards a mistake more than the right decision: the rule follows it", stacklevel=4)
+
+
+def _set_names(classifier: Any, names: List[str], groups: List[str]) -> None:
+    source = ffi.new("mel_classifier_source *")
+    called, of = Texts(names, "classes"), Texts(groups, "groups")
+    source.class_name, source.label, source.group_name = called.pointer, called.pointer, of.pointer
+    call(lib.mel_classifier_set_source, classifier, source)
+
+
+def _adjust(opt: Any, proba: Floats, codes: Codes, k: int, weight: Any, evidence: str, prior: Any) -> List[Any]:
+    if evidence != "calibrated" and prior is None:
+        return []
+    adjustment = ffi.gc(ffi.new("mel_adjustment *"), lib.mel_adjustment_clear)
+    if evidence == "calibrated":
+        call(
+            lib.mel_adjustment_fit, adjustment, len(proba), k, pointer(proba), pointer(codes, "uint32_t"), pointer(weight)
+        )
+    else:
+        call(lib.mel_adjustment_init, adjustment, k)
+    opt.adjustment = adjustment
+    if prior is None:
+        return [adjustment]
+    shares = floats(prior, "prior")
+    if shares.size != k or not (np.isfinite(shares) & (shares > 0)).all():
+        raise fail("EINVAL", f"prior: expected {k} positive shares, not {shares}")
+    shares = shares / shares.sum()
+    now = np.bincount(codes, weights=weight, minlength=k).astype(np.float64)
+    if not (now > 0).all():
+        raise fail("EDATA", "prior: a class has no rows")
+    now /= now.sum()
+    lib.mel_adjustment_shift(adjustment, pointer(now), pointer(shares))
+    opt.class_share = pointer(shares)
+    return [adjustment, shares, now]
+
+
+def _report(report: Any) -> Dict[str, Any]:
+    return {
+        "value": report.value,
+        "optimum": report.optimum,
+        "bound": report.bound,
+        "certified": bool(report.certified),
+        "by_labels": report.by_labels,
+        "mixed": bool(report.mixed),
+        "violation": report.violation,
+        "achieved": copied(report.achieved, report.n_limits).tolist(),
+        "price": copied(report.price, report.n_limits).tolist(),
+    }
+
+
+def best_of_domain(problem: Problem, metric: Metric) -> Rule:
+    if metric.family is None:
+        raise fail("EINVAL", f"best: {metric.name!r} needs rows of probabilities")
+    ground = problem.ground(metric.family)
+    ordered = _in_order(metric, ground.classes, ground.groups)
+    found = made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_best, ground.domain, ordered)
+    _set_names(found, ground.classes, ground.groups)
+    return Rule(found)
+
+
+def rule_at(problem: Problem, point: ArrayLike, family: str, delta: float) -> Rule:
+    ground = problem.ground(family)
+    vector = floats(point, "point")
+    wanted = int(lib.mel_layout_size(ground.layout))
+    if vector.size != wanted:
+        raise fail("EINVAL", f"point: expected {wanted} numbers, not {vector.size}")
+    if ground.domain.face != ffi.NULL:
+        vector = _onto_face(vector, problem.vertices(family), delta)
+    domain = ffi.new("mel_domain *", ground.domain[0])
+    if domain.frontier != ffi.NULL:  # a point of a ball is one of the space around it
+        domain.space, domain.ball, domain.frontier = domain.frontier, ffi.NULL, ffi.NULL
+    found = made(
+        "mel_classifier", lib.mel_classifier_free, lib.mel_classifier_at_point, domain, pointer(vector), float(delta)
+    )
+    _set_names(found, ground.classes, ground.groups)
+    return Rule(found, problem.labels or None)
+
+
+def _onto_face(point: Floats, corners: Floats, delta: float) -> Floats:
+    """Questions about two classes are in whole people: the achievable point next to one, if it is within delta."""
+    start, end = corners, np.roll(corners, -1, axis=0)
+    along = end - start
+    inside = (along[:, 0] * (point - start)[:, 1] - along[:, 1] * (point - start)[:, 0] >= 0).all()
+    if inside or len(corners) < 2:
+        return point
+    share = np.clip(((point - start) * along).sum(axis=1) / (along**2).sum(axis=1), 0.0, 1.0)
+    nearest = start + share[:, None] * along
+    distance = np.hypot(*(nearest - point).T)
+    best = int(distance.argmin())
+    return np.ascontiguousarray(nearest[best]) if distance[best] <= delta else point

@@ -1,0 +1,373 @@
+"""Sessions: questions, answers, and the metric that comes out; the same files as the program's."""
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._core import Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, to_json
+from .metric import Metric, Path
+from .problem import Problem, family_number
+
+Answer = str  # "A", "B", "=" or "?"
+Respondent = Union[Metric, Callable[["Question"], Answer]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which of two classifiers is better? `a` and `b` are their statistics in the layout's order."""
+
+    number: int
+    expected: int  # about how many there will be; 0: unknown
+    a: Floats
+    b: Floats
+    classes: Tuple[str, ...]
+    groups: Tuple[str, ...]
+    people: int  # the counts below are out of so many, of each class if of_each_class
+    of_each_class: bool
+    counts_a: NDArray[np.int64]  # groups x k x k people, [true, predicted]; -1: unknown
+    counts_b: NDArray[np.int64]
+    remark: str  # what to know about it: imagined, asked before
+    names: Optional[Tuple[str, str]]  # of given classifiers
+
+
+class Session:
+    """Finds a metric by asking which of two classifiers is preferred: ask and tell, or iterate.
+
+    problem: what it is about. path: a session file as the program's, opened or resumed; rows that are in memory are
+    stored next to it. for_people: 20 questions at most, simple ones, wrong answers allowed for; False: as many as it
+    takes, of a respondent that never errs. Further options are those of `melicit elicit`: tolerance=0.01,
+    max_questions=50, assume="flip", strategy="search", until="rank" with pool=, prior= with prior_strength=, ...
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        family: str = "linear",
+        path: Optional[Path] = None,
+        *,
+        for_people: bool = True,
+        pool: Optional[ArrayLike] = None,
+        prior: Optional[Metric] = None,
+        signs: Optional[Sequence[int]] = None,
+        **options: Any,
+    ) -> None:
+        if not isinstance(problem, Problem):
+            raise TypeError(f"problem: expected a Problem, not {type(problem).__name__}")
+        family_number(family)
+        self.problem, self.family = problem, family
+        self.path = None if path is None else os.fspath(path)
+        self._lock = threading.RLock()
+        self._asked = 0.0
+        self._ground = problem.ground(family) if path is None else problem.stored_ground(family, path)
+        settings, kept = self._settings(for_people, options)
+        self._lend(settings, kept, pool, prior, signs)
+        if self.path is None:
+            self._handle: Any = made(
+                "mel_session", lib.mel_session_free, lib.mel_session_new, self._ground.domain, settings
+            )
+            return
+        identity = ffi.new("mel_identity *")
+        space = ffi.new("char[]", (self._ground.description or "{}").encode())
+        digest = ffi.new("char[]", self._ground.digest.encode())
+        identity.space_json, identity.digest = space, digest if self._ground.digest else ffi.NULL
+        self._handle = made(
+            "mel_session",
+            lib.mel_session_free,
+            lib.mel_session_open,
+            self._ground.domain,
+            settings,
+            identity,
+            text(self.path, "path"),
+        )
+
+    def _settings(self, for_people: bool, options: Dict[str, Any]) -> Tuple[Any, List[Any]]:
+        settings = ffi.new("mel_session_options *")
+        lib.mel_session_options_init(settings)
+        call(lib.mel_session_options_set, settings, b"family", text(self.family, "family"))
+        if "strategy" in options:
+            call(lib.mel_session_options_set, settings, b"strategy", _value(options["strategy"]))
+        if for_people:
+            lib.mel_session_options_for_people(settings)
+        domain = self._ground.domain
+        if domain.face != ffi.NULL or domain.pool != ffi.NULL:
+            settings.active.simple_questions = False
+        if domain.pool != ffi.NULL and settings.strategy == lib.MEL_STRATEGY_ACTIVE:  # as realistic as they are
+            settings.active.until, settings.active.questions = lib.MEL_UNTIL_RANK, lib.MEL_QUESTIONS_FAR
+            settings.tolerance_factor = 0.0
+        for key, value in options.items():
+            call(lib.mel_session_options_set, settings, text(key, "option"), _value(value))
+        names = Texts(self._ground.classes, "classes")
+        groups = Texts(self._ground.groups, "groups")
+        settings.class_names, settings.group_names = names.pointer, groups.pointer
+        settings.active.decisions = lib.mel_decisions_usual()
+        return settings, [names, groups]
+
+    def _lend(self, settings: Any, kept: List[Any], pool: Any, prior: Optional[Metric], signs: Any) -> None:
+        if pool is not None:
+            points = floats(pool, "pool", (2,))
+            if points.shape[1] != lib.mel_layout_size(self._ground.layout):
+                raise fail("EINVAL", f"pool: points of {points.shape[1]} numbers, questions are about "
+                           f"{lib.mel_layout_size(self._ground.layout)}")
+            settings.active.n_pool, settings.active.pool = len(points), pointer(points)
+            kept.append(points)
+        if prior is not None:
+            settings.active.prior = Metric(prior)._object("prior")
+        if signs is not None:
+            wanted = ffi.new("size_t *")
+            call(lib.mel_family_coefficients, wanted, settings.family, settings.degree, self._ground.layout)
+            if len(signs) > wanted[0] or len(signs) < lib.mel_layout_size(self._ground.layout):
+                raise fail("EINVAL", f"signs: {len(signs)} for {lib.mel_layout_size(self._ground.layout)} statistics")
+            lent = ffi.new("signed char[]", [int(np.sign(s)) for s in signs])
+            settings.signs = lent
+            kept.append(lent)
+
+    # --- life ---
+
+    def close(self) -> None:
+        """Lets go of the file; what was answered is in it."""
+        with self._lock:
+            handle, self._handle = self._handle, None
+            if handle is not None:
+                ffi.release(handle)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> Any:
+        if self._handle is None:
+            raise fail("ESTATE", "this session was closed")
+        return self._handle
+
+    # --- questions and answers ---
+
+    def ask(self) -> Optional[Question]:
+        """The open question, the same until it is answered; None when there is none left."""
+        with self._lock:
+            question, done = ffi.new("const mel_question **"), ffi.new("bool *")
+            call(lib.mel_session_ask, question, done, self._open())
+            self._asked = time.monotonic()
+            return None if done[0] else self._shown(question[0])
+
+    def _shown(self, q: Any) -> Question:
+        size = int(lib.mel_layout_size(q.layout))
+        counted = ffi.new("mel_counted *")
+        call(lib.mel_counted_make, counted, q, q.people)
+        try:
+            shape = (counted.n_groups, counted.k, counted.k)
+            a, b = (
+                np.frombuffer(ffi.buffer(side, 8 * int(np.prod(shape))), np.int64).reshape(shape).copy()
+                for side in (counted.a, counted.b)
+            )
+            people, each = int(counted.people), bool(counted.of_each_class)
+        finally:
+            lib.mel_counted_clear(counted)
+        remark = lib.mel_question_remark(q)
+        words = "" if remark == ffi.NULL else ffi.string(remark).decode()
+        lib.free(remark)
+        names = None
+        if q.named and q.classifier_a != ffi.NULL:
+            names = (ffi.string(q.classifier_a).decode(), ffi.string(q.classifier_b).decode())
+        return Question(
+            int(q.number),
+            int(q.expected),
+            copied(q.a, size),
+            copied(q.b, size),
+            tuple(self._ground.classes),
+            tuple(self._ground.groups),
+            people,
+            each,
+            a,
+            b,
+            words,
+            names,
+        )
+
+    def tell(self, question: Union[Question, int], answer: Answer, seconds: Optional[float] = None) -> None:
+        """Answers a question: "A", "B", "=" (about the same) or "?" (can't say). Again with the same answer: nothing
+        happens; with another one: refused."""
+        number = question.number if isinstance(question, Question) else question
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not 0 <= number < 2**32:
+            raise fail("EINVAL", f"question: expected a Question or its number, not {question!r}")
+        parsed = ffi.new("mel_answer *")
+        call(lib.mel_answer_parse, parsed, text(answer, "answer"))
+        with self._lock:
+            if seconds is None:
+                seconds = time.monotonic() - self._asked if self._asked else float("nan")
+            call(lib.mel_session_tell, self._open(), int(number), parsed[0], float(seconds))
+
+    def undo(self) -> None:
+        """Takes the last answer back."""
+        with self._lock:
+            call(lib.mel_session_undo, self._open())
+
+    def __iter__(self) -> Iterator[Question]:
+        """Questions until there are none; each must be told before the next."""
+        while True:
+            question = self.ask()
+            if question is None:
+                return
+            yield question
+            if len(self) < question.number:
+                raise fail("ESTATE", f"question {question.number} was not answered: tell() it before the next one")
+
+    def __len__(self) -> int:
+        """Answers so far."""
+        return int(lib.mel_session_answers(self._open()))
+
+    def run(self, respondent: Callable[[Question], Answer]) -> "Session":
+        """Asks a callable until there are no more questions; it may return None to stop."""
+        for question in self:
+            answer = respondent(question)
+            if answer is None:
+                return self
+            self.tell(question, answer)
+        return self
+
+    def simulate(self, oracle: Respondent, noise: str = "none", seed: int = 1) -> "Session":
+        """Answers by a metric, with noise ("flip:0.1", "band:0.01", "logistic:50", "person"), or by a callable."""
+        if not isinstance(oracle, Metric):
+            if noise != "none":
+                raise fail("EINVAL", "noise: a callable errs as it likes; noise goes with a metric")
+            return self.run(oracle)
+        opt = ffi.new("mel_simulated_options *")
+        lib.mel_simulated_options_init(opt)
+        parsed = ffi.new("mel_noise *")
+        call(lib.mel_noise_parse, parsed, text(noise, "noise"))
+        opt.noise, opt.seed = parsed[0], seed
+        metric = self._matched(oracle)
+        answers = made("mel_oracle", lib.mel_oracle_free, lib.mel_oracle_simulated, metric, opt)
+        with self._lock:
+            self._simulate(answers)
+        return self
+
+    def _simulate(self, answers: Any) -> None:
+        question, done, reply = ffi.new("const mel_question **"), ffi.new("bool *"), ffi.new("mel_reply *")
+        while True:
+            call(lib.mel_session_ask, question, done, self._open())
+            if done[0]:
+                return
+            number = question[0].number
+            call(lib.mel_oracle_ask, reply, answers, question[0])
+            call(lib.mel_session_tell, self._open(), number, int(reply[0]), float("nan"))
+
+    def _matched(self, metric: Metric) -> Any:
+        """The metric in the order of this session's classes and groups."""
+        from . import _rows
+
+        handle = metric._object("oracle")
+        layout, own = metric._layout, lib.mel_session_layout(self._open())
+        same = (layout.kind, layout.coordinates, layout.n_classes, max(1, layout.n_groups))
+        if same != (own.kind, own.coordinates, own.n_classes, max(1, own.n_groups)):
+            raise fail("EINVAL", "oracle: the metric is about other statistics than the questions: another family, or "
+                       "other numbers of classes or groups")
+        where = _rows.places(self._ground.classes, metric.classes)
+        of_groups = _rows.places(self._ground.groups, metric.groups) if metric.groups else None
+        if where is None or (metric.groups and of_groups is None):
+            raise fail("EINVAL", f"oracle: the metric is about {metric.classes + metric.groups}, the questions about "
+                       f"{self._ground.classes + self._ground.groups}")
+        place = ffi.new("size_t[]", where)
+        groups = ffi.new("size_t[]", of_groups) if of_groups is not None else ffi.NULL
+        return made("mel_metric", lib.mel_metric_free, lib.mel_metric_reorder, handle, place, groups)
+
+    # --- what was found ---
+
+    def _result(self) -> Tuple[Any, Any]:
+        with self._lock:
+            out, summary = ffi.new("mel_metric **"), ffi.new("mel_summary *")
+            call(lib.mel_session_result, out, summary, self._open())
+            return ffi.gc(out[0], lib.mel_metric_free), summary
+
+    @property
+    def metric(self) -> Metric:
+        """As known now, with intervals, and with draws of what is open for rankings."""
+        metric, _ = self._result()
+        try:
+            drawn: Optional[Floats] = self.draws()
+        except RuntimeError:  # a search has none
+            drawn = None
+        return Metric._of(metric, None, drawn)
+
+    @property
+    def interval(self) -> Floats:
+        """95% interval of each coefficient, n x 2."""
+        return self.metric.intervals
+
+    @property
+    def expected_remaining(self) -> int:
+        """About how many questions are still to come; 0 when done."""
+        with self._lock:
+            return int(lib.mel_session_expected(self._open()))
+
+    def draws(self) -> Floats:
+        """Equally likely metrics given the answers: rows of coefficients."""
+        with self._lock:
+            n, each, values = ffi.new("size_t *"), ffi.new("size_t *"), ffi.new("double **")
+            call(lib.mel_session_draws, n, each, values, self._open())
+            out = copied(values[0], n[0] * each[0]).reshape(n[0], each[0])
+            lib.free(values[0])
+            return out
+
+    @property
+    def outcome(self) -> Dict[str, Any]:
+        """Everything that `melicit elicit --json` says about what was found."""
+        with self._lock:
+            opt = ffi.new("mel_outcome_options *")
+            lib.mel_outcome_options_init(opt)
+            opt.rows = self._ground.rows
+            outcome = made("mel_outcome", lib.mel_outcome_free, lib.mel_outcome_of_session, self._open(), opt)
+            found: Dict[str, Any] = to_json(lib.mel_outcome_to_json, outcome)
+            ffi.release(outcome)
+            return found
+
+    def records(self) -> List[Dict[str, Any]]:
+        """Questions and answers so far."""
+        with self._lock:
+            handle = self._open()
+            size = int(lib.mel_layout_size(lib.mel_session_layout(handle)))
+            out = []
+            for i in range(int(lib.mel_session_answers(handle))):
+                record = lib.mel_session_record(handle, i)
+                out.append(
+                    {
+                        "question": i + 1,
+                        "answer": ffi.string(lib.mel_answer_name(record.answer)).decode(),
+                        "seconds": record.seconds,
+                        "repeated": bool(record.repeated),
+                        "a": copied(record.a, size),
+                        "b": copied(record.b, size),
+                    }
+                )
+            return out
+
+    def to_frame(self) -> Any:
+        """Questions and answers as a pandas frame, a column for each statistic of A and B."""
+        import pandas
+
+        rows = []
+        for record in self.records():
+            sides = {f"{side}{i + 1}": x for side in "ab" for i, x in enumerate(record.pop(side))}
+            rows.append({**record, **sides})
+        return pandas.DataFrame(rows).set_index("question") if rows else pandas.DataFrame(
+            columns=["answer", "seconds", "repeated"]
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """What is known about the metric: draws from the posterior."""
+        from .plots import posterior
+
+        return posterior(self, ax=ax)
+
+
+def _value(value: Any) -> bytes:
+    if isinstance(value, (bool, np.bool_)):
+        return b"true" if value else b"false"
+    return text(value if isinstance(value, str) else repr(value.item() if isinstance(value, np.generic) else value), "option")

@@ -1,0 +1,282 @@
+"""The Python package: problems, sessions, metrics, errors."""
+import json
+import pickle
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+from python_package import BUILD, environment, rows
+
+import pandas
+from melicit import Metric, Problem, Rule, Session, errors
+from sklearn import metrics as known
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+BINARY = {
+    "accuracy": lambda y, p, w: known.accuracy_score(y, p, sample_weight=w),
+    "balanced-accuracy": lambda y, p, w: known.balanced_accuracy_score(y, p, sample_weight=w),
+    "f1": lambda y, p, w: known.f1_score(y, p, sample_weight=w),
+    "f2": lambda y, p, w: known.fbeta_score(y, p, beta=2, sample_weight=w),
+    "precision": lambda y, p, w: known.precision_score(y, p, sample_weight=w),
+    "recall": lambda y, p, w: known.recall_score(y, p, sample_weight=w),
+    "jaccard": lambda y, p, w: known.jaccard_score(y, p, sample_weight=w),
+    "mcc": lambda y, p, w: known.matthews_corrcoef(y, p, sample_weight=w),
+    "kappa": lambda y, p, w: known.cohen_kappa_score(y, p, sample_weight=w),
+}
+MANY = {
+    "macro-f1": lambda y, p, w: known.f1_score(y, p, average="macro", sample_weight=w),
+    "weighted-recall": lambda y, p, w: known.recall_score(y, p, average="weighted", sample_weight=w),
+    "micro-precision": lambda y, p, w: known.precision_score(y, p, average="micro", sample_weight=w),
+    "balanced-accuracy": lambda y, p, w: known.balanced_accuracy_score(y, p, sample_weight=w),
+    "mcc": lambda y, p, w: known.matthews_corrcoef(y, p, sample_weight=w),
+}
+
+
+@pytest.mark.parametrize("k, table", [(2, BINARY), (4, MANY)])
+def test_measures_are_those_of_sklearn(k, table):
+    rng = np.random.default_rng(k)
+    for trial in range(5):
+        y, p = rng.integers(0, k, 300), rng.integers(0, k, 300)
+        for weight in (None, rng.random(300)):
+            for name, function in table.items():
+                assert Metric.named(name)(y, p, sample_weight=weight) == pytest.approx(function(y, p, weight), abs=1e-12)
+
+
+def test_labels_and_pos_label():
+    rng = np.random.default_rng(3)
+    y, p = rng.choice(["yes", "no"], 200), rng.choice(["yes", "no"], 200)
+    f1 = Metric.named("f1")
+    for positive in ("yes", "no"):
+        assert f1(y, p, pos_label=positive) == pytest.approx(known.f1_score(y, p, pos_label=positive), abs=1e-12)
+        order = sorted(["yes", "no"], key=lambda c: c == positive)
+        assert f1(y, p, labels=order) == f1(y, p, pos_label=positive)
+    with pytest.raises(errors.EINVAL):
+        f1(y, p, pos_label="maybe")
+    costs = Metric.from_costs({("yes", "no"): 7, ("no", "yes"): 1}, classes=["no", "yes"])
+    with pytest.raises(errors.EINVAL, match="positive class"):
+        costs(y, p, pos_label="no")
+    with pytest.raises(errors.EDATA, match="none of the classes"):
+        costs(["yes", "maybe"], ["yes", "yes"])
+
+
+def test_costs_are_what_they_say():
+    rng = np.random.default_rng(5)
+    for k in (2, 3, 5):
+        cost = rng.integers(1, 9, (k, k)).astype(float)
+        np.fill_diagonal(cost, 0.0)
+        metric = Metric.from_costs(cost, classes=list("abcde")[:k])
+        np.testing.assert_allclose(metric.cost_matrix(), cost / cost[cost > 0].min(), rtol=1e-12)
+        y, p = (rng.choice(list("abcde")[:k], 100) for _ in range(2))
+        paid = (known.confusion_matrix(y, p, labels=list("abcde")[:k]) * cost).sum() / 100
+        other = rng.choice(list("abcde")[:k], 100)
+        paid_by_other = (known.confusion_matrix(y, other, labels=list("abcde")[:k]) * cost).sum() / 100
+        sign = -1.0 if metric.greater_is_better else 1.0
+        assert sign * (metric(y, p) - metric(y, other)) == pytest.approx(paid - paid_by_other, abs=1e-12)
+    with pytest.raises(errors.EDATA):
+        Metric.from_costs(np.zeros((2, 2)))
+
+
+def test_metric_files_gradient_and_pickle(tmp_path):
+    text = {
+        "format": "melicit-metric", "version": 1, "family": "linear-fractional",
+        "layout": {"kind": "confusion", "coordinates": "binary", "classes": ["0", "1"]},
+        "coefficients": {"p": [1, 0], "q": [0.5, -0.5], "q0": 0.5},
+    }
+    (tmp_path / "f1.json").write_text(json.dumps(text))
+    metric = Metric.load(tmp_path / "f1.json")
+    metric.save(tmp_path / "again.json")
+    assert Metric.load(tmp_path / "again.json") == metric == pickle.loads(pickle.dumps(metric))
+    point = np.array([0.25, 0.4])
+    step = 1e-6
+    slopes = [(metric.value(point + step * e) - metric.value(point - step * e)) / (2 * step) for e in np.eye(2)]
+    np.testing.assert_allclose(metric.gradient(point), slopes, rtol=1e-6)
+    y, p = np.repeat([0, 1], [70, 30]), np.tile([0, 0, 1], 34)[:100]
+    assert metric(y, p) == pytest.approx(known.f1_score(y, p), abs=1e-12)
+    assert metric.value(metric.statistics(metric.confusion(y, p))) == pytest.approx(metric(y, p), abs=1e-15)
+    with pytest.raises(errors.EDATA, match="nowhere.json"):
+        Metric.load(tmp_path / "nowhere.json")
+
+
+def test_hidden_costs_are_found_in_every_kind_of_problem():
+    rng = np.random.default_rng(11)
+    y, p = rows()
+    for problem in (Problem.from_proba(y, p), Problem.from_proba(y, p[:, 1]), Problem.population("logistic:a=5,b=0", ["0", "1"])):
+        for _ in range(3):
+            ratio = float(np.exp(rng.uniform(-1.5, 1.5)))
+            truth = Metric.from_costs({(1, 0): ratio, (0, 1): 1.0})
+            session = Session(problem, for_people=False).simulate(truth)
+            found, low, high = session.metric.cost_ratio
+            assert session.expected_remaining == 0 and len(session) < 40
+            assert low - 1e-9 <= found <= high + 1e-9
+            assert abs(np.arctan(found) - np.arctan(ratio)) < 0.06
+
+
+def test_more_classes_and_groups():
+    y, p = rows(900, 3, 2)
+    truth = Metric.from_json(json.dumps({
+        "format": "melicit-metric", "version": 1, "family": "diagonal-linear",
+        "layout": {"kind": "confusion", "coordinates": "diagonal", "classes": ["2", "0", "1"]},
+        "coefficients": {"a": [0.5, 0.2, 0.3]},
+    }))
+    session = Session(Problem.from_proba(y, p), "diagonal-linear", for_people=False).simulate(truth)
+    np.testing.assert_allclose(session.metric.coefficients, [0.2, 0.3, 0.5], atol=0.05)
+    assert session.interval.shape == (3, 2)
+    groups = np.where(np.arange(900) % 2 == 0, "f", "m")
+    fair = Session(Problem.from_proba(y, p, groups), "fair-linear")
+    question = fair.ask()
+    assert question.groups == ("f", "m") and question.counts_a.shape == (2, 3, 3)
+    with pytest.raises(errors.EINVAL, match="about groups"):
+        Session(Problem.from_proba(y, p), "fair-linear")
+
+
+def test_answers_are_idempotent_taken_back_and_checked():
+    session = Session(Problem.from_proba(*rows()))
+    first = session.ask()
+    session.tell(first, "A")
+    session.tell(first, "A")
+    assert len(session) == 1 and session.ask().number == 2
+    with pytest.raises(errors.ECONFLICT):
+        session.tell(first, "B")
+    session.undo()
+    assert len(session) == 0
+    np.testing.assert_array_equal(session.ask().a, first.a)
+    with pytest.raises(errors.EINVAL):
+        session.tell(first, "C")
+    with pytest.raises(errors.ESTATE):
+        session.undo()
+    with pytest.raises(errors.ESTATE, match="not answered"):
+        for _ in session:
+            pass
+    session.close()
+    with pytest.raises(errors.ESTATE, match="closed"):
+        session.ask()
+
+
+def test_any_callable_answers_and_its_exceptions_come_through():
+    def likes_positives(question):
+        return "A" if question.a[0] > question.b[0] else "B"
+
+    session = Session(Problem.from_proba(*rows())).run(likes_positives)
+    assert session.ask() is None and session.metric.cost_ratio[0] > 5
+    frame = session.to_frame()
+    assert len(frame) == len(session) and set(frame["answer"]) <= {"A", "B"}
+    with pytest.raises(ZeroDivisionError):
+        Session(Problem.from_proba(*rows())).run(lambda question: 1 / 0)
+
+
+def test_the_program_goes_on_with_a_session_and_back(tmp_path):
+    y, p = rows()
+    names = np.array(["healthy", "cancer"])[y]
+    problem = Problem.from_proba(names, p, classes=["healthy", "cancer"])
+    truth = Metric.from_costs({("cancer", "healthy"): 4.0, ("healthy", "cancer"): 1.0}, ["healthy", "cancer"])
+    truth.save(tmp_path / "truth.json")
+    path = tmp_path / "session.jsonl"
+    with Session(problem, path=path) as session:
+        for _, question in zip(range(3), session):
+            session.tell(question, "A" if truth.value(question.a) > truth.value(question.b) else "B")
+        asked = session.ask()
+    done = subprocess.run(
+        [BUILD / "melicit", "elicit", "--session", path, "--oracle", f"sim:{tmp_path / 'truth.json'}", "--json"],
+        capture_output=True, text=True, env=environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    with Session(problem, path=path) as session:
+        assert len(session) == found["questions"] > 3
+        assert session.ask() is None
+        np.testing.assert_allclose(session.records()[3]["a"], asked.a)
+        assert session.metric.cost_ratio[0] == pytest.approx(found["cost_ratio"]["value"], rel=1e-9)
+    with pytest.raises(errors.ECONFLICT, match="other rows"):
+        Session(Problem.from_proba(names, p[::-1], classes=["healthy", "cancer"]), path=path)
+    with pytest.raises(errors.ECONFLICT, match="family"):
+        Session(problem, "linear-fractional", path=path)
+
+
+def test_best_rules_points_and_files(tmp_path):
+    y, p = rows()
+    problem = Problem.from_proba(y, p)
+    metric = Metric.from_costs({(1, 0): 3.0, (0, 1): 1.0})
+    rule = problem.best(metric, evidence="model")
+    assert rule.thresholds["all"] == pytest.approx(0.25, abs=0.01)  # between two rows
+    np.testing.assert_array_equal(rule.decide(p), (p[:, 1] >= 0.25).astype(int))
+    by_labels = problem.best(metric, evidence="labels")
+    brute = max(metric(y, (p[:, 1] >= t).astype(int)) for t in np.unique(p[:, 1]))
+    assert metric(y, by_labels.decide(p)) == pytest.approx(brute, abs=1e-12)
+    rule.save(tmp_path / "rule.json")
+    for other in (Rule.load(tmp_path / "rule.json"), pickle.loads(pickle.dumps(rule))):
+        np.testing.assert_array_equal(other.decide_codes(p), rule.decide_codes(p))
+    question = Session(problem).ask()
+    chances = problem.classifier_for(question.a).chances(p)
+    achieved = [(chances[:, i] * (y == i)).sum() / len(y) for i in (1, 0)]
+    np.testing.assert_allclose(achieved, question.a, atol=1e-3)
+    with pytest.raises(errors.EINVAL, match="no classifier achieves"):
+        problem.classifier_for([0.5, 0.5])
+
+
+def test_ranking_says_how_sure_it_is():
+    y, p = rows(300)
+    metric = Session(Problem.from_proba(y, p)).simulate(Metric.from_costs({(1, 0): 2.0, (0, 1): 1.0})).metric
+    good, bad = (p[:, 1] > 0.33).astype(int), (p[:, 1] > 0.9).astype(int)
+    order = metric.rank({"bad": bad, "good": good, "same": good}, y)
+    assert order.names[2] == "bad" and order.best[2] < 0.05
+    np.testing.assert_allclose(order.best[:2], 0.5, atol=0.02)
+    np.testing.assert_allclose(order.places.sum(axis=0), 1.0)
+    frame = order.to_frame()
+    assert (frame["low"] <= frame["value"]).all() and (frame["value"] <= frame["high"]).all()
+    # Of the test's rows alone: the standard deviation of an accuracy is known.
+    order = Metric.named("accuracy").rank({"good": good}, y, draws=4000)
+    share = known.accuracy_score(y, good)
+    assert order.samples.std() == pytest.approx(np.sqrt(share * (1 - share) / 300), rel=0.08)
+
+
+def test_candidates_from_a_frame(tmp_path):
+    frame = pandas.DataFrame(
+        {"tp": [95, 80, 30], "fn": [5, 20, 70], "fp": [400, 120, 10], "tn": [500, 780, 890]}, index=["bold", "fast", "shy"]
+    )
+    problem = Problem.candidates(frame, classes=["healthy", "cancer"])
+    truth = Metric.from_costs({("cancer", "healthy"): 50.0, ("healthy", "cancer"): 1.0}, ["healthy", "cancer"])
+    for path in (None, tmp_path / "pool.jsonl"):
+        assert set(Session(problem).ask().names) <= set(frame.index)
+        session = Session(problem, path=path).simulate(truth)
+        assert session.records()[0]["answer"] in "AB"
+        assert {entry["name"] for entry in session.outcome["order"]} == set(frame.index)
+
+
+def test_statuses_are_exceptions_of_the_table():
+    for kind in errors.BY_STATUS.values():
+        assert issubclass(kind, errors.MelicitError) and kind.__doc__ and kind.code == kind.__name__
+    assert issubclass(errors.EDATA, ValueError) and issubclass(errors.EIO, OSError)
+    with pytest.raises(AttributeError):
+        errors.ENOTHING
+
+
+def test_rows_are_lent_not_copied_and_read_only_ones_do():
+    y, p = rows()
+    p.flags.writeable = False
+    problem = Problem.from_proba(y.astype(np.uint32), p, classes=[0, 1])
+    assert problem.proba is p
+    strided = np.repeat(p, 2, axis=0)[::2]
+    a, b = Session(problem).ask(), Session(Problem.from_proba(y, np.asfortranarray(strided))).ask()
+    np.testing.assert_array_equal(a.a, b.a)
+
+
+def test_the_interpreter_runs_on_meanwhile():
+    """Another thread counts while a space's ball is searched for: the lock of the interpreter is free."""
+    y, p = rows(20000, 5, 1)
+    ticks, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            ticks[0] += 1
+
+    def work():
+        Problem.from_proba(y, p).ground("linear")
+        done.set()
+
+    other = threading.Thread(target=work)
+    other.start()
+    count()
+    other.join()
+    assert ticks[0] > 1000

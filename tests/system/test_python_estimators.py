@@ -1,0 +1,184 @@
+"""The Python package's estimators: scikit-learn's own checks, and that they find what is best."""
+import json
+import pickle
+
+import numpy as np
+import pandas
+import pytest
+from python_package import rows
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, f1_score, recall_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from melicit import FrankWolfeClassifier, Metric, MetricClassifier, PlugInClassifier, Problem, errors
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.mark.filterwarnings("default")
+@parametrize_with_checks([MetricClassifier(), FrankWolfeClassifier(), PlugInClassifier()])
+def test_checks_of_sklearn(estimator, check):
+    check(estimator)
+
+
+def gmean(y, decided):
+    return float(np.sqrt(np.prod(recall_score(y, decided, average=None, zero_division=0))))
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(600, 6, weights=[0.85], flip_y=0.05, random_state=3)
+    return X, np.where(y == 1, "sick", "fine")
+
+
+COSTS = {("sick", "fine"): 9.0, ("fine", "sick"): 1.0}
+
+
+def test_threshold_of_costs(data):
+    X, y = data
+    metric = Metric.from_costs(COSTS, classes=["fine", "sick"])
+    model = MetricClassifier(metric=metric, evidence="model").fit(X, y)
+    assert model.thresholds_ == pytest.approx(0.1, abs=0.02)
+    proba = model.estimator_.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(model.predict(X) == "sick", proba >= model.thresholds_)
+    assert metric(y, model.predict(X)) > metric(y, LogisticRegression().fit(X, y).predict(X))
+    assert model.score(X, y) == metric(y, model.predict(X))
+
+
+def test_by_labels_it_is_the_best_threshold(data):
+    X, y = data
+    base = LogisticRegression().fit(X, y)
+    proba = base.predict_proba(X)[:, 1]
+    for name, function in (("f1", lambda p: f1_score(y, p, pos_label="sick")), ("g-mean", lambda p: gmean(y, p))):
+        model = MetricClassifier(base, name, cv="prefit", evidence="labels").fit(X, y)
+        best = max(function(np.where(proba >= t, "sick", "fine")) for t in np.unique(proba))
+        assert function(model.predict(X)) == pytest.approx(best, abs=1e-12)
+
+
+def test_pos_label_turns_the_measure_round(data):
+    X, y = data
+    model = MetricClassifier(metric="recall", pos_label="fine", at_least={"recall[sick]": 0.9}, evidence="labels").fit(X, y)
+    assert model.order_ == ["sick", "fine"] and model.classes_.tolist() == ["fine", "sick"]
+    assert recall_score(y, model.predict(X), pos_label="sick") > 0.8
+    with pytest.raises(errors.EINVAL, match="pos_label"):
+        MetricClassifier(pos_label="ill").fit(X, y)
+
+
+def test_in_the_house_of_sklearn(data):
+    X, y = data
+    metric = Metric.from_costs(COSTS, classes=["fine", "sick"])
+    model = make_pipeline(StandardScaler(), MetricClassifier(LogisticRegression(), metric))
+    assert len(cross_val_score(model, X, y, cv=3, scoring=metric.scorer())) == 3
+    search = GridSearchCV(model, {"metricclassifier__estimator__C": [0.01, 1.0]}, scoring=metric.scorer(), cv=3).fit(X, y)
+    assert search.best_score_ > 0
+    other = pickle.loads(pickle.dumps(search.best_estimator_))
+    np.testing.assert_array_equal(other.predict(X), search.predict(X))
+    twin = clone(search.best_estimator_).fit(X, y)
+    np.testing.assert_array_equal(twin.predict(X), search.predict(X))
+
+
+def test_weights_count_like_repeated_rows_in_the_rule():
+    y, p = rows(300)
+    weight = np.random.default_rng(1).integers(1, 4, 300)
+    metric = Metric.from_costs({(1, 0): 3, (0, 1): 1})
+    once = Problem.from_proba(y, p, sample_weight=weight).best(metric, evidence="labels")
+    many = Problem.from_proba(np.repeat(y, weight), np.repeat(p, weight, axis=0)).best(metric, evidence="labels")
+    assert once.value == pytest.approx(many.value, rel=1e-12)
+    np.testing.assert_array_equal(once.decide(p), many.decide(p))
+    X, y = make_classification(300, random_state=1)
+    light, heavy = (MetricClassifier(metric="accuracy").fit(X, y, sample_weight=np.where(y == 1, w, 1.0)) for w in (1.0, 20.0))
+    assert (heavy.predict(X) == 1).mean() > (light.predict(X) == 1).mean()
+
+
+def test_models_without_probabilities_and_prefit(data):
+    X, y = data
+    model = MetricClassifier(LinearSVC(dual=False), "balanced-accuracy").fit(X, y)
+    assert gmean(y, model.predict(X)) > gmean(y, LinearSVC(dual=False).fit(X, y).predict(X))
+    base = LogisticRegression().fit(X, y)
+    prefit = MetricClassifier(base, "f1", cv="prefit").fit(X, y)
+    assert prefit.estimator_ is base
+
+    class FrozenEstimator(LogisticRegression):  # as later versions of scikit-learn have it
+        def fit(self, X, y):
+            raise AssertionError("fitted again")
+
+    frozen = FrozenEstimator()
+    frozen.__dict__.update(base.__dict__)
+    np.testing.assert_array_equal(MetricClassifier(frozen, "f1").fit(X, y).predict(X), prefit.predict(X))
+
+
+def test_several_classes_by_costs():
+    y, p = rows(900, 4, 5)
+    cost = np.random.default_rng(2).integers(1, 9, (4, 4)) * (1.0 - np.eye(4))
+    rule = Problem.from_proba(y, p).best(Metric.from_costs(cost), evidence="model")
+    np.testing.assert_array_equal(rule.decide(p), (p @ cost).argmin(axis=1))
+
+
+def test_rules_of_groups_and_limits():
+    rng = np.random.default_rng(4)
+    n = 4000
+    sex = rng.choice(["f", "m"], n)
+    signal = rng.normal(size=n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-2 * signal - (sex == "m")))).astype(int)
+    frame = pandas.DataFrame({"x": signal + 0.5 * rng.normal(size=n), "m": (sex == "m") * 1.0})
+    gap = Metric.named("equalised-odds:largest")
+    plain = MetricClassifier(metric="accuracy").fit(frame, y)
+    fair = MetricClassifier(metric="accuracy", at_most={"equalised-odds": 0.02}, form="mixture").fit(frame, y, groups=sex)
+    assert gap(y, fair.predict(frame, groups=sex), sex) < 0.06 < gap(y, plain.predict(frame), sex)
+    column = MetricClassifier(metric="accuracy", groups="m", at_most={"demographic-parity": 0.02}).fit(frame, y)
+    decided = column.predict(frame)
+    assert abs(decided[sex == "m"].mean() - decided[sex == "f"].mean()) < 0.04
+    with pytest.raises(errors.EDATA, match="no classifier on these probabilities meets all limits"):
+        MetricClassifier(metric="accuracy", at_least={"precision[1]": 0.999, "recall[1]": 0.999}).fit(frame, y)
+    truth = Metric.from_json(json.dumps({
+        "format": "melicit-metric", "version": 1, "family": "fair-linear",
+        "layout": {"kind": "rates", "coordinates": "offdiagonal", "classes": ["0", "1"], "groups": ["f", "m"]},
+        "coefficients": {"a": [0.7, 0.7], "b": {"1-2": [0.7, 0.7]}, "lambda": 0.8, "prevalence": [[0.5, 0.5], [0.5, 0.5]]},
+    }))
+    by_metric = MetricClassifier(metric=truth).fit(frame, y, groups=sex)
+    assert set(by_metric.rule_.groups) == {"f", "m"}
+    assert by_metric.score(frame, y, groups=sex) > -truth(y, plain.predict(frame), sex)
+    with pytest.raises(errors.EINVAL, match="groups"):
+        by_metric.predict(frame)
+
+
+def test_a_prior_moves_the_threshold():
+    y, p = rows(3000, 2, 8)
+    problem = Problem.from_proba(y, p)
+    accuracy = Metric.named("accuracy")
+    usual = problem.best(accuracy, evidence="model").thresholds["all"]
+    rare = problem.best(accuracy, evidence="model", prior=[0.9, 0.1]).thresholds["all"]
+    assert usual == pytest.approx(0.5, abs=0.03) and rare == pytest.approx(0.9, abs=0.03)
+
+
+@pytest.mark.parametrize("kind", [FrankWolfeClassifier, PlugInClassifier])
+@pytest.mark.parametrize("metric, on", [
+    (gmean, "predictions"),
+    (lambda c: float(np.sqrt(np.prod(np.diag(c) / c.sum(axis=1)))), "confusion"),
+    ("g-mean", "predictions"),
+])
+def test_black_boxes(data, kind, metric, on):
+    X, y = data
+    model = kind(metric=metric, on=on).fit(X, y)
+    plain = LogisticRegression().fit(X, y)
+    assert gmean(y, model.predict(X)) > gmean(y, plain.predict(X)) + 0.05
+    np.testing.assert_array_equal(model.predict(X), kind(metric=metric, on=on).fit(X, y).predict(X))
+
+
+def test_what_a_black_box_raises_comes_through(data):
+    def broken(y, decided):
+        raise KeyboardInterrupt
+
+    for kind in (FrankWolfeClassifier, PlugInClassifier):
+        with pytest.raises(KeyboardInterrupt):
+            kind(metric=broken).fit(*data)
+        with pytest.raises(errors.EDATA, match="finite"):
+            kind(metric=lambda y, decided: float("nan")).fit(*data)
+    with pytest.raises(errors.EINVAL, match="on"):
+        FrankWolfeClassifier(metric=gmean, on="rows").fit(*data)
