@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("MELICIT_BUILD", ROOT / "build"))
 EPSILON, TOLERANCE = 1e-3, 1e-6
 TARGET = 8.0
-# peers.md: xCOLUMNs takes 11.3 s for 500,000 x 7 where the NumPy form took 0.17 to 0.25 s at n = 32,561, L = 4.
+# xCOLUMNs took 11.3 s for 500,000 x 7 where the NumPy form took 0.17 to 0.25 s at n = 32,561, L = 4.
 PEER_SECONDS, PEER_NUMPY = 11.3, 0.21
 
 

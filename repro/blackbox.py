@@ -17,6 +17,7 @@ from scipy import stats
 
 from blackbox_bench import Bench
 from blackbox_figures import FIGURES
+from blackbox_network import NetworkBench, images, installed
 from blackbox_tasks import TASKS
 from workshop import BUILD, ROOT, Page, Workshop
 
@@ -27,11 +28,15 @@ NEAR = 0.01
 
 
 def run_split(task, seed):
-    """{method: (thesis' training, program's model)}, None: the data are not there."""
+    """{method: (thesis' training, program's model), or (network)}, None: the data are not there."""
+    if task.network and (not installed() or images("test") is None):
+        return None
     parts = task.split(seed)
     if parts is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
+        if task.network:
+            return NetworkBench(Workshop(folder), task, parts, seed).all_of_network(seed, KEPT)
         return Bench(Workshop(folder), task, parts, seed).all()
 
 
@@ -44,7 +49,7 @@ def run_task(task, resume):
 
 
 def found_of(task):
-    """{method: [(thesis' training, program's model) per split]}, None: the data were not there; {}: not run."""
+    """{method: [values of the models per split]}, None: the data were not there; {}: not run."""
     runs = [json.loads(kept.read_text()) for kept in sorted(KEPT.glob(f"{task.key}-[0-9]*.json"))]
     if None in runs:
         return None
@@ -56,7 +61,7 @@ def is_ours(method):
 
 
 def column(found, at):
-    """{method: values} of one of the two models."""
+    """{method: values} of one of the models."""
     return {m: np.array([v[at] for v in values]) for m, values in found.items() if values[0][at] is not None}
 
 
@@ -94,13 +99,14 @@ def task_section(page, task, found):
     if found is None:
         page.say(f"## {task.title}\n", "Skipped: the data were not in the folder `MELICIT_DATA`.\n")
         return
-    columns = [column(found, at) for at in (0, 1)]
+    models = ("small convolutional network",) if task.network else ("the thesis' training", "`melicit train`")
+    columns = [column(found, at) for at in range(len(models))]
     best = [max((m for m in values if not is_ours(m)), key=lambda m: values[m].mean()) for values in columns]
     order = sorted(found, key=lambda m: (is_ours(m), m))
-    page.table(task.title, ["method", "the thesis' training", "`melicit train`", "thesis", "verdict"],
-               [[m, cell(m, columns[0], best[0]), cell(m, columns[1], best[1]), task.thesis.get(m, ""), verdict(m, task, columns[0])]
-                for m in order])
-    page.say(f"{len(found[order[0]])} splits. The thesis' training: {judge(columns[0], best[0])}. `melicit train`: {judge(columns[1], best[1])}.\n")
+    page.table(task.title, ["method", *models, "thesis", "verdict"],
+               [[m, *(cell(m, values, b) for values, b in zip(columns, best)), task.thesis.get(m, ""), verdict(m, task, columns[0])] for m in order])
+    judged = " ".join(f"{model[0].upper()}{model[1:]}: {judge(values, b)}." for model, values, b in zip(models, columns, best))
+    page.say(f"{len(found[order[0]])} splits. {judged}\n")
     if task.why:
         page.say(task.why + "\n")
 
