@@ -79,6 +79,8 @@ static void print_limits(const cli_applied_rule *a)
         const double price = a->report.price[i];
         cli_print("  %s is %.4g (at %s %.4g)", l->text, a->report.achieved[i], l->at_least ? "least" : "most",
                   l->bound);
+        if (i < a->trust.n_limits)
+            cli_print(", on other rows between %.4g and %.4g", a->trust.limit[i].low, a->trust.limit[i].high);
         if (fabs(price) > 1e-9)
             cli_print("; loosening it by one percentage point would gain %.4g\n", price / 100.0);
         else
@@ -114,6 +116,7 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     if (isfinite(a->report.by_labels))
         cli_print(" (measured on the labels: %.6g)", a->report.by_labels);
     cli_print("\n");
+    cli_apply_trust_print(a);
     print_limits(a);
     print_proof(&a->report);
     if (path != NULL)
@@ -165,6 +168,8 @@ static json_t *limits_json(const cli_applied_rule *a)
         cli_put(one, "limit", cli_json_text(a->limit[i].text));
         cli_put(one, a->limit[i].at_least ? "at_least" : "at_most", cli_json_number(a->limit[i].bound));
         cli_put(one, "achieved", cli_json_number(a->report.achieved[i]));
+        if (i < a->trust.n_limits)
+            cli_put(one, "interval", cli_json_range(a->trust.limit[i].low, a->trust.limit[i].high));
         cli_put(one, "price", cli_json_number(a->report.price[i]));
         cli_push(list, one);
     }
@@ -186,4 +191,5 @@ void cli_apply_rule_json(json_t *result, const cli_applied_rule *a)
     cli_put(result, "per_class", classes_json(a, SIZE_MAX));
     cli_put(result, "per_group", groups_json(a));
     cli_put(result, "limits", limits_json(a));
+    cli_apply_trust_json(result, a);
 }

@@ -11,6 +11,7 @@ void cli_applied_rule_clear(cli_applied_rule *a)
 {
     mel_classifier_free(a->classifier);
     mel_rule_report_clear(&a->report);
+    mel_trust_clear(&a->trust);
     free(a->limit);
     free(a->class_share);
     mel_adjustment_clear(&a->adjustment);
@@ -22,7 +23,7 @@ bool cli_apply_asks_more(const cli_apply_args *args)
 {
     return args->named != NULL || args->space.evidence != MEL_BY_LABELS || args->rule != MEL_RULE_BEST ||
            args->use_group > 0 || args->at_most.n > 0 || args->at_least.n > 0 || args->class_prior != NULL ||
-           args->class_prior_from != NULL || !isnan(args->reject);
+           args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0;
 }
 
 /* --- limits ------------------------------------------------------------------------------------- */
@@ -168,6 +169,8 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         status = refuse_limits(a, err);
     if (status == MEL_OK && a->report.rewards_mistakes)
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
+    if (status == MEL_OK)
+        status = cli_apply_trust(a, &rows, &opt, args, run, err);
     return status;
 }
 
@@ -178,6 +181,7 @@ static mel_status put_found(cli_applied_rule *a, const cli_apply_args *args, mel
     cli_apply_rule_json(found, a);
     json_object_del(found, "per_class");
     json_object_del(found, "per_group");
+    json_object_del(found, "thresholds");
     cli_put(found, "evidence", cli_json_text(mel_problem_evidences[args->space.evidence]));
     if (args->named != NULL)
         cli_put(found, "named", cli_json_text(args->named));
@@ -192,6 +196,7 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
                           cli_run *run, mel_error *err)
 {
     out->metric = *metric;
+    out->folds = (size_t)args->folds;
     *metric = NULL;
     mel_status status = make_problem(out, args, run, err);
     if (status == MEL_OK)

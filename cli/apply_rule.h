@@ -14,6 +14,7 @@ typedef struct {
     mel_text_list at_most, at_least;
     const char *class_prior, *class_prior_from;
     double reject; /* NaN: nothing is referred */
+    uint64_t folds;
 } cli_apply_args;
 
 /* What was found; cleared in one place. */
@@ -26,6 +27,8 @@ typedef struct {
     size_t n_limits;
     mel_rule_report report;
     mel_classifier *classifier;
+    mel_trust trust;
+    size_t folds;
 } cli_applied_rule;
 void cli_applied_rule_clear(cli_applied_rule *a);
 
@@ -34,6 +37,12 @@ bool cli_apply_asks_more(const cli_apply_args *args);
 /* The metric, when there is one, is taken over from *metric. */
 mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,
                           cli_run *run, mel_error *err);
+/* apply_trust.c: how sure it is. */
+mel_status cli_apply_trust(cli_applied_rule *a, const mel_rule_rows *rows, const mel_rule_options *rule,
+                           const cli_apply_args *args, const cli_run *run, mel_error *err);
+void cli_apply_trust_print(const cli_applied_rule *a);
+void cli_apply_trust_json(json_t *result, const cli_applied_rule *a);
+
 void cli_apply_rule_print(const cli_applied_rule *a, const char *path);
 void cli_apply_rule_json(json_t *result, const cli_applied_rule *a);
 

@@ -279,6 +279,16 @@ static const cli_option own_options[] = {
       .help = "a further decision, refer: hand the case to somebody else at this cost, in cheapest mistakes; "
               "for metrics "
               "that are weighted sums" },
+    { .name = "folds",
+      .reads = MEL_OF_ROWS,
+      .argument = "N",
+      .kind = CLI_WHOLE,
+      .at = offsetof(cli_apply_args, folds),
+      .low = 2,
+      .high = 1000,
+      .help =
+          "cross-validation: what the rule is worth on other rows, by rules that are found on N - 1 parts of "
+          "the rows and measured on the last" },
     { .name = "point",
       .argument = "A,B,..",
       .kind = CLI_TEXT,

@@ -145,24 +145,12 @@ static mel_status judge_row(mel_certainty *out, const scoring *s, const row *r, 
     return status;
 }
 
-static void draw_metrics(scoring *s, uint64_t seed)
-{
-    double low = 0.0, high = 0.0;
-    if (s->who.metric == NULL || !mel_metric_interval(s->who.metric, 0, &low, &high))
-        return;
-    const size_t n = mel_metric_coefficients(s->who.metric);
-    s->draws = cli_alloc_zero(METRIC_DRAWS * n, sizeof *s->draws);
-    mel_rng rng;
-    mel_rng_seed(&rng, seed);
-    for (size_t i = 0; i < METRIC_DRAWS; i++)
-        mel_metric_draw(s->draws + i * n, s->who.metric, &rng);
-}
-
 static mel_status find_values(scoring *s, cli_run *run, mel_error *err)
 {
     mel_status status = MEL_OK;
     s->found = cli_alloc_zero(s->n_rows * s->n_judges, sizeof *s->found);
-    draw_metrics(s, run->seed);
+    if (s->who.metric != NULL)
+        s->draws = cli_metric_draws(METRIC_DRAWS, s->who.metric, run->seed);
     for (size_t i = 0; i < s->n_rows; i++)
         for (size_t j = 0; j < s->n_judges && status == MEL_OK; j++)
             status = judge_row(&s->found[i * s->n_judges + j], s, &s->rows[i], &s->judge[j], run, err);
@@ -176,23 +164,17 @@ static bool is_known(const mel_interval *range)
     return isfinite(range->low) && isfinite(range->high);
 }
 
-static json_t *range_json(const mel_interval *range)
-{
-    const double ends[] = { range->low, range->high };
-    return is_known(range) ? cli_vector_json(2, ends) : json_null();
-}
-
 static void put_value(json_t *object, const cli_judge *judge, const mel_certainty *found, bool metric)
 {
     cli_put(object, judge->name, cli_json_number(found->value));
     if (!is_known(&found->both))
         return;
     char *key = metric ? cli_format("interval") : cli_format("%s_interval", judge->name);
-    cli_put(object, key, range_json(&found->both));
+    cli_put(object, key, cli_json_range(found->both.low, found->both.high));
     free(key);
     if (metric && found->metric_deviation > 0.0) {
-        cli_put(object, "rows_interval", range_json(&found->rows));
-        cli_put(object, "metric_interval", range_json(&found->metric));
+        cli_put(object, "rows_interval", cli_json_range(found->rows.low, found->rows.high));
+        cli_put(object, "metric_interval", cli_json_range(found->metric.low, found->metric.high));
     }
 }
 
@@ -260,7 +242,7 @@ static void fill_json(json_t *result, const scoring *s)
         cli_push(array, row_json(s, i));
     cli_put(result, "value", cli_json_number(s->found[0].value));
     if (is_known(&s->found[0].both))
-        cli_put(result, "interval", range_json(&s->found[0].both));
+        cli_put(result, "interval", cli_json_range(s->found[0].both.low, s->found[0].both.high));
     if (isfinite(c->rows[0]))
         cli_put(result, "rows", cli_json_count((uint64_t)c->rows[0]));
     cli_put(result, "scores", array);

@@ -2,6 +2,7 @@
 #include "metric_file.h"
 #include "base/layout.h"
 #include "files.h"
+#include "metric/shared.h"
 #include "output.h"
 #include "problem/shared.h"
 
@@ -16,6 +17,20 @@ mel_status cli_load_metric(mel_metric **out, const char *given, mel_error *err)
         status = mel_metric_load(out, path, err);
     free(path);
     return status;
+}
+
+double *cli_metric_draws(size_t n, const mel_metric *metric, uint64_t seed)
+{
+    double low = 0.0, high = 0.0;
+    if (n == 0 || !mel_metric_interval(metric, 0, &low, &high))
+        return NULL;
+    const size_t width = mel_metric_coefficients(metric);
+    double *draws = cli_alloc_zero(n * width, sizeof *draws);
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    for (size_t i = 0; i < n; i++)
+        mel_metric_draw(draws + i * width, metric, &rng);
+    return draws;
 }
 
 void cli_follow_metric(mel_naming *naming, const mel_metric *metric)

@@ -65,6 +65,16 @@ json_t *cli_json_number(double value)
     return present(isfinite(value) ? json_real(value) : json_null());
 }
 
+json_t *cli_json_range(double low, double high)
+{
+    if (!isfinite(low) || !isfinite(high))
+        return json_null();
+    json_t *range = json_array();
+    cli_push(range, cli_json_number(low));
+    cli_push(range, cli_json_number(high));
+    return range;
+}
+
 json_t *cli_json_count(uint64_t value)
 {
     return present(json_integer((json_int_t)value));

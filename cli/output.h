@@ -25,6 +25,8 @@ void cli_expect_json(bool json);
 /* JSON values: text repaired where it is not UTF-8; null for numbers that are not finite. */
 json_t *cli_json_text(const char *text);
 json_t *cli_json_number(double value);
+/* [low, high]; null unless both are finite. */
+json_t *cli_json_range(double low, double high);
 json_t *cli_json_count(uint64_t value);
 /* The value of such a text of JSON, which is freed. */
 json_t *cli_json_made(char *text);

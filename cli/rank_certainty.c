@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "elicit/shared.h"
 #include "metric/shared.h"
+#include "metric_file.h"
 #include "output.h"
 #include "rank_work.h"
 
@@ -38,21 +39,13 @@ static mel_status draw_metrics(cli_ranking *r, uint64_t samples, const cli_run *
 {
     mel_session *session = r->opened.session;
     const mel_metric *metric = r->who.metric;
-    double low = 0.0, high = 0.0;
     size_t width = 0;
     if (session != NULL)
         return mel_session_get_options(session)->strategy == MEL_STRATEGY_SEARCH
                    ? MEL_OK
                    : mel_session_draws(&r->n_samples, &width, &r->sample, session, err);
-    if (metric == NULL || samples == 0 || !mel_metric_interval(metric, 0, &low, &high))
-        return MEL_OK;
-    width = mel_metric_coefficients(metric);
-    r->n_samples = samples;
-    r->sample = cli_alloc_zero(r->n_samples * width, sizeof *r->sample);
-    mel_rng rng;
-    mel_rng_seed(&rng, run->seed);
-    for (size_t s = 0; s < r->n_samples; s++)
-        mel_metric_draw(r->sample + s * width, metric, &rng);
+    r->sample = metric != NULL ? cli_metric_draws(samples, metric, run->seed) : NULL;
+    r->n_samples = r->sample != NULL ? samples : 0;
     return MEL_OK;
 }
 

@@ -9,20 +9,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-static json_t *range_json(const mel_interval *range)
-{
-    const double ends[] = { range->low, range->high };
-    return cli_vector_json(2, ends);
-}
-
 static void put_certainty(json_t *one, const cli_ranking *r, size_t i)
 {
     const size_t at = r->order[i];
     if (r->found != NULL) {
-        cli_put(one, "interval", range_json(&r->found[at].both));
+        cli_put(one, "interval", cli_json_range(r->found[at].both.low, r->found[at].both.high));
         if (r->sample != NULL) {
-            cli_put(one, "rows_interval", range_json(&r->found[at].rows));
-            cli_put(one, "metric_interval", range_json(&r->found[at].metric));
+            cli_put(one, "rows_interval", cli_json_range(r->found[at].rows.low, r->found[at].rows.high));
+            cli_put(one, "metric_interval",
+                    cli_json_range(r->found[at].metric.low, r->found[at].metric.high));
         }
     }
     if (!r->sure)

@@ -1,6 +1,7 @@
 /* Classifiers in memory: their names, what they say in words, and what they decide. */
 #include "base/buffer.h"
 #include "classify/classify.h"
+#include "classify/evidence.h"
 #include "classify/shared.h"
 #include "data/quote.h"
 #include "metric/text.h"
@@ -275,40 +276,63 @@ static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size
 }
 
 /* The probabilities that rules see: *own is memory of their own or NULL. */
-static mel_status adjusted(const double **seen, double **own, const mel_classifier *c, size_t n,
-                           const double *probability, mel_error *err)
+static mel_status adjusted(const double **seen, double **own, const mel_classifier *c,
+                           const mel_undecided *rows, mel_error *err)
 {
+    const size_t k = c->n_classes;
     *own = NULL;
-    *seen = probability;
-    if (c->adjustment.n_classes == 0)
+    *seen = rows->probability;
+    if (c->adjustment.n_classes == 0 && rows->row_cost == NULL)
         return MEL_OK;
-    *own = mel_alloc(n * c->n_classes, sizeof **own);
+    *own = mel_alloc(rows->n * k, sizeof **own);
     if (*own == NULL)
         return mel_fail_memory(err, "predictions");
-    mel_adjust(*own, &c->adjustment, n, probability);
+    if (c->adjustment.n_classes > 0)
+        mel_adjust(*own, &c->adjustment, rows->n, rows->probability);
+    else
+        memcpy(*own, rows->probability, rows->n * k * sizeof **own);
+    for (size_t i = 0; i < rows->n && rows->row_cost != NULL; i++)
+        (void)mel_weigh_costs(*own + i * k, rows->row_cost + i * k, k);
     *seen = *own;
     return MEL_OK;
 }
 
-mel_status mel_classifier_chances(double *chance, const mel_classifier *c, size_t n,
-                                  const double *probability, const uint32_t *group, mel_error *err)
+static mel_status check_costs(const mel_classifier *c, const mel_undecided *rows, mel_error *err)
+{
+    if ((c->cost_column != NULL) == (rows->row_cost != NULL))
+        return MEL_OK;
+    return rows->row_cost != NULL ? mel_fail(err, MEL_EINVAL, "the classifier does not know costs of rows")
+                                  : mel_fail(err, MEL_EINVAL, "the classifier needs the costs of the rows");
+}
+
+mel_status mel_classifier_chances_of(double *chance, const mel_classifier *c, const mel_undecided *rows,
+                                     mel_error *err)
 {
     const double *share = mel_classifier_shares(c), *seen = NULL;
     double *own = NULL;
-    uint32_t *prediction = mel_alloc(n, sizeof *prediction);
+    uint32_t *prediction = mel_alloc(rows->n, sizeof *prediction);
     if (prediction == NULL)
         return mel_fail_memory(err, "predictions");
-    mel_status status = adjusted(&seen, &own, c, n, probability, err);
-    for (size_t i = 0; i < n * c->n_decisions; i++)
+    mel_status status = check_costs(c, rows, err);
+    if (status == MEL_OK)
+        status = adjusted(&seen, &own, c, rows, err);
+    for (size_t i = 0; i < rows->n * c->n_decisions; i++)
         chance[i] = 0.0;
     for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++) {
-        status = apply_rule(prediction, c, r, n, seen, group, err);
-        for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = apply_rule(prediction, c, r, rows->n, seen, rows->group, err);
+        for (size_t i = 0; i < rows->n && status == MEL_OK; i++)
             chance[i * c->n_decisions + prediction[i]] += share[r];
     }
     free(own);
     free(prediction);
     return status;
+}
+
+mel_status mel_classifier_chances(double *chance, const mel_classifier *c, size_t n,
+                                  const double *probability, const uint32_t *group, mel_error *err)
+{
+    const mel_undecided rows = { .n = n, .probability = probability, .group = group };
+    return mel_classifier_chances_of(chance, c, &rows, err);
 }
 
 /* The rule that a uniform number falls on. */
@@ -322,14 +346,6 @@ static uint32_t rule_at(const mel_classifier *c, double left)
     return (uint32_t)r;
 }
 
-static void draw_rules(uint32_t *rule, const mel_classifier *c, size_t n, uint64_t seed)
-{
-    mel_rng rng;
-    mel_rng_seed(&rng, seed);
-    for (size_t i = 0; i < n; i++)
-        rule[i] = rule_at(c, mel_rng_uniform(&rng));
-}
-
 /* A uniform number from the name of a row and the seed. */
 static double uniform_of(const char *name, uint64_t seed)
 {
@@ -341,15 +357,26 @@ static double uniform_of(const char *name, uint64_t seed)
     return mel_rng_uniform(&rng);
 }
 
-static mel_status decide(uint32_t *prediction, const mel_classifier *c, size_t n, const double *probability,
-                         const uint32_t *group, const uint32_t *rule, uint32_t *said, mel_error *err)
+static void draw_rules(uint32_t *rule, const mel_classifier *c, const mel_undecided *rows)
+{
+    mel_rng rng;
+    mel_rng_seed(&rng, rows->seed);
+    for (size_t i = 0; i < rows->n; i++)
+        rule[i] = rule_at(c, rows->row_name != NULL ? uniform_of(rows->row_name[i], rows->seed)
+                                                    : mel_rng_uniform(&rng));
+}
+
+static mel_status decide(uint32_t *prediction, const mel_classifier *c, const mel_undecided *rows,
+                         const uint32_t *rule, uint32_t *said, mel_error *err)
 {
     const double *seen = NULL;
     double *own = NULL;
-    mel_status status = adjusted(&seen, &own, c, n, probability, err);
+    mel_status status = check_costs(c, rows, err);
+    if (status == MEL_OK)
+        status = adjusted(&seen, &own, c, rows, err);
     for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++) {
-        status = apply_rule(said, c, r, n, seen, group, err);
-        for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = apply_rule(said, c, r, rows->n, seen, rows->group, err);
+        for (size_t i = 0; i < rows->n && status == MEL_OK; i++)
             if (rule[i] == r)
                 prediction[i] = said[i];
     }
@@ -357,29 +384,32 @@ static mel_status decide(uint32_t *prediction, const mel_classifier *c, size_t n
     return status;
 }
 
+mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *c, const mel_undecided *rows,
+                                    mel_error *err)
+{
+    uint32_t *rule = mel_alloc(rows->n, 2 * sizeof *rule);
+    if (rule == NULL)
+        return mel_fail_memory(err, "predictions");
+    draw_rules(rule, c, rows);
+    const mel_status status = decide(prediction, c, rows, rule, rule + rows->n, err);
+    free(rule);
+    return status;
+}
+
 mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *c, size_t n,
                                  const double *probability, const uint32_t *group, uint64_t seed,
                                  mel_error *err)
 {
-    uint32_t *rule = mel_alloc(n, 2 * sizeof *rule);
-    if (rule == NULL)
-        return mel_fail_memory(err, "predictions");
-    draw_rules(rule, c, n, seed);
-    const mel_status status = decide(prediction, c, n, probability, group, rule, rule + n, err);
-    free(rule);
-    return status;
+    const mel_undecided rows = { .n = n, .probability = probability, .group = group, .seed = seed };
+    return mel_classifier_decide_of(prediction, c, &rows, err);
 }
 
 mel_status mel_classifier_decide_named(uint32_t *prediction, const mel_classifier *c, size_t n,
                                        const double *probability, const uint32_t *group,
                                        const char *const *row_name, uint64_t seed, mel_error *err)
 {
-    uint32_t *rule = mel_alloc(n, 2 * sizeof *rule);
-    if (rule == NULL)
-        return mel_fail_memory(err, "predictions");
-    for (size_t i = 0; i < n; i++)
-        rule[i] = rule_at(c, uniform_of(row_name[i], seed));
-    const mel_status status = decide(prediction, c, n, probability, group, rule, rule + n, err);
-    free(rule);
-    return status;
+    const mel_undecided rows = {
+        .n = n, .probability = probability, .group = group, .row_name = row_name, .seed = seed
+    };
+    return mel_classifier_decide_of(prediction, c, &rows, err);
 }

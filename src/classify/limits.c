@@ -235,6 +235,17 @@ static mel_status add_spread(mel_program *p, const mel_limit *limit, size_t numb
     return status;
 }
 
+/* Whether a limit on differences is about the rate R_ij; with parity about the share of decisions j. The
+ * rates of two classes: those off the diagonal say it all. */
+static bool is_spread_of(const mel_limit *limit, size_t k, size_t i, size_t j)
+{
+    if (limit->kind == MEL_LIMIT_ODDS)
+        return i != j;
+    if (limit->kind == MEL_LIMIT_OPPORTUNITY)
+        return i == k - 1 && j == k - 1;
+    return i == 0 && (k > 2 || j == 1);
+}
+
 mel_status mel_limit_add(mel_program *p, const mel_limit *limit, size_t number, const mel_steps *steps,
                          mel_error *err)
 {
@@ -244,10 +255,7 @@ mel_status mel_limit_add(mel_program *p, const mel_limit *limit, size_t number, 
         return add_plain(p, limit, number, steps, err);
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k && status == MEL_OK; j++) {
-            const bool odds = limit->kind == MEL_LIMIT_ODDS && i != j;
-            const bool opportunity = limit->kind == MEL_LIMIT_OPPORTUNITY && i == k - 1 && j == k - 1;
-            /* The rates of two classes: those off the diagonal say it all. */
-            if (odds || opportunity || (limit->kind == MEL_LIMIT_PARITY && i == 0 && (k > 2 || j == 1)))
+            if (is_spread_of(limit, k, i, j))
                 status = add_spread(p, limit, number, steps, limit->kind == MEL_LIMIT_PARITY ? k : i, j, err);
         }
     return status;
@@ -255,35 +263,66 @@ mel_status mel_limit_add(mel_program *p, const mel_limit *limit, size_t number, 
 
 /* --- what is achieved --------------------------------------------------------------------------- */
 
-static double precision_at(const mel_limit *limit, const mel_steps *steps, const double *x)
+/* Of the rows that the limit is about, those of class i (k: any) that are decided as j (d: any). */
+static double sum_at(const mel_limit *limit, const mel_shares *of, size_t i, size_t j)
 {
-    const size_t k = steps->n_classes, d = steps->n_decisions, c = limit->class_code;
-    double right = 0.0, all = 0.0;
-    for (size_t r = 0; r < steps->n_groups * k; r++) {
-        all += counts(limit, r / k) ? x[r * d + c] : 0.0;
-        right += counts(limit, r / k) && r % k == c ? x[r * d + c] : 0.0;
-    }
-    return all > 0.0 ? right / all : 0.0;
+    const size_t k = of->n_classes, d = of->n_decisions;
+    double sum = 0.0;
+    for (size_t cell = 0; cell < of->n_groups * k * d; cell++)
+        if (counts(limit, cell / (k * d)) && (i == k || cell / d % k == i) && (j == d || cell % d == j))
+            sum += of->x[cell];
+    return sum;
 }
 
-double mel_limit_achieved(const mel_limit *limit, size_t number, const mel_program *p, const mel_steps *steps,
-                          const double *x)
+static double share_of(double part, double all)
 {
-    if (limit->kind == MEL_LIMIT_PRECISION)
-        return precision_at(limit, steps, x);
-    double most = 0.0;
-    for (size_t t = 0; t < p->n_terms; t++) {
-        const mel_term *term = &p->term[t];
-        if (term->kind != MEL_TERM_LIMIT || term->limit != number)
-            continue;
-        if (term->level == MEL_NO_LEVEL)
-            return (limit->at_least ? -1.0 : 1.0) * mel_program_term(p, term, x);
-        for (size_t u = 0; u < p->n_terms; u++) /* the other side of the same level */
-            if (term->level_factor < 0.0 && p->term[u].kind == MEL_TERM_LIMIT &&
-                p->term[u].level == term->level && p->term[u].level_factor > 0.0)
-                most = fmax(most, mel_program_term(p, term, x) + mel_program_term(p, &p->term[u], x));
+    return all > 0.0 ? part / all : 0.0;
+}
+
+/* The largest difference between groups of R_ij, or with i = k of the share of decisions j. */
+static double spread_at(const mel_shares *of, size_t i, size_t j)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (size_t g = 0; g < of->n_groups; g++) {
+        const mel_limit here = { .group = g };
+        const double rate = share_of(sum_at(&here, of, i, j), sum_at(&here, of, i, of->n_decisions));
+        low = fmin(low, rate);
+        high = fmax(high, rate);
     }
+    return high - low;
+}
+
+static double most_spread(const mel_limit *limit, const mel_shares *of)
+{
+    const size_t k = of->n_classes;
+    double most = 0.0;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            if (is_spread_of(limit, k, i, j))
+                most = fmax(most, spread_at(of, limit->kind == MEL_LIMIT_PARITY ? k : i, j));
     return most;
+}
+
+double mel_limit_achieved(const mel_limit *limit, const mel_shares *of)
+{
+    const size_t k = of->n_classes, d = of->n_decisions, c = limit->class_code;
+    double right = 0.0;
+    switch (limit->kind) {
+    case MEL_LIMIT_SHARE:
+        return share_of(sum_at(limit, of, k, c), sum_at(limit, of, k, d));
+    case MEL_LIMIT_REFERRED:
+        return share_of(d > k ? sum_at(limit, of, k, k) : 0.0, sum_at(limit, of, k, d));
+    case MEL_LIMIT_RECALL:
+        return share_of(sum_at(limit, of, c, c), sum_at(limit, of, c, d));
+    case MEL_LIMIT_PRECISION:
+        return share_of(sum_at(limit, of, c, c), sum_at(limit, of, k, c));
+    case MEL_LIMIT_ACCURACY:
+        for (size_t i = 0; i < k; i++)
+            right += sum_at(limit, of, i, i);
+        return share_of(right, sum_at(limit, of, k, d));
+    default:
+        return most_spread(limit, of);
+    }
 }
 
 double mel_limit_price(size_t number, const mel_program *p, const double *price)

@@ -8,9 +8,13 @@
 /* Adds the terms of limit `number`. */
 mel_status mel_limit_add(mel_program *program, const mel_limit *limit, size_t number, const mel_steps *steps,
                          mel_error *err);
-/* What x achieves of what the limit is about. */
-double mel_limit_achieved(const mel_limit *limit, size_t number, const mel_program *program,
-                          const mel_steps *steps, const double *x);
+/* What a rule achieves: shares (or counts) x[group][class][decision]; n_groups is at least 1. */
+typedef struct {
+    size_t n_groups, n_classes, n_decisions;
+    const double *x;
+} mel_shares;
+/* Of what the limit is about. */
+double mel_limit_achieved(const mel_limit *limit, const mel_shares *of);
 /* What loosening it by 1 gains, by the prices of the terms. */
 double mel_limit_price(size_t number, const mel_program *program, const double *price);
 

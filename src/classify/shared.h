@@ -3,6 +3,7 @@
 #define MEL_CLASSIFY_SHARED_H
 
 #include "classify/certainty.h"
+#include "classify/trust.h"
 #include "melicit/classify.h"
 
 /* Whether mel_classifier_best finds the best classifier for metrics of this family exactly and at once:
@@ -18,5 +19,20 @@ mel_status mel_classifier_to_json(char **out, const mel_classifier *classifier, 
 mel_status mel_classifier_from_json(mel_classifier **out, const char *text, size_t size, mel_error *err);
 /* "rules" of a classifier file alone, for any mixture of plug-in rules. */
 mel_status mel_blend_to_json(char **out, const mel_blend *blend, mel_error *err);
+
+/* Rows to decide about. Everything is lent. */
+typedef struct {
+    size_t n;
+    const double *probability;   /* n x n_classes */
+    const uint32_t *group;       /* NULL: the classifier does not look at groups */
+    const double *row_cost;      /* n x n_classes, for classifiers with cost columns; else NULL */
+    const char *const *row_name; /* by which mixtures are drawn; NULL: by the row's place */
+    uint64_t seed;
+} mel_undecided;
+/* As mel_classifier_chances and mel_classifier_decide. */
+mel_status mel_classifier_chances_of(double *chance, const mel_classifier *classifier,
+                                     const mel_undecided *rows, mel_error *err);
+mel_status mel_classifier_decide_of(uint32_t *prediction, const mel_classifier *classifier,
+                                    const mel_undecided *rows, mel_error *err);
 
 #endif

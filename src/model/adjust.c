@@ -66,86 +66,78 @@ void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const d
 
 typedef struct {
     size_t n, k;
-    const double *probability, *weight;
+    const double *weight;
     const uint32_t *label;
     double total;
-    double *row, *log_row; /* one row's */
+    double *logs; /* n x k: of the probabilities */
+    double *row;  /* one row's */
 } fit;
 
-/* Loss at theta (offsets, then sharpness) with gradient and Hessian ((k + 1)^2), which may be NULL. */
+/* Loss at theta (offsets, then sharpness) with gradient and Hessian ((k + 1)^2, below the diagonal). */
 static double evaluate(fit *f, const double *theta, double *gradient, double *hessian)
 {
     const size_t k = f->k, m = k + 1;
     double loss = 0.0;
-    if (gradient != NULL) {
-        memset(gradient, 0, m * sizeof *gradient);
-        memset(hessian, 0, m * m * sizeof *hessian);
-    }
+    memset(gradient, 0, m * sizeof *gradient);
+    memset(hessian, 0, m * m * sizeof *hessian);
     for (size_t r = 0; r < f->n; r++) {
-        const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total;
+        const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total, *logs = f->logs + r * k;
         double top = -INFINITY, sum = 0.0, mean = 0.0;
         for (size_t i = 0; i < k; i++) {
-            f->log_row[i] = log(fmax(f->probability[r * k + i], least_probability));
-            f->row[i] = theta[i] + theta[k] * f->log_row[i];
-            top = fmax(top, f->row[i]);
+            f->row[i] = theta[i] + theta[k] * logs[i];
+            top = f->row[i] > top ? f->row[i] : top;
         }
         const double own = f->row[f->label[r]];
         for (size_t i = 0; i < k; i++)
             sum += f->row[i] = exp(f->row[i] - top);
         loss += w * (top + log(sum) - own);
-        if (gradient == NULL)
-            continue;
         for (size_t i = 0; i < k; i++) {
             f->row[i] /= sum;
-            mean += f->row[i] * f->log_row[i];
+            mean += f->row[i] * logs[i];
         }
         for (size_t i = 0; i < k; i++) {
             gradient[i] += w * (f->row[i] - (i == f->label[r] ? 1.0 : 0.0));
             for (size_t j = 0; j <= i; j++)
                 hessian[i * m + j] += w * f->row[i] * ((i == j ? 1.0 : 0.0) - f->row[j]);
-            hessian[k * m + i] += w * f->row[i] * (f->log_row[i] - mean);
-            hessian[k * m + k] += w * f->row[i] * (f->log_row[i] - mean) * (f->log_row[i] - mean);
+            hessian[k * m + i] += w * f->row[i] * (logs[i] - mean);
+            hessian[k * m + k] += w * f->row[i] * (logs[i] - mean) * (logs[i] - mean);
         }
-        gradient[k] += w * (mean - f->log_row[f->label[r]]);
+        gradient[k] += w * (mean - logs[f->label[r]]);
     }
     for (size_t i = 0; i < m; i++) {
         const double away = theta[i] - (i == k ? 1.0 : 0.0);
         loss += 0.5 * penalty * away * away;
-        if (gradient != NULL) {
-            gradient[i] += penalty * away;
-            hessian[i * m + i] += penalty;
-        }
+        gradient[i] += penalty * away;
+        hessian[i * m + i] += penalty;
     }
     return loss;
 }
 
-/* Damped Newton steps on a convex function. room: 2 m + m^2 numbers. */
+/* Damped Newton steps on a convex function. room: 3 m + m^2 numbers. */
 static mel_status minimise(fit *f, double *theta, double *room, mel_error *err)
 {
     const size_t m = f->k + 1;
-    double *step = room, *next = room + m, *hessian = room + 2 * m;
-    mel_status status = MEL_OK;
-    for (size_t turn = 0; turn < MOST_STEPS; turn++) {
-        double loss = evaluate(f, theta, step, hessian), size = 1.0;
-        const double slope = mel_norm_inf(m, step);
-        if (slope < 1e-12)
-            break;
-        status = mel_cholesky(m, hessian, m, err);
+    double *step = room, *next = room + m, *gradient = room + 2 * m, *hessian = room + 3 * m;
+    double loss = evaluate(f, theta, gradient, hessian);
+    for (size_t turn = 0; turn < MOST_STEPS && mel_norm_inf(m, gradient) >= 1e-12; turn++) {
+        double after = INFINITY, size = 1.0;
+        memcpy(step, gradient, m * sizeof *step);
+        const mel_status status = mel_cholesky(m, hessian, m, err);
         if (status != MEL_OK)
             return status;
         mel_cholesky_solve(m, hessian, m, step);
-        double after = INFINITY;
         for (size_t halving = 0; halving < MOST_HALVINGS && !(after < loss); halving++, size /= 2.0) {
             for (size_t i = 0; i < m; i++)
                 next[i] = theta[i] - size * step[i];
             next[f->k] = fmin(fmax(next[f->k], least_sharpness), most_sharpness);
-            after = evaluate(f, next, NULL, NULL);
+            after = evaluate(f, next, gradient, hessian);
         }
         if (!(after < loss))
             break;
+        loss = after;
         memcpy(theta, next, m * sizeof *theta);
     }
-    return status;
+    return MEL_OK;
 }
 
 static mel_status check(const fit *f, mel_error *err)
@@ -164,9 +156,11 @@ mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, c
                               const uint32_t *label, const double *weight, mel_error *err)
 {
     const size_t m = n_classes + 1;
-    fit f = { .n = n, .k = n_classes, .probability = probability, .weight = weight, .label = label };
+    fit f = { .n = n, .k = n_classes, .weight = weight, .label = label };
     double *theta = NULL, *room = NULL;
-    const mel_part parts[] = { { m, { &theta, &f.row, &f.log_row } }, { 2 * m + m * m, { &room } } };
+    const mel_part parts[] = { { m, { &theta, &f.row } },
+                               { 3 * m + m * m, { &room } },
+                               { n * n_classes, { &f.logs } } };
     mel_status status = mel_adjustment_init(out, n_classes, err);
     if (status == MEL_OK)
         status = check(&f, err);
@@ -175,6 +169,8 @@ mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, c
     if (status == MEL_OK) {
         for (size_t r = 0; r < n; r++)
             f.total += weight != NULL ? weight[r] : 1.0;
+        for (size_t i = 0; i < n * n_classes; i++)
+            f.logs[i] = log(fmax(probability[i], least_probability));
         theta[n_classes] = 1.0;
         status = minimise(&f, theta, room, err);
     }

@@ -91,6 +91,20 @@ static void write_calibration(mel_page *page)
             here.text, ideal.text);
 }
 
+/* What the best rule is worth, and how sure that is. */
+static void write_value(mel_page *page)
+{
+    const mel_decision *best = &page->data->outcome->decisions[0];
+    if (!isfinite(best->value) || !isfinite(best->value_low) || !isfinite(best->value_high))
+        return;
+    mel_write(
+        &page->out,
+        "<p>The value of the metric for its best rule is %s on these rows. Other rows like these, and what "
+        "is still open about the metric, put it between %s and %s (95%%).</p>\n",
+        mel_digits_significant(best->value, 3).text, mel_digits_significant(best->value_low, 3).text,
+        mel_digits_significant(best->value_high, 3).text);
+}
+
 void mel_page_practice(mel_page *page)
 {
     const mel_page_data *d = page->data;
@@ -115,6 +129,7 @@ void mel_page_practice(mel_page *page)
               d->outcome->people);
     write_comparison(page);
     write_calibration(page);
+    write_value(page);
     mel_buffer_puts(&page->out, "</div>\n</div>\n</section>\n");
 }
 

@@ -162,3 +162,89 @@ def test_groups_unseen_and_mistakes_rewarded(melicit, two):
     assert any("rewards a mistake" in w for w in got["warnings"])
     melicit.write("one.csv", "label\n" + "yes\n" * N)
     melicit("apply", "--probs", "p.csv", "--labels", "one.csv", "--named", "g-mean").refused(3)
+
+
+def test_how_sure_a_rule_is(melicit, two):
+    p, y, _ = two
+    words = ("apply", *ROWS, "--named", "f1", "--json")
+    got = melicit(*words).done().json
+    low, high = got["interval"]
+    assert low < got["expected"] < high and got["expected"] == pytest.approx(got["by_labels"] - got["optimism"], abs=1e-12)
+    [threshold] = got["thresholds"]
+    assert threshold["interval"][0] < threshold["threshold"] < threshold["interval"][1]
+    assert threshold["threshold"] == pytest.approx(got["classifier"]["rules"][0]["threshold"])
+    folds = melicit(*words, "--folds", "5").done().json
+    assert folds["folds"] == 5 and folds["expected"] == pytest.approx(got["expected"], abs=0.05)
+    assert folds["classifier"]["rules"] == got["classifier"]["rules"]
+    text = melicit("apply", *ROWS, "--named", "f1", "--folds", "5").done().out
+    assert "on other rows (5 folds)" in text and "the threshold is between" in text
+    # tuned on the labels, the value is more optimistic
+    labels = melicit(*words, "--evidence", "labels").done().json
+    assert labels["optimism"] > 0 and labels["optimism"] > got["optimism"]
+    # same seed, same numbers; any number of threads
+    assert melicit(*words, "--threads", "1").done().json == got
+
+
+def test_an_uncertain_metric_makes_rules_less_sure(melicit, two):
+    import json
+
+    text = json.loads(metric_text("linear", layout("confusion", "binary", 2, classes=("no", "yes")), a=[0.9, 0.4]))
+    melicit.write("known.json", json.dumps(text))
+    text["intervals"] = {"a": [[0.8, 1.0], [0.1, 0.7]]}
+    melicit.write("open.json", json.dumps(text))
+    known = melicit("apply", *ROWS, "--metric", "known.json", "--json").done().json
+    unsure = melicit("apply", *ROWS, "--metric", "open.json", "--json").done().json
+    width = lambda pair: pair[1] - pair[0]
+    assert width(known["metric_interval"]) == 0 and known["thresholds"][0]["interval"] == known["thresholds"][0]["rows_interval"]
+    assert width(unsure["interval"]) > max(width(unsure["rows_interval"]), width(unsure["metric_interval"])) > 0
+    [at] = unsure["thresholds"]
+    assert width(at["interval"]) > width(at["rows_interval"]) and width(at["interval"]) > 0.9 * width(at["metric_interval"]) > 0
+    assert "from the metric" in melicit("apply", *ROWS, "--metric", "open.json").done().out
+
+
+def test_thresholds_of_groups_and_limits_have_intervals(melicit, two):
+    words = ("apply", *ROWS, "--groups", "g.csv", "--named", "g-mean", "--json")
+    got = melicit(*words).done().json
+    assert sorted(t["group"] for t in got["thresholds"]) == ["female", "male"]
+    assert all(t["interval"][0] < t["interval"][1] for t in got["thresholds"])
+    got = melicit("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10%", "--json").done().json
+    [limit] = got["limits"]
+    assert limit["interval"][0] < 0.1 < limit["interval"][1] and limit["interval"][1] < 0.16
+
+
+def test_folds_need_rows_of_every_class(melicit):
+    melicit.write("p.csv", "no,yes\n" + "0.3,0.7\n0.8,0.2\n0.6,0.4\n" * 6)
+    melicit.write("y.csv", "label\n" + "yes\nno\nno\n" * 6)
+    words = ("apply", *ROWS, "--named", "f1", "--folds")
+    assert "only 6 rows of class" in melicit(*words, "7").refused(3).err
+    melicit(*words, "6").done()
+    melicit(*words, "1").refused(2)
+
+
+def test_other_class_shares_change_the_rows_too(melicit, two):
+    """F1 with 5% positives: as if the rows had been drawn that way."""
+    p, y, _ = two
+    got = melicit("apply", *ROWS, "--named", "f1", "--class-prior", "yes=0.05", "--evidence", "labels", "--json").done().json
+    soft = melicit("apply", *ROWS, "--named", "f1", "--class-prior", "yes=0.05", "--json").done().json
+
+    def f1(t):
+        recall, alarm = numpy.mean(p[y] >= t), numpy.mean(p[~y] >= t)
+        return 2 * 0.05 * recall / (0.05 * recall + 0.95 * alarm + 0.05)
+
+    best = max(f1(t) for t in numpy.unique(p))
+    assert got["value"] == pytest.approx(best, abs=2e-3)
+    assert soft["by_labels"] == pytest.approx(f1(soft["classifier"]["rules"][0]["threshold"]), abs=1e-9)
+    assert soft["value"] == pytest.approx(soft["by_labels"], abs=0.08) and soft["by_labels"] > best - 0.08
+
+
+def test_out_of_fold_probabilities(melicit):
+    """Probabilities that cross_val_predict made are of rows that each model has not seen."""
+    from sklearn import datasets, linear_model, model_selection, pipeline, preprocessing
+
+    x, y = datasets.load_breast_cancer(return_X_y=True)
+    model = pipeline.make_pipeline(preprocessing.StandardScaler(), linear_model.LogisticRegression())
+    numpy.save(melicit.folder / "p.npy", model_selection.cross_val_predict(model, x, y, cv=5, method="predict_proba"))
+    numpy.save(melicit.folder / "y.npy", y)
+    got = melicit("apply", "--probs", "p.npy", "--labels", "y.npy", "--named", "f1", "--folds", "5", "--json").done().json
+    low, high = got["interval"]
+    assert 0.9 < low < got["expected"] < high < 1.01

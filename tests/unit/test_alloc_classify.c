@@ -135,6 +135,56 @@ static void test_rules(void **state)
     test_each_allocation("a rule that refers cases", find_rule, &w);
 }
 
+/* How sure a rule of two classes is. */
+static mel_status trust(void *context)
+{
+    (void)context;
+    static const uint32_t two[N] = { 0, 1, 1, 0, 1, 0, 0, 1 };
+    static const double p[N * 2] = { 0.6, 0.4, 0.3, 0.7, 0.2, 0.8, 0.9, 0.1,
+                                     0.4, 0.6, 0.7, 0.3, 0.8, 0.2, 0.1, 0.9 };
+    static const mel_layout binary = { MEL_CONFUSION, MEL_BINARY, 2, 0 };
+    static const double a[] = { 0.9, 0.4 }, drawn[] = { 0.8, 0.5, 0.95, 0.3 };
+    static const mel_limit limit = {
+        .kind = MEL_LIMIT_SHARE, .bound = 0.9, .class_code = 1, .group = SIZE_MAX
+    };
+    const mel_rule_rows rows = { .n_rows = N, .n_classes = 2, .probability = p, .label = two };
+    mel_rule_options opt;
+    mel_trust_options how;
+    mel_adjustment adjustment = { 0 };
+    mel_metric *metric = NULL;
+    mel_classifier *c = NULL;
+    mel_trust got = { 0 };
+    mel_error err = { 0 };
+    mel_rule_options_init(&opt);
+    mel_trust_options_init(&how);
+    how = (mel_trust_options){
+        .struct_size = sizeof how, .calibrated = true, .folds = 2, .draws = 2, .seed = 1
+    };
+    how.n_metrics = 2;
+    how.metrics = drawn;
+    opt.adjustment = &adjustment;
+    opt.limit = &limit;
+    opt.n_limits = 1;
+    mel_status status = mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY, a, &err);
+    if (status == MEL_OK)
+        status = mel_adjustment_fit(&adjustment, N, 2, p, two, NULL, &err);
+    if (status == MEL_OK)
+        status = mel_rule_find(&c, NULL, &rows, metric, NULL, &opt, &err);
+    if (status == MEL_OK)
+        status = mel_rule_trust(&got, c, &rows, metric, NULL, &opt, &how, &err);
+    mel_trust_clear(&got);
+    mel_classifier_free(c);
+    mel_metric_free(metric);
+    mel_adjustment_clear(&adjustment);
+    return status;
+}
+
+static void test_trust(void **state)
+{
+    (void)state;
+    test_each_allocation("how sure a rule is", trust, NULL);
+}
+
 static mel_status adjust(void *context)
 {
     (void)context;
@@ -205,6 +255,6 @@ static void test_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations), cmocka_unit_test(test_rules),
-                                        cmocka_unit_test(test_adjustments) };
+                                        cmocka_unit_test(test_trust), cmocka_unit_test(test_adjustments) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

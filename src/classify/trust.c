@@ -1,0 +1,268 @@
+/* How sure a rule is that was found on rows: its value, and what of its limits will hold. */
+#include "classify/certainty_parts.h"
+#include "classify/evidence.h"
+#include "classify/limits.h"
+#include "classify/shared.h"
+#include "classify/trust_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIMIT_DRAWS = 2000, USUAL_FOLDS = 5 };
+
+void mel_trust_options_init(mel_trust_options *opt)
+{
+    *opt = (mel_trust_options){ .struct_size = sizeof *opt, .seed = 1 };
+}
+
+void mel_trust_clear(mel_trust *sure)
+{
+    free(sure->threshold);
+    free(sure->limit);
+    *sure = (mel_trust){ 0 };
+}
+
+/* --- rules and what they come to ---------------------------------------------------------------- */
+
+/* The adjustment that the same calibration and class shares make of other rows. */
+static mel_status adjust_to(mel_adjustment *out, const mel_trust_work *w, const mel_rule_rows *rows,
+                            mel_error *err)
+{
+    mel_status status = w->opt.calibrated ? mel_adjustment_fit(out, rows->n_rows, w->k, rows->probability,
+                                                               rows->label, rows->weight, err)
+                                          : mel_adjustment_init(out, w->k, err);
+    if (status != MEL_OK || w->rule.class_share == NULL)
+        return status;
+    double *from = mel_alloc(w->k, sizeof *from);
+    if (from == NULL)
+        return mel_fail_memory(err, "shares of classes");
+    mel_rule_class_shares(from, rows);
+    mel_adjustment_shift(out, from, w->rule.class_share);
+    free(from);
+    return MEL_OK;
+}
+
+mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const mel_rule_rows *rows,
+                          const mel_metric *metric, mel_error *err)
+{
+    mel_adjustment adjustment = { 0 };
+    mel_rule_options opt = w->rule;
+    mel_rule_report report = { 0 };
+    *out = NULL;
+    mel_status status = opt.adjustment != NULL ? adjust_to(&adjustment, w, rows, err) : MEL_OK;
+    opt.adjustment = opt.adjustment != NULL ? &adjustment : NULL;
+    if (status == MEL_OK)
+        status = mel_rule_find(out, &report, rows, metric != NULL ? metric : w->metric, w->name, &opt, err);
+    mel_rule_report_clear(&report);
+    mel_adjustment_clear(&adjustment);
+    return status;
+}
+
+mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_rule_rows *rows,
+                             mel_error *err)
+{
+    const mel_undecided all = {
+        .n = rows->n_rows, .probability = rows->probability, .group = rows->group, .row_cost = rows->row_cost
+    };
+    return mel_classifier_chances_of(chance, c, &all, err);
+}
+
+void mel_trust_count(double *counts, const mel_trust_work *w, const mel_rule_rows *rows, const double *weight,
+                     const double *chance)
+{
+    for (size_t r = 0; r < rows->n_rows; r++) {
+        const size_t g = w->m > 1 ? rows->group[r] : 0;
+        double *to = counts + (g * w->k + rows->label[r]) * w->d;
+        for (size_t j = 0; j < w->d; j++)
+            to[j] += weight[r] * chance[r * w->d + j];
+    }
+}
+
+void mel_trust_seen(double *out, const mel_trust_work *w, const double *counts)
+{
+    const size_t n = mel_measure_cells(w->measure), all = w->m * w->k * w->k;
+    memset(out, 0, n * sizeof *out);
+    for (size_t c = 0; c < all; c++)
+        out[c % n] += counts[c];
+}
+
+double mel_trust_value(const mel_trust_work *w, const double *counts, double *room)
+{
+    double value = NAN;
+    mel_trust_seen(room, w, counts);
+    return mel_measure_value(&value, w->measure, room, NULL) == MEL_OK ? value : (double)NAN;
+}
+
+void mel_trust_widen(mel_certainty *value, double by)
+{
+    const double before = value->rows_deviation, after = hypot(before, by);
+    if (!(before > 0.0))
+        return;
+    mel_interval *both[] = { &value->rows, &value->both };
+    const double growth[] = { after / before, hypot(value->deviation, by) / value->deviation };
+    for (size_t i = 0; i < 2; i++) {
+        both[i]->low = value->value - (value->value - both[i]->low) * growth[i];
+        both[i]->high = value->value + (both[i]->high - value->value) * growth[i];
+    }
+    value->rows_deviation = after;
+    value->deviation = hypot(value->deviation, by);
+}
+
+/* --- value and limits --------------------------------------------------------------------------- */
+
+/* Rows of different weights are worth fewer. */
+static void settle_size(double *counts, size_t n, const double *weight, size_t n_rows)
+{
+    double sum = 0.0, squares = 0.0;
+    for (size_t r = 0; r < n_rows; r++) {
+        sum += weight[r];
+        squares += weight[r] * weight[r];
+    }
+    for (size_t c = 0; c < n && squares > 0.0; c++)
+        counts[c] *= sum / squares;
+}
+
+static void move(mel_certainty *value, double by)
+{
+    mel_interval *all[] = { &value->rows, &value->metric, &value->both };
+    value->value += by;
+    for (size_t i = 0; i < 3; i++) {
+        all[i]->low += by;
+        all[i]->high += by;
+    }
+}
+
+static mel_certainty_options certainty_options(const mel_trust_work *w, bool with_metrics)
+{
+    mel_certainty_options opt;
+    mel_certainty_options_init(&opt);
+    opt.seed = w->opt.seed;
+    opt.n_metrics = with_metrics ? w->opt.n_metrics : 0;
+    opt.metrics = w->opt.metrics;
+    return opt;
+}
+
+mel_status mel_trust_of_counts(mel_certainty *out, const mel_trust_work *w, const double *counts,
+                               double *room, mel_error *err)
+{
+    mel_trust_seen(room, w, counts);
+    mel_certainty_options opt = certainty_options(w, true);
+    mel_status status = mel_certainty_of(out, w->measure, room, &opt, err);
+    if (status != MEL_OK && status != MEL_ENOMEM && opt.n_metrics > 0) { /* a draw may be no metric */
+        opt = certainty_options(w, false);
+        status = mel_certainty_of(out, w->measure, room, &opt, err);
+    }
+    if (status == MEL_EDATA || status == MEL_ENUMERIC) { /* not defined by the labels */
+        *out = (mel_certainty){ .value = NAN };
+        return MEL_OK;
+    }
+    return status;
+}
+
+static mel_status sure_limits(mel_trust *out, const mel_trust_work *w, const double *counts, mel_error *err)
+{
+    const size_t cells = w->m * w->k * w->d, n = w->rule.n_limits;
+    double *draw = mel_alloc(cells, sizeof *draw), *value = mel_alloc(LIMIT_DRAWS, sizeof *value);
+    out->limit = mel_alloc(n + 1, sizeof *out->limit);
+    const bool enough = draw != NULL && value != NULL && out->limit != NULL;
+    for (size_t l = 0; l < n && enough; l++) {
+        mel_rng rng;
+        mel_rng_seed_stream(&rng, w->opt.seed, l);
+        for (size_t b = 0; b < LIMIT_DRAWS; b++) {
+            mel_draw_shares(draw, cells, counts, mel_cell_prior(cells), &rng);
+            value[b] = mel_limit_achieved(&w->rule.limit[l], &(mel_shares){ w->m, w->k, w->d, draw });
+        }
+        out->limit[l] = mel_interval_of(LIMIT_DRAWS, value);
+    }
+    free(draw);
+    free(value);
+    out->n_limits = enough ? n : 0;
+    return enough ? MEL_OK : mel_fail_memory(err, "what of the limits will hold");
+}
+
+/* What the rule does on the rows that it was found on. */
+static mel_status judge_found(mel_trust *out, const mel_trust_work *w, mel_error *err)
+{
+    const size_t n = w->rows->n_rows, cells = w->m * w->k * w->d;
+    double *chance = NULL, *counts = NULL, *seen = NULL, *weight = NULL, *growth = NULL;
+    const mel_part parts[] = {
+        { n * w->d, { &chance } }, { cells, { &counts, &seen } }, { n, { &weight } }, { w->k, { &growth } }
+    };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "how sure a rule is");
+    mel_status status = mel_trust_chances(chance, w->found, w->rows, err);
+    if (status == MEL_OK) {
+        mel_rule_label_weights(weight, w->rows, w->rule.class_share, growth);
+        mel_trust_count(counts, w, w->rows, weight, chance);
+        settle_size(counts, cells, weight, n);
+        status = sure_limits(out, w, counts, err);
+    }
+    if (status == MEL_OK && w->d == w->k)
+        status = mel_trust_of_counts(&out->value, w, counts, seen, err);
+    out->seen = out->value.value;
+    free(chance);
+    return status;
+}
+
+/* A rule that was chosen by the labels: draws of the rows do not see all of its optimism, folds do. Where a
+ * class has too few rows for them the draws must do. */
+static mel_status settle_by_folds(mel_trust *out, mel_trust_work *w, mel_error *err)
+{
+    mel_error why = { 0 };
+    w->opt.folds = USUAL_FOLDS;
+    const mel_status status = mel_trust_fold(out, w, &why);
+    w->opt.folds = 0;
+    if (status == MEL_OK && isfinite(out->cross.value)) {
+        out->value = out->cross;
+        out->optimism = out->seen - out->value.value;
+    }
+    out->cross = (mel_certainty){ .value = NAN };
+    return status == MEL_ENOMEM ? mel_fail_memory(err, "folds") : MEL_OK;
+}
+
+static mel_status judge(mel_trust *out, mel_trust_work *w, mel_error *err)
+{
+    mel_status status = judge_found(out, w, err);
+    if (status == MEL_OK)
+        status = mel_trust_draw(out, w, err);
+    if (status == MEL_OK && isfinite(out->value.value)) {
+        move(&out->value, -out->optimism);
+        mel_trust_widen(&out->value, w->spread);
+        if (w->rule.evidence == MEL_BY_LABELS && w->opt.folds == 0)
+            status = settle_by_folds(out, w, err);
+    }
+    if (status == MEL_OK && w->opt.folds > 0)
+        status = mel_trust_fold(out, w, err);
+    return status;
+}
+
+mel_status mel_rule_trust(mel_trust *out, const mel_classifier *found, const mel_rule_rows *rows,
+                          const mel_metric *metric, const char *name, const mel_rule_options *rule,
+                          const mel_trust_options *opt, mel_error *err)
+{
+    *out = (mel_trust){ .value.value = NAN, .seen = NAN, .cross.value = NAN };
+    const mel_classifier_parts of = mel_classifier_get(found);
+    mel_trust_work w = { .rows = rows,
+                         .metric = metric,
+                         .name = name,
+                         .rule = *rule,
+                         .found = found,
+                         .k = rows->n_classes,
+                         .d = of.n_decisions,
+                         .m = rows->n_groups > 1 ? rows->n_groups : 1 };
+    mel_trust_options_init(&w.opt);
+    mel_status status = mel_options_take(&w.opt, sizeof w.opt, opt, "options on how sure a rule is", err);
+    if (status == MEL_OK && metric != NULL)
+        status =
+            mel_measure_metric(&w.measure, metric, w.k,
+                               mel_metric_layout(metric)->n_groups > 1 || w.m == 1 ? rows->n_groups : 0, err);
+    else if (status == MEL_OK)
+        status = mel_measure_named(&w.measure, name, w.k, w.m, err);
+    if (status == MEL_OK)
+        status = judge(out, &w, err);
+    mel_measure_free(w.measure);
+    if (status != MEL_OK)
+        mel_trust_clear(out);
+    return status;
+}

@@ -1,0 +1,374 @@
+/* Rules found again on rows that are drawn anew: how optimistic a value is, where thresholds may lie. */
+#include "base/stat.h"
+#include "classify/certainty_parts.h"
+#include "classify/evidence.h"
+#include "classify/trust_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Two classes: rows of about the same score stand together, so that a draw takes a moment for any number of
+ * rows. Otherwise rows are drawn one by one, and more than MOST_ROWS of them not at all: what the choice of
+ * the rule costs is then far below what the rows leave open. */
+enum { CELLS = 1500, FEWEST_BINS = 50, MOST_ROWS = 20000, MOST_BLOCKS = 64 };
+enum { USUAL_DRAWS = 200, LEAST_DRAWS = 20, DRAWN_STARTS = 2, DRAWN_STEPS = 300 };
+/* Rows times classes times steps that all draws may take together. */
+static const double most_work = 4e7;
+static const double drawn_tolerance = 1e-5;
+/* Draws that must agree on what kind of rule it is. */
+static const double most_agree = 0.8;
+
+/* Rows, or cells of rows with about the same score, the same group and label. */
+typedef struct {
+    mel_rule_rows rows; /* weight is `drawn` */
+    double *own;        /* memory of probability and weights; NULL: lent */
+    uint32_t *codes;    /* of label and group; NULL: lent */
+    double *weight;     /* of all rows of a cell */
+    double *count;      /* rows in a cell */
+    double *drawn;
+} cells;
+
+typedef struct {
+    mel_trust_work *of;
+    cells at;
+    size_t draws, n_blocks;
+    double *chance, *counts, *seen;
+    double *label_weight, *growth;
+    double *chosen;         /* by draw: the value on the rows at hand of the rule it leads to */
+    double *gain;           /* by draw: how much better it looks on the draw */
+    size_t n_chosen;        /* those that have a value */
+    double *threshold[3];   /* by block and draw: rows drawn, metrics drawn, both */
+    size_t n_thresholds[3]; /* draws with thresholds */
+    mel_metric *metric;     /* with drawn coefficients; NULL: none */
+    mel_rng rng;
+} drawing;
+
+static void drawing_clear(drawing *d)
+{
+    mel_metric_free(d->metric);
+    free(d->at.own);
+    free(d->at.codes);
+    free(d->chance);
+}
+
+/* --- cells -------------------------------------------------------------------------------------- */
+
+static size_t group_of(const mel_rule_rows *rows, size_t r)
+{
+    return rows->n_groups > 1 ? rows->group[r] : 0;
+}
+
+/* One cell of `bin` for each group and label; empty ones are dropped later. */
+static void add_to_cell(cells *c, const mel_rule_rows *rows, size_t r, size_t cell, size_t group)
+{
+    const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
+    double *p = (double *)c->rows.probability + 2 * cell;
+    p[1] += rows->probability[2 * r + 1];
+    c->weight[cell] += weight;
+    c->count[cell] += 1.0;
+    ((uint32_t *)c->rows.label)[cell] = rows->label[r];
+    ((uint32_t *)c->rows.group)[cell] = (uint32_t)group;
+}
+
+static void pack(cells *c, size_t n)
+{
+    double *p = c->own;
+    uint32_t *label = c->codes, *group = c->codes + n;
+    size_t to = 0;
+    for (size_t cell = 0; cell < n; cell++) {
+        if (!(c->count[cell] > 0.0))
+            continue;
+        p[2 * to + 1] = p[2 * cell + 1] / c->count[cell];
+        p[2 * to] = 1.0 - p[2 * to + 1];
+        label[to] = label[cell];
+        group[to] = group[cell];
+        c->weight[to] = c->weight[cell];
+        c->count[to++] = c->count[cell];
+    }
+    c->rows.n_rows = to;
+}
+
+/* Rows in the order of their scores into bins of about as many rows each; equal scores share one. */
+static mel_status fill_cells(cells *c, const mel_rule_rows *rows, size_t bins, double *score, size_t *order,
+                             mel_error *err)
+{
+    const size_t n = rows->n_rows, m = rows->n_groups > 1 ? rows->n_groups : 1;
+    for (size_t r = 0; r < n; r++)
+        score[r] = rows->probability[2 * r + 1];
+    const mel_status status = mel_argsort(n, score, order, err);
+    size_t bin = 0;
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        const size_t r = order[i], g = group_of(rows, r);
+        if (i > 0 && score[r] > score[order[i - 1]] && i * bins / n > bin)
+            bin = i * bins / n;
+        add_to_cell(c, rows, r, (bin * m + g) * 2 + rows->label[r], g);
+    }
+    return status;
+}
+
+/* Rows of two classes by score, group and label. */
+static mel_status make_cells(cells *c, const mel_rule_rows *rows, mel_error *err)
+{
+    const size_t n = rows->n_rows, m = rows->n_groups > 1 ? rows->n_groups : 1, usual = CELLS / (2 * m);
+    const size_t bins = usual > FEWEST_BINS ? usual : FEWEST_BINS, most = 2 * m * bins;
+    double *score = mel_alloc(n, sizeof *score);
+    size_t *order = mel_alloc(n, sizeof *order);
+    c->codes = mel_alloc_zero(2 * most, sizeof *c->codes);
+    const mel_part parts[] = { { 2 * most, { &c->own } }, { most, { &c->weight, &c->count, &c->drawn } } };
+    mel_status status = MEL_OK;
+    if (score != NULL && order != NULL && c->codes != NULL && mel_parts_new(MEL_PARTS(parts))) {
+        c->rows.probability = c->own;
+        c->rows.label = c->codes;
+        c->rows.group = c->codes + most;
+        status = fill_cells(c, rows, bins, score, order, err);
+        pack(c, most);
+    } else {
+        status = mel_fail_memory(err, "rows by score");
+    }
+    free(score);
+    free(order);
+    return status;
+}
+
+static mel_status take_rows(cells *c, const mel_rule_rows *rows, mel_error *err)
+{
+    const mel_part parts[] = { { rows->n_rows, { &c->weight, &c->count, &c->drawn } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "rows to draw from");
+    c->own = c->weight;
+    for (size_t r = 0; r < rows->n_rows; r++) {
+        c->weight[r] = rows->weight != NULL ? rows->weight[r] : 1.0;
+        c->count[r] = 1.0;
+    }
+    return MEL_OK;
+}
+
+static mel_status gather(drawing *d, mel_error *err)
+{
+    const mel_rule_rows *rows = d->of->rows;
+    d->at.rows = *rows;
+    const bool together = rows->n_classes == 2 && rows->row_cost == NULL && rows->n_rows > CELLS;
+    const mel_status status = together ? make_cells(&d->at, rows, err) : take_rows(&d->at, rows, err);
+    d->at.rows.weight = d->at.drawn;
+    return status;
+}
+
+/* Weights that these rows make likely. */
+static void draw_weights(drawing *d)
+{
+    cells *c = &d->at;
+    for (size_t i = 0; i < c->rows.n_rows; i++)
+        c->drawn[i] = c->weight[i] / c->count[i] * mel_rng_gamma(&d->rng, c->count[i]);
+}
+
+static void usual_weights(drawing *d)
+{
+    memcpy(d->at.drawn, d->at.weight, d->at.rows.n_rows * sizeof *d->at.drawn);
+}
+
+/* --- one rule ----------------------------------------------------------------------------------- */
+
+/* Thresholds on the model's own probability, one for each block; false: the rule is not made of such. */
+static bool thresholds_of(double *out, const mel_classifier *c, size_t n_blocks)
+{
+    if (c->n_classes != 2 || c->n_decisions != 2 || c->cost_column != NULL || mel_classifier_rules(c) != 1 ||
+        c->adjustment.n_classes > 0 || (c->n_groups > 1 ? c->n_groups : 1) != n_blocks)
+        return false;
+    for (size_t b = 0; b < n_blocks; b++) {
+        const mel_rule rule =
+            c->mixture.n > 0 ? c->mixture.rule[0] : mel_gain_threshold(c->blend.gain + 4 * b);
+        if (rule.inverted)
+            return false;
+        out[b] = fmin(fmax(rule.threshold, 0.0), 1.0);
+    }
+    return true;
+}
+
+static void keep_thresholds(drawing *d, const mel_classifier *c, size_t kind)
+{
+    double here[MOST_BLOCKS] = { 0 };
+    if (d->n_blocks == 0 || !thresholds_of(here, c, d->n_blocks))
+        return;
+    for (size_t b = 0; b < d->n_blocks; b++)
+        d->threshold[kind][b * d->draws + d->n_thresholds[kind]] = here[b];
+    d->n_thresholds[kind]++;
+}
+
+/* The value of a rule by the labels of the cells with these weights. */
+static double value_with(drawing *d, const double *weight)
+{
+    const mel_trust_work *w = d->of;
+    mel_rule_rows rows = d->at.rows;
+    rows.weight = weight;
+    memset(d->counts, 0, w->m * w->k * w->d * sizeof *d->counts);
+    mel_rule_label_weights(d->label_weight, &rows, w->rule.class_share, d->growth);
+    mel_trust_count(d->counts, w, &rows, d->label_weight, d->chance);
+    return mel_trust_value(w, d->counts, d->seen);
+}
+
+static mel_status keep_value(drawing *d, const mel_classifier *c, mel_error *err)
+{
+    if (d->of->d != d->of->k)
+        return MEL_OK;
+    const mel_status status = mel_trust_chances(d->chance, c, &d->at.rows, err);
+    if (status != MEL_OK)
+        return status;
+    const double there = value_with(d, d->at.drawn), here = value_with(d, d->at.weight);
+    if (isfinite(there) && isfinite(here)) {
+        d->chosen[d->n_chosen] = here;
+        d->gain[d->n_chosen++] = there - here;
+    }
+    return MEL_OK;
+}
+
+/* A draw for which there is no rule (limits that cannot be met, a metric that is none) counts for nothing. */
+static mel_status one(drawing *d, size_t kind, const mel_metric *metric, mel_error *err)
+{
+    mel_classifier *c = NULL;
+    mel_error why = { 0 };
+    mel_status status = mel_trust_find(&c, d->of, &d->at.rows, metric, &why);
+    if (status != MEL_OK) {
+        mel_classifier_free(c);
+        return status == MEL_ENOMEM ? mel_fail_memory(err, "how sure a rule is") : MEL_OK;
+    }
+    keep_thresholds(d, c, kind);
+    if (kind == 0)
+        status = keep_value(d, c, err);
+    mel_classifier_free(c);
+    return status;
+}
+
+/* --- all draws ---------------------------------------------------------------------------------- */
+
+/* false in *there: no metric, or none that its intervals allow. */
+static mel_status next_metric(bool *there, drawing *d, size_t draw, mel_error *err)
+{
+    const mel_trust_options *opt = &d->of->opt;
+    *there = false;
+    if (d->metric == NULL)
+        return MEL_OK;
+    const size_t which = draw * opt->n_metrics / d->draws;
+    const mel_status status = mel_metric_set_coefficients(
+        d->metric, opt->metrics + which * mel_metric_coefficients(d->metric), NULL);
+    *there = status == MEL_OK;
+    return status == MEL_ENOMEM ? mel_fail_memory(err, "a metric") : MEL_OK;
+}
+
+static mel_status draw_all(drawing *d, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t draw = 0; draw < d->draws && status == MEL_OK; draw++) {
+        bool metric = false;
+        status = next_metric(&metric, d, draw, err);
+        if (metric) {
+            usual_weights(d);
+            status = one(d, 1, d->metric, err);
+        }
+        draw_weights(d);
+        if (status == MEL_OK)
+            status = one(d, 0, NULL, err);
+        if (status == MEL_OK && metric)
+            status = one(d, 2, d->metric, err);
+    }
+    return status;
+}
+
+/* The middle 95%. Of n draws the r-th smallest has r of n + 1 below it on average; few draws would otherwise
+ * promise too much. */
+static mel_interval interval_in(drawing *d, size_t kind, size_t block, double *mean)
+{
+    const size_t n = d->n_thresholds[kind];
+    const double end = fmax(0.025 * (double)(n + 1) - 1.0, 0.0) / fmax((double)n - 1.0, 1.0);
+    double *of = d->threshold[kind] + block * d->draws;
+    *mean = mel_mean(n, of);
+    mel_sort(n, of);
+    return (mel_interval){ mel_quantile_sorted(n, of, end), mel_quantile_sorted(n, of, 1.0 - end) };
+}
+
+static void put_thresholds(mel_trust *out, drawing *d, const double *own)
+{
+    const double enough = most_agree * (double)d->draws;
+    double mean = 0.0;
+    if (d->n_blocks == 0 || (double)d->n_thresholds[0] < enough)
+        return;
+    const bool metric = (double)d->n_thresholds[1] >= enough && (double)d->n_thresholds[2] >= enough;
+    for (size_t b = 0; b < d->n_blocks; b++) {
+        mel_trust_threshold *t = &out->threshold[b];
+        t->threshold = own[b];
+        t->rows = t->both = interval_in(d, 0, b, &t->mean);
+        t->metric = (mel_interval){ own[b], own[b] };
+        if (metric) {
+            t->metric = interval_in(d, 1, b, &mean);
+            t->both = interval_in(d, 2, b, &t->mean);
+        }
+    }
+    out->n_thresholds = d->n_blocks;
+}
+
+/* As many as take a moment. */
+static size_t draws_of(const drawing *d)
+{
+    const mel_trust_work *w = d->of;
+    if (w->opt.draws > 0)
+        return w->opt.draws;
+    if (d->at.rows.n_rows > MOST_ROWS)
+        return 0;
+    const double each = (double)d->at.rows.n_rows * (double)(w->k * w->m * 20), may = most_work / each;
+    const double draws = fmin(may, (double)USUAL_DRAWS);
+    return draws > (double)LEAST_DRAWS ? (size_t)draws : LEAST_DRAWS;
+}
+
+static mel_status make_room(drawing *d, mel_error *err)
+{
+    const mel_trust_work *w = d->of;
+    const size_t n = d->at.rows.n_rows, blocks = d->n_blocks * d->draws;
+    const mel_part parts[] = { { n * w->d, { &d->chance } },
+                               { w->m * w->k * w->d, { &d->counts, &d->seen } },
+                               { n, { &d->label_weight } },
+                               { w->k, { &d->growth } },
+                               { d->draws, { &d->chosen, &d->gain } },
+                               { blocks + 1, { &d->threshold[0], &d->threshold[1], &d->threshold[2] } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "how sure a rule is");
+    return w->opt.n_metrics > 1 && w->metric != NULL ? mel_metric_copy(&d->metric, w->metric, err) : MEL_OK;
+}
+
+static mel_status draw(mel_trust *out, drawing *d, mel_error *err)
+{
+    mel_trust_work *w = d->of;
+    double own[MOST_BLOCKS] = { 0 };
+    const size_t blocks = w->found->n_groups > 1 ? w->found->n_groups : 1;
+    d->n_blocks = blocks <= MOST_BLOCKS && thresholds_of(own, w->found, blocks) ? blocks : 0;
+    mel_status status = gather(d, err);
+    d->draws = status == MEL_OK ? draws_of(d) : 0;
+    if (d->draws == 0)
+        return status;
+    out->threshold = mel_alloc_zero(d->n_blocks + 1, sizeof *out->threshold);
+    status = out->threshold != NULL ? make_room(d, err) : mel_fail_memory(err, "thresholds");
+    const mel_rule_options kept = w->rule;
+    w->rule.tolerance = fmax(kept.tolerance, drawn_tolerance);
+    w->rule.starts = DRAWN_STARTS;
+    w->rule.most_steps = DRAWN_STEPS;
+    w->rule.threads = 1;
+    if (status == MEL_OK)
+        status = draw_all(d, err);
+    w->rule = kept;
+    if (status != MEL_OK)
+        return status;
+    if ((double)d->n_chosen >= most_agree * (double)d->draws) {
+        out->optimism = mel_mean(d->n_chosen, d->gain);
+        w->spread = sqrt(mel_variance(d->n_chosen, d->chosen));
+    }
+    put_thresholds(out, d, own);
+    return MEL_OK;
+}
+
+mel_status mel_trust_draw(mel_trust *out, mel_trust_work *w, mel_error *err)
+{
+    drawing d = { .of = w };
+    mel_rng_seed_stream(&d.rng, w->opt.seed, 2);
+    const mel_status status = draw(out, &d, err);
+    drawing_clear(&d);
+    return status;
+}

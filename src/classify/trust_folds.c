@@ -1,0 +1,147 @@
+/* Cross-validation of a rule: the rows of each fold are decided about by the rule of the others. */
+#include "base/rng.h"
+#include "classify/evidence.h"
+#include "classify/trust_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FOLDS = 1000 };
+
+typedef struct {
+    mel_trust_work *of;
+    uint32_t *fold; /* of each row */
+    uint32_t *codes;
+    double *probability, *weight, *cost; /* of a part of the rows */
+    double *chance, *counts, *here, *seen, *growth;
+} folding;
+
+static void folding_clear(folding *f)
+{
+    free(f->fold);
+    free(f->codes);
+    free(f->probability);
+}
+
+static size_t stratum_of(const mel_trust_work *w, size_t r)
+{
+    return (w->m > 1 ? w->rows->group[r] : 0) * w->k + w->rows->label[r];
+}
+
+/* Each class of each group on its own, so that folds have the same shares. */
+static mel_status make_folds(folding *f, mel_error *err)
+{
+    const mel_trust_work *w = f->of;
+    const size_t n = w->rows->n_rows, strata = w->m * w->k;
+    size_t *row = mel_alloc(n, sizeof *row);
+    mel_status status = MEL_OK;
+    mel_rng rng;
+    if (row == NULL)
+        return mel_fail_memory(err, "folds");
+    mel_rng_seed_stream(&rng, w->opt.seed, 1);
+    for (size_t s = 0; s < strata && status == MEL_OK; s++) {
+        size_t found = 0;
+        for (size_t r = 0; r < n; r++)
+            if (stratum_of(w, r) == s)
+                row[found++] = r;
+        if (found < w->opt.folds)
+            status = mel_fail(err, MEL_EDATA,
+                              "%zu folds, but only %zu rows of class %zu%s: expected one of each class in "
+                              "every fold",
+                              w->opt.folds, found, s % w->k + 1, w->m > 1 ? " in a group" : "");
+        mel_rng_shuffle(&rng, found, row);
+        for (size_t i = 0; i < found; i++)
+            f->fold[row[i]] = (uint32_t)(i % w->opt.folds);
+    }
+    free(row);
+    return status;
+}
+
+/* The rows of a fold, or all others. */
+static mel_rule_rows part_of(const folding *f, uint32_t fold, bool inside)
+{
+    const mel_rule_rows *all = f->of->rows;
+    const size_t k = f->of->k;
+    mel_rule_rows part = *all;
+    uint32_t *label = f->codes, *group = f->codes + all->n_rows;
+    size_t n = 0;
+    for (size_t r = 0; r < all->n_rows; r++) {
+        if ((f->fold[r] == fold) != inside)
+            continue;
+        memcpy(f->probability + n * k, all->probability + r * k, k * sizeof *f->probability);
+        if (all->row_cost != NULL && f->cost != NULL)
+            memcpy(f->cost + n * k, all->row_cost + r * k, k * sizeof *f->cost);
+        label[n] = all->label[r];
+        group[n] = f->of->m > 1 ? all->group[r] : 0;
+        f->weight[n++] = all->weight != NULL ? all->weight[r] : 1.0;
+    }
+    part.n_rows = n;
+    part.probability = f->probability;
+    part.label = label;
+    part.group = f->of->m > 1 ? group : NULL;
+    part.weight = f->weight;
+    part.row_cost = all->row_cost != NULL ? f->cost : NULL;
+    return part;
+}
+
+/* Fills in what the rule of the other folds does with one. */
+static mel_status one_fold(folding *f, uint32_t fold, mel_error *err)
+{
+    const mel_trust_work *w = f->of;
+    mel_classifier *c = NULL;
+    const mel_rule_rows others = part_of(f, fold, false);
+    mel_status status = mel_trust_find(&c, w, &others, NULL, err);
+    const mel_rule_rows rows = part_of(f, fold, true);
+    if (status == MEL_OK)
+        status = mel_trust_chances(f->chance, c, &rows, err);
+    mel_classifier_free(c);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "fold %u", (unsigned)fold + 1);
+    double *weight = f->here;
+    mel_rule_label_weights(weight, &rows, w->rule.class_share, f->growth);
+    mel_trust_count(f->counts, w, &rows, weight, f->chance);
+    return MEL_OK;
+}
+
+static mel_status make_room(folding *f, mel_error *err)
+{
+    const mel_trust_work *w = f->of;
+    const size_t n = w->rows->n_rows, cells = w->m * w->k * w->d;
+    f->fold = mel_alloc(n, sizeof *f->fold);
+    f->codes = mel_alloc(2 * n, sizeof *f->codes);
+    const mel_part parts[] = { { n * w->k, { &f->probability, &f->cost } },
+                               { n * w->d, { &f->chance } },
+                               { n, { &f->weight, &f->here } },
+                               { cells, { &f->counts, &f->seen } },
+                               { w->k, { &f->growth } } };
+    const bool enough = f->fold != NULL && f->codes != NULL && mel_parts_new(MEL_PARTS(parts));
+    return enough && f->probability != NULL && f->cost != NULL ? MEL_OK : mel_fail_memory(err, "folds");
+}
+
+static mel_status fold_all(mel_trust *out, folding *f, mel_error *err)
+{
+    mel_trust_work *w = f->of;
+    if (w->opt.folds < 2 || w->opt.folds > MOST_FOLDS)
+        return mel_fail(err, MEL_EINVAL, "%zu folds; expected 2 to %d", w->opt.folds, MOST_FOLDS);
+    if (w->d != w->k)
+        return mel_fail(err, MEL_EINVAL, "folds: the value of rules that refer cases has no interval");
+    mel_status status = make_room(f, err);
+    if (status == MEL_OK)
+        status = make_folds(f, err);
+    for (uint32_t fold = 0; fold < w->opt.folds && status == MEL_OK; fold++)
+        status = one_fold(f, fold, err);
+    if (status == MEL_OK)
+        status = mel_trust_of_counts(&out->cross, w, f->counts, f->seen, err);
+    if (status == MEL_OK) /* the folds' rules vary, and so does the one that is used */
+        mel_trust_widen(&out->cross, sqrt(2.0) * w->spread);
+    return status;
+}
+
+mel_status mel_trust_fold(mel_trust *out, mel_trust_work *w, mel_error *err)
+{
+    folding f = { .of = w };
+    const mel_status status = fold_all(out, &f, err);
+    folding_clear(&f);
+    return status;
+}

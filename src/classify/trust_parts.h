@@ -1,0 +1,45 @@
+/* What the files on the certainty of rules share. */
+#ifndef MEL_CLASSIFY_TRUST_PARTS_H
+#define MEL_CLASSIFY_TRUST_PARTS_H
+
+#include "classify/classify.h"
+#include "classify/trust.h"
+
+typedef struct {
+    const mel_rule_rows *rows;
+    const mel_metric *metric; /* NULL: by name */
+    const char *name;
+    mel_rule_options rule;
+    mel_trust_options opt;
+    const mel_classifier *found;
+    mel_measure *measure;
+    size_t k, d, m; /* classes, decisions, groups (at least 1) */
+    double spread;  /* deviation of what other rows would have led to */
+} mel_trust_work;
+
+/* The best rule for these rows, with a calibration of their own; metric NULL: the one of the work. */
+mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const mel_rule_rows *rows,
+                          const mel_metric *metric, mel_error *err);
+/* Adds weight times what the chances of decisions (rows x d) come to: m x k x d numbers. */
+void mel_trust_count(double *counts, const mel_trust_work *w, const mel_rule_rows *rows, const double *weight,
+                     const double *chance);
+/* The value of counts; NaN where it is not defined. room: as many numbers as the measure looks at. */
+double mel_trust_value(const mel_trust_work *w, const double *counts, double *room);
+/* What the measure looks at. */
+void mel_trust_seen(double *out, const mel_trust_work *w, const double *counts);
+/* Chances of decisions, into room for them. */
+mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_rule_rows *rows,
+                             mel_error *err);
+/* The value of counts (numbers of rows) and how sure it is; NaN where it is not defined. room: as many
+ * numbers as the measure looks at. */
+mel_status mel_trust_of_counts(mel_certainty *out, const mel_trust_work *w, const double *counts,
+                               double *room, mel_error *err);
+/* Values are that much less sure than rows_deviation says. */
+void mel_trust_widen(mel_certainty *value, double by);
+
+/* trust_draws.c: optimism, spread and thresholds, by drawing the rows anew. */
+mel_status mel_trust_draw(mel_trust *out, mel_trust_work *w, mel_error *err);
+/* trust_folds.c */
+mel_status mel_trust_fold(mel_trust *out, mel_trust_work *w, mel_error *err);
+
+#endif
