@@ -374,6 +374,7 @@ static mel_status run_elicit(cli_run *run, const void *arguments, mel_error *err
 static const cli_group groups[] = {
     { "Space", cli_space_options, offsetof(elicit_args, space) },
     { "Method", cli_session_options[MEL_SECTION_METHOD], 0 },
+    { "What is known of the metric", cli_session_options[MEL_SECTION_STRUCTURE], 0 },
     { "Who answers", cli_oracle_options, 0 },
     { "Files", cli_elicit_file_options, 0 },
     { "With --strategy search", cli_session_options[MEL_SECTION_SEARCH], 0 },

@@ -22,7 +22,7 @@ typedef struct {
 } elicit_args;
 extern elicit_args cli_elicit_defaults;
 extern const cli_option cli_oracle_options[], cli_elicit_file_options[];
-extern cli_option cli_session_options[3][CLI_MOST_SESSION_OPTIONS]; /* by mel_option_section */
+extern cli_option cli_session_options[MEL_SECTIONS][CLI_MOST_SESSION_OPTIONS]; /* by mel_option_section */
 /* The text of a session's option (the key is a row's); NULL there: not given. */
 const char **cli_given(elicit_args *args, const char *key);
 static inline const char *cli_text_of(const elicit_args *args, const char *key)

@@ -13,7 +13,7 @@ elicit_args cli_elicit_defaults = {
     .noise = "none",
     .votes = 1,
 };
-cli_option cli_session_options[3][CLI_MOST_SESSION_OPTIONS];
+cli_option cli_session_options[MEL_SECTIONS][CLI_MOST_SESSION_OPTIONS];
 
 /* What the program says in words of its own. */
 static const cli_option no_simple_questions = {
@@ -68,7 +68,7 @@ const char **cli_given(elicit_args *args, const char *key)
 
 void cli_elicit_fill(void)
 {
-    size_t n, used[3] = { 0 };
+    size_t n, used[MEL_SECTIONS] = { 0 };
     const mel_option *rows = mel_option_table(&n);
     assert(n + 1 < CLI_MOST_SESSION_OPTIONS);
     for (size_t i = 0; i < n; i++)
@@ -87,7 +87,7 @@ void cli_elicit_fill(void)
                 .session = &rows[i],
             };
     cli_session_options[MEL_SECTION_METHOD][used[MEL_SECTION_METHOD]] = no_simple_questions;
-    cli_session_options[MEL_SECTION_PLACES][used[MEL_SECTION_PLACES]] = known_costs;
+    cli_session_options[MEL_SECTION_STRUCTURE][used[MEL_SECTION_STRUCTURE]] = known_costs;
     *cli_given(&cli_elicit_defaults, "assume") = "auto";
 }
 

@@ -216,8 +216,8 @@ static mel_status load_known(cli_settings *out, const elicit_args *args, const m
         return cli_fail(err, MEL_EINVAL, "--known and --known-costs: one metric is known, not two");
     const mel_status status =
         load_metric(&out->known, known != NULL ? known : args->known_costs, space, run, err);
-    out->options.search.known = out->known;
-    out->options.search.known_costs_only = args->known_costs != NULL;
+    out->options.structure.known = out->known;
+    out->options.structure.known_costs_only = args->known_costs != NULL;
     return status;
 }
 

@@ -98,17 +98,21 @@ typedef struct {
     mel_join join;
     double inner_radius; /* of the questions around each place, less than the ball's and at least 1e-8; 0: as
                           * suits the family */
-    bool diagonal_b;     /* quadratic: B is diagonal, which takes far fewer questions */
-    bool equal_pairs;    /* fair: all pairs of groups have the same weights; likewise */
     bool ask_trade_off;  /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
+    mel_lfpm lfpm;       /* linear-fractional */
+} mel_search_options;
+
+/* What is known of the metric besides its family: linear restrictions of its coefficients, each of which
+ * takes fewer questions. */
+typedef struct {
+    bool diagonal_b;  /* quadratic, fair quadratic: B is diagonal */
+    bool equal_pairs; /* fair: all pairs of groups have the same weights */
     /* fair: a metric of the same family and layout of which a, b (or B) are known to be right and only
      * lambda is asked for (Algorithms 5.2 and D.3). NULL: all is asked for. Lent until the session is made */
     const mel_metric *known;
     bool known_costs_only; /* only its a is known to be right */
-    mel_lfpm lfpm;         /* linear-fractional */
-    double known_p11;      /* binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN
-                            */
-} mel_search_options;
+    double known_p11;      /* binary linear-fractional: p11 in [0, 1] when it is known (1 for F-beta); NaN */
+} mel_structure_options;
 
 typedef struct {
     size_t struct_size;
@@ -134,6 +138,7 @@ typedef struct {
     const char *const *group_names; /* NULL: "1", "2", ... */
     mel_active_options active;
     mel_search_options search;
+    mel_structure_options structure;
 } mel_session_options;
 MEL_API void mel_session_options_init(mel_session_options *opt);
 /* Then, for people who answer: 20 questions and, unless they are asked by a search, simple ones of which
@@ -160,7 +165,13 @@ enum { MEL_ON_FACE = 1, MEL_ON_SPACE = 2, MEL_ON_BALL = 4 };
 /* When an option is in the header of a session file. */
 typedef enum { MEL_KEPT_IF_SET, MEL_KEPT_ALWAYS, MEL_KEPT_IN_FAMILY, MEL_KEPT_ON_TOP } mel_option_kept;
 /* Headings of the program's help. */
-typedef enum { MEL_SECTION_METHOD, MEL_SECTION_SEARCH, MEL_SECTION_PLACES } mel_option_section;
+typedef enum {
+    MEL_SECTION_METHOD,
+    MEL_SECTION_STRUCTURE,
+    MEL_SECTION_SEARCH,
+    MEL_SECTION_PLACES,
+    MEL_SECTIONS
+} mel_option_section;
 typedef struct {
     const char *key; /* in files: "per_round"; the program's option is --per-round */
     mel_option_type type;

@@ -80,7 +80,7 @@ static json_t *value_of(const mel_option *row, const mel_session_options *opt, c
     case MEL_OPTION_PRIOR:
         return prior_object(opt);
     case MEL_OPTION_METRIC:
-        return metric_object(opt->search.known);
+        return metric_object(opt->structure.known);
     default:
         return mel_option_to_json(row, mel_option_get(opt, row));
     }
@@ -301,7 +301,7 @@ static mel_status read_value(mel_kept_options *out, const mel_option *row, const
         return status;
     case MEL_OPTION_METRIC:
         status = read_metric(&out->known, value, err);
-        out->values.search.known = out->known;
+        out->values.structure.known = out->known;
         return status;
     default:
         return mel_option_from_json(&out->values, row, value, err);

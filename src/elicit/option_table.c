@@ -26,6 +26,7 @@ static const char *const untils[] = { "tolerance", "rank", "threshold", "rule", 
 #define ACTIVE .strategies = 1U << MEL_STRATEGY_ACTIVE, .readers = "the active strategy"
 #define ALWAYS .kept = MEL_KEPT_ALWAYS
 #define SEARCH .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_SEARCH
+#define KNOWN .section = MEL_SECTION_STRUCTURE
 #define PLACES .strategies = 1U << MEL_STRATEGY_SEARCH, .section = MEL_SECTION_PLACES
 
 /* In the order of the program's help. NOLINTBEGIN(bugprone-sizeof-expression): some fields are pointers */
@@ -98,6 +99,19 @@ static const mel_option rows[] = {
     ROW("simple_questions", FLAG, active.simple_questions, ACTIVE, ALWAYS,
         .help = "active, more than two classes: the two classifiers of a question differ in two numbers only "
                 "(so it is for a person)"),
+    ROW("diagonal_b", FLAG, structure.diagonal_b, KNOWN, .families = MEL_READS_DIAGONAL_B,
+        .readers = "quadratic and fair quadratic metrics",
+        .help = "quadratic and fair quadratic: B is known to be diagonal"),
+    ROW("equal_pairs", FLAG, structure.equal_pairs, KNOWN, .families = MEL_READS_PAIRS,
+        .readers = "fair metrics", .help = "fair: all pairs of groups have the same weights"),
+    ROW("known", METRIC, structure.known, KNOWN, .families = MEL_READS_PAIRS, .readers = "fair metrics",
+        .argument = "METRIC.json",
+        .help = "fair: everything but the trade-off is as in this metric, and only that is asked for"),
+    ROW("known_costs_only", FLAG, structure.known_costs_only, KNOWN, .families = MEL_READS_PAIRS,
+        .readers = "fair metrics"),
+    ROW("known_p11", NUMBER, structure.known_p11, .usual = NAN, .high = 1, KNOWN, .families = MEL_READS_RATIO,
+        .domains = MEL_ON_FACE, .readers = "linear-fractional metrics of two classes", .argument = "X",
+        .help = "linear-fractional, two classes: p11 when it is known (1 for F-beta)"),
     ROW("boundary", WORD, search.boundary, .words = boundaries, SEARCH, .domains = MEL_ON_FACE | MEL_ON_SPACE,
         .readers = "a search on planar faces, of two classes or of diagonal metrics", ALWAYS,
         .help = "best achievable points (hull) or what thresholds on the scores give (plug-in)"),
@@ -107,10 +121,6 @@ static const mel_option rows[] = {
     ROW("lfpm", WORD, search.lfpm, .words = solvers, SEARCH, .families = MEL_READS_RATIO,
         .readers = "a search for linear-fractional metrics", ALWAYS,
         .help = "two classes: how the two supporting lines become a linear-fractional metric"),
-    ROW("known_p11", NUMBER, search.known_p11, .usual = NAN, .high = 1, SEARCH, .families = MEL_READS_RATIO,
-        .domains = MEL_ON_FACE, .readers = "a search for linear-fractional metrics of two classes",
-        .argument = "X",
-        .help = "linear-fractional: p11 when it is known (1 for F-beta); halves the questions"),
     ROW("tournament", FLAG, search.tournament, SEARCH, .domains = MEL_ON_SPACE,
         .readers = "a search for diagonal metrics of k classes", ALWAYS,
         .help = "diagonal metrics: k - 1 questions first choose the class that the others are compared with"),
@@ -134,22 +144,11 @@ static const mel_option rows[] = {
         .help =
             "all but fair linear: how far from its place a question goes, less than the radius of the ball "
             "(0: as suits the options)"),
-    ROW("diagonal_b", FLAG, search.diagonal_b, PLACES, .families = MEL_READS_DIAGONAL_B,
-        .readers = "a search for quadratic and fair quadratic metrics",
-        .help = "quadratic and fair quadratic: B is known to be diagonal, which takes far fewer questions"),
-    ROW("equal_pairs", FLAG, search.equal_pairs, PLACES, .families = MEL_READS_PAIRS,
-        .readers = "a search for fair metrics",
-        .help = "fair: all pairs of groups have the same weights, which takes far fewer questions"),
     ROW("ask_trade_off", FLAG, search.ask_trade_off, PLACES, .families = MEL_READS_PAIRS,
         .readers = "a search for fair metrics",
         .help =
             "fair: find the trade-off between mistakes and differences by questions of its own, as in the "
             "thesis, not from the slopes"),
-    ROW("known", METRIC, search.known, PLACES, .families = MEL_READS_PAIRS,
-        .readers = "a search for fair metrics", .argument = "METRIC.json",
-        .help = "fair: everything but the trade-off is as in this metric, and only that is asked for"),
-    ROW("known_costs_only", FLAG, search.known_costs_only, PLACES, .families = MEL_READS_PAIRS,
-        .readers = "a search for fair metrics"),
 };
 /* NOLINTEND(bugprone-sizeof-expression) */
 

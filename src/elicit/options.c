@@ -275,10 +275,10 @@ static mel_status check_factor(const mel_session_options *opt, const mel_domain 
 
 static mel_status check_known(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
 {
-    if (opt->search.known == NULL)
-        return opt->search.known_costs_only ? mel_fail(err, MEL_EINVAL, "known costs without a metric")
-                                            : MEL_OK;
-    return check_metric("known", opt->search.known, opt, domain, err);
+    if (opt->structure.known == NULL)
+        return opt->structure.known_costs_only ? mel_fail(err, MEL_EINVAL, "known costs without a metric")
+                                               : MEL_OK;
+    return check_metric("known", opt->structure.known, opt, domain, err);
 }
 
 static mel_status check_slopes(const mel_session_options *opt, const mel_domain *domain, mel_error *err)
@@ -385,8 +385,9 @@ static mel_status keep_purpose(mel_kept_options *kept, const mel_session_options
     kept->values.active.n_pool = kept->pool != NULL ? opt->active.n_pool : 0;
     kept->values.active.pool = kept->pool;
     const mel_status status = keep_metric(&kept->prior, &kept->values.active.prior, opt->active.prior, err);
-    return status == MEL_OK ? keep_metric(&kept->known, &kept->values.search.known, opt->search.known, err)
-                            : status;
+    return status == MEL_OK
+               ? keep_metric(&kept->known, &kept->values.structure.known, opt->structure.known, err)
+               : status;
 }
 
 mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *opt, const mel_layout *layout,
@@ -399,7 +400,7 @@ mel_status mel_options_keep(mel_kept_options *kept, const mel_session_options *o
     kept->values.signs = NULL;
     kept->values.active.pool = NULL;
     kept->values.active.prior = NULL;
-    kept->values.search.known = NULL;
+    kept->values.structure.known = NULL;
     if (!keep_names(&kept->class_names, kept->n_classes, opt->class_names))
         return mel_fail_memory(err, "the class names");
     if (layout->n_groups > 1 && !keep_names(&kept->group_names, kept->n_groups, opt->group_names))

@@ -269,7 +269,7 @@ static void test_known_p11_needs_one_search(void **state)
         mel_metric *truth = test_fractional(test_fractional_table[i].p, test_fractional_table[i].q);
         mel_session_options opt = search_options(0.005);
         opt.family = MEL_FAMILY_LINEAR_FRACTIONAL;
-        opt.search.known_p11 = 1.0;
+        opt.structure.known_p11 = 1.0;
         mel_oracle *oracle = test_oracle(truth, exact, 1);
         mel_summary summary;
         mel_metric *found = test_elicit(&summary, face, &opt, oracle);

@@ -46,16 +46,17 @@ static uint32_t at_place(const mel_session_options *opt, size_t q, bool signs_kn
 static uint32_t formula(test_fair_kind kind, const mel_session_options *opt)
 {
     const bool signs = opt->direction != MEL_DIRECTION_UNKNOWN;
-    const size_t q = test_fair_rates(kind), sets = opt->search.equal_pairs ? 1 : mel_group_pairs(kind.m);
-    const bool known = opt->search.known != NULL, only_trade_off = known && !opt->search.known_costs_only;
+    const size_t q = test_fair_rates(kind), sets = opt->structure.equal_pairs ? 1 : mel_group_pairs(kind.m);
+    const bool known = opt->structure.known != NULL,
+               only_trade_off = known && !opt->structure.known_costs_only;
     const uint32_t trade_off = opt->search.per_round * rounds(1.0, opt->tolerance);
     const uint32_t sure = at_place(opt, q, signs), unsure = at_place(opt, q, false);
     if (only_trade_off)
         return trade_off;
     const uint32_t planes = (uint32_t)q * at_place(opt, 2, false);
-    const uint32_t per_set = !kind.quadratic          ? 2 * unsure
-                             : opt->search.diagonal_b ? sure + planes
-                                                      : sure + ((uint32_t)q + 1) * unsure;
+    const uint32_t per_set = !kind.quadratic             ? 2 * unsure
+                             : opt->structure.diagonal_b ? sure + planes
+                                                         : sure + ((uint32_t)q + 1) * unsure;
     return (kind.quadratic || known ? 0 : sure) + (uint32_t)sets * per_set +
            (opt->search.ask_trade_off ? trade_off : 0);
 }
@@ -106,26 +107,6 @@ typedef struct {
     bool known;
 } trial;
 
-/* Pairs of groups alike, B diagonal, as the options want it; normalised again. */
-static void simplify(double *truth, test_fair_kind kind, const mel_session_options *opt)
-{
-    const size_t q = test_fair_rates(kind), block = test_fair_block(kind), pairs = mel_group_pairs(kind.m);
-    double size = 0.0;
-    for (size_t p = 0; p < pairs; p++) {
-        double *own = truth + q + p * block, squares = 0.0;
-        if (opt->search.equal_pairs)
-            memcpy(own, truth + q, block * sizeof *own);
-        for (size_t i = 0; i < block; i++) {
-            if (opt->search.diagonal_b && i / q != i % q)
-                own[i] = 0.0;
-            squares += own[i] * own[i];
-        }
-        size += sqrt(squares) * (kind.quadratic ? 0.5 : 1.0);
-    }
-    for (size_t i = 0; i < pairs * block; i++)
-        truth[q + i] /= size;
-}
-
 static errors random_metrics(test_fair_kind kind, const mel_session_options *opt, const trial *t)
 {
     const size_t n = test_fair_coefficients(kind);
@@ -139,11 +120,11 @@ static errors random_metrics(test_fair_kind kind, const mel_session_options *opt
         mel_ball *ball = test_fair_ball(kind, prevalence);
         const double lambda = t->lambda_low + (t->lambda_high - t->lambda_low) * mel_rng_uniform(&rng);
         test_fair_draw(truth, kind, lambda, &rng);
-        simplify(truth, kind, opt);
+        test_fair_simplify(truth, kind, &opt->structure);
         mel_metric *metric = test_fair_metric(kind, truth, prevalence);
         mel_session_options with = *opt;
         if (t->known)
-            with.search.known = metric;
+            with.structure.known = metric;
         mel_engine *engine = NULL;
         mel_error err;
         assert_ok(mel_engine_search_fair(&engine, ball, &with, &err), &err);
@@ -289,10 +270,10 @@ static void test_options(void **state)
                     const variant *v = &variants[i];
                     const test_fair_kind kind = { k, m, quadratic != 0 };
                     mel_session_options opt = options(kind);
-                    opt.search.equal_pairs = v->equal_pairs;
+                    opt.structure.equal_pairs = v->equal_pairs;
                     opt.search.ask_trade_off = v->ask;
-                    opt.search.known_costs_only = v->costs_only;
-                    opt.search.diagonal_b = v->diagonal;
+                    opt.structure.known_costs_only = v->costs_only;
+                    opt.structure.diagonal_b = v->diagonal;
                     opt.search.local = v->local;
                     opt.search.join = v->join;
                     opt.direction = v->direction;

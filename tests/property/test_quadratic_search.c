@@ -206,7 +206,7 @@ static void test_random_metrics(void **state)
         const double tolerance = rows[i].tolerance, radius = fmin(0.2, 1.0 / (k * sqrt(k - 1.0)));
         mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
         opt.tolerance = tolerance;
-        opt.search.diagonal_b = rows[i].diagonal;
+        opt.structure.diagonal_b = rows[i].diagonal;
         const errors e = run(k, opt, rows[i].n, exact, rows[i].diagonal ? DIAGONAL : ANY);
         print_errors(k, rows[i].diagonal ? "diagonal" : "full", e);
         assert_int_equal(e.questions, rows[i].diagonal
@@ -364,7 +364,7 @@ static void check_degenerate(uint32_t k, shape form, bool diagonal, bool ties, m
         flatten_centre(entry, q, mel_ball_centre(ball));
     mel_metric *truth = metric_of(mel_ball_layout(ball), q, 2, MEL_FAMILY_QUADRATIC, entry);
     mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
-    opt.search.diagonal_b = diagonal;
+    opt.structure.diagonal_b = diagonal;
     mel_summary summary;
     mel_metric *found = ties ? find_with_ties(&summary, &domain, &opt, truth)
                              : test_find(&summary, &domain, &opt, truth, exact, 1);
@@ -410,7 +410,7 @@ static void test_rounding_answers(void **state)
         double entry[N];
         mel_session_options opt = test_search_options(MEL_FAMILY_QUADRATIC);
         opt.search.per_round = 2;
-        opt.search.diagonal_b = diagonal;
+        opt.structure.diagonal_b = diagonal;
         draw(entry, &rng, Q, 2, diagonal ? DIAGONAL : ANY);
         if (flat)
             flatten_centre(entry, Q, mel_ball_centre(ball));
@@ -507,7 +507,7 @@ static void test_every_moment(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const uint32_t degree = rows[i].family == MEL_FAMILY_POLYNOMIAL ? 3 : 2;
         mel_session_options opt = test_search_options(rows[i].family);
-        opt.search.diagonal_b = rows[i].diagonal;
+        opt.structure.diagonal_b = rows[i].diagonal;
         opt.search.local = rows[i].local;
         opt.search.join = rows[i].join;
         draw(entry, &rng, 2, degree, rows[i].diagonal ? DIAGONAL : ANY);

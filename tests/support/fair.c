@@ -94,6 +94,25 @@ void test_fair_draw(double *coefficients, test_fair_kind kind, double lambda, me
     apart[pairs * block] = lambda;
 }
 
+void test_fair_simplify(double *truth, test_fair_kind kind, const mel_structure_options *is)
+{
+    const size_t q = test_fair_rates(kind), block = test_fair_block(kind), pairs = mel_group_pairs(kind.m);
+    double size = 0.0;
+    for (size_t p = 0; p < pairs; p++) {
+        double *own = truth + q + p * block, squares = 0.0;
+        if (is->equal_pairs)
+            memcpy(own, truth + q, block * sizeof *own);
+        for (size_t i = 0; i < block; i++) {
+            if (is->diagonal_b && i / q != i % q)
+                own[i] = 0.0;
+            squares += own[i] * own[i];
+        }
+        size += sqrt(squares) * (kind.quadratic ? 0.5 : 1.0);
+    }
+    for (size_t i = 0; i < pairs * block; i++)
+        truth[q + i] /= size;
+}
+
 mel_metric *test_fair_metric(test_fair_kind kind, const double *coefficients, const double *prevalence)
 {
     const mel_layout layout = test_fair_layout(kind);

@@ -58,8 +58,8 @@ def test_options_are_the_session_s(melicit):
     (("--inner-radius", 0.2), ("leaves no room", "0.2")),
     (("--inner-radius", -1), ("--inner-radius",)),
     (("--local", "left"), ("--local",)),
-    (("--equal-pairs",), ("equal-pairs is for a search for fair metrics",)),
-    (("--known", "t.json"), ("known is for a search for fair metrics",)),
+    (("--equal-pairs",), ("equal-pairs is for fair metrics",)),
+    (("--known", "t.json"), ("known is for fair metrics",)),
     (("--known", "t.json", "--known-costs", "t.json"), ("--known-costs",)),
     (("--known", "none.json"), ("none.json",)),
 ])

@@ -83,6 +83,25 @@ def test_equal_pairs(melicit, ball):
         assert numpy.abs(found - want).max() <= 0.002
 
 
+@pytest.mark.parametrize("family, truth, more, most", [
+    ("fair-linear", LINEAR, ("--known-costs", "t.json"), 40),
+    ("fair-linear", LINEAR, ("--known", "t.json"), 7),
+    ("fair-quadratic", QUADRATIC, ("--known", "t.json"), 7),
+])
+def test_active_with_a_known_metric(melicit, ball, family, truth, more, most):
+    """Few questions, and a session that is left goes on without the file of the known metric."""
+    write_metric(melicit, "t.json", family, truth)
+    words = ("elicit", *ball, "--family", family, "--oracle", "sim:t.json", "--json", *more)
+    whole = melicit(*words, "--session", "whole.jsonl").done().json
+    assert whole["questions"] <= most
+    for got, want in zip(normalised(whole["metric"]["coefficients"]), normalised(truth)):
+        assert numpy.abs(got - want).max() <= 0.1
+    melicit(*words, "--session", "part.jsonl", "--max-questions", 3).done()
+    (melicit.folder / "t.json").rename(melicit.folder / "moved.json")
+    rest = melicit("elicit", "--session", "part.jsonl", "--oracle", "sim:moved.json", "--max-questions", 200, "--json").done().json
+    assert rest["metric"] == whole["metric"] and rest["questions"] == whole["questions"]
+
+
 def widths(intervals):
     """Of the intervals of a, of all pairs of groups, and of lambda."""
     key = "B" if "B" in intervals else "b"
@@ -132,9 +151,10 @@ def test_refusals(melicit, ball):
     write_metric(melicit, "t.json", "fair-linear", LINEAR)
     write_metric(melicit, "q.json", "fair-quadratic", QUADRATIC)
     words = ("elicit", *ball, "--family", "fair-linear", "--oracle", "sim:t.json")
-    melicit(*words, "--strategy", "active", "--equal-pairs").refused(2, "equal-pairs is for a search")
+    melicit(*words, "--strategy", "active", "--ask-trade-off").refused(2, "ask-trade-off is for a search")
+    melicit(*words, "--strategy", "active", "--known", "t.json", "--equal-pairs").refused(2, "tells all weights")
     melicit(*words, *SEARCH, "--known", "q.json").refused(2, "fair-quadratic")
-    melicit(*words, *SEARCH, "--diagonal-b").refused(2, "diagonal-b is for a search")
+    melicit(*words, *SEARCH, "--diagonal-b").refused(2, "diagonal-b is for quadratic and fair quadratic metrics")
     nil = dict(LINEAR, a=[1, 0])
     a, apart, _ = normalised(nil)
     numbers = {"a": [0, 0], "b": dict(zip(PAIRS, apart.tolist())), "lambda": 0.5, "prevalence": PREVALENCE.tolist()}

@@ -118,6 +118,8 @@ static void test_face(void **state)
     job j = make_job(MEL_FAMILY_LINEAR_FRACTIONAL, (mel_domain){ .face = face });
     j.opt.direction = MEL_DIRECTION_UNKNOWN;
     test_each_allocation("linear-fractional metrics on a face", run_engine, &j);
+    j.opt.structure.known_p11 = 1.0;
+    test_each_allocation("linear-fractional metrics with a known p11", run_engine, &j);
     mel_face_free(face);
 }
 

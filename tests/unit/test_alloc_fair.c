@@ -60,12 +60,12 @@ static mel_status elicit(void *context)
         opt.search.cycles = 1;
         opt.search.per_round = 2;
     }
-    opt.search.equal_pairs = j->equal_pairs;
+    opt.structure.equal_pairs = j->equal_pairs;
     opt.search.ask_trade_off = j->ask;
-    opt.search.known = j->known ? metrics[j->quadratic] : NULL;
-    opt.search.known_costs_only = j->costs_only;
+    opt.structure.known = j->known ? metrics[j->quadratic] : NULL;
+    opt.structure.known_costs_only = j->costs_only;
     opt.search.join = j->join;
-    opt.search.diagonal_b = j->diagonal_b;
+    opt.structure.diagonal_b = j->diagonal_b;
     return test_try_session(&domain, &opt, oracles[j->quadratic]);
 }
 

@@ -13,6 +13,7 @@ typedef struct {
     size_t classes, groups;
     uint32_t degree;
     mel_domain domain;
+    mel_structure_options is;
 } problem;
 
 enum { MOST = 16 };
@@ -47,6 +48,7 @@ static mel_status run_engine(void *context)
     mel_session_options_init(&opt);
     opt.family = p->family;
     opt.degree = p->degree;
+    opt.structure = p->is;
     const mel_layout *layout =
         p->domain.ball != NULL ? mel_ball_layout(p->domain.ball) : mel_space_layout(p->domain.space);
     mel_engine *engine = NULL;
@@ -70,12 +72,20 @@ static void test_balls(void **state)
 {
     (void)state;
     static const problem problems[] = {
-        { "linear", MEL_FAMILY_LINEAR, MEL_OFFDIAGONAL, 2, 0, 0, { 0 } },
-        { "fair linear", MEL_FAMILY_FAIR_LINEAR, MEL_OFFDIAGONAL, 2, 2, 0, { 0 } },
-        { "quadratic", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 2, 0, 0, { 0 } },
-        { "quadratic, 3 classes", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 3, 0, 0, { 0 } },
-        { "fair quadratic", MEL_FAMILY_FAIR_QUADRATIC, MEL_OFFDIAGONAL, 2, 2, 0, { 0 } },
-        { "cubic", MEL_FAMILY_POLYNOMIAL, MEL_OFFDIAGONAL, 2, 0, 3, { 0 } },
+        { "linear", MEL_FAMILY_LINEAR, MEL_OFFDIAGONAL, 2, 0, 0, { 0 }, { 0 } },
+        { "fair linear", MEL_FAMILY_FAIR_LINEAR, MEL_OFFDIAGONAL, 2, 2, 0, { 0 }, { 0 } },
+        { "quadratic", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 2, 0, 0, { 0 }, { 0 } },
+        { "quadratic, 3 classes", MEL_FAMILY_QUADRATIC, MEL_OFFDIAGONAL, 3, 0, 0, { 0 }, { 0 } },
+        { "fair quadratic", MEL_FAMILY_FAIR_QUADRATIC, MEL_OFFDIAGONAL, 2, 2, 0, { 0 }, { 0 } },
+        { "fair quadratic, alike and diagonal",
+          MEL_FAMILY_FAIR_QUADRATIC,
+          MEL_OFFDIAGONAL,
+          2,
+          3,
+          0,
+          { 0 },
+          { .equal_pairs = true, .diagonal_b = true } },
+        { "cubic", MEL_FAMILY_POLYNOMIAL, MEL_OFFDIAGONAL, 2, 0, 3, { 0 }, { 0 } },
     };
     for (size_t i = 0; i < COUNT(problems); i++) {
         problem p = problems[i];
@@ -103,7 +113,7 @@ static void test_faces(void **state)
     mel_space *space = NULL;
     mel_error err;
     assert_ok(mel_space_from_sample(&space, &sample, &opt, &err), &err);
-    problem p = { "diagonal", MEL_FAMILY_DIAGONAL_LINEAR, MEL_DIAGONAL, 3, 0, 0, { .space = space } };
+    problem p = { "diagonal", MEL_FAMILY_DIAGONAL_LINEAR, MEL_DIAGONAL, 3, 0, 0, { .space = space }, { 0 } };
     test_each_allocation(p.name, run_engine, &p);
     mel_space_free(space);
 }

@@ -141,7 +141,7 @@ static void test_rounding_answers(void **state)
             const mel_domain domain = { .ball = ball };
             mel_session_options opt = options(r.kind);
             opt.tolerance = rows[i].tolerance;
-            opt.search.diagonal_b = rows[i].diagonal;
+            opt.structure.diagonal_b = rows[i].diagonal;
             mel_summary summary;
             mel_metric *found = test_find(&summary, &domain, &opt, r.metric, exact, 1);
             assert_int_equal(summary.finding, MEL_FINDING_NO_MISTAKES);
@@ -195,8 +195,8 @@ static void test_known_costs(void **state)
         mel_metric *known = test_fair_metric(r.kind, claimed, r.prevalence);
         const mel_domain domain = { .ball = r.ball };
         mel_session_options opt = options(r.kind);
-        opt.search.known = known;
-        opt.search.known_costs_only = true;
+        opt.structure.known = known;
+        opt.structure.known_costs_only = true;
         mel_summary summary;
         mel_metric *found = test_find(&summary, &domain, &opt, r.metric, exact, 1);
         for (size_t i = 0; i < r.q; i++)
@@ -310,7 +310,7 @@ static void test_on_the_way(void **state)
         respondent_init(&r, (test_fair_kind){ 2, 3, rows[i].quadratic }, 0.7, 3);
         mel_session_options opt = options(r.kind);
         opt.search.ask_trade_off = rows[i].ask;
-        opt.search.known = rows[i].known ? r.metric : NULL;
+        opt.structure.known = rows[i].known ? r.metric : NULL;
         check_on_the_way(&r, &opt, 7);
         respondent_clear(&r);
     }
@@ -475,8 +475,8 @@ static void test_refusals(void **state)
             mel_metric_fair_linear(&known, &layout, NULL, NULL, rows[i].a, rows[i].b, 0.5, prevalence, &err),
             &err);
         mel_session_options opt = options(kind);
-        opt.search.known = known;
-        opt.search.known_costs_only = rows[i].costs_only;
+        opt.structure.known = known;
+        opt.structure.known_costs_only = rows[i].costs_only;
         assert_int_equal(mel_session_new(&session, &domain, &opt, &err), MEL_EINVAL);
         assert_null(session);
         assert_string_equal(err.text, rows[i].sentence);

@@ -81,11 +81,11 @@ static void apply(mel_session_options *opt, const setting *set)
     opt->search.join = set->join;
     opt->search.inner_radius = set->inner;
     opt->tolerance = set->tolerance != 0.0 ? set->tolerance : 0.02;
-    opt->search.diagonal_b = set->diagonal;
-    opt->search.equal_pairs = set->equal;
+    opt->structure.diagonal_b = set->diagonal;
+    opt->structure.equal_pairs = set->equal;
     opt->search.ask_trade_off = set->ask;
-    opt->search.known = set->known;
-    opt->search.known_costs_only = set->costs_only;
+    opt->structure.known = set->known;
+    opt->structure.known_costs_only = set->costs_only;
 }
 
 static void test_refusals(void **state)
@@ -138,15 +138,16 @@ static void test_refusals(void **state)
           false,
           { .inner = INFINITY },
           "inner-radius inf: expected a number from 0 to 1" },
-        { MEL_FAMILY_POLYNOMIAL, false, { .diagonal = true }, "diagonal-b is for a search" },
-        { MEL_FAMILY_QUADRATIC, true, { .diagonal = true }, "diagonal-b is for a search" },
-        { MEL_FAMILY_QUADRATIC, false, { .equal = true }, "equal-pairs is for a search for fair metrics" },
+        { MEL_FAMILY_POLYNOMIAL, false, { .diagonal = true }, "diagonal-b is for quadratic and fair" },
+        { MEL_FAMILY_POLYNOMIAL, true, { .diagonal = true }, "diagonal-b is for quadratic and fair" },
+        { MEL_FAMILY_FAIR_LINEAR, true, { .diagonal = true }, "diagonal-b is for quadratic and fair" },
+        { MEL_FAMILY_QUADRATIC, false, { .equal = true }, "equal-pairs is for fair metrics" },
+        { MEL_FAMILY_QUADRATIC, true, { .equal = true }, "equal-pairs is for fair metrics" },
         { MEL_FAMILY_QUADRATIC, false, { .ask = true }, "ask-trade-off is for a search for fair metrics" },
-        { MEL_FAMILY_QUADRATIC,
-          false,
-          { .known = made.quadratic },
-          "known is for a search for fair metrics" },
-        { MEL_FAMILY_FAIR_LINEAR, true, { .known = made.fair }, "known is for a search for fair metrics" },
+        { MEL_FAMILY_QUADRATIC, false, { .known = made.quadratic }, "known is for fair metrics" },
+        { MEL_FAMILY_LINEAR, true, { .known = made.fair }, "known is for fair metrics" },
+        { MEL_FAMILY_FAIR_LINEAR, true, { .known = made.quadratic }, "is a quadratic metric" },
+        { MEL_FAMILY_FAIR_LINEAR, true, { .costs_only = true }, "known costs without a metric" },
         { MEL_FAMILY_FAIR_LINEAR, false, { .known = made.quadratic }, "is a quadratic metric" },
         { MEL_FAMILY_FAIR_LINEAR, false, { .costs_only = true }, "known costs without a metric" },
     };
@@ -176,7 +177,7 @@ static void test_known_of_other_statistics(void **state)
     mel_error err;
     assert_ok(mel_ball_new(&ball, &layout, 0.2, NULL, NULL, &err), &err);
     mel_session_options opt = options(MEL_FAMILY_FAIR_LINEAR);
-    opt.search.known = made.fair;
+    opt.structure.known = made.fair;
     const mel_domain domain = { .ball = ball };
     assert_int_equal(mel_session_new(&session, &domain, &opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "other statistics"));
@@ -217,8 +218,8 @@ static void test_header(void **state)
             mel_error err;
             assert_ok(mel_session_open(&session, &domain, &opt, NULL, path, &err), &err);
             const mel_session_options *kept = mel_session_get_options(session);
-            assert_true(kept->search.known == NULL || kept->search.known != opt.search.known);
-            assert_int_equal(kept->search.known != NULL, opt.search.known != NULL);
+            assert_true(kept->structure.known == NULL || kept->structure.known != opt.structure.known);
+            assert_int_equal(kept->structure.known != NULL, opt.structure.known != NULL);
             mel_session_free(session);
         }
         apply(&opt, &rows[i].other);
@@ -272,16 +273,17 @@ static void test_misplaced(void **state)
             opt.search.first_angle_first = r == 3;
             opt.search.tournament = r == 4;
             opt.search.lfpm = r == 5 ? MEL_LFPM_GRID : MEL_LFPM_CLOSED;
-            opt.search.known_p11 = r == 6 ? 0.5 : NAN;
+            opt.structure.known_p11 = r == 6 ? 0.5 : NAN;
             const char kind = (fraction == 1 ? "FSB" : "fsb")[where];
-            const bool fits = k < 6 && strchr(rows[r].where, kind) != NULL;
+            const bool either = strcmp(rows[r].name, "known-p11") == 0; /* strategy */
+            const bool fits = (k < 6 || either) && strchr(rows[r].where, kind) != NULL;
             mel_session *session = NULL;
             if (fits) {
                 assert_ok(mel_session_new(&session, &domains[where], &opt, &err), &err);
             } else {
                 assert_int_equal(mel_session_new(&session, &domains[where], &opt, &err), MEL_EINVAL);
                 assert_true(strncmp(err.text, rows[r].name, strlen(rows[r].name)) == 0);
-                assert_non_null(strstr(err.text, " is for a search"));
+                assert_non_null(strstr(err.text, either ? " is for linear-fractional" : " is for a search"));
                 assert_null(session);
             }
             mel_session_free(session);

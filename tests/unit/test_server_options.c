@@ -378,8 +378,8 @@ static void test_lent(void **state)
     rows[1].strategy = MEL_STRATEGY_SEARCH;
     rows[1].family = MEL_FAMILY_FAIR_LINEAR;
     rows[1].signs = signs;
-    rows[1].search.known = known;
-    rows[1].search.known_costs_only = true;
+    rows[1].structure.known = known;
+    rows[1].structure.known_costs_only = true;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *path = test_path(i == 0 ? "lent0.jsonl" : "lent1.jsonl");
         mel_session_options *stored = NULL;
@@ -391,7 +391,7 @@ static void test_lent(void **state)
         assert_ok(mel_session_open(&session, &domains[i], stored, NULL, path, &err), &err);
         const mel_session_options *kept = mel_session_get_options(session);
         assert_int_equal(kept->active.n_pool, i == 0 ? 2 : 0);
-        assert_int_equal(kept->search.known_costs_only, i == 1);
+        assert_int_equal(kept->structure.known_costs_only, i == 1);
         assert_true(i == 0 || memcmp(kept->signs, signs, sizeof signs) == 0);
         mel_session_free(session);
         mel_session_options_free(stored);

@@ -131,7 +131,7 @@ static void test_options_are_checked(void **state)
     rows[1].tolerance = NAN;
     rows[2].max_questions = 0;
     rows[3].family = MEL_FAMILY_QUADRATIC;
-    rows[4].search.known_p11 = 1.5;
+    rows[4].structure.known_p11 = 1.5;
     rows[5].active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP, .size = 0.5 };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_session *session = NULL;

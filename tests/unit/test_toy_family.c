@@ -148,7 +148,7 @@ static void test_refusals(void **state)
     opt.strategy = MEL_STRATEGY_SEARCH;
     assert_int_equal(mel_session_new(&session, &(mel_domain){ .ball = ball }, &opt, &err), MEL_EINVAL);
     assert_string_equal(err.text, "squares metrics are found by the active strategy, not by the search one");
-    opt.search.diagonal_b = true;
+    opt.structure.diagonal_b = true;
     assert_int_equal(mel_session_new(&session, &(mel_domain){ .ball = ball }, &opt, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "here a search looks for squares metrics"));
     mel_face_free(face);

@@ -93,8 +93,8 @@ static void look(engine *e)
     e->gain = mel_basis_gain(e->f, e->middle);
     e->base.w = e->w;
     e->base.middle = e->middle;
-    e->base.radius = mel_cloud_radius(all->count, d, e->w, e->middle, mel_samples_level(all, 0.975),
-                                      mel_samples_radius_level(all), e->work);
+    e->base.radius = mel_cloud_radius(all->count, d, e->w, e->middle, e->f->unit,
+                                      mel_samples_level(all, 0.975), mel_samples_radius_level(all), e->work);
     const size_t left = mel_candidates_left(e->chooser);
     e->base.most_left = left > UINT32_MAX ? UINT32_MAX : (uint32_t)left;
 }

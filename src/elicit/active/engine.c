@@ -76,6 +76,7 @@ mel_status mel_active_ready(mel_engine **out, mel_active *e, mel_status status)
     e->opt.signs = NULL; /* borrowed pointers end here */
     e->opt.active.prior = NULL;
     e->opt.active.pool = NULL;
+    e->opt.structure.known = NULL;
     e->first_radius = e->radius;
     *out = &e->base;
     return MEL_OK;

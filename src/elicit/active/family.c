@@ -28,6 +28,7 @@ void mel_basis_free(mel_basis *f)
     free(f->prevalence);
     free(f->cone);
     free(f->start);
+    free(f->unit);
     free(f);
 }
 
@@ -106,6 +107,8 @@ mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_se
         status = check_domain(f, domain, opt->family, err);
     if (status == MEL_OK)
         status = mel_elicit_of(opt->family)->basis(f, domain, opt, err);
+    if (status == MEL_OK)
+        status = mel_basis_restrict(&f, opt, err);
     if (status != MEL_OK) {
         mel_basis_free(f);
         return status;

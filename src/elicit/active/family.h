@@ -49,6 +49,7 @@ struct mel_basis {
     size_t per_group, groups, pairs; /* groups: at least 1; pairs of groups: (0,1), (0,2), ..., (1,2), ... */
     size_t size;                     /* per_group x groups: numbers in a point */
     size_t dimension;                /* D */
+    size_t matrices;                 /* symmetric ones, packed, behind the first per_group numbers of w */
     size_t n_reported;
     bool l1;             /* coefficients are judged at l1 norm 1 instead of l2 norm 1 */
     bool coordinatewise; /* every reported number is a positive multiple of one of w */
@@ -61,6 +62,7 @@ struct mel_basis {
     size_t n_cone;
     double *cone;  /* n_cone x D */
     double *start; /* D numbers inside */
+    double *unit;  /* D: the largest coefficient that a coordinate of length 1 makes; NULL: 1 */
     void *own;     /* the family's */
 };
 
@@ -69,6 +71,9 @@ struct mel_basis {
 mel_status mel_basis_new(mel_basis **out, const mel_domain *domain, const mel_session_options *opt,
                          mel_error *err);
 void mel_basis_free(mel_basis *f);
+/* Restricts *f, where the options know something of the metric's structure, to the metrics that have it
+ * (restrict.c). */
+mel_status mel_basis_restrict(mel_basis **f, const mel_session_options *opt, mel_error *err);
 /* The unit w of a metric of this family and layout, for the caller to free(). */
 mel_status mel_basis_vector(double **out, const mel_basis *f, const mel_metric *metric, mel_error *err);
 

@@ -8,6 +8,7 @@
  * decreases is reported as a cost. */
 #include "elicit/active/engine.h"
 
+#include "base/la.h"
 #include "elicit/active/ask/chord.h"
 
 #include <math.h>
@@ -24,6 +25,11 @@ typedef struct {
     mel_shares shares;
     mel_sampler *sampler;
     mel_chords *chords;
+    /* Where p11 is known the sampler works in a plane; as pivots its samples are here. */
+    bool on_line;
+    mel_pivot_line line;
+    mel_samples wide;
+    double *wide_w, wide_mean[3];
     size_t n_direction; /* the first so many were about the direction; the sampler has the others */
     mel_direction direction;
     int lead; /* while the direction is unknown: answers for increasing less those for decreasing */
@@ -31,12 +37,37 @@ typedef struct {
 
 static const mel_samples *samples(const mel_active *base)
 {
-    return mel_sampler_samples(((const fractional *)base)->sampler);
+    const fractional *f = (const fractional *)base;
+    return f->on_line ? &f->wide : mel_sampler_samples(f->sampler);
+}
+
+static void widen_samples(fractional *f)
+{
+    const mel_samples *narrow = mel_sampler_samples(f->sampler);
+    f->wide = *narrow;
+    f->wide.dimension = 3;
+    f->wide.w = f->wide_w;
+    f->wide.mean = f->wide.centre = f->wide_mean;
+    f->wide.covariance = NULL;
+    for (size_t i = 0; i < narrow->count; i++)
+        mel_pivot_widen(f->wide_w + 3 * i, &f->line, narrow->w + 2 * i);
+    mel_pivot_widen(f->wide_mean, &f->line, narrow->mean);
+}
+
+/* The row as the sampler wants it. */
+static const double *told(const fractional *f, const double *row, double room[2])
+{
+    if (!f->on_line)
+        return row;
+    mel_pivot_narrow(room, &f->line, row);
+    return room;
 }
 
 static void look(fractional *f)
 {
-    f->base.radius = mel_chords_radius(f->chords, f->sampler);
+    if (f->on_line)
+        widen_samples(f);
+    f->base.radius = mel_chords_radius(f->chords, samples(&f->base));
     f->base.w = samples(&f->base)->w;
     f->base.middle = samples(&f->base)->mean;
 }
@@ -65,7 +96,8 @@ static double predict(mel_engine *base, const double *a, const double *b)
 {
     fractional *f = (fractional *)base;
     row(&f->base, a, b, f->base.row);
-    const double first = mel_sampler_probability(f->sampler, f->base.row, gain_of(f, a, b));
+    double room[2];
+    const double first = mel_sampler_probability(f->sampler, told(f, f->base.row, room), gain_of(f, a, b));
     return f->direction == MEL_DECREASING ? 1.0 - first : first;
 }
 
@@ -92,13 +124,14 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
         return MEL_OK;
     }
     for (size_t i = f->n_direction; i < base->history.n; i++) {
-        const double *told = base->history.points + 4 * i;
-        mel_sampler_set_gain(f->sampler, i - f->n_direction, gain_of(f, told, told + 2));
+        const double *earlier = base->history.points + 4 * i;
+        mel_sampler_set_gain(f->sampler, i - f->n_direction, gain_of(f, earlier, earlier + 2));
     }
     if (f->direction == MEL_DECREASING && answer != MEL_ANSWER_SAME)
         answer = answer == MEL_ANSWER_A ? MEL_ANSWER_B : MEL_ANSWER_A;
     const double gain = gain_of(f, pair->a, pair->b);
-    const mel_status status = mel_sampler_tell(f->sampler, base->row, gain, answer, err);
+    double room[2];
+    const mel_status status = mel_sampler_tell(f->sampler, told(f, base->row, room), gain, answer, err);
     if (status == MEL_OK)
         look(f);
     return status;
@@ -134,9 +167,10 @@ static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
     fractional *f = (fractional *)base;
     mel_spot a = { 0 }, b = { 0 };
     mel_outlook outlook = { .margin = INFINITY };
-    mel_chords_choose(&a, &b, &outlook.information, f->chords, f->sampler, &base->avoided, rng);
+    mel_chords_choose(&a, &b, &outlook.information, f->chords, f->sampler, samples(base), &base->avoided,
+                      rng);
     if (outlook.information < MEL_LEAST_INFORMATION && base->avoided.n > 0) /* nothing else is worth asking */
-        mel_chords_choose(&a, &b, &outlook.information, f->chords, f->sampler, NULL, rng);
+        mel_chords_choose(&a, &b, &outlook.information, f->chords, f->sampler, samples(base), NULL, rng);
     base->end = mel_end_of(&base->opt, samples(base), &outlook);
     put(base->a, mel_point_of(f->shares, a));
     put(base->b, mel_point_of(f->shares, b));
@@ -161,14 +195,14 @@ static mel_status metric(mel_metric **out, const mel_active *base, const double 
                                  coefficient[5], err);
 }
 
-/* Two numbers are sought, so halving the radius takes two bits. */
+/* Two numbers are sought, or one, so halving the radius takes as many bits. */
 static uint32_t expected(const mel_active *base)
 {
     const fractional *f = (const fractional *)base;
     const double bits = mel_bits_per_answer(mel_assumed(&base->opt.active.assume), samples(base)->error_rate);
     double left = 0.0;
     if (base->radius > base->opt.tolerance)
-        left = ceil(2.0 * log2(base->radius / base->opt.tolerance) / bits);
+        left = ceil((f->on_line ? 1.0 : 2.0) * log2(base->radius / base->opt.tolerance) / bits);
     if (f->direction == MEL_DIRECTION_UNKNOWN)
         left += (double)lead_needed(f);
     return (uint32_t)fmin(left, 1e6);
@@ -179,6 +213,7 @@ static void clear(mel_active *base)
     fractional *f = (fractional *)base;
     mel_sampler_free(f->sampler);
     mel_chords_free(f->chords);
+    free(f->wide_w);
 }
 
 static const mel_active_ops fractional_ops = {
@@ -208,9 +243,31 @@ static mel_status set_prior(mel_sampler_options *sampling, double w[3], const fr
     if (cost != (opt->direction == MEL_DECREASING))
         for (size_t i = 0; i < 3; i++)
             w[i] = -w[i];
+    if (f->on_line) {
+        double along[2];
+        mel_pivot_narrow(along, &f->line, w);
+        if (mel_norm2(2, along) < 1.0 - 1e-6)
+            return mel_fail(err, MEL_EINVAL, "the prior metric has another p11 than %g, which is known",
+                            opt->structure.known_p11);
+        w[0] = along[0];
+        w[1] = along[1];
+    }
     sampling->prior = w;
     sampling->prior_strength = opt->active.prior_strength;
     return MEL_OK;
+}
+
+/* Leaves the sampler's samples to be made. */
+static void set_line(mel_sampler_options *sampling, fractional *f)
+{
+    f->on_line = !isnan(f->base.opt.structure.known_p11);
+    if (!f->on_line)
+        return;
+    mel_pivot_line_of(&f->line, f->shares, f->base.opt.structure.known_p11);
+    sampling->dimension = 2;
+    sampling->n_cone = f->line.n_cone;
+    sampling->cone = f->line.cone;
+    sampling->start = f->line.start;
 }
 
 static mel_status set_up(fractional *f, const mel_face *face, mel_error *err)
@@ -232,13 +289,18 @@ static mel_status set_up(fractional *f, const mel_face *face, mel_error *err)
         .assume = opt->active.assume,
         .seed = opt->seed,
     };
+    set_line(&sampling, f);
     mel_status status = mel_active_room(&f->base, 2, 3, err);
     if (status == MEL_OK)
         status = set_prior(&sampling, prior, f, err);
     if (status == MEL_OK)
         status = mel_sampler_new(&f->sampler, &sampling, err);
     if (status == MEL_OK)
-        status = mel_chords_new(&f->chords, face, samples(&f->base)->count, err);
+        status = mel_chords_new(&f->chords, face, mel_sampler_samples(f->sampler)->count, err);
+    if (status == MEL_OK && f->on_line) {
+        f->wide_w = mel_alloc(mel_sampler_samples(f->sampler)->count, 3 * sizeof *f->wide_w);
+        status = f->wide_w != NULL ? MEL_OK : mel_fail_memory(err, "the posterior");
+    }
     if (status == MEL_OK)
         look(f);
     return status;

@@ -49,4 +49,18 @@ bool mel_pivot_of(double w[3], mel_shares shares, const double coefficient[MEL_F
 /* The metric reported for w. */
 void mel_pivot_metric(double coefficient[MEL_FRACTIONAL_COEFFICIENTS], mel_shares shares, const double w[3]);
 
+/* The pivots of metrics whose p11 is known, p00 = 1 - p11: those on the line p11 TP + p00 TN = 0, a plane of
+ * w with two axes, and the part of the cone that lies in it. */
+typedef struct {
+    double axis[2][3];
+    size_t n_cone;
+    double cone[MEL_PIVOT_CONE * 2];
+    double start[2];
+} mel_pivot_line;
+
+void mel_pivot_line_of(mel_pivot_line *line, mel_shares shares, double p11);
+/* The part of a vector that lies in the plane; and back. */
+void mel_pivot_narrow(double out[2], const mel_pivot_line *line, const double w[3]);
+void mel_pivot_widen(double w[3], const mel_pivot_line *line, const double in[2]);
+
 #endif

@@ -90,8 +90,8 @@ void mel_column_intervals(size_t n, size_t columns, const double *rows, const do
     }
 }
 
-double mel_cloud_radius(size_t n, size_t columns, const double *rows, const double *middle, double side_level,
-                        double level, double *work)
+double mel_cloud_radius(size_t n, size_t columns, const double *rows, const double *middle,
+                        const double *unit, double side_level, double level, double *work)
 {
     double widest = 0.0;
     for (size_t j = 0; j < columns; j++) {
@@ -99,13 +99,14 @@ double mel_cloud_radius(size_t n, size_t columns, const double *rows, const doub
             work[i] = rows[i * columns + j];
         const double low = mel_quantile_select(n, work, 1.0 - side_level);
         const double high = mel_quantile_select(n, work, side_level);
-        widest = fmax(widest, 0.5 * (fmax(high, middle[j]) - fmin(low, middle[j])));
+        const double width = fmax(high, middle[j]) - fmin(low, middle[j]);
+        widest = fmax(widest, 0.5 * (unit != NULL ? unit[j] * width : width));
     }
     for (size_t i = 0; i < n; i++) {
         const double *w = rows + i * columns;
         double farthest = 0.0;
         for (size_t j = 0; j < columns; j++)
-            farthest = fmax(farthest, fabs(w[j] - middle[j]));
+            farthest = fmax(farthest, (unit != NULL ? unit[j] : 1.0) * fabs(w[j] - middle[j]));
         work[i] = farthest;
     }
     return fmax(widest, mel_quantile_select(n, work, level));

@@ -15,8 +15,8 @@ void mel_column_intervals(size_t n, size_t columns, const double *rows, const do
                           double *column, double *low, double *high);
 /* The share `level` of n rows is within this of the middle in every column, and the interval between the
  * quantiles 1 - side_level and side_level of any column, widened to contain the middle, is at most twice as
- * wide. work: n numbers. */
-double mel_cloud_radius(size_t n, size_t columns, const double *rows, const double *middle, double side_level,
-                        double level, double *work);
+ * wide; lengths of column j count unit[j] times (NULL: once). work: n numbers. */
+double mel_cloud_radius(size_t n, size_t columns, const double *rows, const double *middle,
+                        const double *unit, double side_level, double level, double *work);
 
 #endif

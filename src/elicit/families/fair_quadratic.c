@@ -152,6 +152,7 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
     f->ops = &fair_quadratic_ops;
     f->dimension = q + f->pairs * mel_pack_size(q);
     f->n_reported = q + f->pairs * q * q + 1;
+    f->matrices = f->pairs;
     mel_status status = mel_basis_reserve_cone(f, q + f->pairs * (q * q + ANGLES), err);
     if (status == MEL_OK)
         status = mel_basis_add_signs(f, opt, -1.0, true, err);

@@ -62,6 +62,7 @@ static mel_status basis(mel_basis *f, const mel_domain *domain, const mel_sessio
     f->ops = &quadratic_ops;
     f->dimension = f->size + mel_pack_size(f->size);
     f->n_reported = f->size + f->size * f->size;
+    f->matrices = 1;
     f->coordinatewise = true;
     f->climbs = f->size > 2; /* with two coordinates random middles come within the tolerance as early */
     if (mel_assumed(&opt->active.assume)->errs == MEL_ERRS_NEVER) {

@@ -79,7 +79,7 @@ static const mel_arc increasing = { 0.0, HALF_PI }, decreasing = { 2.0 * HALF_PI
 /* Whether the minimiser must be found, too. */
 static bool two_sided(const mel_session_options *opt)
 {
-    return mel_family_about(opt->family)->ratio && !(opt->search.known_p11 >= 0.0);
+    return mel_family_about(opt->family)->ratio && !(opt->structure.known_p11 >= 0.0);
 }
 
 uint32_t mel_binary_total(const mel_session_options *opt)

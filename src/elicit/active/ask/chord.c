@@ -34,12 +34,13 @@ struct mel_chords {
     mel_spot spot[SPOTS];
     mel_spot probe[PROBES];
     double weight[SPOTS];
-    size_t scored, stride; /* every stride-th sample judges */
-    double *angle;         /* SPOTS x scored: angles of the level lines, less their mean */
-    double *likely;        /* scored: P(A) */
-    double *work;          /* as many as samples */
-    double variance;       /* weighted sum over the spots */
-    double deviation;      /* of the angle at the centre */
+    size_t scored, stride;      /* every stride-th sample judges */
+    double *angle;              /* SPOTS x scored: angles of the level lines, less their mean */
+    double *likely;             /* scored: P(A) */
+    double *work;               /* as many as samples */
+    double variance;            /* weighted sum over the spots */
+    double deviation;           /* of the angle at the centre */
+    const mel_samples *samples; /* of the question that is being chosen */
 };
 
 /* A line through the point `at` (0 to 1) of the way from the worst to the best corner, turned by `turn` from
@@ -192,7 +193,7 @@ static void find_angles(mel_chords *chords, const mel_samples *samples)
 /* P(A) of each scored sample; returns the mean. */
 static double predict(mel_chords *chords, const mel_sampler *sampler, mel_spot a, mel_spot b)
 {
-    const mel_samples *samples = mel_sampler_samples(sampler);
+    const mel_samples *samples = chords->samples;
     double row[3], sum = 0.0;
     mel_pivot_row(row, a, b);
     const double gain = mel_pivot_gain(samples->mean, a, b);
@@ -288,7 +289,7 @@ static void add_line(trial *t, mel_chords *chords, const mel_sampler *sampler, l
 
 static void try_lines(trial *t, mel_chords *chords, const mel_sampler *sampler, mel_rng *rng)
 {
-    const way range = find_way(chords, mel_sampler_samples(sampler)->mean);
+    const way range = find_way(chords, chords->samples->mean);
     /* Never against always positive: all there is on a face without area. */
     const mel_spot never = chords->corner[0], always = chords->corner[chords->half];
     add_line(t, chords, sampler,
@@ -310,10 +311,12 @@ static void try_lines(trial *t, mel_chords *chords, const mel_sampler *sampler, 
 }
 
 void mel_chords_choose(mel_spot *a, mel_spot *b, double *information, mel_chords *chords,
-                       const mel_sampler *sampler, const mel_avoided *avoided, mel_rng *rng)
+                       const mel_sampler *sampler, const mel_samples *samples, const mel_avoided *avoided,
+                       mel_rng *rng)
 {
     trial t = { .avoided = avoided };
-    find_angles(chords, mel_sampler_samples(sampler));
+    chords->samples = samples;
+    find_angles(chords, samples);
     try_lines(&t, chords, sampler, rng);
     const line *picked = &t.line[t.best];
     const double enough = nearly_best * picked->reduction;
@@ -343,9 +346,8 @@ static double largest_angle(const mel_chords *chords, double slope[PROBES][2], c
     return largest;
 }
 
-double mel_chords_radius(mel_chords *chords, const mel_sampler *sampler)
+double mel_chords_radius(mel_chords *chords, const mel_samples *samples)
 {
-    const mel_samples *samples = mel_sampler_samples(sampler);
     double slope[PROBES][2];
     for (size_t k = 0; k < PROBES; k++) {
         mel_pivot_slope(slope[k], chords->shares, samples->mean, chords->probe[k]);

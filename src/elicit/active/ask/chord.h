@@ -20,11 +20,13 @@ void mel_chords_free(mel_chords *chords);
 
 /* The chord to ask about, ends a and b inside the face: of those that tell nearly most, the longest in the
  * plane of TP and TN, which people tell apart best. *information: expected, in bits; 0, and the ends
- * untouched, when no chord tells anything. Chords that are to be avoided (NULL: none) are left out. */
+ * untouched, when no chord tells anything. `samples` are the sampler's as pivots. Chords that are to be
+ * avoided (NULL: none) are left out. */
 void mel_chords_choose(mel_spot *a, mel_spot *b, double *information, mel_chords *chords,
-                       const mel_sampler *sampler, const mel_avoided *avoided, mel_rng *rng);
+                       const mel_sampler *sampler, const mel_samples *samples, const mel_avoided *avoided,
+                       mel_rng *rng);
 /* 95% of the posterior's metrics have all their level lines, on the whole face, within this angle
  * (radians, in the plane of TP and TN) of the mean metric's. */
-double mel_chords_radius(mel_chords *chords, const mel_sampler *sampler);
+double mel_chords_radius(mel_chords *chords, const mel_samples *samples);
 
 #endif

@@ -116,14 +116,18 @@ static double weight_of(const mel_chooser *q, double share)
 static void find_weights(mel_chooser *q)
 {
     const size_t d = q->dimension;
+    const double *unit = q->f->unit;
     double greatest = 0.0;
-    for (size_t j = 0; j < d; j++)
-        greatest = fmax(greatest, q->covariance[j * d + j]);
+    for (size_t j = 0; j < d; j++) {
+        q->weight[j] = unit != NULL ? unit[j] * unit[j] : 1.0;
+        greatest = fmax(greatest, q->weight[j] * q->covariance[j * d + j]);
+    }
     q->variance = 0.0;
     for (size_t j = 0; j < d; j++) {
-        const double variance = q->covariance[j * d + j];
-        q->weight[j] = greatest > 0.0 ? weight_of(q, variance / greatest) : 1.0;
-        q->variance += q->weight[j] * variance;
+        const double variance = q->weight[j] * q->covariance[j * d + j];
+        if (greatest > 0.0)
+            q->weight[j] *= weight_of(q, variance / greatest);
+        q->variance += q->weight[j] * q->covariance[j * d + j];
     }
 }
 
@@ -186,7 +190,8 @@ double mel_chooser_gain(const mel_chooser *chooser)
 
 double mel_chooser_radius(mel_chooser *q)
 {
-    return mel_cloud_radius(q->count, q->dimension, q->sample, q->mean, q->side_level, q->level, q->work);
+    return mel_cloud_radius(q->count, q->dimension, q->sample, q->mean, q->f->unit, q->side_level, q->level,
+                            q->work);
 }
 
 /* --- judging on the samples ------------------------------------------------------------------------- */
