@@ -250,8 +250,6 @@ MEL_API mel_status mel_session_tell(mel_session *session, uint32_t number, mel_a
                                     mel_error *err);
 /* Takes the last answer back; MEL_ESTATE when there is none. */
 MEL_API mel_status mel_session_undo(mel_session *session, mel_error *err);
-/* Asks the oracle until done, or until it quits (MEL_ESTOPPED). */
-MEL_API mel_status mel_session_run(mel_session *session, mel_oracle *oracle, mel_error *err);
 
 MEL_API uint32_t mel_session_answers(const mel_session *session);
 /* Question i (0-based) with its points (lent; numbers as in the layout) and answer. */
@@ -272,8 +270,6 @@ MEL_API mel_status mel_session_to_text(char **out, const mel_session *session, c
  * number that differs. */
 MEL_API mel_status mel_question_check_pair(const mel_question *question, const double *a, const double *b,
                                            mel_error *err);
-/* What its questions are: those of the options, or far where there are no others. */
-MEL_API mel_questions mel_session_questions(const mel_session *session);
 /* What the points of its questions are. */
 MEL_API const mel_layout *mel_session_layout(const mel_session *session);
 /* About how many questions are still to come; 0 when done. */

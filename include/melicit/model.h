@@ -49,10 +49,6 @@ MEL_API mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const 
                                  const mel_fit_options *opt, mel_error *err);
 MEL_API void mel_model_free(mel_model *model);
 MEL_API size_t mel_model_classes(const mel_model *model);
-/* Coefficients: (two classes: 1, else n_classes) rows of n_features, and as many intercepts. Lent. */
-MEL_API const double *mel_model_weights(const mel_model *model);
-MEL_API const double *mel_model_intercepts(const mel_model *model);
-
 /* Names that travel with the coefficients; copied. Without them the classes are "0", "1", ... */
 MEL_API mel_status mel_model_set_classes(mel_model *model, const char *const *names, mel_error *err);
 MEL_API const char *mel_model_class_name(const mel_model *model, size_t code);
@@ -88,7 +84,6 @@ typedef struct {
 } mel_adjustment;
 /* That changes nothing. */
 MEL_API mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err);
-MEL_API mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err);
 MEL_API void mel_adjustment_clear(mel_adjustment *adjustment);
 /* Fitted to labelled rows that the model has not seen, by penalised likelihood: 1e-3 times the squares of the
  * offsets and of sharpness - 1 is added to twice the mean log-loss. weight may be NULL. MEL_EDATA for a class

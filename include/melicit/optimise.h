@@ -46,11 +46,6 @@ MEL_API size_t mel_weight_basis_size(const mel_weight_basis *basis);
  * row, for values outside [0, 1]. rows may be NULL, with n_rows, when no function reads features. */
 MEL_API mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis,
                                            const mel_feature_rows *rows, size_t n_rows, mel_error *err);
-/* The same for rows that are the centres of radial functions: a row does not count as a centre of itself,
- * which would tell its class. */
-MEL_API mel_status mel_weight_basis_values_of_centres(double *value, const mel_weight_basis *basis,
-                                                      const mel_feature_rows *rows, size_t n_rows,
-                                                      mel_error *err);
 
 /* --- the metric --------------------------------------------------------------------------------- */
 

@@ -9,19 +9,6 @@
 extern "C" {
 #endif
 
-/* Kendall's tau-b of two lists of n numbers, in O(n log n): 1 same order, -1 opposite, ties corrected for as
- * in scipy.stats.kendalltau. NaN when all numbers of a list are equal (or n < 2): there is no order then. */
-MEL_API mel_status mel_kendall_tau(double *out, size_t n, const double *x, const double *y, mel_error *err);
-
-/* What an item of relevance r is worth at the top: r, or 2^r - 1. */
-typedef enum { MEL_GAIN_LINEAR = 0, MEL_GAIN_EXPONENTIAL = 1 } mel_gain;
-/* Normalised discounted cumulative gain of ordering n items by `score`, highest first: the sum of
- * gain/log2(1 + place), divided by the best possible sum. Items with equal scores share the average of
- * their gains, as in sklearn.metrics.ndcg_score; `top` counts only so many places (0: all). Relevances are
- * from 0 to 1000. When nothing has a gain, 0. */
-MEL_API mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double *score,
-                            mel_gain gain, size_t top, mel_error *err);
-
 /* Values of the metric at the rows of a pool, n x mel_layout_size numbers. Failures name the row. */
 MEL_API mel_status mel_rank_values(double *values, const mel_metric *metric, size_t n, const double *pool,
                                    mel_error *err);

@@ -24,43 +24,6 @@ typedef struct {
 } mel_plot_options;
 MEL_API void mel_plot_options_init(mel_plot_options *opt);
 
-/* A metric's best point on the boundary: drawn with its supporting line and the direction in which things
- * get better. best.tp NaN: found on the hull. */
-typedef struct {
-    double m11, m00;
-    mel_point best;
-    const char *name; /* in the legend: "elicited", "true" */
-} mel_support;
-
-typedef struct {
-    mel_point a, b;
-    mel_answer answer;
-} mel_asked;
-
-/* What classifiers can achieve (figures 3.1(a) and A.1 of the thesis, and the boundary of its chapter 8). */
-typedef struct {
-    size_t struct_size;
-    const mel_face *face; /* gives hull, positives and negatives; or NULL and these three: */
-    size_t n_hull;
-    const mel_point *hull; /* counter-clockwise from (0, negatives), as mel_face_vertex gives them */
-    double positives, negatives;
-    double people; /* unit of the axes: 1 (default): shares of all; 1000: per 1,000 */
-    const char *x_title, *y_title;
-    const char *never, *always; /* labels of (0, negatives) and (positives, 0); "never positive", ... */
-    size_t n_supports;
-    const mel_support *supports; /* at most MEL_MOST_SUPPORTS */
-    size_t n_questions;
-    const mel_asked *questions; /* numbered from 1; preferred ends are filled */
-    size_t n_staircase;
-    const mel_point *staircase; /* what single thresholds achieve */
-    size_t n_smooth;
-    const mel_point *smooth; /* a smoothed boundary */
-} mel_feasible_plot;
-#define MEL_MOST_SUPPORTS 4
-MEL_API void mel_feasible_plot_init(mel_feasible_plot *plot);
-MEL_API mel_status mel_plot_feasible(char **svg, const mel_feasible_plot *plot, const mel_plot_options *opt,
-                                     mel_error *err);
-
 #define MEL_MOST_SERIES 6
 typedef struct {
     const char *name;

@@ -4,6 +4,7 @@
 #include "classify/evidence.h"
 #include "classify/limits.h"
 #include "classify/solve.h"
+#include "model/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,10 +3,8 @@
 #include "elicit/families/families.h"
 #include "space/shared.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* --- making and ending -------------------------------------------------------------------------- */
 
@@ -348,41 +346,4 @@ mel_status mel_session_undo(mel_session *session, mel_error *err)
     }
     mel_session_adopt(session, fresh, session->n_entries - 1);
     return MEL_OK;
-}
-
-/* --- running to the end ------------------------------------------------------------------------- */
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    return clock_gettime(CLOCK_MONOTONIC, &t) == 0 ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec : NAN;
-}
-
-static mel_status one_question(mel_session *session, mel_oracle *oracle, const mel_question *question,
-                               mel_error *err)
-{
-    mel_reply reply;
-    const double start = seconds_now();
-    const mel_status status = mel_oracle_ask(&reply, oracle, question, err);
-    if (status != MEL_OK)
-        return status;
-    if (reply == MEL_REPLY_QUIT)
-        return mel_fail(err, MEL_ESTOPPED, "stopped after %zu answers", session->n_entries);
-    if (reply == MEL_REPLY_UNDO)
-        return session->n_entries > 0 ? mel_session_undo(session, err) : MEL_OK;
-    return mel_session_tell(session, question->number, (mel_answer)reply, seconds_now() - start, err);
-}
-
-mel_status mel_session_run(mel_session *session, mel_oracle *oracle, mel_error *err)
-{
-    for (;;) {
-        const mel_question *question = NULL;
-        bool done = false;
-        mel_status status = mel_session_ask(&question, &done, session, err);
-        if (status != MEL_OK || done)
-            return status;
-        status = one_question(session, oracle, question, err);
-        if (status != MEL_OK)
-            return status;
-    }
 }

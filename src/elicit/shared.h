@@ -21,6 +21,8 @@ typedef struct {
 /* Reads a value of these types; of the row only type, range and words matter. MEL_EINVAL says what is
  * expected ("expected a whole number from 2 to 4"). */
 mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text, mel_error *err);
+/* What its questions are: those of the options, or far where there are no others. */
+mel_questions mel_session_questions(const mel_session *session);
 /* The first line of a session file, a JSON object, for the caller to free(): it says what the session is
  * about.
  */

@@ -62,6 +62,57 @@ typedef struct {
 } mel_elicited;
 mel_status mel_metric_set_elicited(mel_metric *metric, const mel_elicited *how, mel_error *err);
 mel_elicited mel_metric_elicited(const mel_metric *metric);
+/* Well-known metrics of binary confusion counts, with scikit-learn's definitions and its answers in
+ * degenerate cases (zero_division = 0). */
+typedef struct {
+    double tp, fp, fn, tn; /* counts or shares, non-negative, not all zero */
+} mel_counts;
+typedef enum {
+    MEL_NAMED_ACCURACY,
+    MEL_NAMED_BALANCED_ACCURACY,
+    MEL_NAMED_WEIGHTED_ACCURACY, /* parameter: weight of a missed positive against a false alarm, > 0 */
+    MEL_NAMED_FBETA,             /* parameter: beta > 0 */
+    MEL_NAMED_JACCARD,
+    MEL_NAMED_PRECISION,
+    MEL_NAMED_RECALL,
+    MEL_NAMED_SPECIFICITY,
+    MEL_NAMED_GMEAN,
+    MEL_NAMED_MCC
+} mel_named;
+mel_status mel_named_value(double *out, mel_named metric, double parameter, const mel_counts *counts,
+                           mel_error *err);
+/* "accuracy", "f1", "f0.5", "f2", "weighted-accuracy:7", "mcc", ...; in any case, '_' as '-'. */
+mel_status mel_named_parse(mel_named *out, double *parameter, const char *name, mel_error *err);
+
+/* Well-known measures of rates, all of them costs: 0 is perfect. R_ij = P(prediction j | class i); with
+ * groups R^g_ij. Differences between groups are summed over pairs of groups; the last class is the
+ * positive one where two classes are asked for. */
+typedef enum {
+    MEL_RATES_Q_MEAN,                /* errors 1 - R_ii, averaged over classes; no groups */
+    MEL_RATES_DISTRIBUTION_MATCHING, /* shares of predictions sum_j P(Y=j) R_ji against a target; no groups */
+    MEL_RATES_EQUALISED_ODDS,        /* every R_ij, i != j */
+    MEL_RATES_EQUAL_OPPORTUNITY,     /* missed positives; two classes */
+    MEL_RATES_NEGATIVE_BALANCE,      /* false alarms; two classes */
+    MEL_RATES_ERROR_RATE_BALANCE,    /* half of both; two classes */
+    MEL_RATES_DEMOGRAPHIC_PARITY     /* shares of predictions sum_i P(Y=i | G=g) R^g_ij, halved over j */
+} mel_named_rates;
+/* How differences (and errors) count: squared as in the thesis, absolute, or only the largest: over
+ * classes, groups or rates max - min, which is what fairlearn's ..._difference functions give
+ * (error-rate balance: its equalized_odds_difference with agg="mean"). The absolute Q-mean is 1 minus
+ * scikit-learn's balanced accuracy. */
+typedef enum { MEL_GAP_SQUARED = 0, MEL_GAP_ABSOLUTE = 1, MEL_GAP_LARGEST = 2 } mel_gap;
+typedef struct {
+    mel_layout layout;    /* of rates; diagonal coordinates only for two classes or Q-mean */
+    const double *rates;  /* mel_layout_size numbers from 0 to 1 */
+    const double *shares; /* P(Y=i), or with groups P(Y=i | G=g), a row for each group; NULL where not used */
+    const double *target; /* distribution matching: n_classes shares; NULL: the classes' own */
+} mel_group_rates;
+mel_status mel_named_rates_value(double *out, mel_named_rates metric, mel_gap gap,
+                                 const mel_group_rates *rates, mel_error *err);
+/* "q-mean", "equalised-odds:absolute", "demographic-parity:largest", ...: squared unless said otherwise;
+ * in any case, '_' as '-', "equalized" as well. */
+mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, const char *name, mel_error *err);
+
 const char *mel_gap_name(mel_gap gap);
 /* What one unit of statistic i counts in units of statistic j, a_i/a_j, with its interval: linear, diagonal
  * and monotone metrics, and the mistakes of everybody in fair ones (i, j < q). MEL_EINVAL for metrics whose

@@ -11,6 +11,10 @@ mel_status mel_model_load_memory(mel_model **out, const void *bytes, size_t n, c
 mel_calibration mel_model_calibration(const mel_model *model);
 double mel_model_temperature(const mel_model *model); /* 1 when not used */
 
+/* Coefficients: (two classes: 1, else n_classes) rows of n_features, and as many intercepts. Lent. */
+const double *mel_model_weights(const mel_model *model);
+const double *mel_model_intercepts(const mel_model *model);
+
 /* Probabilities of any other model, checked: finite, within [0, 1], rows summing to 1 within 1e-3 (then
  * rescaled exactly; a warning says of how many rows that changed more than 1e-6, which is above the rounding
  * of float32). One column is P(second class) of two, whatever its name says. */
@@ -24,6 +28,7 @@ typedef struct {
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err);
 void mel_proba_clear(mel_proba *proba);
 
+mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err);
 /* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15.
  * NaN without rows and when all weights are 0: there is no mean then. */
 double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, const double *weight);

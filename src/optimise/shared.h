@@ -12,6 +12,10 @@ const char *mel_weight_basis_column(const mel_weight_basis *basis, size_t i);
 /* What function l is called: "default", the column's name, "kmeans 3", "rbf 2"; lent. */
 const char *mel_weight_basis_name(const mel_weight_basis *basis, size_t l);
 
+/* mel_weight_basis_values for rows that are the centres of radial functions: a row does not count as a centre
+ * of itself, which would tell its class. */
+mel_status mel_weight_basis_values_of_centres(double *value, const mel_weight_basis *basis,
+                                              const mel_feature_rows *rows, size_t n_rows, mel_error *err);
 /* The value of decisions on n rows with these labels (NULL for a judge). */
 mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, size_t n_classes,
                             const uint32_t *label, const double *chance, mel_error *err);

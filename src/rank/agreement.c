@@ -113,52 +113,48 @@ mel_status mel_kendall_tau(double *out, size_t n, const double *x, const double 
     return status;
 }
 
-static double gain_of(double relevance, mel_gain gain)
+/* 2^r - 1. */
+static double gain_of(double relevance)
 {
     static const double ln_2 = 0.69314718055994530942;
-    return gain == MEL_GAIN_EXPONENTIAL ? expm1(relevance * ln_2) : relevance; /* 2^r - 1 */
+    return expm1(relevance * ln_2);
 }
 
 /* Sum of gain times discount in the order of descending `score` (order: ascending positions of -score), equal
  * scores sharing their mean gain. */
-static double discounted(size_t n, const double *relevance, const double *score, const size_t *order,
-                         mel_gain gain, size_t top)
+static double discounted(size_t n, const double *relevance, const double *score, const size_t *order)
 {
     mel_sum sum = { 0.0, 0.0 };
-    for (size_t first = 0, end = 0; first < n && first < top; first = end) {
+    for (size_t first = 0, end = 0; first < n; first = end) {
         mel_sum gains = { 0.0, 0.0 }, discounts = { 0.0, 0.0 };
         for (end = first; end < n && score[order[end]] == score[order[first]]; end++) {
-            mel_sum_add(&gains, gain_of(relevance[order[end]], gain));
-            if (end < top)
-                mel_sum_add(&discounts, 1.0 / log2((double)end + 2.0));
+            mel_sum_add(&gains, gain_of(relevance[order[end]]));
+            mel_sum_add(&discounts, 1.0 / log2((double)end + 2.0));
         }
         mel_sum_add(&sum, mel_sum_value(&gains) / (double)(end - first) * mel_sum_value(&discounts));
     }
     return mel_sum_value(&sum);
 }
 
-static mel_status ndcg(double *out, size_t n, const double *relevance, const double *score, mel_gain gain,
-                       size_t top, size_t *order, double *scratch, mel_error *err)
+static mel_status ndcg(double *out, size_t n, const double *relevance, const double *score, size_t *order,
+                       double *scratch, mel_error *err)
 {
     mel_status status = mel_rank_best_first(order, n, score, MEL_UTILITY, scratch, err);
     if (status != MEL_OK)
         return status;
-    const double got = discounted(n, relevance, score, order, gain, top);
+    const double got = discounted(n, relevance, score, order);
     status = mel_rank_best_first(order, n, relevance, MEL_UTILITY, scratch, err);
     if (status != MEL_OK)
         return status;
-    const double best = discounted(n, relevance, relevance, order, gain, top);
+    const double best = discounted(n, relevance, relevance, order);
     *out = best > 0.0 ? got / best : 0.0;
     return MEL_OK;
 }
 
-mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double *score, mel_gain gain,
-                    size_t top, mel_error *err)
+mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double *score, mel_error *err)
 {
     if (n == 0)
         return mel_fail(err, MEL_EINVAL, "nothing to be ranked");
-    if (gain != MEL_GAIN_LINEAR && gain != MEL_GAIN_EXPONENTIAL)
-        return mel_fail(err, MEL_EINVAL, "there is no gain %d", (int)gain);
     mel_status status = mel_rank_check_values(n, score, "score", err);
     for (size_t i = 0; status == MEL_OK && i < n; i++)
         if (!(relevance[i] >= 0.0 && relevance[i] <= most_relevance))
@@ -171,7 +167,7 @@ mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double
     if (order == NULL || scratch == NULL)
         status = mel_fail_memory(err, "the order of a pool");
     else
-        status = ndcg(out, n, relevance, score, gain, top > 0 ? top : n, order, scratch, err);
+        status = ndcg(out, n, relevance, score, order, scratch, err);
     free(order);
     free(scratch);
     return status;
@@ -205,7 +201,7 @@ static mel_status agreement(mel_agreement *out, size_t n, const double *referenc
     const double sign = reference_orientation == orientation ? 1.0 : -1.0;
     mel_status status = mel_kendall_tau(&found.tau, n, reference, values, err);
     if (status == MEL_OK && tells)
-        status = mel_ndcg(&found.ndcg, n, relevance, score, MEL_GAIN_EXPONENTIAL, 0, err);
+        status = mel_ndcg(&found.ndcg, n, relevance, score, err);
     if (status != MEL_OK)
         return status;
     found.tau *= sign;

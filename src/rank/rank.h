@@ -16,6 +16,16 @@ mel_status mel_closest_metrics(mel_neighbour *out, size_t n_out, size_t *n_found
 /* The pairs of mel_closest_metrics: MEL_CLOSEST_PAIRS first points (TP, TN), then as many second ones. For
  * the caller to free(); NULL without memory. */
 double *mel_closest_pairs(const mel_face *face);
+/* Kendall's tau-b of two lists of n numbers, in O(n log n): 1 same order, -1 opposite, ties corrected for as
+ * in scipy.stats.kendalltau. NaN when all numbers of a list are equal (or n < 2): there is no order then. */
+mel_status mel_kendall_tau(double *out, size_t n, const double *x, const double *y, mel_error *err);
+
+/* Normalised discounted cumulative gain of ordering n items by `score`, highest first: the sum of
+ * (2^relevance - 1)/log2(1 + place), divided by the best possible sum. Items with equal scores share the
+ * average of their gains, as in sklearn.metrics.ndcg_score. Relevances are from 0 to 1000. When nothing has a
+ * gain, 0. */
+mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double *score, mel_error *err);
+
 /* MEL_EINVAL naming the first number that is not finite: "value 3 is nan". */
 mel_status mel_rank_check_values(size_t n, const double *values, const char *what, mel_error *err);
 /* Positions, best first, ties by position; scratch has n numbers. */

@@ -2,7 +2,7 @@
 #ifndef MEL_REPORT_PAGE_H
 #define MEL_REPORT_PAGE_H
 
-#include "melicit/report.h"
+#include "report/shared.h"
 
 typedef struct {
     const double *a, *b; /* numbers as in the layout; (TP, TN) on a face */

@@ -7,8 +7,8 @@
 #define MEL_REPORT_SVG_H
 
 #include "base/buffer.h"
-#include "melicit/report.h"
 #include "report/axis.h"
+#include "report/shared.h"
 
 typedef enum {
     MEL_MARKER_DISC,

@@ -43,4 +43,7 @@ size_t test_repeats(size_t full, size_t quick, size_t sanitized);
  * allocated as before. Only in test_alloc_* programs. */
 void test_each_allocation(const char *what, mel_status (*work)(void *context), void *context);
 
+/* Asks the oracle until done, or until it quits (MEL_ESTOPPED). */
+mel_status mel_session_run(mel_session *session, mel_oracle *oracle, mel_error *err);
+
 #endif

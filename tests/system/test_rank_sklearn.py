@@ -22,50 +22,37 @@ pytestmark = pytest.mark.skipif(
 )
 
 DOUBLES = np.ctypeslib.ndpointer(dtype=np.float64, flags="C_CONTIGUOUS")
-LINEAR, EXPONENTIAL = 0, 1
-RATES, OFFDIAGONAL = 1, 2
-SQUARED, ABSOLUTE, LARGEST = 0, 1, 2
+UTILITY, COST = 0, 1
+SQUARED, ABSOLUTE = 0, 1
 
 
 class Error(ctypes.Structure):
     _fields_ = [("code", ctypes.c_int), ("text", ctypes.c_char * 480)]
 
 
-class Layout(ctypes.Structure):
-    _fields_ = [
-        ("kind", ctypes.c_int),
-        ("coordinates", ctypes.c_int),
-        ("n_classes", ctypes.c_size_t),
-        ("n_groups", ctypes.c_size_t),
-    ]
-
-
-class GroupRates(ctypes.Structure):
-    _fields_ = [("layout", Layout)] + [
-        (name, ctypes.POINTER(ctypes.c_double)) for name in ("rates", "shares", "target")
-    ]
+class Agreement(ctypes.Structure):
+    _fields_ = [("tau", ctypes.c_double), ("ndcg", ctypes.c_double), ("same_best", ctypes.c_bool)]
 
 
 @pytest.fixture(scope="module")
 def library():
     lib = ctypes.CDLL(str(BUILD / "libmelicit.so"))
-    out, err = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(Error)
-    lib.mel_kendall_tau.argtypes = [out, ctypes.c_size_t, DOUBLES, DOUBLES, err]
-    lib.mel_ndcg.argtypes = [out, ctypes.c_size_t, DOUBLES, DOUBLES, ctypes.c_int, ctypes.c_size_t, err]
-    lib.mel_named_rates_parse.argtypes = [
-        ctypes.POINTER(ctypes.c_int),
-        ctypes.POINTER(ctypes.c_int),
-        ctypes.c_char_p,
-        err,
+    number, error = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(Error)
+    lib.mel_rank_agreement.argtypes = [
+        ctypes.POINTER(Agreement), ctypes.c_size_t, DOUBLES, ctypes.c_int, DOUBLES, ctypes.c_int, error,
     ]
-    lib.mel_named_rates_value.argtypes = [out, ctypes.c_int, ctypes.c_int, ctypes.POINTER(GroupRates), err]
+    lib.mel_measure_named.argtypes = [
+        ctypes.POINTER(ctypes.c_void_p), ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, error,
+    ]
+    lib.mel_measure_value.argtypes = [number, ctypes.c_void_p, DOUBLES, error]
+    lib.mel_measure_free.argtypes = [ctypes.c_void_p]
     return lib
 
 
-def call(function, *args):
-    value, err = ctypes.c_double(), Error()
-    assert function(value, *args, err) == 0, err.text
-    return value.value
+def agreement(lib, reference, values, orientation=UTILITY):
+    out, err = Agreement(), Error()
+    assert lib.mel_rank_agreement(out, len(values), reference, orientation, values, UTILITY, err) == 0, err.text
+    return out
 
 
 def lists():
@@ -83,7 +70,7 @@ def test_tau(library):
     compared = undefined = 0
     for x, y in lists():
         want = stats.kendalltau(x, y).statistic
-        got = call(library.mel_kendall_tau, len(x), x, y)
+        got = agreement(library, x, y).tau
         if np.isnan(want):
             assert np.isnan(got)
             undefined += 1
@@ -93,15 +80,18 @@ def test_tau(library):
     assert compared > 300 and undefined > 0
 
 
-@pytest.mark.parametrize("gain", [LINEAR, EXPONENTIAL])
-@pytest.mark.parametrize("top", [0, 1, 3, 10])
-def test_ndcg(library, gain, top):
-    for x, score in lists():
-        relevance = np.abs(x)
-        gains = relevance if gain == LINEAR else np.exp2(relevance) - 1
-        want = metrics.ndcg_score([gains], [score], k=top or None)
-        got = call(library.mel_ndcg, len(x), relevance, score, gain, top)
-        assert got == pytest.approx(want, abs=1e-12, rel=1e-12)
+@pytest.mark.parametrize("orientation", [UTILITY, COST])
+def test_ndcg(library, orientation):
+    compared = 0
+    for reference, score in lists():
+        low, high = reference.min(), reference.max()
+        if low == high:
+            continue
+        relevance = (reference - low if orientation == UTILITY else high - reference) / (high - low)
+        want = metrics.ndcg_score([np.exp2(relevance) - 1], [score])
+        assert agreement(library, reference, score, orientation).ndcg == pytest.approx(want, abs=1e-12, rel=1e-12)
+        compared += 1
+    assert compared > 300
 
 
 def people(rng, k, m, n=400):
@@ -112,20 +102,15 @@ def people(rng, k, m, n=400):
     return y, p, group
 
 
-def measure(lib, name, y, p, group, k, m, target=None):
-    off = ~np.eye(k, dtype=bool)
-    rates, shares = [], []
-    for g in range(m):
-        mask = group == g
-        rates.append(metrics.confusion_matrix(y[mask], p[mask], labels=range(k), normalize="true")[off])
-        shares.append(np.bincount(y[mask], minlength=k) / mask.sum())
-    buffers = [np.ascontiguousarray(np.concatenate(v)) for v in (rates, shares)]
-    buffers.append(None if target is None else np.ascontiguousarray(target, dtype=float))
-    pointers = [b if b is None else b.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for b in buffers]
-    value = GroupRates(Layout(RATES, OFFDIAGONAL, k, m if m > 1 else 0), *pointers)
-    kind, gap, err = ctypes.c_int(), ctypes.c_int(), Error()
-    assert lib.mel_named_rates_parse(kind, gap, name.encode(), err) == 0, err.text
-    return call(lib.mel_named_rates_value, kind, gap, value)
+def measure(lib, name, y, p, group, k, m):
+    confusion = np.zeros((m, k, k))
+    np.add.at(confusion, (group, y, p), 1.0)
+    handle, value, err = ctypes.c_void_p(), ctypes.c_double(), Error()
+    assert lib.mel_measure_named(handle, name.encode(), k, m if m > 1 else 0, err) == 0, err.text
+    status = lib.mel_measure_value(value, handle, confusion.ravel(), err)
+    lib.mel_measure_free(handle)
+    assert status == 0, err.text
+    return value.value
 
 
 def by_group(function, y, p, group, m):
@@ -189,17 +174,16 @@ def test_classes(library, k):
         group = np.zeros_like(y)
         recalls = metrics.recall_score(y, p, labels=range(k), average=None)
         predicted, prior = np.bincount(p, minlength=k) / len(p), np.bincount(y, minlength=k) / len(y)
-        target = rng.dirichlet(np.ones(k))
         want = {
-            "q-mean:squared": (np.mean((1 - recalls) ** 2), None),
-            "q-mean:absolute": (1 - metrics.balanced_accuracy_score(y, p), None),
-            "q-mean:largest": (1 - recalls.min(), None),
-            "distribution-matching:squared": (np.sum((predicted - prior) ** 2), None),
-            "distribution-matching:absolute": (np.sum(np.abs(predicted - prior)), None),
-            "distribution-matching:largest": (np.max(np.abs(predicted - target)), target),
+            "q-mean:squared": np.mean((1 - recalls) ** 2),
+            "q-mean:absolute": 1 - metrics.balanced_accuracy_score(y, p),
+            "q-mean:largest": 1 - recalls.min(),
+            "distribution-matching:squared": np.sum((predicted - prior) ** 2),
+            "distribution-matching:absolute": np.sum(np.abs(predicted - prior)),
+            "distribution-matching:largest": np.max(np.abs(predicted - prior)),
         }
-        for name, (value, to) in want.items():
-            assert measure(library, name, y, p, group, k, 1, to) == pytest.approx(value, abs=1e-12), name
+        for name, value in want.items():
+            assert measure(library, name, y, p, group, k, 1) == pytest.approx(value, abs=1e-12), name
 
 
 @pytest.mark.parametrize("k,m", [(3, 2), (4, 3)])

@@ -7,7 +7,9 @@ objective, the gradient at our coefficients, and that ours is no worse.
 MELICIT_BUILD   build folder (default: build)
 """
 import ctypes
+import json
 import os
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -66,9 +68,6 @@ class FitReport(ctypes.Structure):
 @pytest.fixture(scope="module")
 def lib():
     library = ctypes.CDLL(str(BUILD / "libmelicit.so"))
-    for name in ("mel_model_weights", "mel_model_intercepts"):
-        function = getattr(library, name)
-        function.restype, function.argtypes = pointer(double), [ctypes.c_void_p]
     for name in ("mel_model_free", "mel_encoder_free", "mel_table_free"):
         getattr(library, name).argtypes = [ctypes.c_void_p]
     return library
@@ -121,10 +120,12 @@ def fit_ours(lib, path, solver=0):
     fit.l2, fit.solver = L2, solver
     call(lib.mel_model_fit, ctypes.byref(model), ctypes.byref(report), ctypes.byref(encoded.view), labels.code,
          size_t(labels.n_classes), None, ctypes.byref(fit))
-    outputs = 1 if labels.n_classes == 2 else labels.n_classes
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.json"
+        call(lib.mel_model_save, model, str(file).encode())
+        saved = json.loads(file.read_text())
     result = (matrix(encoded.view), array(labels.code, (labels.n_rows,), np.int64),
-              array(lib.mel_model_weights(model), (outputs, encoded.view.n_cols)),
-              array(lib.mel_model_intercepts(model), (outputs,)), report)
+              np.array(saved["weights"]), np.array(saved["intercepts"]), report)
     lib.mel_model_free(model)
     lib.mel_encoded_clear(ctypes.byref(encoded))
     lib.mel_encoder_free(encoder)

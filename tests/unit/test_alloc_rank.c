@@ -20,7 +20,7 @@ static mel_status orders(void *context)
     if (status == MEL_OK)
         status = mel_kendall_tau(&number, N, x, y, &err);
     if (status == MEL_OK)
-        status = mel_ndcg(&number, N, x, y, MEL_GAIN_EXPONENTIAL, 0, &err);
+        status = mel_ndcg(&number, N, x, y, &err);
     if (status == MEL_OK)
         status = mel_rank_agreement(&agreement, N, x, MEL_COST, y, MEL_UTILITY, &err);
     if (status == MEL_OK)

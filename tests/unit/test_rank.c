@@ -58,60 +58,40 @@ static void test_kendall(void **state)
 static void test_ndcg(void **state)
 {
     (void)state;
-    const double second = 1 / log2(3), third = 0.5;
+    const double second = 1 / log2(3), third = 0.5, two = log2(3); /* 2^two - 1 = 2 */
     const struct {
         const char *what;
-        double relevance[3], score[3];
-        mel_gain gain;
-        size_t top;
-        double want;
+        double relevance[3], score[3], want;
     } rows[] = {
-        { "best order", { 3, 2, 1 }, { 9, 8, 7 }, MEL_GAIN_EXPONENTIAL, 0, 1 },
-        { "turned, exponential",
-          { 3, 2, 1 },
+        { "best order", { 3, 2, 1 }, { 9, 8, 7 }, 1 },
+        { "turned", { 3, 2, 1 }, { 7, 8, 9 }, (1 + 3 * second + 7 * third) / (7 + 3 * second + 1 * third) },
+        { "turned, gains of 3, 2, 1",
+          { 2, two, 1 },
           { 7, 8, 9 },
-          MEL_GAIN_EXPONENTIAL,
-          0,
-          (1 + 3 * second + 7 * third) / (7 + 3 * second + 1 * third) },
-        { "turned, linear",
-          { 3, 2, 1 },
-          { 7, 8, 9 },
-          MEL_GAIN_LINEAR,
-          0,
           (1 + 2 * second + 3 * third) / (3 + 2 * second + 1 * third) },
-        { "all tied",
-          { 3, 2, 1 },
-          { 5, 5, 5 },
-          MEL_GAIN_LINEAR,
-          0,
-          2 * (1 + second + third) / (3 + 2 * second + 1 * third) },
-        { "first place only", { 3, 2, 1 }, { 7, 8, 9 }, MEL_GAIN_LINEAR, 1, 1.0 / 3 },
-        { "a tie across the last place that counts",
-          { 3, 2, 1 },
+        { "all tied", { 2, two, 1 }, { 5, 5, 5 }, 2 * (1 + second + third) / (3 + 2 * second + 1 * third) },
+        { "the last two tied",
+          { 2, two, 1 },
           { 9, 8, 8 },
-          MEL_GAIN_LINEAR,
-          2,
-          (3 + 1.5 * second) / (3 + 2 * second) },
-        { "more places than items", { 3, 2, 1 }, { 9, 8, 7 }, MEL_GAIN_LINEAR, 9, 1 },
-        { "nothing is relevant", { 0, 0, 0 }, { 1, 2, 3 }, MEL_GAIN_EXPONENTIAL, 0, 0 },
+          (3 + 1.5 * second + 1.5 * third) / (3 + 2 * second + 1 * third) },
+        { "nothing is relevant", { 0, 0, 0 }, { 1, 2, 3 }, 0 },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         print_message("  %s\n", rows[i].what);
         double out = 7;
         mel_error err = { 0 };
-        assert_ok(mel_ndcg(&out, 3, rows[i].relevance, rows[i].score, rows[i].gain, rows[i].top, &err), &err);
+        assert_ok(mel_ndcg(&out, 3, rows[i].relevance, rows[i].score, &err), &err);
         assert_close(out, rows[i].want, 1e-15);
     }
     double out = 7;
     mel_error err = { 0 };
     const double good[] = { 1, 2 }, negative[] = { 1, -1 }, huge[] = { 1, 1e4 }, none[] = { (double)NAN, 1 };
-    assert_int_equal(mel_ndcg(&out, 0, good, good, MEL_GAIN_LINEAR, 0, &err), MEL_EINVAL);
-    assert_int_equal(mel_ndcg(&out, 2, good, good, (mel_gain)7, 0, &err), MEL_EINVAL);
-    assert_int_equal(mel_ndcg(&out, 2, negative, good, MEL_GAIN_LINEAR, 0, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 0, good, good, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 2, negative, good, &err), MEL_EINVAL);
     assert_string_equal(err.text, "relevance 2 is -1, not from 0 to 1000");
-    assert_int_equal(mel_ndcg(&out, 2, huge, good, MEL_GAIN_EXPONENTIAL, 0, &err), MEL_EINVAL);
-    assert_int_equal(mel_ndcg(&out, 2, none, good, MEL_GAIN_LINEAR, 0, &err), MEL_EINVAL);
-    assert_int_equal(mel_ndcg(&out, 2, good, none, MEL_GAIN_LINEAR, 0, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 2, huge, good, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 2, none, good, &err), MEL_EINVAL);
+    assert_int_equal(mel_ndcg(&out, 2, good, none, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "score 1 is"));
     assert_true(out == 7);
 }
