@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Chapter 7 of the thesis with the program: its tables, with every baseline, and its figures. Writes docs/repro-blackbox.md.
 
-Arguments: only these sections (keys of blackbox_tasks.TASKS and of FIGURES); the others stay as they were found last, in the build
+Arguments: only these sections (keys of blackbox_tasks.TASKS and of SECTIONS); the others stay as they were found last, in the build
 folder. --resume also keeps the splits of these sections that were found already. Data sets without a stated licence are read from the folder MELICIT_DATA and skipped where it does not have them. REPRO_SEEDS sets how
 many splits (5)."""
 
@@ -19,12 +19,14 @@ from blackbox_bench import Bench
 from blackbox_figures import FIGURES
 from blackbox_network import NetworkBench, images, installed
 from blackbox_tasks import TASKS
+from blackbox_why import REASONS
 from workshop import BUILD, ROOT, Page, Workshop
 
 PAGE = ROOT / "docs" / "repro-blackbox.md"
 KEPT = BUILD / "repro-blackbox"
 SEEDS = int(os.environ.get("REPRO_SEEDS", "5"))
 NEAR = 0.01
+SECTIONS = {**FIGURES, **REASONS}
 
 
 def run_split(task, seed):
@@ -131,11 +133,11 @@ def assemble():
         found = found_of(task)
         if found != {}:
             task_section(page, task, found)
-    for key, (say, _) in FIGURES.items():
+    for key, (say, _) in SECTIONS.items():
         kept = KEPT / f"{key}.json"
         if kept.exists():
             say(page, json.loads(kept.read_text()))
-    open_ones = [t.key for t in TASKS if found_of(t) == {}] + [key for key in FIGURES if not (KEPT / f"{key}.json").exists()]
+    open_ones = [t.key for t in TASKS if found_of(t) == {}] + [key for key in SECTIONS if not (KEPT / f"{key}.json").exists()]
     if open_ones:
         page.say("## What is not here\n", f"Not run for this page: {', '.join(f'`{key}`' for key in open_ones)}. `repro/blackbox.py KEY ...` runs them and adds them.\n")
     page.say("The thesis' faces (table 7.5) are not available; Adult by age, MNIST to USPS and Office-Caltech stand in. Its residual network of table 7.3 is not trained here: "
@@ -145,7 +147,7 @@ def assemble():
 
 def main():
     resume = "--resume" in sys.argv
-    wanted = [word for word in sys.argv[1:] if word != "--resume"] or [*(t.key for t in TASKS), *FIGURES]
+    wanted = [word for word in sys.argv[1:] if word != "--resume"] or [*(t.key for t in TASKS), *SECTIONS]
     KEPT.mkdir(parents=True, exist_ok=True)
     for kept in KEPT.iterdir():
         if not resume and kept.stem.rstrip("0123456789").rstrip("-") in wanted:
@@ -154,7 +156,7 @@ def main():
         if task.key in wanted:
             run_task(task, resume)
             assemble()
-    for key, (_, run) in FIGURES.items():
+    for key, (_, run) in SECTIONS.items():
         if key in wanted:
             (KEPT / f"{key}.json").write_text(json.dumps(run(SEEDS)))
             assemble()

@@ -9,8 +9,8 @@ import numpy as np
 from blackbox_bench import PARTS, Bench
 from blackbox_tasks import shuffled, skipped
 
-EPOCHS, BATCH, RATE = 12, 64, 0.1
-FEW = 60  # epochs on the validation rows
+EPOCHS, BATCH, RATE = 8, 64, 0.1
+FEW = 40  # epochs on the validation rows
 
 
 def installed():

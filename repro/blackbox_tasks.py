@@ -190,13 +190,32 @@ def adult_ages(seed, share=0.2, rows=None):
 
 # --- further tables
 
-def default(seed):
-    """A third of Default tests, a tenth of the rest validates."""
-    table = read(bundled("credit_default"))
+def in_classes(parts):
+    """As with Adult: numbers with more than a dozen values in tenths of the training rows; those with fewer are categories."""
+    for c in parts[0].read:
+        try:
+            number = parts[0].table[c].astype(float)
+        except ValueError:
+            continue
+        few = len(np.unique(number)) <= 12
+        edges = np.unique(np.quantile(number, np.arange(1, 10) / 10))
+        for part in parts:
+            values = part.table[c]
+            part.table[c] = np.char.add("q", values if few else np.searchsorted(edges, values.astype(float)).astype(str))
+    return parts
+
+
+def thirds(table, columns, group, seed):
+    """A third of the rows tests, a tenth of the rest validates."""
     order = shuffled(seed, len(table["label"]))
     n = len(order)
-    return [Part(p, [c for c in p if c not in ("label", "SEX")], np.where(p["label"] == "1", "yes", "no"), p["SEX"])
+    return [Part(p, columns, np.where(p["label"] == "1", "yes", "no"), p[group])
             for p in (take(table, r) for r in np.split(order, [6 * n // 10, 2 * n // 3]))]
+
+
+def default(seed):
+    table = read(bundled("credit_default"))
+    return in_classes(thirds(table, [c for c in table if c not in ("label", "SEX")], "SEX", seed))
 
 
 def compas(seed):
@@ -207,11 +226,7 @@ def compas(seed):
     table = take({c: v for c, v in table.items() if not c.startswith("meta_") or c == "meta_propublica_filter"},
                  table["meta_propublica_filter"] == "1")
     table["race"] = np.where(table["race"] == "African-American", "African-American", "other")
-    order = shuffled(seed, len(table["label"]))
-    n = len(order)
-    columns = [c for c in table if c not in ("label", "sex", "meta_propublica_filter")]
-    return [Part(p, columns, np.where(p["label"] == "1", "yes", "no"), p["sex"])
-            for p in (take(table, r) for r in np.split(order, [6 * n // 10, 2 * n // 3]))]
+    return in_classes(thirds(table, [c for c in table if c not in ("label", "sex", "meta_propublica_filter")], "sex", seed))
 
 
 @functools.lru_cache

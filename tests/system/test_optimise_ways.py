@@ -79,3 +79,16 @@ def test_steps(work):
     assert shares == pytest.approx([1 / 3, 2 / 3])
     values = [work(*words, "--step", "line", "--iterations", n, "--json").done().json["value"] for n in (1, 2, 5, 20)]
     assert values == sorted(values) and values[0] >= safe["start"]
+
+
+def test_choice_of_epsilon(work):
+    """Every set of functions with every epsilon; the best by cross-fitting, which is then fitted to all rows."""
+    features = ("--features", "f.csv", "--validation-features", "fv.csv")
+    words = ("optimise", *LABELLED, *METRIC, *features)
+    got = work(*words, "--basis", "default", "--basis", "default+columns:hint", "--epsilon", 0.5, "--epsilon", 0.001, "--json").done().json
+    tried = got["candidates"]
+    assert len(tried) == 4 and len({(tuple(c["basis"]) if isinstance(c["basis"], list) else c["basis"], c["epsilon"]) for c in tried}) == 4
+    best = max(tried, key=lambda c: c["value"])
+    assert got["epsilon"] == best["epsilon"] and len(got["basis"]) == 2
+    alone = work(*words, "--basis", "default+columns:hint", "--epsilon", got["epsilon"], "--json").done().json
+    assert alone["value"] == got["value"] and alone["classifier"] == got["classifier"]
