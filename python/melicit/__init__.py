@@ -12,7 +12,10 @@ from .rule import Rule
 from .session import Question, Session
 
 if TYPE_CHECKING:
+    from . import plots
+    from .asking import ask
     from .estimators import FrankWolfeClassifier, MetricClassifier, PlugInClassifier
+    from .frames import group_report
 
 __version__: str = ffi.string(lib.mel_version()).decode()
 # What needs scikit-learn, pandas or matplotlib is imported when it is used first.
@@ -20,6 +23,9 @@ _LATER = {
     "MetricClassifier": "estimators",
     "FrankWolfeClassifier": "estimators",
     "PlugInClassifier": "estimators",
+    "ask": "asking",
+    "group_report": "frames",
+    "plots": "",
 }
 __all__ = [
     "FrankWolfeClassifier",
@@ -31,7 +37,10 @@ __all__ = [
     "Question",
     "Rule",
     "Session",
+    "ask",
     "errors",
+    "group_report",
+    "plots",
 ]
 
 
@@ -40,4 +49,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
+    if not _LATER[name]:
+        return importlib.import_module(f".{name}", __name__)
     return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)

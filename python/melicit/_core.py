@@ -24,8 +24,22 @@ def call(function: Callable[..., int], *args: Any) -> None:
     err = ffi.new("mel_error *")
     status = function(*args, err)
     if status != lib.MEL_OK:
+        if _interrupted:
+            raise _interrupted.pop()
         kind = errors.BY_STATUS.get(int(status), errors.MelicitError)
         raise kind(ffi.string(err.text).decode("utf-8", "replace"))
+
+
+_interrupted: List[BaseException] = []  # Ctrl-C during a call: only the main thread hears it
+
+
+def _stopped(_: Any, error: BaseException, __: Any) -> None:
+    _interrupted.append(error)
+
+
+@ffi.def_extern(error=1, onerror=_stopped)  # type: ignore[misc]
+def melicit_progress(user: Any, what: Any, share: float) -> int:
+    return 0  # to be here is enough: Python hears signals now and raises what they say
 
 
 def made(kind: str, free: Any, function: Callable[..., int], *args: Any) -> Any:

@@ -98,6 +98,10 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
     pos_label: Any
     random_state: Any
     classes_: Labels
+    order_: List[Any]  # the classes with the positive one last
+    rule_: Rule
+    estimator_: Any
+    seed_: int
 
     def _base(self) -> Any:
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
@@ -127,7 +131,7 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
 
     def _order(self) -> List[Any]:
         """Classes with the positive one last."""
-        known = self.classes_.tolist()
+        known: List[Any] = self.classes_.tolist()
         if self.pos_label is None:
             return known
         if len(known) != 2 or self.pos_label not in known:
@@ -185,14 +189,15 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         return self._group_column(X, groups) if self.rule_.groups else None
 
     def _labels(self, codes: NDArray[Any]) -> Labels:
-        order = np.asarray(self.order_, dtype=self.classes_.dtype)
+        order: Labels = np.asarray(self.order_, dtype=self.classes_.dtype)
         if codes.size and int(codes.max()) >= len(order):
-            return np.array([*self.order_, None], dtype=object)[codes]
-        return order[codes]
+            order = np.array([*self.order_, None], dtype=object)
+        decided: Labels = order[codes]
+        return decided
 
     def score(self, X: Any, y: ArrayLike, sample_weight: Optional[ArrayLike] = None, groups: Optional[ArrayLike] = None) -> float:
         """The metric's value, of which more is better: costs are negated."""
-        decided = self.predict(X) if groups is None else self.predict(X, groups=groups)  # type: ignore[attr-defined]
+        decided = self.predict(X) if groups is None else self.predict(X, groups=groups)
         if not isinstance(self.metric, (Metric, str)):
             return float(self.metric(y, decided))
         metric = Metric(self.metric)
@@ -354,21 +359,20 @@ class _BlackBoxClassifier(_RuleClassifier):
         opt = ffi.new("mel_optimise_options *")
         lib.mel_optimise_options_init(opt)
         opt.iterations, opt.plug_in, opt.seed = self._steps(), self._plug_in, self.seed_
-        opt.best = True
+        opt.best, opt.progress.call = True, lib.melicit_progress
         box, mine, kept = self._box(target, opt)
         if self.epsilon is not None:
             opt.epsilon = float(self.epsilon)
         result = ffi.gc(ffi.new("mel_optimise_result *"), lib.mel_optimise_clear)
         try:
             call(lib.mel_optimise, result, len(self.order_), 1, rows, rows, box, opt)
-        except ValueError:
-            if mine is None or mine.raised is None:
-                raise
         except Exception:
             if mine is None or mine.raised is None:
                 raise
         if mine is not None and mine.raised is not None:
             raise mine.raised
+        if result.end == lib.MEL_OPTIMISE_STOPPED:
+            raise KeyboardInterrupt
         del kept
         self.value_, self.queries_, self.n_iter_ = float(result.value), int(result.queries), max(1, int(result.iterations))
         self.rule_ = _stored(result, [_rows.name_of(label) for label in self.order_], self.order_)

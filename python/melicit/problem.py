@@ -135,7 +135,7 @@ class Problem:
         from .estimators import out_of_fold
 
         proba, classes = out_of_fold(estimator, X, y, cv, sample_weight, None)
-        return cls.from_proba(y, proba, groups, sample_weight, classes)
+        return cls.from_proba(y, proba, groups, sample_weight, classes.tolist())
 
     @classmethod
     def population(cls, name: str, classes: Optional[Sequence[str]] = None) -> "Problem":
@@ -255,6 +255,7 @@ class Problem:
         if want.ball:
             search = ffi.new("mel_radius_options *")
             lib.mel_radius_options_init(search)
+            search.progress.call = lib.melicit_progress
             out.ball = made("mel_ball", lib.mel_ball_free, lib.mel_ball_of_space, ffi.NULL, space, search)
             out.domain.ball, out.domain.frontier = out.ball, space
         else:
@@ -287,6 +288,7 @@ class Problem:
 
     def _of_options(self, want: Any) -> Ground:
         options, kept = _problem_options(self._options, self.classes)
+        options.resources.progress.call = lib.melicit_progress
         uploads = ffi.new_handle(self._uploads)
         if self._uploads:
             options.resources.fetch, options.resources.fetch_user = lib.melicit_fetch, uploads

@@ -1,12 +1,13 @@
 """The Python package: problems, sessions, metrics, errors."""
 import json
 import pickle
+import signal
 import subprocess
 import threading
 
 import numpy as np
 import pytest
-from python_package import BUILD, environment, rows
+from python_package import BUILD, environment, rows, run
 
 import pandas
 from melicit import Metric, Problem, Rule, Session, errors
@@ -164,6 +165,34 @@ def test_any_callable_answers_and_its_exceptions_come_through():
     assert len(frame) == len(session) and set(frame["answer"]) <= {"A", "B"}
     with pytest.raises(ZeroDivisionError):
         Session(Problem.from_proba(*rows())).run(lambda question: 1 / 0)
+
+
+def test_ctrl_c_stops_and_loses_nothing():
+    def interrupted(question):
+        if question.number == 3:
+            signal.raise_signal(signal.SIGINT)
+        return "A"
+
+    session = Session(Problem.from_proba(*rows()))
+    with pytest.raises(KeyboardInterrupt):
+        session.run(interrupted)
+    assert len(session) == 2
+    session.tell(session.ask(), "A")
+    assert len(session) == 3
+
+
+def test_ctrl_c_is_heard_during_long_work():
+    """The largest ball among the rates of 40 classes takes long: the signal comes while it is searched for."""
+    script = (
+        "import signal, threading, melicit\n"
+        "threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()\n"
+        "try:\n"
+        "    melicit.Problem.population('softmax:' + ','.join(map(str, range(40)))).ground('linear')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heard')\n"
+    )
+    done = run("-c", script)
+    assert done.stdout == "heard\n" and done.returncode == 0, done.stderr
 
 
 def test_the_program_goes_on_with_a_session_and_back(tmp_path):

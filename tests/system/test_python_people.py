@@ -1,0 +1,178 @@
+"""The Python package with people and pictures: asking, reports of groups, plots; its types, wheel and installation."""
+import subprocess
+import sys
+import threading
+import types
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import matplotlib
+import numpy as np
+import pytest
+from python_package import BUILD, SOURCE, environment, rows, run
+from sklearn import metrics as known
+
+import melicit
+from melicit import Metric, Problem, Session, asking, errors, plots
+
+matplotlib.use("Agg")
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def session():
+    y, p = rows()
+    return Session(Problem.from_proba(np.array(["healthy", "cancer"])[y], p, classes=["healthy", "cancer"]))
+
+
+def typist(keys):
+    left = iter(keys)
+
+    def read(prompt):
+        try:
+            return next(left)
+        except StopIteration:
+            raise EOFError from None
+
+    return read
+
+
+def test_at_a_terminal(capsys):
+    asked = melicit.ask(session(), read=typist(["x", "u", "a", "B ", "u", "?", "=", "q", "a"]))
+    assert [record["answer"] for record in asked.records()] == ["A", "?", "="]
+    shown = capsys.readouterr().out
+    assert "Question 1 of about" in shown and "cancer taken for healthy" in shown and asking.HELP in shown
+    melicit.ask(asked, read=typist(["a"] * 40))
+    assert asked.ask() is None and "counts as much as" in capsys.readouterr().out
+    with pytest.raises(errors.ESTATE, match="no terminal"):
+        melicit.ask(session())
+
+
+def test_in_a_notebook(monkeypatch, capsys):
+    """IPython itself is not needed to test it: what is displayed is HTML."""
+    shown = []
+    display = types.SimpleNamespace(HTML=lambda text: text, display=shown.append)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(display=display, get_ipython=lambda: None))
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    assert not asking.in_notebook()
+    asked = melicit.ask(session(), notebook=True, read=typist("abq"))
+    assert len(asked) == 2 and len(shown) == 3 and "<table>" in shown[0]
+
+
+def test_names_are_escaped():
+    y, p = rows()
+    question = Session(Problem.from_proba(np.array(["<b>", "&c"])[y], p, classes=["<b>", "&c"])).ask()
+    assert "<b>" not in asking.as_html(question) and "&lt;b&gt;" in asking.as_html(question)
+
+
+def person(url, answers, failures):
+    """Clicks through the page as a browser would."""
+    try:
+        page = urllib.request.urlopen(url).read().decode()
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(url[:-5] + "/")
+        for key in answers:
+            if "last question" in page:
+                break
+            number = page.split("name='question' value='")[1].split("'")[0]
+            data = urllib.parse.urlencode({"key": key, "question": number}).encode()
+            page = urllib.request.urlopen(url, data).read().decode()
+    except BaseException as error:
+        failures.append(error)
+
+
+def at_a_page(asked, answers):
+    failures, threads = [], []
+
+    def open_page(url):
+        threads.append(threading.Thread(target=person, args=(url, answers, failures)))
+        threads[0].start()
+
+    melicit.ask(asked, browser=True, open_page=open_page)
+    threads[0].join()
+    assert not failures, failures
+
+
+def test_at_a_page_of_this_machine():
+    asked = session()
+    at_a_page(asked, ["a"] * 40)
+    assert asked.ask() is None
+    asked = session()
+    at_a_page(asked, ["a", "b", "u", "q"])
+    assert [record["answer"] for record in asked.records()] == ["A"]
+
+
+def test_reports_of_groups():
+    rng = np.random.default_rng(1)
+    y, p, g = rng.integers(0, 2, 500), rng.integers(0, 2, 500), rng.choice(["f", "m", "x"], 500)
+    frame = melicit.group_report({"recall": "recall", "f1": Metric.named("f1")}, y, p, g)
+    for group in "fmx":
+        of = g == group
+        assert frame.loc[group, ("recall", "value")] == pytest.approx(known.recall_score(y[of], p[of]), abs=1e-12)
+        assert frame.loc[group, ("rows", "")] == of.sum()
+    each = frame.loc[["f", "m", "x"], ("f1", "value")]
+    assert frame.loc["difference", ("f1", "value")] == pytest.approx(each.max() - each.min())
+    assert frame.loc["ratio", ("f1", "value")] == pytest.approx(each.min() / each.max())
+    assert frame.loc["overall", ("f1", "value")] == pytest.approx(known.f1_score(y, p), abs=1e-12)
+    # The interval of a share is about that of the binomial distribution.
+    recall, n = frame.loc["overall", ("recall", "value")], (y == 1).sum()
+    width = frame.loc["overall", ("recall", "high")] - frame.loc["overall", ("recall", "low")]
+    assert width == pytest.approx(2 * 1.96 * np.sqrt(recall * (1 - recall) / n), rel=0.15)
+    with pytest.raises(errors.EINVAL):
+        melicit.group_report("recall", y, p, g[:10])
+
+
+def test_plots_show_what_was_elicited():
+    y, p = rows(400)
+    problem = Problem.from_proba(y, p)
+    truth = Metric.from_costs({(1, 0): 4.0, (0, 1): 1.0})
+    asked = Session(problem).simulate(truth)
+    t = np.array([0.1, 0.5])
+    flagged = p[:, 1] >= 0.5
+    expected = (flagged & (y == 1)).mean() - (flagged & (y == 0)).mean()
+    assert plots.net_benefit(y, p, t)[1] == pytest.approx(expected, abs=1e-12)
+    ax = plots.decision_curve(y, {"model": p}, asked.metric)
+    marked = [line.get_xdata()[0] for line in ax.lines if line.get_label() == "elicited"]
+    assert marked == [pytest.approx(1 / (1 + asked.metric.cost_ratio[0]))]
+    assert len(plots.cost_curve(y, {"model": p}, asked.metric).lines) == 3
+    best = problem.plot(truth).lines[-1]
+    point = np.array([best.get_xdata()[0], best.get_ydata()[0]])
+    assert truth.value(point) == pytest.approx(max(map(truth.value, problem.vertices())))
+    assert asked.plot().lines and asked.metric.rank({"a": y, "b": 1 - y}, y).plot().lines
+    three = Session(Problem.from_proba(*rows(600, 3)), "diagonal-linear")
+    assert len(three.plot().lines[0].get_xdata()) == 3
+    matplotlib.pyplot.close("all")
+
+
+def test_types():
+    done = subprocess.run(
+        ["/usr/bin/mypy", "--config-file", "pyproject.toml", "--cache-dir", "/dev/null", "-p", "melicit"],
+        cwd=SOURCE / "python", capture_output=True, text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_wheel_installs_offline_into_a_fresh_environment(tmp_path):
+    (wheel,) = (BUILD / "python").glob("melicit-*-abi3-*.whl")
+    plain = {k: v for k, v in environment().items() if k != "PYTHONPATH"}
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--system-site-packages", "--without-pip", tmp_path / "venv"], check=True, env=plain)
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", wheel], check=True, env=plain)
+    script = "import melicit; print(melicit.__file__, melicit.Metric.named('f1')([0, 1, 1], [0, 1, 0]))"
+    said = subprocess.run([python, "-W", "error", "-c", script], check=True, env=plain, cwd=tmp_path, capture_output=True, text=True)
+    assert said.stdout.startswith(str(tmp_path / "venv")) and said.stdout.split()[1].startswith("0.666")
+
+
+def test_make_install_has_the_package(tmp_path):
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", tmp_path], check=True, capture_output=True)
+    (site,) = (tmp_path / "lib").glob("python3.*/dist-packages")
+    done = run("-c", "import melicit; print(melicit.__version__, melicit.__file__)", PYTHONPATH=str(site))
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path) in done.stdout
+
+
+def test_import_is_quiet_and_light():
+    """Without warnings, and without what only parts of it need."""
+    script = "import melicit, sys; print([m for m in ('sklearn', 'pandas', 'matplotlib', 'scipy') if m in sys.modules])"
+    done = run("-c", script)
+    assert done.returncode == 0 and done.stdout == "[]\n", done.stderr
