@@ -398,9 +398,11 @@ static mel_status follow(mel_optimise_result *out, run *r, mel_error *err)
     mel_status status = MEL_OK;
     bool flat = false;
     for (uint32_t t = 0; t < last && status == MEL_OK && !flat; t++) {
-        char what[96];
-        (void)snprintf(what, sizeof what, "iteration %lu of %lu, value %.6g, gap %.2g", (unsigned long)t + 1,
-                       (unsigned long)last, r->now.value, out->gap);
+        char what[96], gap[32] = ""; /* there is none before the first iteration */
+        if (isfinite(out->gap))
+            (void)snprintf(gap, sizeof gap, ", gap %.2g", out->gap);
+        (void)snprintf(what, sizeof what, "iteration %lu of %lu, value %.6g%s", (unsigned long)t + 1,
+                       (unsigned long)last, r->now.value, gap);
         status = mel_report_progress(&r->w.opt.progress, what, (double)t / last, err);
         if (status == MEL_OK)
             status = iterate(&flat, out, r, t, err);

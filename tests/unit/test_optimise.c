@@ -4,6 +4,7 @@
 #include "support/weighted_rows.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -360,8 +361,14 @@ static mel_status constant(double *out, void *user, const double *chance, mel_er
 static int stop_at_third(void *user, const char *what, double share)
 {
     (void)share;
-    assert_non_null(strstr(what, "value 0."));
-    return ++*(int *)user == 3;
+    int *calls = user;
+    unsigned at = 0, of = 0;
+    double value = NAN, gap = NAN;
+    const int n = sscanf(what, "iteration %u of %u, value %lf, gap %lf", &at, &of, &value, &gap);
+    assert_int_equal(n, *calls == 0 ? 3 : 4); /* no gap before the first */
+    assert_int_equal((int)at, *calls + 1);
+    assert_true(value > 0.0 && value < 1.0 && (n == 3 || isfinite(gap)));
+    return ++*calls == 3;
 }
 
 static void test_flat_and_stopped(void **state)
