@@ -1,18 +1,19 @@
 /* Questions about more than two classes that people can take seriously, and what the classifier that is tuned
  * to the answers loses.
  *
- *     bench_people_k DATA linear|diagonal-linear tolerance|rule RESPONDENT QUESTIONS METRICS [FIRST_SEED]
+ *     bench_people_k DATA linear|diagonal-linear far|weights|rule RESPONDENT QUESTIONS METRICS [FIRST_SEED]
  *
  * DATA: a data set, with its model's probabilities on the held-out half. METRICS hidden metrics that reward
  * right decisions are drawn uniformly from unit vectors, but for those by which the best classifier is hardly
  * better than the best trivial one (by less than a tenth of what that is better than the uniform one), and
- * asked about in sessions of at most QUESTIONS that assume people: until the tolerance, which is never
- * reached, about pairs of a ball, or until the rule is settled, about pairs near the best. RESPONDENT: a
- * noise as in mel_noise_parse. Prints, over the metrics: the share of questions in which both classifiers
- * keep at least half of what the best one adds to the best trivial one, by the hidden metric; numbers in
- * which A and B differ, on average; regret of the classifier that is best for the metric found, as a share of
- * the same (median, mean, 90th percentile); the largest error of a coefficient (median); the share of 95%
- * intervals that hold; processor milliseconds from an answer to the next question (95th percentile). */
+ * asked about in sessions of at most QUESTIONS that assume people: about pairs of a ball, until a
+ * tolerance that is never reached; about pairs near the best, chosen for the weights, likewise; or until the
+ * rule is settled, about pairs near the best, chosen for the rule. RESPONDENT: a noise as in mel_noise_parse.
+ * Prints, over the metrics: the share of questions in which both classifiers keep at least half of what the
+ * best one adds to the best trivial one, by the hidden metric; numbers in which A and B differ, on average;
+ * regret of the classifier that is best for the metric found, as a share of the same (median, mean, 90th
+ * percentile); the largest error of a coefficient (median); the share of 95% intervals that hold; processor
+ * milliseconds from an answer to the next question (95th percentile). */
 #include "elicit/active/family.h"
 #include "elicit/shared.h"
 #include "melicit/melicit.h"
@@ -209,14 +210,18 @@ static void print(study *s)
 int main(int argc, char **argv)
 {
     if (argc < 7)
-        die("usage: bench_people_k DATA FAMILY tolerance|rule RESPONDENT QUESTIONS METRICS [FIRST_SEED]");
+        die("usage: bench_people_k DATA FAMILY far|weights|rule RESPONDENT QUESTIONS METRICS [FIRST_SEED]");
     static study s;
     mel_session_options_init(&s.opt);
     mel_problem_options problem;
     mel_problem_options_init(&problem);
     problem.dataset.data = argv[1];
     must(mel_session_options_set(&s.opt, "family", argv[2], &err));
-    must(mel_session_options_set(&s.opt, "until", argv[3], &err));
+    if (strcmp(argv[3], "rule") == 0)
+        must(mel_session_options_set(&s.opt, "until", "rule", &err));
+    else
+        must(mel_session_options_set(&s.opt, "questions",
+                                     strcmp(argv[3], "weights") == 0 ? "realistic" : argv[3], &err));
     must(mel_assumption_parse(&s.opt.active.assume, "person", &err));
     must(mel_noise_parse(&s.noise, argv[4], &err));
     s.opt.max_questions = (uint32_t)strtoul(argv[5], NULL, 10);

@@ -151,9 +151,11 @@ static mel_status make_session(elicitation *e, const elicit_args *args, cli_run 
     const bool far = status == MEL_OK && settings.options.strategy == MEL_STRATEGY_ACTIVE &&
                      settings.options.active.questions != MEL_QUESTIONS_FAR &&
                      mel_session_questions(e->session) == MEL_QUESTIONS_FAR;
+    const char *wanted =
+        settings.options.active.questions == MEL_QUESTIONS_IMAGINED ? "imagined" : "realistic";
     cli_settings_clear(&settings);
     if (far)
-        cli_note(run, "realistic pairs are not known here: questions are about the most different ones");
+        cli_note(run, "%s pairs are not known here: questions are about the most different ones", wanted);
     if (status == MEL_OK && mel_session_repaired(e->session))
         cli_warn(run,
                  "%s: the last line was cut off and has been dropped; the session goes on after %u answers",

@@ -51,8 +51,10 @@ enum { MEL_MOST_POOL_NUMBERS = 20000 }; /* the pool is kept in the session's hea
  * melicit/rank.h, or the caller's own). */
 typedef struct mel_decisions mel_decisions;
 
-/* active, on a face (elsewhere questions are far): pairs that are as different as can be; two settings of
- * the test at hand that somebody might use, in whole numbers; the same of an imagined better test. */
+/* active: pairs that are as different as can be; pairs that somebody might use, in whole numbers, two
+ * settings of the test at hand (a face) or two classifiers near the best (linear, diagonal and fair linear
+ * metrics where what is achievable is known; elsewhere questions are far); on a face, settings of an imagined
+ * better test. */
 typedef enum { MEL_QUESTIONS_FAR = 0, MEL_QUESTIONS_REALISTIC = 1, MEL_QUESTIONS_IMAGINED = 2 } mel_questions;
 
 /* What only the active strategy reads. */

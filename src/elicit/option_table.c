@@ -50,10 +50,12 @@ static const mel_option rows[] = {
             "end so unless a number is given)"),
     ROW("tolerance_factor", NUMBER, tolerance_factor, .high = 1000, ACTIVE),
     ROW("questions", WORD, active.questions, .words = questions, ACTIVE, .varies = true,
-        .help = "active, two classes: realistic asks about two settings of the test at hand that somebody "
-                "might use, in whole numbers (so it is for people and programs), imagined about those of a "
-                "better test, far about the most different pair that is feasible (so it is for simulated "
-                "oracles, and wherever no other pairs are known)"),
+        .help =
+            "active: realistic asks about two settings of the test at hand, or of more classes or groups "
+            "two classifiers near the best, that somebody might use, in whole numbers (so it is for people "
+            "and programs), imagined about settings of a better test (two classes), far about the most "
+            "different pair that is feasible (so it is for simulated "
+            "oracles, and wherever no other pairs are known)"),
     ROW("people", WHOLE, active.people, .high = 1000000, .argument = "N",
         .help = "show numbers out of N people: 1,000, or 10,000 for rare classes, the same for the whole "
                 "session (realistic, imagined); 100, 1,000 or 10,000, whatever tells two far ones apart"),

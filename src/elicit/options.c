@@ -36,7 +36,9 @@ bool mel_asks_exchange(const mel_session_options *opt, const mel_domain *domain)
 
 bool mel_asks_near_best(const mel_session_options *opt, const mel_domain *domain)
 {
-    return opt->strategy == MEL_STRATEGY_ACTIVE && opt->active.until == MEL_UNTIL_RULE &&
+    const bool wanted =
+        opt->active.until == MEL_UNTIL_RULE || opt->active.questions == MEL_QUESTIONS_REALISTIC;
+    return opt->strategy == MEL_STRATEGY_ACTIVE && wanted && mel_elicit_of(opt->family)->near_best &&
            (domain->space != NULL || domain->frontier != NULL);
 }
 

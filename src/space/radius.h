@@ -3,6 +3,7 @@
 #define MEL_SPACE_RADIUS_H
 
 #include "space/feasible.h"
+#include "space/shared.h"
 
 /* A ray to shoot from the centre and what came of it. */
 typedef struct {
@@ -65,18 +66,6 @@ mel_status mel_radius_rays(mel_shots *out, const mel_range *range, const mel_rad
 void mel_radius_take(mel_radius *how, const mel_shots *shots, const mel_range *range,
                      const mel_radius_options *opt);
 
-/* The rows of a space that are searched. */
-typedef struct {
-    mel_space *space;
-    double *probability;
-    uint32_t *label, *group;
-} mel_some_rows;
-
-/* About so many rows, at random from all parts of every class of every group. To be freed with
- * mel_some_rows_clear also after a failure. */
-mel_status mel_some_rows_take(mel_some_rows *out, const mel_space *space, size_t rows, uint64_t seed,
-                              mel_error *err);
-void mel_some_rows_clear(mel_some_rows *rows);
 /* Searches some rows of the range's group, proves what it finds on all of them, or makes it smaller. */
 mel_status mel_radius_by_sample(mel_radius *how, const mel_range *range, const mel_some_rows *some,
                                 const mel_radius_options *opt, mel_error *err);

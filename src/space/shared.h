@@ -85,6 +85,25 @@ mel_status mel_space_blend(double *statistics, const mel_space *space, const mel
  * row r is predicted as j. MEL_EDATA when they are no probabilities, MEL_EINVAL for a population. */
 mel_status mel_space_decisions(double *statistics, const mel_space *space, const double *decision,
                                mel_error *err);
+/* What a plug-in rule achieves on a sample when the boundary between two of its classes moves in one group:
+ * of that group's rows that it predicts as first or second, those with factor x (score of first) above the
+ * score of second are predicted as first, the others as second. MEL_EINVAL for a population. */
+mel_status mel_space_swap(double *statistics, const mel_space *space, const double *gain, size_t group,
+                          size_t first, size_t second, double factor, mel_error *err);
+
+/* Some rows of a sample, as a space of their own. */
+typedef struct {
+    mel_space *space;
+    double *probability;
+    uint32_t *label, *group;
+} mel_some_rows;
+
+/* About so many rows, at random from all parts of every class of every group. To be freed with
+ * mel_some_rows_clear also after a failure. */
+mel_status mel_some_rows_take(mel_some_rows *out, const mel_space *space, size_t rows, uint64_t seed,
+                              mel_error *err);
+void mel_some_rows_clear(mel_some_rows *rows);
+
 /* Predictions of one plug-in rule on n rows of probabilities; group may be NULL when n_groups is 0. */
 mel_status mel_rule_predict(uint32_t *prediction, size_t n, size_t n_classes, size_t n_groups,
                             const double *probability, const uint32_t *group, const double *gain,

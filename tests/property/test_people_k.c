@@ -1,6 +1,7 @@
 /* People with more than two classes, with groups and with curved metrics: whether the intervals of `--assume
  * person` hold for respondents who err in ways that nobody declared, and what "about the same" and "can't
  * say" do. */
+#include "support/classes.h"
 #include "support/multiclass.h"
 
 #include "base/la.h"
@@ -334,6 +335,162 @@ static void test_until_rule(void **state)
     free_world(&w);
 }
 
+/* --- realistic questions for the weights ---------------------------------------------------------- */
+
+/* Rows of some classes and groups with a small ball, as problems have it. */
+typedef struct {
+    test_classes rows;
+    mel_space *space;
+    mel_ball *ball;
+    mel_domain domain;
+} table;
+
+static void make_table(table *t, size_t n, size_t k, size_t groups)
+{
+    mel_rng rng;
+    mel_error err;
+    mel_rng_seed(&rng, 5);
+    test_classes_make(&t->rows, &rng, n, k, groups, 2.0, 0);
+    const mel_space_options opt =
+        test_space_options(groups > 0 ? MEL_RATES : MEL_CONFUSION, MEL_OFFDIAGONAL, MEL_BY_LABELS, 1);
+    t->space = test_classes_space(&t->rows, &opt);
+    assert_ok(mel_ball_new(&t->ball, mel_space_layout(t->space), 0.01, mel_space_class_share(t->space),
+                           mel_space_prevalence(t->space), &err),
+              &err);
+    t->domain = (mel_domain){ .ball = t->ball, .frontier = t->space };
+}
+
+static void free_table(table *t)
+{
+    mel_ball_free(t->ball);
+    mel_space_free(t->space);
+    test_classes_clear(&t->rows);
+}
+
+/* Whether everybody who is counted is right or makes one of the mistakes. */
+static void check_numbers(const mel_question *q, const mel_space *space)
+{
+    const mel_layout *layout = mel_space_layout(space);
+    const size_t k = layout->n_classes, size = mel_layout_size(layout);
+    assert_int_equal(q->people, PEOPLE);
+    for (size_t i = 0; i < size; i += k - 1) {
+        const double *class_share = layout->n_groups > 1 ? NULL : mel_space_class_share(space);
+        double sum[2] = { 0.0, 0.0 };
+        for (size_t j = i; j < i + k - 1; j++) {
+            assert_close(q->a[j] * PEOPLE, round(q->a[j] * PEOPLE), 1e-9);
+            assert_close(q->b[j] * PEOPLE, round(q->b[j] * PEOPLE), 1e-9);
+            sum[0] += q->a[j];
+            sum[1] += q->b[j];
+        }
+        const double most = (class_share != NULL ? class_share[i / (k - 1)] : 1.0) + 2.0 / PEOPLE;
+        assert_true(sum[0] <= most && sum[1] <= most);
+    }
+}
+
+static double value_of(const mel_metric *truth, const double *point)
+{
+    double value = 0.0;
+    mel_error err;
+    assert_ok(mel_metric_value(&value, truth, point, &err), &err);
+    return mel_metric_orientation(truth) == MEL_COST ? -value : value;
+}
+
+/* Asks somebody who hardly errs; counts questions in which both are better than every trivial classifier. */
+static void ask_table(const table *t, const mel_session_options *opt, const mel_metric *truth, size_t *asked,
+                      size_t *useful, size_t *differing)
+{
+    const mel_layout *layout = mel_space_layout(t->space);
+    const size_t k = layout->n_classes, groups = layout->n_groups > 1 ? layout->n_groups : 1;
+    double gain[64], point[64], plain = -INFINITY;
+    mel_session *session = NULL;
+    mel_error err;
+    for (size_t j = 0; j < k; j++) {
+        for (size_t i = 0; i < groups * k * k; i++)
+            gain[i] = i % k == j ? 1.0 : 0.0;
+        assert_ok(mel_space_rule(point, t->space, gain, &err), &err);
+        plain = fmax(plain, value_of(truth, point));
+    }
+    assert_ok(mel_session_new(&session, &t->domain, opt, &err), &err);
+    assert_int_equal(mel_session_questions(session), MEL_QUESTIONS_REALISTIC);
+    for (;;) {
+        const mel_question *q = NULL;
+        bool done = false;
+        assert_ok(mel_session_ask(&q, &done, session, &err), &err);
+        if (done)
+            break;
+        const double a = value_of(truth, q->a), b = value_of(truth, q->b);
+        if (q->people > 0) { /* signs are still checked on the ball */
+            check_numbers(q, t->space);
+            *asked += 1;
+            *useful += a > plain && b > plain;
+            for (size_t i = 0; i < mel_layout_size(layout); i++)
+                *differing += q->a[i] != q->b[i];
+        }
+        assert_ok(mel_session_tell(session, q->number, a > b ? MEL_ANSWER_A : MEL_ANSWER_B, NAN, &err), &err);
+    }
+    mel_session_free(session);
+}
+
+static void check_table(const char *name, size_t n, size_t k, size_t groups, double least_useful,
+                        double most_differing)
+{
+    table t;
+    make_table(&t, n, k, groups);
+    const size_t sessions = test_repeats(40, 4, 2);
+    size_t asked = 0, useful = 0, differing = 0;
+    for (size_t i = 0; i < sessions; i++) {
+        mel_session_options opt = options(groups > 0 ? MEL_FAMILY_FAIR_LINEAR : MEL_FAMILY_LINEAR, 16);
+        mel_rng rng;
+        opt.active.questions = MEL_QUESTIONS_REALISTIC;
+        opt.seed = i + 1;
+        mel_rng_seed_stream(&rng, opt.seed, 80);
+        mel_metric *truth = draw(&rng, &t.domain, &opt);
+        ask_table(&t, &opt, truth, &asked, &useful, &differing);
+        mel_metric_free(truth);
+    }
+    print_message("  %s: %zu questions, %zu about useful classifiers, %.2f numbers differ\n", name, asked,
+                  useful, (double)differing / (double)asked);
+    assert_true((double)useful >= least_useful * (double)asked);
+    assert_true((double)differing <= most_differing * (double)asked);
+    free_table(&t);
+}
+
+/* Also of more rows than are looked at. */
+static void test_realistic(void **state)
+{
+    (void)state;
+    check_table("3 classes", 600, 3, 0, 0.8, 5.0);
+    check_table("3 classes, many rows", 9000, 3, 0, 0.8, 5.0);
+    /* Where differences between groups count most, hardly anything beats trivial classifiers. */
+    check_table("two rules per group", 800, 2, 2, 0.35, 3.5);
+}
+
+/* Curved metrics, and balls of which nothing else is known: far. */
+static void test_far(void **state)
+{
+    (void)state;
+    table t;
+    make_table(&t, 300, 3, 0);
+    const mel_domain unknown = { .ball = t.ball };
+    const struct {
+        const mel_domain *domain;
+        mel_family family;
+        mel_questions want;
+    } rows[] = { { &t.domain, MEL_FAMILY_LINEAR, MEL_QUESTIONS_REALISTIC },
+                 { &unknown, MEL_FAMILY_LINEAR, MEL_QUESTIONS_FAR },
+                 { &t.domain, MEL_FAMILY_QUADRATIC, MEL_QUESTIONS_FAR } };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_session_options opt = options(rows[i].family, 5);
+        mel_session *session = NULL;
+        mel_error err;
+        opt.active.questions = MEL_QUESTIONS_REALISTIC;
+        assert_ok(mel_session_new(&session, rows[i].domain, &opt, &err), &err);
+        assert_int_equal(mel_session_questions(session), rows[i].want);
+        mel_session_free(session);
+    }
+    free_table(&t);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -357,10 +514,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_about_the_same),
-        cmocka_unit_test(test_until_rule),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_coverage),   cmocka_unit_test(test_about_the_same),
+        cmocka_unit_test(test_until_rule), cmocka_unit_test(test_realistic),
+        cmocka_unit_test(test_far),        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,45 @@ static void check_rules(const test_classes *c, const mel_space_options *opt, mel
     free(decision);
 }
 
+/* Moves rows of one group between two classes by the scores themselves. */
+static void move_boundary(double *decision, const test_classes *c, const double *gain, size_t group,
+                          const size_t class[2], double factor)
+{
+    const size_t k = c->sample.n_classes;
+    for (size_t r = 0; r < c->sample.n_rows; r++) {
+        double *d = decision + r * k, score[2] = { 0.0, 0.0 };
+        if ((c->sample.n_groups > 1 && c->sample.group[r] != group) || d[class[0]] + d[class[1]] == 0.0)
+            continue;
+        for (size_t s = 0; s < 2; s++)
+            for (size_t i = 0; i < k; i++)
+                score[s] += c->probability[r * k + i] * gain[(group * k + i) * k + class[s]];
+        d[class[0]] = factor * score[0] > score[1];
+        d[class[1]] = 1.0 - d[class[0]];
+    }
+}
+
+/* Only the boundary between two classes moves, in one group: entries of other predictions stay. */
+static void check_swaps(const test_classes *c, const mel_space_options *opt, mel_rng *rng)
+{
+    const size_t k = c->sample.n_classes, groups = c->sample.n_groups > 1 ? c->sample.n_groups : 1;
+    static double gain[MOST_CELLS], got[MOST_CELLS], want[MOST_CELLS];
+    double *decision = calloc(c->sample.n_rows * k, sizeof *decision);
+    mel_space *space = test_classes_space(c, opt);
+    mel_error err;
+    for (int kind = 0; kind < 2; kind++) {
+        const size_t group = mel_rng_below(rng, groups), first = mel_rng_below(rng, k),
+                     class[2] = { first, (first + 1 + mel_rng_below(rng, k - 1)) % k };
+        draw_gains(gain, rng, groups, k, kind);
+        test_classes_decide(decision, c, gain);
+        move_boundary(decision, c, gain, group, class, 1.7);
+        test_classes_statistics(want, c, opt, decision);
+        assert_ok(mel_space_swap(got, space, gain, group, class[0], class[1], 1.7, &err), &err);
+        compare(got, want, mel_space_size(space));
+    }
+    mel_space_free(space);
+    free(decision);
+}
+
 static void each_layout(void (*check)(const test_classes *, const mel_space_options *, mel_rng *))
 {
     mel_rng rng;
@@ -90,6 +129,12 @@ static void test_rules(void **state)
 {
     (void)state;
     each_layout(check_rules);
+}
+
+static void test_swaps(void **state)
+{
+    (void)state;
+    each_layout(check_swaps);
 }
 
 /* Randomised decisions, mixtures of rules, the uniform classifier. */
@@ -282,8 +327,9 @@ static void test_predictions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),  cmocka_unit_test(test_mixtures), cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_linear), cmocka_unit_test(test_threads),  cmocka_unit_test(test_predictions),
+        cmocka_unit_test(test_rules),       cmocka_unit_test(test_swaps),  cmocka_unit_test(test_mixtures),
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_linear), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_predictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,6 +52,7 @@ typedef struct {
     mel_session_options opt;
     mel_status (*make)(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
                        mel_error *err);
+    mel_answer last; /* of the answers; the others are A */
 } job;
 
 static mel_status make_fractional(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
@@ -60,19 +61,26 @@ static mel_status make_fractional(mel_engine **out, const mel_domain *domain, co
     return mel_engine_fractional(out, domain->face, opt, err);
 }
 
-static mel_status ask_and_tell(mel_engine *engine, mel_error *err)
+static mel_status make_exchange(mel_engine **out, const mel_domain *domain, const mel_session_options *opt,
+                                mel_error *err)
+{
+    return mel_engine_exchange(out, domain->face, opt, err);
+}
+
+static mel_status ask_and_tell(mel_engine *engine, mel_answer last, mel_error *err)
 {
     for (int i = 0; i < ROUNDS; i++) {
+        const mel_answer answer = i + 1 < ROUNDS ? MEL_ANSWER_A : last;
         double room[2 * MOST] = { 0 }, again[2 * MOST] = { 0 };
         mel_pair pair = { .a = room, .b = room + MOST }, same = { .a = again, .b = again + MOST };
         mel_end end;
         mel_status status = engine->ops->next(engine, &pair, &end, err);
         if (status != MEL_OK)
             return status;
-        status = engine->ops->tell(engine, &pair, MEL_ANSWER_A, err);
+        status = engine->ops->tell(engine, &pair, answer, err);
         if (status == MEL_ENOMEM && engine->ops->next(engine, &same, &end, err) == MEL_OK) {
             assert_memory_equal(again, room, sizeof room); /* nothing has changed: once more */
-            (void)engine->ops->tell(engine, &same, MEL_ANSWER_A, err);
+            (void)engine->ops->tell(engine, &same, answer, err);
         }
         if (status != MEL_OK)
             return status;
@@ -90,7 +98,7 @@ static mel_status run_engine(void *context)
         assert_null(engine);
         return status;
     }
-    status = ask_and_tell(engine, &err);
+    status = ask_and_tell(engine, j->last, &err);
     mel_metric *metric = NULL;
     mel_summary summary;
     const mel_status result = engine->ops->result(engine, &metric, &summary, &err);
@@ -102,7 +110,7 @@ static mel_status run_engine(void *context)
 
 static job make_job(mel_family family, mel_domain domain)
 {
-    job j = { .domain = domain };
+    job j = { .domain = domain, .last = MEL_ANSWER_A };
     j.make = domain.face != NULL ? make_fractional : mel_engine_bivector;
     mel_session_options_init(&j.opt);
     j.opt.family = family;
@@ -120,6 +128,22 @@ static void test_face(void **state)
     test_each_allocation("linear-fractional metrics on a face", run_engine, &j);
     j.opt.structure.known_p11 = 1.0;
     test_each_allocation("linear-fractional metrics with a known p11", run_engine, &j);
+    mel_face_free(face);
+}
+
+/* From the first "about the same" on the posterior takes more room; an imagined test is made beforehand. */
+static void test_exchange(void **state)
+{
+    (void)state;
+    mel_face *face = NULL;
+    mel_error err;
+    assert_ok(mel_face_from_logistic(&face, 3.0, 0.7, &err), &err);
+    job j = make_job(MEL_FAMILY_LINEAR, (mel_domain){ .face = face });
+    j.make = make_exchange;
+    j.last = MEL_ANSWER_SAME;
+    mel_session_options_for_people(&j.opt);
+    j.opt.active.imagined_beyond = true;
+    test_each_allocation("exchange rates", run_engine, &j);
     mel_face_free(face);
 }
 
@@ -233,8 +257,9 @@ static void test_rank(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sampler), cmocka_unit_test(test_face),  cmocka_unit_test(test_space),
-        cmocka_unit_test(test_ball),    cmocka_unit_test(test_signs), cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_sampler), cmocka_unit_test(test_exchange), cmocka_unit_test(test_face),
+        cmocka_unit_test(test_space),   cmocka_unit_test(test_ball),     cmocka_unit_test(test_signs),
+        cmocka_unit_test(test_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

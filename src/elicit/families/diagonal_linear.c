@@ -110,6 +110,7 @@ const mel_elicit_ops mel_elicit_diagonal_linear = {
     .where = MEL_ON_SPACE | MEL_ON_DIAGONAL_BALL,
     .needs = "a space of k classes or a ball, with diagonal statistics",
     .sloped = true,
+    .near_best = true,
     .active = mel_engine_features,
     .search = search,
     .basis = basis,

@@ -179,6 +179,7 @@ const mel_elicit_ops mel_elicit_fair_linear = {
     .needs = "a ball of off-diagonal rates with groups",
     .reads = MEL_READS_PLACES | MEL_READS_JOIN | MEL_READS_PAIRS,
     .sloped = true,
+    .near_best = true,
     .active = mel_engine_features,
     .search = mel_search_fair,
     .basis = basis,

@@ -46,6 +46,7 @@ const mel_elicit_ops mel_elicit_linear = {
     .where = MEL_ON_FACE | MEL_ON_BALL,
     .needs = "a planar face or a ball of off-diagonal statistics",
     .sloped = true,
+    .near_best = true,
     .active = active,
     .search = mel_search_face_or_ball,
     .basis = basis,

@@ -9,10 +9,13 @@
 #include <string.h>
 
 enum {
-    BASES = 16, /* metrics whose best classifiers are looked at, each also with some weights changed */
-    PLUG_INS = 2 * BASES,
-    PAIRS = 3 * BASES, /* a base and its change, and a base with two others */
-    TURNS = 2,         /* steps towards the best classifier of a metric that is not linear */
+    BASES = 16, /* metrics whose best classifiers are looked at */
+    KINDS = 3,  /* each of these, with some weights changed, and with a boundary moved */
+    PLUG_INS = KINDS * BASES,
+    PAIRS = 3 * BASES, /* a base with its two changes, and with another base */
+    TURNS = 6,         /* steps towards the best classifier of a metric that is not linear */
+    LOOKS = 4,         /* lists of classifiers that are made where none tells anything */
+    MOST_ROWS = 4000,  /* of more, about so many are looked at */
     JUDGES = 64,       /* samples that say whether somebody might use a classifier */
     LEAST_APART = 3,   /* people by which two classifiers must differ in some number */
     MANY = 1000,       /* people */
@@ -28,7 +31,8 @@ static const double about_as_good = 0.85;
 
 struct mel_realistic {
     const mel_basis *f;
-    const mel_space *space;
+    const mel_space *space; /* what is achievable, or some rows of it */
+    mel_some_rows some;
     uint32_t people;
     size_t n_trivial;
     double *trivial;   /* n_trivial x size: classifiers that always predict one class */
@@ -40,7 +44,10 @@ struct mel_realistic {
     size_t count;      /* samples */
     double *worth;     /* for_rule: PLUG_INS x count */
     double *direction; /* size */
+    double *slope;     /* size: work */
     double *centre;    /* size: of the space */
+    double *scale;     /* size: shares of classes among all rows, in units of those among some */
+    double *gain;      /* groups x k x k */
 };
 
 typedef struct {
@@ -54,6 +61,7 @@ void mel_realistic_free(mel_realistic *r)
 {
     if (r == NULL)
         return;
+    mel_some_rows_clear(&r->some);
     free(r->trivial); /* and all that was made with it */
     free(r);
 }
@@ -72,27 +80,58 @@ static uint32_t people_for(const mel_space *space)
     return rarest * MANY < ENOUGH && mel_space_layout(space)->kind == MEL_CONFUSION ? MORE : MANY;
 }
 
-/* Whole numbers out of so many people, or out of so many of each class. */
+/* Whole numbers out of so many people, or out of so many of each class, of what was found on some rows. */
 static void round_point(const mel_realistic *r, double *x)
 {
     for (size_t i = 0; i < r->f->size; i++)
-        x[i] = round(x[i] * (double)r->people) / (double)r->people;
+        x[i] = round(x[i] * r->scale[i] * (double)r->people) / (double)r->people;
 }
 
 static mel_status find_trivial(mel_realistic *r, mel_error *err)
 {
-    const size_t k = r->n_trivial, groups = r->f->groups;
-    double *gain = mel_alloc_zero(groups * k * k, sizeof *gain);
-    if (gain == NULL)
-        return mel_fail_memory(err, "the questions");
+    const size_t k = r->n_trivial, size = r->f->size;
     mel_status status = MEL_OK;
     for (size_t j = 0; j < k && status == MEL_OK; j++) {
-        for (size_t i = 0; i < groups * k * k; i++)
-            gain[i] = i % k == j ? 1.0 : 0.0;
-        status = mel_space_rule(r->trivial + j * r->f->size, r->space, gain, err);
+        for (size_t i = 0; i < r->f->groups * k * k; i++)
+            r->gain[i] = i % k == j ? 1.0 : 0.0;
+        status = mel_space_rule(r->trivial + j * size, r->space, r->gain, err);
+        for (size_t i = 0; i < size && status == MEL_OK; i++)
+            r->trivial[j * size + i] *= r->scale[i];
     }
-    free(gain);
     return status;
+}
+
+/* Time grows with the rows. */
+static mel_status take_rows(mel_realistic *r, const mel_space *space, uint64_t seed, mel_error *err)
+{
+    const mel_layout *layout = mel_space_layout(space);
+    const bool many = mel_space_rows(space) > MOST_ROWS;
+    const mel_status status = many ? mel_some_rows_take(&r->some, space, MOST_ROWS, seed, err) : MEL_OK;
+    if (status != MEL_OK)
+        return status;
+    r->space = many ? r->some.space : space;
+    for (size_t i = 0; i < r->f->size; i++) {
+        const size_t class = mel_layout_cell(layout, i % r->f->per_group) / layout->n_classes;
+        r->scale[i] = layout->kind == MEL_CONFUSION
+                          ? mel_space_class_share(space)[class] / mel_space_class_share(r->space)[class]
+                          : 1.0;
+    }
+    mel_space_centre(r->centre, r->space);
+    return MEL_OK;
+}
+
+static bool make_room(mel_realistic *r, const mel_basis *f)
+{
+    const size_t all = PLUG_INS + r->n_trivial, cells = f->groups * r->n_trivial * r->n_trivial;
+    const mel_part parts[] = { { r->n_trivial * f->size, { &r->trivial } },
+                               { PLUG_INS * f->size, { &r->point } },
+                               { all * f->dimension, { &r->feature } },
+                               { all, { &r->value } },
+                               { r->for_rule ? PLUG_INS * r->count : 1, { &r->worth } },
+                               { PLUG_INS, { &r->kept } },
+                               { cells, { &r->gain } },
+                               { f->size, { &r->direction, &r->slope, &r->centre, &r->scale } } };
+    return mel_parts_new(MEL_PARTS(parts));
 }
 
 mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_space *space, size_t samples,
@@ -103,24 +142,15 @@ mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_
     if (r == NULL)
         return mel_fail_memory(err, "the questions");
     r->f = f;
-    r->space = space;
     r->people = opt->active.people > 0 ? opt->active.people : people_for(space);
     r->for_rule = opt->active.until == MEL_UNTIL_RULE;
     r->count = samples;
     r->n_trivial = f->layout.n_classes;
-    const size_t all = PLUG_INS + r->n_trivial;
-    const mel_part parts[] = { { r->n_trivial * f->size, { &r->trivial } },
-                               { PLUG_INS * f->size, { &r->point } },
-                               { all * f->dimension, { &r->feature } },
-                               { all, { &r->value } },
-                               { r->for_rule ? PLUG_INS * samples : 1, { &r->worth } },
-                               { PLUG_INS, { &r->kept } },
-                               { f->size, { &r->direction, &r->centre } } };
-    mel_status status = mel_parts_new(MEL_PARTS(parts)) ? MEL_OK : mel_fail_memory(err, "the questions");
-    if (status == MEL_OK) {
-        mel_space_centre(r->centre, space);
+    mel_status status = make_room(r, f) ? MEL_OK : mel_fail_memory(err, "the questions");
+    if (status == MEL_OK)
+        status = take_rows(r, space, opt->seed, err);
+    if (status == MEL_OK)
         status = find_trivial(r, err);
-    }
     if (status != MEL_OK) {
         mel_realistic_free(r);
         return status;
@@ -131,49 +161,86 @@ mel_status mel_realistic_new(mel_realistic **out, const mel_basis *f, const mel_
 
 /* --- classifiers ------------------------------------------------------------------------------------ */
 
-/* The classifier that is best for w into point, and the direction in which it is. */
+/* The classifier that is best for w into point, and the direction in which it is. Of metrics that are not
+ * linear it is best in the direction of their average slope at the classifiers before: so each group keeps
+ * one rule where differences between groups vanish. */
 static mel_status plug_in(mel_realistic *r, const double *w, double *point, mel_error *err)
 {
     const mel_basis *f = r->f;
     const bool flat = f->ops->slope == mel_basis_same_slope;
     mel_status status = MEL_OK;
     memcpy(point, r->centre, f->size * sizeof *point);
+    memset(r->direction, 0, f->size * sizeof *r->direction);
     for (int turn = 0; turn < (flat ? 1 : TURNS) && status == MEL_OK; turn++) {
-        f->ops->slope(f, point, w, r->direction);
+        f->ops->slope(f, point, w, r->slope);
+        for (size_t i = 0; i < f->size; i++)
+            r->direction[i] += (r->slope[i] - r->direction[i]) / (turn + 1.0);
         status = mel_space_linear(point, r->space, r->direction, err);
     }
     return status;
 }
 
-/* Other weights: one or two of them. */
-static void change(mel_realistic *r, mel_rng *rng)
+static double random_factor(mel_rng *rng)
+{
+    const double by = least_change + (most_change - least_change) * mel_rng_uniform(rng);
+    return exp(mel_rng_below(rng, 2) == 0 ? by : -by);
+}
+
+/* The classifier of the direction with its boundary between two classes moved, in one group. */
+static mel_status move_boundary(mel_realistic *r, double *point, mel_rng *rng, mel_error *err)
+{
+    const size_t k = r->n_trivial, group = mel_rng_below(rng, r->f->groups);
+    const size_t first = mel_rng_below(rng, k), second = (first + 1 + mel_rng_below(rng, k - 1)) % k;
+    mel_space_gains(r->gain, r->space, r->direction);
+    return mel_space_swap(point, r->space, r->gain, group, first, second, random_factor(rng), err);
+}
+
+/* The classifier of the direction with one or two weights changed. */
+static mel_status change_weights(mel_realistic *r, double *point, mel_rng *rng, mel_error *err)
 {
     const size_t n = 1 + mel_rng_below(rng, 2);
+    memcpy(r->slope, r->direction, r->f->size * sizeof *r->slope);
     for (size_t i = 0; i < n; i++) {
-        const double by = least_change + (most_change - least_change) * mel_rng_uniform(rng);
-        const double factor = exp(mel_rng_below(rng, 2) == 0 ? by : -by);
-        r->direction[mel_rng_below(rng, r->f->size)] *= factor;
+        const double factor = random_factor(rng);
+        r->slope[mel_rng_below(rng, r->f->size)] *= factor;
+    }
+    return mel_space_linear(point, r->space, r->slope, err);
+}
+
+/* Whole numbers; those of a change that are hardly other than its base's are the base's. */
+static void round_all(mel_realistic *r)
+{
+    const size_t size = r->f->size;
+    for (size_t p = 0; p < PLUG_INS; p++) {
+        double *x = r->point + p * size;
+        const double *base = r->point + p / KINDS * KINDS * size;
+        round_point(r, x);
+        for (size_t i = 0; i < size; i++)
+            if (round(fabs(x[i] - base[i]) * (double)r->people) < LEAST_APART)
+                x[i] = base[i];
     }
 }
 
-/* The best classifiers of the mean and of random samples, each with its change after it. */
+/* The best classifiers of the mean and of random samples, each with its changes after it. */
 static mel_status find_plug_ins(mel_realistic *r, const mel_chooser *chooser, size_t count, mel_rng *rng,
                                 mel_error *err)
 {
     const size_t size = r->f->size, d = r->f->dimension;
+    const bool rows = mel_space_rows(r->space) > 0;
     mel_status status = MEL_OK;
     for (size_t i = 0; i < BASES && status == MEL_OK; i++) {
         const double *w =
             i == 0 ? mel_chooser_mean(chooser) : mel_chooser_samples(chooser) + mel_rng_below(rng, count) * d;
-        double *point = r->point + 2 * i * size;
+        double *point = r->point + KINDS * i * size;
         status = plug_in(r, w, point, err);
-        if (status != MEL_OK)
-            break;
-        change(r, rng);
-        status = mel_space_linear(point + size, r->space, r->direction, err);
+        if (status == MEL_OK)
+            status = change_weights(r, point + size, rng, err);
+        if (status == MEL_OK)
+            status = rows ? move_boundary(r, point + 2 * size, rng, err)
+                          : change_weights(r, point + 2 * size, rng, err);
     }
-    for (size_t i = 0; i < PLUG_INS && status == MEL_OK; i++)
-        round_point(r, r->point + i * size);
+    if (status == MEL_OK)
+        round_all(r);
     return status;
 }
 
@@ -284,10 +351,10 @@ static void judge(option *o, mel_realistic *r, mel_chooser *chooser, const mel_s
 static void list_pairs(option pair[PAIRS], mel_rng *rng)
 {
     for (size_t i = 0; i < BASES; i++) {
-        pair[3 * i] = (option){ .a = 2 * i, .b = 2 * i + 1 };
-        for (size_t k = 1; k < 3; k++)
-            pair[3 * i + k] =
-                (option){ .a = 2 * i, .b = 2 * ((i + 1 + mel_rng_below(rng, BASES - 1)) % BASES) };
+        const size_t base = KINDS * i, other = (i + 1 + mel_rng_below(rng, BASES - 1)) % BASES;
+        pair[3 * i] = (option){ .a = base, .b = base + 1 };
+        pair[3 * i + 1] = (option){ .a = base, .b = base + 2 };
+        pair[3 * i + 2] = (option){ .a = base, .b = KINDS * other };
     }
 }
 
@@ -309,27 +376,43 @@ static const option *pick(const option pair[PAIRS])
     return best;
 }
 
-mel_status mel_realistic_choose(double *a, double *b, mel_outlook *outlook, mel_realistic *r,
-                                mel_chooser *chooser, const mel_sampler *sampler, const mel_history *history,
-                                const mel_avoided *avoided, mel_rng *rng, mel_error *err)
+/* The best pair of one list of classifiers into *best; its information is 0 when none tells anything. */
+static mel_status look_once(option *best, mel_realistic *r, mel_chooser *chooser, const mel_sampler *sampler,
+                            const mel_history *history, const mel_avoided *avoided, mel_rng *rng,
+                            mel_error *err)
 {
-    const size_t count = r->count, bytes = r->f->size * sizeof(double);
     option pair[PAIRS];
-    *outlook = (mel_outlook){ 0 };
-    const mel_status status = find_plug_ins(r, chooser, count, rng, err);
+    *best = (option){ .a = 0 };
+    const mel_status status = find_plug_ins(r, chooser, r->count, rng, err);
     if (status != MEL_OK)
         return status;
-    find_kept(r, chooser, count);
+    find_kept(r, chooser, r->count);
     if (r->for_rule)
         find_worth(r, chooser);
     list_pairs(pair, rng);
     for (size_t i = 0; i < PAIRS; i++)
         judge(&pair[i], r, chooser, sampler, history, avoided);
-    const option *best = pick(pair);
-    if (best == NULL)
-        return MEL_OK;
-    *outlook = best->outlook;
-    memcpy(a, r->point + best->a * r->f->size, bytes);
-    memcpy(b, r->point + best->b * r->f->size, bytes);
+    const option *found = pick(pair);
+    if (found != NULL)
+        *best = *found;
+    return MEL_OK;
+}
+
+mel_status mel_realistic_choose(double *a, double *b, mel_outlook *outlook, mel_realistic *r,
+                                mel_chooser *chooser, const mel_sampler *sampler, const mel_history *history,
+                                const mel_avoided *avoided, mel_rng *rng, mel_error *err)
+{
+    const size_t bytes = r->f->size * sizeof(double);
+    option best = { .a = 0 };
+    mel_status status = MEL_OK;
+    for (int i = 0; i < LOOKS && status == MEL_OK && best.outlook.information < MEL_LEAST_INFORMATION; i++)
+        status = look_once(&best, r, chooser, sampler, history, avoided, rng, err);
+    if (status != MEL_OK)
+        return status;
+    *outlook = best.outlook;
+    if (best.score > 0.0) {
+        memcpy(a, r->point + best.a * r->f->size, bytes);
+        memcpy(b, r->point + best.b * r->f->size, bytes);
+    }
     return MEL_OK;
 }

@@ -1,10 +1,11 @@
 /* Pairs that people can take seriously, of any number of classes and groups: two plug-in classifiers of what
  * is achievable, in whole numbers.
  *
- * A classifier is the best one for a metric that the answers allow; the other is that of a second such
- * metric, or of the same one with one or two of its weights changed. Both are rounded to whole numbers, and
- * from there on only these exist. Of the pairs that tell about as much as the best, the one that differs in
- * the fewest numbers is asked. */
+ * A classifier is the best one for a metric that the answers allow, with a rule for each group; the other is
+ * that of a second such metric, or of the same one with one or two of its weights changed, or it differs only
+ * in where one class ends and another begins. Both are rounded to whole numbers, and from there on only these
+ * exist. Of the pairs that tell about as much as the best, the one that differs in the fewest numbers is
+ * asked. */
 #ifndef MEL_ACTIVE_REALISTIC_H
 #define MEL_ACTIVE_REALISTIC_H
 
