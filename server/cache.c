@@ -34,8 +34,20 @@ size_t mel_text_hash(const char *text)
 
 /* --- heavy work --------------------------------------------------------------------------------- */
 
+/* What the process has is compared with the limit, so what was freed must go back to the system: glibc would
+ * keep up to 64 MB of each of its arenas for later, and malloc_trim does not reach the end of any but the
+ * first. */
+static void return_freed_memory(void)
+{
+    enum { KEPT = 256 << 10 };
+    (void)mallopt(M_MMAP_THRESHOLD, KEPT);
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT);
+}
+
 void mel_cache_limit(mel_cache *cache, size_t workers, size_t memory)
 {
+    if (memory > 0)
+        return_freed_memory();
     cache->workers = workers;
     cache->memory = memory;
 }

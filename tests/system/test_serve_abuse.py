@@ -178,9 +178,9 @@ def test_tables_of_many_cells_and_models_of_many_weights(server):
 
 def served_soon(request):
     """Who was told to come again is served once the storm is over."""
-    end = time.monotonic() + 30 * SLOW
+    end = time.monotonic() + 60 * SLOW
     while (status := request()) == 503 and time.monotonic() < end:
-        time.sleep(0.2)
+        time.sleep(1.5)  # fewer requests than an address may make in a minute
     assert status == 200
 
 
@@ -205,6 +205,7 @@ def test_uploads_and_their_models_share_the_memory(server):
         outcomes = list(pool.map(attack, range(8)))
     statuses = {status for status, _ in outcomes}
     assert 503 in statuses and statuses <= {200, 503}, outcomes
+    assert server.memory() < 96 << 20, "what the storm took was not given back"
     served_soon(lambda: attack(1)[0])
 
 
