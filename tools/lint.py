@@ -20,9 +20,9 @@ BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|sra
 SELF_REALLOC = r"(\b[\w.>\-\[\]]+)\s*=\s*(?:\([^()]*\)\s*)?realloc\s*\(\s*\1\s*,"
 FINDINGS = r"\b(mel_(?:closest_metrics|cost_ratio_is_wide|session_weight_ratio|metric_words|metric_threshold|finding_text))\s*\("
 SYMBOLS = ROOT / "tools" / "symbols.txt"
-# States that clang's analyzer follows in a function: make soak follows as many as clang allows, six times as slow.
+# States that clang's analyzer follows in a function: make soak follows as many as clang allows, twenty times as slow.
 ANALYZER = [] if os.environ.get("MELICIT_SOAK") else [
-    f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=20000")]
+    f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=4000")]
 
 
 def tracked(*patterns):
