@@ -88,7 +88,8 @@ def build(folder, options, jobs, log):
 def run_tests(folder, choice, jobs, log):
     results = folder / "test-results.xml"
     results.unlink(missing_ok=True)
-    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error", "-j", str(jobs), "--output-junit", results,
+    # One more than there are cores: tests of servers and pages mostly wait.
+    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error", "-j", str(jobs + 1), "--output-junit", results,
                "--test-output-size-passed", OUTPUT_BYTES, "--test-output-size-failed", OUTPUT_BYTES, *choice]
     status, outcome = run(list(map(str, command)), log), Outcome()
     if results.exists():

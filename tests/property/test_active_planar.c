@@ -165,7 +165,7 @@ static void test_early_mistakes(void **state)
 {
     (void)state;
     enum { MOST = 2000 };
-    const size_t n = test_repeats(MOST, 1000, 60);
+    const size_t n = test_repeats(MOST, 300, 60);
     static const struct {
         uint32_t questions;
         double most;
@@ -255,7 +255,7 @@ static void test_coverage(void **state)
     mel_rng_seed(&rng, 44);
     for (size_t r = 0; r < COUNT(rows); r++) {
         const bool slow = rows[r].assume.kind == MEL_NOISE_LOGISTIC || rows[r].assume.kind == MEL_NOISE_BAND;
-        const size_t n = slow ? test_repeats(400, 400, 10) : test_repeats(1000, 400, 40);
+        const size_t n = slow ? test_repeats(400, 100, 10) : test_repeats(1000, 200, 40);
         size_t covered = 0;
         for (size_t i = 0; i < n; i++) {
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);
@@ -343,7 +343,7 @@ static void test_same_answers(void **state)
     mel_rng rng;
     mel_rng_seed(&rng, 45);
     double error[RUNS];
-    const size_t n = test_repeats(RUNS, RUNS, 20);
+    const size_t n = test_repeats(RUNS, RUNS / 3, 20);
     for (size_t i = 0; i < n; i++) {
         const double truth = 0.5 * pi * (0.05 + 0.9 * mel_rng_uniform(&rng));
         const double a[2] = { cos(truth), sin(truth) };

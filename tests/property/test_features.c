@@ -356,7 +356,7 @@ static void test_recovers(void **state)
         const problem *p = &problems[i];
         print_message("  %s\n", p->name);
         mel_ball *ball = make_ball(p);
-        const int runs = (int)test_repeats((size_t)p->runs, (size_t)p->runs, 1);
+        const int runs = (int)test_repeats((size_t)p->runs, ((size_t)p->runs + 2) / 3, 1);
         for (int run = 0; run < runs; run++, all++) {
             const double error = find(p, ball, (uint64_t)run + 1);
             missed += error > p->tolerance;
