@@ -1,3 +1,4 @@
+/* What tests of binary elicitation share: simulated respondents and runs to the end. */
 #include "support/binary.h"
 
 #include "data/shared.h"

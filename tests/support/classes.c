@@ -1,3 +1,4 @@
+/* Random samples of class probabilities with labels and groups, and what a direct count says about them. */
 #include "support/classes.h"
 #include "base/layout.h"
 #include "space/shared.h"

@@ -1,3 +1,4 @@
+/* Families whose slopes are affine in the middle, on balls. */
 #include "support/curved.h"
 
 const test_curved_family test_curved[TEST_CURVED] = {

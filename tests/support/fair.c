@@ -1,3 +1,4 @@
+/* What tests of fair metrics share: random metrics, balls with groups that differ. */
 #include "support/fair.h"
 #include "metric/shared.h"
 

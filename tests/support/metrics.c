@@ -1,3 +1,4 @@
+/* Metrics at points: values that must exist, and what holds for every metric. */
 #include "support/metrics.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* What tests of elicitation with k classes share: populations, sessions to their end, the thesis' tables. */
 #include "support/multiclass.h"
 
 #include "elicit/search/procedure.h"

@@ -1,3 +1,4 @@
+/* Random classification problems with a known origin, as a dense and as a sparse matrix at once. */
 #include "support/problem.h"
 #include "base/rng.h"
 

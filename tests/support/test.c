@@ -1,3 +1,4 @@
+/* What every test program includes: cmocka, comparisons of doubles, temporary files, data sets. */
 #include "support/test.h"
 
 #include <math.h>

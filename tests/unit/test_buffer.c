@@ -1,3 +1,4 @@
+/* Growing buffers: growth, caps, failures that stick, formatted text; allocation that checks sizes. */
 #include "support/test.h"
 
 #include "base/buffer.h"

@@ -1,3 +1,4 @@
+/* Reading CSV files: dialects, types, options, limits, rows that come late. */
 #include "support/tables.h"
 #include "support/test.h"
 

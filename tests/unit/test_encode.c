@@ -1,3 +1,4 @@
+/* Encoding tables as features: what columns become, medians, refused tables, JSON and back. */
 #include "support/test.h"
 
 #include "base/rng.h"

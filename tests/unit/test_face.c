@@ -1,3 +1,4 @@
+/* Faces of two classes: hulls, best points, rules, chords, populations in closed form, smoothing. */
 #include "support/test.h"
 
 #include "base/stat.h"

@@ -1,3 +1,4 @@
+/* Labels of rows: the order of classes, groups, known classes, names that mean the same. */
 #include "data/shared.h"
 #include "support/test.h"
 

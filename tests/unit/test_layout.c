@@ -1,3 +1,4 @@
+/* Layouts of statistics: sizes, checks, names of coordinates. */
 #include "support/test.h"
 
 #include "base/layout.h"

@@ -1,3 +1,4 @@
+/* Reading LIBSVM files: what is accepted, detected and refused. */
 #include "support/test.h"
 
 #include "base/buffer.h"

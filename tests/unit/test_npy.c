@@ -1,3 +1,4 @@
+/* Reading and writing NPY files: types, headers, shapes that cannot be. */
 #include "support/test.h"
 
 #include "base/buffer.h"

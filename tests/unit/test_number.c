@@ -1,3 +1,4 @@
+/* Numbers in texts: hard cases of rounding, forms, printing, other locales. */
 #include "support/test.h"
 
 #include "data/number.h"

@@ -1,3 +1,4 @@
+/* Stratified splits: shares, seeds, every row alike, refusals. */
 #include "base/rng.h"
 #include "data/shared.h"
 #include "support/test.h"

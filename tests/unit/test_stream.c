@@ -1,3 +1,4 @@
+/* Reading a table block by block: any block size, compressed files, files that change. */
 #include "support/test.h"
 
 #include "base/buffer.h"

@@ -1,3 +1,4 @@
+/* Tables: looking columns up, taking rows, dictionaries, quoting text. */
 #include "support/test.h"
 
 #include "data/dict.h"

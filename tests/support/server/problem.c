@@ -1,3 +1,4 @@
+/* The problem of a study without a server: a logistic population. */
 #include "support/server/problem.h"
 
 #include "base/internal.h"

@@ -1,3 +1,4 @@
+/* What tests of the store share: a PostgreSQL server of their own, rows, both stores under one name. */
 #include "support/server/store.h"
 
 #include <stdio.h>
