@@ -15,8 +15,8 @@ enum {
     MOST_EVENTS = 5000,   /* of one person: far more than the pages of any study ... */
     MOST_BYTES = 4 << 20, /* ... and of what is stored of them */
     MOST_ANSWER = 4096,   /* bytes of a request that answers anything but a form */
-    STORED_SHARE = 100 /* kB of answers of one address within a minute, per join that is allowed; each is one
-                          at least */
+    /* kB of answers of one address within a minute, per join that is allowed; each is one at least. */
+    STORED_SHARE = 100
 };
 static const char stored_kilobytes[] = "stored";
 static const char answered_elsewhere[] = "this page was answered elsewhere; here is the current one";

@@ -27,8 +27,9 @@ typedef struct {
     const uint32_t *label;              /* n_rows */
     const uint32_t *group;              /* n_rows; NULL without groups */
     const double *weight;               /* how much each row counts; NULL: 1 */
-    const double *row_cost; /* n_rows x n_classes: how many times as much decisions about this row count if
-                             * it is of class i; NULL: once */
+    /* n_rows x n_classes: how many times as much decisions about this row count if it is of class i; NULL:
+     * once. */
+    const double *row_cost;
 } mel_rule_rows;
 
 typedef enum {
@@ -139,10 +140,10 @@ typedef struct {
     size_t n_decisions;               /* n_classes, or one more: the case is referred */
     const mel_adjustment *adjustment; /* of probabilities before the gains are applied; NULL: none */
     const char *const
-        *cost_column;         /* of each class: the column that says how much a row counts; NULL: none */
-    const double *statistics; /* what it achieves where it was found, in the layout of the domain; NULL:
-                               * it was read from a file */
-    double value;             /* of the metric that it is best for; NaN: none */
+        *cost_column; /* of each class: the column that says how much a row counts; NULL: none */
+    /* What it achieves where it was found, in the layout of the domain; NULL: it was read from a file. */
+    const double *statistics;
+    double value; /* of the metric that it is best for; NaN: none */
 } mel_classifier_parts;
 MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier);
 

@@ -59,38 +59,42 @@ typedef enum { MEL_QUESTIONS_FAR = 0, MEL_QUESTIONS_REALISTIC = 1, MEL_QUESTIONS
 
 /* What only the active strategy reads. */
 typedef struct {
-    mel_assumption assume;   /* none */
-    uint32_t repeat_every;   /* every so many questions an earlier one is asked again with its
-                              * sides swapped, to learn how consistent the answers are; with flips every
-                              * second one, from the sixth on, while coin tosses would explain the answers
-                              * just as well; 0: never */
+    mel_assumption assume; /* none */
+    /* Every so many questions an earlier one is asked again with its sides swapped, to learn how
+     * consistent the answers are; with flips every second one, from the sixth on, while coin tosses would
+     * explain the answers just as well; 0: never. */
+    uint32_t repeat_every;
     mel_questions questions; /* far */
-    uint32_t people;         /* not far: numbers are out of so many; 0: 1,000, or 10,000 where fewer than
-                              * 20 in 1,000 are of the rarer class */
-    bool imagined_beyond;    /* realistic: when the exchange rate lies beyond what the test at hand can
-                              * ask, questions go on about an imagined better one */
-    bool announce_repeats;   /* a question that comes back is said to */
-    bool simple_questions;   /* off a planar face: A and B differ in two coordinates only */
-    mel_until until;         /* tolerance; rank and threshold end a session earlier, never later */
-    size_t n_pool;           /* until rank: classifiers, at least 2 */
-    const double *pool;      /* n_pool x numbers of the layout; lent until the session is made */
+    /* Not far: numbers are out of so many; 0: 1,000, or 10,000 where fewer than 20 in 1,000 are of the
+     * rarer class. */
+    uint32_t people;
+    /* Realistic: when the exchange rate lies beyond what the test at hand can ask, questions go on about
+     * an imagined better one. */
+    bool imagined_beyond;
+    bool announce_repeats;          /* a question that comes back is said to */
+    bool simple_questions;          /* off a planar face: A and B differ in two coordinates only */
+    mel_until until;                /* tolerance; rank and threshold end a session earlier, never later */
+    size_t n_pool;                  /* until rank: classifiers, at least 2 */
+    const double *pool;             /* n_pool x numbers of the layout; lent until the session is made */
     const mel_decisions *decisions; /* until rank or threshold; lent, must outlive the session */
-    const mel_metric *prior;        /* a metric of the same family and layout that is thought likely; NULL:
-                                     * all metrics that the family allows are equally likely. Lent until the session
-                                     * is made */
-    double prior_strength; /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit
-                            * sphere of their coefficients, that is about normal with a standard deviation
-                            * of 1/sqrt(s) radians in every direction; at most 1e6 */
+    /* A metric of the same family and layout that is thought likely; NULL: all metrics that the family
+     * allows are equally likely. Lent until the session is made. */
+    const mel_metric *prior;
+    /* s > 0: metrics have the density exp(s cos(angle to the prior)) on the unit sphere of their
+     * coefficients, that is about normal with a standard deviation of 1/sqrt(s) radians in every
+     * direction; at most 1e6. */
+    double prior_strength;
 } mel_active_options;
 
 /* What only a search reads. */
 typedef struct {
-    mel_boundary boundary;  /* on faces */
-    uint32_t per_round;     /* questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the
-                             * first and the last one (appendix B.1) */
-    uint32_t cycles;        /* on a ball: how often every angle is searched; 2 */
-    bool first_angle_first; /* on a ball: the thesis' order, farther off after two cycles; false: from
-                             * the last angle to the first */
+    mel_boundary boundary; /* on faces */
+    /* Questions per halving; 4; 3 leaves out the last one (section 8.1.3), 2 the first and the last one
+     * (appendix B.1). */
+    uint32_t per_round;
+    uint32_t cycles; /* on a ball: how often every angle is searched; 2 */
+    /* On a ball: the thesis' order, farther off after two cycles; false: from the last angle to the first. */
+    bool first_angle_first;
     /* Diagonal metrics: k - 1 questions first choose the reference class, and where two boundary points
      * coincide (a corner of a face is best for both slopes) a chord of the face takes their place, so that
      * slopes within a corner are found, too */
@@ -98,10 +102,10 @@ typedef struct {
     /* Of quadratic, polynomial and fair metrics: */
     mel_local local;
     mel_join join;
-    double inner_radius; /* of the questions around each place, less than the ball's and at least 1e-8; 0: as
-                          * suits the family */
-    bool ask_trade_off;  /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
-    mel_lfpm lfpm;       /* linear-fractional */
+    /* Of the questions around each place, less than the ball's and at least 1e-8; 0: as suits the family. */
+    double inner_radius;
+    bool ask_trade_off; /* fair: lambda by questions of its own (Algorithm 5.2), not in closed form */
+    mel_lfpm lfpm;      /* linear-fractional */
 } mel_search_options;
 
 /* What is known of the metric besides its family: linear restrictions of its coefficients, each of which
@@ -134,8 +138,9 @@ typedef struct {
     uint32_t max_questions; /* 200 */
     uint64_t seed;          /* 1 */
     mel_direction direction;
-    const signed char *signs; /* off a planar face, one per coefficient of the utility's a: -1, 1, or 0 for
-                               * unknown; NULL: as direction says. Lent until the session is made */
+    /* Off a planar face, one per coefficient of the utility's a: -1, 1, or 0 for unknown; NULL: as
+     * direction says. Lent until the session is made. */
+    const signed char *signs;
     const char *const *class_names; /* negative first when there are two; NULL: "0", "1", ... */
     const char *const *group_names; /* NULL: "1", "2", ... */
     mel_active_options active;
@@ -298,21 +303,24 @@ typedef enum {
     MEL_FINDING_NO_MISTAKES = 3,    /* fair: nothing but differences between groups matters (lambda is 1) */
     MEL_FINDING_NO_CURVATURE = 4,   /* quadratic, polynomial: a linear metric says it all */
     MEL_FINDING_FLAT_CENTRE = 5,    /* quadratic, polynomial: no slope at the uniform classifier's rates */
-    MEL_FINDING_AT_END = 6 /* search: it ended at an end of its range, so that the metric may lie beyond
-                            * it: the direction or a sign is wrong. The metric has no intervals; the
-                            * radius and the angle's interval are NaN */
+    /* Search: it ended at an end of its range, so that the metric may lie beyond it: the direction or a
+     * sign is wrong. The metric has no intervals; the radius and the angle's interval are NaN. */
+    MEL_FINDING_AT_END = 6
 } mel_finding;
 /* What came of the signs and the direction that were declared; search: free or pressed. */
 typedef enum {
-    MEL_SIGNS_FREE = 0,         /* none declared, or the answers do not press against them; fair: mistakes do
-                                 * not matter, and so have no signs */
-    MEL_SIGNS_PRESSED = 1,      /* they press weights against zero, which may belong on the other side; no
-                                 * question has settled it */
-    MEL_SIGNS_UPHELD = 2,       /* they did, and a question about just these weights spoke for the signs */
-    MEL_SIGNS_CONTRADICTED = 3, /* it spoke against them: dropped (on a face the direction was turned round).
-                                 * Fair: and a weight's 95% interval is on the other side without them */
-    MEL_SIGNS_DROPPED = 4       /* fair: it spoke against them, so they were dropped, but no weight's interval
-                                 * is on the other side: mistakes may hardly matter */
+    /* None declared, or the answers do not press against them; fair: mistakes do not matter, and so have
+     * no signs. */
+    MEL_SIGNS_FREE = 0,
+    /* They press weights against zero, which may belong on the other side; no question has settled it. */
+    MEL_SIGNS_PRESSED = 1,
+    MEL_SIGNS_UPHELD = 2, /* they did, and a question about just these weights spoke for the signs */
+    /* It spoke against them: dropped (on a face the direction was turned round). Fair: and a weight's 95%
+     * interval is on the other side without them. */
+    MEL_SIGNS_CONTRADICTED = 3,
+    /* Fair: it spoke against them, so they were dropped, but no weight's interval is on the other side:
+     * mistakes may hardly matter. */
+    MEL_SIGNS_DROPPED = 4
 } mel_sign_check;
 typedef struct {
     mel_end end;
@@ -335,16 +343,16 @@ typedef struct {
      * (logistic: as the metric's differences and the scale, 30 unless given, tell). NaN: not known. */
     double consistency;
     mel_finding finding;
-    double angle, angle_low,
-        angle_high; /* linear on a face: of (m11, m00) in radians with its 95% interval; NaN otherwise */
+    /* Linear on a face, NaN otherwise: of (m11, m00) in radians, with its 95% interval. */
+    double angle, angle_low, angle_high;
     mel_sign_check signs;
-    /* Questions on a face that were not far; NaN otherwise. */
-    double ratio, ratio_low,
-        ratio_high; /* what a missed positive costs in false alarms, median and 95% interval;
-                     * 0 or infinity where the answers give no bound on that side */
+    /* Questions on a face that were not far, NaN otherwise: what a missed positive costs in false alarms,
+     * median and 95% interval; 0 or infinity where the answers give no bound on that side. */
+    double ratio, ratio_low, ratio_high;
     double askable_low, askable_high; /* the exchange rates that questions can be about */
-    double variation; /* standard deviation, natural logarithm, with which the exchange rate varies from
-                       * answer to answer near the balance */
+    /* Standard deviation, natural logarithm, with which the exchange rate varies from answer to answer
+     * near the balance. */
+    double variation;
     int drift;        /* 1 or -1: it seems to have risen or fallen on the way; 0: not */
     bool imagined;    /* the last questions were about an imagined test, the first were not */
     uint32_t further; /* active, not as precise as asked for: about how many more questions that would take */
@@ -371,8 +379,9 @@ typedef struct {
     mel_summary summary;   /* of the session alone */
     uint32_t answers;      /* A or B */
     uint32_t contradicted; /* of these, by the joint metric */
-    double agreement;      /* how likely somebody of the joint metric, who errs as often as this one's own
-                            * metric shows, is to be contradicted by it at least so often */
+    /* How likely somebody of the joint metric, who errs as often as this one's own metric shows, is to be
+     * contradicted by it at least so often. */
+    double agreement;
 } mel_respondent;
 typedef struct {
     double angle;     /* between two metrics as found, radians */
@@ -382,8 +391,9 @@ typedef struct {
     double low, high, deviation; /* over the respondents' own metrics: range, standard deviation */
 } mel_spread;
 typedef struct {
-    mel_metric *joint;   /* from all answers in one posterior, with wrong answers allowed for and learned. Its
-                          * intervals say how well one metric for all is known, not how far people differ */
+    /* From all answers in one posterior, with wrong answers allowed for and learned. Its intervals say how
+     * well one metric for all is known, not how far people differ. */
+    mel_metric *joint;
     mel_summary summary; /* of it */
     mel_spread *spread;  /* one per coefficient of the joint metric: how far people differ */
     size_t n;

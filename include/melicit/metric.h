@@ -173,8 +173,8 @@ MEL_API mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const do
 typedef struct {
     size_t n_classes, n_groups;                          /* n_groups 0 or 1: no groups */
     const char *const *class_names, *const *group_names; /* NULL: "0", "1", ... and "1", "2", ... */
-    const double *shares; /* P(G=g, Y=i), a row for each group, without groups P(Y=i), or
-                           * counts of them; NULL: unknown */
+    /* P(G=g, Y=i), a row for each group, without groups P(Y=i), or counts of them; NULL: unknown. */
+    const double *shares;
 } mel_people;
 /* The metric object that has the values of a measure of mel_measure_named for people with these shares:
  * linear, linear-fractional, quadratic or fair. MEL_EINVAL with a sentence for measures that no family has

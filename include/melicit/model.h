@@ -26,9 +26,10 @@ typedef struct {
     double l2;               /* 1 */
     double tolerance;        /* largest gradient entry divided by the sum of weights: 1e-9 */
     uint32_t max_iterations; /* 200 Newton steps or 20,000 gradient evaluations when 0 */
-    mel_solver solver;       /* AUTO: Newton while there are at most 2,000 parameters and a Hessian costs at
-                              * most as much as 60 gradients */
-    const mel_model *warm;   /* start from these coefficients (same shape), or NULL */
+    /* AUTO: Newton while there are at most 2,000 parameters and a Hessian costs at most as much as 60
+     * gradients. */
+    mel_solver solver;
+    const mel_model *warm; /* start from these coefficients (same shape), or NULL */
     int threads;
     mel_progress progress;
 } mel_fit_options;

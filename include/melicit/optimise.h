@@ -189,9 +189,9 @@ typedef struct mel_comparisons mel_comparisons;
 
 typedef enum {
     MEL_COMPARE_SIGNS = 0, /* one question per step: which side of the current gains is better */
-    MEL_COMPARE_SLOPES =
-        1 /* the thesis' way (section 7.7.6): around the current mixture, the slope of the metric by
-           * binary searches, then a Frank-Wolfe step to the rule that is best for it */
+    /* The thesis' way (section 7.7.6): around the current mixture, the slope of the metric by binary
+     * searches, then a Frank-Wolfe step to the rule that is best for it. */
+    MEL_COMPARE_SLOPES = 1
 } mel_compare_method;
 typedef struct {
     size_t struct_size;
@@ -199,8 +199,9 @@ typedef struct {
     uint32_t max_questions;    /* 40 */
     double first_step;         /* SIGNS: of the logarithm of a gain; 0: 0.3 with two classes, else 0.5 */
     double least_step;         /* SIGNS: at which a gain counts as found; 0.05 */
-    bool kinks;    /* SIGNS, groups: also move the gains of groups together and against each other,
-                    * and ask whether the new classifier is better: for metrics with kinks */
+    /* SIGNS, groups: also move the gains of groups together and against each other, and ask whether the
+     * new classifier is better: for metrics with kinks. */
+    bool kinks;
     uint32_t bits; /* SLOPES: questions per ratio of two slopes; 6 */
     double radius; /* SLOPES: share of a probe in the current mixture; 0.1 */
 } mel_compare_options;

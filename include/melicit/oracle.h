@@ -61,8 +61,9 @@ typedef enum {
     MEL_NOISE_BAND = 1,     /* size EPS: when |difference| < EPS any answer may come */
     MEL_NOISE_LOGISTIC = 2, /* size SCALE: P(right) = 1/(1 + exp(-SCALE |difference|)); larger = surer */
     MEL_NOISE_FLIP = 3,     /* size P: wrong with probability P whatever the difference */
-    MEL_NOISE_PERSON = 4    /* no size: a slip now and then (3%), and errors near indifference, half as often
-                             * as coin tosses at a difference of 0.02 */
+    /* No size: a slip now and then (3%), and errors near indifference, half as often as coin tosses at a
+     * difference of 0.02. */
+    MEL_NOISE_PERSON = 4
 } mel_noise_kind;
 typedef struct {
     mel_noise_kind kind;

@@ -19,9 +19,10 @@ MEL_API mel_status mel_rank_order(size_t *order, size_t *place, size_t n, const 
 
 /* How well the order of `values` agrees with that of `reference`, both of n classifiers. */
 typedef struct {
-    double tau;  /* Kendall's tau-b; NaN when one of them does not tell any two apart */
-    double ndcg; /* exponential gain; relevance is the reference's utility, from 0 (worst) to 1 (best), which
-                  * no change of the metric's scale can touch; 1 when the reference tells none apart */
+    double tau; /* Kendall's tau-b; NaN when one of them does not tell any two apart */
+    /* Exponential gain; relevance is the reference's utility, from 0 (worst) to 1 (best), which no change
+     * of the metric's scale can touch; 1 when the reference tells none apart. */
+    double ndcg;
     bool same_best; /* a best one by `values` is among the best by reference */
 } mel_agreement;
 MEL_API mel_status mel_rank_agreement(mel_agreement *out, size_t n, const double *reference,

@@ -20,8 +20,9 @@ typedef struct mel_space mel_space;
 /* How the statistics of a classifier are measured on a sample. */
 typedef enum {
     MEL_BY_LABELS = 0, /* against the labels: what the classifier really did on these rows */
-    MEL_BY_MODEL = 1   /* taking the probabilities at their word: what it would do on average if they are
-                        * right. The linear step is then exactly optimal among all classifiers. */
+    /* Taking the probabilities at their word: what it would do on average if they are right. The linear
+     * step is then exactly optimal among all classifiers. */
+    MEL_BY_MODEL = 1
 } mel_evidence;
 
 typedef struct {
@@ -89,25 +90,30 @@ typedef struct {
 MEL_API void mel_radius_options_init(mel_radius_options *opt);
 /* How a radius was found and what speaks for it. The direction has one number per coordinate of a group. */
 typedef struct {
-    double radius; /* of the ball that was made: the smallest of descent, rays and inner; inscribed: not less
-                    * than certified */
+    /* Of the ball that was made: the smallest of descent, rays and inner; inscribed: not less than
+     * certified. */
+    double radius;
     /* Smallest support in any direction that the descent found; thesis: radius of the largest ball in the
      * hull of the feasible ends of all axes (beyond 120 coordinates: of the ends that decisions linear in
      * the probabilities reach) */
     double descent;
-    double rays;      /* shortest stretch of the random rays that is feasible; beyond 120 coordinates a ray is
-                       * only followed until it leaves the ball. Infinity when no rays were asked for */
-    double certified; /* a ball of this radius is achievable for sure, without any search: closed form, from
-                       * decisions that are linear in the probabilities; 0 where it says nothing */
+    /* Shortest stretch of the random rays that is feasible; beyond 120 coordinates a ray is only followed
+     * until it leaves the ball. Infinity when no rays were asked for. */
+    double rays;
+    /* A ball of this radius is achievable for sure, without any search: closed form, from decisions that
+     * are linear in the probabilities; 0 where it says nothing. */
+    double certified;
     /* Where the set is thinnest (unit length). Exact steps: no larger ball fits, since its support there
      * is `descent`; labels: as far as rules were found. Thesis: normal of the facet that the ball touches */
     double *direction;
-    size_t group;    /* of which group */
-    uint64_t steps;  /* linear steps taken */
-    double inner;    /* where a sample was searched: the smallest width that was found of the hull of rules
-                      * measured on all rows, in which the rays are too; else infinity */
-    uint64_t passes; /* those of the steps that read all rows (of a group, where there are some): at most 200
-                      * where a sample was searched */
+    size_t group;   /* of which group */
+    uint64_t steps; /* linear steps taken */
+    /* Where a sample was searched: the smallest width that was found of the hull of rules measured on all
+     * rows, in which the rays are too; else infinity. */
+    double inner;
+    /* Those of the steps that read all rows (of a group, where there are some): at most 200 where a sample
+     * was searched. */
+    uint64_t passes;
 } mel_radius;
 /* MEL_EDATA when the radius is below 1e-9: statistics that determine each other (constant probabilities,
  * say). MEL_EINVAL for confusion entries of groups. how may be NULL. */

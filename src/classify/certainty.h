@@ -73,8 +73,8 @@ typedef struct {
     double value;        /* what is to be expected on new rows */
     mel_interval range;  /* where that may lie */
     double counts[4];    /* confusion counts on these rows */
-    mel_certainty cross; /* by folds: decisions about each fold with the threshold of the others; value NaN:
-                          * not asked for */
+    /* By folds: decisions about each fold with the threshold of the others; value NaN: not asked for. */
+    mel_certainty cross;
 } mel_tuned;
 /* The rows are drawn anew opt->draws times (their weights in up to 1,000 bins of scores are Gamma
  * distributed). folds: 0 or 2 and more. MEL_EDATA unless both classes have rows; measures of two classes

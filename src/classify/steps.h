@@ -42,9 +42,10 @@ typedef struct {
     const double *score;   /* two classes: thresholds are on this instead of P(second class); NULL: no */
     mel_evidence evidence; /* measured by labels or by the probabilities */
     bool one_block;        /* decisions do not look at groups */
-    const double *joint;   /* one_block: n_rows x (groups x classes), P(G=g, Y=i | x); NULL: of the classes
-                            * alone, groups being what the rows say */
-    bool refer;            /* one more decision */
+    /* one_block: n_rows x (groups x classes), P(G=g, Y=i | x); NULL: of the classes alone, groups being
+     * what the rows say. */
+    const double *joint;
+    bool refer; /* one more decision */
     int threads;
 } mel_step_rows;
 

@@ -21,8 +21,9 @@ typedef struct {
     bool header;    /* the first row holds names */
     bool row_names; /* every row but the header starts with one cell more, its name, as R writes it */
     bool index; /* the first column, without a name in the header, numbers the rows, as pandas writes it */
-    bool first_is_row_name; /* the first column, without a name in the header, holds texts: it gets the name
-                             * that the options have for it */
+    /* The first column, without a name in the header, holds texts: it gets the name that the options have
+     * for it. */
+    bool first_is_row_name;
     bool open_end; /* a separator ends every row, of the header perhaps: the cell behind it is no column */
 } mel_dialect;
 

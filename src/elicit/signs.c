@@ -131,10 +131,11 @@ bool mel_session_drops_signs(const mel_session *session, mel_answer answer)
 /* --- pressed weights ---------------------------------------------------------------------------- */
 
 typedef struct {
-    size_t n;        /* numbers in a group's statistics */
-    size_t n_draws;  /* rows of slope */
-    double *slope;   /* n_draws x 2n: slopes of the utility in units of the declared sign, where they are
-                      * smallest, and in the centre */
+    size_t n;       /* numbers in a group's statistics */
+    size_t n_draws; /* rows of slope */
+    /* n_draws x 2n: slopes of the utility in units of the declared sign, where they are smallest, and in
+     * the centre. */
+    double *slope;
     double *column;  /* n_draws: work */
     double *centre;  /* of all groups */
     double *unit;    /* n: half the width of the set in every number; of a ball its radius */

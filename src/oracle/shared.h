@@ -17,8 +17,9 @@ mel_status mel_oracle_majority(mel_oracle **out, mel_oracle *inner, uint32_t vot
 typedef struct {
     size_t struct_size;
     double timeout; /* seconds to wait for one answer; 0 (default): for ever, there may be a person behind */
-    double grace;   /* seconds the program has to end once its input is closed, before it (or the shell that
-                     * runs it, unless it starts with exec) is killed; 5 */
+    /* Seconds the program has to end once its input is closed, before it (or the shell that runs it,
+     * unless it starts with exec) is killed; 5. */
+    double grace;
     mel_progress progress; /* asked now and then while waiting: nonzero gives up with MEL_ESTOPPED */
 } mel_command_options;
 void mel_command_options_init(mel_command_options *opt);
@@ -32,15 +33,17 @@ mel_status mel_oracle_command(mel_oracle **out, const char *program, const mel_c
 /* How a question is shown as text. */
 typedef struct {
     size_t struct_size;
-    uint32_t people;  /* counts are out of this many; 0 (default): 100, 1,000 or 10,000, the first that tells
-                       * the two apart well */
+    /* Counts are out of this many; 0 (default): 100, 1,000 or 10,000, the first that tells the two apart
+     * well. */
+    uint32_t people;
     int width;        /* columns; 80; at least 40 */
     bool utf8;        /* block bars and real dashes instead of # and - */
     bool colour;      /* ANSI colours */
     bool sizes;       /* class sizes next to the class names; true */
     bool classifiers; /* what achieves each side, above it; false: people rarely care */
-    const char *missed, *false_alarm; /* names of the two mistakes of a binary question, singular ("missed
-                                       * cancer", "false alarm"); NULL: from the class names */
+    /* Names of the two mistakes of a binary question, singular ("missed cancer", "false alarm"); NULL:
+     * from the class names. */
+    const char *missed, *false_alarm;
     const char *missed_plural, *false_alarms; /* the same in the plural; NULL: "missed cancer cases" */
 } mel_show_options;
 void mel_show_options_init(mel_show_options *opt);

@@ -50,8 +50,9 @@ typedef struct {
     double *tag;     /* (dim + 2) x n_tag */
     double *share;   /* dim + 2 */
     double *closest; /* dim: sum of share x atom */
-    double *factor;  /* (dim + 2) x (dim + 2): upper triangular R with R'R the Gram matrix of the atoms with
-                      * `scale` as an additional coordinate; row-major */
+    /* (dim + 2) x (dim + 2): upper triangular R with R'R the Gram matrix of the atoms with `scale` as an
+     * additional coordinate; row-major. */
+    double *factor;
     double *work;
 } mel_corral;
 
@@ -97,8 +98,9 @@ typedef struct {
 typedef struct {
     double longest; /* the set does not go further, as far as its step says */
     double error;   /* distance of that end from a point that was found */
-    double sure;    /* so much of the ray is in the set: the end pulled back into the hull of that point and
-                     * of the ball inside */
+    /* So much of the ray is in the set: the end pulled back into the hull of that point and of the ball
+     * inside. */
+    double sure;
     double width;   /* support in the direction of `normal` */
     double *normal; /* dim, the caller's: of unit length, what shows `longest` */
 } mel_stretch;

@@ -10,9 +10,10 @@
 #include <string.h>
 
 enum {
-    MOST_COORDINATES = 120, /* up to here rays are followed to their end, and the whole set is searched;
-                             * beyond, a ray is only followed until it has left the ball, */
-    AXIS_STEPS = 50         /* and an axis for so many steps, of which the sure part counts */
+    /* Up to here rays are followed to their end, and the whole set is searched; beyond, a ray is only
+     * followed until it has left the ball, and an axis for AXIS_STEPS, of which the sure part counts. */
+    MOST_COORDINATES = 120,
+    AXIS_STEPS = 50
 };
 static const double least_radius = 1e-9;
 

@@ -19,11 +19,11 @@ typedef struct {
  * bucket in order of the scores. One more place counts the rows that are left out (other roles, weight 0). */
 typedef struct {
     size_t n_buckets, n_places; /* buckets of one role; 2 n_buckets + 1 */
-    bool by_value;              /* buckets of equal width in the score itself, or else in its key; the outer
-                                 * ones are open */
-    double half_low, scale;     /* by value */
-    double first, last;         /* 0 and n_buckets - 1 */
-    uint64_t least;             /* by key */
+    /* Buckets of equal width in the score itself, or else in its key; the outer ones are open. */
+    bool by_value;
+    double half_low, scale; /* by value */
+    double first, last;     /* 0 and n_buckets - 1 */
+    uint64_t least;         /* by key */
     unsigned shift;
     size_t *count;  /* n_slices x n_places: rows; mel_rows_places turns them into positions */
     uint64_t *mass; /* the same for weights in units; NULL without weights */

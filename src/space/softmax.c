@@ -16,11 +16,11 @@ struct mel_softmax {
     size_t n_classes, n_panels;
     double *slope;                     /* n_classes */
     double node[NODES], weight[NODES]; /* Gauss-Legendre on [-1, 1] */
-    double *before, *after; /* (n_panels + 1) x n_classes: integrals up to a panel's start, and from
-                             * there to 1 */
-    size_t n_exponents;     /* different slopes */
-    double *exponent;       /* of the terms of scores: minus the slopes, ascending */
-    size_t *term;           /* n_classes: the term that a class belongs to */
+    /* (n_panels + 1) x n_classes: integrals up to a panel's start, and from there to 1. */
+    double *before, *after;
+    size_t n_exponents; /* different slopes */
+    double *exponent;   /* of the terms of scores: minus the slopes, ascending */
+    size_t *term;       /* n_classes: the term that a class belongs to */
 };
 
 void mel_softmax_free(mel_softmax *p)

@@ -29,11 +29,12 @@ typedef struct {
      * of its last interval; the changes are independent of each other. */
     size_t n_changes;
     double *change;
-    double spread;    /* three standard deviations of d and h B together, which have length 1 */
-    bool known;       /* all stations reached, and they determine the value; else changes say nothing */
-    bool flat;        /* all stations reached, and none has a slope */
-    bool flat_centre; /* the first station was reached and has none, or what all say together is that d may be
-                       * nil (mel_change_hides): answers at a flat place may be chance */
+    double spread; /* three standard deviations of d and h B together, which have length 1 */
+    bool known;    /* all stations reached, and they determine the value; else changes say nothing */
+    bool flat;     /* all stations reached, and none has a slope */
+    /* The first station was reached and has none, or what all say together is that d may be nil
+     * (mel_change_hides): answers at a flat place may be chance. */
+    bool flat_centre;
 } mel_quadratic_found;
 /* By opt.join, from the stations that start with `first`. On failure, too, for mel_quadratic_clear. */
 mel_status mel_quadratic_solve(mel_quadratic_found *found, const mel_plan *plan, size_t first,

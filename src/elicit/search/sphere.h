@@ -9,10 +9,11 @@
 typedef struct {
     const mel_session_options *opt; /* tolerance, per_round, cycles, first_angle_first */
     mel_replay *replay;
-    size_t n;    /* coordinates, at least 2 */
-    bool twice;  /* the worst point, too */
-    bool verify; /* one more question, after the signs: a step along all of them together must be an
-                  * improvement; if not, the slope is nil and the search ends there */
+    size_t n;   /* coordinates, at least 2 */
+    bool twice; /* the worst point, too */
+    /* One more question, after the signs: a step along all of them together must be an improvement; if
+     * not, the slope is nil and the search ends there. */
+    bool verify;
     /* Writes the question "is the point in direction `to` better than the one in direction `from`?" into
      * replay->a and replay->b; directions are n numbers of unit length. */
     void (*pose)(void *context, const double *from, const double *to);

@@ -24,12 +24,12 @@ void mel_trade_off_clear(mel_trade_off *trade);
 typedef struct {
     size_t q, groups;
     bool quadratic;
-    const double *tau;     /* groups x q: P(G = g | Y = the true class of the coordinate) */
-    const double *weights; /* q of a, then one block per pair of groups, q or q x q: as large as the
-                            * trade-off refers to */
-    const double *centre;  /* q */
-    double radius;         /* of the ball */
-    double inner;          /* quadratic: of the sphere */
+    const double *tau; /* groups x q: P(G = g | Y = the true class of the coordinate) */
+    /* q of a, then one block per pair of groups, q or q x q: as large as the trade-off refers to. */
+    const double *weights;
+    const double *centre; /* q */
+    double radius;        /* of the ball */
+    double inner;         /* quadratic: of the sphere */
 } mel_trade_off_scene;
 /* The group (and axis, for quadratic metrics) for which the two gradients differ most. The thesis takes the
  * first group and axis; its condition for that is not the right one (errata 20): the answers say nothing when

@@ -27,8 +27,8 @@ typedef struct {
     size_t n_ways;              /* 0: answers are not read by the ways of the model */
     mel_noise_way way[MEL_MOST_WAYS];
     size_t count, n_same, capacity;
-    bool unit; /* rows are kept at unit length, or else as they are, `length` being how far apart A and B are
-                */
+    /* Rows are kept at unit length, or else as they are, `length` being how far apart A and B are. */
+    bool unit;
     double *row;    /* count x dimension */
     double *length; /* count: of the rows as given */
     double *gain;   /* count: of the rows at unit length */

@@ -17,8 +17,9 @@ typedef struct mel_sampler mel_sampler;
 
 typedef struct {
     size_t dimension; /* D >= 2 */
-    size_t samples; /* 0: 30 D, with flips 80 D up to 2048, at least 400 (band, and flips where D = 2: 1024);
-                     * rounded up to a multiple of 128, at least 256 */
+    /* 0: 30 D, with flips 80 D up to 2048, at least 400 (band, and flips where D = 2: 1024); rounded up to
+     * a multiple of 128, at least 256. */
+    size_t samples;
     size_t n_cone;
     const double *cone;  /* n_cone x D: <g_j, w> >= 0 */
     const double *start; /* D numbers with <g_j, start> > 0 for all j; not read without a cone */
