@@ -83,11 +83,14 @@ class Problem:
         groups: Optional[ArrayLike] = None,
         sample_weight: Optional[ArrayLike] = None,
         classes: Optional[Sequence[Any]] = None,
+        *,
+        pos_label: Any = None,
     ) -> "Problem":
         """Labels and predict_proba of rows that the model was not trained on.
 
         proba has a column for each class, in the order of `classes` (default: the sorted labels, as scikit-learn's
-        classes_); one column or one dimension is the probability of the second of two.
+        classes_); one column or one dimension is the probability of the second of two. pos_label: the positive one of
+        two classes; default: the second.
         """
         out = cls._new()
         true = _rows.column(y_true, "y_true")
@@ -110,6 +113,11 @@ class Problem:
                 f"proba: expected {len(true)} rows and {len(out.classes)} columns ({', '.join(out.classes[:8])}), "
                 f"not {table.shape}",
             )
+        if pos_label is not None and (len(out.labels) != 2 or _rows.name_of(pos_label) not in out.classes):
+            raise fail("EINVAL", f"pos_label {pos_label!r}: for two classes, of which it is one, not {out.labels}")
+        if pos_label is not None and out.classes[0] == _rows.name_of(pos_label):
+            out.labels, out.classes = out.labels[::-1], out.classes[::-1]
+            table = np.ascontiguousarray(table[:, ::-1])
         out.proba = table
         out.codes = _rows.codes(true, out.labels, "y_true")
         out.sample_weight = _rows.weights(sample_weight, len(true))
@@ -130,12 +138,14 @@ class Problem:
         cv: Any = 5,
         groups: Optional[ArrayLike] = None,
         sample_weight: Optional[ArrayLike] = None,
+        *,
+        pos_label: Any = None,
     ) -> "Problem":
         """Out-of-fold probabilities of a scikit-learn classifier; cv="prefit": X and y are rows it has not seen."""
         from .estimators import out_of_fold
 
         proba, classes = out_of_fold(estimator, X, y, cv, sample_weight, None)
-        return cls.from_proba(y, proba, groups, sample_weight, classes.tolist())
+        return cls.from_proba(y, proba, groups, sample_weight, classes.tolist(), pos_label=pos_label)
 
     @classmethod
     def population(cls, name: str, classes: Optional[Sequence[str]] = None) -> "Problem":
