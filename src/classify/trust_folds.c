@@ -70,7 +70,7 @@ static mel_rule_rows part_of(const folding *f, uint32_t fold, bool inside)
         if ((f->fold[r] == fold) != inside)
             continue;
         memcpy(f->probability + n * k, all->probability + r * k, k * sizeof *f->probability);
-        if (all->row_cost != NULL && f->cost != NULL)
+        if (all->row_cost != NULL)
             memcpy(f->cost + n * k, all->row_cost + r * k, k * sizeof *f->cost);
         label[n] = all->label[r];
         group[n] = f->of->m > 1 ? all->group[r] : 0;
@@ -115,8 +115,9 @@ static mel_status make_room(folding *f, mel_error *err)
                                { n, { &f->weight, &f->here } },
                                { cells, { &f->counts, &f->seen } },
                                { w->k, { &f->growth } } };
-    const bool enough = f->fold != NULL && f->codes != NULL && mel_parts_new(MEL_PARTS(parts));
-    return enough && f->probability != NULL && f->cost != NULL ? MEL_OK : mel_fail_memory(err, "folds");
+    return f->fold != NULL && f->codes != NULL && mel_parts_new(MEL_PARTS(parts))
+               ? MEL_OK
+               : mel_fail_memory(err, "folds");
 }
 
 static mel_status fold_all(mel_trust *out, folding *f, mel_error *err)
@@ -127,8 +128,9 @@ static mel_status fold_all(mel_trust *out, folding *f, mel_error *err)
     if (w->d != w->k)
         return mel_fail(err, MEL_EINVAL, "folds: the value of rules that refer cases has no interval");
     mel_status status = make_room(f, err);
-    if (status == MEL_OK)
-        status = make_folds(f, err);
+    if (status != MEL_OK || f->probability == NULL || f->cost == NULL)
+        return status;
+    status = make_folds(f, err);
     for (uint32_t fold = 0; fold < w->opt.folds && status == MEL_OK; fold++)
         status = one_fold(f, fold, err);
     if (status == MEL_OK)
