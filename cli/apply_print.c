@@ -56,7 +56,7 @@ static void print_rules(const mel_classifier *c)
         cli_print("  and %zu more rules\n", n - 6);
 }
 
-static void print_proof(const mel_rule_report *r)
+static void print_proof(const mel_rule_report *r, bool averaged)
 {
     char steps[CLI_COUNT_SIZE];
     if (r->certified)
@@ -67,7 +67,9 @@ static void print_proof(const mel_rule_report *r)
                   cli_count(steps, r->steps));
     else
         cli_print("  the best rule that was found by the labels (%s steps)\n", cli_count(steps, r->steps));
-    if (!r->mixed && loss(r) > 1e-9)
+    if (averaged && loss(r) > 1e-9)
+        cli_print("  a mean of thresholds: the best one for these rows has a value of %.6g\n", r->optimum);
+    else if (!r->mixed && loss(r) > 1e-9)
         cli_print("  loses %.2g%% against a mixture of rules, whose value is %.6g (--rule mixture)\n",
                   100.0 * loss(r), r->optimum);
 }
@@ -118,7 +120,7 @@ void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
     cli_print("\n");
     cli_apply_trust_print(a);
     print_limits(a);
-    print_proof(&a->report);
+    print_proof(&a->report, a->averaged);
     if (path != NULL)
         cli_print("  classifier file: %s\n", path);
 }

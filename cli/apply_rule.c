@@ -2,6 +2,7 @@
 #include "apply_rule.h"
 #include "output.h"
 #include "prior_args.h"
+#include "row_costs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@ void cli_applied_rule_clear(cli_applied_rule *a)
     mel_trust_clear(&a->trust);
     free(a->limit);
     free(a->class_share);
+    free(a->row_cost);
     mel_adjustment_clear(&a->adjustment);
     mel_metric_free(a->metric);
     mel_problem_free(a->problem);
@@ -23,7 +25,8 @@ bool cli_apply_asks_more(const cli_apply_args *args)
 {
     return args->named != NULL || args->space.evidence != MEL_BY_LABELS || args->rule != MEL_RULE_BEST ||
            args->use_group > 0 || args->at_most.n > 0 || args->at_least.n > 0 || args->class_prior != NULL ||
-           args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0;
+           args->class_prior_from != NULL || !isnan(args->reject) || args->folds > 0 ||
+           args->row_costs.n > 0 || args->average;
 }
 
 /* --- limits ------------------------------------------------------------------------------------- */
@@ -92,6 +95,32 @@ static mel_status match_metric(cli_applied_rule *a, const cli_apply_args *args, 
     return cli_match_metric(&a->metric, args->metric, &layout, &about, err);
 }
 
+static mel_status read_costs(cli_applied_rule *a, const cli_apply_args *args, const mel_text_list *names,
+                             mel_error *err)
+{
+    const mel_problem *p = a->problem;
+    const char **column = NULL;
+    mel_status status = cli_cost_of_classes(&column, &args->row_costs, p->n_classes, p->class_name, err);
+    if (status == MEL_OK)
+        status = cli_row_costs(&a->row_cost, p->n_rows, p->n_classes, column, names, p->numbers, err);
+    free(column);
+    return status;
+}
+
+/* What the file says of the columns. */
+static mel_status name_costs(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+{
+    const char **column = NULL;
+    if (a->row_cost == NULL)
+        return MEL_OK;
+    mel_status status =
+        cli_cost_of_classes(&column, &args->row_costs, a->problem->n_classes, a->problem->class_name, err);
+    if (status == MEL_OK)
+        status = mel_classifier_set_cost_columns(a->classifier, column, err);
+    free(column);
+    return status;
+}
+
 static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, cli_run *run, mel_error *err)
 {
     mel_problem_options space = args->space;
@@ -100,9 +129,13 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
         return cli_fail(err, MEL_EINVAL, "--smooth goes with --evidence labels and metrics of (TP, TN)");
     if (a->metric != NULL)
         cli_follow_metric(&space.dataset.naming, a->metric);
+    space.numbers = cli_cost_columns(&args->row_costs);
     mel_status status = cli_space_make(&a->problem, &space, &want, run, err);
     if (status == MEL_OK && a->metric != NULL)
         status = match_metric(a, args, run, err);
+    if (status == MEL_OK && args->row_costs.n > 0)
+        status = read_costs(a, args, &space.numbers, err);
+    free(space.numbers.item);
     return status;
 }
 
@@ -140,6 +173,33 @@ static mel_status refuse_limits(const cli_applied_rule *a, mel_error *err)
     return MEL_EDATA;
 }
 
+/* The thresholds become means over what rows and metric make likely. */
+static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_rule_options *opt,
+                          const cli_apply_args *args, const cli_run *run, mel_error *err)
+{
+    const size_t n = a->trust.n_thresholds;
+    if (n == 0)
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--average: the best rule is not a threshold (for each group) that draws of the rows agree "
+            "on");
+    double *mean = cli_alloc_zero(n, sizeof *mean);
+    for (size_t b = 0; b < n; b++)
+        mean[b] = a->trust.threshold[b].mean;
+    opt->threshold = mean;
+    opt->n_thresholds = n;
+    mel_classifier_free(a->classifier);
+    a->classifier = NULL;
+    mel_rule_report_clear(&a->report);
+    mel_trust_clear(&a->trust);
+    mel_status status = mel_rule_find(&a->classifier, &a->report, rows, a->metric,
+                                      a->metric != NULL ? NULL : args->named, opt, err);
+    if (status == MEL_OK)
+        status = cli_apply_trust(a, rows, opt, args, run, err);
+    free(mean);
+    return status;
+}
+
 static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cli_run *run, mel_error *err)
 {
     const mel_problem *p = a->problem;
@@ -149,7 +209,8 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
                                  .probability = p->probability,
                                  .label = p->label,
                                  .group = p->group,
-                                 .weight = p->weight };
+                                 .weight = p->weight,
+                                 .row_cost = a->row_cost };
     mel_rule_options opt;
     mel_rule_options_init(&opt);
     opt.form = (mel_rule_form)args->rule;
@@ -171,7 +232,7 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
         cli_warn(run, "the metric rewards a mistake more than the right decision: the rule follows it");
     if (status == MEL_OK)
         status = cli_apply_trust(a, &rows, &opt, args, run, err);
-    return status;
+    return status == MEL_OK && args->average ? average(a, &rows, &opt, args, run, err) : status;
 }
 
 /* What the classifier file says of how it was found. */
@@ -197,8 +258,12 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
 {
     out->metric = *metric;
     out->folds = (size_t)args->folds;
+    out->averaged = args->average;
     *metric = NULL;
     mel_status status = make_problem(out, args, run, err);
+    if (status == MEL_OK && args->average && args->at_most.n + args->at_least.n > 0)
+        status =
+            cli_fail(err, MEL_EINVAL, "--average and limits exclude each other: means need not keep limits");
     if (status == MEL_OK)
         status = read_limits(out, args, err);
     if (status == MEL_OK)
@@ -209,5 +274,7 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
         status = find(out, args, run, err);
     if (status == MEL_OK)
         status = cli_classifier_name(&out->classifier, out->problem, err);
+    if (status == MEL_OK)
+        status = name_costs(out, args, err);
     return status == MEL_OK ? put_found(out, args, err) : status;
 }

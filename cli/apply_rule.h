@@ -15,6 +15,8 @@ typedef struct {
     const char *class_prior, *class_prior_from;
     double reject; /* NaN: nothing is referred */
     uint64_t folds;
+    mel_text_list row_costs;
+    bool average;
 } cli_apply_args;
 
 /* What was found; cleared in one place. */
@@ -29,6 +31,8 @@ typedef struct {
     mel_classifier *classifier;
     mel_trust trust;
     size_t folds;
+    double *row_cost; /* n_rows x n_classes; NULL: none */
+    bool averaged;
 } cli_applied_rule;
 void cli_applied_rule_clear(cli_applied_rule *a);
 

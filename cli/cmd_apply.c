@@ -279,6 +279,21 @@ static const cli_option own_options[] = {
       .help = "a further decision, refer: hand the case to somebody else at this cost, in cheapest mistakes; "
               "for metrics "
               "that are weighted sums" },
+    { .name = "row-cost",
+      .reads = MEL_OF_ROWS,
+      .argument = "[CLASS=]COLUMN",
+      .kind = CLI_LIST,
+      .at = offsetof(cli_apply_args, row_costs),
+      .help = "a column (of --data, or of the --labels file) that says how many times as much decisions "
+              "about the "
+              "row count, for rows of one class or of any: the amount of a payment, say" },
+    { .name = "average",
+      .reads = MEL_OF_ROWS,
+      .kind = CLI_FLAG,
+      .at = offsetof(cli_apply_args, average),
+      .help =
+          "two classes: instead of the best threshold for these rows and this metric the mean of those that "
+          "the rows and the metric's intervals make likely" },
     { .name = "folds",
       .reads = MEL_OF_ROWS,
       .argument = "N",

@@ -19,6 +19,7 @@
 
 typedef struct {
     const char *model, *data, *classifier, *probs, *columns, *groups, *features, *ids, *out;
+    const char *group, *costs;
     int as;
     bool decisions, chances;
     double threshold; /* NaN: the most probable class */
@@ -61,22 +62,38 @@ static mel_status choose_form(bool *csv, const predict_args *args, mel_error *er
     return MEL_OK;
 }
 
-/* A model with its table, or a classifier with probabilities. */
+/* A model with its table, a classifier with probabilities, or a classifier with a model and its table. */
 static mel_status check_pair(const predict_args *args, mel_error *err)
 {
     const bool model = args->model != NULL || args->data != NULL;
     const bool classifier = args->classifier != NULL || args->probs != NULL || args->groups != NULL ||
-                            args->features != NULL || args->ids != NULL;
-    if (model == classifier)
-        return cli_fail(err, MEL_EINVAL, "give either --model with --data, or --classifier with --probs");
+                            args->features != NULL || args->ids != NULL || args->costs != NULL;
+    if (!model && !classifier)
+        return cli_fail(
+            err, MEL_EINVAL,
+            "give --model with --data, --classifier with --probs, or --classifier with both --model and "
+            "--data");
+    if (model && args->probs != NULL)
+        return cli_fail(err, MEL_EINVAL, "give either --probs, or --model with --data");
     if (model && args->model == NULL)
         return cli_fail(err, MEL_EINVAL, "--model MODEL.json is required with --data");
     if (model && args->data == NULL)
         return cli_fail(err, MEL_EINVAL, "--data FILE is required with --model");
     if (classifier && args->classifier == NULL)
-        return cli_fail(err, MEL_EINVAL, "--classifier CLASSIFIER.json is required with --probs");
-    if (classifier && args->probs == NULL)
-        return cli_fail(err, MEL_EINVAL, "--probs FILE is required with --classifier");
+        return cli_fail(err, MEL_EINVAL, "--classifier CLASSIFIER.json is required with --%s",
+                        args->probs != NULL      ? "probs"
+                        : args->groups != NULL   ? "groups"
+                        : args->features != NULL ? "features"
+                        : args->ids != NULL      ? "ids"
+                                                 : "costs");
+    if (classifier && args->probs == NULL && !model)
+        return cli_fail(
+            err, MEL_EINVAL,
+            "--probs FILE, or --model MODEL.json with --data FILE, is required with --classifier");
+    if (args->group != NULL && !(classifier && model))
+        return cli_fail(err, MEL_EINVAL, "--group goes with --classifier, --model and --data");
+    if (args->group != NULL && args->groups != NULL)
+        return cli_fail(err, MEL_EINVAL, "--group and --groups exclude each other");
     if (args->columns != NULL && args->probs == NULL)
         return cli_fail(err, MEL_EINVAL, "--columns goes with --probs");
     if (args->chances && !classifier)
@@ -89,8 +106,9 @@ static mel_status check_pair(const predict_args *args, mel_error *err)
 static mel_status check_args(bool *csv, const cli_run *run, const predict_args *args, mel_error *err)
 {
     const char *const in[] = { args->model,  args->data,     args->classifier, args->probs,
-                               args->groups, args->features, args->ids };
-    static const char *const name[] = { "model", "data", "classifier", "probs", "groups", "features", "ids" };
+                               args->groups, args->features, args->ids,        args->costs };
+    static const char *const name[] = { "model",  "data",     "classifier", "probs",
+                                        "groups", "features", "ids",        "costs" };
     const mel_status paired = check_pair(args, err);
     if (paired != MEL_OK)
         return paired;
@@ -269,6 +287,10 @@ static mel_status run_predict(cli_run *run, const void *arguments, mel_error *er
     if (status == MEL_OK && args->classifier != NULL) {
         const cli_classifier_job job = { .classifier = args->classifier,
                                          .probs = args->probs,
+                                         .model = args->model,
+                                         .data = args->data,
+                                         .group = args->group,
+                                         .costs = args->costs,
                                          .columns = args->columns,
                                          .groups = args->groups,
                                          .features = args->features,
@@ -326,9 +348,8 @@ static const cli_option options[] = {
       .argument = "CLASSIFIER.json",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, classifier),
-      .help =
-          "instead of a model: a classifier that melicit apply stored, for decisions about --probs; where "
-          "it tosses a coin, --seed says how it falls" },
+      .help = "a classifier that melicit apply stored, for decisions about --probs, or about --data through "
+              "--model; where it tosses a coin, --seed says how it falls" },
     { .name = "probs",
       .argument = "FILE",
       .kind = CLI_INPUT,
@@ -347,6 +368,18 @@ static const cli_option options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, groups),
       .help = "--classifier of groups: the group of each row (CSV or NPY with one column)" },
+    { .name = "group",
+      .argument = "COLUMN",
+      .kind = CLI_TEXT,
+      .at = offsetof(predict_args, group),
+      .help = "the same as a column of --data" },
+    { .name = "costs",
+      .argument = "FILE",
+      .kind = CLI_INPUT,
+      .at = offsetof(predict_args, costs),
+      .help =
+          "--classifier of apply --row-cost: the columns that say how much a row counts, unless --data has "
+          "them" },
     { .name = "features",
       .argument = "FILE",
       .kind = CLI_INPUT,

@@ -1,10 +1,13 @@
 /* melicit predict --classifier: a stored classifier applied to class probabilities. */
 #include "predict_classifier.h"
+#include "classify/shared.h"
+#include "data/shared.h"
 #include "features.h"
-#include "melicit/classify.h"
+#include "files.h"
 #include "optimise/shared.h"
 #include "output.h"
 #include "prediction_file.h"
+#include "row_costs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,8 @@ typedef struct {
     mel_classifier_parts of; /* lent by either */
     mel_classes classes;     /* its classes; without "labels" their names stand for them */
     mel_proba proba;
+    mel_table *table; /* the rows that a model sees; NULL: probabilities are given */
+    double *row_cost; /* n_rows x classes; NULL: rows count alike */
     mel_labels groups;
     prediction_file file;
     size_t *decided; /* rows per decision */
@@ -35,6 +40,8 @@ static void work_clear(work *w)
     cli_features_clear(&w->features);
     mel_classes_clear(&w->classes);
     mel_proba_clear(&w->proba);
+    mel_table_free(w->table);
+    free(w->row_cost);
     mel_labels_clear(&w->groups);
     prediction_file_abandon(&w->file);
     free(w->decided);
@@ -48,10 +55,19 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
                               mel_error *err)
 {
     const mel_classifier_parts *c = &w->of;
-    if ((job->groups != NULL) != (c->n_groups > 1))
+    const bool given = job->groups != NULL || job->group != NULL;
+    if (given != (c->n_groups > 1))
         return c->n_groups > 1
-                   ? cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE", job->classifier)
-                   : cli_fail(err, MEL_EINVAL, "--groups: %s does not know groups", job->classifier);
+                   ? cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE%s", job->classifier,
+                              job->data != NULL ? ", or --group COLUMN of the data" : "")
+                   : cli_fail(err, MEL_EINVAL, "--group%s: %s does not know groups",
+                              job->groups != NULL ? "s" : "", job->classifier);
+    if (job->group != NULL) {
+        const mel_status found = mel_need_column(w->table, job->group, "--group", err);
+        return found == MEL_OK
+                   ? mel_take_groups(&w->groups, w->table, job->group, c->n_groups, c->group_name, err)
+                   : found;
+    }
     if (job->groups == NULL)
         return MEL_OK;
     mel_table *table = NULL;
@@ -64,7 +80,8 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
     mel_table_free(table);
     if (status == MEL_OK && w->groups.n_rows != w->proba.n_rows)
         status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one group per row",
-                          job->probs, w->proba.n_rows, job->groups, w->groups.n_rows);
+                          job->probs != NULL ? job->probs : job->data, w->proba.n_rows, job->groups,
+                          w->groups.n_rows);
     return status;
 }
 
@@ -86,8 +103,9 @@ static mel_status read_ids(work *w, const cli_classifier_job *job, const mel_rea
         status = mel_table_groups(&w->ids, table, column, err);
     mel_table_free(table);
     if (status == MEL_OK && w->ids.n_rows != w->proba.n_rows)
-        status = cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one id per row", job->probs,
-                          w->proba.n_rows, job->ids, w->ids.n_rows);
+        status =
+            cli_fail(err, MEL_EDATA, "%s has %zu rows, %s has %zu: expected one id per row",
+                     job->probs != NULL ? job->probs : job->data, w->proba.n_rows, job->ids, w->ids.n_rows);
     if (status != MEL_OK)
         return status;
     w->row_name = cli_alloc_zero(w->ids.n_rows, sizeof *w->row_name);
@@ -154,6 +172,85 @@ static mel_status read_features(work *w, const cli_classifier_job *job, const me
                  : MEL_OK;
 }
 
+/* --- rows that a model sees --------------------------------------------------------------------- */
+
+static mel_status predict_table(work *w, const mel_model *model, const cli_run *run, mel_error *err)
+{
+    const size_t k = mel_model_classes(model);
+    mel_encoded x = { 0 };
+    mel_status status = mel_encode(&x, mel_model_encoder(model), w->table, err);
+    if (status != MEL_OK)
+        return status;
+    w->proba = (mel_proba){ .n_rows = x.view.n_rows, .n_classes = k, .n_columns = k };
+    w->proba.value = cli_alloc_zero(x.view.n_rows, k * sizeof *w->proba.value);
+    w->proba.name = cli_alloc_zero(k, sizeof *w->proba.name);
+    for (size_t c = 0; c < k; c++)
+        w->proba.name[c] = cli_format("%s", mel_model_class_name(model, c));
+    status = mel_model_predict(w->proba.value, model, &x.view, run->threads, err);
+    if (status == MEL_OK && x.unseen > 0)
+        cli_warn(run,
+                 "%zu cells hold a category that the training rows did not have: taken as none of the "
+                 "known ones",
+                 x.unseen);
+    mel_encoded_clear(&x);
+    return status;
+}
+
+static mel_status read_through_model(work *w, const cli_run *run, const cli_classifier_job *job,
+                                     mel_reader *reader, mel_error *err)
+{
+    mel_model *model = NULL;
+    char *path = NULL;
+    mel_status status = mel_model_load(&model, job->model, err);
+    if (status == MEL_OK && mel_model_encoder(model) == NULL)
+        status =
+            cli_fail(err, MEL_EDATA, "%s: the model does not say how a table becomes features", job->model);
+    if (status == MEL_OK)
+        status = cli_find_data(&path, job->data, err);
+    if (status == MEL_OK)
+        status = cli_reader_expect(reader, mel_model_encoder(model), path, err);
+    if (status == MEL_OK)
+        status = mel_table_read(&w->table, path, &reader->options, err);
+    if (status == MEL_OK)
+        status = predict_table(w, model, run, err);
+    mel_model_free(model);
+    free(path);
+    return status;
+}
+
+/* Columns of the table, or of a file of their own. */
+static mel_status read_costs(work *w, const cli_classifier_job *job, const mel_read_options *read,
+                             mel_error *err)
+{
+    const char *const *column = w->of.cost_column;
+    const size_t k = w->of.n_classes, n = w->proba.n_rows;
+    if (column == NULL)
+        return job->costs == NULL
+                   ? MEL_OK
+                   : cli_fail(err, MEL_EINVAL, "--costs: %s does not know costs of rows", job->classifier);
+    const char *file = job->costs != NULL ? job->costs : job->data;
+    if (file == NULL)
+        return cli_fail(err, MEL_EINVAL,
+                        "%s weighs rows by their costs: give --costs FILE with the columns %s",
+                        job->classifier, mel_name_list(k, column).text);
+    mel_text_list names = { .item = cli_alloc_zero(k, sizeof *names.item) };
+    for (size_t c = 0; c < k; c++)
+        if (column[c][0] != '\0' && mel_name_place(column[c], names.n, names.item) == names.n)
+            names.item[names.n++] = column[c];
+    cli_features got = { 0 };
+    char *path = NULL;
+    mel_status status = cli_find_data(&path, file, err);
+    if (status == MEL_OK)
+        status = cli_features_read(&got, path, names.n, names.item, n,
+                                   job->probs != NULL ? job->probs : job->data, read, err);
+    if (status == MEL_OK)
+        status = cli_row_costs(&w->row_cost, n, k, column, &names, got.value, err);
+    cli_features_clear(&got);
+    free(names.item);
+    free(path);
+    return status;
+}
+
 static mel_status load(work *w, const char *path, mel_error *err)
 {
     mel_status status = load_file(w, path, err);
@@ -173,6 +270,12 @@ static mel_status load(work *w, const char *path, mel_error *err)
     return status;
 }
 
+/* What the probabilities come from. */
+static const char *rows_of(const cli_classifier_job *job)
+{
+    return job->probs != NULL ? job->probs : job->model;
+}
+
 static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job *job, mel_error *err)
 {
     mel_reader reader = { 0 };
@@ -182,14 +285,16 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
     if (status == MEL_OK)
         status = mel_reader_share(&reader, err);
     if (status == MEL_OK)
-        status = mel_proba_read_classes(&w->proba, job->probs, &w->classes, &reader.options, err);
+        status = job->model != NULL
+                     ? read_through_model(w, run, job, &reader, err)
+                     : mel_proba_read_classes(&w->proba, job->probs, &w->classes, &reader.options, err);
     if (status == MEL_OK && w->proba.n_classes != w->of.n_classes)
         status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu",
-                          job->probs, w->proba.n_classes, job->classifier, w->of.n_classes);
+                          rows_of(job), w->proba.n_classes, job->classifier, w->of.n_classes);
     if (status == MEL_OK)
         status = check_order(w, job, err);
     if (status == MEL_OK)
-        status = mel_proba_order(&w->proba, job->probs, job->columns, &w->classes, err);
+        status = mel_proba_order(&w->proba, rows_of(job), job->columns, &w->classes, err);
     if (status == MEL_OK)
         status = read_groups(w, job, &reader.options, err);
     if (status == MEL_OK)
@@ -197,19 +302,31 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
     if (status == MEL_OK)
         status = read_ids(w, job, &reader.options, err);
     if (status == MEL_OK)
+        status = read_costs(w, job, &reader.options, err);
+    if (status == MEL_OK)
         status = cli_reader_check(&reader, job->reading, run, err);
     mel_reader_clear(&reader);
     return status;
 }
 
+static mel_undecided undecided(const work *w, uint64_t seed)
+{
+    return (mel_undecided){ .n = w->proba.n_rows,
+                            .probability = w->proba.value,
+                            .group = w->groups.code,
+                            .row_cost = w->row_cost,
+                            .row_name = w->row_name,
+                            .seed = seed };
+}
+
 static mel_status write_chances(work *w, mel_error *err)
 {
     const size_t n = w->proba.n_rows, k = w->n_decisions;
+    const mel_undecided rows = undecided(w, 0);
     double *chance = cli_alloc_zero(n * k, sizeof *chance);
-    mel_status status =
-        w->weighted != NULL
-            ? mel_weighted_apply(chance, w->weighted, n, w->proba.value, &w->features.view, err)
-            : mel_classifier_chances(chance, w->classifier, n, w->proba.value, w->groups.code, err);
+    mel_status status = w->weighted != NULL ? mel_weighted_apply(chance, w->weighted, n, w->proba.value,
+                                                                 &w->features.view, err)
+                                            : mel_classifier_chances_of(chance, w->classifier, &rows, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         status = prediction_file_probabilities(&w->file, chance + i * k, err);
     free(chance);
@@ -219,14 +336,11 @@ static mel_status write_chances(work *w, mel_error *err)
 static mel_status write_draws(work *w, uint64_t seed, mel_error *err)
 {
     const size_t n = w->proba.n_rows;
+    const mel_undecided rows = undecided(w, seed);
     uint32_t *prediction = cli_alloc_zero(n, sizeof *prediction);
-    mel_status status =
-        w->weighted != NULL
-            ? mel_weighted_decide(prediction, w->weighted, n, w->proba.value, &w->features.view, seed, err)
-        : w->row_name != NULL
-            ? mel_classifier_decide_named(prediction, w->classifier, n, w->proba.value, w->groups.code,
-                                          w->row_name, seed, err)
-            : mel_classifier_decide(prediction, w->classifier, n, w->proba.value, w->groups.code, seed, err);
+    mel_status status = w->weighted != NULL ? mel_weighted_decide(prediction, w->weighted, n, w->proba.value,
+                                                                  &w->features.view, seed, err)
+                                            : mel_classifier_decide_of(prediction, w->classifier, &rows, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         w->decided[prediction[i]]++;
         status = prediction_file_decision(&w->file, prediction[i], err);
@@ -261,7 +375,7 @@ static void report(cli_run *run, const work *w, const cli_classifier_job *job)
         cli_push(decided, cli_json_count(w->decided[c]));
     }
     cli_put(run->result, "classifier", cli_json_text(job->classifier));
-    cli_put(run->result, "probs", cli_json_text(job->probs));
+    cli_put(run->result, job->probs != NULL ? "probs" : "model", cli_json_text(rows_of(job)));
     cli_put(run->result, "rows", cli_json_count(w->proba.n_rows));
     cli_put(run->result, "classes", classes);
     cli_put(run->result, "decisions", job->chances ? json_null() : decided);
@@ -270,7 +384,8 @@ static void report(cli_run *run, const work *w, const cli_classifier_job *job)
     cli_put(run->result, "out", cli_json_text(job->out));
     if (run->json || strcmp(job->out, "-") == 0)
         return;
-    cli_print("%s rows of %s: %s in %s\n", cli_count(number, w->proba.n_rows), job->probs,
+    cli_print("%s rows of %s: %s in %s\n", cli_count(number, w->proba.n_rows),
+              job->probs != NULL ? job->probs : job->data,
               job->chances ? "chances of each decision" : "decisions", job->out);
     for (size_t c = 0; !job->chances && c < w->n_decisions; c++) {
         char *name = cli_short(w->name[c], 40);

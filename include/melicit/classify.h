@@ -83,6 +83,10 @@ typedef struct {
     unsigned starts; /* 12: of methods that find local optima */
     uint64_t seed;
     int threads;
+    /* Two classes: instead of the best rule the one with these thresholds on the model's own probability, one
+     * for each group that decisions look at; what it loses against the best is reported. NULL: the best. */
+    size_t n_thresholds;
+    const double *threshold;
 } mel_rule_options;
 MEL_API void mel_rule_options_init(mel_rule_options *opt);
 

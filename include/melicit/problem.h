@@ -117,6 +117,8 @@ typedef struct {
     uint64_t seed; /* of the split and of the search for the radius */
     mel_resources resources;
     const char **held; /* memory of mel_problem_from_json; NULL: none */
+    mel_text_list
+        numbers; /* columns of numbers that come along with the rows: of the table, or of `labels` */
 } mel_problem_options;
 #define MEL_PROBLEM_DEFAULTS                                                                                 \
     {                                                                                                        \
@@ -167,6 +169,7 @@ typedef struct {
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
     uint32_t *label, *group;
     double *weight;              /* NULL: every row counts 1 */
+    double *numbers;             /* n_rows x those that were asked for; NULL: none */
     char digest[MEL_DIGEST_HEX]; /* of the files; "" where there is none */
     json_t *description;         /* for the header of a session; enough to make the problem again */
     char *typed;                 /* "--data cancer.csv --group sex", as one would type it */

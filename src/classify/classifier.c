@@ -113,6 +113,16 @@ mel_status mel_classifier_set_found(mel_classifier *c, const char *json, mel_err
     return MEL_OK;
 }
 
+mel_status mel_classifier_set_cost_columns(mel_classifier *c, const char *const *column, mel_error *err)
+{
+    char **names = mel_names_copy(c->n_classes, column, 0);
+    if (names == NULL)
+        return mel_fail_memory(err, "names");
+    mel_names_free(c->cost_column, c->n_classes);
+    c->cost_column = names;
+    return MEL_OK;
+}
+
 mel_classifier_parts mel_classifier_get(const mel_classifier *c)
 {
     return (mel_classifier_parts){

@@ -93,6 +93,39 @@ mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_go
     return status;
 }
 
+/* The rule with given thresholds instead of the solution. */
+static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
+{
+    const size_t n_blocks = w->steps->n_blocks, size = mel_steps_block_size(w->steps);
+    double rule[4] = { 0.0, 0.0, 0.0, 0.0 };
+    if (!w->steps->sorted || w->evidence.rows.score == NULL || opt->n_limits > 0 ||
+        opt->n_thresholds != n_blocks)
+        return mel_fail(err, MEL_EINVAL,
+                        "thresholds are given for two classes without limits, one for each group");
+    size_t place = 0;
+    double *shares = mel_alloc(size, sizeof *shares);
+    mel_status status = shares != NULL ? MEL_OK : mel_fail_memory(err, "a rule");
+    for (size_t b = 0; b < n_blocks && shares != NULL && status == MEL_OK; b++) {
+        rule[0] = fmin(fmax(opt->threshold[b], 0.0), 1.0);
+        rule[3] = 1.0 - rule[0];
+        w->steps->ops->measure(shares, w->steps, b, rule);
+        status = mel_vertices_add(&place, &w->pool, b, shares, rule, err);
+        if (status == MEL_OK) /* another threshold may achieve the same */
+            memcpy(w->pool.rule + place * 4, rule, sizeof rule);
+        if (status == MEL_OK)
+            status = mel_solution_fit(&w->solution, &w->pool, err);
+        for (size_t v = 0; v < w->solution.n && status == MEL_OK; v++)
+            if (w->pool.block[v] == b)
+                w->solution.weight[v] = v == place ? 1.0 : 0.0;
+    }
+    free(shares);
+    if (status != MEL_OK)
+        return status;
+    mel_vertices_mix(w->solution.x, &w->pool, w->solution.n, w->solution.weight);
+    w->solution.value = mel_goal_at(&w->goal, w->solution.x);
+    return MEL_OK;
+}
+
 /* --- reporting it ------------------------------------------------------------------------------- */
 
 /* What the solution achieves on other steps of the same rows. */
@@ -194,6 +227,8 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
         status = mel_solve_goal(&w->solution, &w->goal, &w->pool, &solve, err);
     if (status == MEL_OK)
         status = mel_rule_settle(&w->solution, &optimum, &w->goal, &w->pool, opt->form, &solve, err);
+    if (status == MEL_OK && opt->threshold != NULL)
+        status = impose(w, opt, err);
     if (status == MEL_OK)
         status = put_report(report, w, optimum, opt, err);
     if (status == MEL_OK)

@@ -43,6 +43,30 @@ static mel_status check_model(const mel_resources *resources, size_t features, s
         features, classes, resources->max_weights);
 }
 
+/* The columns of numbers that come along with the rows. */
+static mel_status take_numbers(mel_problem *problem, const mel_table *table, const mel_text_list *names,
+                               mel_error *err)
+{
+    const size_t n = mel_table_rows(table);
+    if (names->n == 0)
+        return MEL_OK;
+    problem->numbers = mel_alloc_zero(n, names->n * sizeof *problem->numbers);
+    if (problem->numbers == NULL)
+        return mel_fail_memory(err, "columns of numbers");
+    for (size_t c = 0; c < names->n; c++) {
+        const mel_status status = mel_need_column(table, names->item[c], "--row-cost", err);
+        if (status != MEL_OK)
+            return status;
+        const double *value = mel_table_numbers(table, mel_table_find(table, names->item[c]));
+        if (value == NULL)
+            return mel_fail(err, MEL_EDATA, "%s: column \"%s\" is not a column of numbers",
+                            mel_table_name(table), names->item[c]);
+        for (size_t r = 0; r < n; r++)
+            problem->numbers[r * names->n + c] = value[r];
+    }
+    return MEL_OK;
+}
+
 /* Trains on one part and takes the probabilities of the other. */
 static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL_DATASET_PARTS],
                                 const mel_problem_options *opt, mel_error *err)
@@ -54,6 +78,8 @@ static mel_status measure_parts(mel_problem *problem, mel_dataset_part parts[MEL
         status = check_model(&opt->resources, mel_encoder_features(encoder), problem->n_classes, err);
     if (status == MEL_OK)
         status = mel_dataset_part_encode(train, encoder, err);
+    if (status == MEL_OK)
+        status = take_numbers(problem, test->table, &opt->numbers, err);
     if (status == MEL_OK)
         status = mel_dataset_part_encode(test, encoder, err);
     mel_encoder_free(encoder);
@@ -132,7 +158,7 @@ static mel_status find_files(given_files *g, const mel_problem_options *opt, mel
 }
 
 /* The labels of the rows, or their groups. */
-static mel_status read_codes(mel_labels *codes, bool groups, const mel_input *file,
+static mel_status read_codes(mel_labels *codes, mel_problem *problem, bool groups, const mel_input *file,
                              const mel_problem_options *opt, const mel_read_options *read, mel_error *err)
 {
     mel_table *table = NULL;
@@ -144,20 +170,22 @@ static mel_status read_codes(mel_labels *codes, bool groups, const mel_input *fi
     if (status == MEL_OK)
         status = groups ? mel_table_groups(codes, table, column, err)
                         : mel_table_labels(codes, table, column, err);
+    if (status == MEL_OK && !groups)
+        status = take_numbers(problem, table, &opt->numbers, err);
     mel_table_free(table);
     return status;
 }
 
-static mel_status read_files(given_files *g, const mel_problem_options *opt, const mel_read_options *read,
-                             mel_error *err)
+static mel_status read_files(given_files *g, mel_problem *problem, const mel_problem_options *opt,
+                             const mel_read_options *read, mel_error *err)
 {
-    mel_status status = read_codes(&g->labels, false, &g->file[LABELS], opt, read, err);
+    mel_status status = read_codes(&g->labels, problem, false, &g->file[LABELS], opt, read, err);
     if (status == MEL_OK)
         status = mel_classes_settle(&g->classes, &g->labels, &opt->dataset.naming, g->file[LABELS].path, err);
     if (status == MEL_OK)
         status = mel_proba_from_input(&g->proba, &g->file[PROBS], &g->classes, read, err);
     if (status == MEL_OK && opt->groups != NULL)
-        status = read_codes(&g->groups, true, &g->file[GROUPS], opt, read, err);
+        status = read_codes(&g->groups, problem, true, &g->file[GROUPS], opt, read, err);
     return status;
 }
 
@@ -234,7 +262,7 @@ mel_status mel_rows_from_probabilities(mel_problem *problem, const mel_problem_o
     if (status == MEL_OK)
         status = find_files(&g, opt, err);
     if (status == MEL_OK)
-        status = read_files(&g, opt, &reader.options, err);
+        status = read_files(&g, problem, opt, &reader.options, err);
     if (status == MEL_OK)
         status = mel_reader_check(&reader, &opt->dataset.reading, &opt->resources, err);
     if (status == MEL_OK)

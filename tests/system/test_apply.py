@@ -248,3 +248,69 @@ def test_out_of_fold_probabilities(melicit):
     got = melicit("apply", "--probs", "p.npy", "--labels", "y.npy", "--named", "f1", "--folds", "5", "--json").done().json
     low, high = got["interval"]
     assert 0.9 < low < got["expected"] < high < 1.01
+
+
+def test_means_of_thresholds(melicit, two):
+    p, y, _ = two
+    words = ("apply", *ROWS, "--named", "f1", "--evidence", "labels", "--json")
+    best = melicit(*words).done().json
+    mean = melicit(*words, "--average", "--out", "c.json").done().json
+    assert mean["classifier"]["rules"][0]["threshold"] == pytest.approx(best["thresholds"][0]["mean"], abs=1e-12)
+    assert mean["value"] <= best["value"] == mean["optimum"] and mean["thresholds"][0]["interval"] == best["thresholds"][0]["interval"]
+    said = decisions(melicit) == "yes"
+    f1 = 2 * (said & y).sum() / (said.sum() + y.sum())
+    assert mean["by_labels"] == pytest.approx(f1, abs=1e-12)
+    groups = melicit("apply", *ROWS, "--groups", "g.csv", "--named", "g-mean", "--average", "--json").done().json
+    assert len(groups["thresholds"]) == 2
+    melicit(*words[:-1], "--average", "--at-most", "flagged=10%").refused(2, "--average and limits")
+
+
+def test_costs_of_rows(melicit, two):
+    """A fraud of amount a is flagged when p a > cost of an alarm: against NumPy, through the file, and refusals."""
+    p, y, _ = two
+    rng = numpy.random.default_rng(8)
+    amount = rng.exponential(5, N)
+    melicit.write("y.csv", "label,amount\n" + "".join(f"{'yes' if v else 'no'},{a!r}\n" for v, a in zip(y, amount.tolist())))
+    melicit.write("costs.csv", "amount,other\n" + "".join(f"{a!r},1\n" for a in amount.tolist()))
+    melicit("metric", "--cost", "missed=1,false-alarm=2", "--classes", "no,yes", "--out", "m.json").done()
+    words = ("apply", *ROWS, "--metric", "m.json", "--evidence", "model", "--row-cost", "yes=amount")
+    got = melicit(*words, "--out", "c.json", "--json").done().json
+    want = p * amount >= 2 * (1 - p)
+    said = decisions(melicit, "--costs", "costs.csv") == "yes"
+    assert (said == want).mean() > 0.995  # rows at the threshold, between two scores
+    assert got["classifier"]["row_cost"] == ["", "amount"] and got["interval"][0] < got["expected"] < got["interval"][1]
+    gain = numpy.where(y, amount * said, 2.0 * ~said).sum() / numpy.where(y, amount, 1).sum()
+    assert got["by_labels"] == pytest.approx(gain, rel=1e-9)
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--out", "d.csv").refused(2, "--costs FILE")
+    melicit("predict", "--classifier", "c.json", "--probs", "p.csv", "--costs", "g.csv", "--out", "d.csv").refused(3, "amount")
+    melicit(*words[:-1], "maybe=amount").refused(2, "no such class")
+    melicit(*words[:-1], "yes=amounts").refused(3, "amounts")
+    melicit(*words, "--row-cost", "amount").refused(2, "two columns")
+    melicit.write("y.csv", "label,amount\n" + "".join(f"{'yes' if v else 'no'},-1\n" for v in y))
+    melicit(*words).refused(3, "a cost of -1")
+
+
+def test_a_classifier_through_a_model(melicit):
+    """Decisions about raw rows are those about the model's probabilities, groups and costs from columns of the table."""
+    rng = numpy.random.default_rng(9)
+    x = rng.normal(size=(400, 2))
+    g = numpy.where(rng.random(400) < 0.5, "a", "b")
+    y = numpy.where(x[:, 0] + 0.5 * (g == "a") + rng.normal(size=400) > 0, "yes", "no")
+    melicit.write("t.csv", "u,v,sex,label\n" + "".join(f"{a!r},{b!r},{s},{l}\n" for (a, b), s, l in zip(x.tolist(), g, y)))
+    melicit.write("g.csv", "sex\n" + "\n".join(g) + "\n")
+    melicit.write("y.csv", "label\n" + "\n".join(y) + "\n")
+    melicit("train", "--data", "t.csv", "--skip", "sex", "--out", "model.json").done()
+    melicit("predict", "--model", "model.json", "--data", "t.csv", "--out", "p.csv").done()
+    melicit("apply", *ROWS, "--groups", "g.csv", "--named", "g-mean", "--out", "c.json").done()
+    given = decisions(melicit, "--groups", "g.csv")
+    through = ("predict", "--classifier", "c.json", "--model", "model.json", "--data", "t.csv")
+    for more in (("--group", "sex"), ("--groups", "g.csv")):
+        melicit(*through, *more, "--out", "e.csv").done()
+        assert ((melicit.folder / "e.csv").read_text().split()[1:] == given).all()
+    melicit(*through, "--out", "e.csv").refused(2, "--group COLUMN")
+    melicit(*through, "--group", "gender", "--out", "e.csv").refused(3, "gender")
+    melicit(*through, "--probs", "p.csv", "--out", "e.csv").refused(2, "either --probs")
+    melicit("predict", "--classifier", "c.json", "--out", "e.csv").refused(2, "--probs FILE, or --model")
+    # a group that the classifier has not seen
+    melicit.write("g.csv", "sex\n" + "\n".join(["c", *g[1:]]) + "\n")
+    melicit(*through, "--groups", "g.csv", "--out", "e.csv").refused(3, "c")
