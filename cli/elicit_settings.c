@@ -304,6 +304,15 @@ static mel_status overlay(mel_session_options *out, const elicit_args *args, mel
     return status;
 }
 
+/* Of a new session: of some families there is but one. */
+static void set_strategy(mel_session_options *opt, const elicit_args *args, cli_run *run)
+{
+    opt->strategy = mel_usual_strategy(opt->family);
+    if (opt->strategy == MEL_STRATEGY_SEARCH && cli_text_of(args, "strategy") == NULL)
+        cli_note(run, "%s metrics are looked for by the thesis' procedure: this is --strategy search",
+                 mel_family_name(opt->family));
+}
+
 static mel_status fill(cli_settings *out, const elicit_args *args, const json_t *header,
                        const mel_problem *space, cli_run *run, mel_error *err)
 {
@@ -317,6 +326,8 @@ static mel_status fill(cli_settings *out, const elicit_args *args, const json_t 
     }
     if (status == MEL_OK)
         status = cli_family_of(opt, args, header, err);
+    if (status == MEL_OK && header == NULL)
+        set_strategy(opt, args, run);
     if (status == MEL_OK)
         status = overlay(opt, args, err); /* the strategy decides what is usual */
     if (status == MEL_OK && header == NULL) {

@@ -39,7 +39,7 @@ static const mel_option rows[] = {
         .families = MEL_READS_DEGREE, .kept = MEL_KEPT_IN_FAMILY),
     ROW("strategy", WORD, strategy, .words = strategies, .kept = MEL_KEPT_ON_TOP,
         .help = "active asks the fewest questions and copes with wrong answers; search follows the thesis "
-                "exactly"),
+                "exactly (so it is for monotone metrics)"),
     ROW("tolerance", NUMBER, tolerance, .usual = 0.02, .high = 1.5, .above_low = true, .below_high = true,
         .factor = true, ALWAYS, .argument = "X",
         .help =

@@ -23,6 +23,8 @@ typedef struct {
 mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text, mel_error *err);
 /* What its questions are: those of the options, or far where there are no others. */
 mel_questions mel_session_questions(const mel_session *session);
+/* The strategy for a family unless another one is asked for: active, where the family has it. */
+mel_strategy mel_usual_strategy(mel_family family);
 /* The first line of a session file, a JSON object, for the caller to free(): it says what the session is
  * about.
  */

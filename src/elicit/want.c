@@ -1,5 +1,6 @@
 /* What a family of metrics needs of a problem. */
 #include "elicit/families/families.h"
+#include "elicit/shared.h"
 
 mel_problem_want mel_want_of_family(mel_family family)
 {
@@ -12,4 +13,9 @@ mel_problem_want mel_want_of_family(mel_family family)
                                .ball = !is->diagonal,
                                .coordinates = is->diagonal ? MEL_DIAGONAL : MEL_OFFDIAGONAL,
                                .whom = is->name };
+}
+
+mel_strategy mel_usual_strategy(mel_family family)
+{
+    return mel_elicit_of(family)->active != NULL ? MEL_STRATEGY_ACTIVE : MEL_STRATEGY_SEARCH;
 }

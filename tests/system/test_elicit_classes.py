@@ -40,6 +40,19 @@ def test_search_question_counts(melicit):
     assert melicit(*words, "--tournament").done().json["questions"] == 58
 
 
+def test_monotone_without_a_strategy(melicit):
+    """The thesis' procedure is chosen, with a line that says so; the active strategy does not know such metrics."""
+    shape = layout("confusion", "diagonal", 3)
+    melicit.write("t.json", metric_text("diagonal-linear-fractional", shape, a=[0.35, 0.4, 0.25], b=[0.1, -0.1, 0.05], b0=0.4))
+    words = ("elicit", *SOFTMAX, "--family", "monotone", "--oracle", "sim:t.json", "--tolerance", 0.01)
+    got = melicit(*words, "--json").done().json
+    assert got["questions"] == 56 and got["metric"]["elicited"]["strategy"] == "search"
+    assert any("--strategy search" in note for note in got["notes"])
+    assert "--strategy search" in melicit(*words).done().err
+    assert "notes" not in melicit(*words, "--strategy", "search", "--json").done().json
+    melicit(*words, "--strategy", "active").refused(2, "monotone metrics are found by the search strategy")
+
+
 def test_first_angle_first(melicit):
     """The thesis' order of angles: other questions, as many; a session goes on in the order that it began with."""
     truth = unit([-0.2, -0.5, -0.3, -0.1, -0.6, -0.4])
