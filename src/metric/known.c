@@ -160,6 +160,16 @@ static mel_status make_quadratic(mel_metric **out, const making *x, mel_error *e
     return status;
 }
 
+/* Of class i in the mean over the classes. */
+static double class_weight(const making *x, size_t i)
+{
+    const double *weight = x->measure->numbers;
+    double sum = 0.0;
+    for (size_t j = 0; j < x->k && weight != NULL; j++)
+        sum += weight[j];
+    return weight != NULL ? weight[i] / sum : 1.0 / (double)x->k;
+}
+
 static mel_status make_q_mean(mel_metric **out, const making *x, mel_error *err)
 {
     memset(x->b, 0, x->q * x->q * sizeof *x->b);
@@ -167,7 +177,7 @@ static mel_status make_q_mean(mel_metric **out, const making *x, mel_error *err)
         memset(x->a, 0, x->q * sizeof *x->a);
         for (size_t j = 0; j + 1 < x->k; j++)
             x->a[i * (x->k - 1) + j] = 1.0;
-        add_square(x->b, x->q, x->a, 1.0 / (double)x->k);
+        add_square(x->b, x->q, x->a, class_weight(x, i));
     }
     return make_quadratic(out, x, err);
 }
@@ -246,15 +256,22 @@ static mel_status make_rates(mel_metric **out, const making *x, mel_error *err)
     case MEL_RATES_Q_MEAN:
         if (gap == MEL_GAP_ABSOLUTE) {
             for (size_t s = 0; s < x->q; s++)
-                x->a[s] = 1.0 / (double)x->k;
+                x->a[s] = class_weight(x, s / (x->k - 1));
             const mel_layout layout = layout_of(x, MEL_RATES, MEL_OFFDIAGONAL);
             return mel_metric_linear(out, MEL_FAMILY_LINEAR, &layout, x->people->class_names, MEL_COST, x->a,
                                      err);
         }
         return gap == MEL_GAP_SQUARED ? make_q_mean(out, x, err) : no_family(x, err);
     case MEL_RATES_DISTRIBUTION_MATCHING:
+        if (x->measure->numbers != NULL)
+            return mel_fail(err, MEL_EINVAL,
+                            "%s has a constant, which a metric file has not; score, rank, apply and optimise "
+                            "take it by its name",
+                            x->name);
         return gap == MEL_GAP_SQUARED ? make_matching(out, x, err) : no_family(x, err);
     case MEL_RATES_EQUALISED_ODDS:
+        for (size_t s = 0; s < x->q && x->measure->numbers != NULL; s++)
+            x->a[s] = x->measure->numbers[s];
         break;
     case MEL_RATES_EQUAL_OPPORTUNITY: /* of two classes: false alarms, then misses */
         x->a[0] = 0.0;

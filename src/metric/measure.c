@@ -103,6 +103,7 @@ void mel_measure_free(mel_measure *m)
         return;
     mel_metric_free(m->metric);
     free(m->name);
+    free(m->numbers);
     free(m->statistics);
     free(m);
 }
@@ -136,19 +137,22 @@ static mel_status unknown(const char *name, mel_error *err)
         "%s is not a measure known by name: accuracy, balanced-accuracy, g-mean, min-recall, q-mean, "
         "mcc, kappa; precision, recall, jaccard, f1 (f0.5, f2, ...) of two classes and macro-, micro-, "
         "weighted- of more; specificity, weighted-accuracy:W, selection-rate; equalised-odds, "
-        "equal-opportunity, demographic-parity, ...; with groups NAME:difference, NAME:ratio",
+        "equal-opportunity, demographic-parity, ...; with groups NAME:difference, NAME:ratio; behind "
+        "q-mean:, "
+        "equalised-odds: (weights) and distribution-matching: (a target) numbers may follow",
         mel_quote_text(name).text);
 }
 
 /* The row for a plain name without what is said about groups. */
-static bool find_row(mel_measure *m, const char *plain)
+static mel_status find_row(mel_measure *m, const char *plain, mel_error *err)
 {
+    mel_status why = MEL_OK;
     m->row = mel_measure_row_find(&m->fraction, plain);
-    if (m->row == NULL && mel_named_rates_parse(&m->rates, &m->gap, plain, NULL) == MEL_OK)
+    if (m->row == NULL && mel_measure_rates_find(m, plain, &why, err))
         m->row = &mel_measure_rates_row;
-    if (m->row == NULL && mel_named_parse(&m->named, &m->parameter, plain, NULL) == MEL_OK)
+    if (why == MEL_OK && m->row == NULL && mel_named_parse(&m->named, &m->parameter, plain, NULL) == MEL_OK)
         m->row = &named_row;
-    return m->row != NULL;
+    return why == MEL_OK && m->row == NULL ? unknown(m->name, err) : why;
 }
 
 static mel_status check_fit(const mel_measure *m, mel_error *err)
@@ -172,15 +176,16 @@ static mel_status check_fit(const mel_measure *m, mel_error *err)
                             : MEL_OK;
 }
 
+/* Long are only lists of numbers, which have no letters. */
 static mel_status settle(mel_measure *m, mel_error *err)
 {
     char plain[NAME_BYTES];
-    if (!mel_plain_name(plain, sizeof plain, m->name))
-        return unknown(m->name, err);
-    char *colon = strrchr(plain, ':');
+    const bool fits = mel_plain_name(plain, sizeof plain, m->name);
+    char *colon = fits ? strrchr(plain, ':') : NULL;
     if (colon != NULL && mel_over_groups_parse(&m->over, colon + 1))
         *colon = '\0';
-    return find_row(m, plain) ? check_fit(m, err) : unknown(m->name, err);
+    const mel_status status = find_row(m, fits ? plain : m->name, err);
+    return status == MEL_OK ? check_fit(m, err) : status;
 }
 
 mel_status mel_measure_named(mel_measure **out, const char *name, size_t n_classes, size_t n_groups,

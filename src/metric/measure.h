@@ -41,6 +41,7 @@ struct mel_measure {
     double parameter;
     mel_named_rates rates; /* of the row for differences between groups */
     mel_gap gap;
+    double *numbers;    /* behind its name: weights, or a target; NULL: none */
     mel_metric *metric; /* of the row for metrics */
     double *statistics, *slope;
 };
@@ -59,6 +60,9 @@ mel_status mel_measure_recall(double *out, double *share, const mel_measure *m, 
 
 /* measure_groups.c */
 extern const mel_measure_row mel_measure_rates_row;
+/* Reads such a name with the numbers behind it, "equalised-odds:absolute:1,4". False, and the status of *why,
+ * when it is none. */
+bool mel_measure_rates_find(mel_measure *m, const char *name, mel_status *why, mel_error *err);
 /* The word after the colon, "difference"; false: none. */
 bool mel_over_groups_parse(mel_over_groups *out, const char *word);
 mel_status mel_measure_over_groups(double *out, const mel_measure *m, const double *confusion,

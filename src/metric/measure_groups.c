@@ -1,6 +1,9 @@
 /* Measures of differences between groups: named ones of rates, and one number out of the groups' values. */
 #include "metric/measure.h"
 
+#include "data/number.h"
+
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +35,82 @@ static mel_status find_rates(double *rate, double *share, const mel_measure *m, 
     return MEL_OK;
 }
 
+static bool takes_target(const mel_measure *m)
+{
+    return m->rates == MEL_RATES_DISTRIBUTION_MATCHING;
+}
+
 static mel_status rates_value(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     double *rate = m->statistics, *share = rate + m->n_groups * m->k * m->k;
     const mel_group_rates given = { .layout = { MEL_RATES, MEL_OFFDIAGONAL, m->k, m->n_groups },
                                     .rates = rate,
-                                    .shares = share };
+                                    .shares = share,
+                                    .target = takes_target(m) ? m->numbers : NULL,
+                                    .weights = takes_target(m) ? NULL : m->numbers };
     const mel_status status = find_rates(rate, share, m, confusion, err);
     return status == MEL_OK ? mel_named_rates_value(out, m->rates, m->gap, &given, err) : status;
 }
 
 const mel_measure_row mel_measure_rates_row = { "rates", rates_value, NULL, true, false, true };
+
+static size_t n_numbers(const mel_measure *m)
+{
+    if (m->rates == MEL_RATES_EQUALISED_ODDS)
+        return m->k * (m->k - 1);
+    return m->rates == MEL_RATES_Q_MEAN || takes_target(m) ? m->k : 0;
+}
+
+/* "1,4" as many as there must be. */
+static mel_status read_numbers(mel_measure *m, const char *list, mel_error *err)
+{
+    const size_t n = n_numbers(m);
+    if (n == 0)
+        return mel_fail(err, MEL_EINVAL,
+                        "%s: numbers follow q-mean, equalised-odds and distribution-matching", m->name);
+    m->numbers = mel_alloc_zero(n, sizeof *m->numbers);
+    if (m->numbers == NULL)
+        return mel_fail_memory(err, "a measure");
+    size_t found = 0;
+    double sum = 0.0;
+    for (bool more = true; more; found++) {
+        const size_t length = strcspn(list, ",");
+        double number = 0.0;
+        if (mel_number_parse(list, length, &number) != MEL_NUMBER_FINITE || !(number >= 0.0))
+            return mel_fail(err, MEL_EINVAL, "%s: number %zu is not one of at least 0", m->name, found + 1);
+        if (found < n)
+            m->numbers[found] = number;
+        sum += number;
+        more = list[length] == ',';
+        list += length + 1;
+    }
+    if (found != n)
+        return mel_fail(err, MEL_EINVAL, "%s: %zu numbers, but %s", m->name, found,
+                        m->rates == MEL_RATES_EQUALISED_ODDS ? "there is one for each kind of mistake"
+                                                             : "there is one for each class");
+    if (takes_target(m) ? !(fabs(sum - 1.0) <= 2e-3) : !(sum > 0.0))
+        return mel_fail(err, MEL_EINVAL,
+                        takes_target(m) ? "%s: the shares sum to %g, not 1" : "%s: all are 0", m->name, sum);
+    return MEL_OK;
+}
+
+bool mel_measure_rates_find(mel_measure *m, const char *name, mel_status *why, mel_error *err)
+{
+    *why = MEL_OK;
+    char head[64];
+    const char *colon = strrchr(name, ':');
+    const bool listed = colon != NULL && (isdigit((unsigned char)colon[1]) || colon[1] == '.');
+    const size_t length = listed ? (size_t)(colon - name) : strlen(name);
+    if (length >= sizeof head)
+        return false;
+    memcpy(head, name, length);
+    head[length] = '\0';
+    if (mel_named_rates_parse(&m->rates, &m->gap, head, NULL) != MEL_OK)
+        return false;
+    if (listed)
+        *why = read_numbers(m, colon + 1, err);
+    return *why == MEL_OK;
+}
 
 /* --- one number out of the groups' values ------------------------------------------------------- */
 

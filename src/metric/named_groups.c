@@ -118,13 +118,20 @@ static double combine(double sum, double term, mel_gap gap)
     return gap == MEL_GAP_LARGEST ? fmax(sum, term) : sum + term;
 }
 
+static double weight(const mel_group_rates *r, size_t i)
+{
+    return r->weights != NULL ? r->weights[i] : 1.0;
+}
+
 static double q_mean(const mel_group_rates *r, mel_gap gap)
 {
     const size_t k = r->layout.n_classes;
-    double sum = 0.0;
-    for (size_t i = 0; i < k; i++)
-        sum = combine(sum, size_of(1.0 - rate(r, 0, i, i), gap), gap);
-    return gap == MEL_GAP_LARGEST ? sum : sum / (double)k;
+    double sum = 0.0, all = 0.0;
+    for (size_t i = 0; i < k; i++) {
+        sum = combine(sum, weight(r, i) * size_of(1.0 - rate(r, 0, i, i), gap), gap);
+        all += weight(r, i);
+    }
+    return gap == MEL_GAP_LARGEST ? sum : sum / all;
 }
 
 static double distribution_matching(const mel_group_rates *r, mel_gap gap)
@@ -157,10 +164,11 @@ static double equalised_odds(const mel_group_rates *r, mel_gap gap)
 {
     const size_t k = r->layout.n_classes;
     double sum = 0.0;
+    size_t at = 0;
     for (size_t i = 0; i < k; i++)
         for (size_t j = 0; j < k; j++)
             if (i != j)
-                sum = combine(sum, spread(r, gap, i, j, false), gap);
+                sum = combine(sum, weight(r, at++) * spread(r, gap, i, j, false), gap);
     return sum;
 }
 
@@ -184,6 +192,25 @@ static mel_status check_shares(const double *shares, size_t k, const char *what,
     if (fabs(sum - 1.0) > share_tolerance)
         return mel_fail(err, MEL_EINVAL, "%ss sum to %g, not 1", what, sum);
     return MEL_OK;
+}
+
+static mel_status check_weights(mel_named_rates metric, const mel_group_rates *r, mel_error *err)
+{
+    const bool odds = metric == MEL_RATES_EQUALISED_ODDS;
+    if (r->weights == NULL)
+        return MEL_OK;
+    if (!odds && metric != MEL_RATES_Q_MEAN)
+        return mel_fail(err, MEL_EINVAL, "%s has no weights; q-mean and equalised-odds have",
+                        named[metric].name);
+    const size_t k = r->layout.n_classes, n = odds ? k * (k - 1) : k;
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        if (!(r->weights[i] >= 0.0 && isfinite(r->weights[i])))
+            return mel_fail(err, MEL_EINVAL, "weight %zu of %s is %g, not 0 or more", i + 1,
+                            named[metric].name, r->weights[i]);
+        sum += r->weights[i];
+    }
+    return sum > 0.0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "all weights of %s are 0", named[metric].name);
 }
 
 static mel_status check_kind(mel_named_rates metric, const mel_group_rates *r, mel_error *err)
@@ -221,7 +248,7 @@ static mel_status check(mel_named_rates metric, mel_gap gap, const mel_group_rat
         status = check_shares(r->shares + g * k, k, "the share", err);
     if (status == MEL_OK && metric == MEL_RATES_DISTRIBUTION_MATCHING && r->target != NULL)
         status = check_shares(r->target, k, "the target share", err);
-    return status;
+    return status == MEL_OK ? check_weights(metric, r, err) : status;
 }
 
 mel_status mel_named_rates_value(double *out, mel_named_rates metric, mel_gap gap,

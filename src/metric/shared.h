@@ -106,6 +106,9 @@ typedef struct {
     const double *rates;  /* mel_layout_size numbers from 0 to 1 */
     const double *shares; /* P(Y=i), or with groups P(Y=i | G=g), a row for each group; NULL where not used */
     const double *target; /* distribution matching: n_classes shares; NULL: the classes' own */
+    /* What differences (and errors) count: of Q-mean n_classes numbers, whose mean they weigh; of equalised
+     * odds one for each rate of a group, row by row; NULL: 1 each. Not below 0 */
+    const double *weights;
 } mel_group_rates;
 mel_status mel_named_rates_value(double *out, mel_named_rates metric, mel_gap gap,
                                  const mel_group_rates *rates, mel_error *err);

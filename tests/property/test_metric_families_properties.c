@@ -359,7 +359,7 @@ static void test_named_rates_are_instances(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         double x[6], b[6], squares[12];
         test_point(&rng, COUNT(x), x);
-        const mel_group_rates rates = { layout, x, NULL, NULL };
+        const mel_group_rates rates = { layout, x, NULL, NULL, NULL };
         for (size_t i = 0; i < COUNT(rows); i++) {
             for (size_t p = 0; p < 3; p++) {
                 b[2 * p] = rows[i].false_alarms;
@@ -384,7 +384,7 @@ static void test_named_rates_are_instances(void **state)
         assert_ok(mel_metric_quadratic(&q_mean, &three, NULL, MEL_COST, zero, curvature, NULL), NULL);
         for (size_t i = 0; i < 6; i++)
             x[i] /= 2; /* rows of rates sum to at most one */
-        const mel_group_rates of_three = { three, x, NULL, NULL };
+        const mel_group_rates of_three = { three, x, NULL, NULL, NULL };
         assert_close(test_value(q_mean, x), named(MEL_RATES_Q_MEAN, MEL_GAP_SQUARED, &of_three), 1e-14);
         mel_metric_free(q_mean);
     }

@@ -214,8 +214,8 @@ static mel_status neighbours(void *context)
 static mel_status make_known(void *context)
 {
     (void)context;
-    static const char *const names[] = { "kappa", "q-mean", "equalised-odds", "equalised-odds:absolute",
-                                         "balanced-accuracy" };
+    static const char *const names[] = { "kappa", "q-mean", "equalised-odds",
+                                         "equalised-odds:absolute:1,4,1,4,1,4", "balanced-accuracy" };
     static const double share[] = { 0.1, 0.2, 0.1, 0.2, 0.2, 0.2 };
     static const double cost[] = { 0, 1, 2, 3, 0, 4, 5, 6, 0 };
     static const double confusion[] = { 5, 1, 2, 3, 9, 4, 5, 6, 7, 5, 1, 2, 3, 9, 4, 5, 6, 7 };

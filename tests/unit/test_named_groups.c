@@ -22,7 +22,9 @@ static const double three_shares[] = { 0.5, 0.5, 0.75, 0.25, 0.25, 0.75 };
 static void test_groups(void **state)
 {
     (void)state;
-    const mel_group_rates r = { { MEL_RATES, MEL_OFFDIAGONAL, 2, 3 }, three_groups, three_shares, NULL };
+    const mel_group_rates r = {
+        { MEL_RATES, MEL_OFFDIAGONAL, 2, 3 }, three_groups, three_shares, NULL, NULL
+    };
     /* false alarms: gaps 0.1, 0.3, 0.2; missed: 0.25, 0.25, 0 */
     const double fp2 = 0.01 + 0.09 + 0.04, fn2 = 2 * 0.0625, fp1 = 0.6, fn1 = 0.5;
     /* positive predictions: 0.5*0.1 + 0.5*0.5, 0.75*0.2 + 0.25*0.75, 0.25*0.4 + 0.75*0.75 */
@@ -53,9 +55,9 @@ static void test_coordinates(void **state)
     const double binary[] = { 0.5, 0.9, 0.75, 0.8, 0.75, 0.6 },
                  diagonal[] = { 0.9, 0.5, 0.8, 0.75, 0.6, 0.75 };
     const mel_group_rates same[] = {
-        { { MEL_RATES, MEL_OFFDIAGONAL, 2, 3 }, three_groups, three_shares, NULL },
-        { { MEL_RATES, MEL_BINARY, 2, 3 }, binary, three_shares, NULL },
-        { { MEL_RATES, MEL_DIAGONAL, 2, 3 }, diagonal, three_shares, NULL },
+        { { MEL_RATES, MEL_OFFDIAGONAL, 2, 3 }, three_groups, three_shares, NULL, NULL },
+        { { MEL_RATES, MEL_BINARY, 2, 3 }, binary, three_shares, NULL, NULL },
+        { { MEL_RATES, MEL_DIAGONAL, 2, 3 }, diagonal, three_shares, NULL, NULL },
     };
     for (int metric = MEL_RATES_EQUALISED_ODDS; metric <= MEL_RATES_DEMOGRAPHIC_PARITY; metric++)
         for (int gap = MEL_GAP_SQUARED; gap <= MEL_GAP_LARGEST; gap++) {
@@ -72,9 +74,9 @@ static void test_no_groups(void **state)
     const double off[] = { 0.1, 0.2, 0.25, 0.25, 0, 0.1 }, right[] = { 0.7, 0.5, 0.9 };
     const double shares[] = { 0.5, 0.25, 0.25 }, target[] = { 0.4, 0.2, 0.4 };
     const double predicted[] = { 0.4125, 0.2, 0.3875 };
-    const mel_group_rates r = { { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 }, off, shares, NULL };
-    const mel_group_rates to = { { MEL_RATES, MEL_OFFDIAGONAL, 3, 1 }, off, shares, target };
-    const mel_group_rates diagonal = { { MEL_RATES, MEL_DIAGONAL, 3, 0 }, right, NULL, NULL };
+    const mel_group_rates r = { { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 }, off, shares, NULL, NULL };
+    const mel_group_rates to = { { MEL_RATES, MEL_OFFDIAGONAL, 3, 1 }, off, shares, target, NULL };
+    const mel_group_rates diagonal = { { MEL_RATES, MEL_DIAGONAL, 3, 0 }, right, NULL, NULL, NULL };
     assert_close(value(MEL_RATES_Q_MEAN, MEL_GAP_SQUARED, &r), (0.09 + 0.25 + 0.01) / 3, 1e-15);
     assert_close(value(MEL_RATES_Q_MEAN, MEL_GAP_ABSOLUTE, &r), 0.3, 1e-15);
     assert_close(value(MEL_RATES_Q_MEAN, MEL_GAP_LARGEST, &r), 0.5, 1e-15);
@@ -148,48 +150,51 @@ static void test_refusals(void **state)
     } rows[] = {
         { "confusion",
           MEL_RATES_Q_MEAN,
-          { { MEL_CONFUSION, MEL_DIAGONAL, 2, 0 }, rates, NULL, NULL },
+          { { MEL_CONFUSION, MEL_DIAGONAL, 2, 0 }, rates, NULL, NULL, NULL },
           "not of confusion" },
         { "one class",
           MEL_RATES_Q_MEAN,
-          { { MEL_RATES, MEL_DIAGONAL, 1, 0 }, rates, NULL, NULL },
+          { { MEL_RATES, MEL_DIAGONAL, 1, 0 }, rates, NULL, NULL, NULL },
           "1 classes" },
         { "groups",
           MEL_RATES_Q_MEAN,
-          { { MEL_RATES, MEL_DIAGONAL, 2, 2 }, rates, NULL, NULL },
+          { { MEL_RATES, MEL_DIAGONAL, 2, 2 }, rates, NULL, NULL, NULL },
           "without groups, not for 2" },
         { "no groups",
           MEL_RATES_EQUALISED_ODDS,
-          { { MEL_RATES, MEL_BINARY, 2, 1 }, rates, NULL, NULL },
+          { { MEL_RATES, MEL_BINARY, 2, 1 }, rates, NULL, NULL, NULL },
           "for two or more groups, not for 1" },
         { "three classes",
           MEL_RATES_EQUAL_OPPORTUNITY,
-          { { MEL_RATES, MEL_OFFDIAGONAL, 3, 2 }, rates, NULL, NULL },
+          { { MEL_RATES, MEL_OFFDIAGONAL, 3, 2 }, rates, NULL, NULL, NULL },
           "two classes, not 3" },
         { "diagonal",
           MEL_RATES_EQUALISED_ODDS,
-          { { MEL_RATES, MEL_DIAGONAL, 3, 2 }, rates, NULL, NULL },
+          { { MEL_RATES, MEL_DIAGONAL, 3, 2 }, rates, NULL, NULL, NULL },
           "off-diagonal" },
         { "no shares",
           MEL_RATES_DEMOGRAPHIC_PARITY,
-          { { MEL_RATES, MEL_BINARY, 2, 2 }, rates, NULL, NULL },
+          { { MEL_RATES, MEL_BINARY, 2, 2 }, rates, NULL, NULL, NULL },
           "needs the shares" },
         { "bad shares",
           MEL_RATES_DEMOGRAPHIC_PARITY,
-          { { MEL_RATES, MEL_BINARY, 2, 2 }, rates, shares, NULL },
+          { { MEL_RATES, MEL_BINARY, 2, 2 }, rates, shares, NULL, NULL },
           "the shares sum to 1.1" },
         { "negative",
           MEL_RATES_DISTRIBUTION_MATCHING,
-          { { MEL_RATES, MEL_BINARY, 2, 0 }, rates, half, negative },
+          { { MEL_RATES, MEL_BINARY, 2, 0 }, rates, half, negative, NULL },
           "target share of class 1: -0.5" },
         { "above 1",
           MEL_RATES_Q_MEAN,
-          { { MEL_RATES, MEL_BINARY, 2, 0 }, above, NULL, NULL },
+          { { MEL_RATES, MEL_BINARY, 2, 0 }, above, NULL, NULL, NULL },
           "rate 2 is 1.5" },
-        { "no number", MEL_RATES_Q_MEAN, { { MEL_RATES, MEL_BINARY, 2, 0 }, none, NULL, NULL }, "rate 2 is" },
+        { "no number",
+          MEL_RATES_Q_MEAN,
+          { { MEL_RATES, MEL_BINARY, 2, 0 }, none, NULL, NULL, NULL },
+          "rate 2 is" },
         { "unknown",
           (mel_named_rates)99,
-          { { MEL_RATES, MEL_BINARY, 2, 0 }, rates, NULL, NULL },
+          { { MEL_RATES, MEL_BINARY, 2, 0 }, rates, NULL, NULL, NULL },
           "no named measure" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
