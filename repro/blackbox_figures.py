@@ -17,8 +17,8 @@ SIZES = (100, 200, 400, 800, 1600)
 NOISE_SIZES = (100, 200, 400, 1000)
 
 
-def weights(seeds):
-    """Class weights of PI-EW with one function on CIFAR-10, of mean 1; None: the data are not there."""
+def on_cifar(seeds, one):
+    """[one(bench)] for splits of CIFAR-10 with the thesis' training; None: the data are not there."""
     found = []
     for seed in range(1, seeds + 1):
         parts = BY_KEY["cifar"].split(seed)
@@ -27,10 +27,19 @@ def weights(seeds):
         with tempfile.TemporaryDirectory() as folder:
             bench = Bench(Workshop(folder), BY_KEY["cifar"], parts, seed)
             bench.train_sgd()
-            bench.optimise("sgd", "--method", "pi-ew")
-            gain = np.diag(bench.found["classifier"]["rules"][0]["gain"])
-            found.append((gain / gain.mean()).tolist())
+            found.append(one(bench))
     return found
+
+
+def class_weights(bench):
+    """Of PI-EW with one function, of mean 1."""
+    bench.optimise("sgd", "--method", "pi-ew")
+    gain = np.diag(bench.found["classifier"]["rules"][0]["gain"])
+    return (gain / gain.mean()).tolist()
+
+
+def weights(seeds):
+    return on_cifar(seeds, class_weights)
 
 
 def say_weights(page, found):
@@ -139,28 +148,25 @@ def sizes(seeds):
     return out
 
 
+def by_size(bench):
+    """[{method: accuracy}] with the first of the validation rows of CIFAR-10."""
+    out, label = [], bench.parts["val"].label
+    for n in NOISE_SIZES:
+        np.save(bench.path("sgd_val.npy"), bench.p["sgd"]["val"][:n])
+        bench.write("y_val.csv", {"y": label[:n]})
+        held, x, y = bench.held["val"][:n], bench.x["val"][:n], bench.y["val"][:n]
+        tuned = learn.fine_tuned(bench.base, x[~held], y[~held], (x[held], y[held]), bench.rng)
+        out.append({"PI-EW, one function": bench.optimise("sgd", "--method", "pi-ew"),
+                    "PI-EW, the whole matrix": bench.optimise("sgd", "--method", "pi-ew", "--weights", "whole"),
+                    "plug-in [train-val]": bench.optimise("sgd", "--method", "plug-in"), "fine-tuning": bench.decide(bench.x["test"] @ tuned),
+                    "cross-entropy [train]": bench.decide(bench.p["sgd"]["test"])})
+    return out
+
+
 def sizes_noise(seeds):
     """The same with label noise on CIFAR-10; None: the data are not there."""
-    out = {m: [[] for _ in NOISE_SIZES] for m in ("PI-EW, one function", "PI-EW, the whole matrix", "plug-in [train-val]", "fine-tuning", "cross-entropy [train]")}
-    for seed in range(1, seeds + 1):
-        parts = BY_KEY["cifar"].split(seed)
-        if parts is None:
-            return None
-        with tempfile.TemporaryDirectory() as folder:
-            bench = Bench(Workshop(folder), BY_KEY["cifar"], parts, seed)
-            bench.train_sgd()
-            for at, n in enumerate(NOISE_SIZES):
-                np.save(bench.path("sgd_val.npy"), bench.p["sgd"]["val"][:n])
-                bench.write("y_val.csv", {"y": parts[1].label[:n]})
-                held, x, y = bench.held["val"][:n], bench.x["val"][:n], bench.y["val"][:n]
-                tuned = learn.fine_tuned(bench.base, x[~held], y[~held], (x[held], y[held]), bench.rng)
-                for method, value in (("PI-EW, one function", bench.optimise("sgd", "--method", "pi-ew")),
-                                      ("PI-EW, the whole matrix", bench.optimise("sgd", "--method", "pi-ew", "--weights", "whole")),
-                                      ("plug-in [train-val]", bench.optimise("sgd", "--method", "plug-in")),
-                                      ("fine-tuning", bench.decide(bench.x["test"] @ tuned)),
-                                      ("cross-entropy [train]", bench.decide(bench.p["sgd"]["test"]))):
-                    out[method][at].append(value)
-    return out
+    found = on_cifar(seeds, by_size)
+    return found and {m: [[split[at][m] for split in found] for at in range(len(NOISE_SIZES))] for m in found[0][0]}
 
 
 def size_table(page, title, sizes, found, picture, why):

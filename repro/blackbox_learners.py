@@ -51,7 +51,7 @@ def fine_tuned(base, x, y, watch, rng):
     return min(tried, key=lambda w: log_loss(w, *watch))
 
 
-def learned_weights(x, y, clean, watch, rng, epochs=10):
+def learned_weights(x, y, clean, watch, rng, epochs=10, rate=RATE):
     """Learn-to-reweight: each row of a batch counts as far as a step along it lowers the loss on clean rows."""
     k = int(max(y.max(), clean[1].max())) + 1
     w = np.zeros((x.shape[1], k))
@@ -65,7 +65,7 @@ def learned_weights(x, y, clean, watch, rng, epochs=10):
             slope = clean[0][some].T @ (softmax(clean[0][some] @ w) - clean_target[some]) / len(some)
             weight = np.maximum(((x[rows] @ slope) * error).sum(1), 0.0)
             if weight.sum() > 0.0:
-                w -= RATE * (x[rows].T @ (error * (weight / weight.sum())[:, None]))
+                w -= rate * (x[rows].T @ (error * (weight / weight.sum())[:, None]))
         loss = log_loss(w, *watch)
         if loss < least:
             best, least = w.copy(), loss

@@ -45,8 +45,9 @@ def few_rows(bench):
     clean, watch = bench.kept("val", False), bench.kept("val", True)
     decide = lambda w: bench.decide(bench.x["test"] @ w)
     tuned = lambda rate: decide(learn.sgd(*clean, bench.k, watch, bench.rng, start=bench.base, rate=rate))
+    weighted = lambda rate: decide(learn.learned_weights(bench.x["train"], bench.y["train"], clean, watch, bench.rng, rate=rate))
     return {"cross-entropy [val]": bench.decide(bench.p["sgd-val"]["test"]),
-            "learn-to-reweight": decide(learn.learned_weights(bench.x["train"], bench.y["train"], clean, watch, bench.rng)),
+            "learn-to-reweight, rate 1e-2": weighted(0.01), "learn-to-reweight, rate 1e-1": weighted(0.1), "learn-to-reweight, rate 1": weighted(1.0),
             "importance weights": decide(learn.importance_weighted(bench.x["train"], bench.y["train"], (bench.x["val"], bench.y["val"]), bench.base)),
             "fine-tuning, rate 1e-4": tuned(1e-4), "fine-tuning, rate 1e-3": tuned(1e-3), "fine-tuning, rate 1e-2": tuned(1e-2)}
 
@@ -86,7 +87,8 @@ def say_baselines(page, found):
     page.table("Why baselines differ from the thesis: validation rows and rates", ["", *(title for title, _ in pairs)],
                [[m, *(text(values[m]) for _, values in pairs)] for m in names])
     mean = {what: np.mean(v) for what, v in flips.items()}
-    page.say("\"Fine-tuning\" of the tables takes the best of 1e-6 to 1e-4 on the rows kept apart. Forward correction on proxy labels: from rows surer than 97% it takes flips of "
+    page.say(f"{len(flips['forward correction, 97%'])} splits. Ten times the validation rows make cross-entropy [val] steady, and it is 0.2 to 0.3 higher; no other baseline moves as much. Fine-tuning and learn-to-reweight depend on the "
+             "rate: \"fine-tuning\" of the tables takes the best of 1e-6 to 1e-4 on the rows kept apart, \"learn-to-reweight\" 1e-2. Forward correction on proxy labels: from rows surer than 97% it takes flips of "
              f"{mean['flips of the first class, 97%']:.3f} and {mean['flips of the second class, 97%']:.3f} (first and second class) and reaches {text(flips['forward correction, 97%'])}; from the surest rows "
              f"{mean['flips of the first class, the surest']:.3f}, {mean['flips of the second class, the surest']:.3f} and {text(flips['forward correction, the surest'])}. The thesis' 0.214 is out of reach of both.\n")
 
