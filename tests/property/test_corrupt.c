@@ -267,10 +267,13 @@ static double slope_of(const double error2[SIZES])
 
 static void check_convergence(model m, bool whole, size_t repeats)
 {
-    double limit[MOST_BASIS * K * K], alpha[MOST_BASIS * K * K], error2[SIZES] = { 0 };
+    double limit[MOST_BASIS * K * K] = { 0 }, alpha[MOST_BASIS * K * K], error2[SIZES] = { 0 };
     const size_t size = basis_size(m) * K * K;
+    double size2 = whole ? error_of_whole(limit, m) : 0.0; /* of the true weights */
     if (!whole)
         elicit(limit, m, false, 400000, 99);
+    for (size_t c = 0; c < size && !whole; c++)
+        size2 += limit[c] * limit[c];
     for (int s = 0; s < SIZES; s++)
         for (size_t r = 0; r < repeats; r++) {
             elicit(alpha, m, whole, (size_t)500 << (2 * s), 10 * r + 7);
@@ -280,12 +283,13 @@ static void check_convergence(model m, bool whole, size_t repeats)
                 error2[s] += error_of_whole(alpha, m) / (double)repeats;
         }
     const double slope = slope_of(error2);
-    print_message("  %-18s %s: errors %.3f %.3f %.3f %.3f, slope %.2f\n", model_name[m],
+    print_message("  %-18s %s: errors %.3f %.3f %.3f %.3f of %.3f, slope %.2f\n", model_name[m],
                   whole ? "whole matrix" : "diagonal    ", sqrt(error2[0]), sqrt(error2[1]), sqrt(error2[2]),
-                  sqrt(error2[3]), slope);
+                  sqrt(error2[3]), sqrt(size2), slope);
     if (repeats >= 6) {
         assert_true(slope < -0.35 && slope > -0.65);
-        assert_true(error2[SIZES - 1] < 0.25);
+        assert_true(error2[SIZES - 1] <
+                    (m == BY_INSTANCE ? 0.06 * size2 : 0.25)); /* its functions are nearly parallel */
     }
 }
 
