@@ -3,6 +3,7 @@
 #include "support/server/problem.h"
 #include "support/server/store.h"
 
+#include "server/budget.h"
 #include "server/cache_internal.h"
 #include "server/export.h"
 #include "server/manage.h"
@@ -453,6 +454,28 @@ static void test_heavy_work_is_bounded(void **state)
     free(text);
 }
 
+/* Of four that may do heavy work at a time, one client has two at the most. */
+static void test_heavy_work_is_shared_out(void **state)
+{
+    mel_cache *cache = ((world *)*state)->app.cache;
+    const mel_budget greedy = { .client = "198.51.100.1" }, modest = { .client = "198.51.100.2" };
+    mel_error err;
+    mel_cache_limit(cache, 16, 0);
+    mel_budget_begin(&greedy);
+    assert_ok(mel_cache_begin_work(cache, &err), &err);
+    assert_ok(mel_cache_begin_work(cache, &err), &err);
+    assert_int_equal(mel_cache_begin_work(cache, &err), MEL_BUSY);
+    mel_budget_begin(&modest);
+    assert_ok(mel_cache_begin_work(cache, &err), &err);
+    mel_cache_end_work(cache);
+    mel_budget_begin(&greedy);
+    mel_cache_end_work(cache);
+    assert_ok(mel_cache_begin_work(cache, &err), &err);
+    mel_cache_end_work(cache);
+    mel_cache_end_work(cache);
+    mel_budget_end();
+}
+
 /* The open study of the test's study with another seed: a problem of its own. */
 static mel_open_study *hall_with_seed(const world *w, unsigned seed)
 {
@@ -703,6 +726,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_participants_follow_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_caller_at_a_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_heavy_work_is_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_heavy_work_is_shared_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memos_of_many, set_up, tear_down),
