@@ -173,7 +173,7 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
     if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) != 1)
         return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json, --named NAME and --point A,B,..");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
-        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     mel_status status = args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
     if (status == MEL_OK && args->plot != NULL)
         status = cli_out_check(args->plot, err);

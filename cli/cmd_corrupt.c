@@ -244,7 +244,7 @@ static mel_status check_args(const cli_run *run, const corrupt_args *args, mel_e
     if (args->weights != NULL && (args->flip.n > 0 || args->clusters != NULL || args->strength != NULL))
         return cli_fail(err, MEL_EINVAL, "--flip, --clusters and --strength go with --labels");
     if (run->json && strcmp(args->out, "-") == 0)
-        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     return cli_out_check(args->out, err);
 }
 

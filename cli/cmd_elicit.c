@@ -58,7 +58,7 @@ static mel_status check_args(const cli_run *run, const elicit_args *args, mel_er
         return status;
     if (kind == CLI_ASK && run->json)
         return cli_fail(err, MEL_EINVAL,
-                        "--oracle ask talks on standard output, where --json wants to be alone");
+                        "--oracle ask writes to standard output, which --json needs for itself");
     if (args->session != NULL && strcmp(args->session, "-") == 0)
         return cli_fail(err, MEL_EINVAL, "--session -: a session needs a file of its own");
     if (kind != CLI_SIMULATED && strcmp(args->noise, "none") != 0)

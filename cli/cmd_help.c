@@ -43,7 +43,7 @@ static mel_status run_help(cli_run *run, const void *arguments, mel_error *err)
     if (wanted > 1)
         return cli_fail(err, MEL_EINVAL, "help takes one of VERB, --man, --completion and --markdown");
     if (run->json && wanted > 0 && run->n_operands == 0)
-        return cli_fail(err, MEL_EINVAL, "--json does not go with --man, --completion and --markdown");
+        return cli_fail(err, MEL_EINVAL, "--json cannot be combined with --man, --completion and --markdown");
     if (run->n_operands != 0)
         return explain(run, run->operand[0], err);
     if (run->json) {

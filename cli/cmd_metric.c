@@ -189,7 +189,7 @@ static mel_status check_args(const cli_run *run, const metric_args *args, mel_er
     if (args->show != NULL && (args->out != NULL || args->rows.naming.classes != NULL))
         return cli_fail(err, MEL_EINVAL, "--show takes no --out and no --classes");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
-        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     return args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;
 }
 

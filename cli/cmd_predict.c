@@ -118,12 +118,12 @@ static mel_status check_args(bool *csv, const cli_run *run, const predict_args *
         if (in[i] == NULL || strcmp(in[i], "-") != 0)
             continue;
         if (from != SIZE_MAX)
-            return cli_fail(err, MEL_EINVAL, "--%s - and --%s - both want standard input", name[from],
+            return cli_fail(err, MEL_EINVAL, "--%s - and --%s - both need standard input", name[from],
                             name[i]);
         from = i;
     }
     if (run->json && strcmp(args->out, "-") == 0)
-        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     const mel_status status = choose_form(csv, args, err);
     return status != MEL_OK ? status : cli_out_check(args->out, err);
 }

@@ -231,7 +231,7 @@ static mel_status export_study(desk *d, mel_error *err)
     const char *path = d->args->out != NULL ? d->args->out : "-";
     mel_status status = cli_out_check(path, err);
     if (status == MEL_OK && d->run->json && strcmp(path, "-") == 0)
-        status = cli_fail(err, MEL_EINVAL, "--json wants standard output for itself: give --out FILE");
+        status = cli_fail(err, MEL_EINVAL, "--json needs standard output for itself: give --out FILE");
     if (status == MEL_OK)
         status = mel_export(&bytes, &n, d->app.store, d->what, (mel_export_format)d->args->format, err);
     cli_out out = { 0 };

@@ -48,11 +48,11 @@ static mel_status check_args(const cli_run *run, const train_args *args, mel_err
     if (args->calibrate != MEL_CALIBRATE_NONE && args->dataset.test_share <= 0)
         return cli_fail(err, MEL_EINVAL, "--calibrate needs held-out rows: --test-share must be above 0");
     if (args->warm != NULL && strcmp(args->warm, "-") == 0 && strcmp(args->dataset.data, "-") == 0)
-        return cli_fail(err, MEL_EINVAL, "--warm - and --data - both want standard input");
+        return cli_fail(err, MEL_EINVAL, "--warm - and --data - both need standard input");
     if (args->out == NULL)
         return MEL_OK;
     if (strcmp(args->out, "-") == 0 && run->json)
-        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     return cli_out_check(args->out, err);
 }
 

@@ -59,7 +59,7 @@ static mel_status take_cost(double *cost, const char *item, const cli_metric_abo
     size_t truth = 0, said = 0, n = 0;
     double *value = NULL;
     if (sign == NULL || !find_entry(&truth, &said, item, (size_t)(sign - item), a))
-        return cli_fail(err, MEL_EINVAL, "--cost: \"%s\" is no cost of a mistake; expected %s", item,
+        return cli_fail(err, MEL_EINVAL, "--cost: \"%s\" is not the cost of a mistake; expected %s", item,
                         a->k == 2 ? "missed=7,false-alarm=1, or true>predicted=COST with names of --classes"
                                   : "true>predicted=COST with names of --classes");
     const bool number = cli_parse_numbers(&value, &n, sign + 1) && n == 1;
@@ -68,7 +68,7 @@ static mel_status take_cost(double *cost, const char *item, const cli_metric_abo
     if (!number)
         return cli_fail(err, MEL_EINVAL, "--cost: \"%s\" is not a number", sign + 1);
     if (!isnan(cost[truth * a->k + said]))
-        return cli_fail(err, MEL_EINVAL, "--cost: \"%s\" is there twice", item);
+        return cli_fail(err, MEL_EINVAL, "--cost: \"%s\" is given twice", item);
     cost[truth * a->k + said] = to;
     return MEL_OK;
 }

@@ -26,7 +26,7 @@ static mel_status check_metric(const cli_run *run, const cli_optimise_args *args
     if ((args->metric == NULL) == (args->compare.oracle == NULL))
         return cli_fail(err, MEL_EINVAL, "give one of --metric and --oracle");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
-        return cli_fail(err, MEL_EINVAL, "--out - and --json both want standard output");
+        return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     if (args->labels_only && !program)
         return cli_fail(err, MEL_EINVAL, "--labels-only is for --metric cmd:PROGRAM");
     if (program && args->known)
@@ -69,7 +69,7 @@ static mel_status check_files(const cli_optimise_files *f, bool compare, mel_err
         return cli_fail(err, MEL_EINVAL, "--data and --validation go together");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (f->data != NULL && rows[i].given != NULL)
-            return cli_fail(err, MEL_EINVAL, "--%s does not go with --data", rows[i].name);
+            return cli_fail(err, MEL_EINVAL, "--%s cannot be combined with --data", rows[i].name);
         if (f->data == NULL && rows[i].required && rows[i].given == NULL)
             return cli_fail(err, MEL_EINVAL, "--%s FILE is required, or --data with --validation",
                             rows[i].name);
@@ -106,7 +106,7 @@ static mel_status check_comparing(const cli_optimise_args *args, mel_error *err)
                  { "validation-features", args->files.validation_features != NULL } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (args->compare.oracle != NULL && rows[i].given)
-            return cli_fail(err, MEL_EINVAL, "--%s does not go with --oracle", rows[i].name);
+            return cli_fail(err, MEL_EINVAL, "--%s cannot be combined with --oracle", rows[i].name);
     const cli_compare_args *c = &args->compare;
     const char *stray = c->session != NULL     ? "session"
                         : c->noise != NULL     ? "noise"

@@ -131,7 +131,7 @@ static mel_status make_oracle(comparing *c, cli_run *run, mel_error *err)
                         oracle);
     if (run->json)
         return cli_fail(err, MEL_EINVAL,
-                        "--oracle ask talks on standard output, where --json wants to be alone");
+                        "--oracle ask writes to standard output, which --json needs for itself");
     mel_terminal_options_init(&terminal);
     return mel_oracle_terminal(&c->oracle, &terminal, err);
 }

@@ -26,7 +26,7 @@ static mel_status read_one(double *share, bool *given, char *text, const mel_pro
                         "--class-prior: the share of \"%s\" must be between 0 and 1, not \"%s\"", text,
                         sign + 1);
     if (given[i])
-        return cli_fail(err, MEL_EINVAL, "--class-prior: \"%s\" is there twice", text);
+        return cli_fail(err, MEL_EINVAL, "--class-prior: \"%s\" is given twice", text);
     given[i] = true;
     return MEL_OK;
 }

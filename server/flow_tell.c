@@ -126,7 +126,7 @@ static mel_status tell_question(mel_flow *flow, const json_t *value, double seco
 static mel_status undo(mel_flow *flow, mel_error *err)
 {
     if (!mel_flow_can_undo(flow))
-        return mel_fail(err, MEL_EINVAL, "there is no answer that could be taken back");
+        return mel_fail(err, MEL_EINVAL, "there is no answer to take back");
     if (mel_flow_current(flow)->kind == MEL_PHASE_ELICITATION)
         return mel_session_undo(flow->session, err);
     flow->answer[--flow->item] =

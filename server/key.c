@@ -89,7 +89,7 @@ static mel_status settle(unsigned char key[MEL_HASH_BYTES], const void *stored, 
     unsigned char mark[MARK];
     mel_status status = read_file(key, &there, path, err);
     if (status == MEL_OK && !there && n == MARK)
-        return mel_fail(err, MEL_EINVAL, "%s is not there, and the store's key is nowhere else", path);
+        return mel_fail(err, MEL_EINVAL, "%s does not exist, and the store's key is nowhere else", path);
     if (status == MEL_OK && !there) {
         if (n == MEL_HASH_BYTES)
             memcpy(key, stored, n);

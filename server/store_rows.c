@@ -151,7 +151,7 @@ static mel_status read_participant(void *row, const mel_sql_value *columns, mel_
     char *end = seed;
     out->seed = strtoull(seed, &end, 10);
     if (status == MEL_OK && (end == seed || *end != '\0')) /* another seed would ask other questions */
-        status = mel_fail(err, MEL_EDATA, "participant %s: the seed is no number", out->id);
+        status = mel_fail(err, MEL_EDATA, "participant %s: the seed is not a number", out->id);
     return status;
 }
 
@@ -197,7 +197,7 @@ mel_status mel_sql_add_participant(mel_sql *sql, const mel_participant_row *row,
     if (status != MEL_OK)
         return status;
     return taken > 0 ? mel_fail(err, MEL_ECONFLICT, "the label \"%s\" is taken", row->label)
-                     : mel_fail(err, MEL_ECONFLICT, "participant %s or its token is there already", row->id);
+                     : mel_fail(err, MEL_ECONFLICT, "participant %s or its token exists already", row->id);
 }
 
 mel_status mel_check_participant_state(const char *state, mel_error *err)

@@ -66,7 +66,7 @@ static mel_status check_input(const json_t *inputs, size_t i, const char *where,
                         type);
     for (size_t j = 0; j < i; j++)
         if (strcmp(text_of(json_array_get(inputs, j), "name"), name) == 0)
-            return mel_fail(err, MEL_EDATA, "%s.name: '%.40s' is there twice", where, name);
+            return mel_fail(err, MEL_EDATA, "%s.name: '%.40s' is given twice", where, name);
     return choice ? check_choices(json_object_get(input, "choices"), where, err) : MEL_OK;
 }
 

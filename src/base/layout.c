@@ -47,9 +47,9 @@ size_t mel_layout_cell(const mel_layout *layout, size_t c)
 mel_status mel_layout_check(const mel_layout *layout, mel_error *err)
 {
     if ((size_t)layout->kind >= N_KINDS)
-        return mel_fail(err, MEL_EINVAL, "layout: %d is no kind of statistics", (int)layout->kind);
+        return mel_fail(err, MEL_EINVAL, "layout: %d is not a kind of statistics", (int)layout->kind);
     if ((size_t)layout->coordinates >= N_COORDINATES)
-        return mel_fail(err, MEL_EINVAL, "layout: %d is no kind of coordinates", (int)layout->coordinates);
+        return mel_fail(err, MEL_EINVAL, "layout: %d is not a kind of coordinates", (int)layout->coordinates);
     if (layout->n_classes < 2 || layout->n_classes > MOST_CLASSES)
         return mel_fail(err, MEL_EINVAL, "layout: %zu classes, expected 2 to %d", layout->n_classes,
                         MOST_CLASSES);

@@ -74,7 +74,7 @@ static mel_status copy_names(char ***out, size_t n, const char *const *name, siz
             return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is not UTF-8", key, i, mel_quote_text(name[i]).text);
         for (size_t j = 0; j < i; j++)
             if (strcmp(name[i], name[j]) == 0)
-                return mel_fail(err, MEL_EDATA, "%s[%zu]: %s is there a second time", key, i,
+                return mel_fail(err, MEL_EDATA, "%s[%zu]: %s appears a second time", key, i,
                                 mel_quote_text(name[i]).text);
     }
     *out = mel_names_copy(n, name, first);

@@ -36,7 +36,7 @@ static mel_status check_mass(const mel_steps *steps, mel_error *err)
         if (!(steps->mass[c] > 0.0))
             return steps->n_groups > 1 ? mel_fail(err, MEL_EDATA, "no row of group %zu is of class %zu",
                                                   c / steps->n_classes + 1, c % steps->n_classes + 1)
-                                       : mel_fail(err, MEL_EDATA, "no row is of class %zu", c + 1);
+                                       : mel_fail(err, MEL_EDATA, "there are no rows of class %zu", c + 1);
     return MEL_OK;
 }
 

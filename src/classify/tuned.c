@@ -187,7 +187,8 @@ static mel_status check(const work *w, mel_error *err)
         of[w->label[i]]++;
     }
     if (of[0] == 0 || of[1] == 0)
-        return mel_fail(err, MEL_EDATA, "no row is of class %d: there is nothing to tune a threshold on",
+        return mel_fail(err, MEL_EDATA,
+                        "there are no rows of class %d: there is nothing to tune a threshold on",
                         of[0] == 0 ? 1 : 2);
     const size_t fewest = of[0] < of[1] ? of[0] : of[1];
     if (w->folds == 1 || w->folds > MOST_FOLDS || w->folds > fewest)

@@ -123,7 +123,7 @@ static mel_status add_unique(mel_dict *dict, const json_t *value, const char *wh
         return mel_fail_memory(err, "an encoder");
     return dict->n > before
                ? MEL_OK
-               : mel_fail(err, MEL_EDATA, "\"%s\": %s is there twice", what, mel_quote(text, n).text);
+               : mel_fail(err, MEL_EDATA, "\"%s\": %s is given twice", what, mel_quote(text, n).text);
 }
 
 static mel_status add_all(mel_dict *dict, const json_t *list, const char *what, mel_error *err)

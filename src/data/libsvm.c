@@ -88,7 +88,7 @@ static mel_status parse_value(reader *r, const char *what, double *value)
 static mel_status refuse_order(const reader *r, size_t n, bool twice)
 {
     return mel_fail(r->err, MEL_EDATA, "line %zu: index %zu %s; indices must ascend", r->line, n,
-                    twice ? "is there twice" : "follows a larger one");
+                    twice ? "is given twice" : "follows a larger one");
 }
 
 /* The digits and the colon of an entry; *index counts from 1 even where the file counts from 0. */

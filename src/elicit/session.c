@@ -246,7 +246,7 @@ static mel_status check_number(const mel_session *session, uint32_t number, mel_
     *known = false;
     if (answer != MEL_ANSWER_A && answer != MEL_ANSWER_B && answer != MEL_ANSWER_SAME &&
         answer != MEL_ANSWER_SKIP)
-        return mel_fail(err, MEL_EINVAL, "question %u: %d is no answer", number, (int)answer);
+        return mel_fail(err, MEL_EINVAL, "question %u: %d is not an answer", number, (int)answer);
     if (number >= 1 && number <= session->n_entries) {
         const mel_answer before = session->entries[number - 1].answer;
         if (before != answer)

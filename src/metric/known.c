@@ -242,7 +242,7 @@ static mel_status no_family(const making *x, mel_error *err)
 {
     return mel_fail(
         err, MEL_EINVAL,
-        "%s is no weighted sum, ratio or square of statistics that a metric file could hold; score, "
+        "%s is not a weighted sum, ratio or square of statistics that a metric file could hold; score, "
         "rank and optimise take it by its name",
         x->name);
 }

@@ -23,7 +23,7 @@ mel_status mel_measure_recall(double *out, double *share, const mel_measure *m, 
 {
     *share = row_sum(m, confusion, row);
     if (!(*share > 0.0))
-        return mel_fail(err, MEL_EDATA, "no row is of class %zu in group %zu: %s is not defined",
+        return mel_fail(err, MEL_EDATA, "there are no rows of class %zu in group %zu: %s is not defined",
                         row % m->k + 1, row / m->k + 1, m->name);
     *out = confusion[row * m->k + row % m->k] / *share;
     return MEL_OK;

@@ -133,7 +133,7 @@ mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const 
     const size_t k = metric->layout.n_classes, m = metric->group_names != NULL ? metric->layout.n_groups : 0;
     if (!is_order(k, class_place) || (m > 0 && (group_place == NULL || !is_order(m, group_place))))
         return mel_fail(err, MEL_EINVAL,
-                        "the new order of a metric is no order of its %zu classes and %zu groups", k, m);
+                        "the new order of a metric is not an order of its %zu classes and %zu groups", k, m);
     const char **name = mel_alloc(k + m, sizeof *name);
     if (name == NULL)
         return mel_fail_memory(err, "the names of a metric");

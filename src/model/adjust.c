@@ -147,7 +147,7 @@ static mel_status check(const fit *f, mel_error *err)
         for (size_t r = 0; r < f->n && !any; r++)
             any = f->label[r] == i && (f->weight == NULL || f->weight[r] > 0.0);
         if (!any)
-            return mel_fail(err, MEL_EDATA, "calibration: no row is of class %zu", i + 1);
+            return mel_fail(err, MEL_EDATA, "calibration: there are no rows of class %zu", i + 1);
     }
     return MEL_OK;
 }

@@ -114,7 +114,7 @@ static mel_status take_class(mel_model *model, mel_dict *seen, size_t code, cons
     model->names[code] = copy;
     return seen->n > before
                ? MEL_OK
-               : mel_fail(err, MEL_EDATA, "classes[%zu]: %s is there twice", code, mel_quote_text(name).text);
+               : mel_fail(err, MEL_EDATA, "classes[%zu]: %s is given twice", code, mel_quote_text(name).text);
 }
 
 static mel_status read_classes(mel_model *model, const json_t *classes, mel_error *err)

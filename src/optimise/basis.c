@@ -137,7 +137,7 @@ mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(name[i], name[j]) == 0)
-                return mel_fail(err, MEL_EINVAL, "the column %s is there twice",
+                return mel_fail(err, MEL_EINVAL, "the column %s is given twice",
                                 mel_quote_text(name[i]).text);
     mel_basis_part part = { .kind = MEL_BASIS_COLUMNS, .n_functions = n, .n_columns = n };
     if (!mel_basis_copy_names(&part.column, n, name)) {

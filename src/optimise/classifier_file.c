@@ -171,7 +171,7 @@ static mel_status read_texts(char ***out, size_t n, const json_t *list, const ch
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i && status == MEL_OK; j++)
             if (strcmp(text[i], text[j]) == 0)
-                status = mel_fail(err, MEL_EDATA, "%s[%zu]: %s is there a second time", place, i,
+                status = mel_fail(err, MEL_EDATA, "%s[%zu]: %s appears a second time", place, i,
                                   mel_quote_text(text[i]).text);
     if (status == MEL_OK && !mel_basis_copy_names(out, n, text))
         status = mel_fail_memory(err, "names");

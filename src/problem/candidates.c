@@ -193,7 +193,8 @@ static mel_status find_group_share(mel_problem *problem, mel_error *err)
 static mel_status check_pool(const mel_pool *pool, const char *file, mel_error *err)
 {
     if (pool->n < 2)
-        return mel_fail(err, MEL_EDATA, "%s: questions compare classifiers, and %zu is there", file, pool->n);
+        return mel_fail(err, MEL_EDATA, "%s: questions compare classifiers; the pool has only %zu", file,
+                        pool->n);
     if (pool->n > MOST_CANDIDATES)
         return mel_fail(err, MEL_ELIMIT, "%s: %zu classifiers; at most %d can be asked about", file, pool->n,
                         MOST_CANDIDATES);
@@ -255,7 +256,7 @@ mel_status mel_make_candidates(mel_problem *problem, const mel_problem_options *
             err, MEL_EINVAL,
             "--candidates says which classifiers people are asked about, in search of metrics that "
             "are linear in known features (linear, diagonal-linear, quadratic, polynomial, fair); "
-            "it does not go with %s%s",
+            "it cannot be combined with %s%s",
             want->whom, strcmp(want->whom, "such") == 0 ? " a command" : " metrics");
     mel_reader reader = { 0 };
     mel_input input;

@@ -293,7 +293,7 @@ static mel_status read_fields(mel_problem_options *out, json_t *description, mel
         if (row == NULL)
             status = refuse_key(key, err);
         else if (row->type == INPUT && text_at(out, row->at) != NULL)
-            status = mel_fail(err, MEL_EDATA, "space.%s: the table is there twice", key);
+            status = mel_fail(err, MEL_EDATA, "space.%s: the table is given twice", key);
         else
             status = read_value(out, &next, row, json_object_iter_value(at), err);
     }

@@ -95,7 +95,7 @@ static mel_status fetch(mel_input *out, const char *key, const char *given, cons
 {
     const mel_status status = resources->fetch(&out->bytes, &out->n, resources->fetch_user, given, err);
     if (status == MEL_EINVAL)
-        return mel_fail(err, MEL_EDATA, "%s: %.60s is not there (any more); upload it again", key, given);
+        return mel_fail(err, MEL_EDATA, "%s: %.60s is not stored (any more); upload it again", key, given);
     if (status != MEL_OK)
         return status;
     if (out->bytes == NULL) /* nothing is in it, but it is there */

@@ -99,7 +99,7 @@ mel_status mel_names_check(size_t n, const char *const *name, const char *option
         if (name[i][0] == '\0')
             return mel_fail(err, MEL_EINVAL, "--%s %s: name %zu is empty", option, text, i + 1);
         if (only_place(name[i], i + 1, name, strcmp) != i)
-            return mel_fail(err, MEL_EINVAL, "--%s %s: \"%s\" is there twice; expected different names",
+            return mel_fail(err, MEL_EINVAL, "--%s %s: \"%s\" is given twice; expected different names",
                             option, text, name[i]);
     }
     return MEL_OK;

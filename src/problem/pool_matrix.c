@@ -26,13 +26,14 @@ static mel_status check_cell(const mel_pool_reading *r, size_t row, size_t colum
                         mel_pool_file(r), row + 1, mel_table_column_name(r->table, column));
     const bool whole = value == floor(value), share = value >= 0.0 && value <= 1.0;
     if (kind == MEL_COLUMN_TOTAL)
-        return whole && value > 0.0 ? MEL_OK : refuse_cell(r, row, column, "is no number of rows", err);
+        return whole && value > 0.0 ? MEL_OK : refuse_cell(r, row, column, "is not a number of rows", err);
     if (mel_pool_is_entry(kind) && value > 1.0 && !whole)
         return refuse_cell(r, row, column, "is neither a share between 0 and 1 nor a whole count", err);
     if (mel_pool_is_entry(kind) && r->counts)
         return whole && value >= 0.0
                    ? MEL_OK
-                   : refuse_cell(r, row, column, "is no count of rows, and others in the file are", err);
+                   : refuse_cell(r, row, column, "is not a count of rows, but other numbers in the file are",
+                                 err);
     return share ? MEL_OK : refuse_cell(r, row, column, "is not a share between 0 and 1", err);
 }
 
@@ -115,7 +116,7 @@ mel_status mel_pool_fill_matrix(mel_pool_matrix *x, const mel_pool_reading *r, s
             continue;
         double *to = mel_pool_entry(r, x, &r->column[c]);
         if (!isnan(*to))
-            return mel_fail(err, MEL_EDATA, "%s: column %s is there under another name already",
+            return mel_fail(err, MEL_EDATA, "%s: column %s appears under another name already",
                             mel_pool_file(r), mel_table_column_name(r->table, c));
         *to = mel_pool_number(r, c, row);
     }

@@ -282,7 +282,7 @@ static mel_status check(mel_radius_options *out, const mel_space *space, const m
     if (status != MEL_OK)
         return status;
     if (out->method != MEL_RADIUS_INSCRIBED && out->method != MEL_RADIUS_THESIS)
-        return mel_fail(err, MEL_EINVAL, "%d is no way to find a radius", (int)out->method);
+        return mel_fail(err, MEL_EINVAL, "%d is not a way to find a radius", (int)out->method);
     if (space->layout.kind == MEL_CONFUSION && space->n_groups > 1)
         return mel_fail(
             err, MEL_EINVAL,

@@ -31,7 +31,7 @@ static mel_status read_options(mel_space_options *out, const mel_space_options *
     if (status != MEL_OK)
         return status;
     if ((size_t)out->evidence >= N_EVIDENCES)
-        return mel_fail(err, MEL_EINVAL, "%d is no kind of evidence", (int)out->evidence);
+        return mel_fail(err, MEL_EINVAL, "%d is not a kind of evidence", (int)out->evidence);
     return MEL_OK;
 }
 

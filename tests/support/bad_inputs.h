@@ -336,7 +336,7 @@ static const bad_input bad_inputs[] = {
       "y", "line 3: \"-3:1\" is not index:value with an index from 1 up" },
     { "indices descend", "svm", BYTES("1 1:1\n0 3:1 2:5\n"),
       "y", "line 2: index 2 follows a larger one; indices must ascend" },
-    { "index twice", "svm", BYTES("0 3:1 3:5\n"), "y", "line 1: index 3 is there twice" },
+    { "index twice", "svm", BYTES("0 3:1 3:5\n"), "y", "line 1: index 3 is given twice" },
     { "no colon", "svm", BYTES("0 1:1 7 3:2\n"), "y", "line 1: \"7\" is not index:value" },
     { "blank before the colon", "svm", BYTES("0 1 :1\n"), "y", "line 1: \"1\" is not index:value" },
     { "no value", "svm", BYTES("0 1:\n"), "y", "line 1, index 1: \"\" is not a number" },

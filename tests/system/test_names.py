@@ -163,9 +163,9 @@ def test_classes_say_the_order_or_rename(melicit, two):
 @pytest.mark.parametrize("words, code, says", [
     (("--classes", "no,cancer"), 2, ['"no" is a class', '"cancer" is not', "--rename"]),
     (("--classes", "no"), 2, ["--classes no", "2 classes"]),
-    (("--classes", "no,no"), 2, ['"no" is there twice']),
+    (("--classes", "no,no"), 2, ['"no" is given twice']),
     (("--rename", "maybe=x"), 3, ['"maybe"', '"no" and "yes"']),
-    (("--rename", "no=yes"), 2, ['"yes" is there twice']),
+    (("--rename", "no=yes"), 2, ['"yes" is given twice']),
     (("--rename", "no"), 2, ["old=new"]),
     (("--rename", "no=a,no=b"), 2, ["twice"]),
     (("--rename", "no=a", "--classes", "x,y"), 2, ["--rename", '"x"']),

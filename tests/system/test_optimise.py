@@ -448,8 +448,8 @@ def test_comparisons_refusals(work):
     for words, part in [
         (("--oracle", "sim:g-mean", "--metric", "f1"), "one of --metric and --oracle"),
         ((), "one of --metric and --oracle"),
-        (("--oracle", "sim:g-mean", "--basis", "default"), "--basis does not go with --oracle"),
-        (("--oracle", "sim:g-mean", "--probs", "p.csv"), "--probs does not go with --oracle"),
+        (("--oracle", "sim:g-mean", "--basis", "default"), "--basis cannot be combined with --oracle"),
+        (("--oracle", "sim:g-mean", "--probs", "p.csv"), "--probs cannot be combined with --oracle"),
         (("--oracle", "sim:g-mean", "--noise", "band:0.1"), "expected none or flip:P"),
         (("--oracle", "somebody"), "expected ask, browser, browser:PORT, sim:METRIC or cmd:PROGRAM"),
         (("--oracle", "browser:http"), "expected a port from 1 to 65535"),

@@ -502,12 +502,12 @@ static void test_json(void **state)
         { "dropped no array", "{\"layout\":\"dense\",\"dropped\":1,\"columns\":[" NUMBER "]}",
           "\"dropped\" must be an array" },
         { "dropped twice", "{\"layout\":\"dense\",\"dropped\":[\"d\",\"d\"],\"columns\":[" NUMBER "]}",
-          "\"dropped\": \"d\" is there twice" },
+          "\"dropped\": \"d\" is given twice" },
         { "column no object", ENCODER("1"), "column 1: \"name\" must be a text" },
         { "name empty",
           ENCODER("{\"name\":\"\",\"type\":\"number\",\"median\":1,\"mean\":2,\"deviation\":1}"),
           "column 1: the name is empty" },
-        { "name twice", ENCODER(NUMBER "," TEXT "," NUMBER), "column 3: \"name\": \"a\" is there twice" },
+        { "name twice", ENCODER(NUMBER "," TEXT "," NUMBER), "column 3: \"name\": \"a\" is given twice" },
         { "name a number",
           ENCODER("{\"name\":1,\"type\":\"number\",\"median\":1,\"mean\":2,\"deviation\":1}"),
           "column 1: \"name\" must be a text" },
@@ -535,7 +535,7 @@ static void test_json(void **state)
         { "category twice",
           ENCODER("{\"name\":\"t\",\"type\":\"text\",\"categories\":[\"p\",\"p\"],\"mode\":\"p\",\"missing_"
                   "category\":false}"),
-          "column 1: \"categories\": \"p\" is there twice" },
+          "column 1: \"categories\": \"p\" is given twice" },
         { "category a number",
           ENCODER("{\"name\":\"t\",\"type\":\"text\",\"categories\":[1],\"mode\":\"p\",\"missing_category\":"
                   "false}"),

@@ -49,15 +49,15 @@ static void test_check(void **state)
         { "unknown kind",
           { (mel_statistics_kind)2, MEL_DIAGONAL, 3, 0 },
           MEL_EINVAL,
-          "2 is no kind of stat" },
+          "2 is not a kind of stat" },
         { "negative kind",
           { (mel_statistics_kind)-1, MEL_DIAGONAL, 3, 0 },
           MEL_EINVAL,
-          "is no kind of stat" },
+          "is not a kind of stat" },
         { "unknown coordinates",
           { MEL_RATES, (mel_coordinates)3, 3, 0 },
           MEL_EINVAL,
-          "3 is no kind of coord" },
+          "3 is not a kind of coord" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         mel_error err = { 0 };

@@ -172,7 +172,7 @@ static const struct {
     { "classes as text", HEAD "\"classes\":\"ab\",\"encoder\":null," COEF TAIL, "classes: not an array" },
     { "class as number", HEAD "\"classes\":[\"a\",1],\"encoder\":null," COEF TAIL, "classes[1]: not a text" },
     { "class twice", HEAD "\"classes\":[\"a\",\"a\"],\"encoder\":null," COEF TAIL,
-      "classes[1]: \"a\" is there twice" },
+      "classes[1]: \"a\" is given twice" },
     { "too many rows", HEAD TWO "\"intercepts\":[0],\"weights\":[[1],[2]]" TAIL,
       "weights: not an array of 1 rows" },
     { "too few rows",

@@ -178,7 +178,7 @@ static void test_bad_files(void **state)
         { "melicit-weighted", "melicit-lighted", "not a weighted classifier" },
         { "\"draw\"", "\"dice\"", "decide: expected" },
         { "\"columns\",", "\"pillars\",", "basis.kind" },
-        { "\"a\"", "\"b\"", "basis.columns[1]: \"b\" is there a second time" },
+        { "\"a\"", "\"b\"", "basis.columns[1]: \"b\" appears a second time" },
         { "\"healthy\"", "17", "classes[0]: not a text" },
         { "0.75", "0.85", "the shares add up to" },
         { "0.75", "-0.75", "rules[0].share" },

@@ -256,7 +256,7 @@ static void test_bad_shapes(void **state)
           MEL_DIAGONAL,
           (mel_evidence)5,
           MEL_EINVAL,
-          "5 is no kind of evidence" },
+          "5 is not a kind of evidence" },
     };
     for (size_t t = 0; t < COUNT(rows); t++) {
         mel_space *space = (mel_space *)&opt;

@@ -87,7 +87,7 @@ static mel_status check_domain(const mel_basis *f, const mel_domain *domain, mel
         return mel_fail(err, MEL_EINVAL, "%s metrics need diagonal statistics, not %s ones", is->name,
                         mel_coordinates_name(f->layout.coordinates));
     if (is->groups != (f->groups > 1))
-        return mel_fail(err, MEL_EINVAL, "%s metrics and %zu groups do not go together", is->name,
+        return mel_fail(err, MEL_EINVAL, "%s metrics and %zu groups cannot be combined", is->name,
                         f->layout.n_groups);
     return MEL_OK;
 }

@@ -302,7 +302,7 @@ mel_status mel_basis_restrict(mel_basis **f, const mel_session_options *opt, mel
         return MEL_OK;
     if (is->known != NULL && !is->known_costs_only && (is->diagonal_b || is->equal_pairs))
         return mel_fail(err, MEL_EINVAL,
-                        "the known metric tells all weights: equal-pairs and diagonal-b have nothing to add");
+                        "the known metric gives all weights: equal-pairs and diagonal-b have nothing to add");
     mel_status status = make(f, *f, err);
     if (status == MEL_OK)
         status = set_columns(own(*f), is, err);

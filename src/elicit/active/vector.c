@@ -80,10 +80,10 @@ static mel_status solve(fit *t, const mel_basis *f, const mel_metric *metric, me
     if (status != MEL_OK)
         return status;
     if (!(unexplained(t, f, &again) <= most_unexplained))
-        return mel_fail(
-            err, MEL_EINVAL,
-            "the prior metric tells nothing apart, weighs groups by other shares than here, or does not have "
-            "the structure that is known");
+        return mel_fail(err, MEL_EINVAL,
+                        "the prior metric finds all classifiers equally good, weighs groups by other shares "
+                        "than here, or does not have "
+                        "the structure that is known");
     status = mel_normalise(d, t->w, err);
     for (size_t i = 0; i < d; i++)
         t->w[i] = nearbyint(t->w[i] * grain) / grain;
