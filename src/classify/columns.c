@@ -363,11 +363,6 @@ mel_status mel_columns_solve(mel_columns *s, const double *c, const mel_columns_
     return status == MEL_OK ? take_weights(s, err) : status;
 }
 
-double mel_columns_value(const mel_columns *s)
-{
-    return s->value + s->program->constant;
-}
-
 double mel_columns_bound(const mel_columns *s)
 {
     return s->bound + s->program->constant;

@@ -60,20 +60,6 @@ double mel_program_term(const mel_program *program, const mel_term *term, const 
     return sum;
 }
 
-double mel_program_value(const mel_program *program, const double *x)
-{
-    double value = program->constant + mel_dot(program->size, program->c, x), smallest = INFINITY;
-    for (size_t t = 0; t < program->n_terms; t++) {
-        const mel_term *term = &program->term[t];
-        const double at = mel_program_term(program, term, x);
-        if (term->kind == MEL_TERM_ABSOLUTE)
-            value -= term->weight * fabs(at - term->f);
-        else if (term->kind == MEL_TERM_SMALLEST)
-            smallest = fmin(smallest, at + term->f);
-    }
-    return isfinite(smallest) ? value + program->smallest_weight * smallest : value;
-}
-
 bool mel_program_has_limits(const mel_program *program)
 {
     for (size_t t = 0; t < program->n_terms; t++)

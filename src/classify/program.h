@@ -43,8 +43,6 @@ mel_status mel_program_add(mel_program *program, mel_term term, mel_error *err);
 mel_status mel_program_entry(mel_program *program, size_t at, double a, mel_error *err);
 /* <a, x> of a term. */
 double mel_program_term(const mel_program *program, const mel_term *term, const double *x);
-/* The value at x, limits apart. */
-double mel_program_value(const mel_program *program, const double *x);
 bool mel_program_has_limits(const mel_program *program);
 
 /* A program being solved. */
@@ -61,7 +59,6 @@ typedef struct {
 mel_status mel_columns_solve(mel_columns *columns, const double *c, const mel_columns_options *opt,
                              mel_error *err);
 /* Of the last solution. */
-double mel_columns_value(const mel_columns *columns);
 double mel_columns_bound(const mel_columns *columns);          /* no classifier does better */
 double mel_columns_violation(const mel_columns *columns);      /* 0: all limits hold */
 const double *mel_columns_weights(const mel_columns *columns); /* one for each vertex of the pool */

@@ -290,11 +290,6 @@ mel_orientation mel_measure_orientation(const mel_measure *m)
     return gap || (m->row->cost && !ratio) ? MEL_COST : MEL_UTILITY;
 }
 
-const char *mel_measure_name(const mel_measure *m)
-{
-    return m->name;
-}
-
 size_t mel_measure_cells(const mel_measure *m)
 {
     return m->n_groups * m->k * m->k;

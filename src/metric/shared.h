@@ -159,8 +159,6 @@ mel_status mel_measure_gradient(double *out, const mel_measure *measure, const d
 bool mel_measure_has_gradient(const mel_measure *measure);
 /* Whether it has no kinks: it is no smallest, largest or absolute difference. */
 bool mel_measure_is_smooth(const mel_measure *measure);
-/* As it was given, "the metric" for a metric; lent. */
-const char *mel_measure_name(const mel_measure *measure);
 /* Numbers of a confusion: groups x k x k; groups are at least 1. */
 size_t mel_measure_cells(const mel_measure *measure);
 size_t mel_measure_groups(const mel_measure *measure);

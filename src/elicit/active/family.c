@@ -282,16 +282,7 @@ void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double
     mel_basis_keep_in_shell(f, c);
 }
 
-/* --- symmetric products --------------------------------------------------------------------------- */
-
-void mel_pack_product(size_t q, const double *u, const double *v, double *p)
-{
-    for (size_t i = 0; i < q; i++) {
-        *p++ = u[i] * v[i];
-        for (size_t j = i + 1; j < q; j++)
-            *p++ = (u[i] * v[j] + u[j] * v[i]) / root_two;
-    }
-}
+/* --- symmetric matrices --------------------------------------------------------------------------- */
 
 void mel_pack(size_t q, const double *matrix, double *packed)
 {

@@ -115,9 +115,8 @@ void mel_basis_nudge(const mel_basis *f, mel_rng *rng, double step, const double
 /* Moves every group's point to the shell where such middles are. */
 void mel_basis_keep_in_shell(const mel_basis *f, double *c);
 
-/* Symmetric products with weight sqrt(2) off the diagonal, (1,1), (1,2), ..., (1,q), (2,2), ...: q (q + 1)/2
- * numbers p with <p, m> = u' M v, m = mel_pack of M. */
-void mel_pack_product(size_t q, const double *u, const double *v, double *p);
+/* A symmetric matrix as q (q + 1)/2 numbers, (1,1), (1,2), ..., (1,q), (2,2), ..., with weight sqrt(2) off
+ * the diagonal; and back. */
 void mel_pack(size_t q, const double *matrix, double *packed);
 void mel_unpack(size_t q, const double *packed, double *matrix);
 /* out = M u. */
