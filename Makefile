@@ -54,7 +54,7 @@ web: ## builds web/dist anew after a change of web/src or studies/
 bench: ## speed and memory next to peers, as ratios measured in one run
 	@tools/setup.sh bench
 	@$(CONFIGURE) -B $(BUILD)
-	@cmake --build $(BUILD) -j $(JOBS) --target product bench_programs
+	@cmake --build $(BUILD) -j $(JOBS) --target product bench_programs python
 	@MELICIT_BUILD=$(BUILD) tools/bench.sh
 
 fuzz: ## every fuzz target, one minute each (FUZZ_SECONDS=300 for five)

@@ -4,11 +4,14 @@ Thresholds are tuned on out-of-fold probabilities as TunedThresholdClassifierCV 
 as ThresholdOptimizer of fairlearn does it; Debian 12 has neither. Metrics must be known: by hand nobody is asked, so the
 wishes that melicit's questions find are given.
 
-usage: PYTHONPATH=build/python/site:python/examples python3 bench/python_by_hand.py
+usage: python3 bench/python_by_hand.py
 """
 import inspect
+import os
+import sys
 import time
 
+sys.path[:0] = [os.path.join(os.environ.get("MELICIT_BUILD", "build"), "python", "site"), "python/examples"]
 import numpy as np
 from sklearn.metrics import confusion_matrix
 from sklearn.model_selection import cross_val_predict

@@ -2,16 +2,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from . import errors
 from ._native import ffi as ffi, lib as lib
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.uint32]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+    Codes = NDArray[np.uint32]
+else:  # importing numpy.typing takes longer than all of this package
+    Floats = Codes = Any
 
 
 def fail(code: str, sentence: str) -> errors.MelicitError:

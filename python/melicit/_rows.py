@@ -1,12 +1,14 @@
 """Labels and groups as codes, confusion matrices out of them."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from ._core import Codes, Floats, Texts, fail, ffi, floats, lib
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 
 def name_of(label: Any) -> str:
@@ -95,6 +97,20 @@ def _checked(found: Codes, array: NDArray[Any], known: NDArray[Any], what: str) 
         names = ", ".join(name_of(label) for label in known[:8])
         raise fail("EDATA", f"{what}[{row}]: {name_of(array[row])!r} is none of the classes ({names})")
     return np.ascontiguousarray(found, dtype=np.uint32)
+
+
+def by_columns(table: Any, names: Sequence[str]) -> Any:
+    """A frame's columns in the order of the classes, matched by name; numbers 0, 1, .. that are no classes are places."""
+    columns = getattr(table, "columns", None)
+    if columns is None or len(columns) != len(names):
+        return table
+    titles = [name_of(title) for title in columns]
+    where = places(list(names), titles)
+    if where is not None:
+        return table.iloc[:, where]
+    if titles != [str(i) for i in range(len(names))]:
+        raise fail("EINVAL", f"proba: the columns {titles} are not the classes {list(names)}")
+    return table
 
 
 def places(names: Sequence[str], among: Sequence[str]) -> Optional[List[int]]:

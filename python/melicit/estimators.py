@@ -183,7 +183,8 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
     def decision_chances(self, X: Any, groups: Optional[ArrayLike] = None) -> Floats:
         """How likely each class (in the order of order_) is to be decided: 0 and 1 for a rule that does not draw."""
         proba = self._new_proba(X)
-        return self.rule_.chances(proba, self._rule_groups(X, groups))
+        chances: Floats = self.rule_.chances(proba, self._rule_groups(X, groups))
+        return chances
 
     def _rule_groups(self, X: Any, groups: Optional[ArrayLike]) -> Optional[Labels]:
         return self._group_column(X, groups) if self.rule_.groups else None
@@ -205,9 +206,6 @@ class _RuleClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # ty
         labels = self.order_ if metric.name is not None else None
         value = metric(y, decided, column, sample_weight, labels=labels)
         return value if metric.greater_is_better else -value
-
-    def _more_tags(self) -> Any:
-        return {"requires_y": True}
 
 
 class MetricClassifier(_RuleClassifier):

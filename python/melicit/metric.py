@@ -5,12 +5,13 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from . import _rows
 from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, taken_text, text, texts_at
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from .ranking import Ranking
 
 Path = Union[str, "os.PathLike[str]"]

@@ -5,13 +5,14 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from . import _rows
 from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, texts_at
 from .metric import Metric, Path
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
     from .rule import Rule
 
 FAMILIES: Dict[str, int] = {}
@@ -102,7 +103,7 @@ class Problem:
             raise fail("EINVAL", f"classes: {out.classes} are not all different")
         if len(out.classes) < 2:
             raise fail("EDATA", f"y_true: there is one class only, {out.classes}")
-        table = floats(proba, "proba", (1, 2))
+        table = floats(_rows.by_columns(proba, out.classes), "proba", (1, 2))
         if table.ndim == 2 and table.shape[1] == 1:
             table = np.ascontiguousarray(table[:, 0])
         if table.ndim == 1 and len(out.classes) == 2:
@@ -275,9 +276,13 @@ class Problem:
 
     def _face(self, out: Ground) -> None:
         assert self.proba is not None and self.codes is not None
-        score = np.ascontiguousarray(self.proba[:, 1])
-        if not np.isfinite(self.proba).all() or (np.abs(self.proba.sum(axis=1) - 1.0) > 1e-3).any() or (score < 0).any():
-            raise fail("EDATA", "proba: rows are finite, not negative and sum to 1")
+        score = np.empty(len(self.proba))
+        for at in range(0, len(score), 16384):  # parts that stay in the cache
+            part = self.proba[at : at + 16384]
+            own = score[at : at + 16384]
+            own[:] = part[:, 1]
+            if not (np.abs(part[:, 0] + own - 1.0).max() <= 1e-3 and own.min() >= 0.0):
+                raise fail("EDATA", "proba: rows are finite, not negative and sum to 1")
         role = self.codes.astype(np.uint8)
         weight = self.sample_weight
         out.face = made(

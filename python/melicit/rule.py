@@ -2,17 +2,18 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from . import _rows
 from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, seed_of, text, texts_at
 from .metric import Metric, Path
 from .problem import Problem
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Rule:
@@ -34,14 +35,18 @@ class Rule:
         call(lib.mel_classifier_save, self._handle, text(os.fspath(path), "path"))
 
     def __getstate__(self) -> Dict[str, Any]:
-        with tempfile.TemporaryDirectory() as folder:
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory() as folder:
             path = os.path.join(folder, "classifier.json")
             self.save(path)
             with open(path, "rb") as file:
                 return {"file": file.read(), "labels": self.labels, "report": self.report}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
-        with tempfile.TemporaryDirectory() as folder:
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory() as folder:
             path = os.path.join(folder, "classifier.json")
             with open(path, "wb") as file:
                 file.write(state["file"])
@@ -125,7 +130,7 @@ class Rule:
 
     def _rows(self, proba: ArrayLike, groups: Optional[ArrayLike]) -> Tuple[Floats, Optional[Codes]]:
         parts = self._parts
-        table = floats(proba, "proba", (1, 2))
+        table = floats(_rows.by_columns(proba, self.classes), "proba", (1, 2))
         if table.ndim == 1 and parts.n_classes == 2:
             table = np.column_stack([1.0 - table, table])
         if table.ndim != 2 or table.shape[1] != parts.n_classes:
@@ -138,14 +143,21 @@ class Rule:
         _rows.same_rows(len(table), groups=of)
         return table, _rows.codes(of, self.groups, "groups")
 
-    def chances(self, proba: ArrayLike, groups: Optional[ArrayLike] = None) -> Floats:
-        """The probability of each decision: rows x classes (one more column where cases may be referred)."""
+    def chances(self, proba: ArrayLike, groups: Optional[ArrayLike] = None) -> Any:
+        """The probability of each decision: rows x classes (one more column where cases may be referred). A frame for
+        a frame."""
         table, group = self._rows(proba, groups)
         out = np.empty((len(table), self._parts.n_decisions))
         call(
             lib.mel_classifier_chances, pointer(out), self._handle, len(table), pointer(table), pointer(group, "uint32_t")
         )
-        return out
+        index = getattr(proba, "index", None) if hasattr(proba, "columns") else None
+        if index is None:
+            return out
+        import pandas
+
+        titles = [*self.labels, *(["referred"] if out.shape[1] > len(self.labels) else [])]
+        return pandas.DataFrame(out, index=index, columns=titles)
 
     def decide_codes(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1) -> Codes:
         table, group = self._rows(proba, groups)
@@ -154,12 +166,17 @@ class Rule:
         call(lib.mel_classifier_decide, pointer(out, "uint32_t"), self._handle, *args)
         return out
 
-    def decide(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1) -> NDArray[Any]:
-        """One label per row; None for a case that is referred."""
+    def decide(self, proba: ArrayLike, groups: Optional[ArrayLike] = None, seed: int = 1) -> Any:
+        """One label per row, None for a case that is referred; a Series for a frame."""
         found = self.decide_codes(proba, groups, seed)
-        if self._parts.n_decisions > len(self.labels):
-            return np.array([*self.labels, None], dtype=object)[found]
-        return np.asarray(self.labels)[found]
+        referred = self._parts.n_decisions > len(self.labels)
+        decided = np.array([*self.labels, None], dtype=object)[found] if referred else np.asarray(self.labels)[found]
+        index = getattr(proba, "index", None) if hasattr(proba, "columns") else None
+        if index is None:
+            return decided
+        import pandas
+
+        return pandas.Series(decided, index=index)
 
     def __repr__(self) -> str:
         return f"<Rule for {', '.join(self.classes)}{' with groups' if self.groups else ''}, value {self.value:.6g}>"

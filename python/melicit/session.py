@@ -5,14 +5,16 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from ._core import Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, text, to_json
 from .metric import Metric, Path
 from .problem import Problem, family_number
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 Answer = str  # "A", "B", "=" or "?"
 Respondent = Union[Metric, Callable[["Question"], Answer]]

@@ -1,5 +1,6 @@
 """The Python package: problems, sessions, metrics, errors."""
 import json
+import os
 import pickle
 import signal
 import subprocess
@@ -291,21 +292,28 @@ def test_rows_are_lent_not_copied_and_read_only_ones_do():
     np.testing.assert_array_equal(a.a, b.a)
 
 
-def test_the_interpreter_runs_on_meanwhile():
-    """Another thread counts while a space's ball is searched for: the lock of the interpreter is free."""
-    y, p = rows(20000, 5, 1)
-    ticks, done = [0], threading.Event()
+def test_the_interpreter_runs_on_meanwhile(tmp_path):
+    """The library waits for a file that another thread of the interpreter writes: with its lock held nobody would."""
+    path = tmp_path / "metric.json"
+    os.mkfifo(path)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(Metric.load(path)), daemon=True)
+    reader.start()
+    path.write_text(Metric.from_costs({(1, 0): 3.0, (0, 1): 1.0}).to_json())
+    reader.join()
+    assert found[0].cost_ratio[0] == 3.0
 
-    def count():
-        while not done.is_set():
-            ticks[0] += 1
 
-    def work():
-        Problem.from_proba(y, p).ground("linear")
-        done.set()
-
-    other = threading.Thread(target=work)
-    other.start()
-    count()
-    other.join()
-    assert ticks[0] > 1000
+def test_frames_in_frames_out():
+    y, p = rows(300, 3)
+    names = np.array(["x", "y", "z"])[y]
+    frame = pandas.DataFrame(p, columns=["x", "y", "z"], index=np.arange(300) + 7)
+    metric = Metric.from_costs(np.array([[0, 1, 4], [2, 0, 1], [1, 3, 0]]), classes=["x", "y", "z"])
+    plain = Problem.from_proba(names, p).best(metric, evidence="model")
+    mixed = Problem.from_proba(pandas.Series(names), frame[["z", "x", "y"]]).best(metric, evidence="model")
+    decided = mixed.decide(frame[["y", "z", "x"]])
+    assert (decided.index == frame.index).all() and (decided.to_numpy() == plain.decide(p)).all()
+    chances = mixed.chances(frame)
+    assert list(chances.columns) == ["x", "y", "z"] and (chances.to_numpy() == plain.chances(p)).all()
+    with pytest.raises(errors.EINVAL, match="are not the classes"):
+        mixed.decide(frame.rename(columns={"x": "w"}))
