@@ -33,6 +33,8 @@ typedef struct {
     bool by_terms;
     size_t *term, *first; /* those of block b: term[first[b]..first[b + 1]) */
     double rest, rest_smallest, rest_violation;
+    /* Limits about one level: between which ends it must be; by level low and high. */
+    double *rest_ends, *ends;
 } search;
 
 /* Candidates of a block: all thresholds of sorted rows, then every vertex of the pool. */
@@ -55,8 +57,9 @@ static void put(search *s, size_t block, size_t c)
     memcpy(s->x + block * s->size, candidate(s, block, c), s->size * sizeof *s->x);
 }
 
-/* Adds a term to what a choice comes to. */
-static void add_term(const search *s, size_t t, double *sum, double *smallest, double *violation)
+/* Adds a term to what a choice comes to; limits about a level to its ends. */
+static void add_term(const search *s, size_t t, double *sum, double *smallest, double *violation,
+                     double *ends)
 {
     const mel_program *p = &s->goal->program;
     const mel_term *term = &p->term[t];
@@ -65,8 +68,16 @@ static void add_term(const search *s, size_t t, double *sum, double *smallest, d
         *sum -= term->weight * fabs(at - term->f);
     else if (term->kind == MEL_TERM_SMALLEST)
         *smallest = fmin(*smallest, at + term->f);
-    else
+    else if (term->level == MEL_NO_LEVEL)
         *violation += fmax(0.0, at - term->f);
+    else {
+        const double end = (term->f - at) / term->level_factor;
+        double *of = ends + 2 * (size_t)term->level;
+        if (term->level_factor < 0.0)
+            of[0] = fmax(of[0], end);
+        else
+            of[1] = fmin(of[1], end);
+    }
 }
 
 static double linear_part(const search *s, size_t block)
@@ -86,13 +97,17 @@ static void weigh_rest(search *s, size_t block)
     s->rest = p->constant;
     s->rest_smallest = INFINITY;
     s->rest_violation = 0.0;
+    for (size_t l = 0; l < p->n_levels; l++) {
+        s->rest_ends[2 * l] = 0.0;
+        s->rest_ends[2 * l + 1] = INFINITY;
+    }
     for (size_t b = 0; b < s->pool->steps->n_blocks; b++)
         s->rest += b != block ? linear_part(s, b) : 0.0;
     for (size_t t = 0; t < p->n_terms; t++)
         if (at < s->first[block + 1] && s->term[at] == t)
             at++;
         else
-            add_term(s, t, &s->rest, &s->rest_smallest, &s->rest_violation);
+            add_term(s, t, &s->rest, &s->rest_smallest, &s->rest_violation, s->rest_ends);
 }
 
 static worth weigh(const search *s, size_t block)
@@ -100,8 +115,12 @@ static worth weigh(const search *s, size_t block)
     if (!s->by_terms)
         return (worth){ mel_goal_violation(s->goal, s->x), mel_goal_at(s->goal, s->x) };
     double sum = s->rest + linear_part(s, block), smallest = s->rest_smallest, violation = s->rest_violation;
+    const size_t n_levels = s->goal->program.n_levels;
+    memcpy(s->ends, s->rest_ends, 2 * n_levels * sizeof *s->ends);
     for (size_t i = s->first[block]; i < s->first[block + 1]; i++)
-        add_term(s, s->term[i], &sum, &smallest, &violation);
+        add_term(s, s->term[i], &sum, &smallest, &violation, s->ends);
+    for (size_t l = 0; l < n_levels; l++)
+        violation += fmax(0.0, s->ends[2 * l] - s->ends[2 * l + 1]);
     return (worth){ violation, isfinite(smallest) ? sum + s->goal->program.smallest_weight * smallest : sum };
 }
 
@@ -111,7 +130,7 @@ static mel_status sort_terms(search *s, mel_error *err)
     const mel_program *p = &s->goal->program;
     const size_t n_blocks = s->pool->steps->n_blocks;
     const mel_goal_kind kind = s->goal->kind;
-    s->by_terms = (kind == MEL_GOAL_LINEAR || kind == MEL_GOAL_KINKED) && p->n_levels == 0;
+    s->by_terms = kind == MEL_GOAL_LINEAR || kind == MEL_GOAL_KINKED;
     s->first = mel_alloc_zero(n_blocks + 1, sizeof *s->first);
     s->term = mel_alloc(p->n_entries + 1, sizeof *s->term); /* an entry is of one block */
     if (s->first == NULL || s->term == NULL)
@@ -263,6 +282,7 @@ mel_status mel_solve_single(bool *found, mel_solution *solution, const mel_goal 
     s.kept = s.choice != NULL ? s.choice + n_blocks : NULL;
     const mel_part parts[] = { { goal->size, { &s.x } },
                                { s.size, { &s.shares } },
+                               { 2 * goal->program.n_levels + 1, { &s.rest_ends, &s.ends } },
                                { mel_steps_rule_size(pool->steps), { &s.rule } } };
     if (s.choice == NULL || !mel_parts_new(MEL_PARTS(parts))) {
         free(s.choice);

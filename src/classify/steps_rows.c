@@ -16,7 +16,10 @@ typedef struct {
     size_t *start;      /* n_blocks + 1 */
     double *fold;       /* P(G=g | Y=i), n_groups x n_classes, where rules do not see groups */
     double total;       /* of the weights */
-    double *sum;        /* MOST_SLICES x numbers of a block */
+    double *sum;        /* MOST_SLICES x numbers of a block, decisions before classes */
+    /* Where rules see the classes alone and decide between them, rows are predicted in blocks; NULL: else. */
+    double *scratch; /* by thread */
+    uint32_t *said;  /* by thread */
 } pass;
 
 static void free_pass(void *self)
@@ -26,6 +29,8 @@ static void free_pass(void *self)
     free(p->start);
     free(p->fold);
     free(p->sum);
+    free(p->scratch);
+    free(p->said);
     free(p);
 }
 
@@ -51,11 +56,27 @@ static void add_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, 
     const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
     double *of = sum + (rows->one_block && rows->n_groups > 1 ? rows->group[r] * k * d : 0);
     if (rows->evidence == MEL_BY_LABELS) {
-        of[rows->label[r] * d + j] += weight;
+        of[j * k + rows->label[r]] += weight;
         return;
     }
     for (size_t i = 0; i < k; i++)
-        of[i * d + j] += weight * rows->probability[r * k + i];
+        of[j * k + i] += weight * rows->probability[r * k + i];
+}
+
+/* Rows from..to of the pass, block by block. */
+static void add_blocks(double *sum, const pass *p, size_t k, size_t from, size_t to, const double *rule)
+{
+    const size_t rows = mel_block_rows(k), thread = (size_t)omp_get_thread_num();
+    uint32_t *said = p->said + thread * rows;
+    const bool diagonal = mel_gain_diagonal(k, rule);
+    for (size_t first = from; first < to; first += rows) {
+        const size_t n = to - first < rows ? to - first : rows;
+        mel_predict_block(said, n, k, p->rows.probability + (p->order != NULL ? 0 : first * k),
+                          p->order != NULL ? p->order + first : NULL, rule, diagonal,
+                          p->scratch + thread * mel_block_scratch(k));
+        for (size_t i = 0; i < n; i++)
+            add_row(sum, &p->rows, p->order != NULL ? p->order[first + i] : first + i, k, said[i]);
+    }
 }
 
 static void add_slice(double *sum, const mel_steps *steps, size_t from, size_t to, const double *rule)
@@ -64,6 +85,10 @@ static void add_slice(double *sum, const mel_steps *steps, size_t from, size_t t
     const size_t d = steps->n_decisions, n = steps->n_evidence;
     const double *seen = p->rows.joint != NULL ? p->rows.joint : p->rows.probability;
     memset(sum, 0, mel_steps_block_size(steps) * sizeof *sum);
+    if (p->scratch != NULL) {
+        add_blocks(sum, p, steps->n_classes, from, to, rule);
+        return;
+    }
     for (size_t at = from; at < to; at++) {
         const size_t r = p->order != NULL ? p->order[at] : at;
         add_row(sum, &p->rows, r, d, decide(n, d, seen + r * n, rule));
@@ -80,8 +105,11 @@ static void measure(double *shares, mel_steps *steps, size_t block, const double
         add_slice(p->sum + s * size, steps, from + n * s / slices, from + n * (s + 1) / slices, rule);
     memset(shares, 0, size * sizeof *shares);
     for (size_t s = 0; s < slices; s++)
-        for (size_t c = 0; c < size; c++)
-            shares[c] += p->sum[s * size + c] / p->total;
+        for (size_t c = 0; c < size; c++) {
+            const size_t each = steps->n_classes * steps->n_decisions, j = c % each / steps->n_classes;
+            shares[c / each * each + c % steps->n_classes * steps->n_decisions + j] +=
+                p->sum[s * size + c] / p->total;
+        }
 }
 
 static void step(double *shares, double *rule, mel_steps *steps, size_t block, const double *gain)
@@ -108,8 +136,12 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
     p->order = n_blocks > 1 ? mel_alloc(rows->n_rows, sizeof *p->order) : NULL;
     p->sum = mel_alloc(MOST_SLICES * size, sizeof *p->sum);
     p->fold = rows->one_block && rows->joint == NULL ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
-    if (p->start == NULL || p->sum == NULL || (n_blocks > 1 && p->order == NULL) ||
-        (rows->one_block && rows->joint == NULL && p->fold == NULL))
+    const bool in_blocks = rows->joint == NULL && !rows->refer;
+    const size_t threads = (size_t)rows->threads, k = rows->n_classes;
+    p->scratch = in_blocks ? mel_alloc(threads * mel_block_scratch(k), sizeof *p->scratch) : NULL;
+    p->said = in_blocks ? mel_alloc(threads * mel_block_rows(k), sizeof *p->said) : NULL;
+    if (p->start == NULL || p->sum == NULL || (in_blocks && (p->scratch == NULL || p->said == NULL)) ||
+        (n_blocks > 1 && p->order == NULL) || (rows->one_block && rows->joint == NULL && p->fold == NULL))
         return mel_fail_memory(err, "the rows of a rule");
     p->start[n_blocks] = rows->n_rows;
     for (size_t r = 0; r < rows->n_rows; r++)
