@@ -23,7 +23,7 @@ typedef struct {
     bool open, public, strangers;
 } serve_args;
 
-/* The page in the browser of whoever started this; that it does not open is no failure. */
+/* Opens the page in the user's browser; it is no failure when that does not work. */
 static void open_browser(const char *url)
 {
     char name[] = "xdg-open", *const words[] = { name, (char *)url, NULL };

@@ -19,7 +19,7 @@ MEL_PRINTF(1, 0) char *cli_format_list(const char *fmt, va_list args);
 char *cli_made(char *text);
 /* Gives the status, unless it is MEL_ENOMEM. */
 mel_status cli_or_exit(mel_status status);
-/* Say before anything can fail whether errors are wanted as JSON. */
+/* Say before anything can fail whether errors are to be printed as JSON. */
 void cli_expect_json(bool json);
 
 /* JSON values: text repaired where it is not UTF-8; null for numbers that are not finite. */

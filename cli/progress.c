@@ -23,7 +23,7 @@ static struct {
 static atomic_int stop_wanted;
 static atomic_int empty_input; /* a descriptor of /dev/null; negative: none */
 
-/* Whoever waits for standard input finds its end. */
+/* A read that waits for standard input finds its end. */
 static void on_signal(int number)
 {
     (void)number;

@@ -9,7 +9,7 @@
  * writes. */
 void cli_catch_signals(void);
 bool cli_stop_wanted(void);
-/* MEL_ESTOPPED with a sentence once a stop is wanted: for work that the library does in one go. */
+/* MEL_ESTOPPED with a sentence once somebody asked to stop: for work that the library does in one go. */
 mel_status cli_check_stop(mel_error *err);
 
 /* The callback for the library; it draws when `wanted` and standard error is a terminal, and always

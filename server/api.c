@@ -311,7 +311,7 @@ static mel_status describe_own(json_t **out, const mel_call *call, const mel_par
     return status == MEL_OK && *out == NULL ? mel_fail_memory(err, "your data") : status;
 }
 
-/* Everything that is stored about whoever asks. */
+/* Everything that is stored about the participant who asks. */
 void mel_api_mine(mel_call *call)
 {
     enum { MOST_MINE = 8 * MOST_BYTES }; /* of the log as JSON */
@@ -333,7 +333,7 @@ void mel_api_mine(mel_call *call)
         (void)snprintf(call->response->name, sizeof call->response->name, "my-answers.json");
 }
 
-/* Nothing of whoever asks is left in the store. */
+/* Deletes everything that the store has about the participant who asks. */
 void mel_api_erase(mel_call *call)
 {
     if (!mel_call_is_own(call, call->cookie) || !mel_call_participant(call))

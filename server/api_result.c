@@ -15,7 +15,7 @@ static bool is_own(const mel_participant *participant)
     return strcmp(participant->row.study, MEL_NO_STUDY) == 0;
 }
 
-/* The participant, if the study shows them the result now; whoever has a session of their own always sees it.
+/* The participant, if the study shows them the result now; in a session without a study they always see it.
  * NULL with the answer set. */
 static mel_participant *take_for_result(mel_call *call)
 {

@@ -54,7 +54,7 @@ static mel_status check_recorded(const mel_question *question, size_t n, const j
 }
 
 /* An answer counts for the pair that was shown: it must be the one that the replay asks about. If not, the
- * session cannot go on, which is no fault of whoever sends the next answer. */
+ * session cannot go on, which is not the fault of the next answer. */
 static mel_status check_pair(mel_flow *flow, const json_t *event, mel_error *err)
 {
     const json_t *a = json_object_get(event, "a"), *b = json_object_get(event, "b");

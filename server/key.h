@@ -1,5 +1,5 @@
 /* The key of all hashes: of tokens, links and codes. In the store, or in a file of its own that all servers
- * on the store share; whoever has the store alone can then make no tokens. */
+ * on the store share; the store alone is then not enough to make tokens. */
 #ifndef MEL_SERVER_KEY_H
 #define MEL_SERVER_KEY_H
 

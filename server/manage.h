@@ -21,7 +21,7 @@ enum { MEL_OWN_DAYS = 90 };
 mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, int64_t now, mel_error *err);
 
 /* How simulated participants answer. metric: a metric file, or a number: how many false alarms a miss is
- * worth (two classes); NULL: whoever makes fewer mistakes is preferred. noise: as mel_noise_parse; NULL:
+ * worth (two classes); NULL: the system with fewer mistakes is preferred. noise: as mel_noise_parse; NULL:
  * none. */
 typedef struct {
     uint32_t participants;

@@ -44,7 +44,7 @@ void mel_rate_free(mel_rate *rate)
     free(rate);
 }
 
-/* Whoever has one address of IPv6 has all that begin with the same 64 bits. */
+/* An IPv6 host may use any address that begins with the same 64 bits. */
 static void name_client(char *out, size_t n, const char *who)
 {
     struct in6_addr address;

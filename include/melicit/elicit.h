@@ -339,7 +339,7 @@ typedef struct {
      * learned flips, repeat_every 6, and a metric and an error rate drawn as the prior says, 4 to 6 of 100
      * simulated sessions were below 0.05: linear on a face (20 and 40 questions), linear with six
      * coefficients and quadratic with two classes (40). Elsewhere it may be otherwise. Without flips:
-     * how often the metric and, in repeated questions, the own answers are contradicted, up to 512 times
+     * how often the metric and, in repeated questions, their own answers are contradicted, up to 512 times
      * (logistic: as the metric's differences and the scale, 30 unless given, tell). NaN: not known. */
     double consistency;
     mel_finding finding;

@@ -204,7 +204,7 @@ mel_status mel_least_squares(size_t m, size_t n, double *a, size_t lda, double *
 }
 
 /* Flips x so that its largest entry is positive. Of entries that are equal up to rounding the first
- * decides, so that the sign does not hang on the last bit. */
+ * decides, so that the sign does not depend on the last bit. */
 static void fix_sign(size_t n, double *x)
 {
     const double nearly = mel_norm_inf(n, x) * (1.0 - 1e-8);

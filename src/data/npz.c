@@ -130,7 +130,7 @@ static mel_status fail_member(const archive *a, const char *wanted, size_t n, co
                     n, list->data);
 }
 
-/* The array of the wanted name, or the only one. */
+/* The array of that name, or the only one. */
 static mel_status find_member(member *out, const archive *a, const char *wanted)
 {
     enum { ROOM = 240 };

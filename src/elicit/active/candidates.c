@@ -1,14 +1,14 @@
 /* Active elicitation by questions about given classifiers: the posterior of the coefficient vector by samples
  * (posterior/sphere.h), the family's features (family.h), the next pair out of the pool (ask/candidates.h).
  *
- * Measured statistics differ from a classifier's true ones, by which whoever knows it answers. To first order
- * the utility of classifier c is <w, f_c> + u_c, |w| = 1, with a normal error u_c of known standard deviation
- * s_c, the same in every question about c. The sampler knows nothing of it: it gets D + S coordinates, one
- * more for each classifier that is asked about, and the answer to "A or B" is the row
- * (f_A - f_B, sqrt(D) s_A at A's coordinate, -sqrt(D) s_B at B's). A uniform direction in D + S dimensions
- * has a uniform direction in the first D, and next to them each of the others over |w| is sqrt(D) times
- * smaller than a t variable with D degrees of freedom: the errors have the right scale and tails that are
- * somewhat too long. What is reported is the direction of the first D. */
+ * Measured statistics differ from a classifier's true ones, by which people who know it answer. To first
+ * order the utility of classifier c is <w, f_c> + u_c, |w| = 1, with a normal error u_c of known standard
+ * deviation s_c, the same in every question about c. The sampler knows nothing of it: it gets D + S
+ * coordinates, one more for each classifier that is asked about, and the answer to "A or B" is the row (f_A -
+ * f_B, sqrt(D) s_A at A's coordinate, -sqrt(D) s_B at B's). A uniform direction in D + S dimensions has a
+ * uniform direction in the first D, and next to them each of the others over |w| is sqrt(D) times smaller
+ * than a t variable with D degrees of freedom: the errors have the right scale and tails that are somewhat
+ * too long. What is reported is the direction of the first D. */
 #include "elicit/active/ask/candidates.h"
 #include "elicit/active/engine.h"
 #include "elicit/active/select.h"
@@ -341,7 +341,7 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
 
 /* --- questions ------------------------------------------------------------------------------------ */
 
-/* The pair that tells most; of those put aside just now none, unless there are no others. */
+/* The most informative pair; not one that was just put aside, unless there are no others. */
 static mel_status choose(mel_active *base, mel_rng *rng, mel_error *err)
 {
     (void)err;

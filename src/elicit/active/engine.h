@@ -80,7 +80,7 @@ mel_status mel_active_room(mel_active *e, size_t size, size_t dimension, mel_err
 mel_status mel_active_ready(mel_engine **out, mel_active *e, mel_status status);
 
 /* Whether the best question there is is worth asking: MEL_END_NOT_YET; MEL_END_NOISE when the noise leaves
- * nothing to learn from it, MEL_END_EXHAUSTED when no pair tells more. */
+ * nothing to learn from it, MEL_END_EXHAUSTED when no pair is informative any more. */
 mel_end mel_end_of(const mel_session_options *opt, const mel_samples *samples, const mel_outlook *best);
 
 #endif

@@ -2,9 +2,9 @@
  *
  * For the exchange rate e^s a classifier is worth e^s TP + TN. What a test adds to the better of "flag all"
  * and "flag none" is largest at one setting; the level chord of depth f joins the two settings, one with more
- * TP and one with more TN, that keep the share 1 - f of it. Whoever trades at the rate e^s likes both the
- * same. Ends are rounded to whole numbers out of N, and from then on only these exist: the rate is the one
- * that they show. */
+ * TP and one with more TN, that keep the share 1 - f of it. Somebody who trades at the rate e^s likes both
+ * the same. Ends are rounded to whole numbers out of N, and from then on only these exist: the rate is the
+ * one that they show. */
 #ifndef MEL_ACTIVE_LEVELS_H
 #define MEL_ACTIVE_LEVELS_H
 
