@@ -174,6 +174,7 @@ def test_classes(library, k):
         group = np.zeros_like(y)
         recalls = metrics.recall_score(y, p, labels=range(k), average=None)
         predicted, prior = np.bincount(p, minlength=k) / len(p), np.bincount(y, minlength=k) / len(y)
+        target = rng.dirichlet(np.ones(k))
         want = {
             "q-mean:squared": np.mean((1 - recalls) ** 2),
             "q-mean:absolute": 1 - metrics.balanced_accuracy_score(y, p),
@@ -181,6 +182,7 @@ def test_classes(library, k):
             "distribution-matching:squared": np.sum((predicted - prior) ** 2),
             "distribution-matching:absolute": np.sum(np.abs(predicted - prior)),
             "distribution-matching:largest": np.max(np.abs(predicted - prior)),
+            "distribution-matching:largest:" + ",".join(f"{t:.17g}" for t in target): np.max(np.abs(predicted - target)),
         }
         for name, value in want.items():
             assert measure(library, name, y, p, group, k, 1) == pytest.approx(value, abs=1e-12), name
