@@ -62,12 +62,12 @@ def distinct(*arrays: NDArray[Any]) -> NDArray[Any]:
 
 
 def codes(array: NDArray[Any], classes: Sequence[Any], what: str) -> Codes:
-    """Each value's place among the classes; refuses a value that is none of them."""
+    """Each value's place among the classes, in memory that nobody else changes; refuses a value that is none of them."""
     known = np.asarray(list(classes), dtype=object if array.dtype.kind == "O" else None)
     whole = array.dtype.kind in "iub" and known.dtype.kind in "iub"
     if array.dtype == np.uint32 and whole and np.array_equal(known, np.arange(known.size)):
         if array.size == 0 or int(array.max()) < known.size:
-            return np.ascontiguousarray(array)
+            return array.astype(np.uint32, order="C", copy=True)
     if whole and known.size and int(known.max()) - int(known.min()) < 4096 and array.size:
         low, high = int(known.min()), int(known.max())
         if low <= int(array.min()) and int(array.max()) <= high:

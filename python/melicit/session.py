@@ -223,7 +223,8 @@ class Session:
 
     def __len__(self) -> int:
         """Answers so far."""
-        return int(lib.mel_session_answers(self._open()))
+        with self._lock:
+            return int(lib.mel_session_answers(self._open()))
 
     def run(self, respondent: Callable[[Question], Answer]) -> "Session":
         """Asks a callable until there are no more questions; it may return None to stop."""

@@ -24,7 +24,7 @@ class Fuzz:
     def __init__(self, seed, folder):
         self.rng = np.random.default_rng(seed)
         self.folder = folder
-        self.problems, self.sessions, self.metrics, self.rules = [], [], [Metric.named("f1"), Metric.from_costs([[0, 1], [5, 0]])], []
+        self.problems, self.sessions, self.metrics, self.rules, self.given = [], [], [Metric.named("f1"), Metric.from_costs([[0, 1], [5, 0]])], [], []
 
     def pick(self, values):
         return values[int(self.rng.integers(len(values)))]
@@ -75,7 +75,15 @@ class Fuzz:
         groups = self.labels(n, 2) if self.rng.random() < 0.3 else None
         weight = self.array(n) if self.rng.random() < 0.1 else None
         classes = self.pick([None, None, None, list(range(k)), list("abc"), ["a", "a"], [], [None, 1], 3])
-        self.problems.append(Problem.from_proba(self.labels(n, k), p, groups, weight, classes))
+        y = self.labels(n, k)
+        self.problems.append(Problem.from_proba(y, p, groups, weight, classes))
+        self.given.append([y, p, groups])
+
+    def spoil(self):
+        """Rows change under a problem that they were given to."""
+        for array in self.pick(self.given):
+            if isinstance(array, np.ndarray) and array.flags.writeable and array.dtype.kind in "fiu" and array.size:
+                array.flat[:: self.pick([1, 3])] = self.pick([0, 1, 100] + ([np.nan, np.inf, -1e300] if array.dtype.kind == "f" else []))
 
     def other_problem(self):
         which = self.rng.random()
@@ -169,12 +177,13 @@ class Fuzz:
         what = [self.problem, self.problem, self.other_problem, self.use_metric, self.use_metric, self.use_metric]
         what += [self.session, self.use_session, self.use_session, self.use_session] if self.problems else []
         what += [self.rule] if self.problems else []
+        what += [self.spoil] if self.given and self.rng.random() < 0.3 else []
         what += [self.use_rule, self.use_rule] if self.rules else []
         call = self.pick(what)
         if call == self.use_session and not self.sessions:
             call = self.session
         call()
-        for kept in (self.problems, self.sessions, self.metrics, self.rules):
+        for kept in (self.problems, self.sessions, self.metrics, self.rules, self.given):
             while len(kept) > 12:  # parents go before what was made of them
                 kept.pop(int(self.rng.integers(2, len(kept))))
 

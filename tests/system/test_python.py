@@ -2,16 +2,17 @@
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import threading
 
 import numpy as np
 import pytest
-from python_package import BUILD, environment, rows, run
+from python_package import BUILD, SOURCE, environment, rows, run
 
 import pandas
-from melicit import Metric, Problem, Rule, Session, errors
+from melicit import Metric, Problem, Rule, Session, _native, errors
 from sklearn import metrics as known
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -302,6 +303,22 @@ def test_the_interpreter_runs_on_meanwhile(tmp_path):
     path.write_text(Metric.from_costs({(1, 0): 3.0, (0, 1): 1.0}).to_json())
     reader.join()
     assert found[0].cost_ratio[0] == 3.0
+
+
+def test_labels_that_change_later_change_nothing():
+    y, p = rows(300, 3)
+    codes = y.astype(np.uint32)
+    problem = Problem.from_proba(codes, p, classes=[0, 1, 2])
+    session = Session(problem)
+    codes[:] = 2**31
+    session.tell(session.ask(), "A")
+    assert problem.codes.max() == 2
+
+
+def test_every_function_that_is_called_is_public():
+    for path in (SOURCE / "python" / "melicit").glob("*.py"):
+        for name in re.findall(r"\blib\.(\w+)", path.read_text()):
+            assert hasattr(_native.lib, name), f"{path.name} uses {name}"
 
 
 def test_frames_in_frames_out():
