@@ -259,8 +259,8 @@ CIFAR = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse"
 FLIPS = {"truck": "automobile", "bird": "airplane", "deer": "horse", "cat": "dog", "dog": "cat"}
 
 
-def cifar(seed):
-    """2% of the training images validate, labels of the others flip with probability 0.6."""
+def cifar(seed, chance=0.6):
+    """2% of the training images validate, labels of the others flip with this chance."""
     paths = [outside(f"cifar10_features_{part}") for part in ("train", "test")]
     if None in paths:
         return None
@@ -277,7 +277,7 @@ def cifar(seed):
     spread = np.sqrt((feature[0][:, :50].astype(float) ** 2).sum(1).mean())
     parts = [Part({c: feature[i][r, j] for j, c in enumerate(names)}, names, label[i][r],
                   embedding=4 * feature[i][r, :50] / spread) for i, r in cuts]
-    flip = np.random.Generator(np.random.PCG64(1000 + seed)).random(len(parts[0].label)) < 0.6
+    flip = np.random.Generator(np.random.PCG64(1000 + seed)).random(len(parts[0].label)) < chance
     parts[0].label = np.array([FLIPS.get(y, y) if f else y for y, f in zip(parts[0].label, flip)])
     return parts
 
