@@ -141,7 +141,7 @@ def assemble():
     open_ones = [t.key for t in TASKS if found_of(t) == {}] + [key for key in SECTIONS if not (KEPT / f"{key}.json").exists()]
     if open_ones:
         page.say("## What is not here\n", f"Not run for this page: {', '.join(f'`{key}`' for key in open_ones)}. `repro/blackbox.py KEY ...` runs them and adds them.\n")
-    page.say("The thesis' faces (table 7.5) are not available; Adult by age, MNIST to USPS and Office-Caltech stand in. Its residual network of table 7.3 is not trained here: "
+    page.say("## What stands in\n", "The thesis' faces (table 7.5) are not available; Adult by age, MNIST to USPS and Office-Caltech stand in. Its residual network of table 7.3 is not trained here: "
              "softmax regression on unsupervised features and a small convolutional network on images of half the resolution (python3-torch) stand in. Radial functions are computed on UMAP coordinates of small data sets and on principal components of large ones.")
     page.write(PAGE)
 

@@ -294,6 +294,7 @@ TASKS = [
           "forward correction": 0.757, "fine-tuning": 0.769, "PI-EW, cross-fitted": 0.781}, linear=True),
     Task("cifar-network", "The same with a convolutional network (table 7.3)", "accuracy", False, ["default", "rbf:2"], True, cifar,
          {"cross-entropy [train]": 0.582, "cross-entropy [val]": 0.386, "plug-in [train-val]": 0.733, "PI-EW, cross-fitted": 0.781},
+         "Three convolutional layers on images of 16 x 16, six epochs, the one with the least log-loss on rows kept apart; a split takes four minutes of a processor.",
          linear=True, network=True),
     Task("proxy", "Proxy labels on Adult, G-mean (table 7.4)", "g-mean", False,
          ["default", f"default+{PW}", f"default+{PW},income=high"], True, proxy,
