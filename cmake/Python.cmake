@@ -1,7 +1,7 @@
 # The Python package: a wheel with the library in it, and the same unpacked in ${CMAKE_BINARY_DIR}/python/site for
 # the tests and for `make install`. Built by `make python` and with the tests, with Debian's tools alone.
 set(MEL_WHEELS ${CMAKE_BINARY_DIR}/python)
-file(GLOB MEL_PYTHON_FILES CONFIGURE_DEPENDS python/*.py python/*.toml python/melicit/*)
+file(GLOB MEL_PYTHON_FILES CONFIGURE_DEPENDS python/*.py python/*.toml python/melicit/*.py python/melicit/*.pyi python/melicit/py.typed)
 file(GLOB MEL_PUBLIC_HEADERS CONFIGURE_DEPENDS include/melicit/*.h)
 add_custom_command(OUTPUT ${MEL_WHEELS}/built
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${MEL_WHEELS}

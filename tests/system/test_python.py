@@ -187,8 +187,8 @@ def test_ctrl_c_is_heard_during_long_work():
     """The largest ball among the rates of 40 classes takes long: the signal comes while it is searched for."""
     script = (
         "import signal, threading, melicit\n"
-        "threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()\n"
         "try:\n"
+        "    threading.Timer(1.0, signal.raise_signal, [signal.SIGINT]).start()\n"
         "    melicit.Problem.population('softmax:' + ','.join(map(str, range(40)))).ground('linear')\n"
         "except KeyboardInterrupt:\n"
         "    print('heard')\n"
@@ -219,6 +219,11 @@ def test_the_program_goes_on_with_a_session_and_back(tmp_path):
         assert session.ask() is None
         np.testing.assert_allclose(session.records()[3]["a"], asked.a)
         assert session.metric.cost_ratio[0] == pytest.approx(found["cost_ratio"]["value"], rel=1e-9)
+    page = tmp_path / "page.html"
+    done = subprocess.run(
+        [BUILD / "melicit", "report", "--session", path, "--out", page], capture_output=True, text=True, env=environment()
+    )
+    assert done.returncode == 0 and "cancer" in page.read_text(), done.stderr
     with pytest.raises(errors.ECONFLICT, match="other rows"):
         Session(Problem.from_proba(names, p[::-1], classes=["healthy", "cancer"]), path=path)
     with pytest.raises(errors.ECONFLICT, match="family"):

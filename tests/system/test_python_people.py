@@ -68,15 +68,16 @@ def test_names_are_escaped():
 def person(url, answers, failures):
     """Clicks through the page as a browser would."""
     try:
-        page = urllib.request.urlopen(url).read().decode()
+        urlopen = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+        page = urlopen(url).read().decode()
         with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(url[:-5] + "/")
+            urlopen(url[:-5] + "/")
         for key in answers:
             if "last question" in page:
                 break
             number = page.split("name='question' value='")[1].split("'")[0]
             data = urllib.parse.urlencode({"key": key, "question": number}).encode()
-            page = urllib.request.urlopen(url, data).read().decode()
+            page = urlopen(url, data).read().decode()
     except BaseException as error:
         failures.append(error)
 
