@@ -140,7 +140,6 @@ if(MEL_TESTS AND NOT MEL_SANITIZE)
     foreach(script ${scripts})
         get_filename_component(name ${script} NAME_WE)
         add_test(NAME browser_${name} COMMAND ${MEL_NODE} --test ${script})
-        # Mostly waiting for pages, so that another test can use the second core.
         set_tests_properties(browser_${name} PROPERTIES TIMEOUT 900 LABELS browser ENVIRONMENT
             "MELICIT_PROGRAM=$<TARGET_FILE:melicit_program>")
     endforeach()
@@ -172,5 +171,14 @@ foreach(cost lint_tidy_src=60 lint_tidy_server=30 lint_tidy_cli=30 browser_saved
     list(GET cost 1 seconds)
     if(TEST ${name})
         set_tests_properties(${name} PROPERTIES COST ${seconds})
+    endif()
+endforeach()
+
+# A core is two processors to ctest (see tools/test.py): a test that computes takes a whole one, a test of pages or of a
+# server, which mostly waits, half of one.
+get_property(names DIRECTORY PROPERTY TESTS)
+foreach(name ${names})
+    if(NOT name MATCHES "^(browser_|system_test_(serve|kill|terminal))")
+        set_tests_properties(${name} PROPERTIES PROCESSORS 2)
     endif()
 endforeach()
