@@ -2,7 +2,7 @@
 #ifndef MEL_CLI_APPLY_PLOT_H
 #define MEL_CLI_APPLY_PLOT_H
 
-#include "classifier.h"
+#include "apply_rule.h"
 #include "command.h"
 
 /* On a planar face: what is achievable with lines of equal cost, the rule's place on the ROC curve and, for a
@@ -10,5 +10,7 @@
  * interval. */
 mel_status cli_apply_plot(const char *path, const mel_problem *space, const mel_metric *metric,
                           const mel_classifier *classifier, mel_error *err);
+/* Of a rule on rows: the ROC curve of every group, by the labels, and where its rule operates. */
+mel_status cli_apply_roc(const char *path, const cli_applied_rule *a, mel_error *err);
 
 #endif

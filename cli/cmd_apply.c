@@ -80,7 +80,10 @@ static void settle_evidence(cli_apply_args *args, cli_run *run)
 {
     const bool rows = mel_problem_inputs(&args->space) & MEL_OF_ROWS,
                calibrated = args->space.evidence == MEL_EVIDENCE_CALIBRATED;
-    if (!calibrated || (rows && args->point == NULL && !args->space.smooth && args->plot == NULL))
+    cli_apply_args plain = *args;
+    plain.space.evidence = MEL_BY_LABELS;
+    const bool on_face = args->plot != NULL && !cli_apply_asks_more(&plain);
+    if (!calibrated || (rows && args->point == NULL && !args->space.smooth && !on_face))
         return;
     args->space.evidence = MEL_BY_LABELS;
     if (rows)
@@ -107,11 +110,6 @@ static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, me
         return cli_fail(err, MEL_EINVAL, "--named needs rows: --data, or --probs with --labels");
     a->by_rule = rows && args.point == NULL &&
                  (cli_apply_asks_more(&args) || !mel_classifier_has_best(mel_metric_family(a->metric)));
-    if (a->by_rule && args.plot != NULL)
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--plot draws rules that are found on the labels for linear and linear-fractional metrics of two "
-            "classes");
     return a->by_rule ? cli_apply_rule(&a->rule, &args, &a->metric, run, err)
                       : find_on_space(a, &args, run, err);
 }
@@ -191,7 +189,8 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK && args->out != NULL)
         status = cli_store(args->out, save, found, err);
     if (status == MEL_OK && args->plot != NULL)
-        status = cli_apply_plot(args->plot, a.space, a.metric, a.classifier, err);
+        status = a.by_rule ? cli_apply_roc(args->plot, &a.rule, err)
+                           : cli_apply_plot(args->plot, a.space, a.metric, a.classifier, err);
     if (status == MEL_OK && run->json) {
         if (a.by_rule)
             cli_apply_rule_json(run->result, &a.rule);
@@ -333,9 +332,10 @@ static const cli_option own_options[] = {
       .argument = "FILE.svg",
       .kind = CLI_OUTPUT,
       .at = offsetof(cli_apply_args, plot),
-      .help = "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC curve, "
-              "net benefit and "
-              "cost curve with the exchange rate and its interval" },
+      .help =
+          "two classes: draw what can be achieved with lines of equal cost, the rule on the ROC curve, "
+          "net benefit and cost curve with the exchange rate and its interval; of rules that a name, groups, "
+          "limits or other options ask for the ROC curve of every group and where its rule operates" },
     { 0 }
 };
 static const cli_group groups[] = {

@@ -12,7 +12,7 @@
  * rows. Otherwise rows are drawn one by one, and more than MOST_ROWS of them not at all: what the choice of
  * the rule costs is then far below what the rows leave open. */
 enum { CELLS = 1500, FEWEST_BINS = 50, MOST_ROWS = 20000, MOST_BLOCKS = 64 };
-enum { USUAL_DRAWS = 200, LEAST_DRAWS = 20, DRAWN_STARTS = 2, DRAWN_STEPS = 300 };
+enum { USUAL_DRAWS = 200, LEAST_DRAWS = 10, DRAWN_STARTS = 2, DRAWN_STEPS = 300 };
 /* Rows times classes times steps that all draws may take together. */
 static const double most_work = 4e7;
 static const double drawn_tolerance = 1e-5;

@@ -314,3 +314,13 @@ def test_a_classifier_through_a_model(melicit):
     # a group that the classifier has not seen
     melicit.write("g.csv", "sex\n" + "\n".join(["c", *g[1:]]) + "\n")
     melicit(*through, "--groups", "g.csv", "--out", "e.csv").refused(3, "c")
+
+
+def test_roc_curves_of_groups(melicit, two):
+    words = ("apply", *ROWS, "--named", "g-mean", "--plot", "roc.svg")
+    melicit(*words, "--groups", "g.csv").done()
+    svg = (melicit.folder / "roc.svg").read_text()
+    assert svg.startswith("<svg") and "female" in svg and ">male" in svg
+    melicit(*words).done()
+    assert "female" not in (melicit.folder / "roc.svg").read_text()
+    melicit("apply", *ROWS, "--named", "accuracy", "--reject", "0.2", "--plot", "roc.svg").refused(2, "two classes")
