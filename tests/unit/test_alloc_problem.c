@@ -1,9 +1,11 @@
 /* Every allocation of this room fails once: a status comes back, nothing leaks, nothing changes. */
+#include "base/names.h"
 #include "data/shared.h"
 #include "problem/shared.h"
 #include "support/test.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,13 +145,47 @@ static void test_classes(void **state)
     mel_table_free(c.table);
 }
 
+/* The names in the header of a pool, and the pool. */
+static mel_status pool(void *context)
+{
+    mel_error err;
+    mel_read_options read;
+    mel_read_options_init(&read);
+    char **class_name = NULL, **group_name = NULL;
+    size_t k = 0, m = 0;
+    mel_pool got = { 0 };
+    mel_status status = mel_pool_survey(&class_name, &k, &group_name, &m, context, &read, &err);
+    if (status == MEL_OK) {
+        const mel_pool_about about = { .layout = { MEL_CONFUSION, MEL_OFFDIAGONAL, k, m },
+                                       .class_name = (const char *const *)class_name,
+                                       .group_name = (const char *const *)group_name,
+                                       .prevalence = (double)NAN };
+        status = mel_pool_read(&got, context, &about, &read, &err);
+    }
+    mel_pool_clear(&got);
+    mel_names_free(class_name, k);
+    mel_names_free(group_name, m);
+    return status;
+}
+
+static void test_pool(void **state)
+{
+    (void)state;
+    static const char text[] = "name,u:a>a,u:a>b,u:b>a,u:b>b,v:a>a,v:a>b,v:b>a,v:b>b\n"
+                               "x,4,1,2,3,5,0,1,4\ny,3,2,1,4,4,1,2,3\n";
+    char *path = strdup(test_file("pool.csv", text, sizeof text - 1));
+    assert_non_null(path);
+    assert_int_equal(pool(path), MEL_OK);
+    test_each_allocation("pool", pool, path);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_rows),
-        cmocka_unit_test(test_probabilities),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_without_rows), cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_pool),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

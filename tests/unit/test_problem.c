@@ -397,6 +397,50 @@ static void test_find_table(void **state)
     assert_null(found);
 }
 
+/* Where no metric says them, the columns of a pool name its classes and groups. */
+static void test_pool_names(void **state)
+{
+    (void)state;
+    const struct {
+        const char *header, *classes, *groups, *message;
+    } rows[] = {
+        { "name,tp,tn,fp,fn", "negative,positive,", "", NULL },
+        { "name,b>b,b>a,a>b,a>a,n", "b,a,", "", NULL },
+        { "name,men:tp,men:tn,women:tp,women:tn", "negative,positive,", "men,women,", NULL },
+        { "name,u:x>y,v:y>x", "x,y,", "u,v,", NULL },
+        { "name,a>b>c", NULL, NULL, "column \"a>b>c\": expected \"true>predicted\" with one \">\"" },
+        { "name,>b", NULL, NULL, "expected \"true>predicted\" with one \">\"" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[256], got[2][64] = { "", "" };
+        char **name[2] = { NULL, NULL };
+        size_t n[2] = { 0, 0 };
+        mel_error err = { 0 };
+        mel_read_options read;
+        mel_read_options_init(&read);
+        print_message("  %s\n", rows[i].header);
+        (void)snprintf(text, sizeof text, "%s\nx", rows[i].header);
+        for (const char *at = strchr(rows[i].header, ','); at != NULL; at = strchr(at + 1, ','))
+            strncat(text, ",1", 3);
+        const mel_status status = mel_pool_survey(&name[0], &n[0], &name[1], &n[1],
+                                                  test_file("p.csv", text, strlen(text)), &read, &err);
+        assert_int_equal(status, rows[i].message == NULL ? MEL_OK : MEL_EDATA);
+        if (rows[i].message != NULL) {
+            assert_non_null(strstr(err.text, rows[i].message));
+            continue;
+        }
+        for (size_t side = 0; side < 2; side++) {
+            for (size_t j = 0; j < n[side]; j++) {
+                strncat(got[side], name[side][j], 20);
+                strncat(got[side], ",", 2);
+            }
+            mel_names_free(name[side], n[side]);
+        }
+        assert_string_equal(got[0], rows[i].classes);
+        assert_string_equal(got[1], rows[i].groups);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_upload_is_file), cmocka_unit_test(test_naming),
         cmocka_unit_test(test_name_list),      cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_numbers),        cmocka_unit_test(test_find_table),
+        cmocka_unit_test(test_pool_names),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }
