@@ -30,11 +30,11 @@ LAYOUT = {"kind": "confusion", "coordinates": "binary", "classes": ["negative", 
 
 
 class Shop(Workshop):
-    def binary(self, family, coefficients):
-        return self.metric(family, LAYOUT, coefficients)
+    def binary(self, family, coefficients, name="metric"):
+        return self.metric(family, LAYOUT, coefficients, name=name)
 
     def linear(self, angle, *words):
-        path = self.binary("linear", {"a": [math.cos(angle), math.sin(angle)]})
+        path = self.binary("linear", {"a": [math.cos(angle), math.sin(angle)]}, f"linear{angle:.6f}")
         direction = "increasing" if math.cos(angle) > 0 else "decreasing"
         return self.call("elicit", "--oracle", f"sim:{path}", "--direction", direction, *words)
 
