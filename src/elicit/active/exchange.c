@@ -20,6 +20,10 @@ static const double least_share = 0.03, least_reach = 0.2;
 static const double nearly_best = 0.85;
 /* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
 static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
+/* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
+static const double much_wider = 1.7, usual_outside = 0.025;
+/* Of a bound that is the only one: nothing else makes up for one that is too bold. */
+static const double outside_one_sided = 0.005;
 static const double half_pi = 1.57079632679489661923;
 
 typedef struct {
@@ -86,34 +90,29 @@ static void row(mel_active *base, const double *a, const double *b, double *out)
     out[1] = sin(0.5 * rate);
 }
 
-/* Half the width of the interval of the metric's angle. */
-static double angle_radius(const engine *e)
-{
-    double low = 0.0, high = 0.0;
-    mel_exchange_interval(&e->exchange, &low, &high);
-    return 0.5 * (atan(exp(-low)) - atan(exp(-high)));
-}
-
-static double log_width(const engine *e)
-{
-    double low = 0.0, high = 0.0;
-    mel_exchange_interval(&e->exchange, &low, &high);
-    return high - low;
-}
-
-/* 1: narrow enough. */
-static double excess_of(const engine *e)
+/* How much wider an interval is than asked for; 1: just narrow enough. */
+static double width_of(const engine *e, double low, double high)
 {
     const mel_session_options *opt = &e->base.opt;
-    return opt->tolerance_factor > 0.0 ? log_width(e) / log(opt->tolerance_factor)
-                                       : angle_radius(e) / opt->tolerance;
+    return opt->tolerance_factor > 0.0 ? (high - low) / log(opt->tolerance_factor)
+                                       : 0.5 * (atan(exp(-low)) - atan(exp(-high))) / opt->tolerance;
+}
+
+/* The same of what is known: for all that answers happened to be consistent, the interval of somebody who
+ * errs more must not be much wider. */
+static double excess_of(const engine *e)
+{
+    double low = 0.0, high = 0.0, lower = 0.0, higher = 0.0;
+    mel_exchange_interval(&e->exchange, &low, &high);
+    mel_exchange_cautious(&e->exchange, usual_outside, &lower, &higher);
+    return fmax(width_of(e, low, high), width_of(e, lower, higher) / much_wider);
 }
 
 /* Whether what is asked about cannot tell more: all of the posterior is beyond it, -1 below, 1 above. */
 static int beyond(const engine *e)
 {
     double low = 0.0, high = 0.0, first = 0.0, last = 0.0;
-    mel_exchange_interval(&e->exchange, &low, &high);
+    mel_exchange_cautious(&e->exchange, outside_one_sided, &low, &high);
     if (!range_of(e, &first, &last))
         return 0;
     return low > last ? 1 : high < first ? -1 : 0;
@@ -317,16 +316,17 @@ static double last_step(const engine *e, bool accepted)
  * then is no farther out than what was answered. */
 static void report_interval(const engine *e, double middle, double *low, double *high)
 {
-    double first = -INFINITY, last = INFINITY;
+    double first = -INFINITY, last = INFINITY, lower = 0.0, higher = 0.0;
     mel_exchange_interval(&e->exchange, low, high);
+    mel_exchange_cautious(&e->exchange, outside_one_sided, &lower, &higher);
     if (!range_of(e, &first, &last))
         return;
     if (middle > last) {
         *high = INFINITY;
-        *low = fmin(*low, last_step(e, true));
+        *low = fmin(lower, last_step(e, true));
     } else if (middle < first) {
         *low = -INFINITY;
-        *high = fmax(*high, last_step(e, false));
+        *high = fmax(higher, last_step(e, false));
     }
 }
 

@@ -18,6 +18,8 @@ static const double least_with_ties = 0.002;
 /* A stated band: probability of an answer that is wrong outside of it, and share of the posterior that is
  * left outside of the interval, since a respondent may use the band against us. */
 static const double against_band = 0.01, outside_band = 1e-4;
+/* Noise of people who hardly err. */
+static const double slight_relative = 0.05, slight_absolute = 0.002;
 /* Standard deviation of a standard logistic variable. */
 static const double logistic_deviation = 1.813799364234218;
 
@@ -278,24 +280,52 @@ mel_status mel_exchange_tell(mel_exchange *x, mel_trade trade, mel_trade_answer 
 
 /* --- what is believed --------------------------------------------------------------------------- */
 
-double mel_exchange_quantile(const mel_exchange *x, double q)
+static double quantile_of(const double *mass, double q)
 {
     double below = 0.0;
     for (size_t c = 0; c < CELLS; c++) {
-        const double mass = x->mass[c];
-        if (below + mass >= q && mass > 0.0)
+        if (below + mass[c] >= q && mass[c] > 0.0)
             return mel_exchange_cell(c) +
-                   mel_exchange_width() * (fmin(1.0, fmax(0.0, (q - below) / mass)) - 0.5);
-        below += mass;
+                   mel_exchange_width() * (fmin(1.0, fmax(0.0, (q - below) / mass[c])) - 0.5);
+        below += mass[c];
     }
     return farthest;
 }
 
+double mel_exchange_quantile(const mel_exchange *x, double q)
+{
+    return quantile_of(x->mass, q);
+}
+
+/* Share of the posterior beyond either end of the interval. */
+static double outside_of(const mel_exchange *x)
+{
+    return 0.5 * (x->band ? outside_band : 0.05);
+}
+
 void mel_exchange_interval(const mel_exchange *x, double *low, double *high)
 {
-    const double outside = 0.5 * (x->band ? outside_band : 0.05);
-    *low = mel_exchange_quantile(x, outside);
-    *high = mel_exchange_quantile(x, 1.0 - outside);
+    *low = mel_exchange_quantile(x, outside_of(x));
+    *high = mel_exchange_quantile(x, 1.0 - outside_of(x));
+}
+
+void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high)
+{
+    double mass[CELLS] = { 0.0 }, sum = 0.0;
+    for (size_t t = 0; t < x->n_ties; t++)
+        for (size_t w = 0; w < x->n_ways; w++) {
+            const mel_noise_way *way = &x->way[w];
+            const double weight = fmax(way->relative / slight_relative, way->absolute / slight_absolute);
+            for (size_t c = 0; c < CELLS; c++)
+                mass[c] += (x->n_ways > 1 ? weight : 1.0) * joint_of(x, t, w)[c];
+        }
+    for (size_t c = 0; c < CELLS; c++)
+        sum += mass[c];
+    for (size_t c = 0; c < CELLS; c++)
+        mass[c] /= sum;
+    const double beyond = fmin(outside, outside_of(x));
+    *low = quantile_of(mass, beyond);
+    *high = quantile_of(mass, 1.0 - beyond);
 }
 
 double mel_exchange_variation(const mel_exchange *x, mel_trade trade)

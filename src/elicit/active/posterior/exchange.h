@@ -51,6 +51,9 @@ double mel_exchange_width(void);    /* of a cell */
 double mel_exchange_quantile(const mel_exchange *x, double q);
 /* The interval of rho that is reported: 95%, or what a stated band leaves. */
 void mel_exchange_interval(const mel_exchange *x, double *low, double *high);
+/* The same for somebody whose answers may vary more than they happened to: ways to err count in proportion to
+ * how much they do. outside: share of the posterior beyond either end, at most that of the interval. */
+void mel_exchange_cautious(const mel_exchange *x, double outside, double *low, double *high);
 /* Probability of an answer, by all that is believed. */
 double mel_exchange_foresee(const mel_exchange *x, mel_trade trade, mel_trade_answer answer);
 /* Noise near the balance of a trade: the standard deviation of the exchange rate at which it is accepted,
