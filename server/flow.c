@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- making ------------------------------------------------------------------------------------- */
 
@@ -171,6 +172,12 @@ uint32_t mel_flow_shown_people(const mel_flow *flow)
     return (uint32_t)mel_json_number(flow->study->show, "people", 0.0);
 }
 
+/* Of a candidate; NULL: there are none. */
+static const char *name_of(const mel_pool *pool, const double *point)
+{
+    return pool != NULL ? pool->name[mel_pool_place(pool, point)] : NULL;
+}
+
 mel_status mel_flow_question(mel_question *out, bool *done, mel_flow *flow, mel_error *err)
 {
     *done = false;
@@ -181,6 +188,7 @@ mel_status mel_flow_question(mel_question *out, bool *done, mel_flow *flow, mel_
             *out = *question;
         return status;
     }
+    const mel_pool *pool = flow->problem->domain.pool;
     const double *pair = flow->pair + 2 * flow->size * flow->item;
     *out = (mel_question){
         .number = (uint32_t)flow->item + 1,
@@ -191,6 +199,10 @@ mel_status mel_flow_question(mel_question *out, bool *done, mel_flow *flow, mel_
         .a = pair,
         .b = pair + flow->size,
         .class_share = flow->problem->class_share,
+        .people = pool != NULL ? mel_pool_people(pool, pair, pair + flow->size) : flow->evaluation_people,
+        .classifier_a = name_of(pool, pair),
+        .classifier_b = name_of(pool, pair + flow->size),
+        .named = pool != NULL,
     };
     return MEL_OK;
 }

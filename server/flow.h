@@ -52,6 +52,9 @@ double mel_flow_guess(const mel_flow *flow); /* cost ratio; NaN: not asked */
  * agrees. */
 typedef struct {
     uint32_t n, elicited, guess, accuracy, f1;
+    /* Questions of the elicitation that came again, and how many got the same answer: nothing can be expected
+     * to agree with the person more often than that. */
+    uint32_t repeats, self;
     bool planar; /* guess, accuracy and F1 are known */
 } mel_flow_agreements;
 mel_status mel_flow_agreement(mel_flow_agreements *out, mel_flow *flow, mel_error *err);

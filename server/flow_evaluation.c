@@ -42,33 +42,55 @@ static void draw_candidates(double *a, double *b, const mel_pool *pool, mel_rng 
     }
 }
 
-static mel_status draw_pairs(mel_flow *flow, double radius, mel_error *err)
+/* Around the middle of what is feasible, as in the thesis. */
+static mel_status draw_in_ball(mel_flow *flow, double radius, mel_rng *rng, mel_error *err)
 {
-    mel_rng rng;
-    mel_rng_seed_stream(&rng, flow->seed, MEL_STREAM_EVALUATION);
-    const mel_pool *pool = flow->problem->domain.pool;
-    for (size_t i = 0; i < flow->n_evaluation && pool != NULL; i++)
-        draw_candidates(flow->pair + 2 * i * flow->size, flow->pair + (2 * i + 1) * flow->size, pool, &rng);
-    for (size_t i = 0; i < 2 * (size_t)flow->n_evaluation && pool == NULL; i++) {
+    const mel_domain *domain = &flow->problem->domain;
+    if (domain->space != NULL)
+        return mel_fail(err, MEL_EDATA,
+                        "evaluation: radius: pairs of a ball can be drawn for two classes or on a ball, not "
+                        "for this family");
+    const double within = domain->ball != NULL ? fmin(radius, mel_ball_radius(domain->ball)) : radius;
+    for (size_t i = 0; i < 2 * (size_t)flow->n_evaluation; i++) {
         size_t tries = 0;
-        while (!draw_point(flow->pair + i * flow->size, flow, radius, &rng) && ++tries < MOST_DRAWS)
+        while (!draw_point(flow->pair + i * flow->size, flow, within, rng) && ++tries < MOST_DRAWS)
             ;
         if (tries == MOST_DRAWS)
             return mel_fail(err, MEL_EDATA,
-                            "evaluation: radius %g reaches beyond what classifiers can achieve here", radius);
+                            "evaluation: radius %g reaches beyond what classifiers can achieve here", within);
     }
     return MEL_OK;
 }
 
+/* Pairs of candidates; of a ball, if a radius is given; else such as sessions ask about, where they are
+ * known. */
+static mel_status draw_pairs(mel_flow *flow, const json_t *radius, mel_error *err)
+{
+    const double usual_radius = 0.1;
+    const mel_domain *domain = &flow->problem->domain;
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, flow->seed, MEL_STREAM_EVALUATION);
+    for (size_t i = 0; i < flow->n_evaluation && domain->pool != NULL; i++)
+        draw_candidates(flow->pair + 2 * i * flow->size, flow->pair + (2 * i + 1) * flow->size, domain->pool,
+                        &rng);
+    if (domain->pool != NULL)
+        return MEL_OK;
+    if (radius == NULL) {
+        const mel_status status =
+            mel_realistic_pairs(flow->pair, &flow->evaluation_people, domain, &flow->study->options,
+                                flow->n_evaluation, mel_rng_next(&rng), err);
+        if (status != MEL_OK || flow->evaluation_people > 0)
+            return status;
+    }
+    return draw_in_ball(flow, radius != NULL ? json_number_value(radius) : usual_radius, &rng, err);
+}
+
 mel_status mel_flow_draw_evaluation(mel_flow *flow, const json_t *phase, mel_error *err)
 {
-    const mel_domain *domain = &flow->problem->domain;
     const double questions = mel_json_number(phase, "questions", 15.0);
-    const double radius = mel_json_number(phase, "radius", 0.1);
-    if (domain->space != NULL)
-        return mel_fail(err, MEL_EDATA,
-                        "evaluation: pairs can be drawn for two classes or on a ball, not for this family");
-    if (!(questions >= 1.0 && questions <= MOST_EVALUATION) || !(radius > 0.0))
+    const json_t *radius = json_object_get(phase, "radius");
+    if (!(questions >= 1.0 && questions <= MOST_EVALUATION) ||
+        (radius != NULL && !(json_number_value(radius) > 0.0)))
         return mel_fail(err, MEL_EDATA, "evaluation: expected 1 to %d questions and a radius above 0",
                         MOST_EVALUATION);
     flow->n_evaluation = (uint32_t)questions;
@@ -76,7 +98,7 @@ mel_status mel_flow_draw_evaluation(mel_flow *flow, const json_t *phase, mel_err
     flow->answer = mel_alloc_zero(flow->n_evaluation, sizeof *flow->answer);
     if (flow->pair == NULL || flow->answer == NULL)
         return mel_fail_memory(err, "the evaluation");
-    return draw_pairs(flow, domain->ball != NULL ? fmin(radius, mel_ball_radius(domain->ball)) : radius, err);
+    return draw_pairs(flow, radius, err);
 }
 
 /* --- how often metrics agree -------------------------------------------------------------------- */
@@ -112,6 +134,8 @@ mel_status mel_flow_agreement(mel_flow_agreements *out, mel_flow *flow, mel_erro
     mel_metric *metric = NULL;
     mel_summary summary;
     mel_status status = mel_session_result(&metric, &summary, flow->session, err);
+    out->repeats = status == MEL_OK ? summary.repeats : 0;
+    out->self = status == MEL_OK ? summary.repeats_agreed : 0;
     for (uint32_t i = 0; i < flow->n_evaluation && status == MEL_OK; i++) {
         const double *a = flow->pair + 2 * flow->size * i, *b = a + flow->size;
         if (flow->answer[i] != MEL_ANSWER_A && flow->answer[i] != MEL_ANSWER_B)

@@ -22,8 +22,9 @@ struct mel_flow {
     uint32_t budget; /* of the elicitation */
     size_t size;     /* numbers in a point */
     uint32_t n_evaluation;
-    double *pair;       /* n_evaluation x 2 x size */
-    mel_answer *answer; /* n_evaluation; about the pair's A and B */
+    uint32_t evaluation_people; /* its pairs are whole numbers out of so many; 0: they are not */
+    double *pair;               /* n_evaluation x 2 x size */
+    mel_answer *answer;         /* n_evaluation; about the pair's A and B */
 };
 
 /* --- flow.c --------------------------------------------------------------------------------------- */

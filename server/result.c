@@ -60,6 +60,9 @@ static json_t *agreement_json(const mel_flow_agreements *agreed, double guess)
     if (agreed->planar)
         whole = mel_json_put(object, "accuracy", json_integer((json_int_t)agreed->accuracy)) &&
                 mel_json_put(object, "f1", json_integer((json_int_t)agreed->f1));
+    if (agreed->repeats > 0)
+        whole = whole && mel_json_put(object, "self", json_integer((json_int_t)agreed->self)) &&
+                mel_json_put(object, "self_of", json_integer((json_int_t)agreed->repeats));
     if (agreed->planar && isfinite(guess))
         whole = whole && mel_json_put(object, "guess", json_integer((json_int_t)agreed->guess));
     return mel_json_if(whole, object);

@@ -269,6 +269,16 @@ typedef struct {
     bool imagined;
 } mel_record;
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
+/* n pairs at random (2 x size numbers each) of those that people are asked about in sessions with these
+ * options, in whole numbers out of *people; *people is 0, and the pairs untouched, where none are known. */
+MEL_API mel_status mel_realistic_pairs(double *pairs, uint32_t *people, const mel_domain *domain,
+                                       const mel_session_options *opt, size_t n, uint64_t seed,
+                                       mel_error *err);
+/* The place in a pool of the classifier with these statistics, of several the first; n when there is none. */
+MEL_API size_t mel_pool_place(const mel_pool *pool, const double *point);
+/* How many rows both classifiers were measured on, where their statistics are shares of them; 0: unknown, or
+ * not the same. */
+MEL_API uint32_t mel_pool_people(const mel_pool *pool, const double *a, const double *b);
 /* What a session file with these answers holds, without their times, for the caller to free(). identity may
  * be NULL. */
 MEL_API mel_status mel_session_to_text(char **out, const mel_session *session, const mel_identity *identity,

@@ -23,11 +23,6 @@ typedef struct {
 void mel_note_point(char *note, const mel_face *face, mel_point point, const char *yes, const char *no);
 /* The name of the classifier with these statistics, as a note: of several the first. */
 void mel_note_candidate(char *note, const mel_pool *pool, const double *point);
-/* Its place in the pool; n when there is none. */
-size_t mel_pool_place(const mel_pool *pool, const double *point);
-/* How many rows both classifiers were measured on, where their statistics are shares of them; 0: unknown, or
- * not the same. */
-uint32_t mel_pool_people(const mel_pool *pool, const double *a, const double *b);
 
 typedef struct mel_engine mel_engine;
 typedef struct {

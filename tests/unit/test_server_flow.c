@@ -2,7 +2,9 @@
 #include "support/server/problem.h"
 #include "support/test.h"
 
+#include "base/internal.h"
 #include "server/flow.h"
+#include "server/flow_internal.h"
 #include "server/result.h"
 
 #include <math.h>
@@ -449,6 +451,67 @@ static void test_evaluation_pairs(void **state)
     assert_true(first[0] != first[1] && first[1] != first[2]);
 }
 
+static world make_without_radius(const char *space, const char *elicitation, uint64_t seed)
+{
+    static const char format[] =
+        "{\"format\": \"melicit-study\", \"version\": 1, \"title\": \"Systems\", \"space\": %s, "
+        "\"elicitation\": %s, \"phases\": [{\"kind\": \"elicitation\"}, {\"kind\": \"evaluation\", "
+        "\"questions\": 6}, {\"kind\": \"done\", \"title\": \"Thanks\"}]}";
+    char text[2000];
+    (void)snprintf(text, sizeof text, format, space, elicitation);
+    world w = { .study = parse(text) };
+    mel_problem_options opt;
+    mel_error err;
+    assert_ok(mel_problem_from_json(&opt, w.study->space, &err), &err);
+    const mel_problem_want want = mel_want_of_family(w.study->options.family);
+    assert_ok(mel_problem_make(&w.problem, &opt, &want, &err), &err);
+    mel_problem_options_clear(&opt);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, seed, &err), &err);
+    return w;
+}
+
+/* Without a radius, pairs are such as sessions ask people about: whole numbers of classifiers that are of
+ * use, of which neither is better in everything; shown as they are. */
+static void test_realistic_evaluation(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *space, *elicitation;
+    } rows[] = {
+        { "{\"population\": \"logistic:a=5,b=0.7\"}", "{\"max_questions\": 1}" },
+        { "{\"population\": \"logistic:a=5,b=0.7\"}", "{\"max_questions\": 1, \"strategy\": \"search\"}" },
+        { "{\"population\": \"softmax:1,3,5\"}", "{\"max_questions\": 1}" },
+        { "{\"population\": \"softmax:1,3,5\"}", "{\"max_questions\": 1, \"family\": \"diagonal-linear\"}" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        world w = make_without_radius(rows[i].space, rows[i].elicitation, i + 1);
+        mel_error err;
+        assert_ok(tell(w.flow, "{\"answer\": \"A\"}", &err), &err);
+        const size_t n = mel_layout_size(mel_session_layout(mel_flow_session(w.flow)));
+        for (int q = 0; q < 6; q++) {
+            assert_string_equal(kind_of(w.flow), "question");
+            json_t *page = page_of(w.flow);
+            const json_t *question = json_object_get(page, "question");
+            assert_int_equal(json_integer_value(json_object_get(question, "people")), 1000);
+            json_decref(page);
+            mel_question raw;
+            bool done = true;
+            assert_ok(mel_flow_question(&raw, &done, w.flow, &err), &err);
+            bool more = false, fewer = false;
+            for (size_t c = 0; c < n; c++) {
+                assert_close(raw.a[c] * 1000.0, round(raw.a[c] * 1000.0), 1e-9);
+                assert_close(raw.b[c] * 1000.0, round(raw.b[c] * 1000.0), 1e-9);
+                more = more || raw.a[c] > raw.b[c];
+                fewer = fewer || raw.a[c] < raw.b[c];
+            }
+            assert_true(n > 2 ? more || fewer : more && fewer); /* rounding may hide what is worse */
+            assert_ok(tell(w.flow, "{\"answer\": \"B\"}", &err), &err);
+        }
+        assert_string_equal(mel_flow_state(w.flow), "complete");
+        clear(&w);
+    }
+}
+
 /* A session of one's own may go on after its budget. */
 static void test_more_questions(void **state)
 {
@@ -550,11 +613,12 @@ static void test_candidates(void **state)
     (void)snprintf(text, sizeof text, format, test_file("pool.csv", pool, sizeof pool - 1));
     world w = make(text, 5);
     json_t *event[MOST_EVENTS], *page = NULL;
-    size_t n = 0, named = 0;
+    size_t n = 0, named = 0, asked = 0;
     while (strcmp(mel_flow_state(w.flow), "active") == 0 && n < MOST_EVENTS) {
         page = page_of(w.flow);
         const json_t *question = json_object_get(page, "question"),
                      *names = json_object_get(question, "names");
+        asked += strcmp(kind_of(w.flow), "question") == 0;
         if (strcmp(kind_of(w.flow), "question") == 0 && names != NULL) {
             const char *first = json_string_value(json_array_get(names, 0));
             const json_t *row = json_array_get(json_array_get(json_object_get(question, "a"), 1), 1);
@@ -569,7 +633,7 @@ static void test_candidates(void **state)
         event[n++] = step(&w);
     }
     assert_string_equal(mel_flow_state(w.flow), "complete");
-    assert_true(named >= 2);
+    assert_true(named >= 6 && named == asked); /* four of them in the evaluation */
     mel_flow *again = NULL;
     mel_error err;
     assert_ok(mel_flow_new(&again, w.study, w.problem, 5, &err), &err);
@@ -599,6 +663,7 @@ int main(void)
         cmocka_unit_test(test_undone_evaluation_does_not_count),
         cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_evaluation_pairs),
+        cmocka_unit_test(test_realistic_evaluation),
         cmocka_unit_test(test_more_questions),
         cmocka_unit_test(test_counts_add_up),
         cmocka_unit_test(test_result),

@@ -21,7 +21,7 @@ static const double nearly_best = 0.85;
 /* How far a rate is taken to move by those who change their mind on the way, natural logarithm. */
 static const double tried_drift[] = { -1.2, 1.2, -2.4, 2.4 };
 /* How much wider the interval of somebody who errs more may be; share of the posterior beyond either end. */
-static const double much_wider = 1.7, usual_outside = 0.025;
+static const double much_wider = 1.5, usual_outside = 0.025;
 /* Of a bound that is the only one: nothing else makes up for one that is too bold. */
 static const double outside_one_sided = 0.005;
 static const double half_pi = 1.57079632679489661923;

@@ -117,6 +117,9 @@ export interface Agreement {
   accuracy?: number;
   f1?: number;
   of: number;
+  /** Answers to questions that came again: how many were the same. */
+  self?: number;
+  self_of?: number;
 }
 
 /** An outcome as `melicit elicit --json` prints it, with what the server adds. */

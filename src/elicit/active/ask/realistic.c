@@ -14,6 +14,7 @@ enum {
     PLUG_INS = KINDS * BASES,
     PAIRS = 3 * BASES, /* a base with its two changes, and with another base */
     TURNS = 6,         /* steps towards the best classifier of a metric that is not linear */
+    TRIES = 400,       /* of a pair at random; of the second half any two that differ will do */
     LOOKS = 4,         /* lists of classifiers that are made where none tells anything */
     MOST_ROWS = 4000,  /* of more, about so many are looked at */
     JUDGES = 64,       /* samples that say whether somebody might use a classifier */
@@ -208,17 +209,12 @@ static mel_status change_weights(mel_realistic *r, double *point, mel_rng *rng, 
 }
 
 /* Whole numbers; those of a change that are hardly other than its base's are the base's. */
-static void round_all(mel_realistic *r)
+static void round_changed(const mel_realistic *r, double *x, const double *base)
 {
-    const size_t size = r->f->size;
-    for (size_t p = 0; p < PLUG_INS; p++) {
-        double *x = r->point + p * size;
-        const double *base = r->point + p / KINDS * KINDS * size;
-        round_point(r, x);
-        for (size_t i = 0; i < size; i++)
-            if (round(fabs(x[i] - base[i]) * (double)r->people) < LEAST_APART)
-                x[i] = base[i];
-    }
+    round_point(r, x);
+    for (size_t i = 0; i < r->f->size; i++)
+        if (round(fabs(x[i] - base[i]) * (double)r->people) < LEAST_APART)
+            x[i] = base[i];
 }
 
 /* The best classifiers of the mean and of random samples, each with its changes after it. */
@@ -239,8 +235,8 @@ static mel_status find_plug_ins(mel_realistic *r, const mel_chooser *chooser, si
             status = rows ? move_boundary(r, point + 2 * size, rng, err)
                           : change_weights(r, point + 2 * size, rng, err);
     }
-    if (status == MEL_OK)
-        round_all(r);
+    for (size_t p = 0; p < PLUG_INS && status == MEL_OK; p++)
+        round_changed(r, r->point + p * size, r->point + p / KINDS * KINDS * size);
     return status;
 }
 
@@ -415,4 +411,56 @@ mel_status mel_realistic_choose(double *a, double *b, mel_outlook *outlook, mel_
         memcpy(b, r->point + best.b * r->f->size, bytes);
     }
     return MEL_OK;
+}
+
+/* --- at random -------------------------------------------------------------------------------------- */
+
+/* From the prior: a unit vector, turned to the right side of every plane. */
+static void draw_metric(double *w, const mel_basis *f, mel_rng *rng)
+{
+    const size_t d = f->dimension;
+    mel_rng_sphere(rng, d, w);
+    for (size_t j = 0; j < f->n_cone; j++) {
+        const double *plane = f->cone + j * d, above = mel_dot(d, plane, w);
+        if (above < 0.0)
+            mel_axpy(d, -2.0 * above / mel_dot(d, plane, plane), plane, w);
+    }
+}
+
+/* Whether b keeps enough of what a, the best classifier for w, adds to the trivial ones. */
+static bool keeps_enough(mel_realistic *r, const double *a, const double *b, const double *w)
+{
+    const size_t d = r->f->dimension;
+    double value[2], plain = -INFINITY;
+    for (size_t i = 0; i < 2; i++) {
+        r->f->ops->row(r->f, i == 0 ? a : b, r->trivial, r->feature);
+        value[i] = mel_dot(d, r->feature, w);
+    }
+    for (size_t j = 0; j < r->n_trivial; j++) {
+        r->f->ops->row(r->f, r->trivial + j * r->f->size, r->trivial, r->feature);
+        plain = fmax(plain, mel_dot(d, r->feature, w));
+    }
+    return value[0] > plain && value[1] >= plain + plausible_from * (value[0] - plain);
+}
+
+mel_status mel_realistic_random(double *a, double *b, mel_realistic *r, mel_rng *rng, mel_error *err)
+{
+    double *w = r->feature + r->f->dimension; /* the first row is work */
+    for (int i = 0; i < TRIES; i++) {
+        draw_metric(w, r->f, rng);
+        mel_status status = plug_in(r, w, a, err);
+        if (status == MEL_OK)
+            status = mel_space_rows(r->space) > 0 && mel_rng_below(rng, 2) == 0
+                         ? move_boundary(r, b, rng, err)
+                         : change_weights(r, b, rng, err);
+        if (status != MEL_OK)
+            return status;
+        round_point(r, a);
+        round_changed(r, b, a);
+        const bool apart = count_differing(r, a, b) > 0;
+        if (apart && (keeps_enough(r, a, b, w) || i >= TRIES / 2))
+            return MEL_OK;
+    }
+    return mel_fail(err, MEL_EINVAL, "out of %u people no two classifiers differ by enough to be shown",
+                    r->people);
 }

@@ -28,4 +28,8 @@ mel_status mel_realistic_choose(double *a, double *b, mel_outlook *outlook, mel_
                                 mel_chooser *chooser, const mel_sampler *sampler, const mel_history *history,
                                 const mel_avoided *avoided, mel_rng *rng, mel_error *err);
 
+/* A pair at random, for a metric drawn from the prior, of classifiers that keep half of what the best one
+ * adds to the best trivial one, if any do; the first is the best one. */
+mel_status mel_realistic_random(double *a, double *b, mel_realistic *realistic, mel_rng *rng, mel_error *err);
+
 #endif
