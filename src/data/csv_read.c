@@ -224,7 +224,7 @@ static void recode(uint32_t *codes, size_t n, uint32_t n_known, const uint32_t *
 static mel_status add_fresh(mel_csv *csv, size_t j, const mel_dict *fresh, uint32_t *code, mel_error *err)
 {
     mel_dict *dict = csv->column[j].dict;
-    for (uint32_t k = 0; k < fresh->n; k++) {
+    for (uint32_t k = 0; k < fresh->n && dict != NULL; k++) {
         code[k] = mel_dict_add(dict, mel_dict_text(fresh, k), mel_dict_length(fresh, k), fresh->hash[k]);
         if (code[k] == MEL_MISSING)
             return mel_fail_memory(err, "the categories of a column");

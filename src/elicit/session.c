@@ -265,7 +265,7 @@ mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, siz
 {
     mel_engine *fresh = NULL;
     mel_status status = make_engine(&fresh, session, n, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+    for (size_t i = 0; i < n && status == MEL_OK && fresh != NULL; i++) {
         const mel_pair pair = mel_session_pair(session, i);
         status = fresh->ops->tell(fresh, &pair, session->entries[i].answer, err);
     }
@@ -335,7 +335,7 @@ mel_status mel_session_undo(mel_session *session, mel_error *err)
         return mel_fail(err, MEL_ESTATE, "there is no answer to take back");
     mel_engine *fresh = NULL;
     mel_status status = mel_session_rebuild(&fresh, session, session->n_entries - 1, err);
-    if (status != MEL_OK)
+    if (status != MEL_OK || fresh == NULL)
         return status;
     const mel_log_line line = { .undo = true, .question = (uint32_t)session->n_entries };
     if (session->log != NULL)

@@ -62,7 +62,7 @@ static mel_status name_wrong_row(const mel_rows *rows, mel_error *err)
     if (rows->role[i] > MEL_ROW_OTHER)
         return mel_fail(err, MEL_EDATA, "role[%zu] is %d, expected 0, 1 or 2", i, rows->role[i]);
     return mel_fail(err, MEL_EDATA, "weight[%zu] is %g, expected a finite number, 0 or more", i,
-                    rows->weight[i]);
+                    rows->weight != NULL ? rows->weight[i] : (double)NAN);
 }
 
 /* A power of two in two factors, because it could overflow in one. */

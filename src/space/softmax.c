@@ -191,8 +191,8 @@ mel_status mel_softmax_new(mel_softmax **out, size_t n_classes, const double *sl
     const mel_status status = check_slopes(n_classes, slope, err);
     if (status != MEL_OK)
         return status;
-    double least = slope[0], most = slope[0];
-    for (size_t i = 1; i < n_classes; i++) {
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < n_classes; i++) {
         least = fmin(least, slope[i]);
         most = fmax(most, slope[i]);
     }
