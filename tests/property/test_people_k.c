@@ -373,7 +373,7 @@ static void check_numbers(const mel_question *q, const mel_space *space)
     const mel_layout *layout = mel_space_layout(space);
     const size_t k = layout->n_classes, size = mel_layout_size(layout);
     assert_int_equal(q->people, PEOPLE);
-    for (size_t i = 0; i < size; i += k - 1) {
+    for (size_t i = 0, class = 0; i < size; i += k - 1, class ++) {
         const double *class_share = layout->n_groups > 1 ? NULL : mel_space_class_share(space);
         double sum[2] = { 0.0, 0.0 };
         for (size_t j = i; j < i + k - 1; j++) {
@@ -382,7 +382,7 @@ static void check_numbers(const mel_question *q, const mel_space *space)
             sum[0] += q->a[j];
             sum[1] += q->b[j];
         }
-        const double most = (class_share != NULL ? class_share[i / (k - 1)] : 1.0) + 2.0 / PEOPLE;
+        const double most = (class_share != NULL ? class_share[class] : 1.0) + 2.0 / PEOPLE;
         assert_true(sum[0] <= most && sum[1] <= most);
     }
 }
