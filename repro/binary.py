@@ -78,7 +78,7 @@ def split_table(shop, out):
     out.append("| data | tolerance | thesis, one split | search, plug-in | range | search, hull | range |\n| --- | --- | --- | --- | --- | --- | --- |")
     angles = [base + math.pi / 18 + i * math.pi / 36 for base in (0, math.pi) for i in range(14)]
     for data in ("magic04", "breast_cancer_diagnostic"):
-        for tolerance, reported in list(zip(TOLERANCES, THESIS_MISSES[data, 10]))[:2]:
+        for tolerance, reported in list(zip(TOLERANCES, THESIS_MISSES[data, 10]))[:1]:
             cells = []
             for words in (["--boundary", "plug-in"], []):
                 def one(_, item):
@@ -88,7 +88,8 @@ def split_table(shop, out):
                 missed = np.array(at_once(one, [(s + 1, a) for s in range(SPLITS) for a in angles])).reshape(SPLITS, -1).mean(axis=1)
                 cells += [f"{missed.mean():.2f}", f"{missed.min():.2f} to {missed.max():.2f}"]
             out.append(f"| {data} | {tolerance} | {reported:.2f} | {' | '.join(cells)} |")
-    out.append("")
+    out += ["", "No split of magic04 that was tried has the thesis' share with the plug-in boundary, nor a smaller one; with the hull its share is about the mean. On breast cancer one of the "
+            "splits explains it.\n"]
 
 
 def feasible_sets(shop, out):
