@@ -235,6 +235,8 @@ mel_status mel_classifier_words(char **out, const mel_classifier *c, size_t rule
         add_thresholds(&text, c, rule);
     else
         mel_buffer_puts(&text, "predict the class with the largest expected gain under a matrix of gains");
+    if (c->mixture.n > 0 && c->cost_column != NULL)
+        mel_buffer_puts(&text, " (probabilities weighed by the costs of the row)");
     return mel_text_take(out, &text, "a rule in words", err);
 }
 

@@ -278,6 +278,7 @@ def test_costs_of_rows(melicit, two):
     want = p * amount >= 2 * (1 - p)
     said = decisions(melicit, "--costs", "costs.csv") == "yes"
     assert (said == want).mean() > 0.995  # rows at the threshold, between two scores
+    assert "weighed by the costs of the row" in melicit(*words).done().out
     assert got["classifier"]["row_cost"] == ["", "amount"] and got["interval"][0] < got["expected"] < got["interval"][1]
     gain = numpy.where(y, amount * said, 2.0 * ~said).sum() / numpy.where(y, amount, 1).sum()
     assert got["by_labels"] == pytest.approx(gain, rel=1e-9)
