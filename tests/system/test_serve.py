@@ -180,7 +180,7 @@ def test_undo_keeps_both(server, melicit):
     again = told["page"]
     assert again["question"] == first["question"] and again["seq"] == 3
     status, told = client.post("/api/undo", {"seq": 3, "key": "undo-key-2"})
-    assert status == 400 and "taken back" in told["error"]["message"]
+    assert status == 400 and "take back" in told["error"]["message"]
 
 
 def test_resume_reload_and_labels(server):
