@@ -1,5 +1,6 @@
 /* --class-prior and --class-prior-from: shares that the classes are to have. */
 #include "prior_args.h"
+#include "model/shared.h"
 #include "output.h"
 
 #include <math.h>

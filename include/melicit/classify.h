@@ -160,11 +160,6 @@ MEL_API mel_status mel_classifier_chances(double *chance, const mel_classifier *
 MEL_API mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *classifier, size_t n,
                                          const double *probability, const uint32_t *group, uint64_t seed,
                                          mel_error *err);
-/* The same, where the name of a row (its hash with the seed) decides which rule it gets: whichever rows it
- * comes with. */
-MEL_API mel_status mel_classifier_decide_named(uint32_t *prediction, const mel_classifier *classifier,
-                                               size_t n, const double *probability, const uint32_t *group,
-                                               const char *const *row_name, uint64_t seed, mel_error *err);
 
 /* Classifier files (docs/formats.md). Refusals (MEL_EDATA) say the place,
  * and load says the file. "-" is standard input or output. */

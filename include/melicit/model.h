@@ -96,17 +96,6 @@ MEL_API mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_cl
 MEL_API void mel_adjustment_shift(mel_adjustment *adjustment, const double *from, const double *to);
 /* n rows; out may be probability itself. Probabilities of 0 stay 0. */
 MEL_API void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
-/* Shares of the classes among n unlabelled rows, two ways: `likely` by expectation maximisation from the
- * shares `from` on adjusted probabilities, with one pseudo-row of each class; `matched` by what the mean of
- * the probabilities would be with these shares (soft BBSE), learned from labelled rows. k numbers each. */
-typedef struct {
-    size_t n_rows;
-    const double *probability; /* adjusted */
-    const uint32_t *label;     /* NULL: unlabelled */
-} mel_prior_rows;
-MEL_API mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
-                                      const mel_prior_rows *labelled, const mel_prior_rows *unlabelled,
-                                      mel_error *err);
 
 #ifdef __cplusplus
 }

@@ -221,10 +221,6 @@ MEL_API const mel_comparison *mel_comparisons_ask(mel_comparisons *search);
 /* SAME shortens the step; SKIP goes on as if the question had not been asked. MEL_ESTATE after the end. */
 MEL_API mel_status mel_comparisons_tell(mel_comparisons *search, mel_answer answer, mel_error *err);
 
-/* The current classifier as a classifier file, for the caller to free(). */
-MEL_API mel_status mel_comparisons_to_json(char **out, const mel_comparisons *search,
-                                           const mel_classifier_source *source, mel_error *err);
-
 #ifdef __cplusplus
 }
 #endif

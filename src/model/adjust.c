@@ -2,6 +2,7 @@
  * classes among unlabelled rows. */
 #include "base/la.h"
 #include "model/model.h"
+#include "model/shared.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -32,6 +32,17 @@ mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, 
 /* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15.
  * NaN without rows and when all weights are 0: there is no mean then. */
 double mel_log_loss(size_t n, size_t k, const double *probs, const uint32_t *y, const double *weight);
+/* Shares of the classes among n unlabelled rows, two ways: `likely` by expectation maximisation from the
+ * shares `from` on adjusted probabilities, with one pseudo-row of each class; `matched` by what the mean of
+ * the probabilities would be with these shares (soft BBSE), learned from labelled rows. k numbers each. */
+typedef struct {
+    size_t n_rows;
+    const double *probability; /* adjusted */
+    const uint32_t *label;     /* NULL: unlabelled */
+} mel_prior_rows;
+mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
+                              const mel_prior_rows *labelled, const mel_prior_rows *unlabelled,
+                              mel_error *err);
 /* The encoding that travels with the coefficients, so that a file is enough to predict from tables: taken
  * over; lent, NULL when there is none. */
 void mel_model_set_encoder(mel_model *model, mel_encoder *encoder); /* takes over */

@@ -1,6 +1,7 @@
 /* Optimisation by comparisons alone: the search, its questions, and the classifier so far. How it moves is in
  * comparisons_signs.c and comparisons_slopes.c. */
 #include "optimise/comparisons.h"
+#include "optimise/shared.h"
 #include "space/shared.h"
 
 #include <math.h>

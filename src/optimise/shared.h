@@ -115,4 +115,8 @@ mel_status mel_optimise_choose(size_t *best, double *value, size_t n_candidates,
                                const mel_weight_rows *train, const mel_weight_rows *validation,
                                const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);
 
+/* The current classifier as a classifier file, for the caller to free(). */
+mel_status mel_comparisons_to_json(char **out, const mel_comparisons *search,
+                                   const mel_classifier_source *source, mel_error *err);
+
 #endif

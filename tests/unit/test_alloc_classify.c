@@ -1,5 +1,6 @@
 /* Every allocation of the classify room fails once. */
 #include "classify/shared.h"
+#include "model/shared.h"
 #include "space/shared.h"
 #include "support/test.h"
 
