@@ -32,9 +32,9 @@ const char *mel_finding_text(mel_finding finding)
         "linear metric says the same with fewer numbers.",
         "At the uniform classifier the respondent minds no small change: only the curvature of the metric is "
         "known, not what single mistakes cost there.",
-        "The search ended at an end of its range, where weights come out as nothing: the respondent's metric "
+        "The search ended at an end of its range, where some weights are zero: the respondent's metric "
         "may lie beyond that end, and the error of this one is unknown. Ask again with another direction or "
-        "with unknown signs, or with the active strategy, which checks both.",
+        "with unknown signs.",
     };
     return word(texts, COUNT(texts), (int)finding);
 }

@@ -105,6 +105,26 @@ static void state_range(mel_outcome_work *w)
         mel_outcome_say(w, MEL_ABOUT_END, "at-end", "At that end these count nothing: %s.", names);
 }
 
+/* Both weights of a metric of TP and TN have one sign: a respondent for whom one has the other sign, which
+ * rewards a mistake, answers like one for whom it is nothing. */
+static void state_edge(mel_outcome_work *w)
+{
+    const mel_layout *layout = mel_metric_layout(w->metric);
+    if (mel_outcome_is_search(&w->out) || layout->coordinates != MEL_BINARY ||
+        w->out.summary.end != MEL_END_TOLERANCE)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        double low = 0.0, high = 0.0;
+        if (mel_metric_interval(w->metric, i, &low, &high) &&
+            fmax(fabs(low), fabs(high)) <= fmin(2.0 * w->out.options->tolerance, 0.05))
+            mel_outcome_say(
+                w, MEL_ABOUT_END, "at-edge",
+                "The answers are also those of somebody for whom %s should be rarer: weights of two signs "
+                "are not looked for.",
+                w->coordinate[i]);
+    }
+}
+
 /* --- what is known and what is not -------------------------------------------------------------- */
 
 /* "bus taken for van (0.1 to 0.7), ..." of the ratios that are wide, or are not. */
@@ -207,6 +227,7 @@ void mel_outcome_state(mel_outcome_work *w)
     state_end(w);
     state_precision(w);
     state_range(w);
+    state_edge(w);
     if (mel_outcome_is_search(o))
         return;
     const bool enough = o->summary.end == MEL_END_TOLERANCE;

@@ -135,6 +135,15 @@ def test_search_at_an_end(melicit):
         assert abs(right["metric"]["coefficients"]["a"][0] + 0.94) < 0.01
 
 
+def test_weights_of_two_signs(melicit):
+    """Questions about weights of one sign do not tell a weight of the other sign from none: said, not hidden."""
+    said = "are also those of somebody for whom"
+    for weights, edge in (([0.94, -0.34], True), ([0.8, 0.6], False)):
+        melicit.write("signs.json", metric_text(a=weights))
+        text = " ".join(melicit("elicit", *POPULATION, "--strategy", "active", "--oracle", "sim:signs.json").done().out.split())
+        assert (said in text) == edge, text
+
+
 def test_search_counts(melicit, truth):
     for tolerance in (0.1, 0.02):
         rounds = math.ceil(math.log2(math.pi / 2 / tolerance))
