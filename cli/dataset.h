@@ -16,8 +16,9 @@ mel_resources cli_resources(const cli_run *run);
 mel_status cli_reader_init(mel_reader *out, const mel_reading *reading, const cli_run *run, mel_error *err);
 mel_status cli_reader_check(const mel_reader *reader, const mel_reading *reading, const cli_run *run,
                             mel_error *err);
-/* For rows like those that the encoder learned on: its text columns are text, whatever they look like. No
- * types are set for NPY and LIBSVM files, where the encoder says what it misses. */
+/* For rows like those that the encoder learned on: its text columns are text, whatever they look like, and
+ * LIBSVM indices start where they did. No types are set for NPY and LIBSVM files, where the encoder says what
+ * it misses. */
 mel_status cli_reader_expect(mel_reader *reader, const mel_encoder *encoder, const char *path,
                              mel_error *err);
 

@@ -141,6 +141,11 @@ static bool is_numbers_only(const char *path, mel_format format)
 mel_status cli_reader_expect(mel_reader *reader, const mel_encoder *encoder, const char *path, mel_error *err)
 {
     mel_status status = MEL_OK;
+    if (reader->options.zero_based && mel_encoder_columns(encoder) == 0 && !mel_encoder_zero_based(encoder))
+        return cli_fail(err, MEL_EINVAL,
+                        "--zero-based: the model was trained on rows with indices from 1, so these must "
+                        "start at 1, too; leave the option out");
+    reader->options.zero_based = reader->options.zero_based || mel_encoder_zero_based(encoder);
     for (size_t i = 0; !is_numbers_only(path, reader->options.format) && i < mel_encoder_columns(encoder) &&
                        status == MEL_OK;
          i++)

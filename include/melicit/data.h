@@ -152,8 +152,8 @@ MEL_API void mel_labels_clear(mel_labels *labels);
  *   cell has it, in the order of mel_labels and without leaving one out; missing cells get the most
  *   frequent category (the first of those that tie).
  * - Left out: columns "meta_*", those named in skip, and those without any value in the training rows.
- * - A LIBSVM table gives its features "f1", "f2", ... divided by their deviation (zeros included) but
- *   not centred, so that they stay sparse; its label is never a feature. */
+ * - A LIBSVM table gives its features "f1", "f2", ... (the indices of the file) divided by their deviation
+ * (zeros included) but not centred, so that they stay sparse; its label is never a feature. */
 typedef struct mel_encoder mel_encoder;
 typedef struct {
     size_t struct_size;

@@ -279,6 +279,10 @@ mel_status mel_encode(mel_encoded *out, const mel_encoder *encoder, const mel_ta
         return mel_fail(err, MEL_EDATA, "%s: %s where training had %s", mel_quote_file(table->name).text,
                         table->is_sparse ? "numbered features" : "named columns",
                         table->is_sparse ? "named columns" : "numbered features");
+    if (encoder->libsvm && encoder->zero_based != table->sparse.zero_based)
+        return mel_fail(err, MEL_EDATA, "%s: indices were read from %d where training had them from %d",
+                        mel_quote_file(table->name).text, table->sparse.zero_based ? 0 : 1,
+                        encoder->zero_based ? 0 : 1);
     encoding e = { .encoder = encoder, .table = table, .out = out, .err = err };
     e.bound = mel_alloc_zero(encoder->n_inputs, sizeof *e.bound);
     if (e.bound == NULL)

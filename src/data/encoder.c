@@ -59,7 +59,7 @@ static bool name_features(mel_encoder *encoder)
     }
     for (size_t k = 0; encoder->libsvm && k < encoder->n_features; k++) {
         char text[32];
-        (void)snprintf(text, sizeof text, "f%zu", k + 1);
+        (void)snprintf(text, sizeof text, "f%zu", k + !encoder->zero_based);
         if ((name[k] = mel_strdup(text)) == NULL)
             return false;
     }
@@ -107,6 +107,11 @@ const char *mel_encoder_column_name(const mel_encoder *encoder, size_t column)
 mel_column_type mel_encoder_column_type(const mel_encoder *encoder, size_t column)
 {
     return encoder->input[column].type;
+}
+
+bool mel_encoder_zero_based(const mel_encoder *encoder)
+{
+    return encoder->zero_based;
 }
 
 size_t mel_encoder_dropped(const mel_encoder *encoder)

@@ -21,6 +21,7 @@ struct mel_encoder {
     size_t n_inputs;
     mel_encoder_input *input;
     bool libsvm;       /* no inputs but stored features, */
+    bool zero_based;   /* which the file counted from 0, */
     double *deviation; /* one for each */
     size_t n_features;
     char **feature_name;

@@ -287,6 +287,7 @@ static mel_status fit_sparse(mel_encoder *encoder, const mel_table *table, const
     const mel_sparse *s = &table->sparse;
     const size_t d = s->n_features;
     encoder->libsvm = true;
+    encoder->zero_based = s->zero_based;
     encoder->n_features = d;
     encoder->deviation = mel_alloc(d, sizeof *encoder->deviation);
     sparse_feature *feature = mel_alloc_zero(d, sizeof *feature);

@@ -66,7 +66,7 @@ static bool write_deviations(json_t *json, const mel_encoder *encoder)
     for (size_t k = 0; k < encoder->n_features; k++)
         if (json_array_append_new(list, json_real(encoder->deviation[k])) != 0)
             return false;
-    return true;
+    return !encoder->zero_based || json_object_set_new(json, "zero_based", json_true()) == 0;
 }
 
 mel_status mel_encoder_to_json(json_t **out, const mel_encoder *encoder, mel_error *err)
@@ -233,14 +233,18 @@ static mel_status read_columns(mel_encoder *encoder, const json_t *json, mel_err
 
 static mel_status read_deviations(mel_encoder *encoder, const json_t *json, mel_error *err)
 {
-    static const char *const names[] = { "layout", "deviations", NULL };
+    const json_t *base = json_object_get(json, "zero_based"); /* there only where it is true */
+    const char *const names[] = { "layout", "deviations", base != NULL ? "zero_based" : NULL, NULL };
     mel_status status = mel_json_members(json, names, err);
     const json_t *list = json_object_get(json, "deviations");
     if (status == MEL_OK && !json_is_array(list))
         status = mel_fail(err, MEL_EDATA, "\"deviations\" must be an array");
+    if (status == MEL_OK && base != NULL && !json_is_boolean(base))
+        status = mel_fail(err, MEL_EDATA, "\"zero_based\" must be true or false");
     if (status != MEL_OK)
         return status;
     encoder->libsvm = true;
+    encoder->zero_based = json_is_true(base);
     encoder->n_features = json_array_size(list);
     encoder->deviation = mel_alloc(encoder->n_features, sizeof *encoder->deviation);
     if (encoder->deviation == NULL)

@@ -201,7 +201,7 @@ static bool shrink(reader *r)
     return done;
 }
 
-static mel_table *new_table(const char *name)
+static mel_table *new_table(const char *name, bool zero_based)
 {
     mel_dict *names = mel_dict_new();
     mel_table *table = NULL;
@@ -212,6 +212,7 @@ static mel_table *new_table(const char *name)
         return NULL;
     table->column[0].type = MEL_COLUMN_NUMBER;
     table->is_sparse = true;
+    table->sparse.zero_based = zero_based;
     table->first_row = 1;
     return table;
 }
@@ -233,7 +234,12 @@ mel_status mel_read_libsvm(mel_table **out, const char *bytes, size_t n, const c
     mel_status status = refuse_nul(bytes, n, err);
     if (status != MEL_OK)
         return status;
-    reader r = { .p = bytes, .end = bytes + n, .line = 1, .table = new_table(name), .opt = opt, .err = err };
+    reader r = { .p = bytes,
+                 .end = bytes + n,
+                 .line = 1,
+                 .table = new_table(name, opt->zero_based),
+                 .opt = opt,
+                 .err = err };
     if (r.table == NULL)
         return mel_fail_memory(err, "a table");
     status = mel_refuse_overrides(r.table, opt, err);

@@ -49,6 +49,8 @@ const char *mel_encoder_feature_name(const mel_encoder *encoder, size_t feature)
 size_t mel_encoder_columns(const mel_encoder *encoder);
 const char *mel_encoder_column_name(const mel_encoder *encoder, size_t column);
 mel_column_type mel_encoder_column_type(const mel_encoder *encoder, size_t column);
+/* LIBSVM: did the training rows count their indices from 0? New tables must be read so, too. */
+bool mel_encoder_zero_based(const mel_encoder *encoder);
 /* Columns that were left out because every cell was missing. */
 size_t mel_encoder_dropped(const mel_encoder *encoder);
 const char *mel_encoder_dropped_name(const mel_encoder *encoder, size_t i);

@@ -206,6 +206,7 @@ static bool take_column(mel_column *out, const mel_column *from, const size_t *r
 
 static bool take_sparse(mel_sparse *out, const mel_sparse *from, const size_t *rows, size_t n)
 {
+    out->zero_based = from->zero_based;
     out->n_features = from->n_features;
     out->row_start = mel_alloc(n + 1, sizeof *out->row_start);
     if (out->row_start == NULL)

@@ -39,6 +39,7 @@ mel_count_words mel_count_text(size_t n);
 
 /* Features of a LIBSVM file, compressed rows. */
 typedef struct {
+    bool zero_based; /* the file counts them from 0 */
     size_t n_features;
     size_t *row_start;
     uint32_t *col;

@@ -207,3 +207,24 @@ def test_sessions_started_with_another_option(melicit, formats):
     path.write_text(path.read_text().replace('"header":"yes"', '"no_header":true').replace('"header": "yes"', '"no_header": true'))
     assert "no_header" in path.read_text()
     melicit(*words[:-1]).refused(3, "space.no_header", "no such field")
+
+
+def test_models_remember_where_indices_start(melicit):
+    rng = numpy.random.default_rng(11)
+    x, y = numpy.round(rng.normal(size=(200, 4)), 3), rng.integers(0, 2, 200)
+    x[:, 1] += 2 * y
+    probabilities = {}
+    for base in (0, 1):
+        told = ("--zero-based",) * (base == 0)
+        rows = [" ".join(f"{j + base}:{v}" for j, v in enumerate(row)) for row in x]
+        melicit.write(f"t{base}.svm", "".join(f"{w} {row}\n" for w, row in zip(y, rows)))
+        # without the first feature nothing in the file says where its indices start
+        melicit.write(f"p{base}.svm", "".join(f"0 {row.split(' ', 1)[1]}\n" for row in rows))
+        melicit("train", "--data", f"t{base}.svm", *told, "--test-share", 0, "--out", f"m{base}.json").done()
+        melicit("predict", "--model", f"m{base}.json", "--data", f"p{base}.svm", "--out", "p.npy").done()
+        probabilities[base] = numpy.load(melicit.folder / "p.npy")
+    assert numpy.array_equal(probabilities[0], probabilities[1])
+    melicit("predict", "--model", "m0.json", "--data", "p0.svm", "--zero-based", "--out", "p.npy").done()
+    assert numpy.array_equal(probabilities[0], numpy.load(melicit.folder / "p.npy"))
+    melicit("predict", "--model", "m1.json", "--data", "p1.svm", "--zero-based", "--out", "p.npy").refused(2, "--zero-based", "indices from 1")
+    melicit("train", "--data", "t0.svm", "--zero-based", "--warm", "m1.json").refused(3, "m1.json", '"f1"', '"f0"')

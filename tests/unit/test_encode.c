@@ -489,6 +489,9 @@ static void test_json(void **state)
     } rows[] = {
         { "both kinds", ENCODER(NUMBER "," TEXT), NULL },
         { "LIBSVM", "{\"layout\":\"sparse\",\"deviations\":[1,0.5]}", NULL },
+        { "LIBSVM from 0", "{\"layout\":\"sparse\",\"deviations\":[1,0.5],\"zero_based\":true}", NULL },
+        { "a base that is none", "{\"layout\":\"sparse\",\"deviations\":[1],\"zero_based\":0}",
+          "\"zero_based\" must be true or false" },
         { "not an object", "[]", "encoder: not an object" },
         { "no layout", "{\"columns\":[]}", "encoder: \"layout\" must be a text" },
         { "layout a number", "{\"layout\":1}", "encoder: \"layout\" must be a text" },
