@@ -4,6 +4,7 @@
 #include "output.h"
 #include "progress.h"
 #include "server/assets.h"
+#include "server/clock.h"
 #include "server/http.h"
 
 #include <pthread.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { TOKEN_BYTES = 16, TOKEN_TEXT = 2 * TOKEN_BYTES + 1 };
 static const double last_look = 2.0; /* seconds that a page has to hear that it was the last question */
@@ -171,15 +171,10 @@ static mel_status question_text(char **out, const mel_question *q, mel_error *er
     return MEL_OK;
 }
 
-/* Waits a fifth of a second for something to change. */
+/* Waits a moment for something to change. */
 static void wait_a_little(browser *b)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += 200000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    (void)pthread_cond_timedwait(&b->changed, &b->lock, &until);
+    mel_wait(&b->changed, &b->lock, 0.2);
 }
 
 static mel_status ask(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
@@ -228,7 +223,7 @@ mel_status cli_oracle_browser(mel_oracle **out, uint16_t port, mel_error *err)
     mel_http_options opt;
     *out = NULL;
     (void)pthread_mutex_init(&b->lock, NULL);
-    (void)pthread_cond_init(&b->changed, NULL);
+    mel_cond_init(&b->changed);
     mel_status status =
         sodium_init() >= 0 ? MEL_OK : cli_fail(err, MEL_EIO, "there are no random numbers for the page");
     if (status == MEL_OK) {

@@ -32,11 +32,14 @@ static inline void mel_cond_init(pthread_cond_t *condition)
 }
 
 /* Until the condition is signalled, or so many seconds have passed; the lock is held. */
-static inline void mel_wait(pthread_cond_t *condition, pthread_mutex_t *lock, time_t seconds)
+static inline void mel_wait(pthread_cond_t *condition, pthread_mutex_t *lock, double seconds)
 {
     struct timespec end;
     (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += seconds;
+    end.tv_sec += (time_t)seconds;
+    end.tv_nsec += (long)(1e9 * (seconds - (double)(time_t)seconds));
+    end.tv_sec += end.tv_nsec / 1000000000L;
+    end.tv_nsec %= 1000000000L;
     (void)pthread_cond_timedwait(condition, lock, &end);
 }
 

@@ -25,10 +25,11 @@ static void test_wait(void **state)
     mel_cond_init(&nothing);
     const double begun = mel_clock_seconds(CLOCK_MONOTONIC);
     pthread_mutex_lock(&lock);
-    mel_wait(&nothing, &lock, 1);
+    mel_wait(&nothing, &lock, 0.9);
+    mel_wait(&nothing, &lock, 0.2);
     pthread_mutex_unlock(&lock);
     const double waited = mel_clock_seconds(CLOCK_MONOTONIC) - begun;
-    assert_true(waited > 0.99 && waited < 60.0);
+    assert_true(waited > 1.09 && waited < 60.0);
     pthread_cond_destroy(&nothing);
     pthread_mutex_destroy(&lock);
 }
