@@ -72,7 +72,9 @@ mel_status mel_store_read(mel_store *store, const mel_sql_request *request, mel_
 mel_status mel_store_write(mel_store *store, const mel_sql_request *request, size_t n, mel_error *err)
 {
     requests all = { request, n };
-    const bool erases = request->statement == MEL_SQL_DELETE_PARTICIPANT;
+    const mel_sql_statement first = request->statement;
+    const bool erases =
+        first == MEL_SQL_DELETE_PARTICIPANT || first == MEL_SQL_REMOVE || first == MEL_SQL_EXPIRE;
     const mel_status status = store->write(store, run_requests, &all, erases, err);
     if (status != MEL_OK)
         forget(&all);
