@@ -122,7 +122,7 @@ static bool is_loopback(const char *address)
 }
 
 /* Other machines are let in only by somebody who says so, with TLS in front. */
-static mel_status check_public(const serve_args *args, mel_error *err)
+static mel_status check_public(const cli_run *run, const serve_args *args, mel_error *err)
 {
     if (!args->public && !is_loopback(args->listen))
         return cli_fail(
@@ -136,6 +136,9 @@ static mel_status check_public(const serve_args *args, mel_error *err)
     if (args->strangers && !args->public)
         return cli_fail(err, MEL_EINVAL,
                         "--strangers goes with --public; otherwise everybody who reaches the server may");
+    if (args->public && args->proxy == NULL)
+        cli_warn(run, "without --trust-proxy all participants behind the proxy share the limits of its one "
+                      "address; say --trust-proxy and the address of the proxy");
     return MEL_OK;
 }
 
@@ -143,7 +146,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
 {
     const serve_args *args = arguments;
     mel_store *store = NULL;
-    mel_status status = check_public(args, err);
+    mel_status status = check_public(run, args, err);
     if (status == MEL_OK)
         status = mel_store_open(&store, args->store, err);
     if (status != MEL_OK)

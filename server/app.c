@@ -97,13 +97,30 @@ static void refuse_field(mel_call *call, const char *text)
     mel_call_json(call, json_pack("{s:o}", "error", error));
 }
 
+static bool is_researchers(const mel_call *call)
+{
+    return strncmp(call->request->path, "/api/admin", 10) == 0;
+}
+
 /* Whether the request is a researcher's, who is told everything, or brings data of its own, which failures
  * are about. */
 static bool may_hear_details(const mel_call *call)
 {
     const char *path = call->request->path;
-    return strncmp(path, "/api/admin", 10) == 0 || strcmp(path, "/api/start") == 0 ||
-           strcmp(path, "/api/upload") == 0;
+    return is_researchers(call) || strcmp(path, "/api/start") == 0 || strcmp(path, "/api/upload") == 0;
+}
+
+/* Where the server has its data is nobody's business: the name of a file is enough. */
+static void cut_folders(mel_call *call)
+{
+    char *text = call->err.text;
+    for (const char *const *folder = call->app->folders; folder != NULL && *folder != NULL; folder++) {
+        const size_t n = strlen(*folder);
+        for (char *at = text; n > 0 && (at = strstr(at, *folder)) != NULL;) {
+            const size_t slash = strspn(at + n, "/");
+            memmove(at, at + n + slash, strlen(at + n + slash) + 1);
+        }
+    }
 }
 
 /* What a participant does not cause is told without details: they are about the server's files and others'
@@ -128,6 +145,8 @@ void mel_call_finish(mel_call *call, mel_status status, json_t *value)
     }
     json_decref(value);
     const bool details = may_hear_details(call);
+    if (!is_researchers(call))
+        cut_folders(call);
     if (status == MEL_EINVAL || (status == MEL_EDATA && details)) {
         refuse_field(call, call->err.text);
         return;
@@ -138,7 +157,7 @@ void mel_call_finish(mel_call *call, mel_status status, json_t *value)
     while (failures[i].status != MEL_OK && failures[i].status != status)
         i++;
     const bool storage = status == MEL_EIO; /* of which only researchers hear more */
-    const bool said = storage ? strncmp(call->request->path, "/api/admin", 10) == 0 : details;
+    const bool said = storage ? is_researchers(call) : details;
     mel_call_error(call, failures[i].http, failures[i].code, said ? call->err.text : failures[i].told, NULL);
 }
 
@@ -185,8 +204,10 @@ static bool same_origin(const mel_call *call, const char *origin)
     const char *url = call->app->public_url, *host = mel_request_header(call->request, "Host");
     if (url != NULL)
         return strcmp(origin, url) == 0;
-    const char *rest = strstr(origin, "://");
-    return host != NULL && rest != NULL && strcmp(rest + 3, host) == 0;
+    const size_t scheme = strncmp(origin, "https://", 8) == 0  ? 8
+                          : strncmp(origin, "http://", 7) == 0 ? 7
+                                                               : 0;
+    return host != NULL && scheme > 0 && strcmp(origin + scheme, host) == 0;
 }
 
 bool mel_call_is_own(mel_call *call, const char *cookie)

@@ -41,10 +41,24 @@ typedef struct {
     int64_t created;
 } writer;
 
-/* A cell that a spreadsheet would run as a formula gets an apostrophe before it. */
+/* Whether a spreadsheet may run a cell as a formula: some look past blanks, and take full-width signs too. */
+static bool is_formula(const char *text)
+{
+    static const char *const wide[] = { "\uFF1D", "\uFF0B", "\uFF0D", "\uFF20" };
+    if (text[0] != '\0' && strchr(" \t\r\n", text[0]) != NULL)
+        return true;
+    if (strncmp(text, "\u00A0", 2) == 0 || strncmp(text, "\u3000", 3) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (strncmp(text, wide[i], strlen(wide[i])) == 0)
+            return true;
+    return text[0] != '\0' && strchr("=+-@", text[0]) != NULL;
+}
+
+/* A formula gets an apostrophe before it. */
 static void add_cell(mel_buffer *out, const char *text, bool last)
 {
-    const bool formula = text[0] != '\0' && strchr("=+-@\t\r\n", text[0]) != NULL;
+    const bool formula = is_formula(text);
     mel_buffer_puts(out, formula ? "\"'" : "\"");
     for (const char *at = text; *at != '\0'; at++) {
         if (*at == '"')

@@ -150,7 +150,8 @@ static enum MHD_Result look_at(void *user, enum MHD_ValueKind kind, const char *
     f->n++;
     f->malformed = f->malformed || name != f->next;
     f->next = value != NULL ? after_line(value) : name;
-    f->malformed = f->malformed || !is_token(name) || (value != NULL && !ends_in_crlf(value));
+    f->malformed = f->malformed || !is_token(name) ||
+                   (value != NULL && (!ends_in_crlf(value) || strchr(value, '\r') != NULL));
     if (strcasecmp(name, "Host") == 0)
         f->hosts++;
     if (strcasecmp(name, "Transfer-Encoding") == 0)

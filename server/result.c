@@ -4,8 +4,9 @@
 
 #include "json_helpers.h"
 
+#include "base/json.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_HULL = 400 };
@@ -68,20 +69,22 @@ static json_t *agreement_json(const mel_flow_agreements *agreed, double guess)
     return mel_json_if(whole, object);
 }
 
+/* The rule as a line of Python; NULL without memory. The name of the class is quoted: it may be anything. */
 static json_t *python_json(const mel_outcome *outcome)
 {
-    char text[600];
-    if (isfinite(outcome->threshold.value))
-        (void)snprintf(
-            text, sizeof text,
-            "# probabilities of \"%s\" from any model\ndecision = model.predict_proba(X)[:, 1] >= %.4g\n",
-            mel_metric_class_name(outcome->metric, 1), outcome->threshold.value);
-    else
-        (void)snprintf(text, sizeof text,
-                       "# with the metric file that you can download here\n"
-                       "import subprocess\nsubprocess.run([\"melicit\", \"rank\", \"--metric\", "
-                       "\"metric.json\", \"--pool\", \"classifiers.csv\"])\n");
-    return json_string(text);
+    if (!isfinite(outcome->threshold.value))
+        return json_string("# with the metric file that you can download here\n"
+                           "import subprocess\nsubprocess.run([\"melicit\", \"rank\", \"--metric\", "
+                           "\"metric.json\", \"--pool\", \"classifiers.csv\"])\n");
+    json_t *name = json_string(mel_metric_class_name(outcome->metric, 1));
+    char *quoted = name != NULL ? mel_json_text(name, JSON_ENCODE_ANY) : NULL;
+    json_t *text = quoted != NULL ? json_sprintf("# probabilities of %s from any model\ndecision = "
+                                                 "model.predict_proba(X)[:, 1] >= %.4g\n",
+                                                 quoted, outcome->threshold.value)
+                                  : NULL;
+    mel_json_free_text(quoted);
+    json_decref(name);
+    return text;
 }
 
 /* What the server adds to an outcome. */

@@ -36,7 +36,7 @@ mel_status mel_app_init(mel_app *app, mel_store *store, const char *const *folde
 mel_status mel_app_init_with_key(mel_app *app, mel_store *store, const char *key_path,
                                  const char *const *folders, mel_error *err)
 {
-    *app = (mel_app){ .store = store };
+    *app = (mel_app){ .store = store, .folders = folders };
     if (sodium_init() < 0)
         return mel_fail(err, MEL_ESTATE, "libsodium finds no source of random numbers");
     app->rate = mel_rate_new();

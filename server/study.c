@@ -31,6 +31,17 @@ static mel_status read_options(mel_session_options *out, const json_t *json, mel
     return MEL_OK;
 }
 
+/* Names of classes are part of every question. */
+static mel_status check_names(const json_t *space, mel_error *err)
+{
+    enum { MOST = 120 }; /* bytes */
+    const json_t *classes = json_object_get(space, "classes");
+    for (size_t i = 0; i < json_array_size(classes); i++)
+        if (json_string_length(json_array_get(classes, i)) > MOST)
+            return mel_fail(err, MEL_EDATA, "space.classes: a name has at most %d bytes", MOST);
+    return MEL_OK;
+}
+
 /* --- the whole ---------------------------------------------------------------------------------- */
 
 static mel_status check_parts(const json_t *file, mel_error *err)
@@ -101,6 +112,8 @@ static mel_status read_study(mel_study *study, mel_error *err)
     study->words = json_object_get(file, "words");
     study->show = json_object_get(file, "show");
     status = check_parts(file, err);
+    if (status == MEL_OK)
+        status = check_names(study->space, err);
     if (status == MEL_OK)
         status = read_options(&study->options, json_object_get(file, "elicitation"), err);
     if (status == MEL_OK && study->options.active.people == 0) /* what is shown is what is asked about */

@@ -3,6 +3,9 @@ what they can learn, and whom they can pretend to be. During each attack the ser
 answers honestly is served."""
 import concurrent.futures
 import contextlib
+import ctypes
+import ctypes.util
+import errno
 import http.client
 import json
 import os
@@ -662,6 +665,15 @@ def test_participants_see_nothing_of_the_server(melicit):
         server.stop()
 
 
+def test_strangers_learn_names_not_paths(server):
+    """What is wrong with bundled data is said with the name of the file, not with where it is."""
+    for key in ("label", "weights", "group", "encoding", "positive"):
+        space = {"data": "breast_cancer_original", key: "nope"}
+        status, told = server.at("203.0.113.1").post("/api/start", {**OWN, "space": space})
+        assert status == 400 and "nope" in told["error"]["message"], told
+        assert "/" not in told["error"]["message"] and "/" not in told["error"].get("field", ""), told
+
+
 def test_a_damaged_store_is_nobodys_fault(melicit):
     """503 with a sentence that says nothing of it, for pages, joins and answers; the browser keeps what it has to send."""
     server = Limited(melicit.folder)
@@ -707,6 +719,34 @@ def test_uploads_expire_and_can_be_deleted(server, melicit):
     assert client.post("/api/start", {**OWN, "space": {"data": f"upload:{ids[0]}", "label": "label"}})[0] == 400
     with sqlite3.connect(melicit.folder / "t.db") as db:
         assert db.execute("SELECT count(*) FROM thing WHERE name LIKE 'upload:%'").fetchone() == (2,)
+
+
+def test_deleted_uploads_leave_no_trace(server, melicit):
+    """Neither in the file nor in its log, while the server goes on; the same when their time is over."""
+    client, researcher = server.at("198.51.100.1"), server.researcher()
+
+    def send(text):
+        status, told = client.json("POST", "/api/upload", f"a,label\n1,{text}\n2,y\n3,x\n", CSV)
+        assert status == 200
+        return told["upload"]
+
+    def stays(text):
+        """Whether it is still there when a while has passed."""
+        deadline = time.monotonic() + 20 * SLOW
+        while time.monotonic() < deadline:
+            if text not in b"".join(p.read_bytes() for p in melicit.folder.glob("t.db*")):
+                return False
+            time.sleep(0.1)
+        return True
+
+    assert researcher.json("DELETE", f"/api/admin/uploads/{send('remember-me')}", {})[0] == 200
+    assert not stays(b"remember-me")
+    send("until-tomorrow")
+    server.stop()
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        db.execute("UPDATE thing SET expires = 1 WHERE name LIKE 'upload:%'")
+    server.start()
+    assert not stays(b"until-tomorrow")
 
 
 # who somebody is ----------------------------------------------------------------------------------
@@ -837,7 +877,8 @@ def test_public_names_and_links(melicit):
 
 
 @pytest.mark.parametrize("lines", [
-    b"X-A: b\r\n c", b"X-A: b\r\n\tc", b"X-A: b\r\n ", b"Content-Length:\r\n 0", b": x", b":", b" : x", b": x\r\nX-A: b", b"X-A : b"])
+    b"X-A: b\r\n c", b"X-A: b\r\n\tc", b"X-A: b\r\n ", b"Content-Length:\r\n 0", b": x", b":", b" : x", b": x\r\nX-A: b", b"X-A : b",
+    b"X-A: b\rX-B: c", b"X-A: b\r", b"X-A: \rb"])
 def test_headers_that_others_read_differently(server, lines):
     """Folded lines and headers without a name are refused, in the middle and at the end; the connection is closed."""
     for head in (b"Host: localhost\r\n" + lines + b"\r\n", b"Host: localhost\r\n" + lines + b"\r\nX-Z: z\r\n"):
@@ -855,6 +896,25 @@ def test_a_line_feed_does_not_begin_a_cell(server):
     client.send(page, {"age": 3, "note": "\n=cmd"})
     told = server.researcher().request("GET", f"/api/admin/studies/{study}/export.csv")[1].decode()
     assert "\"'\n=1+1\"" in told and '"\n=' not in told
+
+
+def test_blanks_and_wide_signs_begin_no_formula(server):
+    """Spreadsheets look past a blank, and take a full-width sign for a plain one."""
+    study = create_study(server)
+    beginnings = [" =", "\u00a0=", "\u3000=", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
+    for begins in beginnings:
+        client = server.at("203.0.113.1")
+        client.answer(client.join(study, label=f"{begins}1+1"))
+    told = server.researcher().request("GET", f"/api/admin/studies/{study}/export.csv")[1].decode()
+    for begins in beginnings:
+        assert f"\"'{begins}1+1\"" in told and f'"{begins}' not in told, begins
+
+
+def test_pages_come_by_http(server):
+    """An Origin of another scheme is another origin, whatever its host."""
+    for scheme, status in (("http", 200), ("https", 200), ("ftp", 403), ("chrome-extension", 403), ("", 403)):
+        client = server.at("203.0.113.1")
+        assert client.json("POST", "/api/start", OWN, {"Origin": f"{scheme}://127.0.0.1:{server.port}"})[0] == status, scheme
 
 
 @pytest.mark.parametrize("name", ["/dev/zero", "/dev/stdin", "pipe", "/etc/passwd", "../outside.csv", "link.csv", "folder", "-"])
@@ -893,6 +953,30 @@ def test_no_character_is_cut(server):
         assert status == 400 and "\ufffd" not in told["error"]["message"], told
 
 
+def test_long_names_of_classes(server):
+    """The names of classes that a session gives are short; a table may have longer ones, which are cut nowhere."""
+    client = server.at("203.0.113.1")
+    status, told = client.post("/api/start", {**OWN, "space": {**OWN["space"], "classes": ["a", "x" + "\u20ac" * 300]}})
+    assert status == 400 and "classes" in told["error"]["message"], told
+    for i in range(3):
+        name = "y" * i + "\u20ac" * 300
+        table = "a,label\n" + "".join(f"{r % 17},{name if r % 17 > 8 or r % 5 == 0 else 'x'}\n" for r in range(90))
+        status, told = client.json("POST", "/api/upload", table.encode(), CSV)
+        assert status == 200
+        client.cookies, client.csrf = {}, "first"
+        space = {"data": f"upload:{told['upload']}", "label": "label", "positive": name}
+        page = client.own(space=space, options={"max_questions": 2})
+        while page["kind"] == "question":
+            page = client.answer(page)
+        assert page["kind"] == "result" and name in page["result"]["python"]
+    name = 'x"\nimport os'
+    client.cookies, client.csrf = {}, "first"
+    page = client.own(space={**OWN["space"], "classes": ["a", name]}, options={"max_questions": 2})
+    while page["kind"] == "question":
+        page = client.answer(page)
+    assert "\nimport os" not in page["result"]["python"]  # the name stays within its comment
+
+
 # running it ---------------------------------------------------------------------------------------
 
 def test_other_machines_are_let_in_on_purpose(melicit):
@@ -902,6 +986,14 @@ def test_other_machines_are_let_in_on_purpose(melicit):
         done = subprocess.run([PROGRAM, "serve", "--port", "0", "--stop-after", "0.1", *words], cwd=melicit.folder, env=environment(),
                               capture_output=True, text=True)
         assert done.returncode == 2 and said in done.stderr, (words, done.stderr)
+
+
+def test_public_without_a_trusted_proxy(melicit):
+    """All participants would share the limits of one address: that is said at the start."""
+    words = ["serve", "--port", "0", "--stop-after", "0.1", "--public", "--public-url", "https://study.example.org"]
+    for more, warned in (([], True), (["--trust-proxy", "127.0.0.1"], False)):
+        done = subprocess.run([PROGRAM, *words, *more], cwd=melicit.folder, env=environment(), capture_output=True, text=True)
+        assert done.returncode == 0 and ("--trust-proxy" in done.stderr) == warned, done.stderr
 
 
 @pytest.mark.parametrize("strangers", [False, True])
@@ -1061,6 +1153,7 @@ def test_proxies(melicit, proxy):
         text = (SOURCE / "deploy" / "nginx.conf").read_text()
         for old, new in (("127.0.0.1:8080", f"127.0.0.1:{server.port}"), ("listen 443", f"listen 127.0.0.1:{port}"),
                          ("listen 80", f"listen 127.0.0.1:{plain}"), ("/var/log/nginx/melicit.log", str(folder / "nginx.log")),
+                         ("/var/log/nginx/melicit-error.log", str(folder / "site-error.log")),
                          ("/etc/letsencrypt/live/study.example.org/fullchain.pem", str(folder / "cert.pem")),
                          ("/etc/letsencrypt/live/study.example.org/privkey.pem", str(folder / "key.pem"))):
             assert old in text
@@ -1074,7 +1167,9 @@ def test_proxies(melicit, proxy):
         text = (SOURCE / "deploy" / "Caddyfile").read_text()
         assert "\nstudy.example.org {" in text and "127.0.0.1:8080" in text
         text = text.replace("\nstudy.example.org {", f"\nhttps://study.example.org:{port} {{\n\ttls {folder}/cert.pem {folder}/key.pem")
-        melicit.write("Caddyfile", f"{{\n\tadmin off\n\thttp_port {plain}\n}}\n" + text.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}"))
+        assert "\n{\n" in text
+        text = text.replace("\n{\n", f"\n{{\n\tadmin off\n\thttp_port {plain}\n", 1)
+        melicit.write("Caddyfile", text.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}"))
         command = ["/usr/bin/caddy", "run", "--config", str(folder / "Caddyfile")]
     with open(folder / "proxy.out", "wb") as out:
         process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=out, env={**environment(), "HOME": str(folder)})
@@ -1096,9 +1191,71 @@ def test_proxies(melicit, proxy):
         assert refused == 413
         clients = {json.loads(line)["client"] for line in (folder / "requests.log").read_text().splitlines()}
         assert clients == {"127.0.0.1"}, clients
+        connection = http.client.HTTPConnection("127.0.0.1", plain, timeout=20)
+        connection.request("GET", "/s/x?label=a&link=a-secret-link", headers={"Host": "evil.example"})
+        location = connection.getresponse().getheader("Location") or ""
+        connection.close()
+        assert proxy == "caddy" or location == "https://study.example.org/s/x?label=a&link=a-secret-link"
+        server.kill()
+        with contextlib.suppress(OSError):  # an error of the proxy, which must not quote the link either
+            assert through_tls(port, "GET", "/s/x?label=a&link=a-secret-link")[0] == 502
     finally:
         process.terminate()
         process.wait(20)
+        if server.process.poll() is None:
+            server.stop()
+    assert not any(b"a-secret-link" in p.read_bytes() for p in [*folder.glob("*.log"), *folder.glob("logs/*"), folder / "proxy.out"])
+
+
+def calls_of_sets():
+    """The system calls of each of systemd's sets, without those of the sets that it includes."""
+    done = subprocess.run(["systemd-analyze", "syscall-filter", "--no-pager"], check=True, capture_output=True, text=True)
+    sets, name = {}, None
+    for line in done.stdout.splitlines():
+        if line.startswith("@"):
+            name = line.strip()
+            sets[name] = []
+        elif line.startswith("#"):
+            name = None
+        elif name and line.strip() and not line.strip().startswith("#"):
+            sets[name].append(line.strip())
+    return sets
+
+
+@pytest.mark.skipif(SANITIZED, reason="leak checks trace the program")
+def test_calls_that_the_unit_allows(melicit):
+    """The server starts and answers with the system calls that the unit's filter allows and no others."""
+    if shutil.which("systemd-analyze") is None or not ctypes.util.find_library("seccomp"):
+        pytest.skip("systemd-analyze or libseccomp is not here")
+    library, sets = ctypes.CDLL(ctypes.util.find_library("seccomp")), calls_of_sets()
+    library.seccomp_init.restype = ctypes.c_void_p
+
+    def members(word):
+        return set().union(*map(members, sets[word])) if word.startswith("@") else {word}
+
+    unit = (SOURCE / "deploy" / "melicit.service").read_text()
+    allowed = members("@default")
+    for line in re.findall(r"^SystemCallFilter=(.*)$", unit, re.M):
+        named = set().union(*map(members, line.removeprefix("~").split()))
+        allowed = allowed - named if line.startswith("~") else allowed | named
+    numbers = [library.seccomp_syscall_resolve_name(name.encode()) for name in sorted(allowed)]
+    otherwise = 0x00050000 | errno.EPERM if "\nSystemCallErrorNumber=EPERM\n" in unit else 0x80000000
+
+    def confine():
+        rules = ctypes.c_void_p(library.seccomp_init(otherwise))
+        for number in numbers:
+            if number >= 0:
+                library.seccomp_rule_add(rules, 0x7FFF0000, number, 0)
+        if library.seccomp_load(rules) != 0:
+            os._exit(77)
+
+    server = Limited(melicit.folder, "--key", "server.key", "--log", "requests.log", "--audit", "audit.log", limits=confine)
+    try:
+        client = server.at("203.0.113.1")
+        client.walk(client.join(create_study(server)))
+        client.cookies, client.csrf = {}, "first"
+        assert client.own(space={"data": "breast_cancer_original"})["kind"] == "question"
+    finally:
         server.stop()
 
 
@@ -1118,7 +1275,7 @@ def test_unit_of_systemd():
 
 @pytest.mark.skipif(SANITIZED, reason="made by the build that is installed")
 def test_list_of_parts():
-    """The SBOM names every library that the program is linked with, with a version."""
+    """The SBOM names every library that the program is linked with and every package of its pages, with a version."""
     told = json.loads((BUILD / "melicit.spdx.json").read_text())
     parts = {p["name"]: p["versionInfo"] for p in told["packages"]}
     dynamic = subprocess.run(["readelf", "-d", str(BUILD / "melicit")], check=True, capture_output=True, text=True).stdout
@@ -1126,4 +1283,7 @@ def test_list_of_parts():
     same = {"z": "zlib", "sodium": "libsodium", "microhttpd": "libmicrohttpd", "pq": "libpq", "gomp": "libgomp", "lapacke": "openblas"}
     for name in set(needed) - {"c", "m"}:
         assert re.match(r"\d+\.\d+", parts[same.get(name, name)]), name
+    locked = json.loads((SOURCE / "web" / "package-lock.json").read_text())["packages"]
+    packages = {path.removeprefix("node_modules/"): x["version"] for path, x in locked.items() if path and not x.get("dev")}
+    assert {"preact", "uplot"} <= set(packages) and packages.items() <= parts.items()
     assert len(told["relationships"]) == len(parts)
