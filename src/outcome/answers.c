@@ -5,6 +5,7 @@
 #include <math.h>
 
 static const double inconsistent_below = 0.05, consistent_from = 0.2;
+enum { enough_repeats = 5 };              /* that all agree by chance once in 32 times */
 static const double least_evidence = 1.0; /* natural logarithm of a ratio of probabilities */
 
 const char *mel_consistency_label(const mel_summary *s)
@@ -110,11 +111,18 @@ static void state_consistency(mel_outcome_work *w)
         return;
     if (s->consistency < inconsistent_below)
         state_inconsistent(w);
+    else if (!isfinite(s->evidence) && s->consistency > 0.5)
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "consistency",
+                        "There are no more contradictions than a respondent as assumed makes.");
     else if (!isfinite(s->evidence))
         mel_outcome_say(w, MEL_ABOUT_ANSWERS, "consistency",
                         "So many contradictions, or more, are to be expected of a respondent as assumed "
-                        "(probability %s).",
+                        "with a probability of %s.",
                         p.text);
+    else if (fabs(s->evidence) < least_evidence && s->repeats_agreed == s->repeats &&
+             s->repeats >= enough_repeats)
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "consistency",
+                        "Chance would hardly answer all repeated questions alike.");
     else if (fabs(s->evidence) < least_evidence)
         mel_outcome_say(w, MEL_ABOUT_ANSWERS, "consistency", "%s",
                         s->repeats_agreed < s->repeats

@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 
 import numpy
 import pytest
-from conftest import PROGRAM, environment
+from conftest import PROGRAM, SOURCE, environment
 
 POPULATION = ("--population", "logistic:a=5,b=0")
 CANCER = ("--data", "breast_cancer_diagnostic", "--classes", "benign,malignant")
@@ -142,6 +142,19 @@ def test_weights_of_two_signs(melicit):
         melicit.write("signs.json", metric_text(a=weights))
         text = " ".join(melicit("elicit", *POPULATION, "--strategy", "active", "--oracle", "sim:signs.json").done().out.split())
         assert (said in text) == edge, text
+
+
+def test_repeats_that_all_agree(melicit):
+    """Seven of seven is not "too few"."""
+    text = " ".join(melicit("elicit", "--data", "breast_cancer_original", "--classes", "healthy,cancer", "--oracle",
+                            f"sim:{SOURCE / 'data' / 'doctor.json'}", "--assume", "person", "--tolerance", 0.002, "--max-questions", 43,
+                            "--repeat-every", 6).done().out.split())
+    assert "7 questions were asked again" in text and "Too few questions came back" not in text, text
+
+
+def test_nothing_is_concluded_from_no_answer(melicit):
+    text = melicit("elicit", "--ball", "2,2", "--radius", 0.2, "--family", "fair-linear", "--oracle", "ask", stdin="q\n").out
+    assert "Result" in text and "cost about the same" not in text, text
 
 
 def test_search_counts(melicit, truth):

@@ -182,6 +182,8 @@ void mel_words_add_extremes(mel_buffer *out, const mel_words_weights *w)
     char number[MEL_WORDS_NUMBER];
     mel_words_ratio_text(number, cost.ratio, 0);
     if (strcmp(number, "1") == 0) {
+        if (!isnan(cost.low) && mel_cost_ratio_is_wide(&cost))
+            return; /* nothing is known yet */
         mel_buffer_printf(out, " All %s.",
                           counts_mistakes(w->metric) ? "mistakes cost about the same"
                                                      : "classes count about the same");
