@@ -18,7 +18,8 @@ mel_status cli_classifier_name(mel_classifier **classifier, const mel_problem *s
                                            .group_name = mel_classifier_get(*classifier).n_groups > 1
                                                              ? (const char *const *)space->group_name
                                                              : NULL,
-                                           .space = description };
+                                           .space = description,
+                                           .number_texts = space->classes.number_texts };
     const mel_status status = mel_classifier_set_source(*classifier, &source, err);
     free(description);
     if (status != MEL_OK) {

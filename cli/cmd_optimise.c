@@ -204,6 +204,7 @@ static mel_status take_classifier(work *w, const cli_optimise_args *args, mel_er
             status = mel_black_box_of(&w->value, &w->box, n, k, w->rows.validation_labels.code, chance, err);
         free(chance);
     }
+    mel_weighted_set_number_texts(w->classifier, w->rows.classes.number_texts);
     return status == MEL_OK
                ? mel_weighted_set_source(w->classifier, (const char *const *)w->rows.classes.name,
                                          (const char *const *)w->rows.classes.label, w->value, err)

@@ -194,7 +194,8 @@ static mel_status open_out(prediction *p, const predict_args *args, size_t rows,
                                      .rows = rows,
                                      .classes = p->k,
                                      .names = names,
-                                     .labels = names };
+                                     .labels = names,
+                                     .number_texts = mel_model_number_texts(p->model) };
     const mel_status status = prediction_file_open(&p->file, args->out, &shape, err);
     free(names);
     return status;

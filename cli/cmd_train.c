@@ -141,6 +141,7 @@ static mel_status fit(training *t, const cli_run *run, const train_args *args, m
         status = mel_model_set_classes(t->model, (const char *const *)labels->name, err);
     if (status != MEL_OK)
         return status;
+    mel_model_set_number_texts(t->model, labels->number_texts);
     mel_model_set_encoder(t->model, t->encoder);
     t->encoder = NULL;
     if (args->calibrate != MEL_CALIBRATE_NONE)

@@ -327,7 +327,8 @@ static mel_status report(const comparing *c, cli_run *run, mel_error *err)
                                            .label = (const char *const *)r->classes.label,
                                            .group_name = r->groups.n_classes > 1
                                                              ? (const char *const *)r->groups.name
-                                                             : NULL };
+                                                             : NULL,
+                                           .number_texts = r->classes.number_texts };
     char *text = NULL;
     const bool settled = mel_comparisons_settled(c->search);
     mel_status status = mel_comparisons_to_json(&text, c->search, &source, err);

@@ -27,6 +27,7 @@ static mel_status fit(mel_model **model, mel_dataset_part *part, const mel_datas
     if (status == MEL_OK)
         status = mel_model_set_classes(*model, (const char *const *)dataset->labels.name, err);
     if (status == MEL_OK) {
+        mel_model_set_number_texts(*model, dataset->labels.number_texts);
         mel_model_set_encoder(*model, encoder);
         encoder = NULL;
     }

@@ -153,7 +153,8 @@ static mel_status load_file(work *w, const char *path, mel_error *err)
         w->of = (mel_classifier_parts){ .n_classes = parts.mixture->n_classes,
                                         .n_decisions = parts.mixture->n_classes,
                                         .class_name = parts.class_name,
-                                        .label = parts.label };
+                                        .label = parts.label,
+                                        .number_texts = parts.number_texts };
     }
     return status;
 }
@@ -259,8 +260,9 @@ static mel_status load(work *w, const char *path, mel_error *err)
     const size_t k = w->of.n_classes;
     w->n_decisions = w->of.n_decisions > k ? w->of.n_decisions : k;
     w->decided = cli_alloc_zero(w->n_decisions, sizeof *w->decided);
-    status = mel_classes_of_names(&w->classes, k, w->of.class_name,
-                                  w->of.label != NULL ? w->of.label : w->of.class_name, err);
+    status =
+        mel_classes_of_names(&w->classes, k, w->of.class_name,
+                             w->of.label != NULL ? w->of.label : w->of.class_name, w->of.number_texts, err);
     w->name = cli_alloc_zero(w->n_decisions, sizeof *w->name);
     w->label = cli_alloc_zero(w->n_decisions, sizeof *w->label);
     for (size_t j = 0; j < w->n_decisions && status == MEL_OK; j++) {
@@ -356,7 +358,8 @@ static mel_status write_all(work *w, const cli_run *run, const cli_classifier_jo
                                      .rows = w->proba.n_rows,
                                      .classes = w->n_decisions,
                                      .names = w->name,
-                                     .labels = w->label };
+                                     .labels = w->label,
+                                     .number_texts = w->of.number_texts };
     if (!job->csv && !job->chances && w->n_decisions > w->of.n_classes)
         return cli_fail(err, MEL_EINVAL, "%s refers cases, which has no number in an NPY file: write CSV",
                         job->classifier);

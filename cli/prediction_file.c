@@ -54,7 +54,8 @@ static mel_status find_order(prediction_file *file, const prediction_shape *shap
         file->order[c] = c;
     if (shape->csv)
         return MEL_OK;
-    const mel_status status = mel_sort_class_names(file->order, shape->classes, shape->labels, err);
+    const mel_status status =
+        mel_sort_class_names(file->order, shape->classes, shape->labels, shape->number_texts, err);
     file->value = cli_alloc_zero(shape->classes, sizeof *file->value);
     return status != MEL_OK ? status
                             : mel_class_values(file->value, &file->whole, shape->classes, shape->labels, err);

@@ -10,6 +10,7 @@ typedef struct {
     size_t rows, classes;
     const char *const *names;  /* of the classes, for CSV */
     const char *const *labels; /* what files call them: NPY goes by their sorted order */
+    bool number_texts;         /* labels that look like numbers are texts, sorted by byte */
 } prediction_shape;            /* read on opening only */
 
 typedef struct {

@@ -50,9 +50,10 @@ static mel_status complete_classes(cli_predictions *p, const mel_table *table, c
         if (mel_name_place(p->classes.label[i], k, all) == k)
             return cli_fail(err, MEL_EDATA, "%s: there are %zu classes; the metric is for %zu",
                             mel_table_name(table), p->classes.n, k);
+    const bool number_texts = p->classes.number_texts;
     mel_classes_clear(&p->classes);
     mel_labels_clear(&p->truth);
-    const mel_status status = mel_classes_of_names(&p->classes, k, all, all, err);
+    const mel_status status = mel_classes_of_names(&p->classes, k, all, all, number_texts, err);
     return status == MEL_OK ? mel_table_labels_as(&p->truth, table, column_of(table), k, all, err) : status;
 }
 

@@ -128,6 +128,7 @@ typedef struct {
     const char *const *label;      /* what data files call the classes; NULL: not known */
     const char *const *group_name; /* NULL: "1", "2", ... */
     const char *space;             /* a JSON object that describes the data or population; NULL: none */
+    bool number_texts;             /* labels that look like numbers are texts, sorted by byte */
 } mel_classifier_source;
 /* MEL_EDATA for names that are missing, repeated or not UTF-8; the classifier is then as it was. */
 MEL_API mel_status mel_classifier_set_source(mel_classifier *classifier, const mel_classifier_source *source,
@@ -138,6 +139,7 @@ typedef struct {
     size_t n_classes, n_groups; /* n_groups 0: it does not look at groups */
     const char *const *class_name;
     const char *const *label;         /* NULL: not known */
+    bool number_texts;                /* labels that look like numbers are texts, sorted by byte */
     const char *const *group_name;    /* n_groups texts */
     const mel_mixture *mixture;       /* thresholds on the probability of the second class, or NULL: ... */
     const mel_blend *blend;           /* ... plug-in rules, or NULL; gains have n_decisions columns */

@@ -130,11 +130,12 @@ typedef struct {
 } mel_features;
 
 /* Class labels: one code per row and the class names in the order of the codes. Numbers sort by value
- * ("2" before "10"), texts by byte. */
+ * ("2" before "10"), texts by byte, also texts that look like numbers. */
 typedef struct {
     size_t n_rows, n_classes;
     uint32_t *code;
     char **name;
+    bool number_texts; /* all names look like numbers, but the file says that they are texts */
 } mel_labels;
 /* Refuses a missing column, missing cells, fewer than two classes, and more than two classes with fewer
  * than two rows each on average (identifiers, a number to predict). */

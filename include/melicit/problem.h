@@ -48,6 +48,8 @@ typedef struct {
     char **name;   /* what the classes are called, in the order of the codes; of two the second is positive */
     char **label;  /* what the file calls them */
     size_t *place; /* of each class in the sorted order of the labels */
+    bool number_texts; /* the labels look like numbers, but the file says that they are texts: sorted by byte
+                        */
 } mel_classes;
 
 /* --- tables ------------------------------------------------------------------------------------- */

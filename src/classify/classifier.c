@@ -83,7 +83,7 @@ static mel_status copy_names(char ***out, size_t n, const char *const *name, siz
 
 mel_status mel_classifier_set_source(mel_classifier *c, const mel_classifier_source *source, mel_error *err)
 {
-    mel_classifier_names names = { 0 };
+    mel_classifier_names names = { .number_texts = source->number_texts };
     mel_status status = copy_names(&names.class_name, c->n_classes, source->class_name, 0, "classes", err);
     if (status == MEL_OK && source->label != NULL)
         status = copy_names(&names.label, c->n_classes, source->label, 0, "labels", err);
@@ -130,6 +130,7 @@ mel_classifier_parts mel_classifier_get(const mel_classifier *c)
         .n_groups = c->n_groups,
         .class_name = (const char *const *)c->names.class_name,
         .label = (const char *const *)c->names.label,
+        .number_texts = c->names.number_texts,
         .group_name = (const char *const *)c->names.group_name,
         .mixture = c->mixture.n > 0 ? &c->mixture : NULL,
         .blend = c->mixture.n > 0 ? NULL : &c->blend,

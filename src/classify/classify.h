@@ -13,6 +13,7 @@
 typedef struct {
     char **class_name, **label, **group_name;
     json_t *space;
+    bool number_texts;
 } mel_classifier_names;
 
 struct mel_classifier {

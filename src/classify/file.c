@@ -101,6 +101,8 @@ static json_t *classifier_json(const mel_classifier *c)
     bool whole = out != NULL;
     if (whole && names->label != NULL)
         whole = mel_json_put(out, "labels", mel_json_texts(c->n_classes, (const char *const *)names->label));
+    if (whole && names->number_texts)
+        whole = mel_json_put(out, "text_labels", json_true());
     if (whole && planar)
         whole = mel_json_put(out, "positive", json_string(names->class_name[1]));
     else if (whole)
@@ -240,7 +242,9 @@ static mel_status read_names(mel_classifier *c, const json_t *file, mel_error *e
                **group = lend_texts(json_object_get(file, "groups"));
     const mel_classifier_source source = { .class_name = name,
                                            .label = labels != NULL ? label : NULL,
-                                           .group_name = group };
+                                           .group_name = group,
+                                           .number_texts =
+                                               json_is_true(json_object_get(file, "text_labels")) };
     const mel_status status = name != NULL && label != NULL && group != NULL
                                   ? mel_classifier_set_source(c, &source, err)
                                   : mel_fail_memory(err, "names");

@@ -131,6 +131,7 @@ static mel_status read_changed(mel_csv *csv, mel_table *table, mel_error *err)
             continue;
         }
         status = read_as(column, kind, err);
+        column->quoted_numbers = 0;
         if (table != NULL) {
             free(table->column[j].numbers);
             free(table->column[j].codes);
@@ -202,6 +203,7 @@ mel_status mel_csv_finish_table(const mel_csv *csv, mel_table *table, mel_error 
         table->column[j].dict = dict != NULL ? mel_dict_share(dict) : NULL;
         table->column[j].declared = csv->column[j].declared != MEL_COLUMN_AUTO;
         table->column[j].all_names = table->column[j].declared || !csv->column[j].has_bare_word;
+        table->column[j].all_quoted = dict == NULL && csv->column[j].quoted_numbers == csv->rows_done;
     }
     return mel_notes_copy(&table->notes, &csv->notes, err);
 }

@@ -19,6 +19,7 @@ typedef struct {
     bool has_number;          /* in the first rows */
     bool has_quoted_word;     /* read as missing */
     bool has_bare_word;       /* read as text, though it may stand for missing */
+    size_t quoted_numbers;    /* cells in quotes that were read as numbers */
     mel_csv_kind kind;        /* how this pass reads it */
     mel_tally_verdict verdict;
     mel_dict *dict;  /* of a column that is read as text */

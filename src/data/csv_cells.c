@@ -211,8 +211,10 @@ static const char *other_number(mel_csv_chunk *chunk, const mel_csv_job *job, si
     const mel_number_kind kind = chunk->finding[column].kind == MEL_CSV_STYLED
                                      ? mel_number_parse_styled(t.text, t.n, job->decimal, value)
                                      : mel_number_parse_bounded(t.text, t.n, value);
-    if (kind == MEL_NUMBER_FINITE)
+    if (kind == MEL_NUMBER_FINITE) {
+        chunk->finding[column].quoted_numbers += c.quoted;
         return after;
+    }
     *value = NAN;
     return note_number(chunk, job, row, column, c, kind) != NULL ? after : NULL;
 }

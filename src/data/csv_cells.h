@@ -37,8 +37,9 @@ typedef struct {
     bool has_text;
     bool has_quoted_word; /* read as missing: see mel_tally */
     bool has_bare_word;   /* in a column of text, one that is missing among numbers only */
-    bool declared;        /* as text, by the caller */
-    double *numbers;      /* of the chunk's first row, or NULL */
+    size_t quoted_numbers;
+    bool declared;   /* as text, by the caller */
+    double *numbers; /* of the chunk's first row, or NULL */
     uint32_t *codes;
     const mel_dict *known;
     mel_dict *fresh;

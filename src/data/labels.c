@@ -26,41 +26,50 @@ static int compare_keyed(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
-/* By value when all texts are numbers, else by byte. */
-static void sort_keyed(keyed *key, size_t n)
+/* By value when all texts are numbers and may be taken for such, else by byte. Says whether they are numbers.
+ */
+static bool sort_keyed(keyed *key, size_t n, bool by_value)
 {
     bool numbers = true;
     for (size_t i = 0; i < n; i++)
         numbers =
             numbers && mel_number_parse(key[i].text, strlen(key[i].text), &key[i].value) == MEL_NUMBER_FINITE;
-    for (size_t i = 0; i < n && !numbers; i++)
+    for (size_t i = 0; i < n && !(numbers && by_value); i++)
         key[i].value = 0.0;
     qsort(key, n, sizeof *key, compare_keyed);
+    return numbers;
 }
 
-mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *present, uint32_t *order,
-                           mel_error *err)
+static mel_status order_texts(bool *numbers, const mel_dict *dict, size_t n, bool by_value,
+                              const uint32_t *present, uint32_t *order, mel_error *err)
 {
     keyed *key = mel_alloc(n, sizeof *key);
     if (key == NULL)
         return mel_fail_memory(err, "sorting class names");
     for (size_t i = 0; i < n; i++)
         key[i] = (keyed){ .text = mel_dict_text(dict, present[i]), .code = present[i] };
-    sort_keyed(key, n);
+    *numbers = sort_keyed(key, n, by_value);
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)key[i].code;
     free(key);
     return MEL_OK;
 }
 
-mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, mel_error *err)
+mel_status mel_order_texts(const mel_dict *dict, size_t n, const uint32_t *present, uint32_t *order,
+                           mel_error *err)
+{
+    bool numbers;
+    return order_texts(&numbers, dict, n, true, present, order, err);
+}
+
+mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, bool texts, mel_error *err)
 {
     keyed *key = mel_alloc(n, sizeof *key);
     if (key == NULL)
         return mel_fail_memory(err, "sorting class names");
     for (size_t i = 0; i < n; i++)
         key[i] = (keyed){ .text = names[i], .code = i };
-    sort_keyed(key, n);
+    (void)sort_keyed(key, n, !texts);
     for (size_t i = 0; i < n; i++)
         order[i] = key[i].code;
     free(key);
@@ -231,9 +240,11 @@ static mel_status label_numbers(mel_labels *out, const double *numbers, size_t n
 static mel_status rank_texts(mel_labels *out, const mel_column *column, size_t n_rows, size_t n,
                              uint32_t *order, uint32_t *rank, mel_error *err)
 {
-    mel_status status = mel_order_texts(column->dict, n, order, order, err);
+    bool numbers = false;
+    mel_status status = order_texts(&numbers, column->dict, n, false, order, order, err);
     if (status == MEL_OK)
         status = mel_labels_new(out, n_rows, n, err);
+    out->number_texts = status == MEL_OK && numbers;
     for (size_t k = 0; status == MEL_OK && k < n; k++) {
         rank[order[k]] = (uint32_t)k;
         status = mel_labels_name(out, k, mel_dict_text(column->dict, order[k]), err);
@@ -261,6 +272,45 @@ static mel_status label_texts(mel_labels *out, const mel_column *column, size_t 
     return status;
 }
 
+/* Numbers in quotes are texts, unless the column is declared or the file has quotes around all its numbers.
+ */
+static bool are_quoted_texts(const mel_table *table, size_t column)
+{
+    const mel_column *c = table->column;
+    size_t others = 0, quoted = 0;
+    for (size_t j = 0; j < table->n_columns; j++) {
+        others += j != column && c[j].type == MEL_COLUMN_NUMBER;
+        quoted += j != column && c[j].all_quoted;
+    }
+    return c[column].all_quoted && !c[column].declared && (others == 0 || quoted < others);
+}
+
+/* From the order of values into that of texts. */
+static mel_status sort_as_texts(mel_labels *labels, mel_error *err)
+{
+    const size_t n = labels->n_classes;
+    size_t *order = mel_alloc(n, sizeof *order);
+    struct {
+        char *name;
+        uint32_t code; /* the new one */
+    } *was = mel_alloc(n, sizeof *was);
+    mel_status status = order != NULL && was != NULL
+                            ? mel_sort_class_names(order, n, (const char *const *)labels->name, true, err)
+                            : mel_fail_memory(err, "sorting class names");
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        was[i].name = labels->name[i];
+        was[order[i]].code = (uint32_t)i;
+    }
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        labels->name[i] = was[order[i]].name;
+    for (size_t i = 0; i < labels->n_rows && status == MEL_OK; i++)
+        labels->code[i] = was[labels->code[i]].code;
+    labels->number_texts = status == MEL_OK;
+    free(was);
+    free(order);
+    return status;
+}
+
 static mel_status label_column(mel_labels *out, const mel_table *table, size_t column, mel_error *err)
 {
     mel_status status = mel_refuse_missing(table, column, err);
@@ -276,7 +326,7 @@ static mel_status label_column(mel_labels *out, const mel_table *table, size_t c
         return status;
     status = label_numbers(out, c->numbers, table->n_rows, values, n_values, err);
     free(values);
-    return status;
+    return status == MEL_OK && are_quoted_texts(table, column) ? sort_as_texts(out, err) : status;
 }
 
 mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column, mel_error *err)

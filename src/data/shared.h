@@ -36,8 +36,9 @@ mel_status mel_table_labels_as(mel_labels *out, const mel_table *table, const ch
 mel_status mel_table_quantile_labels(mel_labels *out, const mel_table *table, const char *column,
                                      size_t n_classes, mel_error *err);
 /* The order of mel_labels for names that do not come from a table: order[i] is which of the n names is at
- * place i when all are sorted, by value where each is a number, else by byte. */
-mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, mel_error *err);
+ * place i when all are sorted, by value where each is a number and they are not texts, else by byte. */
+mel_status mel_sort_class_names(size_t *order, size_t n, const char *const *names, bool texts,
+                                mel_error *err);
 /* Do both name one class? Numbers of less than 2^53 do by their value ("1" and "1.0"), other names by their
  * bytes. */
 bool mel_same_class_name(const char *a, const char *b);

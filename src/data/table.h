@@ -13,6 +13,7 @@ typedef struct {
     mel_dict *dict; /* categories of a text column */
     bool declared;  /* its type was given by the caller */
     bool all_names; /* "None" is a text here, not a missing value: declared so, or in quotes wherever it is */
+    bool all_quoted; /* numbers, each of them in quotes */
 } mel_column;
 
 /* What a reader has to say about a file: see mel_table_how and mel_table_warning. */

@@ -63,8 +63,9 @@ static mel_status get_word(int *out, const json_t *value, const char *const *wor
 
 static mel_status check_format(const json_t *root, mel_error *err)
 {
-    static const char *const keys[] = { "format",  "version",     "classes", "encoder", "intercepts",
-                                        "weights", "calibration", "fit",     NULL };
+    static const char *const keys[] = { "text_labels", "format",  "version",     "classes", "encoder",
+                                        "intercepts",  "weights", "calibration", "fit",     NULL };
+    const json_t *texts = json_object_get(root, "text_labels"); /* only where it is true */
     const char *format = json_string_value(json_object_get(root, "format"));
     if (format == NULL || strcmp(format, MEL_MODEL_FORMAT) != 0)
         return mel_fail(err, MEL_EDATA, "not a %s file", MEL_MODEL_FORMAT);
@@ -74,7 +75,9 @@ static mel_status check_format(const json_t *root, mel_error *err)
     if (json_integer_value(version) != MEL_MODEL_VERSION)
         return mel_fail(err, MEL_EDATA, "version: %lld, this program reads %d",
                         (long long)json_integer_value(version), MEL_MODEL_VERSION);
-    return check_keys(root, "model", keys, err);
+    if (texts != NULL && !json_is_true(texts))
+        return mel_fail(err, MEL_EDATA, "text_labels: expected true");
+    return check_keys(root, "model", texts != NULL ? keys : keys + 1, err);
 }
 
 /* Shape first, so that memory is asked for only when the file holds as many numbers. */
@@ -256,6 +259,8 @@ static mel_status read_model(mel_model **out, const json_t *root, mel_error *err
         status = mel_model_new(out, n_classes, n_features, err);
     if (status == MEL_OK)
         status = read_classes(*out, json_object_get(root, "classes"), err);
+    if (status == MEL_OK)
+        mel_model_set_number_texts(*out, json_object_get(root, "text_labels") != NULL);
     if (status == MEL_OK)
         status = read_coefficients(*out, root, err);
     if (status == MEL_OK)

@@ -89,6 +89,16 @@ const char *mel_model_class_name(const mel_model *model, size_t code)
     return code < model->n_classes ? model->names[code] : NULL;
 }
 
+void mel_model_set_number_texts(mel_model *model, bool yes)
+{
+    model->number_texts = yes;
+}
+
+bool mel_model_number_texts(const mel_model *model)
+{
+    return model->number_texts;
+}
+
 const mel_encoder *mel_model_encoder(const mel_model *model)
 {
     return model->encoder;

@@ -15,6 +15,7 @@ struct mel_model {
     double *weights;    /* n_outputs x n_features */
     double *intercepts; /* n_outputs */
     char **names;       /* n_classes */
+    bool number_texts;  /* names that look like numbers are texts, sorted by byte */
     mel_encoder *encoder;
     mel_calibration calibration;
     double temperature;

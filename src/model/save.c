@@ -55,6 +55,8 @@ static mel_status model_json(json_t **out, const mel_model *model, mel_error *er
     bool whole = *out != NULL;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++) /* takes each value over, or frees it */
         whole = json_object_set_new(*out, part[i].key, part[i].value) == 0 && whole;
+    if (whole && model->number_texts)
+        whole = json_object_set_new(*out, "text_labels", json_true()) == 0;
     if (whole)
         return MEL_OK;
     json_decref(*out);

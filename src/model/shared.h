@@ -48,5 +48,8 @@ mel_status mel_prior_estimate(double *likely, double *matched, size_t n_classes,
 void mel_model_set_encoder(mel_model *model, mel_encoder *encoder); /* takes over */
 const mel_encoder *mel_model_encoder(const mel_model *model);       /* lent; NULL when none */
 size_t mel_model_features(const mel_model *model);
+/* Whether class names that look like numbers are texts, sorted by byte; false unless it was said. */
+void mel_model_set_number_texts(mel_model *model, bool yes);
+bool mel_model_number_texts(const mel_model *model);
 
 #endif

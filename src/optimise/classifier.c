@@ -107,6 +107,11 @@ mel_status mel_weighted_set_source(mel_weighted *w, const char *const *class_nam
     return MEL_OK;
 }
 
+void mel_weighted_set_number_texts(mel_weighted *w, bool yes)
+{
+    w->number_texts = yes;
+}
+
 mel_weighted_parts mel_weighted_get(const mel_weighted *w)
 {
     return (mel_weighted_parts){ .mixture = &w->mixture,
@@ -114,6 +119,7 @@ mel_weighted_parts mel_weighted_get(const mel_weighted *w)
                                  .majority = w->majority,
                                  .class_name = (const char *const *)w->class_name,
                                  .label = (const char *const *)w->label,
+                                 .number_texts = w->number_texts,
                                  .value = w->value };
 }
 

@@ -9,6 +9,7 @@ struct mel_weighted {
     mel_weight_basis *basis;
     bool majority;
     char **class_name, **label; /* label NULL: not known */
+    bool number_texts;
     double value;
 };
 

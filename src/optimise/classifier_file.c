@@ -75,6 +75,8 @@ static json_t *weighted_json(const mel_weighted *w)
         whole = mel_json_add(rules, rule_json(&w->mixture, r, n_basis));
     if (whole && w->label != NULL)
         whole = mel_json_put(out, "labels", mel_json_texts(k, (const char *const *)w->label));
+    if (whole && w->number_texts)
+        whole = mel_json_put(out, "text_labels", json_true());
     if (whole && isfinite(w->value))
         whole = mel_json_put(out, "value", json_real(w->value));
     if (whole)
@@ -320,6 +322,7 @@ static mel_status read_file(mel_weighted *w, const json_t *file, mel_error *err)
     w->mixture.n_classes = k;
     w->majority = strcmp(json_string_value(json_object_get(file, "decide")), "majority") == 0;
     w->value = json_is_number(value) ? json_number_value(value) : NAN;
+    w->number_texts = json_is_true(json_object_get(file, "text_labels"));
     status = read_texts(&w->class_name, k, json_object_get(file, "classes"), "classes", err);
     if (status == MEL_OK && labels != NULL)
         status = read_texts(&w->label, k, labels, "labels", err);

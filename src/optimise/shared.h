@@ -60,9 +60,11 @@ typedef struct {
     bool majority;
     const char *const *class_name;
     const char *const *label; /* NULL: not known */
+    bool number_texts;        /* labels that look like numbers are texts, sorted by byte */
     double value;
 } mel_weighted_parts;
 mel_weighted_parts mel_weighted_get(const mel_weighted *weighted);
+void mel_weighted_set_number_texts(mel_weighted *weighted, bool yes);
 /* The file of mel_weighted_save as a text, for the caller to free(). */
 mel_status mel_weighted_to_json(char **out, const mel_weighted *weighted, mel_error *err);
 mel_status mel_weighted_from_json(mel_weighted **out, const char *text, size_t size, mel_error *err);

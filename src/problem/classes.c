@@ -298,6 +298,7 @@ mel_status mel_classes_settle(mel_classes *out, mel_labels *labels, const mel_na
     if (order == NULL)
         return mel_fail_memory(err, "an order of classes");
     mel_status status = start(out, n, (const char *const *)labels->name, err);
+    out->number_texts = labels->number_texts;
     if (status == MEL_OK)
         status = find_order(out, order, naming, file, err);
     if (status == MEL_OK) {
@@ -328,15 +329,16 @@ mel_status mel_classes_invent(mel_classes *out, size_t n, const char *const *nam
 }
 
 mel_status mel_classes_of_names(mel_classes *out, size_t n, const char *const *name, const char *const *label,
-                                mel_error *err)
+                                bool number_texts, mel_error *err)
 {
     *out = (mel_classes){ 0 };
     size_t *order = mel_alloc(n, sizeof *order);
     if (order == NULL)
         return mel_fail_memory(err, "an order of classes");
     mel_status status = start(out, n, label, err);
+    out->number_texts = number_texts;
     if (status == MEL_OK)
-        status = mel_sort_class_names(order, n, label, err);
+        status = mel_sort_class_names(order, n, label, number_texts, err);
     for (size_t i = 0; status == MEL_OK && i < n; i++)
         if (!mel_text_replace(&out->name[i], name[i]))
             status = mel_fail_memory(err, "the names of the classes");

@@ -40,7 +40,7 @@ mel_status mel_class_values(double *value, bool *whole, size_t n, const char *co
     size_t *order = mel_alloc(n, sizeof *order);
     if (order == NULL)
         return mel_fail_memory(err, "an order of classes");
-    const mel_status status = mel_sort_class_names(order, n, label, err);
+    const mel_status status = mel_sort_class_names(order, n, label, false, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         value[order[i]] = (double)i;
     free(order);

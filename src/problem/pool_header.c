@@ -41,7 +41,7 @@ mel_status mel_name_set_sort(mel_name_set *set, mel_error *err)
     size_t *order = mel_alloc(set->n, sizeof *order);
     char **sorted = mel_alloc(set->capacity, sizeof *sorted);
     mel_status status = order != NULL && sorted != NULL
-                            ? mel_sort_class_names(order, set->n, (const char *const *)set->name, err)
+                            ? mel_sort_class_names(order, set->n, (const char *const *)set->name, false, err)
                             : mel_fail_memory(err, "an order of classes");
     if (status == MEL_OK && order != NULL && sorted != NULL) {
         for (size_t i = 0; i < set->n; i++)

@@ -26,9 +26,10 @@ mel_status mel_names_split(char ***out, size_t *n, const char *text, const char 
  * `file` is named in refusals. */
 mel_status mel_classes_settle(mel_classes *out, mel_labels *labels, const mel_naming *naming,
                               const char *file, mel_error *err);
-/* Classes of which the n names are known, and what files call them (which may be the names as well). */
+/* Classes of which the n names are known, and what files call them (which may be the names as well).
+ * number_texts: as in mel_classes. */
 mel_status mel_classes_of_names(mel_classes *out, size_t n, const char *const *name, const char *const *label,
-                                mel_error *err);
+                                bool number_texts, mel_error *err);
 void mel_classes_clear(mel_classes *classes);
 
 /* The codes of a column of decisions: by what the file or the options call the classes; numbers of an NPY

@@ -72,6 +72,44 @@ def test_decisions_in_npy_between_texts_renamed_to_numbers(melicit):
     assert accuracy[0] == accuracy[1] > 0.9
 
 
+@pytest.mark.parametrize("texts", [True, False])
+def test_classes_that_look_like_numbers_are_in_the_order_of_their_type(melicit, texts):
+    """'10' comes before '2' among texts, as in scikit-learn's classes_, and after it among numbers."""
+    rng = numpy.random.default_rng(4)
+    y = rng.permutation(numpy.repeat(numpy.arange(12), 25))
+    order = sorted(range(12), key=str) if texts else range(12)
+    p = rng.dirichlet(numpy.ones(12), 300) + 3 * numpy.eye(12)[y] * (rng.random(300) < 0.7)[:, None]
+    p /= p.sum(axis=1, keepdims=True)
+    accuracy = numpy.mean(p.argmax(axis=1) == y)
+    numpy.save(melicit.folder / "p.npy", p[:, order])
+    numpy.save(melicit.folder / "y.npy", y.astype(str) if texts else y)
+    melicit.write("bare.csv", "label\n" + "".join(f"{v}\n" for v in y))
+    melicit.write("quoted.csv", '"label"\n' + "".join(f'"{v}"\n' for v in y))
+    melicit.write("both.csv", '"x","label"\n' + "".join(f'{v / 7},"{v}"\n' if texts else f'"{v / 7}","{v}"\n' for v in y))
+    labels = (("y.npy",), ("bare.csv", "--column", "label:text" if texts else "label:number"), ("both.csv",),
+              *([("quoted.csv",)] if texts else [("quoted.csv", "--column", "label:number"), ("bare.csv",)]))
+    for given in labels:
+        words = ("apply", "--named", "accuracy", "--evidence", "model", "--probs", "p.npy", "--labels", *given, "--json")
+        assert melicit(*words, "--out", "c.json").done().json["by_labels"] == pytest.approx(accuracy, abs=1e-12), given
+        melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy").done()
+        assert numpy.mean(melicit.load("d.npy") == y) == pytest.approx(accuracy, abs=1e-12)
+        melicit("predict", "--classifier", "c.json", "--probs", "p.npy", "--chances", "--out", "e.npy").done()
+        assert numpy.array_equal(melicit.load("e.npy").argmax(axis=1), p[:, order].argmax(axis=1))
+    got = melicit("score", "--named", "accuracy", "--labels", "y.npy", "--predictions", "d.npy", "--json").done().json
+    assert got["value"] == pytest.approx(accuracy, abs=1e-12)
+
+
+def test_models_of_classes_that_look_like_numbers(melicit):
+    rng = numpy.random.default_rng(5)
+    y = rng.permutation(numpy.repeat([9, 10, 100], 60))
+    columns = ("train", "--test-share", 0, "--out", "m.json", "--data")
+    melicit.write("t.csv", "x,z,label\n" + "".join(f"{(v == 9) + e},{(v == 10) + f},{v}\n" for v, e, f in zip(y, rng.normal(0, 0.1, 180), rng.normal(0, 0.1, 180))))
+    for words, order in (((), [9, 10, 100]), (("--column", "label:text"), [10, 100, 9])):
+        melicit(*columns, "t.csv", *words).done()
+        melicit("predict", "--model", "m.json", "--data", "t.csv", "--out", "p.npy").done()
+        assert numpy.mean(numpy.array(order)[melicit.load("p.npy").argmax(axis=1)] == y) > 0.95
+
+
 def test_decisions_that_are_no_classes_are_refused(melicit):
     labels = [1, 2, 3] * 20
     numpy.save(melicit.folder / "y.npy", numpy.array(labels))

@@ -22,7 +22,7 @@ typedef struct {
 /* Names, words, a file and decisions; frees the classifier. */
 static mel_status use(mel_classifier *c, mel_error *err)
 {
-    const mel_classifier_source source = { names, names, NULL, "{\"data\": \"d.csv\"}" };
+    const mel_classifier_source source = { names, names, NULL, "{\"data\": \"d.csv\"}", true };
     char *words = NULL, *text = NULL, *rules = NULL;
     mel_classifier *read = NULL;
     double chance[N * K];

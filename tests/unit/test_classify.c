@@ -316,7 +316,7 @@ static const char *const names[] = { "small", "middle", "large" }, *const labels
 /* What was written reads back as the same file, and decides the same. */
 static void check_round_trip(mel_classifier *c, const rows *r, const uint32_t *group)
 {
-    const mel_classifier_source source = { names, labels, groups, "{\"data\": \"d.csv\"}" };
+    const mel_classifier_source source = { names, labels, groups, "{\"data\": \"d.csv\"}", true };
     mel_error err = { 0 };
     assert_ok(mel_classifier_set_source(c, &source, &err), &err);
     const char *path = test_path("classifier.json");
@@ -331,6 +331,7 @@ static void check_round_trip(mel_classifier *c, const rows *r, const uint32_t *g
     const mel_classifier_parts got = mel_classifier_get(read);
     assert_string_equal(got.class_name[1], "middle");
     assert_string_equal(got.label[1], "m");
+    assert_true(got.number_texts);
     uint32_t one[MANY], other[MANY];
     assert_ok(mel_classifier_decide(one, c, MANY, r->probability, group, 3, &err), &err);
     assert_ok(mel_classifier_decide(other, read, MANY, r->probability, group, 3, &err), &err);

@@ -39,7 +39,7 @@ static void test_order(void **state)
     } rows[] = {
         { "texts by byte", "x,y\n1,b\n1,B\n1,a\n1,b\n1,a\n1,B\n", "B;a;b|201210", MEL_COLUMN_AUTO },
         { "numbers by value", "x,y\n1,10\n1,2\n1,-1\n1,2\n1,10\n1,-1\n", "-1;2;10|210120", MEL_COLUMN_AUTO },
-        { "numbers as text by value", "x,y\n1,10\n1,2\n1,-1\n1,2\n1,10\n1,-1\n", "-1;2;10|210120",
+        { "numbers declared as text by byte", "x,y\n1,10\n1,2\n1,-1\n1,2\n1,10\n1,-1\n", "-1;10;2|120210",
           MEL_COLUMN_TEXT },
         { "one name that is no number", "x,y\n1,10\n1,2\n1,a\n1,2\n1,10\n1,a\n", "10;2;a|012102",
           MEL_COLUMN_AUTO },
@@ -195,9 +195,11 @@ static void test_sorted_names(void **state)
     static const char *const texts[] = { "10", "9", "b", "B" };
     size_t order[4];
     mel_error err = { 0 };
-    assert_ok(mel_sort_class_names(order, 4, numbers, &err), &err);
+    assert_ok(mel_sort_class_names(order, 4, numbers, false, &err), &err);
     assert_true(order[0] == 2 && order[1] == 3 && order[2] == 1 && order[3] == 0);
-    assert_ok(mel_sort_class_names(order, 4, texts, &err), &err);
+    assert_ok(mel_sort_class_names(order, 4, numbers, true, &err), &err);
+    assert_true(order[0] == 2 && order[1] == 0 && order[2] == 3 && order[3] == 1);
+    assert_ok(mel_sort_class_names(order, 4, texts, false, &err), &err);
     assert_true(order[0] == 0 && order[1] == 1 && order[2] == 3 && order[3] == 2);
 }
 
