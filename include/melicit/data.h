@@ -5,8 +5,8 @@
  *
  * CSV is RFC 4180. Separator, line ends, encoding, decimal mark and header are found unless the options or a
  * first line "sep=;" say them, and mel_table_how tells what was found. A column is numbers when each cell
- * that is not missing is a number, blanks around it aside: decimal, with thousands strictly in threes, or all
- * of them with a percent sign; inf and numbers beyond the range of double are refused there. Other columns
+ * that is not missing is a number, blanks around it aside: decimal, with thousands strictly in threes, or
+ * with a percent sign; inf and numbers beyond the range of double are refused there. Other columns
  * are text, kept as it stands. A cell that is empty or a known word (?, NA, NULL, nan, ...; among numbers
  * also None, -, ...) is missing; in a column of text a word in quotes is a text. What may be a mistake is a
  * warning (mel_table_warning): a column of which at least half of the cells are numbers, a first column that

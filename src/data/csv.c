@@ -201,6 +201,7 @@ mel_status mel_csv_finish_table(const mel_csv *csv, mel_table *table, mel_error 
         mel_dict *dict = csv->column[j].dict;
         table->column[j].type = dict != NULL ? MEL_COLUMN_TEXT : MEL_COLUMN_NUMBER;
         table->column[j].dict = dict != NULL ? mel_dict_share(dict) : NULL;
+        table->column[j].percent = csv->column[j].percent;
         table->column[j].declared = csv->column[j].declared != MEL_COLUMN_AUTO;
         table->column[j].all_names = table->column[j].declared || !csv->column[j].has_bare_word;
         table->column[j].all_quoted = dict == NULL && csv->column[j].quoted_numbers == csv->rows_done;

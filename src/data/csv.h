@@ -22,6 +22,7 @@ typedef struct {
     size_t quoted_numbers;    /* cells in quotes that were read as numbers */
     mel_csv_kind kind;        /* how this pass reads it */
     mel_tally_verdict verdict;
+    mel_percent_signs percent;
     mel_dict *dict;  /* of a column that is read as text */
     size_t huge_row; /* first number that is not finite: refused if the column stays one of numbers */
     mel_quoted huge;

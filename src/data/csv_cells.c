@@ -448,8 +448,12 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_
 {
     const cell t = c.quoted ? c : trimmed(c);
     if (t.n == 0) {
-        (void)fail_at(chunk, job, 0, column,
-                      "the column has no name; name it, or give --header no if the row is data");
+        const bool first = column == 0 && !job->names_rows;
+        (void)fail_at(
+            chunk, job, 0, column,
+            "the column has no name%s; name it, %sor give --header no if the row is data",
+            first ? ", and its cells do not count up as the numbers of rows do, which would be skipped" : "",
+            first ? "leave it out (pandas: index=False, R: row.names=FALSE), " : "");
         return chunk->status;
     }
     const uint64_t hash = mel_dict_hash(t.text, t.n);

@@ -196,6 +196,23 @@ static bool first_cells_differ(const mel_csv_sample *sample, char delimiter)
     return n != 0;
 }
 
+/* Whole numbers that count up: 0, 1, 2, ..., 1, 2, 3, ..., or those of the rows that are left of a table. */
+static bool first_cells_count(const mel_csv_sample *sample, char delimiter)
+{
+    double value, last = -1.0;
+    for (size_t row = 1; row < sample->n; row++, last = value) {
+        mel_sample_cells c = mel_sample_cells_of(sample, row, delimiter);
+        mel_sample_cell cell;
+        if (!mel_sample_next(&c, &cell) || mel_number_parse(cell.text, cell.n, &value) != MEL_NUMBER_FINITE ||
+            value <= last)
+            return false;
+        for (size_t i = 0; i < cell.n; i++)
+            if (cell.text[i] < '0' || cell.text[i] > '9')
+                return false;
+    }
+    return true;
+}
+
 /* ---- does a separator end every row? ---- */
 
 /* Is the last cell of every row below the first empty, and is it one for which the first row has no name?
@@ -254,9 +271,13 @@ mel_status mel_dialect_find_header(mel_dialect *out, const mel_csv_sample *sampl
     mel_status status = MEL_OK;
     if (opt->header == MEL_HEADER_AUTO && !out->row_names && !(open_end && !in_header))
         status = judge_first_row(&out->header, &row, notes, err);
-    out->index = out->header && index;
+    out->index = out->header && index && first_cells_count(sample, delimiter);
     out->first_is_row_name = out->header && names;
     out->open_end = out->header && open_end;
+    if (status == MEL_OK && out->header && index && !out->index && columns[0].first.n != 0)
+        status = mel_notes_warn(notes, err,
+                                "column Unnamed: 0 does not count up as the numbers of rows do: it is kept "
+                                "(leave it out of the file if it only names the rows)");
     free(columns);
     return status == MEL_OK ? warn_of_skipped(out, notes, err) : status;
 }

@@ -90,14 +90,35 @@ static mel_status refuse_both(const mel_csv *csv, size_t comma, size_t point, me
                     shown_name(csv, point, &b), with_point->text.text);
 }
 
-static mel_status refuse_either(const mel_csv *csv, size_t column, mel_error *err)
+/* How many cells of that shape the column of numbers with most of them has. */
+static size_t most_of_shape(const mel_csv *csv, mel_number_shape shape)
+{
+    size_t most = 0;
+    for (size_t j = 0; j < csv->n_columns; j++)
+        if (csv->column[j].declared != MEL_COLUMN_TEXT && csv->tally[j].count[shape] > most &&
+            mel_tally_is_numeric(&csv->tally[j]))
+            most = csv->tally[j].count[shape];
+    return most;
+}
+
+/* Are the cells that prove a mark too few to say how those that may be read in two ways are meant? Between
+ * commas a comma in a number is unusual enough for more to be asked of it. */
+static bool are_strays(const mel_csv *csv, mel_number_shape proof, mel_number_shape either)
+{
+    const size_t few = most_of_shape(csv, proof), many = most_of_shape(csv, either);
+    const bool unusual = csv->dialect.delimiter == ',' && proof == MEL_SHAPE_COMMA;
+    return many != 0 && (unusual ? few == 1 || 2 * few <= many : 10 * few <= many);
+}
+
+static mel_status refuse_either(const mel_csv *csv, size_t column, bool strays, mel_error *err)
 {
     mel_quoted name;
     const mel_cell_place *place = &csv->tally[column].first[MEL_SHAPE_COMMA_OR_THOUSANDS];
     return mel_fail(err, MEL_EDATA,
-                    "row %zu, column %s: nothing tells whether the comma of %s marks decimals or thousands; "
+                    "row %zu, column %s: %s tells whether the comma of %s marks decimals or thousands; "
                     "give --decimal , or --decimal .",
-                    place->row, shown_name(csv, column, &name), place->text.text);
+                    place->row, shown_name(csv, column, &name), strays ? "too little" : "nothing",
+                    place->text.text);
 }
 
 /* Points may set thousands apart where semicolons separate cells. */
@@ -114,17 +135,38 @@ static mel_status warn_of_points(mel_csv *csv, mel_error *err)
         mel_dict_text(csv->names, column), place->text.text, place->row);
 }
 
+/* The columns in which points set thousands apart because another one has decimal commas. */
+static mel_status warn_of_thousands(mel_csv *csv, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t j = 0; j < csv->n_columns && status == MEL_OK; j++) {
+        const mel_tally *tally = &csv->tally[j];
+        const size_t n = tally->count[MEL_SHAPE_POINT_OR_THOUSANDS];
+        if (n == 0 || tally->count[MEL_SHAPE_COMMA] != 0 || csv->column[j].declared == MEL_COLUMN_TEXT ||
+            !mel_tally_is_numeric(tally))
+            continue;
+        const mel_cell_place *place = &tally->first[MEL_SHAPE_POINT_OR_THOUSANDS];
+        status = mel_notes_warn(&csv->notes, err,
+                                "column %s: the point of %s cell%s, first %s in row %zu, is taken to set "
+                                "thousands apart (--decimal . makes it a decimal point)",
+                                mel_dict_text(csv->names, j), mel_count_text(n).text, n == 1 ? "" : "s",
+                                place->text.text, place->row);
+    }
+    return status;
+}
+
 static mel_status choose_comma(mel_csv *csv, size_t column, mel_error *err)
 {
     csv->decimal = ',';
     if (csv->dialect.delimiter != ',')
         return MEL_OK;
     const mel_cell_place *place = &csv->tally[column].first[MEL_SHAPE_COMMA];
-    return mel_notes_warn(
-        &csv->notes, err,
-        "column %s: the comma of %s in row %zu is taken as a decimal comma (--decimal . makes "
-        "it text)",
-        mel_dict_text(csv->names, column), place->text.text, place->row);
+    const bool comma = strchr(place->text.text, ',') != NULL;
+    const mel_status status = mel_notes_warn(
+        &csv->notes, err, "column %s: the %s of %s in row %zu %s (--decimal . makes it text)",
+        mel_dict_text(csv->names, column), comma ? "comma" : "points", place->text.text, place->row,
+        comma ? "is taken as a decimal comma" : "are taken to set thousands apart");
+    return status == MEL_OK ? warn_of_thousands(csv, err) : status;
 }
 
 static mel_status choose_decimal(mel_csv *csv, mel_error *err)
@@ -135,11 +177,14 @@ static mel_status choose_decimal(mel_csv *csv, mel_error *err)
     const size_t comma = find_shape(csv, MEL_SHAPE_COMMA), point = find_shape(csv, MEL_SHAPE_POINT);
     const size_t either = find_shape(csv, MEL_SHAPE_COMMA_OR_THOUSANDS);
     if (comma != SIZE_MAX && point == SIZE_MAX)
-        return choose_comma(csv, comma, err);
+        return are_strays(csv, MEL_SHAPE_COMMA, MEL_SHAPE_POINT_OR_THOUSANDS)
+                   ? warn_of_points(csv, err) /* mel_survey_warn tells of the strays */
+                   : choose_comma(csv, comma, err);
     if (comma != SIZE_MAX) /* in quotes between commas it is a text, of which mel_survey_warn tells */
         return csv->dialect.delimiter == ',' ? MEL_OK : refuse_both(csv, comma, point, err);
-    if (either != SIZE_MAX && point == SIZE_MAX)
-        return refuse_either(csv, either, err);
+    const bool strays = point != SIZE_MAX && are_strays(csv, MEL_SHAPE_POINT, MEL_SHAPE_COMMA_OR_THOUSANDS);
+    if (either != SIZE_MAX && (point == SIZE_MAX || strays))
+        return refuse_either(csv, either, strays, err);
     return point == SIZE_MAX ? warn_of_points(csv, err) : MEL_OK;
 }
 
@@ -170,10 +215,25 @@ mel_status mel_survey_judge(mel_csv *csv, mel_error *err)
     for (size_t j = 0; j < csv->n_columns && status == MEL_OK; j++) {
         mel_csv_column *column = &csv->column[j];
         column->verdict = mel_survey_verdict(csv, j, csv->decimal);
+        column->percent =
+            column->verdict == MEL_TALLY_STYLED ? mel_tally_percent(&csv->tally[j]) : MEL_PERCENT_NONE;
         if (column->declared == MEL_COLUMN_NUMBER && column->verdict == MEL_TALLY_TEXT)
             status = refuse_text(csv, j, err);
     }
     return status;
+}
+
+static mel_status warn_of_percent(mel_csv *csv, size_t j, mel_error *err)
+{
+    const mel_tally *tally = &csv->tally[j];
+    const bool one = tally->percent == 1;
+    return mel_notes_warn(
+        &csv->notes, err,
+        "column %s: %s of %s cells %s a percent sign, first %s in row %zu; %s read as hundredths, the others "
+        "as they stand",
+        mel_dict_text(csv->names, j), mel_count_text(tally->percent).text,
+        mel_count_text(csv->rows_done).text, one ? "has" : "have", tally->first_percent.text.text,
+        tally->first_percent.row, one ? "it is" : "they are");
 }
 
 mel_status mel_survey_warn(mel_csv *csv, mel_error *err)
@@ -181,18 +241,17 @@ mel_status mel_survey_warn(mel_csv *csv, mel_error *err)
     mel_status status = MEL_OK;
     for (size_t j = 0; j < csv->n_columns && status == MEL_OK; j++) {
         const mel_tally *tally = &csv->tally[j];
+        if (csv->column[j].percent == MEL_PERCENT_SOME)
+            status = warn_of_percent(csv, j, err);
         if (csv->column[j].verdict != MEL_TALLY_TEXT || csv->column[j].declared != MEL_COLUMN_AUTO ||
             !mel_tally_is_numeric(tally))
             continue;
         mel_cell_place first;
         const size_t odd = mel_tally_odd(&first, tally, csv->decimal);
-        const bool percents = tally->percent != 0 && tally->count[MEL_SHAPE_OTHER] == 0, one = odd == 1;
         status = mel_notes_warn(
             &csv->notes, err, "column %s: %s of %s cells %s, first %s in row %zu; treated as categories",
             mel_dict_text(csv->names, j), mel_count_text(odd).text, mel_count_text(csv->rows_done).text,
-            percents ? (one ? "differs in the percent sign" : "differ in the percent sign")
-                     : (one ? "is not a number" : "are not numbers"),
-            first.text.text, first.row);
+            odd == 1 ? "is not a number" : "are not numbers", first.text.text, first.row);
     }
     return status;
 }

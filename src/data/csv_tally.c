@@ -17,7 +17,8 @@ void mel_tally_add(mel_tally *tally, const char *text, size_t n, size_t row)
     if (shape == MEL_SHAPE_OTHER)
         return;
     tally->percent += percent;
-    note(percent ? &tally->first_percent : &tally->first_without_percent, text, n, row);
+    if (percent)
+        note(&tally->first_percent, text, n, row);
     tally->plain += mel_number_parse(text, n, &value) == MEL_NUMBER_FINITE;
 }
 
@@ -51,12 +52,14 @@ size_t mel_tally_odd(mel_cell_place *first, const mel_tally *tally, char decimal
         if (first->row == 0 || tally->first[shape].row < first->row)
             *first = tally->first[shape];
     }
-    const size_t others = count_numbers(tally) - tally->percent;
-    if (n == 0 && tally->percent != 0 && others != 0) { /* some have the sign, some have not */
-        n = tally->percent < others ? tally->percent : others;
-        *first = tally->percent < others ? tally->first_percent : tally->first_without_percent;
-    }
     return n;
+}
+
+mel_percent_signs mel_tally_percent(const mel_tally *tally)
+{
+    return tally->percent == 0                      ? MEL_PERCENT_NONE
+           : tally->percent == count_numbers(tally) ? MEL_PERCENT_ALL
+                                                    : MEL_PERCENT_SOME;
 }
 
 mel_tally_verdict mel_tally_judge(const mel_tally *tally, char decimal)

@@ -4,6 +4,7 @@
 
 #include "data/number_style.h"
 #include "data/quote.h"
+#include "data/table.h"
 
 /* A cell to be named in a sentence; row 0: there is none. */
 typedef struct {
@@ -16,7 +17,7 @@ typedef struct {
     size_t plain;        /* numbers that need no style: 12, 12.5, 1.234 */
     size_t percent;
     size_t count[MEL_SHAPES];
-    mel_cell_place first[MEL_SHAPES], first_percent, first_without_percent;
+    mel_cell_place first[MEL_SHAPES], first_percent;
 } mel_tally;
 
 /* A cell that is not missing, without blanks around it. */
@@ -27,9 +28,11 @@ bool mel_tally_is_numeric(const mel_tally *tally);
 
 typedef enum { MEL_TALLY_PLAIN, MEL_TALLY_STYLED, MEL_TALLY_TEXT } mel_tally_verdict;
 /* What the column is in a file where decimals follow `decimal`: plain numbers, numbers with a style, or text.
- * A percent sign counts only when every number has one. */
+ */
 mel_tally_verdict mel_tally_judge(const mel_tally *tally, char decimal);
 /* The cells that keep it from being numbers: how many, and the first. */
 size_t mel_tally_odd(mel_cell_place *first, const mel_tally *tally, char decimal);
+/* Which of its numbers have a percent sign. */
+mel_percent_signs mel_tally_percent(const mel_tally *tally);
 
 #endif

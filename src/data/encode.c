@@ -83,6 +83,25 @@ static mel_status bind_text(const encoding *e, binding *b, const mel_column *col
     return MEL_OK;
 }
 
+/* 45 is not what 45% was in training, nor the other way round. */
+static mel_status check_percent(const encoding *e, const binding *b, const mel_column *column)
+{
+    const mel_percent_signs before = b->input->percent, now = column->percent;
+    size_t row = 0;
+    while (row < e->table->n_rows && isnan(column->numbers[row]))
+        row++;
+    if (before == now || before == MEL_PERCENT_SOME || now == MEL_PERCENT_SOME || row == e->table->n_rows)
+        return MEL_OK;
+    char text[MEL_NUMBER_TEXT];
+    mel_number_print(text, column->numbers[row]);
+    return fail_cell(e, b, row, text,
+                     now == MEL_PERCENT_NONE
+                         ? "has no percent sign, as every number of the column had in training; write them "
+                           "with the sign (45% for 0.45), or train on numbers without"
+                         : "had a percent sign in the file, which no number of the column had in training; "
+                           "write them without (0.45 for 45%), or train on numbers with the sign");
+}
+
 static mel_status bind_input(const encoding *e, binding *b)
 {
     mel_status status = mel_table_need(&b->column, e->table, b->input->name, e->err);
@@ -94,7 +113,7 @@ static mel_status bind_input(const encoding *e, binding *b)
     if (column->type == MEL_COLUMN_TEXT)
         return fail_text(e, b, column);
     b->numbers = column->numbers;
-    return MEL_OK;
+    return check_percent(e, b, column);
 }
 
 static mel_status standardise(const encoding *e, const binding *b, size_t row, double *z)

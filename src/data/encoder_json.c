@@ -12,6 +12,8 @@
 /* json_object_set_new and json_array_append_new take the value also when they fail, and refuse NULL:
  * a chain of them needs one check each and nothing else. */
 
+static const char *const percent_words[] = { [MEL_PERCENT_SOME] = "some", [MEL_PERCENT_ALL] = "all" };
+
 static bool write_categories(json_t *column, const mel_encoder_input *input)
 {
     json_t *list = json_array();
@@ -38,7 +40,9 @@ static bool write_column(json_t *columns, const mel_encoder_input *input)
         return write_categories(column, input);
     return json_object_set_new(column, "median", json_real(input->median)) == 0 &&
            json_object_set_new(column, "mean", json_real(input->mean)) == 0 &&
-           json_object_set_new(column, "deviation", json_real(input->deviation)) == 0;
+           json_object_set_new(column, "deviation", json_real(input->deviation)) == 0 &&
+           (input->percent == MEL_PERCENT_NONE ||
+            json_object_set_new(column, "percent", json_string(percent_words[input->percent])) == 0);
 }
 
 static bool write_columns(json_t *json, const mel_encoder *encoder)
@@ -162,10 +166,24 @@ static mel_status read_text_column(mel_encoder_input *input, const json_t *colum
     return MEL_OK;
 }
 
+static mel_status read_percent(mel_percent_signs *out, const json_t *value, mel_error *err)
+{
+    const char *word = json_string_value(value);
+    for (*out = MEL_PERCENT_SOME; *out <= MEL_PERCENT_ALL; ++*out)
+        if (word != NULL && strcmp(word, percent_words[*out]) == 0)
+            return MEL_OK;
+    return mel_fail(err, MEL_EDATA, "\"percent\" must be \"some\" or \"all\"");
+}
+
 static mel_status read_number_column(mel_encoder_input *input, const json_t *column, mel_error *err)
 {
-    static const char *const names[] = { "name", "type", "median", "mean", "deviation", NULL };
+    const json_t *percent = json_object_get(column, "percent"); /* there only where some had the sign */
+    const char *const names[] = { "name", "type",      "median",
+                                  "mean", "deviation", percent != NULL ? "percent" : NULL,
+                                  NULL };
     mel_status status = mel_json_members(column, names, err);
+    if (status == MEL_OK && percent != NULL)
+        status = read_percent(&input->percent, percent, err);
     if (status == MEL_OK)
         status = get_number(&input->median, column, "median", err);
     if (status == MEL_OK)

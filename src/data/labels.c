@@ -130,10 +130,14 @@ mel_status mel_labels_name(mel_labels *out, size_t k, const char *name, mel_erro
 static bool is_missing_label(const mel_dict *dict, uint32_t code)
 {
     const char *text = mel_dict_text(dict, code);
-    const size_t n = mel_dict_length(dict, code);
+    size_t n = mel_dict_length(dict, code);
+    for (; n != 0 && (*text == ' ' || *text == '\t'); n--)
+        text++;
+    while (n != 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+        n--;
     if (!mel_missing_number(text, n) || mel_missing_text(text, n))
         return false;
-    return strcmp(text, "-") != 0 || mel_dict_find(dict, "+", 1, mel_dict_hash("+", 1)) == MEL_MISSING;
+    return n != 1 || *text != '-' || mel_dict_find(dict, "+", 1, mel_dict_hash("+", 1)) == MEL_MISSING;
 }
 
 /* A class is not called None by accident: only in quotes, or in a column that the caller declared to be text.

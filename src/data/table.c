@@ -189,6 +189,7 @@ bool mel_table_sparse(mel_features *out, const mel_table *table)
 static bool take_column(mel_column *out, const mel_column *from, const size_t *rows, size_t n)
 {
     out->type = from->type;
+    out->percent = from->percent;
     out->declared = from->declared;
     out->all_names = from->all_names;
     out->all_quoted = from->all_quoted;

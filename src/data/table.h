@@ -6,11 +6,15 @@
 
 #include "data/dict.h"
 
+/* Which numbers of a column had a percent sign in the file. */
+typedef enum { MEL_PERCENT_NONE, MEL_PERCENT_SOME, MEL_PERCENT_ALL } mel_percent_signs;
+
 typedef struct {
     mel_column_type type; /* NUMBER or TEXT once the table is finished */
     double *numbers;
     uint32_t *codes;
     mel_dict *dict; /* categories of a text column */
+    mel_percent_signs percent;
     bool declared;  /* its type was given by the caller */
     bool all_names; /* "None" is a text here, not a missing value: declared so, or in quotes wherever it is */
     bool all_quoted; /* numbers, each of them in quotes */

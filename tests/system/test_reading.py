@@ -228,3 +228,60 @@ def test_models_remember_where_indices_start(melicit):
     assert numpy.array_equal(probabilities[0], numpy.load(melicit.folder / "p.npy"))
     melicit("predict", "--model", "m1.json", "--data", "p1.svm", "--zero-based", "--out", "p.npy").refused(2, "--zero-based", "indices from 1")
     melicit("train", "--data", "t0.svm", "--zero-based", "--warm", "m1.json").refused(3, "m1.json", '"f1"', '"f0"')
+
+
+def test_one_odd_cell_does_not_change_other_columns(melicit):
+    """A single 1.234.567 or "1,5" is odd itself; the plain decimals of another column stay what they are."""
+    rows = [[1000 + i, f"{1.1 + i / 1000:.3f}", i % 2] for i in range(12)]
+    def mean_of(name, cells, *words):
+        melicit.write(name, "a,b,label\n" + "".join(",".join(map(str, row)) + "\n" for row in cells))
+        done = melicit("train", "--data", name, "--label", "label", "--test-share", 0, "--out", "m.json", *words).done()
+        columns = {one["name"]: one for one in json.loads((melicit.folder / "m.json").read_text())["encoder"]["columns"]}
+        return done, columns["b"]["mean"], columns["a"]["type"]
+    for place in (0, 11):
+        for cell in ("1.234.567", '"1,5"'):
+            cells = [list(row) for row in rows]
+            cells[place][0] = cell
+            done, mean, kind = mean_of("odd.csv", cells)
+            assert mean == pytest.approx(1.1055, rel=1e-12) and kind == "text"
+            shown = cell.strip('"')
+            assert f'column a: 1 of 12 cells is not a number, first "{shown}" in row {place + 2}; treated as categories' in done.err
+            assert "decimal comma" not in done.err
+            melicit("train", "--data", "odd.csv", "--label", "label", "--strict").refused(3, "column a", f'"{shown}"', "strict")
+    # a column of them is no accident: then the points of the other column are named
+    commas = [[f'"{i},5"', *row[1:]] for i, row in enumerate(rows)]
+    done, mean, kind = mean_of("commas.csv", commas)
+    assert mean == pytest.approx(1105.5) and kind == "number"
+    assert 'column b: the point of 12 cells, first "1.100" in row 2, is taken to set thousands apart' in done.err
+    done, mean, kind = mean_of("commas.csv", commas, "--decimal", ".")
+    assert mean == pytest.approx(1.1055) and kind == "text"
+
+
+def test_models_remember_percent_signs(melicit):
+    rng = numpy.random.default_rng(5)
+    rate, y = rng.integers(1, 99, 100), rng.integers(0, 2, 100)
+    def write(name, cells):
+        melicit.write(name, "rate,x,label\n" + "".join(f"{c},{i % 7},{w}\n" for i, (c, w) in enumerate(zip(cells, y))))
+    write("signs.csv", [f"{v}%" for v in rate])
+    write("plain.csv", rate)
+    write("mixed.csv", [f"{v}%" if i % 2 else v / 100 for i, v in enumerate(rate)])
+    write("none.csv", [""] * 100)
+    for name in ("signs", "plain", "mixed"):
+        melicit("train", "--data", f"{name}.csv", "--label", "label", "--test-share", 0, "--out", f"{name}.json").done()
+    def predict(model, data):
+        return melicit("predict", "--model", f"{model}.json", "--data", f"{data}.csv", "--out", "p.npy")
+    predict("signs", "plain").refused(3, "plain.csv", "row 2", '"rate"', "has no percent sign", "train on numbers without")
+    predict("plain", "signs").refused(3, "signs.csv", "row 2", '"rate"', "had a percent sign", "write them without")
+    found = []
+    for model, data in [("signs", "signs"), ("signs", "mixed"), ("mixed", "signs"), ("mixed", "mixed")]:
+        done = predict(model, data).done()
+        assert ("50 of 100 cells have a percent sign" in done.err) == (data == "mixed")
+        found.append(numpy.load(melicit.folder / "p.npy"))
+    assert all(numpy.allclose(found[0], one, atol=1e-9) for one in found)
+    predict("signs", "none").done()
+
+
+@pytest.mark.parametrize("word", ["None ", " none", "NONE", "\tNaT", "- "])
+def test_missing_labels_with_blanks(melicit, word):
+    melicit.write("t.csv", "x,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(40)) + f"7,{word}\n" * 2)
+    melicit("train", "--data", "t.csv", "--label", "label").refused(3, "t.csv", "row 42", '"label"', "missing value")

@@ -86,14 +86,16 @@ def pandas_index():
         Row("pandas with its index", "t.csv", t.to_csv(), t, says=("skipped",), label="label"),
         Row("pandas with its index, semicolons", "t.csv", t.to_csv(sep=";"), t, says=("skipped",), label="label"),
         Row("pandas with its index, all quoted", "t.csv", t.to_csv(quoting=csv.QUOTE_ALL), t, says=("skipped",)),
-        Row("pandas, shuffled index", "t.csv", shuffled.to_csv(), shuffled, says=("skipped",), label="label"),
+        Row("pandas, shuffled index", "t.csv", shuffled.to_csv(), Refused("row 1, column 1", "has no name", "index=False")),
+        Row("pandas, index from 1", "t.csv", t.set_index(t.index + 1).to_csv(), t, says=("skipped",), label="label"),
+        Row("fractions without a name", "t.csv", t.set_index(t["income"] / 3).to_csv(index_label=""), Refused("row 1, column 1", "name it")),
         Row("pandas, filtered index", "t.csv", t[::3].to_csv(), t[::3], says=("skipped",)),
         Row("pandas, index with a name", "t.csv", t.to_csv(index_label="id"), t.reset_index().rename(columns={"index": "id"})),
     ]
     named = t.set_index(pandas.Index([f"p{i:03d}" for i in range(len(t))]))
-    rows.append(Row("pandas, index of texts", "t.csv", named.to_csv(), t, says=("skipped",), label="label"))
+    rows.append(Row("pandas, index of texts", "t.csv", named.to_csv(), Refused("row 1, column 1", "has no name")))
     dates = t.set_index(pandas.date_range("2021-01-01", periods=len(t)))
-    rows.append(Row("pandas, index of dates", "t.csv", dates.to_csv(), t, says=("skipped",)))
+    rows.append(Row("pandas, index of dates", "t.csv", dates.to_csv(), Refused("row 1, column 1", "has no name")))
     array = generator("index over numbers").normal(size=(30, 4))
     plain = pandas.DataFrame(array)
     expect = plain.rename(columns=str)
@@ -247,7 +249,7 @@ def r_files():
     logical = t.assign(smoker=numpy.where(generator("R").random(n) < 0.5, "TRUE", "FALSE"))
     return [
         Row("R write.csv", "t.csv", r_table(t, ",", names=numbers, corner=""), t, label="label"),
-        Row("R write.csv, row names of texts", "t.csv", r_table(t, ",", names=cars, corner=""), t, label="label"),
+        Row("R write.csv, row names of texts", "t.csv", r_table(t, ",", names=cars, corner=""), Refused("row 1, column 1", "has no name", "row.names=FALSE")),
         Row("R write.csv without row names", "t.csv", r_table(t, ","), t, label="label"),
         Row("R write.csv2", "t.csv", r_table(t, ";", ",", names=numbers, corner=""), t, label="label"),
         Row("R write.csv2 without row names", "t.csv", r_table(t, ";", ","), t, label="label"),
@@ -357,9 +359,10 @@ def percent_and_money():
     spaced = shares.assign(rate=[f"{v} %" for v in x])
     tail = pandas.DataFrame({"rate": [numpy.nan] * 2, "label": ["a", "b"]})
     mixed = [f"{v}%" if i % 10 else str(v) for i, v in enumerate(x)]
-    unlike = f'column rate: 4 of 40 cells differ in the percent sign, first "{mixed[0]}" in row 2; treated as categories'
+    unlike = f'column rate: 36 of 40 cells have a percent sign, first "{mixed[1]}" in row 3; they are read as hundredths, the others as they stand'
+    mixed_values = [float(v) if i % 10 == 0 else float(f"{v}e-2") for i, v in enumerate(x)]
     return [
-        Row("percents and plain numbers", "t.csv", lines(["rate", "label"], zip(mixed, label)), shares.assign(rate=mixed), odd=(unlike,)),
+        Row("percents and plain numbers", "t.csv", lines(["rate", "label"], zip(mixed, label)), shares.assign(rate=mixed_values), odd=(unlike,), label="label"),
         Row("percents", "t.csv", sheet, shares, label="label"),
         Row("percents of whole numbers", "t.csv", csv_text(shares.assign(rate=[f"{v}%" for v in whole])), shares.assign(rate=whole / 100), label="label"),
         Row("percents with decimal commas", "t.csv", sheet.replace(",", ";").replace(".", ","), shares, label="label"),
