@@ -1049,7 +1049,7 @@ def test_the_key_in_a_file_of_its_own(melicit):
     path.write_text("0" * 64 + "\n")
     assert "another key" in refused("study", "token", "--key", "server.key")
     path.unlink()
-    assert "not there" in refused("study", "token", "--key", "server.key")
+    assert "server.key does not exist" in refused("study", "token", "--key", "server.key")
 
 
 def test_logs_say_who_did_what_and_nothing_else(melicit):

@@ -135,7 +135,7 @@ def four_classes():
     """The README's command, and how many questions it promises to a person and to one who never errs."""
     text = (SOURCE / "README.md").read_text().replace("\\\n", " ")
     command = re.search(r"build/melicit (elicit --population softmax:1,3,6,10 .*)", text).group(1).split()
-    person, sure = re.search(r"answer about (\d+) questions yourself.*?is asked about (\d+)", text, re.DOTALL).groups()
+    person, sure = re.search(r"in about (\d+) questions that allow.*?is asked about (\d+)", text, re.DOTALL).groups()
     options = re.search(r"who never errs\s+\(`(.*?)`\)", text).group(1).split()
     return command, int(person), options, int(sure)
 
