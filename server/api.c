@@ -35,13 +35,28 @@ static mel_status add_result(json_t *page, mel_flow *flow, mel_error *err)
                : mel_fail_memory(err, "a page");
 }
 
+/* The page of the flow, with the result where it shows one; heavy work where that takes long. */
+static mel_status make_page(json_t **page, mel_call *call, mel_participant *participant)
+{
+    mel_flow *flow = participant->flow;
+    const bool result = strcmp(mel_flow_where(flow), "result") == 0;
+    bool begun = false;
+    mel_status status = mel_cache_begin_flow(&begun, call->app->cache, participant->open_study,
+                                             result ? MEL_WORK_RESULT : MEL_WORK_ANSWER, &call->err);
+    if (status == MEL_OK)
+        status = mel_flow_page(page, flow, &call->err);
+    if (status == MEL_OK && result)
+        status = add_result(*page, flow, &call->err);
+    if (begun)
+        mel_cache_end_work(call->app->cache);
+    return status;
+}
+
 /* {"page": PAGE}; NULL with the call's err. */
 static json_t *page_of(mel_call *call, mel_participant *participant)
 {
     json_t *page = NULL;
-    mel_status status = mel_flow_page(&page, participant->flow, &call->err);
-    if (status == MEL_OK && strcmp(mel_json_string(page, "kind"), "result") == 0)
-        status = add_result(page, participant->flow, &call->err);
+    const mel_status status = make_page(&page, call, participant);
     if (status != MEL_OK) {
         json_decref(page);
         return NULL;
@@ -72,12 +87,12 @@ static void give_page(mel_call *call, const char *conflict)
 {
     mel_participant *participant = mel_call_take(call);
     json_t *page = participant != NULL ? page_of(call, participant) : NULL;
-    const bool made = page != NULL;
-    if (conflict != NULL)
+    const bool made = page != NULL, busy = !made && call->err.code == MEL_BUSY;
+    if (conflict != NULL && !busy)
         mel_call_error(call, 409, "conflict", conflict, page);
     else
         mel_call_finish(call, made ? MEL_OK : call->err.code, page);
-    mel_participant_release(call->app->cache, participant, made);
+    mel_participant_release(call->app->cache, participant, made || busy);
 }
 
 void mel_api_give_page(mel_call *call)
@@ -121,7 +136,8 @@ static mel_status take_value(mel_event_row *event, json_t **reply, mel_call *cal
     if (participant->bytes + strlen(event->body) > MOST_BYTES)
         return mel_fail(&call->err, MEL_EINVAL, "value: this is more than anybody can have to say here");
     bool begun = false;
-    mel_status status = mel_cache_begin_flow(&begun, call->app->cache, participant->open_study, &call->err);
+    mel_status status =
+        mel_cache_begin_flow(&begun, call->app->cache, participant->open_study, MEL_WORK_ANSWER, &call->err);
     if (status == MEL_OK)
         status = mel_flow_tell(participant->flow, value, seconds, &call->err);
     if (status == MEL_OK) {

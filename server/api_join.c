@@ -281,7 +281,7 @@ static mel_status check_start(mel_call *call, const json_t *body)
         status = mel_open_study_of(&open_study, call->app->cache, study, &call->err);
     bool begun = false;
     if (status == MEL_OK)
-        status = mel_cache_begin_flow(&begun, call->app->cache, open_study, &call->err);
+        status = mel_cache_begin_flow(&begun, call->app->cache, open_study, MEL_WORK_ANSWER, &call->err);
     if (status == MEL_OK)
         status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, &call->err);
     mel_flow_free(flow);

@@ -31,15 +31,45 @@ static mel_participant *take_for_result(mel_call *call)
     return NULL;
 }
 
-void mel_api_result(mel_call *call)
+typedef mel_status (*maker)(char **out, mel_flow *flow, bool own, mel_error *err);
+
+/* What is made of the participant's session, as heavy work where it takes long; the participant is released.
+ * NULL with the answer set. */
+static char *make(mel_call *call, maker maker_of, mel_flow_work what)
 {
     mel_participant *participant = take_for_result(call);
     if (participant == NULL)
-        return;
-    json_t *result = NULL;
-    const mel_status status = mel_result_json(&result, participant->flow, &call->err);
-    mel_call_finish(call, status, status == MEL_OK ? json_pack("{s:o}", "result", result) : NULL);
+        return NULL;
+    char *text = NULL;
+    bool begun = false;
+    mel_status status =
+        mel_cache_begin_flow(&begun, call->app->cache, participant->open_study, what, &call->err);
+    if (status == MEL_OK)
+        status = maker_of(&text, participant->flow, is_own(participant), &call->err);
+    if (begun)
+        mel_cache_end_work(call->app->cache);
     mel_participant_release(call->app->cache, participant, true);
+    if (status != MEL_OK)
+        mel_call_finish(call, status, NULL);
+    return text;
+}
+
+static mel_status result_text(char **out, mel_flow *flow, bool own, mel_error *err)
+{
+    (void)own;
+    json_t *result = NULL;
+    mel_status status = mel_result_json(&result, flow, err);
+    result = status == MEL_OK ? json_pack("{s:o}", "result", result) : NULL;
+    *out = mel_json_text(result, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    json_decref(result);
+    return status == MEL_OK && *out == NULL ? mel_fail_memory(err, "the result") : status;
+}
+
+void mel_api_result(mel_call *call)
+{
+    char *text = make(call, result_text, MEL_WORK_RESULT);
+    if (text != NULL)
+        mel_call_text(call, text);
 }
 
 /* A study's data are not the participant's: nothing says where they are, or what is in them. */
@@ -81,27 +111,21 @@ void mel_api_download(mel_call *call)
 {
     static const struct {
         const char *what, *name, *type;
-        mel_status (*make)(char **out, mel_flow *flow, bool own, mel_error *err);
+        maker make;
+        mel_flow_work work;
     } kinds[] = {
-        { "metric", "metric.json", "application/json", metric_text },
-        { "session", "session.jsonl", "application/x-ndjson", session_text },
-        { "report", "report.html", "text/html; charset=utf-8", report_text },
+        { "metric", "metric.json", "application/json", metric_text, MEL_WORK_RESULT },
+        { "session", "session.jsonl", "application/x-ndjson", session_text, MEL_WORK_RESULT },
+        { "report", "report.html", "text/html; charset=utf-8", report_text, MEL_WORK_REPORT },
     };
     size_t i = 0;
     while (i < 3 && strcmp(kinds[i].what, call->rest[0]) != 0)
         i++;
     if (i == 3)
         mel_call_error(call, 404, "not-found", "there is metric, session and report", NULL);
-    mel_participant *participant = i < 3 ? take_for_result(call) : NULL;
-    if (participant == NULL)
+    char *text = i < 3 ? make(call, kinds[i].make, kinds[i].work) : NULL;
+    if (text == NULL)
         return;
-    char *text = NULL;
-    const mel_status status = kinds[i].make(&text, participant->flow, is_own(participant), &call->err);
-    mel_participant_release(call->app->cache, participant, true);
-    if (status != MEL_OK) {
-        mel_call_finish(call, status, NULL);
-        return;
-    }
     mel_call_text(call, text);
     call->response->type = kinds[i].type;
     (void)snprintf(call->response->name, sizeof call->response->name, "%s", kinds[i].name);

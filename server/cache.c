@@ -65,6 +65,8 @@ static size_t most_making(const mel_cache *cache)
 
 static _Thread_local size_t works; /* heavy pieces of work that this thread has begun ... */
 static _Thread_local size_t takes; /* ... and the bytes that were set aside for them */
+/* Whether each of them counts for a client: a bit, the latest last. */
+static _Thread_local unsigned shares;
 
 /* The slot that has this text; MEL_MOST_MAKING: none. */
 static size_t find_slot(const mel_cache *cache, const char *client)
@@ -73,6 +75,13 @@ static size_t find_slot(const mel_cache *cache, const char *client)
     while (at < MEL_MOST_MAKING && strcmp(cache->making_for[at], client) != 0)
         at++;
     return at;
+}
+
+/* The client whose work counts as one client's; a study's answers and joins are nobody's in particular: many
+ * people may be behind one address. */
+static void name_worker(char out[MEL_CLIENT_TEXT], bool shared)
+{
+    mel_client_name(out, shared ? mel_budget_client() : "");
 }
 
 static bool has_share(const mel_cache *cache, const char *client, size_t most)
@@ -85,34 +94,40 @@ static bool has_share(const mel_cache *cache, const char *client, size_t most)
 
 /* At most a quarter of the workers do heavy work at a time, half of them for one client, one less than all of
  * them for what is no study's, and a quarter always stay free for answers. */
-bool mel_cache_enter(mel_cache *cache, bool own)
+bool mel_cache_enter(mel_cache *cache, bool own, bool shared)
 {
-    const char *client = mel_budget_client();
+    char client[MEL_CLIENT_TEXT];
+    name_worker(client, shared);
     const size_t all = most_making(cache), most = own && all > 1 ? all - 1 : all;
     if (cache->workers > 0 &&
         (cache->n_making >= most || has_share(cache, client, all) || !mel_cache_may_wait(cache)))
         return false;
     const size_t slot = find_slot(cache, "");
     if (slot < MEL_MOST_MAKING)
-        (void)snprintf(cache->making_for[slot], sizeof cache->making_for[slot], "%s", client);
+        memcpy(cache->making_for[slot], client, sizeof client);
     cache->n_making++;
     cache->n_stuck++;
     works++;
+    shares = shares << 1 | shared;
     return true;
 }
 
 void mel_cache_leave(mel_cache *cache)
 {
-    const size_t slot = find_slot(cache, mel_budget_client());
+    char client[MEL_CLIENT_TEXT];
+    name_worker(client, shares & 1);
+    const size_t slot = find_slot(cache, client);
     if (slot < MEL_MOST_MAKING)
         cache->making_for[slot][0] = '\0';
     cache->n_making--;
     cache->n_stuck--;
     works--;
+    shares >>= 1;
     if (works == 0) {
         cache->aside -= takes;
         takes = 0;
     }
+    pthread_cond_broadcast(&cache->changed);
 }
 
 /* Work under way may take as much again as the process should, studies' all of it, other work half of it;
@@ -132,15 +147,45 @@ bool mel_cache_may_wait(const mel_cache *cache)
     return cache->workers == 0 || cache->n_stuck < cache->workers - cache->workers / 4;
 }
 
-static mel_status begin(mel_cache *cache, bool own, size_t bytes, mel_error *err)
+double mel_cache_patience(bool own)
 {
-    const bool room = mel_cache_make_room(cache) || !own;
+    return own ? 0.0 : mel_clock_seconds(CLOCK_MONOTONIC) + 2.0;
+}
+
+bool mel_cache_wait_turn(mel_cache *cache, double until)
+{
+    if (mel_clock_seconds(CLOCK_MONOTONIC) >= until || !mel_cache_may_wait(cache) ||
+        mel_budget_check(NULL) != MEL_OK)
+        return false;
+    cache->n_stuck++;
+    mel_wait(&cache->changed, &cache->lock, 1);
+    cache->n_stuck--;
+    return true;
+}
+
+typedef struct {
+    bool own, shared; /* as for mel_cache_enter */
+    size_t bytes;
+} piece;
+
+/* The lock is held. */
+static bool try_to_begin(mel_cache *cache, const piece *work)
+{
+    if (!mel_cache_enter(cache, work->own, work->shared))
+        return false;
+    if (mel_cache_set_aside(cache, work->bytes, work->own))
+        return true;
+    mel_cache_leave(cache);
+    return false;
+}
+
+static mel_status begin(mel_cache *cache, const piece *work, double until, mel_error *err)
+{
+    const bool room = mel_cache_make_room(cache) || !work->own;
     pthread_mutex_lock(&cache->lock);
-    bool may = room && mel_cache_enter(cache, own);
-    if (may && !mel_cache_set_aside(cache, bytes, own)) {
-        mel_cache_leave(cache);
-        may = false;
-    }
+    bool may = room && try_to_begin(cache, work);
+    while (room && !may && mel_cache_wait_turn(cache, until))
+        may = try_to_begin(cache, work);
     pthread_mutex_unlock(&cache->lock);
     if (!may)
         mel_cache_too_busy(err);
@@ -149,12 +194,12 @@ static mel_status begin(mel_cache *cache, bool own, size_t bytes, mel_error *err
 
 mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err)
 {
-    return begin(cache, false, 0, err);
+    return begin(cache, &(piece){ .shared = true }, 0.0, err);
 }
 
 mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *err)
 {
-    return begin(cache, true, bytes, err);
+    return begin(cache, &(piece){ .own = true, .shared = true, .bytes = bytes }, 0.0, err);
 }
 
 void mel_cache_end_work(mel_cache *cache)
@@ -165,13 +210,14 @@ void mel_cache_end_work(mel_cache *cache)
 }
 
 mel_status mel_cache_begin_flow(bool *begun, mel_cache *cache, const mel_open_study *open_study,
-                                mel_error *err)
+                                mel_flow_work what, mel_error *err)
 {
+    const bool own = open_study->study->own;
+    piece work = { .own = own, .shared = own || what != MEL_WORK_ANSWER };
     *begun = false;
-    size_t bytes = 0;
-    if (works > 0 || !mel_flow_is_heavy(&bytes, open_study->study, open_study->problem))
+    if (works > 0 || !mel_flow_is_heavy(&work.bytes, open_study->study, open_study->problem, what))
         return MEL_OK;
-    const mel_status status = begin(cache, open_study->study->own, bytes, err);
+    const mel_status status = begin(cache, &work, mel_cache_patience(own), err);
     *begun = status == MEL_OK;
     return status;
 }

@@ -48,10 +48,11 @@ mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const ch
  * on failure too. */
 mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err);
 void mel_open_study_release(mel_cache *cache, mel_open_study *open_study);
-/* Begins heavy work where flows of the study take long to compute, unless this thread does such work already.
- * *begun: mel_cache_end_work is due. */
+/* Begins heavy work where this of a flow of the study takes long to compute, unless this thread does such
+ * work already. What is a study's waits for a place, for two seconds; its answers are not shared out among
+ * clients. *begun: mel_cache_end_work is due. */
 mel_status mel_cache_begin_flow(bool *begun, mel_cache *cache, const mel_open_study *open_study,
-                                mel_error *err);
+                                mel_flow_work what, mel_error *err);
 
 /* One participant, for one caller at a time. */
 typedef struct {

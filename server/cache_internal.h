@@ -3,6 +3,7 @@
 #define MEL_SERVER_CACHE_INTERNAL_H
 
 #include "cache.h"
+#include "rate.h"
 
 #include "base/internal.h"
 
@@ -13,8 +14,7 @@ enum {
     MEL_PARTICIPANT_BUCKETS = 1024,
     MEL_MEMO_BUCKETS = 4096,
     MEL_BUCKET_MEMOS = 16,
-    MEL_MOST_MAKING = 64, /* a quarter of the most workers */
-    MEL_CLIENT_TEXT = 48
+    MEL_MOST_MAKING = 64 /* a quarter of the most workers */
 };
 
 typedef struct mel_problem_entry mel_problem_entry;
@@ -63,8 +63,13 @@ struct mel_cache {
 
 /* --- cache.c: the lock is held in all of these ----------------------------------------------------- */
 
-/* Begins heavy work of the thread's client, if one more may; own: it is no study's. False: it may not. */
-bool mel_cache_enter(mel_cache *cache, bool own);
+/* Begins heavy work, if one more may; own: it is no study's; shared: it counts for the thread's client.
+ * False: it may not. */
+bool mel_cache_enter(mel_cache *cache, bool own, bool shared);
+/* Until when work that may not begin at once waits for its turn: that of studies for two seconds. */
+double mel_cache_patience(bool own);
+/* Waits until there may be a place; false: that is no use any more. */
+bool mel_cache_wait_turn(mel_cache *cache, double until);
 /* The work that this thread has begun will take so many bytes; false: not beside what others will take. */
 bool mel_cache_set_aside(mel_cache *cache, size_t bytes, bool own);
 void mel_cache_leave(mel_cache *cache);

@@ -131,7 +131,7 @@ static mel_status fill_participant(mel_participant *participant, mel_cache *cach
         return status;
     const mel_open_study *open_study = participant->open_study;
     bool begun = false;
-    status = mel_cache_begin_flow(&begun, cache, open_study, err);
+    status = mel_cache_begin_flow(&begun, cache, open_study, MEL_WORK_ANSWER, err);
     if (status == MEL_OK && participant->flow == NULL)
         status = mel_flow_new(&participant->flow, open_study->study, open_study->problem,
                               participant->row.seed, err);
@@ -163,7 +163,7 @@ static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error 
 {
     mel_participant_entry *entry = find_participant(cache, id);
     if (entry != NULL && entry->taken && cache->workers > 0 &&
-        (entry->waiting >= cache->workers / 2 || !mel_cache_may_wait(cache))) {
+        (entry->waiting > cache->workers / 8 || !mel_cache_may_wait(cache))) {
         mel_cache_too_busy(err);
         return NULL;
     }

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,14 +157,15 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
 static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
                               bool room, mel_error *err)
 {
+    const double until = mel_cache_patience(study->own);
     mel_problem_entry *entry = find_problem(cache, key);
-    while (entry != NULL && entry->making && mel_cache_may_wait(cache) && mel_budget_check(NULL) == MEL_OK) {
-        cache->n_stuck++;
-        mel_wait(&cache->changed, &cache->lock, 1);
-        cache->n_stuck--;
+    bool entered = entry == NULL && room && mel_cache_enter(cache, study->own, study->own);
+    while (!entered && (entry == NULL ? room : entry->making) &&
+           mel_cache_wait_turn(cache, entry != NULL ? HUGE_VAL : until)) {
         entry = find_problem(cache, key);
+        entered = entry == NULL && room && mel_cache_enter(cache, study->own, study->own);
     }
-    if (entry == NULL && room && mel_cache_enter(cache, study->own)) {
+    if (entered) {
         const mel_status status = make_problem(&entry, cache, key, study, err);
         if (status != MEL_OK)
             return status;

@@ -74,25 +74,34 @@ static mel_status check_size(const mel_session_options *opt, const mel_domain *d
     return status;
 }
 
-/* The faces of a space take time and memory by its number of classes, a ball by the number of coefficients:
- * what is light is followed within some 10 ms. The bytes are about those of the largest that were measured.
- */
-bool mel_flow_is_heavy(size_t *bytes, const mel_study *study, const mel_problem *problem)
+/* What is light takes some 10 ms: answers by the number of coefficients that the active strategy follows (the
+ * faces of a space make it dearer, and take memory by the number of classes). A report draws and tries much
+ * more. The bytes are about those of the largest that were measured. */
+bool mel_flow_is_heavy(size_t *bytes, const mel_study *study, const mel_problem *problem, mel_flow_work what)
 {
-    enum { LIGHT_FACES = 4, FACE_BYTES = 4 << 20, LIGHT = 20, BYTES = 16 << 20 };
+    enum {
+        LIGHT_CLASSES = 8,
+        LIGHT_IN_SPACE = 12,
+        LIGHT = 20,
+        LIGHT_SEARCHED = 240,
+        FACE_BYTES = 4 << 20,
+        BYTES = 16 << 20
+    };
+    const mel_domain *domain = &problem->domain;
+    const mel_session_options *opt = &study->options;
     size_t n = 0;
     *bytes = BYTES;
-    if (problem->domain.face != NULL)
-        return false;
-    const mel_layout *layout = layout_of(&problem->domain);
-    if (problem->domain.space != NULL) {
+    if (domain->face != NULL)
+        return what == MEL_WORK_REPORT;
+    const mel_layout *layout = layout_of(domain);
+    if (domain->space != NULL)
         *bytes = layout->n_classes * FACE_BYTES;
-        return layout->n_classes > LIGHT_FACES;
-    }
-    return problem->domain.pool != NULL ||
-           mel_family_coefficients(&n, study->options.family, study->options.degree, layout, NULL) !=
-               MEL_OK ||
-           n > LIGHT;
+    if (what == MEL_WORK_REPORT || domain->pool != NULL ||
+        mel_family_coefficients(&n, opt->family, opt->degree, layout, NULL) != MEL_OK)
+        return true;
+    if (domain->space != NULL)
+        return layout->n_classes > LIGHT_CLASSES || n > LIGHT_IN_SPACE;
+    return n > (opt->strategy == MEL_STRATEGY_ACTIVE ? LIGHT : LIGHT_SEARCHED);
 }
 
 mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,

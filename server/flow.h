@@ -11,9 +11,10 @@ typedef struct mel_flow mel_flow;
 mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,
                         mel_error *err);
 void mel_flow_free(mel_flow *flow);
-/* Whether making such a flow, or answering a question of it, takes more than a moment; then about how many
- * bytes. */
-bool mel_flow_is_heavy(size_t *bytes, const mel_study *study, const mel_problem *problem);
+/* Making a flow or answering a question of it, its result, a report of it. */
+typedef enum { MEL_WORK_ANSWER, MEL_WORK_RESULT, MEL_WORK_REPORT } mel_flow_work;
+/* Whether that takes more than a moment; then about how many bytes. */
+bool mel_flow_is_heavy(size_t *bytes, const mel_study *study, const mel_problem *problem, mel_flow_work what);
 
 /* The page to show now, without seq and csrf; a new reference. */
 mel_status mel_flow_page(json_t **page, mel_flow *flow, mel_error *err);

@@ -44,25 +44,30 @@ void mel_rate_free(mel_rate *rate)
     free(rate);
 }
 
-/* An IPv6 host may use any address that begins with the same 64 bits. */
-static void name_client(char *out, size_t n, const char *who)
+/* An IPv6 host may use any address that begins with the same 64 bits; one that stands for an IPv4 address
+ * (::ffff:192.0.2.1) is that address. */
+void mel_client_name(char out[MEL_CLIENT_TEXT], const char *who)
 {
     struct in6_addr address;
+    char text[INET6_ADDRSTRLEN];
     if (inet_pton(AF_INET6, who, &address) != 1) {
-        (void)snprintf(out, n, "%s", who);
+        (void)snprintf(out, MEL_CLIENT_TEXT, "%s", who);
         return;
     }
-    memset(address.s6_addr + 8, 0, 8);
-    char text[INET6_ADDRSTRLEN];
-    (void)snprintf(out, n, "%s/64", inet_ntop(AF_INET6, &address, text, sizeof text) != NULL ? text : "");
+    const bool four = IN6_IS_ADDR_V4MAPPED(&address);
+    if (!four)
+        memset(address.s6_addr + 8, 0, 8);
+    const char *name =
+        inet_ntop(four ? AF_INET : AF_INET6, address.s6_addr + (four ? 12 : 0), text, sizeof text);
+    (void)snprintf(out, MEL_CLIENT_TEXT, "%s%s", name != NULL ? name : "", four ? "" : "/64");
 }
 
 static uint64_t hash_of(const mel_rate *rate, const char *what, const char *who)
 {
-    char client[INET6_ADDRSTRLEN + 8], text[2 * sizeof client];
+    char client[MEL_CLIENT_TEXT], text[2 * sizeof client];
     unsigned char bytes[crypto_shorthash_BYTES];
     uint64_t hash;
-    name_client(client, sizeof client, who);
+    mel_client_name(client, who);
     (void)snprintf(text, sizeof text, "%s %s", what, client);
     crypto_shorthash(bytes, (const unsigned char *)text, strlen(text), rate->key);
     memcpy(&hash, bytes, sizeof hash);

@@ -334,6 +334,48 @@ def test_one_address_cannot_take_all_heavy_work(server):
 
 
 @SANITIZERS_SLOW
+def test_results_and_reports_are_heavy_work(server):
+    """Reports of large sessions that one address asks for at once: some are refused, and nobody else waits for them."""
+    study = create_study(server)
+    people = [server.at("198.51.100.7") for _ in range(6)]
+    for person in people:
+        person.own(space={"ball": "8", "radius": 0.01}, family="linear", words={}, options={"max_questions": 60})
+    with Honest(server, study):
+        for path in ("/api/result", "/api/result/report"):
+            sockets = []
+            for person in people:
+                cookies = "; ".join(f"{name}={value}" for name, value in person.cookies.items())
+                s = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+                s.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 198.51.100.7\r\nCookie: {cookies}\r\n\r\n".encode())
+                sockets.append(s)
+            heads = [s.recv(4096).decode("latin-1") for s in sockets]
+            assert {head[9:12] for head in heads} == {"200", "503"}, (path, [head[9:12] for head in heads])
+            assert all("Retry-After:" in head for head in heads if head[9:12] == "503")
+            for s in sockets:
+                s.close()
+    served_soon(lambda: people[0].get("/api/result")[0])
+
+
+@SANITIZERS_SLOW
+def test_a_laboratory_is_not_refused(server):
+    """People behind one address who all answer a study of many coefficients at the same moment."""
+    study = create_study(server, {**small_study(), "space": {"ball": "6", "radius": 0.02}, "words": {},
+                                  "elicitation": {"family": "linear", "max_questions": 6},
+                                  "phases": [{"kind": "elicitation"}, {"kind": "done", "title": "Thanks"}]})
+    people = [server.at("203.0.113.5") for _ in range(4)]
+
+    def take_part(i):
+        page = people[i].join(study)
+        while page["kind"] == "question":
+            status, told = people[i].send(page, {"answer": "A"})
+            assert status == 200, told
+            page = told["page"]
+        assert page["kind"] == "done"
+
+    in_threads(4, take_part)
+
+
+@SANITIZERS_SLOW
 def test_strangers_leave_a_place_for_studies(server):
     """Whatever many addresses compute, the data of a study are read for whoever joins it."""
     study = create_study(server, {**small_study(), "space": {"data": "breast_cancer_original"}, "words": {}})

@@ -476,6 +476,119 @@ static void test_heavy_work_is_shared_out(void **state)
     mel_budget_end();
 }
 
+/* An IPv6 client has any address of its /64; an IPv4 address may be written as one of IPv6. */
+static void test_names_of_clients(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *address, *name;
+    } cases[] = {
+        { "198.51.100.1", "198.51.100.1" },
+        { "::ffff:198.51.100.1", "198.51.100.1" },
+        { "::ffff:c633:6401", "198.51.100.1" },
+        { "2001:db8:0:1::1", "2001:db8:0:1::/64" },
+        { "2001:db8:0:1:ffff:ffff:ffff:ffff", "2001:db8:0:1::/64" },
+        { "2001:db8:0:2::1", "2001:db8:0:2::/64" },
+        { "?", "?" },
+        { "", "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[MEL_CLIENT_TEXT];
+        mel_client_name(name, cases[i].address);
+        assert_string_equal(name, cases[i].name);
+    }
+}
+
+/* Two addresses of one /64 are one client. */
+static void test_clients_with_many_addresses(void **state)
+{
+    mel_cache *cache = ((world *)*state)->app.cache;
+    const mel_budget one = { .client = "2001:db8:0:1::1" }, other = { .client = "2001:db8:0:1::2" };
+    mel_error err;
+    mel_cache_limit(cache, 8, 0);
+    mel_budget_begin(&one);
+    assert_ok(mel_cache_begin_work(cache, &err), &err);
+    mel_budget_begin(&other);
+    assert_int_equal(mel_cache_begin_work(cache, &err), MEL_BUSY);
+    mel_budget_begin(&one);
+    mel_cache_end_work(cache);
+    mel_budget_begin(&other);
+    assert_ok(mel_cache_begin_work(cache, &err), &err);
+    mel_cache_end_work(cache);
+    mel_budget_end();
+}
+
+/* Answers and joins of a study take all places, whoever sends them; what else the same client does counts by
+ * itself. */
+static void test_a_laboratory_is_no_client(void **state)
+{
+    mel_cache *cache = ((world *)*state)->app.cache;
+    const mel_budget laboratory = { .client = "198.51.100.1" };
+    mel_cache_limit(cache, 16, 0);
+    mel_budget_begin(&laboratory);
+    pthread_mutex_lock(&cache->lock);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(mel_cache_enter(cache, false, true));
+    assert_false(mel_cache_enter(cache, false, true));
+    for (size_t i = 0; i < 2; i++)
+        assert_true(mel_cache_enter(cache, false, false));
+    assert_false(mel_cache_enter(cache, false, false));
+    mel_cache_leave(cache);
+    mel_cache_leave(cache);
+    assert_false(mel_cache_enter(cache, false, true));
+    mel_cache_leave(cache);
+    assert_true(mel_cache_enter(cache, false, true));
+    mel_cache_leave(cache);
+    mel_cache_leave(cache);
+    pthread_mutex_unlock(&cache->lock);
+    mel_budget_end();
+}
+
+typedef struct {
+    mel_cache *cache;
+    mel_open_study *open_study;
+    size_t refused;
+} patient;
+
+static void *begin_patiently(void *user)
+{
+    patient *p = user;
+    bool begun = false;
+    while (mel_cache_begin_flow(&begun, p->cache, p->open_study, MEL_WORK_REPORT, NULL) != MEL_OK) {
+        pthread_mutex_lock(&p->cache->lock);
+        p->refused++;
+        pthread_mutex_unlock(&p->cache->lock);
+    }
+    mel_cache_end_work(p->cache);
+    return NULL;
+}
+
+/* Work of a study waits for a place instead of being refused; what is no study's is refused at once. */
+static void test_studies_wait_for_a_place(void **state)
+{
+    enum { MOST_REFUSED = 100 };
+    world *w = *state;
+    patient p = { .cache = w->app.cache };
+    pthread_t thread;
+    mel_error err;
+    assert_ok(mel_open_study_by_id(&p.open_study, p.cache, w->study, &err), &err);
+    mel_cache_limit(p.cache, 4, 0);
+    assert_ok(mel_cache_begin_work(p.cache, &err), &err);
+    assert_int_equal(mel_cache_begin_own_work(p.cache, 0, &err), MEL_BUSY);
+    assert_int_equal(pthread_create(&thread, NULL, begin_patiently, &p), 0);
+    bool waits = false, over = false;
+    while (!waits && !over) {
+        pthread_mutex_lock(&p.cache->lock);
+        waits = p.cache->n_stuck == 2;
+        over = p.refused > MOST_REFUSED;
+        pthread_mutex_unlock(&p.cache->lock);
+    }
+    mel_cache_end_work(p.cache);
+    pthread_join(thread, NULL);
+    assert_true(waits);
+    mel_open_study_release(p.cache, p.open_study);
+}
+
 /* The open study of the test's study with another seed: a problem of its own. */
 static mel_open_study *hall_with_seed(const world *w, unsigned seed)
 {
@@ -649,7 +762,7 @@ static void *take_participant(void *user)
     return NULL;
 }
 
-/* Half of the workers may wait for one participant. */
+/* An eighth of the workers, and one more, may wait for one participant. */
 static void test_one_person_cannot_have_all_workers(void **state)
 {
     world *w = *state;
@@ -665,7 +778,7 @@ static void test_one_person_cannot_have_all_workers(void **state)
     for (size_t i = 0; i < 7; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, take_participant, &p), 0);
     size_t refused = 0;
-    while (refused < 3) { /* the other four wait until the participant is free */
+    while (refused < 5) { /* the other two wait until the participant is free */
         pthread_mutex_lock(&p.lock);
         refused = p.refused;
         pthread_mutex_unlock(&p.lock);
@@ -673,7 +786,7 @@ static void test_one_person_cannot_have_all_workers(void **state)
     mel_participant_release(w->app.cache, participant, true);
     for (size_t i = 0; i < 7; i++)
         pthread_join(thread[i], NULL);
-    assert_int_equal(p.refused, 3);
+    assert_int_equal(p.refused, 5);
     pthread_mutex_destroy(&p.lock);
 }
 
@@ -727,6 +840,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_one_caller_at_a_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_heavy_work_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_heavy_work_is_shared_out, set_up, tear_down),
+        cmocka_unit_test(test_names_of_clients),
+        cmocka_unit_test_setup_teardown(test_clients_with_many_addresses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_laboratory_is_no_client, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_studies_wait_for_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sums_of_the_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memos_of_many, set_up, tear_down),
