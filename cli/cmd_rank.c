@@ -45,11 +45,16 @@ static mel_status named_values(const cli_ranking *r, mel_error *err)
     mel_status status = MEL_OK;
     for (size_t i = 0; i < c->n && status == MEL_OK; i++) {
         cli_ranking_look(matrix, r, i);
-        if (!cli_known(cli_ranking_cells(r), matrix))
-            status = cli_fail(err, MEL_EDATA, "%s: not all entries of its matrix are known, which %s needs",
-                              c->name[i], r->judge->name);
-        if (status == MEL_OK)
-            status = mel_measure_value(&r->value[i], r->judge->measure, matrix, err);
+        if (!cli_fill_for(matrix, cli_ranking_cells(r), c->rows[i], r->judge->measure)) {
+            status = cli_fail(err, MEL_EDATA,
+                              "%s: %s depends on entries of its matrix that are not known; give %s, or "
+                              "--labels and --predictions",
+                              c->name[i], r->judge->name,
+                              c->k == 2 ? "columns tp, tn, fp and fn, or a --prevalence"
+                                        : "all columns \"true>predicted\"");
+            break;
+        }
+        status = mel_measure_value(&r->value[i], r->judge->measure, matrix, err);
         if (status == MEL_EDATA || status == MEL_ENUMERIC)
             status = cli_fail_in(err, MEL_EDATA, c->name[i]);
     }

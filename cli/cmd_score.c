@@ -122,6 +122,8 @@ static mel_status judge_row(mel_certainty *out, const scoring *s, const row *r, 
     const bool there = look(matrix, s, r, judge);
     if (there && metric && c->layout.kind == MEL_CONFUSION)
         cli_fill_rest(matrix, seen, c->rows[r->classifier]);
+    else if (there && !metric && r->group == SIZE_MAX && c->layout.kind == MEL_CONFUSION)
+        (void)cli_fill_for(matrix, seen, c->rows[r->classifier], judge->measure);
     const bool known = cli_known(seen, matrix);
     if (there && known)
         status = judge_matrix(out, s, r, judge, matrix, run, err);
@@ -129,11 +131,10 @@ static mel_status judge_row(mel_certainty *out, const scoring *s, const row *r, 
         status = mel_metric_value(&out->value, c->metric,
                                   c->statistics + r->classifier * mel_layout_size(&c->layout), err);
     else if (status == MEL_OK && there && !known)
-        status = cli_fail(
-            err, MEL_EINVAL,
-            "--named %s needs false positives and negatives, all entries of the matrix: give columns "
-            "fp and fn, a --prevalence, or --labels and --predictions",
-            judge->name);
+        status = cli_fail(err, MEL_EINVAL,
+                          "--named %s depends on entries of the matrix that are not known: give columns "
+                          "fp and fn, a --prevalence, or --labels and --predictions",
+                          judge->name);
     free(matrix);
     if (status == MEL_EDATA || status == MEL_ENUMERIC) {
         if (r->group == SIZE_MAX)

@@ -54,6 +54,47 @@ void cli_fill_rest(double *matrix, size_t n, double rows)
         matrix[first] = fmax(rest, 0.0);
 }
 
+/* Shares the rest of all rows among the unknown entries: all to one of them, or in unequal parts. */
+static void share_rest(double *to, const double *matrix, size_t n, double rest, size_t turn)
+{
+    double weights = 0.0;
+    for (size_t i = 0, u = 0; i < n; i++) {
+        if (!isnan(matrix[i]))
+            continue;
+        to[i] = turn == 0 ? 1.0 / (double)(u + 2) : u + 1 == turn ? 1.0 : 0.0;
+        weights += to[i];
+        u++;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[i] = isnan(matrix[i]) ? to[i] * rest / weights : matrix[i];
+}
+
+bool cli_fill_for(double *matrix, size_t n, double rows, const mel_measure *measure)
+{
+    double rest = isnan(rows) ? 1.0 : rows, first = 0.0;
+    size_t unknown = 0;
+    for (size_t i = 0; i < n; i++) {
+        unknown += isnan(matrix[i]) ? 1 : 0;
+        rest -= isnan(matrix[i]) ? 0.0 : matrix[i];
+    }
+    rest = fmax(rest, 0.0);
+    double *filled = cli_alloc_zero(n, sizeof *filled);
+    bool same = true;
+    for (size_t turn = 0; turn <= unknown && same && unknown != 0; turn++) {
+        double value = 0.0;
+        share_rest(filled, matrix, n, rest, turn);
+        same = mel_measure_value(&value, measure, filled, NULL) == MEL_OK;
+        first = turn == 0 ? value : first;
+        same = same && fabs(value - first) <= 1e-12 * fmax(1.0, fabs(first));
+    }
+    if (same && unknown != 0) {
+        share_rest(filled, matrix, n, rest, 1);
+        memcpy(matrix, filled, n * sizeof *matrix);
+    }
+    free(filled);
+    return same;
+}
+
 /* --- predictions -------------------------------------------------------------------------------- */
 
 /* The statistics of everybody for a metric without groups. */

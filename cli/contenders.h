@@ -55,6 +55,10 @@ bool cli_known(size_t n, const double *values);
  * that does not look at them has the same value and interval, however they share it. */
 void cli_fill_rest(double *matrix, size_t n, double rows);
 
+/* The same for any measure: false, and nothing is filled in, where its value depends on how they share it (n
+ * entries, which make up all rows). */
+bool cli_fill_for(double *matrix, size_t n, double rows, const mel_measure *measure);
+
 /* A measure and what it looks at: all groups of a classifier, or one matrix, of everybody or of one group. */
 typedef struct {
     mel_measure *measure;

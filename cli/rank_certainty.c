@@ -78,6 +78,8 @@ static bool count_all(double *counts, const cli_ranking *r)
         cli_ranking_look(matrix, r, i);
         if (c->metric != NULL && c->layout.kind == MEL_CONFUSION)
             cli_fill_rest(matrix, cells, c->rows[i]);
+        else if (c->metric == NULL)
+            (void)cli_fill_for(matrix, cells, c->rows[i], r->judge->measure);
         known = cli_known(cells, matrix);
         memcpy(counts + i * cells, matrix, cells * sizeof *matrix);
     }

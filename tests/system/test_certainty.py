@@ -152,8 +152,9 @@ def test_equal_classifiers_cannot_be_told_apart(melicit):
         (("rank", "--named", "f1", "--named", "mcc", "--labels", "y.csv", "--predictions", "a.csv"), 2, "expected one of"),
         (("rank", "--named", "f1", "--labels", "y.csv", "--predictions", "a.csv", "a.csv"), 3, "two classifiers"),
         (("rank", "--named", "f1", "--labels", "y.csv", "--predictions", "short.csv"), 3, "short.csv has 2 rows"),
-        (("rank", "--named", "f1", "--pool", "part.csv"), 3, "not all entries"),
-        (("score", "--named", "f1", "--statistics", "part.csv"), 2, "fp and fn"),
+        (("rank", "--named", "recall", "--pool", "part.csv"), 3, "rank: a: recall depends on entries of its matrix that are not known; give columns tp, tn, fp and fn"),
+        (("rank", "--named", "kappa", "--pool", "part.csv"), 3, "rank: a: kappa depends on"),
+        (("score", "--named", "mcc", "--statistics", "part.csv"), 2, "fp and fn"),
         (("score", "--named", "f1:difference", "--labels", "y.csv", "--predictions", "a.csv"), 2, "needs groups"),
         (("rank", "--named", "f1", "--against", "doctor.json", "--labels", "y.csv", "--predictions", "a.csv"), 2, "--against"),
     ],
@@ -163,3 +164,31 @@ def test_refusals(melicit, words, code, sentence):
     write_column(melicit, "short.csv", [0, 1])
     melicit.write("part.csv", "name,tp,tn\na,0.3,0.5\n")
     melicit(*words).refused(code, sentence)
+
+
+@pytest.mark.parametrize("named", ["accuracy", "f1", "f0.5", "mcc", "kappa", "recall", "balanced-accuracy", "jaccard", "macro-f1"])
+def test_measures_of_two_columns(melicit, named):
+    """tp and tn are enough where the value does not depend on how the mistakes share the rest; then it is that of the whole matrix."""
+    rng = numpy.random.default_rng(8)
+    enough = named in ("accuracy", "f1", "jaccard", "macro-f1")
+    counts = rng.integers(5, 60, (6, 4))
+    counts[:, 3] = 200 - counts[:, :3].sum(axis=1)
+    for unit, more in ((200, ""), (1, ",n")):
+        def write(name, columns):
+            header = "name," + ",".join("tp tn fp fn".split()[j] for j in columns) + more
+            rows = [f"c{i}," + ",".join(repr(float(v) / unit) if unit > 1 else str(v) for v in row[columns]) + (",200" if more else "") for i, row in enumerate(counts)]
+            melicit.write(name, "\n".join([header, *rows]) + "\n")
+        write("two.csv", [0, 1])
+        write("four.csv", [0, 1, 2, 3])
+        whole = melicit("rank", "--named", named, "--pool", "four.csv", "--json").done().json["order"]
+        if not enough:
+            melicit("rank", "--named", named, "--pool", "two.csv").refused(3, f"c0: {named} depends on")
+            melicit("score", "--named", named, "--statistics", "two.csv").refused(2, named, "fp and fn")
+            continue
+        part = melicit("rank", "--named", named, "--pool", "two.csv", "--json").done().json["order"]
+        assert [one["name"] for one in part] == [one["name"] for one in whole]
+        for a, b in zip(part, whole):
+            assert a["value"] == pytest.approx(b["value"], abs=1e-12)
+            if unit == 1:
+                assert a["interval"] == pytest.approx(b["interval"], abs=0.01)
+        melicit("score", "--named", named, "--statistics", "two.csv").done()
