@@ -73,7 +73,7 @@ static mel_status say_shares(cli_metric_about *a, const metric_args *args, mel_e
 }
 
 static mel_status make_from_name(mel_metric **out, const metric_args *args, cli_metric_about *a,
-                                 const mel_read_options *read, const cli_run *run, mel_error *err)
+                                 const mel_read_options *read, cli_run *run, mel_error *err)
 {
     mel_status status = MEL_OK;
     if (args->rows.labels != NULL) {
@@ -204,7 +204,7 @@ static mel_status fill_about(cli_metric_about *a, const metric_args *args, mel_e
     return status;
 }
 
-static mel_status make(mel_metric **out, const metric_args *args, const cli_run *run, mel_error *err)
+static mel_status make(mel_metric **out, const metric_args *args, cli_run *run, mel_error *err)
 {
     cli_metric_about a = { 0 };
     mel_reader reader = { 0 };

@@ -201,7 +201,7 @@ static mel_status check_args(const cli_contender_args *args, const cli_run *run,
 }
 
 mel_status cli_contenders_read(cli_contenders *out, mel_metric *metric, const cli_contender_args *args,
-                               const mel_read_options *read, const cli_run *run, mel_error *err)
+                               const mel_read_options *read, cli_run *run, mel_error *err)
 {
     *out = (cli_contenders){ .metric = metric };
     mel_status status = check_args(args, run, err);

@@ -44,7 +44,7 @@ typedef struct {
 
 /* `metric` is taken over; NULL: only names. */
 mel_status cli_contenders_read(cli_contenders *out, mel_metric *metric, const cli_contender_args *args,
-                               const mel_read_options *read, const cli_run *run, mel_error *err);
+                               const mel_read_options *read, cli_run *run, mel_error *err);
 void cli_contenders_clear(cli_contenders *c);
 /* All groups of classifier i in one matrix of k x k. */
 void cli_contender_together(double *matrix, const cli_contenders *c, size_t i);

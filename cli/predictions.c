@@ -5,6 +5,7 @@
 #include "metric_file.h"
 #include "output.h"
 #include "problem/shared.h"
+#include "space_args.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -81,6 +82,28 @@ static mel_status match_metric(cli_predictions *p, mel_metric **metric, const ch
     return status == MEL_OK ? cli_match_metric(metric, given, &layout, &about, err) : status;
 }
 
+/* --classes with all classes of the labels and others besides, which no label happens to be. */
+static mel_status add_classes(cli_predictions *p, mel_naming *naming, const mel_table *table, mel_error *err)
+{
+    if (naming->classes == NULL || naming->rename != NULL)
+        return MEL_OK;
+    char **name = NULL;
+    size_t n = 0, known = 0;
+    mel_status status = mel_names_split(&name, &n, naming->classes, "classes", err);
+    const char *const *all = (const char *const *)name;
+    for (size_t i = 0; i < p->truth.n_classes && status == MEL_OK; i++)
+        known += mel_name_place(p->truth.name[i], n, all) < n;
+    if (status == MEL_OK && known == p->truth.n_classes && known < n) {
+        const bool number_texts = p->truth.number_texts;
+        mel_labels_clear(&p->truth);
+        status = mel_classes_of_names(&p->classes, n, all, all, number_texts, err);
+        if (status == MEL_OK)
+            status = mel_table_labels_as(&p->truth, table, column_of(table), n, all, err);
+    }
+    free(name);
+    return status;
+}
+
 static mel_status settle_classes(cli_predictions *p, mel_metric **metric, const char *given,
                                  const cli_prediction_args *args, const mel_table *table, mel_error *err)
 {
@@ -91,7 +114,12 @@ static mel_status settle_classes(cli_predictions *p, mel_metric **metric, const 
     }
     mel_status status = mel_table_labels(&p->truth, table, column_of(table), err);
     if (status == MEL_OK)
+        status = add_classes(p, &naming, table, err);
+    if (status == MEL_OK && p->classes.n == 0)
         status = mel_classes_settle(&p->classes, &p->truth, &naming, args->labels, err);
+    else if (status == MEL_OK && naming.positive != NULL)
+        status = cli_fail(err, MEL_EINVAL, "--positive %s: the label has %zu classes, not two",
+                          naming.positive, p->classes.n);
     return status == MEL_OK && metric != NULL && *metric != NULL
                ? match_metric(p, metric, given, args, table, err)
                : status;
@@ -118,6 +146,23 @@ static char *file_title(const char *path)
     return dot != NULL ? cli_format("%.*s", (int)(dot - base), base) : cli_format("%s", base);
 }
 
+/* Which class a number stands for is said, unless all classes were given: labels need not have them all. */
+static void note_places(cli_run *run, const cli_predictions *p, const mel_table *table)
+{
+    char *text = cli_format("%s", "");
+    for (size_t i = 0; i < p->classes.n; i++) {
+        size_t at = 0;
+        while (p->classes.place[at] != i)
+            at++;
+        char *longer = cli_format("%s%s%zu is %s", text, i > 0 ? ", " : "", i, p->classes.label[at]);
+        free(text);
+        text = longer;
+    }
+    cli_note(run, "%s: %s; where the labels lack a class, --classes gives all of them", mel_table_name(table),
+             text);
+    free(text);
+}
+
 static mel_status add_classifier(cli_predictions *p, char *name, const mel_table *table, const char *column,
                                  mel_error *err)
 {
@@ -138,8 +183,8 @@ static mel_status add_classifier(cli_predictions *p, char *name, const mel_table
 }
 
 /* A file of one column is a classifier, and each column of others. */
-static mel_status read_classifiers(cli_predictions *p, const char *path, const mel_read_options *read,
-                                   mel_error *err)
+static mel_status read_classifiers(cli_predictions *p, const char *path, bool all,
+                                   const mel_read_options *read, cli_run *run, mel_error *err)
 {
     mel_table *table = NULL;
     mel_status status = mel_table_read(&table, path, read, err);
@@ -149,6 +194,9 @@ static mel_status read_classifiers(cli_predictions *p, const char *path, const m
         char *name = columns == 1 ? file_title(path) : cli_format("%s", column);
         status = add_classifier(p, name, table, column, err);
     }
+    if (status == MEL_OK && !all &&
+        mel_decisions_are_places(table, mel_table_column_name(table, 0), &p->classes))
+        note_places(run, p, table);
     mel_table_free(table);
     return status;
 }
@@ -186,18 +234,21 @@ static mel_status read_groups(cli_predictions *p, const mel_metric *metric, cons
 /* --- all together ------------------------------------------------------------------------------- */
 
 mel_status cli_predictions_read(cli_predictions *out, mel_metric **metric, const char *given,
-                                const cli_prediction_args *args, const mel_read_options *read,
-                                const cli_run *run, mel_error *err)
+                                const cli_prediction_args *args, const mel_read_options *read, cli_run *run,
+                                mel_error *err)
 {
+    const bool all = args->naming.classes != NULL || (metric != NULL && *metric != NULL);
     *out = (cli_predictions){ 0 };
     mel_status status = read_labels(out, metric, given, args, read, err);
     for (size_t i = 0; i < args->predictions.n && status == MEL_OK; i++)
-        status = read_classifiers(out, args->predictions.item[i], read, err);
+        status = read_classifiers(out, args->predictions.item[i], all, read, run, err);
     for (size_t i = 0; i < run->n_operands && status == MEL_OK; i++)
-        status = read_classifiers(out, run->operand[i], read, err);
+        status = read_classifiers(out, run->operand[i], all, read, run, err);
     if (status == MEL_OK)
         status = read_groups(out, metric != NULL ? *metric : NULL, given, args, read, err);
-    if (status != MEL_OK)
+    if (status == MEL_OK)
+        cli_note_renamed(run, &out->classes);
+    else
         cli_predictions_clear(out);
     return status;
 }

@@ -26,8 +26,8 @@ typedef struct {
 /* Reads --predictions and the operands, which go on with its list. `metric` may be NULL; it is put into the
  * order of the labels, and groups into its own if it has any. `given` is its file. */
 mel_status cli_predictions_read(cli_predictions *out, mel_metric **metric, const char *given,
-                                const cli_prediction_args *args, const mel_read_options *read,
-                                const cli_run *run, mel_error *err);
+                                const cli_prediction_args *args, const mel_read_options *read, cli_run *run,
+                                mel_error *err);
 void cli_predictions_clear(cli_predictions *p);
 size_t cli_predictions_groups(const cli_predictions *p); /* at least 1 */
 /* counts: groups x k x k of classifier c; of_pair: groups x k x k x k, by true class and what two predict. */

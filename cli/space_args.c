@@ -181,6 +181,14 @@ static char *renamed_words(const mel_classes *c)
     return text;
 }
 
+void cli_note_renamed(cli_run *run, const mel_classes *classes)
+{
+    char *renamed = renamed_words(classes);
+    if (renamed != NULL)
+        cli_note(run, "%s", renamed);
+    free(renamed);
+}
+
 mel_status cli_space_make(mel_problem **out, const mel_problem_options *args, const mel_problem_want *want,
                           cli_run *run, mel_error *err)
 {
@@ -191,11 +199,8 @@ mel_status cli_space_make(mel_problem **out, const mel_problem_options *args, co
     if (status == MEL_OK)
         status = cli_check_stop(err);
     const bool said_before = opt.held != NULL; /* when the session was started */
-    char *renamed =
-        status == MEL_OK && (*out)->n_rows > 0 && !said_before ? renamed_words(&(*out)->classes) : NULL;
-    if (renamed != NULL)
-        cli_note(run, "%s", renamed);
-    free(renamed);
+    if (status == MEL_OK && (*out)->n_rows > 0 && !said_before)
+        cli_note_renamed(run, &(*out)->classes);
     return status;
 }
 

@@ -14,6 +14,8 @@ mel_problem_want cli_want_of_points(int coordinates, size_t numbers, const mel_p
 /* The problem of the options and the run; says which classes have new names. */
 mel_status cli_space_make(mel_problem **out, const mel_problem_options *args, const mel_problem_want *want,
                           cli_run *run, mel_error *err);
+/* "0 is healthy, 1 is cancer", where classes have new names. */
+void cli_note_renamed(cli_run *run, const mel_classes *classes);
 /* Its classes and groups, for cli_match_metric; of NULL nothing is known. */
 cli_about cli_space_about(const mel_problem *problem, cli_run *run);
 

@@ -130,6 +130,23 @@ static mel_status refuse_mixture(const mel_classes *c, const given_names *w, con
         w->name[strange]);
 }
 
+/* A name that differs from a class in nothing but upper and lower case: a slip, or a new name? */
+static mel_status refuse_other_case(const mel_classes *c, const given_names *w, const char *file,
+                                    mel_error *err)
+{
+    const char *const *have = (const char *const *)c->name;
+    for (size_t i = 0; i < w->n; i++) {
+        const size_t near = mel_column_place(w->name[i], c->n, have);
+        if (near < c->n && mel_name_place(w->name[i], c->n, have) == c->n)
+            return mel_fail(
+                err, MEL_EINVAL,
+                "--classes %s: %s has no class \"%s\"; did you mean \"%s\"? A new name is given with "
+                "--rename %s=%s",
+                w->shown, file, w->name[i], have[near], c->label[near], w->name[i]);
+    }
+    return MEL_OK;
+}
+
 /* All names are classes: order[i] is the one that comes at place i. None is: new names. */
 static mel_status apply_classes(mel_classes *c, size_t *order, bool *ordered, const given_names *w,
                                 bool renamed, const char *file, mel_error *err)
@@ -151,8 +168,9 @@ static mel_status apply_classes(mel_classes *c, size_t *order, bool *ordered, co
             order[known++] = at;
     }
     *ordered = known == c->n;
-    if (*ordered)
-        return MEL_OK;
+    const mel_status status = *ordered ? MEL_OK : refuse_other_case(c, w, file, err);
+    if (*ordered || status != MEL_OK)
+        return status;
     if (known > 0 || renamed)
         return known > 0 ? refuse_mixture(c, w, file, err)
                          : mel_fail(err, MEL_EINVAL,

@@ -80,7 +80,7 @@ static mel_status decode(mel_labels *out, const mel_table *table, size_t column,
         status = mel_fail(
             err, MEL_EDATA,
             "%s: row %zu: %g; decisions between %s in an NPY file are their numbers 0 to %zu in sorted "
-            "order; a CSV file has their names",
+            "order; a CSV file has their names; where the labels lack a class, --classes gives all of them",
             mel_table_name(table), mel_table_row_number(table, row), mel_table_numbers(table, column)[row],
             mel_name_list(c->n, (const char *const *)c->label).text, c->n - 1);
     if (status != MEL_OK)
@@ -88,20 +88,30 @@ static mel_status decode(mel_labels *out, const mel_table *table, size_t column,
     return status;
 }
 
+bool mel_decisions_are_places(const mel_table *table, const char *column, const mel_classes *c)
+{
+    const size_t at = mel_table_find(table, column);
+    const mel_format format = mel_table_format(table);
+    if (at == SIZE_MAX || mel_table_numbers(table, at) == NULL ||
+        (format != MEL_FORMAT_NPY && format != MEL_FORMAT_NPZ))
+        return false;
+    double value, other;
+    for (size_t i = 0; i < c->n; i++) { /* new names do not count: see the writer */
+        if (!parse_value(&value, c->label[i]))
+            return true;
+        for (size_t j = 0; j < i; j++)
+            if (parse_value(&other, c->label[j]) && other == value)
+                return true;
+    }
+    return false;
+}
+
 mel_status mel_classes_decisions(mel_labels *out, const mel_table *table, const char *column,
                                  const mel_classes *c, mel_error *err)
 {
-    const size_t at = mel_table_find(table, column);
     const char *const *label = (const char *const *)c->label, *const *name = (const char *const *)c->name;
-    double *value = mel_alloc(c->n, sizeof *value);
-    if (value == NULL)
-        return mel_fail_memory(err, "decisions");
-    const bool label_numbers = are_numbers(value, c->n, label); /* new names do not count: see the writer */
-    free(value);
-    const bool numbers = at != SIZE_MAX && mel_table_numbers(table, at) != NULL;
-    const mel_format format = mel_table_format(table);
-    if (numbers && !label_numbers && (format == MEL_FORMAT_NPY || format == MEL_FORMAT_NPZ))
-        return decode(out, table, at, c, err);
+    if (mel_decisions_are_places(table, column, c))
+        return decode(out, table, mel_table_find(table, column), c, err);
     mel_error why = { .code = MEL_OK }, other;
     const mel_status status = mel_table_labels_as(out, table, column, c->n, label, &why);
     if (status == MEL_OK || mel_table_labels_as(out, table, column, c->n, name, &other) == MEL_OK)

@@ -36,6 +36,8 @@ void mel_classes_clear(mel_classes *classes);
  * file also by place in the sorted order of labels that are texts. */
 mel_status mel_classes_decisions(mel_labels *out, const mel_table *table, const char *column,
                                  const mel_classes *classes, mel_error *err);
+/* Are the decisions numbers that stand for places in that order? */
+bool mel_decisions_are_places(const mel_table *table, const char *column, const mel_classes *classes);
 /* How decisions are written into NPY files: value[i] is the label of class i where all labels are numbers
  * (*whole: all of them are whole), else its place in the sorted order of labels. */
 mel_status mel_class_values(double *value, bool *whole, size_t n, const char *const *label, mel_error *err);

@@ -44,7 +44,7 @@ def want(melicit):
 def test_classes_in_the_header_of_probabilities(melicit, want, names, swap):
     """No warning: strict reading accepts them, whichever class is positive and comes first."""
     write_rows(melicit, names, ",".join(names[::-1] if swap else names), (P, 1 - P) if swap else (1 - P, P))
-    melicit.write("y.csv", "label\n" + "".join(f'"{names[i]}"\n' for i in TRUTH))
+    melicit.write("y.csv", "label\n" + "".join(f'"{names[i]}"\n' if names[i] == "NA" else f"{names[i]}\n" for i in TRUTH))  # in quotes numbers are texts
     assert rule(melicit, "--strict") == want
     assert apply(melicit).done().json.get("warnings", []) == []
 

@@ -124,6 +124,27 @@ def test_decisions_that_are_no_classes_are_refused(melicit):
     melicit("score", "--named", "f1", "--labels", "y.csv", "--predictions", "d.csv").refused(3, "d.csv", '"no" and "yes"')
 
 
+def test_decisions_between_more_classes_than_the_labels_have(melicit):
+    rng = numpy.random.default_rng(8)
+    y, d = rng.choice(["a", "c"], 200), rng.choice(["a", "b"], 200)
+    melicit.write("y.csv", "label\n" + "".join(f"{v}\n" for v in y))
+    melicit.write("d.csv", "decision\n" + "".join(f"{v}\n" for v in d))
+    numpy.save(melicit.folder / "text.npy", d)
+    numpy.save(melicit.folder / "code.npy", (d == "b").astype(int))
+    numpy.save(melicit.folder / "third.npy", 2 * (d == "b").astype(int))
+    score = ("score", "--named", "accuracy", "--labels", "y.csv")
+    for file in ("d.csv", "text.npy"):
+        melicit(*score, "--predictions", file).refused(3, file, '"b"', '"a" and "c"')
+    melicit(*score, "--predictions", "third.npy").refused(3, "third.npy", "--classes")
+    said = "code.npy: 0 is a, 1 is c; where the labels lack a class, --classes gives all of them"
+    assert melicit(*score, "--predictions", "code.npy", "--json").done().json["notes"] == [said]
+    for file in ("d.csv", "text.npy", "code.npy"):
+        for classes in ("a,b,c", "c,a,b"):
+            got = melicit(*score, "--classes", classes, "--predictions", file, "--json").done().json
+            assert got["value"] == pytest.approx(numpy.mean(y == d)) and "notes" not in got
+    melicit(*score, "--classes", "a,b,c", "--positive", "a", "--predictions", "d.csv").refused(2, "--positive a", "3 classes")
+
+
 def test_probabilities_in_npy_are_in_sorted_order(melicit, two):
     p, y = two
     base = hull(melicit, "--probs", "p.npy", "--labels", "y.csv")
@@ -194,12 +215,18 @@ def test_classes_say_the_order_or_rename(melicit, two):
     explicit = melicit(*words, "--rename", "yes=cancer,no=healthy", "--positive", "healthy", "--json").done().json
     assert explicit["classes"] == ["cancer", "healthy"] and explicit["notes"] == ["no is healthy, yes is cancer"]
     assert numpy.array_equal(explicit["vertices"], turned["vertices"])
+    for verb in (("score", "--named", "f1", "--predictions", "y.csv"), ("rank", "--named", "f1", "--predictions", "y.csv")):
+        got = melicit(*verb, "--labels", "y.csv", "--classes", "healthy,cancer", "--json").done().json
+        assert got["notes"] == ["no is healthy, yes is cancer"]
+        assert melicit(*verb, "--labels", "y.csv", "--classes", "healthy,cancer").done().err == "melicit: no is healthy, yes is cancer\n"
     first = melicit(*words, "--classes", "healthy,cancer", "--positive", "no", "--json").done().json
     assert first["classes"] == ["cancer", "healthy"] and numpy.array_equal(first["vertices"], turned["vertices"])
 
 
 @pytest.mark.parametrize("words, code, says", [
     (("--classes", "no,cancer"), 2, ['"no" is a class', '"cancer" is not', "--rename"]),
+    (("--classes", "No,cancer"), 2, ['no class "No"', 'did you mean "no"?', "--rename no=No"]),
+    (("--classes", "Yes,No"), 2, ['no class "Yes"', 'did you mean "yes"?', "--rename yes=Yes"]),
     (("--classes", "no"), 2, ["--classes no", "2 classes"]),
     (("--classes", "no,no"), 2, ['"no" is given twice']),
     (("--rename", "maybe=x"), 3, ['"maybe"', '"no" and "yes"']),
