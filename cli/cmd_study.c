@@ -14,7 +14,7 @@
 #include <string.h>
 
 typedef struct {
-    const char *store, *key, *public_url, *out, *metric, *noise;
+    const char *store, *key, *audit, *public_url, *out, *metric, *noise;
     mel_text_list labels;
     int format;
     uint64_t participants;
@@ -268,6 +268,7 @@ static mel_status delete_one(desk *d, mel_error *err)
     status = mel_store_delete_participant(d->app.store, d->who, err);
     if (status != MEL_OK)
         return status;
+    mel_journal_erased(d->app.audit, d->what, d->who, "command");
     cli_put(d->run->result, "deleted", cli_json_text(d->who));
     if (!d->run->json)
         cli_print("participant %s and all answers are erased\n", d->who);
@@ -392,6 +393,8 @@ static mel_status run_study(cli_run *run, const void *arguments, mel_error *err)
         return status;
     status = mel_app_init_with_key(&d.app, d.store, d.args->key, cli_data_folders(), err);
     if (status == MEL_OK)
+        status = mel_journal_open(&d.app.audit, d.args->audit, err);
+    if (status == MEL_OK)
         status = actions[action].run(&d, err);
     mel_app_clear(&d.app);
     mel_store_close(d.store);
@@ -410,6 +413,11 @@ static const cli_option own_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(study_args, key),
       .help = "the key of all tokens and links, where melicit serve has it in a file of its own" },
+    { .name = "audit",
+      .argument = "FILE",
+      .kind = CLI_TEXT,
+      .at = offsetof(study_args, audit),
+      .help = "delete: the audit log of melicit serve, which then says who was erased" },
     { .name = "public-url",
       .argument = "URL",
       .kind = CLI_TEXT,

@@ -69,6 +69,7 @@ static void log_in(mel_call *call)
     mel_csrf_of(csrf, token, call->app);
     if (status == MEL_OK)
         mel_call_cookie(call, "melicit_admin", token, (int64_t)ADMIN_HOURS * 3600);
+    call->audited = status == MEL_OK;
     mel_call_finish(call, status, json_pack("{s:s}", "csrf", csrf));
 }
 
@@ -88,6 +89,8 @@ void mel_admin_login(mel_call *call)
         log_in(call);
     else
         mel_call_wrong_token(call, "wrong-token", "this is not the researcher's token");
+    if (token != NULL && !right)
+        call->audited = call->response->status == 403; /* those that are too many would fill the log */
     json_decref(body);
 }
 
@@ -99,6 +102,7 @@ void mel_admin_logout(mel_call *call)
     mel_status status = MEL_OK;
     if (token != NULL) {
         char name[MEL_ADMIN_NAME];
+        (void)mel_call_find_login(call); /* for the audit log alone */
         admin_name(name, token, call->app);
         status = mel_store_remove(call->app->store, name, &call->err);
     }
@@ -107,20 +111,29 @@ void mel_admin_logout(mel_call *call)
     mel_call_finish(call, status, json_object());
 }
 
-bool mel_call_admin(mel_call *call)
+mel_status mel_call_find_login(mel_call *call)
 {
-    static const char first[] = "log in with the researcher's token first";
     const char *token = mel_request_cookie(call->request, "melicit_admin");
-    if (token == NULL) {
-        mel_call_error(call, 403, "not-logged-in", first, NULL);
-        return false;
-    }
     char name[MEL_ADMIN_NAME];
     void *bytes = NULL;
     size_t n = 0;
+    if (token == NULL)
+        return MEL_EINVAL;
     admin_name(name, token, call->app);
     const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
     free(bytes);
+    call->audited = status == MEL_OK;
+    return status;
+}
+
+bool mel_call_admin(mel_call *call)
+{
+    static const char first[] = "log in with the researcher's token first";
+    if (mel_request_cookie(call->request, "melicit_admin") == NULL) {
+        mel_call_error(call, 403, "not-logged-in", first, NULL);
+        return false;
+    }
+    const mel_status status = mel_call_find_login(call);
     if (status == MEL_EINVAL)
         mel_call_wrong_token(call, "not-logged-in", first);
     else if (status != MEL_OK)
@@ -354,6 +367,7 @@ void mel_admin_delete(mel_call *call)
         status = mel_store_delete_participant(call->app->store, call->rest[1], &call->err);
     if (status == MEL_OK) {
         mel_cache_forget(call->app->cache, call->rest[1]);
+        mel_journal_erased(call->app->audit, call->rest[0], call->rest[1], "researcher");
         mel_cache_forget(call->app->cache, call->rest[0]); /* the findings about all participants together */
     }
     mel_call_finish(call, status, json_object());

@@ -69,10 +69,7 @@ static json_t *page_of(mel_call *call, mel_participant *participant)
                       mel_json_put(page, "study",
                                    json_pack("{s:s, s:s?}", "title", participant->open_study->study->title,
                                              "id", strcmp(study, MEL_NO_STUDY) != 0 ? study : NULL));
-    char resume[MEL_RESUME_TEXT];
-    mel_resume_of(resume, participant->row.id, call->app);
-    const bool named = participant->row.label != NULL;
-    json_t *out = good && (!named || mel_json_put(page, "resume", json_string(resume)))
+    json_t *out = good && (call->resume[0] == '\0' || mel_json_put(page, "resume", json_string(call->resume)))
                       ? json_pack("{s:O}", "page", page)
                       : NULL;
     json_decref(page);
@@ -286,19 +283,39 @@ void mel_api_undo(mel_call *call)
     json_decref(body);
 }
 
-/* The cookie is of no use any more, wherever a copy of it may be. */
+/* Replaces the token by one that nobody gets to know, and counts that they left, which makes another code. */
+static mel_status revoke(mel_call *call)
+{
+    char token[MEL_TOKEN_TEXT];
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_participant_row row;
+    mel_status status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
+    if (status != MEL_OK)
+        return status;
+    mel_token_new(token, hash, call->app);
+    json_t *about = row.about != NULL ? mel_stored_json(row.about) : json_object();
+    const double times = mel_json_number(about, MEL_TIMES_LEFT, 0.0) + 1.0;
+    char *text = mel_json_put(about, MEL_TIMES_LEFT, json_integer((json_int_t)times))
+                     ? mel_json_text(about, JSON_COMPACT)
+                     : NULL;
+    status = text != NULL ? mel_store_revoke(call->app->store, row.id, hash, text, &call->err)
+                          : mel_fail_memory(&call->err, "a participant");
+    mel_json_free_text(text);
+    json_decref(about);
+    mel_participant_row_clear(&row);
+    return status;
+}
+
+/* The cookie and the code are of no use any more, wherever a copy of them may be. */
 void mel_api_leave(mel_call *call)
 {
     if (!mel_call_is_own(call, call->cookie))
         return;
     mel_status status = MEL_OK;
     if (mel_request_cookie(call->request, call->cookie) != NULL) {
-        char token[MEL_TOKEN_TEXT];
-        unsigned char hash[MEL_HASH_BYTES];
         if (!mel_call_participant(call))
             return;
-        mel_token_new(token, hash, call->app); /* nobody gets to know it */
-        status = mel_store_set_token(call->app->store, call->participant, hash, &call->err);
+        status = revoke(call);
     }
     if (status == MEL_OK)
         mel_call_cookie(call, call->cookie, NULL, 0);
@@ -307,7 +324,26 @@ void mel_api_leave(mel_call *call)
 
 /* --- one's own data ----------------------------------------------------------------------------- */
 
-/* {"created", "label"?, "events": [what was sent, with its time]}; NULL with err. */
+/* The names of the uploads that a session of one's own is about. */
+static size_t uploads_of(const char *name[MEL_SPACE_FILES], const json_t *about)
+{
+    return mel_space_uploads(name, json_object_get(json_object_get(about, "start"), "space"));
+}
+
+/* A list of the uploads' ids; NULL without memory. */
+static json_t *list_uploads(const json_t *about)
+{
+    const char *name[MEL_SPACE_FILES];
+    const size_t n = uploads_of(name, about);
+    json_t *list = json_array();
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++)
+        good = mel_json_add(list, json_string(name[i] + sizeof MEL_UPLOAD - 1));
+    return mel_json_if(good, list);
+}
+
+/* {"created", "seen", "study"?, "label"?, "about", "uploads", "events": [what was sent, with its time]};
+ * NULL with err. */
 static mel_status describe_own(json_t **out, const mel_call *call, const mel_participant_row *row,
                                mel_error *err)
 {
@@ -320,9 +356,14 @@ static mel_status describe_own(json_t **out, const mel_call *call, const mel_par
         good = mel_json_add(events, json_pack("{s:I, s:o}", "time", (json_int_t)event[i].time, "event",
                                               mel_stored_json(event[i].body)));
     mel_event_rows_free(event, n);
-    *out = good && status == MEL_OK ? json_pack("{s:I, s:s*, s:O}", "created", (json_int_t)row->created,
-                                                "label", row->label, "events", events)
-                                    : NULL;
+    json_t *about = mel_stored_json(row->about != NULL ? row->about : "{}");
+    const char *study = strcmp(row->study, MEL_NO_STUDY) != 0 ? row->study : NULL;
+    *out = good && status == MEL_OK
+               ? json_pack("{s:I, s:I, s:s*, s:s*, s:O, s:o, s:O}", "created", (json_int_t)row->created,
+                           "seen", (json_int_t)row->seen, "study", study, "label", row->label, "about", about,
+                           "uploads", list_uploads(about), "events", events)
+               : NULL;
+    json_decref(about);
     json_decref(events);
     return status == MEL_OK && *out == NULL ? mel_fail_memory(err, "your data") : status;
 }
@@ -349,15 +390,23 @@ void mel_api_mine(mel_call *call)
         (void)snprintf(call->response->name, sizeof call->response->name, "my-answers.json");
 }
 
-/* Deletes everything that the store has about the participant who asks. */
+/* Deletes everything that the store has about the participant who asks, uploads that nobody else uses too. */
 void mel_api_erase(mel_call *call)
 {
+    mel_participant_row row;
     if (!mel_call_is_own(call, call->cookie) || !mel_call_participant(call))
         return;
-    const mel_status status = mel_store_delete_participant(call->app->store, call->participant, &call->err);
+    mel_status status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
+    json_t *about = row.about != NULL ? mel_stored_json(row.about) : NULL;
+    const char *name[MEL_SPACE_FILES];
+    if (status == MEL_OK)
+        status = mel_store_erase(call->app->store, row.id, name, uploads_of(name, about), &call->err);
     if (status == MEL_OK) {
-        mel_cache_forget(call->app->cache, call->participant);
+        mel_journal_erased(call->app->audit, row.study, row.id, "participant");
+        mel_cache_forget(call->app->cache, row.id);
         mel_call_cookie(call, call->cookie, NULL, 0);
     }
+    json_decref(about);
+    mel_participant_row_clear(&row);
     mel_call_finish(call, status, json_object());
 }

@@ -18,9 +18,10 @@ enum {
 
 /* --- with a new cookie -------------------------------------------------------------------------- */
 
-static void let_in(mel_call *call, const char *id, const char *token)
+static void let_in(mel_call *call, const mel_participant_row *who, const char *token)
 {
-    (void)snprintf(call->participant, sizeof call->participant, "%s", id);
+    (void)snprintf(call->participant, sizeof call->participant, "%s", who->id);
+    mel_resume_of(call->resume, who, call->app);
     call->token = token;
     mel_call_cookie(call, call->cookie, token, (int64_t)COOKIE_DAYS * 86400);
     mel_api_give_page(call);
@@ -40,21 +41,21 @@ static void join_as_new(mel_call *call, const char *study, const char *label, ui
     if (status == MEL_OK && full)
         mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
     else if (status == MEL_OK)
-        let_in(call, row.id, token);
+        let_in(call, &row, token);
     else
         mel_call_finish(call, status, NULL);
     mel_participant_row_clear(&row);
 }
 
 /* Somebody who was here before. */
-static void join_again(mel_call *call, const char *id)
+static void join_again(mel_call *call, const mel_participant_row *earlier)
 {
     char token[MEL_TOKEN_TEXT];
     unsigned char hash[MEL_HASH_BYTES];
     mel_token_new(token, hash, call->app);
-    const mel_status status = mel_store_set_token(call->app->store, id, hash, &call->err);
+    const mel_status status = mel_store_set_token(call->app->store, earlier->id, hash, &call->err);
     if (status == MEL_OK)
-        let_in(call, id, token);
+        let_in(call, earlier, token);
     else
         mel_call_finish(call, status, NULL);
 }
@@ -89,8 +90,8 @@ static mel_status find_by_cookie(mel_participant_row *out, mel_call *call, const
 static bool has_code(const mel_call *call, const joiner *who, const mel_participant_row *row)
 {
     char right[MEL_RESUME_TEXT];
-    mel_resume_of(right, row->id, call->app);
-    return who->resume != NULL && strlen(who->resume) == strlen(right) &&
+    mel_resume_of(right, row, call->app);
+    return who->resume != NULL && right[0] != '\0' && strlen(who->resume) == strlen(right) &&
            sodium_memcmp(who->resume, right, strlen(right)) == 0;
 }
 
@@ -154,7 +155,7 @@ static void rejoin(mel_call *call, const mel_open_study *open_study, const joine
     const bool fresh = (double)(mel_now() - earlier->seen) < 3.6e6 * study->resume_hours;
     const bool over = strcmp(earlier->state, "active") != 0, begun = earlier->seen != earlier->created;
     if (!begun || (study->resume == MEL_RESUME && (fresh || over)))
-        join_again(call, earlier->id);
+        join_again(call, earlier);
     else if (study->resume == MEL_RESTART && who->label == NULL)
         admit(call, open_study, who, earlier->id);
     else

@@ -271,8 +271,12 @@ json_t *mel_call_own_body(mel_call *call, const char *cookie)
 
 bool mel_call_is_open(mel_call *call)
 {
-    if (!call->app->closed || mel_request_cookie(call->request, "melicit_admin") != NULL)
-        return !call->app->closed || mel_call_admin(call);
+    if (!call->app->closed) {
+        (void)mel_call_find_login(call); /* for the audit log alone */
+        return true;
+    }
+    if (mel_request_cookie(call->request, "melicit_admin") != NULL)
+        return mel_call_admin(call);
     mel_call_error(call, 403, "closed", "on this server only researchers start sessions and upload tables",
                    NULL);
     return false;
@@ -296,6 +300,8 @@ bool mel_call_participant(mel_call *call)
         mel_call_finish(call, status, NULL);
     memcpy(call->participant, row.id, sizeof row.id);
     call->seen = row.seen;
+    if (status == MEL_OK)
+        mel_resume_of(call->resume, &row, call->app);
     mel_participant_row_clear(&row);
     return status == MEL_OK;
 }

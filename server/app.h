@@ -7,7 +7,7 @@
 #include "journal.h"
 #include "rate.h"
 
-enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES = 20 };
+enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES = 20, MEL_RESUME_TEXT = 13 };
 
 typedef struct {
     mel_store *store;
@@ -30,6 +30,8 @@ typedef struct {
     mel_response *response;
     const mel_request *request;
     mel_app *app;
+    bool known;   /* there is a route of this method and path */
+    bool audited; /* it is something for the audit log: a login, or what a researcher who is logged in did */
     char rest[4][MEL_ID_TEXT + 40]; /* the parts of the path that match the stars of the route */
     mel_error err;                  /* why the last call failed */
     /* The participant: id, token of the cookie, and when the store saw them last (0: not asked yet). */
@@ -37,6 +39,8 @@ typedef struct {
     char cookie[MEL_ID_TEXT + 12]; /* its name: "melicit", or one of the study that the query names */
     const char *token;
     int64_t seen;
+    char resume[MEL_RESUME_TEXT]; /* what lets them come back in another browser; empty: they have no label */
+    char upload[MEL_ID_TEXT];     /* what was uploaded; or empty */
 } mel_call;
 
 /* --- answers -------------------------------------------------------------------------------------- */
@@ -78,6 +82,8 @@ bool mel_call_participant(mel_call *call);
 mel_participant *mel_call_take(mel_call *call);
 /* Whether a researcher is logged in; false with 403 as the answer. */
 bool mel_call_admin(mel_call *call);
+/* Whether they are, quietly: MEL_EINVAL when not. */
+mel_status mel_call_find_login(mel_call *call);
 /* Whether sessions of one's own and uploads are for everybody, or a researcher asks; false with 403 as the
  * answer. */
 bool mel_call_is_open(mel_call *call);
@@ -103,9 +109,10 @@ mel_status mel_admin_token_new(char token[MEL_TOKEN_TEXT], bool *mine, bool repl
                                mel_error *err);
 /* What a label's link carries, so that nobody can take part under a label by guessing it. */
 void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label, const mel_app *app);
-/* What lets somebody who takes part under a label come back in another browser: shown to them alone. */
-enum { MEL_RESUME_TEXT = 13 };
-void mel_resume_of(char code[MEL_RESUME_TEXT], const char *participant, const mel_app *app);
+/* What lets somebody who takes part under a label come back in another browser: shown to them alone, and
+ * another one each time they have left; without a label it is empty. */
+void mel_resume_of(char code[MEL_RESUME_TEXT], const mel_participant_row *participant, const mel_app *app);
+#define MEL_TIMES_LEFT "left" /* how often they have, in `about` */
 /* "?label=..&link=..", everything but letters and digits escaped; freed by the caller, NULL without memory.
  */
 char *mel_link_query(const char *study, const char *label, const mel_app *app);
@@ -125,6 +132,9 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 bool mel_is_upload(const char *text);
 /* Whether strangers may use this space: bundled data, uploads and models, never files of the server. */
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets);
+/* The uploads that a space names; how many there are. */
+enum { MEL_SPACE_FILES = 5 };
+size_t mel_space_uploads(const char *name[MEL_SPACE_FILES], const json_t *space);
 /* Keeps the uploads that a space names until then; 0: for ever. */
 mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err);
 

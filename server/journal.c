@@ -1,6 +1,8 @@
 /* Files of lines that say what was asked of the server. */
 #include "journal.h"
 
+#include "clock.h"
+
 #include "base/internal.h"
 #include "base/json.h"
 
@@ -53,4 +55,12 @@ void mel_journal_add(mel_journal *journal, json_t *line)
     (void)written;
     text[n] = '\0';
     mel_json_free_text(text);
+}
+
+void mel_journal_erased(mel_journal *journal, const char *study, const char *participant, const char *by)
+{
+    if (journal != NULL)
+        mel_journal_add(journal,
+                        json_pack("{s:I, s:s, s:s, s:s}", "time", (json_int_t)mel_clock_ms(CLOCK_REALTIME),
+                                  "erased", participant, "study", study, "by", by));
 }

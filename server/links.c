@@ -1,6 +1,8 @@
 /* Personal links: the link of a label proves that its holder may use the label. */
 #include "app.h"
 
+#include "json_helpers.h"
+
 #include "base/buffer.h"
 #include "base/internal.h"
 
@@ -24,14 +26,29 @@ void mel_link_of(char link[MEL_LINK_TEXT], const char *study, const char *label,
     sodium_bin2base64(link, MEL_LINK_TEXT, hash, sizeof hash, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-void mel_resume_of(char code[MEL_RESUME_TEXT], const char *participant, const mel_app *app)
+/* How often the participant has left; 0 when the store is damaged there. */
+static double times_left(const mel_participant_row *participant)
+{
+    json_t *about = participant->about != NULL ? mel_stored_json(participant->about) : NULL;
+    const double times = mel_json_number(about, MEL_TIMES_LEFT, 0.0);
+    json_decref(about);
+    return times;
+}
+
+void mel_resume_of(char code[MEL_RESUME_TEXT], const mel_participant_row *participant, const mel_app *app)
 {
     static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789"; /* that nobody takes for one another */
     unsigned char hash[crypto_generichash_BYTES_MIN];
     crypto_generichash_state state;
+    code[0] = '\0';
+    if (participant->label == NULL)
+        return;
+    char text[MEL_ID_TEXT + 24];
+    const double times = times_left(participant);
+    (void)snprintf(text, sizeof text, times > 0.0 ? "%s %.0f" : "%s", participant->id, times);
     crypto_generichash_init(&state, app->key, sizeof app->key, sizeof hash);
     crypto_generichash_update(&state, (const unsigned char *)"resume:", 7);
-    crypto_generichash_update(&state, (const unsigned char *)participant, strlen(participant));
+    crypto_generichash_update(&state, (const unsigned char *)text, strlen(text));
     crypto_generichash_final(&state, hash, sizeof hash);
     for (size_t i = 0; i < MEL_RESUME_TEXT - 1; i++)
         code[i] = letters[hash[i] % (sizeof letters - 1)];

@@ -173,8 +173,8 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
     return status;
 }
 
-static mel_status forget_unseen(mel_store *store, mel_cache *cache, const char *study, int64_t since,
-                                mel_error *err)
+static mel_status forget_unseen(mel_store *store, mel_cache *cache, mel_journal *audit, const char *study,
+                                int64_t since, mel_error *err)
 {
     mel_participant_row *row = NULL;
     size_t n = 0;
@@ -183,12 +183,15 @@ static mel_status forget_unseen(mel_store *store, mel_cache *cache, const char *
         if (row[i].seen < since) {
             status = mel_store_delete_participant(store, row[i].id, err);
             mel_cache_forget(cache, row[i].id);
+            if (status == MEL_OK)
+                mel_journal_erased(audit, study, row[i].id, "retention");
         }
     mel_participant_rows_free(row, n);
     return status;
 }
 
-mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, int64_t now, mel_error *err)
+mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
+                                 mel_error *err)
 {
     mel_study_row *row = NULL;
     size_t n = 0;
@@ -200,7 +203,7 @@ mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, int64_t now
                                 : mel_json_number(file, "retention_days", 0.0);
         json_decref(file);
         if (days > 0.0)
-            status = forget_unseen(store, cache, row[i].id, now - (int64_t)(days * 86400000.0), err);
+            status = forget_unseen(store, cache, audit, row[i].id, now - (int64_t)(days * 86400000.0), err);
     }
     mel_study_rows_free(row, n);
     return status;

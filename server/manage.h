@@ -3,6 +3,7 @@
 #define MEL_SERVER_MANAGE_H
 
 #include "cache.h"
+#include "journal.h"
 
 /* Sessions without a study belong to this row, which is never listed. */
 #define MEL_NO_STUDY "alone"
@@ -16,9 +17,10 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
                              mel_error *err);
 
 /* Deletes the participants of studies with a retention period who were not seen for that long, and sessions
- * of people's own that were not for MEL_OWN_DAYS. */
+ * of people's own that were not for MEL_OWN_DAYS. The audit log (or NULL) says who. */
 enum { MEL_OWN_DAYS = 90 };
-mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, int64_t now, mel_error *err);
+mel_status mel_manage_forget_old(mel_store *store, mel_cache *cache, mel_journal *audit, int64_t now,
+                                 mel_error *err);
 
 /* How simulated participants answer. metric: a metric file, or a number: how many false alarms a miss is
  * worth (two classes); NULL: the system with fewer mistakes is preferred. noise: as mel_noise_parse; NULL:

@@ -9,12 +9,21 @@
 #include "base/internal.h"
 
 #include <arpa/inet.h>
+#include <math.h>
 #include <omp.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* Of one address within a minute, the first two per join that is allowed. Researchers' pages ask again and
+ * again, however few may join. */
+enum {
+    LINES_SHARE = 20 /* in the log of requests */,
+    OTHER_SHARE = 5 /* for what is not there */,
+    LEAST_ADMIN = 600
+};
 
 typedef void (*route_fn)(mel_call *call);
 /* A star stands for one part of a path. share: how many such requests of one address are allowed within a
@@ -36,18 +45,18 @@ static const struct {
     { "POST", "/api/leave", mel_api_leave, 10.0 },
     { "GET", "/api/mine", mel_api_mine, 1.0 },
     { "POST", "/api/erase", mel_api_erase, 1.0 },
-    { "POST", "/api/admin/login", mel_admin_login, 0.0 },
-    { "POST", "/api/admin/logout", mel_admin_logout, 0.0 },
-    { "GET", "/api/admin/studies", mel_admin_studies, 0.0 },
-    { "POST", "/api/admin/studies", mel_admin_create, 0.0 },
-    { "GET", "/api/admin/studies/*", mel_admin_study, 0.0 },
-    { "POST", "/api/admin/studies/*/state", mel_admin_state, 0.0 },
-    { "POST", "/api/admin/studies/*/links", mel_admin_links, 0.0 },
-    { "GET", "/api/admin/studies/*/*", mel_admin_export, 0.0 },
-    { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 0.0 },
-    { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 0.0 },
-    { "GET", "/api/admin/uploads", mel_admin_uploads, 0.0 },
-    { "DELETE", "/api/admin/uploads/*", mel_admin_delete_upload, 0.0 },
+    { "POST", "/api/admin/login", mel_admin_login, 10.0 },
+    { "POST", "/api/admin/logout", mel_admin_logout, 10.0 },
+    { "GET", "/api/admin/studies", mel_admin_studies, 10.0 },
+    { "POST", "/api/admin/studies", mel_admin_create, 10.0 },
+    { "GET", "/api/admin/studies/*", mel_admin_study, 10.0 },
+    { "POST", "/api/admin/studies/*/state", mel_admin_state, 10.0 },
+    { "POST", "/api/admin/studies/*/links", mel_admin_links, 10.0 },
+    { "GET", "/api/admin/studies/*/*", mel_admin_export, 10.0 },
+    { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 10.0 },
+    { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 10.0 },
+    { "GET", "/api/admin/uploads", mel_admin_uploads, 10.0 },
+    { "DELETE", "/api/admin/uploads/*", mel_admin_delete_upload, 10.0 },
 };
 
 /* Only letters, digits, '-', '_' and '.' (not two in a row) may stand for a star. */
@@ -157,12 +166,12 @@ static bool is_wanted(void *request)
  * take longer, as theirs are few. */
 static void answer(mel_call *call, size_t route)
 {
-    const double most = routes[route].share * call->app->joins;
+    const bool researcher = strncmp(routes[route].path, "/api/admin", 10) == 0;
+    const double most = fmax(routes[route].share * call->app->joins, researcher ? LEAST_ADMIN : 1.0);
     if (routes[route].share > 0.0 &&
-        !mel_call_may(call, routes[route].path, call->request->client, most < 1.0 ? 1 : (unsigned)most))
+        !mel_call_may(call, routes[route].path, call->request->client, (unsigned)most))
         return;
     name_cookie(call);
-    const bool researcher = strncmp(routes[route].path, "/api/admin", 10) == 0;
     const double processor = (researcher ? 6.0 : 1.0) * call->app->processor;
     const mel_budget budget = { .processor = processor,
                                 .seconds = 6.0 * processor,
@@ -175,35 +184,57 @@ static void answer(mel_call *call, size_t route)
     mel_budget_end();
 }
 
-/* What researchers ask for goes into the audit log as well. Which of them it was, if there are several, the
- * beginning of a hash of the cookie tells. */
-static void note(const mel_call *call, double begun)
+/* Which of the researchers it was, if there are several, the beginning of a hash of the cookie tells. Paths
+ * that no route has say nothing, and could be as long as anybody likes. */
+static json_t *line_of(const mel_call *call, double begun)
 {
     const mel_request *request = call->request;
+    const char *token = call->audited ? mel_request_cookie(request, "melicit_admin") : NULL;
     char who[9] = "";
-    const char *token = mel_request_cookie(request, "melicit_admin");
-    const bool researcher = strncmp(request->path, "/api/admin", 10) == 0;
-    if (call->app->requests == NULL && (call->app->audit == NULL || !researcher))
-        return;
-    if (researcher && token != NULL) {
+    if (token != NULL) {
         unsigned char hash[MEL_HASH_BYTES];
         mel_token_hash(hash, token, call->app);
         sodium_bin2hex(who, sizeof who, hash, (sizeof who - 1) / 2);
     }
-    json_t *line = json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:s*}", "time", (json_int_t)mel_now(), "client",
-                             request->client, "method", request->method, "path", request->path, "status",
-                             (int)call->response->status, "ms",
-                             (int)(1000.0 * (mel_clock_seconds(CLOCK_MONOTONIC) - begun)), "researcher",
-                             who[0] != '\0' ? who : NULL);
-    if (researcher)
-        mel_journal_add(call->app->audit, json_incref(line));
-    mel_journal_add(call->app->requests, line);
+    return json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:s*, s:s*}", "time", (json_int_t)mel_now(), "client",
+                     request->client, "method", call->known ? request->method : "other", "path",
+                     call->known ? request->path : "other", "status", (int)call->response->status, "ms",
+                     (int)(1000.0 * (mel_clock_seconds(CLOCK_MONOTONIC) - begun)), "researcher",
+                     who[0] != '\0' ? who : NULL, "upload", call->upload[0] != '\0' ? call->upload : NULL);
+}
+
+/* Requests of one address have so many lines a minute, or anybody could fill the disk; the first one beyond
+ * is a line that says so. */
+static void note_request(const mel_call *call, json_t *line)
+{
+    const mel_app *app = call->app;
+    const char *client = call->request->client;
+    if (app->joins == 0 || mel_rate_count(app->rate, "lines", client, LINES_SHARE * app->joins) == 0)
+        mel_journal_add(app->requests, json_incref(line));
+    else if (mel_rate_count(app->rate, "no lines", client, 1) == 0)
+        mel_journal_add(app->requests, json_pack("{s:I, s:s, s:b}", "time", (json_int_t)mel_now(), "client",
+                                                 client, "left_out", 1));
+}
+
+/* What researchers do goes into the audit log as well. */
+static void note(const mel_call *call, double begun)
+{
+    const mel_app *app = call->app;
+    const bool of_api = strncmp(call->request->path, "/api", 4) == 0;
+    if (!of_api || (app->requests == NULL && (app->audit == NULL || !call->audited)))
+        return;
+    json_t *line = line_of(call, begun);
+    if (call->audited)
+        mel_journal_add(app->audit, json_incref(line));
+    if (app->requests != NULL)
+        note_request(call, line);
+    json_decref(line);
 }
 
 static void dispatch(mel_call *call)
 {
     const char *method = call->request->method, *path = call->request->path;
-    bool known = false;
+    bool there = false; /* something of this path, for this or another method */
     if (!is_our_host(call)) {
         mel_call_error(call, 421, "wrong-host",
                        "this server does not go by that name; --public-url says what it is", NULL);
@@ -212,13 +243,16 @@ static void dispatch(mel_call *call)
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         if (!matches(call, routes[i].path, path))
             continue;
-        known = true;
+        there = true;
         if (strcmp(routes[i].method, method) == 0) {
+            call->known = true;
             answer(call, i);
             return;
         }
     }
-    if (known || !is_reading(call->request))
+    if (!mel_call_may(call, "other", call->request->client, OTHER_SHARE * call->app->joins))
+        return;
+    if (there || !is_reading(call->request))
         mel_call_error(call, 405, "method", "this cannot be done here", NULL);
     else if (!mel_handle_at_once(call->response, call->request))
         mel_call_error(call, 404, "not-found", "there is nothing here", NULL);

@@ -67,7 +67,7 @@ static void *clean(void *user)
         pthread_mutex_unlock(&server->lock);
         /* What fails is tried again an hour later. */
         (void)mel_store_expire(server->app.store, mel_now(), NULL);
-        (void)mel_manage_forget_old(server->app.store, server->app.cache, mel_now(), NULL);
+        (void)mel_manage_forget_old(server->app.store, server->app.cache, server->app.audit, mel_now(), NULL);
         pthread_mutex_lock(&server->lock);
         if (!server->stopping)
             mel_wait(&server->wake, &server->lock, EXPIRE_SECONDS);

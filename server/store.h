@@ -81,8 +81,16 @@ mel_status mel_store_participants(mel_participant_row **out, size_t *n, mel_stor
                                   mel_error *err);
 mel_status mel_store_set_token(mel_store *store, const char *participant,
                                const unsigned char token[MEL_HASH_BYTES], mel_error *err);
+/* The same, with another text about them. */
+mel_status mel_store_revoke(mel_store *store, const char *participant,
+                            const unsigned char token[MEL_HASH_BYTES], const char *about, mel_error *err);
 /* With all events. An SQLite file keeps no trace of them, once no snapshot from before is being read. */
 mel_status mel_store_delete_participant(mel_store *store, const char *participant, mel_error *err);
+/* The same, with those of the named blobs (at most MEL_MOST_ERASED) that expire and are named, in quotation
+ * marks, in no other participant's `about`. */
+enum { MEL_MOST_ERASED = 8 };
+mel_status mel_store_erase(mel_store *store, const char *participant, const char *const *name, size_t n,
+                           mel_error *err);
 
 /* One line of a participant's log. */
 typedef struct {

@@ -291,9 +291,37 @@ mel_status mel_store_set_token(mel_store *store, const char *participant,
     return mel_store_change(store, &mel_participant_kind, MEL_SQL_SET_TOKEN, p, 2, participant, err);
 }
 
+mel_status mel_store_revoke(mel_store *store, const char *participant,
+                            const unsigned char token[MEL_HASH_BYTES], const char *about, mel_error *err)
+{
+    const mel_sql_value p[] = { token_value(token), mel_sql_text(about), mel_sql_text(participant) };
+    return mel_store_change(store, &mel_participant_kind, MEL_SQL_REVOKE, p, 3, participant, err);
+}
+
 mel_status mel_store_delete_participant(mel_store *store, const char *participant, mel_error *err)
 {
     const mel_sql_value p = mel_sql_text(participant);
     return mel_store_change(store, &mel_participant_kind, MEL_SQL_DELETE_PARTICIPANT, &p, 1, participant,
                             err);
+}
+
+mel_status mel_store_erase(mel_store *store, const char *participant, const char *const *name, size_t n,
+                           mel_error *err)
+{
+    char pattern[MEL_MOST_ERASED][80];
+    mel_sql_value p[MEL_MOST_ERASED][2];
+    const mel_sql_value who = mel_sql_text(participant);
+    mel_sql_request requests[1 + MEL_MOST_ERASED] = { { MEL_SQL_DELETE_PARTICIPANT, &who, 1, NULL, NULL,
+                                                        NULL } };
+    if (n > MEL_MOST_ERASED)
+        return mel_fail(err, MEL_EINVAL, "at most %d things are erased at once", MEL_MOST_ERASED);
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(name[i]) + 5 > sizeof pattern[i])
+            return mel_fail(err, MEL_EINVAL, "a name is at most %zu bytes", sizeof pattern[i] - 5);
+        (void)snprintf(pattern[i], sizeof pattern[i], "%%\"%s\"%%", name[i]);
+        p[i][0] = mel_sql_text(name[i]);
+        p[i][1] = mel_sql_text(pattern[i]);
+        requests[1 + i] = (mel_sql_request){ MEL_SQL_REMOVE_UNUSED, p[i], 2, NULL, NULL, NULL };
+    }
+    return mel_store_write(store, requests, 1 + n, err);
 }

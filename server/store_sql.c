@@ -39,6 +39,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                                " FROM participant WHERE study = $1 ORDER BY created, id",
                                false },
     [MEL_SQL_SET_TOKEN] = { "UPDATE participant SET token = $1 WHERE id = $2 RETURNING id", false },
+    [MEL_SQL_REVOKE] = { "UPDATE participant SET token = $1, about = $2 WHERE id = $3 RETURNING id", false },
     [MEL_SQL_DELETE_PARTICIPANT] = { "DELETE FROM participant WHERE id = $1 RETURNING id", false },
     [MEL_SQL_LOCK_PARTICIPANT] = { "SELECT id FROM participant WHERE id = $1", true },
     [MEL_SQL_TOUCH_PARTICIPANT] = { "UPDATE participant SET seen = $1, state = coalesce($2, state)"
@@ -66,6 +67,9 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                        " ORDER BY name",
                        false },
     [MEL_SQL_REMOVE] = { "DELETE FROM thing WHERE name = $1", false },
+    [MEL_SQL_REMOVE_UNUSED] = { "DELETE FROM thing WHERE name = $1 AND expires <> 0 AND NOT EXISTS"
+                                " (SELECT 1 FROM participant WHERE about LIKE $2)",
+                                false },
     [MEL_SQL_EXPIRE] = { "DELETE FROM thing WHERE expires <> 0 AND expires <= $1", false },
     [MEL_SQL_GAPS] = { "SELECT participant FROM event GROUP BY participant"
                        " HAVING min(seq) <> 1 OR max(seq) <> count(*) ORDER BY participant LIMIT 1",

@@ -124,6 +124,8 @@ static void upload(mel_call *call)
                       "columns", columns, "how", mel_table_how(table), "warnings", list_warnings(table));
     json_decref(columns);
     mel_call_finish(call, status, found);
+    if (status == MEL_OK)
+        memcpy(call->upload, id, sizeof id);
     mel_table_free(table);
 }
 
@@ -149,7 +151,7 @@ bool mel_is_upload(const char *text)
            strlen(text) < MEL_ID_TEXT + sizeof MEL_UPLOAD - 1;
 }
 
-static const char *const files[] = { "data", "probs", "labels", "groups", "candidates" };
+static const char *const files[MEL_SPACE_FILES] = { "data", "probs", "labels", "groups", "candidates" };
 
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets)
 {
@@ -168,14 +170,23 @@ bool mel_space_is_allowed(const json_t *space, const json_t *datasets)
     return true;
 }
 
+size_t mel_space_uploads(const char *name[MEL_SPACE_FILES], const json_t *space)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < MEL_SPACE_FILES; i++) {
+        name[n] = json_string_value(json_object_get(space, files[i]));
+        n += mel_is_upload(name[n]);
+    }
+    return n;
+}
+
 mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err)
 {
+    const char *name[MEL_SPACE_FILES];
+    const size_t n = mel_space_uploads(name, space);
     mel_status status = MEL_OK;
-    for (size_t i = 0; i < sizeof files / sizeof *files && status == MEL_OK; i++) {
-        const char *name = json_string_value(json_object_get(space, files[i]));
-        if (mel_is_upload(name))
-            status = mel_store_keep(store, name, expires, err);
-    }
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        status = mel_store_keep(store, name[i], expires, err);
     return status;
 }
 

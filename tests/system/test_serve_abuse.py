@@ -863,6 +863,28 @@ def test_leaving_revokes(server):
     assert copy.get("/api/page")[0] == 403
 
 
+def test_leaving_revokes_the_code(server):
+    """Nor is the code that was shown; whoever comes back by their link gets another one, which works."""
+    study = create_study(server)
+    told = server.researcher().post(f"/api/admin/studies/{study}/links", {"labels": ["a"]})[1]
+    link = told["links"][0]["url"].split("link=")[1]
+    client = server.at("203.0.113.1")
+    codes = []
+    for _ in range(3):
+        page = client.answer(client.join(study, label="a", link=link))
+        codes.append(page["resume"])
+        page = server.at("203.0.113.2").join(study, label="a", resume=codes[-1])
+        assert page["resume"] == codes[-1]
+        client.cookies, client.csrf = {}, "first"
+        client.join(study, label="a", resume=codes[-1])
+        assert client.post("/api/leave", {})[0] == 200
+        client.cookies, client.csrf = {}, "first"
+        for code in codes:
+            status, told = server.at("198.51.100.1").post("/api/join", {"study": study, "label": "a", "resume": code})
+            assert status == 403 and told["error"]["code"] == "wrong-code", told
+    assert len(set(codes)) == 3
+
+
 def test_quotas_hold_when_all_come_at_once(server):
     """40 at the same moment for 10 seats: 10 are in."""
     study = create_study(server, small_study(quota=10, questions=2, evaluation=2))
@@ -1115,6 +1137,78 @@ def test_logs_say_who_did_what_and_nothing_else(melicit):
     assert (melicit.folder / "audit.log").stat().st_mode & 0o777 == 0o600
 
 
+def test_nobody_fills_the_disk_through_the_logs(melicit):
+    """Requests that lead nowhere, anonymous ones for researchers, wrong tokens: few and short lines, none of them in the audit log
+    but the first wrong tokens; then such requests are refused."""
+    server = Limited(melicit.folder, "--log", "requests.log", "--audit", "audit.log", "--joins", "2")
+    client = server.at("203.0.113.1")
+    seen = set()
+    for i in range(60):
+        seen.add(client.request("GET", "/api/" + "x" * 9000 + str(i))[0])
+        seen.add(client.request("GET", f"/api/admin/studies/{i}")[0])
+        seen.add(client.request("GET", f"/nothing.here{i}")[0])
+        seen.add(client.request("X" * 3000, "/api/page")[0])
+        seen.add(client.post("/api/admin/login", {"token": "wrong"})[0])
+        seen.add(client.request("POST", "/api/admin/login", {"token": "wrong"}, {"X-Melicit-CSRF": None})[0])
+    assert {403, 404, 405, 429} <= seen, seen
+    researcher = server.researcher()
+    assert researcher.get("/api/admin/studies")[0] == 200
+    assert researcher.json("POST", "/api/upload", "a,label\n1,x\n2,y\n", CSV)[0] == 200
+    server.stop()
+    texts = [(melicit.folder / name).read_text() for name in ("requests.log", "audit.log")]
+    requests, audit = ([json.loads(line) for line in text.splitlines()] for text in texts)
+    assert max(map(len, (texts[0] + texts[1]).splitlines())) < 500
+    of_client = [x for x in requests if x["client"] == "203.0.113.1"]
+    assert len(of_client) <= 2 * 41 and any(x.get("left_out") for x in of_client)  # a minute may end meanwhile
+    assert {x.get("path") for x in of_client} <= {"other", "/api/admin/login", None, *(f"/api/admin/studies/{i}" for i in range(60))}
+    wrong = [x for x in audit if x["client"] == "203.0.113.1"]
+    assert 0 < len(wrong) <= 2 * 20 and {(x["path"], x["status"]) for x in wrong} == {("/api/admin/login", 403)}
+    assert [x["path"] for x in audit if x not in wrong] == ["/api/admin/login", "/api/admin/studies", "/api/upload"]
+    assert re.fullmatch("[a-z0-9]{16}", audit[-1]["upload"]) and re.fullmatch("[0-9a-f]{8}", audit[-1]["researcher"])
+
+
+def test_erasure_reaches_uploads_and_the_audit_log(melicit):
+    """People see and erase their own table, unless somebody else's session or a study is about it; who was erased, in whatever way,
+    is in the audit log."""
+    server = Limited(melicit.folder, "--audit", "audit.log")
+    study = create_study(server)
+    client = server.at("203.0.113.1")
+    uploads = []
+    for _ in range(3):
+        status, told = client.json("POST", "/api/upload", "a,label\n" + "1,x\n2,y\n3,x\n2,y\n1,y\n" * 9, CSV)
+        assert status == 200
+        uploads.append(told["upload"])
+    spaces = [{"data": f"upload:{x}", "label": "label"} for x in uploads]
+    server.at("203.0.113.2").own(space=spaces[1])
+    researcher = server.researcher()
+    assert researcher.post("/api/admin/studies", {**small_study(), "space": spaces[2]})[0] == 200
+    for space, upload in zip(spaces, uploads):
+        client.cookies, client.csrf = {}, "first"
+        client.own(space=space)
+        status, told = client.get("/api/mine")
+        assert status == 200 and told["uploads"] == [upload] and told["about"]["start"]["space"] == space and "study" not in told
+        assert client.post("/api/erase", {})[0] == 200
+    assert {x["id"] for x in researcher.get("/api/admin/uploads")[1]["uploads"]} == set(uploads[1:])
+    for i in range(4):
+        person = server.at("203.0.113.3")
+        prolific = {"PROLIFIC_PID": f"p{i}", "STUDY_ID": "s"}
+        person.answer(person.join(study, prolific=prolific))
+        told = person.get("/api/mine")[1]
+        assert told["about"]["prolific"] == prolific and told["study"] == study and told["label"] == f"p{i}"
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        ids = [i for i, in db.execute("SELECT id FROM participant WHERE study = ? ORDER BY label", (study,))]
+    assert researcher.json("DELETE", f"/api/admin/studies/{study}/participants/{ids[0]}", {})[0] == 200
+    melicit("study", "delete", study, ids[1], "--store", "t.db", "--audit", "audit.log").done()
+    assert person.post("/api/erase", {})[0] == 200
+    server.stop()
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        assert {i for i, in db.execute("SELECT id FROM participant WHERE study = ?", (study,))} == {ids[2]}
+    lines = [json.loads(line) for line in (melicit.folder / "audit.log").read_text().splitlines()]
+    erased = [(x["erased"], x["study"], x["by"]) for x in lines if "erased" in x]
+    assert erased[3:] == [(ids[0], study, "researcher"), (ids[1], study, "command"), (ids[3], study, "participant")]
+    assert [(x[1], x[2]) for x in erased[:3]] == [("alone", "participant")] * 3 and len({x[0] for x in erased}) == 6
+
+
 def test_people_take_and_erase_their_data(server, melicit):
     """Whoever has the cookie sees all that is stored of them, and can erase it; nobody else loses anything."""
     study = create_study(server)
@@ -1134,7 +1228,7 @@ def test_people_take_and_erase_their_data(server, melicit):
 
 def test_studies_are_forgotten_when_their_time_is_over(melicit):
     """retention_days: whoever was not seen for longer is deleted by the hourly clean-up; others and other studies stay."""
-    server = Limited(melicit.folder)
+    server = Limited(melicit.folder, "--audit", "audit.log")
     short, long = create_study(server, small_study(retention_days=30)), create_study(server)
     clients = [server.at("203.0.113.1") for _ in range(3)]
     for client, study in zip(clients, (short, short, long)):
@@ -1153,6 +1247,11 @@ def test_studies_are_forgotten_when_their_time_is_over(melicit):
             break
         time.sleep(0.1)
     assert left == set(ids[1:])
+    deadline = time.monotonic() + 20 * SLOW
+    while ids[0] not in (melicit.folder / "audit.log").read_text() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    lines = [json.loads(line) for line in (melicit.folder / "audit.log").read_text().splitlines()]
+    assert [(x["erased"], x["study"], x["by"]) for x in lines if "erased" in x] == [(ids[0], short, "retention")]
     researcher = server.researcher()
     status, told = researcher.post("/api/admin/studies", small_study(retention_days=-1))
     assert status == 400 and "retention_days" in told["error"]["message"]

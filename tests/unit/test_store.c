@@ -359,6 +359,44 @@ static void test_things(void **state)
     mel_store_close(store);
 }
 
+/* With what only they had; what others have, or what is kept for ever, stays. */
+static void test_erase(void **state)
+{
+    (void)state;
+    mel_error err;
+    void *bytes;
+    size_t n;
+    mel_store *store = test_store_open(test_fresh_url());
+    const char *names[] = { "upload:mine", "upload:ours", "upload:kept", "upload:gone" };
+    const int64_t far = 8000000000000;
+    test_add_study(store, "s");
+    test_add_participant(store, "s", "a", "p1");
+    test_add_participant(store, "s", "b", "p2");
+    const unsigned char token[2][MEL_HASH_BYTES] = { { 1 }, { 2 } };
+    assert_ok(mel_store_revoke(store, "a", token[0], "{\"x\":[\"upload:mine\",\"upload:ours\"]}", &err),
+              &err);
+    assert_ok(mel_store_revoke(store, "b", token[1], "{\"x\":\"upload:ours\",\"y\":\"upload:min\"}", &err),
+              &err);
+    mel_participant_row row;
+    assert_ok(mel_store_participant_by_token(&row, store, token[1], &err), &err);
+    assert_string_equal(row.id, "b");
+    assert_string_equal(row.about, "{\"x\":\"upload:ours\",\"y\":\"upload:min\"}");
+    mel_participant_row_clear(&row);
+    assert_ok(mel_store_put(store, "upload:mine", "x", 1, far, &err), &err);
+    assert_ok(mel_store_put(store, "upload:ours", "x", 1, far, &err), &err);
+    assert_ok(mel_store_put(store, "upload:kept", "x", 1, 0, &err), &err);
+    assert_ok(mel_store_erase(store, "a", names, 4, &err), &err);
+    assert_int_equal(mel_store_participant(&row, store, "a", &err), MEL_EINVAL);
+    assert_int_equal(mel_store_get(&bytes, &n, store, "upload:mine", &err), MEL_EINVAL);
+    assert_thing(store, "upload:ours", "x", 1);
+    assert_thing(store, "upload:kept", "x", 1);
+    assert_ok(mel_store_erase(store, "b", names + 1, 2, &err), &err);
+    assert_int_equal(mel_store_get(&bytes, &n, store, "upload:ours", &err), MEL_EINVAL);
+    assert_thing(store, "upload:kept", "x", 1);
+    assert_int_equal(mel_store_revoke(store, "b", token[1], "{}", &err), MEL_EINVAL);
+    mel_store_close(store);
+}
+
 static void test_expiry(void **state)
 {
     (void)state;
@@ -620,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_things),
+        cmocka_unit_test(test_erase),
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_visit),
         cmocka_unit_test(test_copy),
