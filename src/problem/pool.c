@@ -177,7 +177,8 @@ mel_status mel_pool_table(mel_table **out, const mel_input *input, size_t n_name
 {
     mel_read_options expecting = *read;
     expecting.row_name = "name";
-    return mel_input_read_named(out, input, n_names, name, &expecting, err);
+    const mel_status status = mel_input_read_named(out, input, n_names, name, &expecting, err);
+    return status == MEL_OK ? mel_pool_widen(out, err) : status;
 }
 
 static mel_status understand_columns(mel_pool_reading *r, mel_error *err)

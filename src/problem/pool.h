@@ -46,7 +46,11 @@ typedef struct {
 mel_status mel_pool_header_name(mel_pool_header *out, const char *name, const char *file, mel_error *err);
 void mel_pool_header_clear(mel_pool_header *header);
 
-/* The table as it is, for what its header says about classes. */
+/* A table of columns "name", "true" and the predicted classes, with a row for each true class of each
+ * classifier, becomes one of columns "true>predicted"; others stay as they are. */
+mel_status mel_pool_widen(mel_table **table, mel_error *err);
+
+/* The table with one row per classifier, for what its header says about classes. */
 mel_status mel_pool_table(mel_table **out, const mel_input *input, size_t n_names, const char *const *name,
                           const mel_read_options *read, mel_error *err);
 /* The table of a file whose header may have the names of `about`. */

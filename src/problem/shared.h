@@ -133,6 +133,7 @@ typedef struct {
  * - two classes: tp, tn, fp, fn (shares or counts), tpr, tnr, fpr, fnr, recall, sensitivity, specificity,
  *   precision, prevalence: what determines the statistics, and the rest agrees with it;
  * - a class: its share of right decisions; "true>predicted": a share or a count of the confusion matrix;
+ * - "true", and the predicted classes: k rows per classifier, one for each true class, in any order;
  * - n: the number of rows, where counts do not say it;
  * - "group:" before any of them.
  * Shares of entries are of all rows or of the true class, as the statistics are. A first column of texts

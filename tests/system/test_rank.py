@@ -85,3 +85,49 @@ def test_rank_says_how_sure(melicit):
     same = melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--json").done().json
     assert same == got
     assert "order_probability" not in melicit("rank", "--metric", "m.json", "--pool", "pool.csv", "--samples", 0, "--json").done().json
+
+
+@pytest.mark.parametrize("classes", [["a", "b", "c"], ["0", "1", "2"], ["no", "yes"], ["x, y", 'say "z"', "w"]])
+def test_pools_in_long_form(melicit, classes):
+    """k rows per classifier, in any order of rows and columns, are the columns true>predicted."""
+    rng = numpy.random.default_rng(len(classes[0]) + 10 * len(classes))
+    k = len(classes)
+    for unit in (1, 300):
+        pool = {f"m{i}": rng.multinomial(300, rng.dirichlet(numpy.ones(k * k))).reshape(k, k) / unit for i in range(5)}
+        def quoted(text):
+            return '"' + str(text).replace('"', '""') + '"'
+        def shown(v):
+            return repr(float(v)) if unit > 1 else str(int(v))
+        wide = ["name," + ",".join(quoted(f"{t}>{p}") for t in classes for p in classes)]
+        wide += [name + "," + ",".join(shown(v) for v in matrix.ravel()) for name, matrix in pool.items()]
+        melicit.write("wide.csv", "\n".join(wide) + "\n")
+        order = rng.permutation(k)
+        rows = [(name, t, matrix[t][order]) for name, matrix in pool.items() for t in range(k)]
+        long = ["name,true," + ",".join(quoted(classes[c]) for c in order)]
+        long += [f"{name},{quoted(classes[t])}," + ",".join(map(shown, row)) for name, t, row in (rows[i] for i in rng.permutation(len(rows)))]
+        melicit.write("long.csv", "\n".join(long) + "\n")
+        for named in ("accuracy", "mcc", "macro-f1"):
+            of = [melicit("rank", "--pool", file, "--named", named, "--json").done().json["order"] for file in ("wide.csv", "long.csv")]
+            assert [one["name"] for one in of[0]] == [one["name"] for one in of[1]]
+            assert [one["value"] for one in of[0]] == pytest.approx([one["value"] for one in of[1]], rel=1e-12)
+        melicit.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", k, classes=classes), a=list(range(1, k + 1))))
+        of = [melicit("score", "--statistics", file, "--metric", "m.json", "--json").done().json["scores"] for file in ("wide.csv", "long.csv")]
+        assert {one["name"]: one["value"] for one in of[0]} == pytest.approx({one["name"]: one["value"] for one in of[1]}, rel=1e-12)
+
+
+@pytest.mark.parametrize("rows, parts", [
+    ("A,a,1,2,3\nA,b,1,2,3\n", ['classifier "A" has no row with true class "c"']),
+    ("A,a,1,2,3\nA,b,1,2,3\nA,c,1,2,3\nA,b,1,2,3\n", ["rows 3 and 5", 'true class "b"']),
+    ("A,a,1,2,3\nA,b,1,2,3\nA,d,1,2,3\n", ["row 4", '"d"', "predicted classes"]),
+    ("A,a,1,2,x\nA,b,1,2,3\nA,c,1,2,y\n", ['column "c"', "texts"]),
+])
+def test_long_pools_that_lack_rows(melicit, rows, parts):
+    melicit.write("pool.csv", "name,true,a,b,c\n" + rows)
+    melicit("rank", "--pool", "pool.csv", "--named", "accuracy").refused(3, "pool.csv", *parts)
+
+
+def test_a_class_called_true(melicit):
+    melicit.write("m.json", metric_text("diagonal-linear", layout("confusion", "diagonal", 2, classes=["false", "true"]), a=[0.6, 0.8]))
+    melicit.write("pool.csv", "name,true,false\nA,0.3,0.5\nB,0.25,0.25\n")
+    got = melicit("score", "--statistics", "pool.csv", "--metric", "m.json", "--json").done().json["scores"]
+    assert [one["value"] for one in got] == pytest.approx([0.6 * 0.5 + 0.8 * 0.3, 0.6 * 0.25 + 0.8 * 0.25])
