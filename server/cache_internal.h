@@ -54,6 +54,7 @@ struct mel_cache {
     size_t workers;                    /* 0: no limits */
     size_t memory;                     /* bytes that the process should take; 0: any number */
     size_t n_making, n_stuck;          /* callers who do heavy work; who do it or wait for it */
+    size_t n_waiting;                  /* callers who wait for a participant */
     size_t aside;                      /* bytes that heavy work under way will take */
     char making_for[MEL_MOST_MAKING][MEL_CLIENT_TEXT]; /* whose work it is; "": nobody's in particular */
     uint64_t clock;                                    /* ticks when a problem is used */

@@ -147,23 +147,25 @@ static bool wait_for(mel_cache *cache, mel_participant_entry *entry)
 {
     bool may = true;
     entry->waiting++;
+    cache->n_waiting++;
     cache->n_stuck++;
     while (entry->taken && may) {
         mel_wait(&cache->changed, &cache->lock, 1);
         may = mel_budget_check(NULL) == MEL_OK;
     }
     cache->n_stuck--;
+    cache->n_waiting--;
     entry->waiting--;
     return !entry->taken;
 }
 
-/* The entry, taken for this caller; the lock is held. NULL without memory, or when too many wait for it
- * already: one person's requests must not keep all workers busy. */
+/* The entry, taken for this caller; the lock is held. NULL without memory, or when too many wait for
+ * participants already: requests of a few people must not keep all workers busy. */
 static mel_participant_entry *claim(mel_cache *cache, const char *id, mel_error *err)
 {
     mel_participant_entry *entry = find_participant(cache, id);
     if (entry != NULL && entry->taken && cache->workers > 0 &&
-        (entry->waiting > cache->workers / 8 || !mel_cache_may_wait(cache))) {
+        (cache->n_waiting >= cache->workers / 2 || !mel_cache_may_wait(cache))) {
         mel_cache_too_busy(err);
         return NULL;
     }
