@@ -261,14 +261,12 @@ static mel_status delete_one(desk *d, mel_error *err)
     mel_status status = mel_store_participant(&row, d->app.store, d->who, err);
     if (status != MEL_OK)
         return status;
-    const bool of_study = strcmp(row.study, d->what) == 0;
+    status = strcmp(row.study, d->what) == 0
+                 ? mel_manage_erase(d->app.store, d->app.cache, d->app.audit, &row, "command", err)
+                 : cli_fail(err, MEL_EINVAL, "study %s has no participant %s", d->what, d->who);
     mel_participant_row_clear(&row);
-    if (!of_study)
-        return cli_fail(err, MEL_EINVAL, "study %s has no participant %s", d->what, d->who);
-    status = mel_store_delete_participant(d->app.store, d->who, err);
     if (status != MEL_OK)
         return status;
-    mel_journal_erased(d->app.audit, d->what, d->who, "command");
     cli_put(d->run->result, "deleted", cli_json_text(d->who));
     if (!d->run->json)
         cli_print("participant %s and all answers are erased\n", d->who);

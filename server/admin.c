@@ -357,19 +357,16 @@ void mel_admin_delete(mel_call *call)
     mel_participant_row row;
     mel_status status = mel_store_participant(&row, call->app->store, call->rest[1], &call->err);
     const bool of_study = status == MEL_OK && strcmp(row.study, call->rest[0]) == 0;
-    if (status == MEL_OK)
-        mel_participant_row_clear(&row);
+    if (of_study)
+        status = mel_manage_erase(call->app->store, call->app->cache, call->app->audit, &row, "researcher",
+                                  &call->err);
+    mel_participant_row_clear(&row);
     if (status == MEL_EINVAL || (status == MEL_OK && !of_study)) {
         mel_call_error(call, 404, "no-participant", "there is no such participant", NULL);
         return;
     }
     if (status == MEL_OK)
-        status = mel_store_delete_participant(call->app->store, call->rest[1], &call->err);
-    if (status == MEL_OK) {
-        mel_cache_forget(call->app->cache, call->rest[1]);
-        mel_journal_erased(call->app->audit, call->rest[0], call->rest[1], "researcher");
         mel_cache_forget(call->app->cache, call->rest[0]); /* the findings about all participants together */
-    }
     mel_call_finish(call, status, json_object());
 }
 

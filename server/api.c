@@ -324,17 +324,11 @@ void mel_api_leave(mel_call *call)
 
 /* --- one's own data ----------------------------------------------------------------------------- */
 
-/* The names of the uploads that a session of one's own is about. */
-static size_t uploads_of(const char *name[MEL_SPACE_FILES], const json_t *about)
-{
-    return mel_space_uploads(name, json_object_get(json_object_get(about, "start"), "space"));
-}
-
 /* A list of the uploads' ids; NULL without memory. */
 static json_t *list_uploads(const json_t *about)
 {
     const char *name[MEL_SPACE_FILES];
-    const size_t n = uploads_of(name, about);
+    const size_t n = mel_own_uploads(name, about);
     json_t *list = json_array();
     bool good = true;
     for (size_t i = 0; i < n && good; i++)
@@ -390,23 +384,18 @@ void mel_api_mine(mel_call *call)
         (void)snprintf(call->response->name, sizeof call->response->name, "my-answers.json");
 }
 
-/* Deletes everything that the store has about the participant who asks, uploads that nobody else uses too. */
+/* Deletes everything that the store has about the participant who asks. */
 void mel_api_erase(mel_call *call)
 {
+    mel_app *app = call->app;
     mel_participant_row row;
     if (!mel_call_is_own(call, call->cookie) || !mel_call_participant(call))
         return;
-    mel_status status = mel_store_participant(&row, call->app->store, call->participant, &call->err);
-    json_t *about = row.about != NULL ? mel_stored_json(row.about) : NULL;
-    const char *name[MEL_SPACE_FILES];
+    mel_status status = mel_store_participant(&row, app->store, call->participant, &call->err);
     if (status == MEL_OK)
-        status = mel_store_erase(call->app->store, row.id, name, uploads_of(name, about), &call->err);
-    if (status == MEL_OK) {
-        mel_journal_erased(call->app->audit, row.study, row.id, "participant");
-        mel_cache_forget(call->app->cache, row.id);
-        mel_call_cookie(call, call->cookie, NULL, 0);
-    }
-    json_decref(about);
+        status = mel_manage_erase(app->store, app->cache, app->audit, &row, "participant", &call->err);
     mel_participant_row_clear(&row);
+    if (status == MEL_OK)
+        mel_call_cookie(call, call->cookie, NULL, 0);
     mel_call_finish(call, status, json_object());
 }

@@ -132,9 +132,10 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 bool mel_is_upload(const char *text);
 /* Whether strangers may use this space: bundled data, uploads and models, never files of the server. */
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets);
-/* The uploads that a space names; how many there are. */
+/* The uploads that a session of one's own is about, from what the store has about the participant; how many
+ * there are. */
 enum { MEL_SPACE_FILES = 5 };
-size_t mel_space_uploads(const char *name[MEL_SPACE_FILES], const json_t *space);
+size_t mel_own_uploads(const char *name[MEL_SPACE_FILES], const json_t *about);
 /* Keeps the uploads that a space names until then; 0: for ever. */
 mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err);
 

@@ -173,6 +173,19 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
     return status;
 }
 
+mel_status mel_manage_erase(mel_store *store, mel_cache *cache, mel_journal *audit,
+                            const mel_participant_row *row, const char *by, mel_error *err)
+{
+    json_t *about = row->about != NULL ? mel_stored_json(row->about) : NULL;
+    const char *name[MEL_SPACE_FILES];
+    const mel_status status = mel_store_erase(store, row->id, name, mel_own_uploads(name, about), err);
+    json_decref(about);
+    mel_cache_forget(cache, row->id);
+    if (status == MEL_OK)
+        mel_journal_erased(audit, row->study, row->id, by);
+    return status;
+}
+
 static mel_status forget_unseen(mel_store *store, mel_cache *cache, mel_journal *audit, const char *study,
                                 int64_t since, mel_error *err)
 {
@@ -181,10 +194,7 @@ static mel_status forget_unseen(mel_store *store, mel_cache *cache, mel_journal 
     mel_status status = mel_store_participants(&row, &n, store, study, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         if (row[i].seen < since) {
-            status = mel_store_delete_participant(store, row[i].id, err);
-            mel_cache_forget(cache, row[i].id);
-            if (status == MEL_OK)
-                mel_journal_erased(audit, study, row[i].id, "retention");
+            status = mel_manage_erase(store, cache, audit, &row[i], "retention", err);
         }
     mel_participant_rows_free(row, n);
     return status;

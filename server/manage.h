@@ -16,6 +16,10 @@ mel_status mel_manage_check(mel_cache *cache, mel_study *study, mel_error *err);
 mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *cache, const char *text,
                              mel_error *err);
 
+/* Deletes a participant, and the tables of a session of their own that nobody else uses. The audit log (or
+ * NULL) says whom, and by whom. */
+mel_status mel_manage_erase(mel_store *store, mel_cache *cache, mel_journal *audit,
+                            const mel_participant_row *row, const char *by, mel_error *err);
 /* Deletes the participants of studies with a retention period who were not seen for that long, and sessions
  * of people's own that were not for MEL_OWN_DAYS. The audit log (or NULL) says who. */
 enum { MEL_OWN_DAYS = 90 };

@@ -313,6 +313,8 @@ mel_status mel_store_erase(mel_store *store, const char *participant, const char
     const mel_sql_value who = mel_sql_text(participant);
     mel_sql_request requests[1 + MEL_MOST_ERASED] = { { MEL_SQL_DELETE_PARTICIPANT, &who, 1, NULL, NULL,
                                                         NULL } };
+    if (n == 0)
+        return mel_store_delete_participant(store, participant, err);
     if (n > MEL_MOST_ERASED)
         return mel_fail(err, MEL_EINVAL, "at most %d things are erased at once", MEL_MOST_ERASED);
     for (size_t i = 0; i < n; i++) {

@@ -170,7 +170,7 @@ bool mel_space_is_allowed(const json_t *space, const json_t *datasets)
     return true;
 }
 
-size_t mel_space_uploads(const char *name[MEL_SPACE_FILES], const json_t *space)
+static size_t uploads_of(const char *name[MEL_SPACE_FILES], const json_t *space)
 {
     size_t n = 0;
     for (size_t i = 0; i < MEL_SPACE_FILES; i++) {
@@ -180,10 +180,15 @@ size_t mel_space_uploads(const char *name[MEL_SPACE_FILES], const json_t *space)
     return n;
 }
 
+size_t mel_own_uploads(const char *name[MEL_SPACE_FILES], const json_t *about)
+{
+    return uploads_of(name, json_object_get(json_object_get(about, "start"), "space"));
+}
+
 mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err)
 {
     const char *name[MEL_SPACE_FILES];
-    const size_t n = mel_space_uploads(name, space);
+    const size_t n = uploads_of(name, space);
     mel_status status = MEL_OK;
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         status = mel_store_keep(store, name[i], expires, err);

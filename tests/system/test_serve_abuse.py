@@ -1151,6 +1151,7 @@ def test_nobody_fills_the_disk_through_the_logs(melicit):
         seen.add(client.post("/api/admin/login", {"token": "wrong"})[0])
         seen.add(client.request("POST", "/api/admin/login", {"token": "wrong"}, {"X-Melicit-CSRF": None})[0])
     assert {403, 404, 405, 429} <= seen, seen
+    assert any(server.at("203.0.113.2").request("GET", "/api/admin/studies")[0] == 429 for _ in range(1300))
     researcher = server.researcher()
     assert researcher.get("/api/admin/studies")[0] == 200
     assert researcher.json("POST", "/api/upload", "a,label\n1,x\n2,y\n", CSV)[0] == 200
@@ -1207,6 +1208,10 @@ def test_erasure_reaches_uploads_and_the_audit_log(melicit):
     erased = [(x["erased"], x["study"], x["by"]) for x in lines if "erased" in x]
     assert erased[3:] == [(ids[0], study, "researcher"), (ids[1], study, "command"), (ids[3], study, "participant")]
     assert [(x[1], x[2]) for x in erased[:3]] == [("alone", "participant")] * 3 and len({x[0] for x in erased}) == 6
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        left, = db.execute("SELECT id FROM participant WHERE study = 'alone'").fetchone()
+        melicit("study", "delete", "alone", left, "--store", "t.db").done()  # the session of the second upload
+        assert {x for x, in db.execute("SELECT name FROM thing WHERE name LIKE 'upload:%'")} == {f"upload:{uploads[2]}"}
 
 
 def test_people_take_and_erase_their_data(server, melicit):
