@@ -49,7 +49,7 @@ def test_costs_in_a_file(melicit):
         (("--cost", "missed=x,false-alarm=1"), 2, "not a number"),
         (("--cost", "missed=-1,false-alarm=1"), 3, "reward"),
         (("--cost", "missed=0,false-alarm=0"), 3, "no mistake"),
-        (("--cost", "lost=1"), 2, "no cost of a mistake"),
+        (("--cost", "lost=1"), 2, "not the cost of a mistake"),
         (("--costs", "reward.csv"), 3, "reward.csv: predicting"),
         (("--costs", "oblong.csv"), 3, "expected a square"),
         (("--costs", "stranger.csv"), 3, 'called "z"'),

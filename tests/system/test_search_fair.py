@@ -152,7 +152,7 @@ def test_refusals(melicit, ball):
     write_metric(melicit, "q.json", "fair-quadratic", QUADRATIC)
     words = ("elicit", *ball, "--family", "fair-linear", "--oracle", "sim:t.json")
     melicit(*words, "--strategy", "active", "--ask-trade-off").refused(2, "ask-trade-off is for a search")
-    melicit(*words, "--strategy", "active", "--known", "t.json", "--equal-pairs").refused(2, "tells all weights")
+    melicit(*words, "--strategy", "active", "--known", "t.json", "--equal-pairs").refused(2, "gives all weights")
     melicit(*words, *SEARCH, "--known", "q.json").refused(2, "fair-quadratic")
     melicit(*words, *SEARCH, "--diagonal-b").refused(2, "diagonal-b is for quadratic and fair quadratic metrics")
     nil = dict(LINEAR, a=[1, 0])
