@@ -87,6 +87,7 @@ typedef struct {
      * text, and a first column of texts without a name is it. NULL: none. */
     const char *row_name;
     size_t max_cells; /* CSV: rows x columns; 0: no limit of its own */
+    bool matrices;    /* NPY: n x k x k is read, too, as n rows of k x k columns */
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 

@@ -22,6 +22,9 @@ static mel_status check_shape(const mel_npy_header *h, size_t n, const mel_read_
                         opt->max_columns);
     if (h->rows > opt->max_rows)
         return mel_fail(err, MEL_ELIMIT, "%zu rows, more than the limit of %zu", h->rows, opt->max_rows);
+    if (h->matrix != 0 && h->fortran)
+        return mel_fail(err, MEL_EDATA,
+                        "matrices in Fortran order are not read; save numpy.ascontiguousarray(array)");
     const size_t have = n - h->offset, items = have / h->width;
     if (h->columns > items || h->rows > items / h->columns) /* no product can wrap after this */
         return mel_fail(err, MEL_EDATA,
@@ -193,6 +196,7 @@ static mel_table *new_table(const char *name, const mel_npy_header *h)
     if (table != NULL) {
         table->n_rows = h->rows;
         table->first_row = 1;
+        table->matrix = h->matrix;
     }
     return table;
 }
@@ -208,6 +212,12 @@ static mel_status note_how(mel_table *table, const mel_npy_header *h, mel_error 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].kind == h->kind)
             kind = kinds[i].name;
+    if (h->matrix != 0)
+        return mel_notes_how(
+            &table->notes, err,
+            "NPY, %s of %zu bits, %s matrices of %zu x %zu, true classes by predicted ones in "
+            "the order of the classes",
+            kind, 8 * h->width, mel_count_text(h->rows).text, h->matrix, h->matrix);
     return mel_notes_how(&table->notes, err, "NPY, %s of %zu bits, %s rows, %s columns", kind, 8 * h->width,
                          mel_count_text(h->rows).text, mel_count_text(h->columns).text);
 }
@@ -216,7 +226,7 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
                         const mel_read_options *opt, mel_error *err)
 {
     mel_npy_header header;
-    mel_status status = mel_npy_header_parse(&header, bytes, n, err);
+    mel_status status = mel_npy_header_parse(&header, bytes, n, opt->matrices, err);
     if (status == MEL_OK)
         status = check_shape(&header, n, opt, err);
     if (status != MEL_OK)

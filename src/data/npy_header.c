@@ -5,11 +5,19 @@
 
 #include <string.h>
 
-enum { MAGIC_BYTES = 6, V1_BYTES = 10, V2_BYTES = 12, MOST_DIMENSIONS = 32, MOST_HEADER = 1 << 20 };
+enum {
+    MAGIC_BYTES = 6,
+    V1_BYTES = 10,
+    V2_BYTES = 12,
+    MOST_DIMENSIONS = 32,
+    MOST_HEADER = 1 << 20,
+    MOST_CLASSES = 1 << 15
+};
 
 /* A cursor over the dictionary's text. */
 typedef struct {
     const char *p, *end;
+    bool matrices; /* three dimensions will do */
     mel_error *err;
 } cursor;
 
@@ -89,7 +97,7 @@ static mel_status parse_size(cursor *c, size_t *out)
 
 static mel_status parse_shape(cursor *c, mel_npy_header *out)
 {
-    size_t size[2] = { 1, 1 };
+    size_t size[3] = { 1, 1, 1 };
     int n = 0;
     if (!accept(c, '('))
         return fail_header(c, "a shape in parentheses");
@@ -98,7 +106,7 @@ static mel_status parse_shape(cursor *c, mel_npy_header *out)
         const mel_status status = parse_size(c, &more);
         if (status != MEL_OK)
             return status;
-        if (n < 2)
+        if (n < 3)
             size[n] = more;
         if (++n > MOST_DIMENSIONS)
             return fail_header(c, "fewer dimensions");
@@ -108,11 +116,16 @@ static mel_status parse_shape(cursor *c, mel_npy_header *out)
             break;
         }
     }
-    if (n != 1 && n != 2)
+    if (n < 1 || n > 3 || (n == 3 && !c->matrices))
         return mel_fail(c->err, MEL_EDATA, "an array of %d dimensions; a table needs 1 or 2", n);
+    if (n == 3 && (size[1] != size[2] || size[1] > MOST_CLASSES))
+        return mel_fail(c->err, MEL_EDATA,
+                        "an array of %zu x %zu x %zu; expected n x k x k, a matrix for each of n classifiers",
+                        size[0], size[1], size[2]);
     out->dimensions = n;
     out->rows = size[0];
-    out->columns = size[1];
+    out->columns = size[1] * size[2];
+    out->matrix = n == 3 ? size[1] : 0;
     return MEL_OK;
 }
 
@@ -229,7 +242,8 @@ static mel_status parse_dictionary(cursor *c, mel_npy_header *out)
                        : mel_fail(c->err, MEL_EDATA, "NPY header: descr, fortran_order or shape is missing");
 }
 
-mel_status mel_npy_header_parse(mel_npy_header *out, const char *bytes, size_t n, mel_error *err)
+mel_status mel_npy_header_parse(mel_npy_header *out, const char *bytes, size_t n, bool matrices,
+                                mel_error *err)
 {
     *out = (mel_npy_header){ 0 };
     const unsigned char *u = (const unsigned char *)bytes;
@@ -248,6 +262,6 @@ mel_status mel_npy_header_parse(mel_npy_header *out, const char *bytes, size_t n
         return mel_fail(err, MEL_EDATA, "the NPY header claims %zu bytes, the file has %zu after it", length,
                         n - start);
     out->offset = start + length;
-    cursor c = { .p = bytes + start, .end = bytes + out->offset, .err = err };
+    cursor c = { .p = bytes + start, .end = bytes + out->offset, .matrices = matrices, .err = err };
     return parse_dictionary(&c, out);
 }

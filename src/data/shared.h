@@ -18,6 +18,9 @@ size_t mel_table_row_number(const mel_table *table, size_t row);
 mel_format mel_table_format(const mel_table *table);
 /* Whether the names of the columns are the file's own: those of a CSV with a header. */
 bool mel_table_has_header(const mel_table *table);
+/* k where each row is a k x k matrix of an array of three dimensions, row by row (option `matrices`); else 0.
+ */
+size_t mel_table_matrix(const mel_table *table);
 /* SIZE_MAX when there is no such column. */
 size_t mel_table_find(const mel_table *table, const char *column_name);
 

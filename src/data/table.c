@@ -174,6 +174,11 @@ const char *mel_table_category(const mel_table *table, size_t column, uint32_t c
     return mel_dict_text(table->column[column].dict, code);
 }
 
+size_t mel_table_matrix(const mel_table *table)
+{
+    return table->matrix;
+}
+
 bool mel_table_sparse(mel_features *out, const mel_table *table)
 {
     if (!table->is_sparse)

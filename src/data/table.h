@@ -60,6 +60,7 @@ struct mel_table {
     bool has_header;   /* the names of the columns are the file's own */
     size_t first_row;  /* number of row 0 in the file, as messages count */
     size_t *origin;    /* taken rows: the number of each; else NULL */
+    size_t matrix;     /* see mel_table_matrix */
     bool is_sparse;
     mel_sparse sparse;
     mel_notes notes;

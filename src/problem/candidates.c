@@ -47,6 +47,8 @@ static mel_status read_header(mel_pool_header *out, const mel_table *table, cons
 static size_t classes_of_array(const mel_table *table, const mel_problem_want *want)
 {
     const size_t columns = mel_table_columns(table);
+    if (mel_table_matrix(table) != 0)
+        return mel_table_matrix(table);
     if (want->coordinates == MEL_DIAGONAL || (want->planar && columns == 2))
         return columns;
     size_t k = 2;

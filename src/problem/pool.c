@@ -177,6 +177,7 @@ mel_status mel_pool_table(mel_table **out, const mel_input *input, size_t n_name
 {
     mel_read_options expecting = *read;
     expecting.row_name = "name";
+    expecting.matrices = true;
     const mel_status status = mel_input_read_named(out, input, n_names, name, &expecting, err);
     return status == MEL_OK ? mel_pool_widen(out, err) : status;
 }

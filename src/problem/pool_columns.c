@@ -236,13 +236,20 @@ static mel_status take_in_order(mel_pool_column *out, const mel_table *table, co
                                 mel_error *err)
 {
     const size_t size = mel_layout_size(layout), found = mel_table_columns(table);
-    if (found != size)
+    const size_t k = layout->n_classes, given = mel_table_matrix(table);
+    if (given != 0 && (given != k || layout->n_groups > 1))
+        return mel_fail(err, MEL_EDATA, "%s: matrices of %zu x %zu where %zu classes%s are expected",
+                        mel_table_name(table), given, given, k, layout->n_groups > 1 ? " in groups" : "");
+    if (given == 0 && found != size)
         return mel_fail(err, MEL_EDATA,
                         "%s: %zu columns of numbers without names; expected %zu, the %s %s of %zu classes%s",
                         mel_table_name(table), found, size, mel_coordinates_name(layout->coordinates),
                         layout->kind == MEL_RATES ? "rates" : "shares", layout->n_classes,
                         layout->n_groups > 1 ? ", group after group" : "");
-    number_entries(out, layout);
+    if (given == 0)
+        number_entries(out, layout);
+    for (size_t i = 0; i < found && given != 0; i++)
+        out[i] = (mel_pool_column){ MEL_COLUMN_ENTRY, 0, i / k, i % k };
     for (size_t i = 0; i < found; i++)
         if (mel_table_numbers(table, i) == NULL)
             return refuse_texts(table, i, err);

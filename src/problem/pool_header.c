@@ -3,7 +3,9 @@
 #include "problem/pool.h"
 
 #include "base/names.h"
+#include "data/shared.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -104,6 +106,11 @@ mel_status mel_pool_survey(char ***class_name, size_t *n_classes, char ***group_
     mel_status status = mel_pool_open(&table, path, &two, read, err);
     if (status == MEL_OK)
         status = survey_columns(&header, table, err);
+    for (size_t i = 0; table != NULL && i < mel_table_matrix(table) && status == MEL_OK; i++) {
+        char number[24]; /* they have no names */
+        const int length = snprintf(number, sizeof number, "%zu", i + 1);
+        status = mel_name_set_add(&header.classes, number, (size_t)length, err);
+    }
     for (size_t i = header.classes.n; i < 2 && status == MEL_OK; i++)
         status = mel_name_set_add(&header.classes, roles[i], strlen(roles[i]), err);
     mel_table_free(table);

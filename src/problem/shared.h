@@ -137,8 +137,8 @@ typedef struct {
  * - n: the number of rows, where counts do not say it;
  * - "group:" before any of them.
  * Shares of entries are of all rows or of the true class, as the statistics are. A first column of texts
- * without a name is "name". NPY: in the layout's order. MEL_EDATA, with the classifier and the column, for
- * anything else. */
+ * without a name is "name". NPY: in the layout's order, or n x k x k, true by predicted classes. MEL_EDATA,
+ * with the classifier and the column, for anything else. */
 mel_status mel_pool_read(mel_pool *out, const char *path, const mel_pool_about *about,
                          const mel_read_options *read, mel_error *err);
 void mel_pool_clear(mel_pool *pool);

@@ -131,3 +131,28 @@ def test_a_class_called_true(melicit):
     melicit.write("pool.csv", "name,true,false\nA,0.3,0.5\nB,0.25,0.25\n")
     got = melicit("score", "--statistics", "pool.csv", "--metric", "m.json", "--json").done().json["scores"]
     assert [one["value"] for one in got] == pytest.approx([0.6 * 0.5 + 0.8 * 0.3, 0.6 * 0.25 + 0.8 * 0.25])
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_pools_of_matrices(melicit, k):
+    """n x k x k: the same numbers as the columns true>predicted, in the order of the metric's classes."""
+    rng = numpy.random.default_rng(k)
+    classes = [f"c{i}" for i in rng.permutation(k)]
+    matrices = rng.multinomial(400, rng.dirichlet(numpy.ones(k * k)), size=6).reshape(6, k, k)
+    melicit.write("m.json", metric_text("linear", layout("confusion", "offdiagonal", k, classes=classes), "cost", a=list(range(1, k * k - k + 1))))
+    words = ("rank", "--json", "--metric", "m.json", "--pool")
+    for array in (matrices, matrices / 400):
+        numpy.save(melicit.folder / "pool.npy", array)
+        rows = [f"{i + 1}," + ",".join(map(repr, matrix.ravel().tolist())) for i, matrix in enumerate(array)]
+        melicit.write("pool.csv", "name," + ",".join(f"{t}>{p}" for t in classes for p in classes) + "\n" + "\n".join(rows) + "\n")
+        for start in (words, ("rank", "--json", "--named", "macro-f1", "--pool"), ("rank", "--json", "--named", "mcc", "--pool")):
+            of = [melicit(*start, file).done().json["order"] for file in ("pool.csv", "pool.npy")]
+            assert [one["name"] for one in of[0]] == [one["name"] for one in of[1]]
+            assert [one["value"] for one in of[0]] == pytest.approx([one["value"] for one in of[1]], rel=1e-12)
+    assert "true classes by predicted ones" in melicit("rank", "-v", "--metric", "m.json", "--pool", "pool.npy").done().err
+    numpy.save(melicit.folder / "pool.npy", numpy.zeros((3, k + 1, k + 1)))
+    melicit(*words[:1], *words[2:], "pool.npy").refused(3, "pool.npy", f"{k + 1} x {k + 1}", f"{k} classes")
+    numpy.save(melicit.folder / "pool.npy", numpy.zeros((3, k, k + 1)))
+    melicit(*words[:1], *words[2:], "pool.npy").refused(3, "pool.npy", "n x k x k")
+    numpy.save(melicit.folder / "pool.npy", numpy.asfortranarray(matrices))
+    melicit(*words[:1], *words[2:], "pool.npy").refused(3, "pool.npy", "ascontiguousarray")
