@@ -170,6 +170,8 @@ static mel_status check_args(const cli_run *run, const cli_apply_args *args, mel
 {
     if ((args->metric != NULL) + (args->named != NULL) + (args->point != NULL) != 1)
         return cli_fail(err, MEL_EINVAL, "give one of --metric METRIC.json, --named NAME and --point A,B,..");
+    if (args->space.radius_method != 0)
+        return cli_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
     if (args->out != NULL && strcmp(args->out, "-") == 0 && run->json)
         return cli_fail(err, MEL_EINVAL, "--out - and --json both need standard output");
     mel_status status = args->out != NULL ? cli_out_check(args->out, err) : MEL_OK;

@@ -258,6 +258,32 @@ static mel_status refuse_option(const slot *slots, size_t n, const char *verb, c
                     verb);
 }
 
+static bool is_option(const cli_command *command, const char *name, size_t length)
+{
+    const void *defaults;
+    const cli_group *group;
+    for (size_t g = 0; (group = cli_group_at(command, g, &defaults)) != NULL; g++)
+        for (const cli_option *o = group->options; o->name != NULL; o++)
+            if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
+                return true;
+    return false;
+}
+
+/* An option of another verb is no abbreviation here: --label is not --labels. */
+static mel_status check_words(const slot *slots, size_t n, const cli_command *command, int argc, char **argv,
+                              mel_error *err)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const char *name = argv[i] + 2;
+        if (strncmp(argv[i], "--", 2) != 0 || is_option(command, name, strcspn(name, "=")))
+            continue;
+        for (size_t c = 0; cli_commands[c] != NULL; c++)
+            if (is_option(cli_commands[c], name, strcspn(name, "=")))
+                return refuse_option(slots, n, command->name, name, err);
+    }
+    return MEL_OK;
+}
+
 static mel_status refuse_without_value(const cli_option *option, mel_error *err)
 {
     char *form = cli_option_form(option);
@@ -296,8 +322,9 @@ static mel_status check_required(const slot *slots, size_t n, mel_error *err)
 static char *input_words(unsigned kinds)
 {
     static const char *const names[] = {
-        "--data",   "--probs",        "--population",           "--ball",
-        "--groups", "a file of rows", "--point or --direction", "--session"
+        "--data",      "--probs",        "--population",           "--ball",
+        "--groups",    "a file of rows", "--point or --direction", "--session",
+        "--candidates"
     };
     char *text = cli_format("%s", "");
     for (size_t i = 0, left = kinds; i < sizeof names / sizeof *names; i++, left /= 2) {
@@ -339,7 +366,7 @@ static mel_status parse_into(cli_parsed *out, slot *slots, size_t n, const cli_c
             (struct option){ .name = slots[i].option->name,
                              .has_arg = slots[i].option->kind != CLI_FLAG ? required_argument : no_argument,
                              .val = FIRST_SLOT + (int)i };
-    mel_status status = MEL_OK;
+    mel_status status = check_words(slots, n, command, argc, argv, err);
     int code;
     opterr = 0;
     optind = 1;

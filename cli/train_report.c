@@ -238,8 +238,9 @@ static void print_data(const train_report *r, char **name)
     char rows[CLI_COUNT_SIZE], features[CLI_COUNT_SIZE];
     const mel_labels *labels = &r->dataset->labels;
     cli_heading("The data");
-    cli_print("  %s: %s rows, %s features, label \"%s\"\n", r->args->data,
-              cli_count(rows, r->dataset->n_rows), cli_count(features, mel_model_features(r->model)),
+    cli_print("  %s: %s row%s, %s feature%s, label \"%s\"\n", r->args->data,
+              cli_count(rows, r->dataset->n_rows), r->dataset->n_rows == 1 ? "" : "s",
+              cli_count(features, mel_model_features(r->model)), mel_model_features(r->model) == 1 ? "" : "s",
               r->args->label);
     print_parts(r);
     cli_table *table = cli_table_new("lrr", headers);

@@ -317,11 +317,9 @@ static size_t cells_due(const mel_csv_job *job)
 static const char *fail_ragged(mel_csv_chunk *chunk, const mel_csv_job *job, size_t row, const char *p)
 {
     if (*p == '\n' || *p == '\r')
-        return fail_at(chunk, job, row, SIZE_MAX, "the line is empty where %zu cells are due",
-                       cells_due(job));
+        return fail_at(chunk, job, row, SIZE_MAX, "the line is empty; expected %zu cells", cells_due(job));
     const size_t n = mel_csv_count_cells(p, chunk->end, job->delimiter), due = cells_due(job);
-    return fail_at(chunk, job, row, SIZE_MAX, "%zu cell%s where %zu %s due", n, n == 1 ? "" : "s", due,
-                   due == 1 ? "is" : "are");
+    return fail_at(chunk, job, row, SIZE_MAX, "%zu cell%s; expected %zu", n, n == 1 ? "" : "s", due);
 }
 
 /* The cell that is no column, behind the last one. */

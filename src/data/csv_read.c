@@ -97,7 +97,7 @@ static mel_status set_blank_lines_aside(mel_csv *csv, size_t *skip, mel_error *e
         cut->n_rows--;
     }
     if (csv->blank_row != 0 && cut->n_rows != 0)
-        return mel_fail(err, MEL_EDATA, "row %zu: the line is empty where %zu cells are due", csv->blank_row,
+        return mel_fail(err, MEL_EDATA, "row %zu: the line is empty; expected %zu cells", csv->blank_row,
                         due);
     *skip = cut_before - cut->cut;
     if (*skip != 0 && csv->blank_row == 0)

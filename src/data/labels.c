@@ -298,9 +298,11 @@ static mel_status sort_as_texts(mel_labels *labels, mel_error *err)
         char *name;
         uint32_t code; /* the new one */
     } *was = mel_alloc(n, sizeof *was);
-    mel_status status = order != NULL && was != NULL
-                            ? mel_sort_class_names(order, n, (const char *const *)labels->name, true, err)
-                            : mel_fail_memory(err, "sorting class names");
+    mel_status status = MEL_ENOMEM;
+    if (order != NULL && was != NULL)
+        status = mel_sort_class_names(order, n, (const char *const *)labels->name, true, err);
+    else
+        (void)mel_fail_memory(err, "sorting class names");
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         was[i].name = labels->name[i];
         was[order[i]].code = (uint32_t)i;

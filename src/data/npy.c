@@ -172,6 +172,26 @@ static mel_status convert_texts(mel_table *table, const mel_npy_header *h, const
     return status;
 }
 
+/* In a table: texts most of which are numbers were perhaps meant as such. */
+static mel_status warn_numbers(mel_table *table, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t j = 0; j < table->n_columns && table->n_columns > 1 && status == MEL_OK; j++) {
+        const mel_dict *dict = table->column[j].dict;
+        size_t n = 0;
+        double value;
+        for (uint32_t code = 0; code < dict->n; code++)
+            n += mel_number_parse(mel_dict_text(dict, code), mel_dict_length(dict, code), &value) ==
+                 MEL_NUMBER_FINITE;
+        if (n > 0 && 2 * n >= dict->n)
+            status = mel_notes_warn(&table->notes, err,
+                                    "column \"c%zu\": %zu of %zu different texts are numbers; treated as "
+                                    "categories; store numbers in an array of numbers",
+                                    j + 1, n, (size_t)dict->n);
+    }
+    return status;
+}
+
 static bool new_column(mel_column *column, const mel_npy_header *h)
 {
     const bool text = h->kind == 'U' || h->kind == 'S';
@@ -218,8 +238,9 @@ static mel_status note_how(mel_table *table, const mel_npy_header *h, mel_error 
             "NPY, %s of %zu bits, %s matrices of %zu x %zu, true classes by predicted ones in "
             "the order of the classes",
             kind, 8 * h->width, mel_count_text(h->rows).text, h->matrix, h->matrix);
-    return mel_notes_how(&table->notes, err, "NPY, %s of %zu bits, %s rows, %s columns", kind, 8 * h->width,
-                         mel_count_text(h->rows).text, mel_count_text(h->columns).text);
+    return mel_notes_how(&table->notes, err, "NPY, %s of %zu bits, %s row%s, %s column%s", kind, 8 * h->width,
+                         mel_count_text(h->rows).text, h->rows == 1 ? "" : "s",
+                         mel_count_text(h->columns).text, h->columns == 1 ? "" : "s");
 }
 
 mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char *name,
@@ -240,6 +261,10 @@ mel_status mel_read_npy(mel_table **out, const char *bytes, size_t n, const char
     if (status == MEL_OK)
         status =
             text ? convert_texts(table, &header, items, opt, err) : convert_all(table, &header, items, err);
+    if (status == MEL_OK && text)
+        status = warn_numbers(table, err);
+    if (status == MEL_OK)
+        status = mel_notes_check(&table->notes, opt->strict, err);
     if (status == MEL_OK)
         status = note_how(table, &header, err);
     if (status != MEL_OK) {

@@ -161,8 +161,12 @@ static void state_ratios(mel_outcome_work *w)
     list = list_ratios(w, &wide, true);
     if (wide > 0)
         mel_outcome_say(w, MEL_ABOUT_OPEN, "ratios",
-                        "%zu of %zu weights are still wide, as shares of the largest (%s): %s.", wide,
-                        w->out.n_ratios, largest, list);
+                        "%zu of %zu weight%s still wide, as shares of the largest (%s): %s.", wide,
+                        w->out.n_ratios,
+                        w->out.n_ratios == 1 ? " is"
+                        : wide == 1          ? "s is"
+                                             : "s are",
+                        largest, list);
 }
 
 /* Two classes: the one ratio that there is, in the words of the metric. */

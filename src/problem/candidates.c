@@ -75,6 +75,16 @@ static mel_status name_by_header(mel_problem *problem, const mel_problem_options
     return status;
 }
 
+/* The two classes of tp, tn, ...: which of them is the positive one is what it is called. */
+static mel_status name_two(mel_problem *problem, const mel_problem_options *opt, const char *file,
+                           mel_error *err)
+{
+    char first[] = "0", second[] = "1", *name[] = { first, second };
+    mel_pool_header h = { .classes = { .n = 2, .name = name } };
+    return opt->dataset.naming.positive != NULL ? name_by_header(problem, opt, &h, file, err)
+                                                : mel_name_classes(problem, opt, 2, NULL, err);
+}
+
 static mel_status find_classes(mel_problem *problem, const mel_problem_options *opt,
                                const mel_problem_want *want, const mel_table *table, mel_pool_header *h,
                                mel_error *err)
@@ -105,7 +115,7 @@ static mel_status find_classes(mel_problem *problem, const mel_problem_options *
     if (status != MEL_OK)
         return status;
     if (h->words && !h->entries)
-        return mel_name_classes(problem, opt, 2, NULL, err);
+        return name_two(problem, opt, file, err);
     return h->classes.n >= 2 ? name_by_header(problem, opt, h, file, err)
                              : mel_fail(err, MEL_EDATA,
                                         "%s: no columns of statistics; expected tp, tn, fp, fn, or a column "

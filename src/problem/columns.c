@@ -130,6 +130,12 @@ static bool is_general(const char *name)
 
 static mel_status refuse_one(const char *name, const char *path, const mel_classes *c, mel_error *err)
 {
+    if (strcmp(name, "0") == 0)
+        return mel_fail(
+            err, MEL_EDATA,
+            "%s: its only column is called \"0\", which is a class and also what pandas calls a "
+            "column without a name; say whose probabilities they are: --columns %s or --columns %s",
+            path, c->label[0], c->label[1]);
     return mel_fail(err, MEL_EDATA,
                     "%s: its only column is called \"%s\", which does not tell whose probabilities they are; "
                     "call it after one of the classes, %s, or \"p\" for the positive one, or say it with "
@@ -137,14 +143,30 @@ static mel_status refuse_one(const char *name, const char *path, const mel_class
                     path, name, mel_name_list(c->n, (const char *const *)c->label).text);
 }
 
+/* What the only column is called. */
+static const char *only_name(const mel_proba *proba, const char *given)
+{
+    return given != NULL ? given : proba->name != NULL ? proba->name[0] : "p";
+}
+
+/* Which of two classes has the name; 2: none. */
+static size_t class_called(const char *name, const mel_classes *c)
+{
+    const size_t at = mel_column_place(name, 2, (const char *const *)c->label);
+    return at < 2 ? at : mel_column_place(name, 2, (const char *const *)c->name);
+}
+
+bool mel_proba_of_positive(const mel_proba *proba, const char *given, const mel_classes *c)
+{
+    return proba->n_columns == 1 && c->n == 2 && class_called(only_name(proba, given), c) == 2;
+}
+
 /* The class that one column of two is about: the one it is named after, else the positive one. */
 static mel_status match_one(size_t *at, const mel_proba *proba, const char *given, const char *path,
                             const mel_classes *c, mel_error *err)
 {
-    const char *name = given != NULL ? given : proba->name != NULL ? proba->name[0] : "p";
-    *at = mel_column_place(name, 2, (const char *const *)c->label);
-    if (*at == 2)
-        *at = mel_column_place(name, 2, (const char *const *)c->name);
+    const char *name = only_name(proba, given);
+    *at = class_called(name, c);
     if (given != NULL)
         return *at < 2 ? MEL_OK : refuse_columns(1, &given, path, c, err);
     /* "0" is the class or what pandas calls a column without a name. */

@@ -1,7 +1,10 @@
 /* Finding the files that options name, and reading them from the disk or out of uploads. */
 #include "problem/files.h"
 #include "base/digest.h"
+#include "base/names.h"
+#include "problem/names.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +49,62 @@ static mel_status find_in(char **path, const char *folder, const char *name, mel
     return MEL_OK;
 }
 
-static mel_status refuse_missing(const char *given, mel_error *err)
+/* Names of the data sets in folders; more than fit are left out. */
+typedef struct {
+    size_t n;
+    char name[128][64];
+} set_names;
+
+static const char *set_name_at(const void *user, size_t i)
+{
+    const set_names *sets = user;
+    return i < sets->n ? sets->name[i] : NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void list_sets(set_names *out, const char *const *folders)
+{
+    out->n = 0;
+    for (size_t i = 0; folders != NULL && folders[i] != NULL; i++) {
+        DIR *folder = opendir(folders[i]);
+        const struct dirent *entry;
+        while (folder != NULL && (entry = readdir(folder)) != NULL) {
+            const char *ending = strstr(entry->d_name, ".csv");
+            const size_t length = ending != NULL ? (size_t)(ending - entry->d_name) : 0;
+            if (length > 0 && length < sizeof *out->name && out->n < sizeof out->name / sizeof *out->name)
+                (void)snprintf(out->name[out->n++], sizeof *out->name, "%.*s", (int)length, entry->d_name);
+        }
+        if (folder != NULL)
+            (void)closedir(folder);
+    }
+    qsort(out->name, out->n, sizeof *out->name, compare_names); /* folders have no order of their own */
+}
+
+static mel_status suggest_set(const char *given, const char *const *folders, mel_error *err)
+{
+    enum { MOST = 4 };
+    set_names sets;
+    list_sets(&sets, folders);
+    const char *longer[MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < sets.n && n < MOST; i++)
+        if (strncmp(sets.name[i], given, strlen(given)) == 0 && sets.name[i][strlen(given)] == '_')
+            longer[n++] = sets.name[i];
+    if (n > 0)
+        return mel_fail(err, MEL_EDATA, "%s: no such file; %s %s", given,
+                        n == 1 ? "there is the data set" : "there are the data sets",
+                        mel_name_list(n, longer).text);
+    const char *near = mel_nearest(given, set_name_at, &sets);
+    return near != NULL
+               ? mel_fail(err, MEL_EDATA, "%s: no such file; did you mean the data set \"%s\"?", given, near)
+               : mel_fail(err, MEL_EDATA, "%s: no such file", given);
+}
+
+static mel_status refuse_missing(const char *given, const char *const *folders, mel_error *err)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const size_t n = strlen(known[i].file);
@@ -58,7 +116,7 @@ static mel_status refuse_missing(const char *given, mel_error *err)
                 "set MELICIT_DATA to that folder",
                 given, known[i].file, known[i].source);
     }
-    return mel_fail(err, MEL_EDATA, "%s: no such file", given);
+    return suggest_set(given, folders, err);
 }
 
 mel_status mel_find_table(char **path, const char *given, const char *const *folders, mel_error *err)
@@ -73,7 +131,7 @@ mel_status mel_find_table(char **path, const char *given, const char *const *fol
     if (strchr(given, '/') == NULL)
         for (size_t i = 0; folders != NULL && folders[i] != NULL && *path == NULL && status == MEL_OK; i++)
             status = find_in(path, folders[i], given, err);
-    return status != MEL_OK || *path != NULL ? status : refuse_missing(given, err);
+    return status != MEL_OK || *path != NULL ? status : refuse_missing(given, folders, err);
 }
 
 static bool is_upload(const char *given, const mel_resources *resources)

@@ -363,6 +363,8 @@ static mel_status make(mel_problem *out, const mel_problem_options *opt, const m
         status = smooth(out, err);
     if (status == MEL_OK && opt->radius > 0.0 && opt->ball == NULL && (!want->ball || out->space == NULL))
         status = mel_fail(err, MEL_EINVAL, "--radius: no ball is needed here");
+    if (status == MEL_OK && opt->radius_method != 0 && out->space == NULL)
+        status = mel_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
     if (status == MEL_OK && want->ball && out->space != NULL)
         status = find_ball(out, opt, err);
     if (status == MEL_OK)

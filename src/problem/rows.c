@@ -4,6 +4,7 @@
 #include "problem/columns.h"
 #include "problem/problem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,16 +158,22 @@ static mel_status find_files(given_files *g, const mel_problem_options *opt, mel
     return status;
 }
 
+/* What --label says unless it is given: a file of one column may call it otherwise. */
+static const char usual_label[] = "label";
+
 /* The labels of the rows, or their groups. */
 static mel_status read_codes(mel_labels *codes, mel_problem *problem, bool groups, const mel_input *file,
                              const mel_problem_options *opt, const mel_read_options *read, mel_error *err)
 {
     mel_table *table = NULL;
     const char *column = NULL;
+    const char *name = groups ? opt->dataset.group : opt->dataset.label,
+               *option = groups ? "--group" : "--label";
     mel_status status = mel_input_read(&table, file, read, err);
+    if (status == MEL_OK && name != NULL && strcmp(name, usual_label) != 0)
+        status = mel_need_column(table, name, option, err);
     if (status == MEL_OK)
-        status = mel_only_column(&column, table, groups ? opt->dataset.group : opt->dataset.label,
-                                 groups ? "--group" : "--label", err);
+        status = mel_only_column(&column, table, name, option, err);
     if (status == MEL_OK)
         status = groups ? mel_table_groups(codes, table, column, err)
                         : mel_table_labels(codes, table, column, err);
@@ -227,6 +234,19 @@ static mel_status digest_files(char digest[MEL_DIGEST_HEX], const given_files *g
     return MEL_OK;
 }
 
+/* One column without the name of a class is the positive one's: said where that is not the usual one. */
+static void say_whose(const given_files *g, const mel_problem_options *opt)
+{
+    const mel_notice *notice = &opt->resources.notice;
+    if (notice->call == NULL || g->classes.place[1] != 0 ||
+        !mel_proba_of_positive(&g->proba, opt->columns, &g->classes))
+        return;
+    char text[200];
+    (void)snprintf(text, sizeof text, "the one column is taken as the probability of %.120s",
+                   g->classes.label[1]);
+    notice->call(notice->user, g->file[PROBS].path, MEL_FORMAT_AUTO, text, true);
+}
+
 /* The arrays of the files become the problem's. */
 static mel_status take_rows(mel_problem *problem, given_files *g, const mel_problem_options *opt,
                             mel_error *err)
@@ -242,6 +262,7 @@ static mel_status take_rows(mel_problem *problem, given_files *g, const mel_prob
         status = mel_name_groups(problem, g->groups.n_classes, g->groups.name, err);
     if (status != MEL_OK)
         return status;
+    say_whose(g, opt);
     mel_take_classes(problem, &g->classes);
     problem->n_rows = g->proba.n_rows;
     problem->probability = g->proba.value;

@@ -509,6 +509,55 @@ def test_options_that_need_rows(melicit, space, words):
     melicit("elicit", *space, *words).refused(2, words[0], "goes with")
 
 
+def test_options_that_name_what_is_not_there(melicit, two):
+    rows = ("--probs", "p.npy", "--labels", "y.csv")
+    melicit.write("g.csv", "group\n" + "u\nv\n" * 150)
+    melicit("space", *rows, "--label", "foo").refused(3, "y.csv", '"foo"', "--label", "label")
+    melicit("space", *rows, "--groups", "g.csv", "--group", "foo").refused(3, "g.csv", '"foo"', "--group", "group")
+    melicit("space", *rows, "--groups", "g.csv", "--group", "group").done()
+    for verb in (("space",), ("apply", "--named", "f1"), ("elicit",)):
+        melicit(*verb, *rows, "--radius-method", "thesis").refused(2, "--radius-method", "no ball")
+    score = ("score", "--named", "f1", "--labels", "y.csv", "--predictions", "y.csv")
+    melicit(*score, "--label", "label").refused(2, "--label;", "--labels?")
+    melicit(*score, "--label=label").refused(2, "--label;", "--labels?")
+    melicit("score", "--named", "f1", "--labels", "y.csv", "--predict", "y.csv").done()  # an abbreviation
+    melicit("space", "--data", "adult").refused(3, '"adult_test" and "adult_train"')
+    melicit("space", "--data", "magic4").refused(3, 'did you mean the data set "magic04"?')
+    melicit("space", "--ball", 3, "--radius", 0.1, "--positive", 1).refused(2, "--data, --probs or --candidates")
+
+
+def test_one_column_that_is_called_0_or_has_no_name(melicit, two):
+    p, y = two
+    base = hull(melicit, "--probs", "p.npy", "--labels", "y01.npy")
+    columns(melicit, "zero.csv", "0", 1 - p)
+    words = ("space", "--probs", "zero.csv", "--labels", "y01.npy")
+    melicit(*words).refused(3, "zero.csv", "pandas", "--columns 0 or --columns 1")
+    assert numpy.allclose(hull(melicit, *words[1:], "--columns", "0"), base, atol=1e-12)
+    numpy.save(melicit.folder / "one.npy", p)
+    one = ("space", "--probs", "one.npy", "--labels", "y01.npy", "--json")
+    said = "one.npy: the one column is taken as the probability of 0"
+    assert melicit(*one, "--positive", 0).done().json["warnings"] == [said]
+    assert "warnings" not in melicit(*one).done().json and "warnings" not in melicit(*one, "--positive", 0, "--columns", 1).done().json
+
+
+def test_candidates_whose_positive_class_is_called_0(melicit):
+    melicit.write("pool.csv", "name,tp,tn,fp,fn\na,30,55,5,10\nb,36,40,20,4\nc,38,20,40,2\n")
+    found = []
+    for classes, words in (("01", ()), ("10", ("--positive", 0))):
+        melicit.write("t.json", metric_text("linear", layout("confusion", "binary", 2, classes=classes), a=[0.8, 0.6]))
+        got = melicit("elicit", "--candidates", "pool.csv", *words, "--oracle", "sim:t.json", "--json").done().json["metric"]
+        assert got["layout"]["classes"] == list(classes)
+        found.append(got["coefficients"])
+    assert found[0] == found[1]
+
+
+def test_texts_that_are_numbers_in_npy_tables(melicit):
+    numpy.save(melicit.folder / "t.npy", numpy.array([[str(i % 7 / 2), "red" if i % 3 else "blue", "no" if i % 2 else "yes"] for i in range(60)]))
+    got = melicit("train", "--data", "t.npy", "--label", "c3", "--out", "m.json", "--json").done().json
+    assert len(got["warnings"]) == 1 and 't.npy: column "c1": 7 of 7 different texts are numbers; treated as categories' in got["warnings"][0]
+    melicit("train", "--data", "t.npy", "--label", "c3", "--out", "m.json", "--strict").refused(3, '"c1"')
+
+
 def test_options_that_tables_and_sessions_do_not_read(melicit, two):
     for words in (("--columns", "no,yes"), ("--labels", "y.csv"), ("--groups", "g.csv"), ("--prevalence", "v.csv")):
         melicit("space", "--data", "t.csv", *words).refused(2, words[0], "goes with")

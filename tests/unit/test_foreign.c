@@ -63,8 +63,7 @@ static const foreign files[] = {
     { "sep=| in quotes, behind a mark", BYTES("\xEF\xBB\xBF\"sep=|\"\n1|x\n2|y\n"), "c1:n=1,2 c2:t=x,y",
       "separator '|', no header, 2 rows", NULL },
     { "sep= and a blank", BYTES("sep= \na b\nx  y\n"), "a:t=x b:t=y", "separator blanks", NULL },
-    { "rows behind sep=; count it", BYTES("sep=;\na;b\n1;2\n3\n"), "!row 4: 1 cell where 2 are due", NULL,
-      NULL },
+    { "rows behind sep=; count it", BYTES("sep=;\na;b\n1;2\n3\n"), "!row 4: 1 cell; expected 2", NULL, NULL },
     { "sep=; alone", BYTES("sep=;\n"), "!the file is empty", NULL, NULL },
     /* Line ends */
     { "carriage returns", BYTES("a,b\r1,x\r2,\"y\rz\nw\"\r"), "a:n=1,2 b:t=x,y\rz\nw",
@@ -214,8 +213,7 @@ static const foreign files[] = {
       "column 1 names the rows", "the rows have one cell more than the header" },
     { "a separator too many is no row name", BYTES("a,b\n1,2,\n3,4,\n"), "a:n=1,3 b:n=2,4", "2 columns",
       "a separator ends every row" },
-    { "ragged rows with names", BYTES("a\tb\nr1\t1\tx\nr2\t2\n"), "!row 2: 3 cells where 2 are due", NULL,
-      NULL },
+    { "ragged rows with names", BYTES("a\tb\nr1\t1\tx\nr2\t2\n"), "!row 2: 3 cells; expected 2", NULL, NULL },
     /* Encodings */
     { "UTF-8 with a mark",
       BYTES("\xEF\xBB\xBF"
@@ -420,7 +418,7 @@ static void test_far_below(void **state)
           "save the file with one kind of line ends", 0 },
         { "a cell behind the last separator", "a,b\n", "1,2,\n", "1,2,x\n",
           "row 200002: \"x\" stands behind the last column", 0 },
-        { "no separator at the end", "a,b,\n", "1,2,\n", "1,2\n", "row 200002: 2 cells where 3 are due", 0 },
+        { "no separator at the end", "a,b,\n", "1,2,\n", "1,2\n", "row 200002: 2 cells; expected 3", 0 },
         { "a quoted word among numbers", "a,b\n", "1,2\n", "\"NA\",2\n", NULL, MEL_COLUMN_NUMBER },
         { "a quoted word among missing cells", "a,b\n", ",2\n", "\"NA\",2\n", NULL, MEL_COLUMN_TEXT },
         { "a number among quoted words", "a,b\n", "\"NA\",2\n", "1,2\n", NULL, MEL_COLUMN_NUMBER },

@@ -99,7 +99,7 @@ static void test_empty_lines(void **state)
     assert_int_equal(mel_stream_open(&stream, test_file("late-row.csv", file.data, file.size), NULL, &err),
                      MEL_EDATA);
     assert_null(stream);
-    assert_non_null(strstr(err.text, "late-row.csv: row 4: the line is empty where 2 cells are due"));
+    assert_non_null(strstr(err.text, "late-row.csv: row 4: the line is empty; expected 2 cells"));
     mel_buffer_free(&file);
 }
 
@@ -117,7 +117,7 @@ static void test_changed_file(void **state)
           "row 3, column \"a\": \"b\" is not a number" },
         { "not finite any more", "a,t\n1,x\ninf,y\n?,x\n4,?\n5,z\n",
           "row 3, column \"a\": \"inf\" is not a finite" },
-        { "ragged", "a,t\n1,x\n2,y,3\n?,x\n4,?\n5,z\n", "row 3: 3 cells where 2 are due" },
+        { "ragged", "a,t\n1,x\n2,y,3\n?,x\n4,?\n5,z\n", "row 3: 3 cells; expected 2" },
         { "nothing left", "", "the file is empty" },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
