@@ -14,11 +14,8 @@ enum {
     MOST_SECONDS = 7 * 86400,
     MOST_EVENTS = 5000,   /* of one person: far more than the pages of any study ... */
     MOST_BYTES = 4 << 20, /* ... and of what is stored of them */
-    MOST_ANSWER = 4096,   /* bytes of a request that answers anything but a form */
-    /* kB of answers of one address within a minute, per join that is allowed; each is one at least. */
-    STORED_SHARE = 100
+    MOST_ANSWER = 4096    /* bytes of a request that answers anything but a form */
 };
-static const char stored_kilobytes[] = "stored";
 static const char answered_elsewhere[] = "this page was answered elsewhere; here is the current one";
 
 /* --- pages -------------------------------------------------------------------------------------- */
@@ -198,8 +195,7 @@ static void append(mel_call *call, mel_participant *participant, mel_event_row *
         participant->row.seen = event->time;
         participant->seconds += isfinite(seconds) ? seconds : 0.0;
         participant->bytes += strlen(event->body);
-        mel_rate_add(call->app->rate, stored_kilobytes, call->request->client,
-                     (unsigned)(strlen(event->body) / 1024));
+        mel_call_stored(call, strlen(event->body));
         mel_call_json(call, reply); /* it holds parts of the study */
     } else {
         json_decref(reply);
@@ -238,8 +234,7 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
 {
     const json_t *seq = json_object_get(body, "seq");
     const char *key = mel_json_string(body, "key");
-    if (!mel_call_participant(call) ||
-        !mel_call_may(call, stored_kilobytes, call->request->client, STORED_SHARE * call->app->joins))
+    if (!mel_call_participant(call) || !mel_call_may_store(call))
         return;
     if (!json_is_integer(seq) || key == NULL || strlen(key) < 8 || strlen(key) >= MEL_KEY_TEXT ||
         !json_is_object(value)) {

@@ -38,6 +38,8 @@ static void join_as_new(mel_call *call, const char *study, const char *label, ui
     bool full = false;
     if (status == MEL_OK)
         status = mel_store_admit_participant(&full, call->app->store, &row, &quota, &call->err);
+    if (status == MEL_OK && !full)
+        mel_call_stored(call, strlen(row.about));
     if (status == MEL_OK && full)
         mel_call_error(call, 409, "full", "this study has all the participants that it needs", NULL);
     else if (status == MEL_OK)
@@ -297,7 +299,7 @@ static mel_status check_start(mel_call *call, const json_t *body)
 
 void mel_api_start(mel_call *call)
 {
-    json_t *body = mel_call_is_open(call) ? mel_call_own_body(call, NULL) : NULL;
+    json_t *body = mel_call_is_open(call) && mel_call_may_store(call) ? mel_call_own_body(call, NULL) : NULL;
     if (body == NULL)
         return;
     const mel_status status = check_start(call, body);

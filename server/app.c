@@ -253,6 +253,20 @@ bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned mo
     return false;
 }
 
+/* kB of one address within a minute, per join that is allowed; each answer or start is one at least. */
+enum { STORED_SHARE = 100 };
+static const char stored_kilobytes[] = "stored";
+
+bool mel_call_may_store(mel_call *call)
+{
+    return mel_call_may(call, stored_kilobytes, call->request->client, STORED_SHARE * call->app->joins);
+}
+
+void mel_call_stored(mel_call *call, size_t bytes)
+{
+    mel_rate_add(call->app->rate, stored_kilobytes, call->request->client, (unsigned)(bytes / 1024));
+}
+
 json_t *mel_call_body(mel_call *call)
 {
     json_t *body = NULL;

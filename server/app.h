@@ -73,6 +73,11 @@ void mel_call_wrong_token(mel_call *call, const char *code, const char *message)
 /* Whether one more of `what` by `who` is within so many a minute; false with 429 as the answer. */
 bool mel_call_may(mel_call *call, const char *what, const char *who, unsigned most);
 
+/* Whether the client may have more stored within this minute; false with 429 as the answer. */
+bool mel_call_may_store(mel_call *call);
+/* So many bytes were stored for the client. */
+void mel_call_stored(mel_call *call, size_t bytes);
+
 /* The body as a JSON object; NULL with the answer set. mel_call_own_body checks mel_call_is_own first. */
 json_t *mel_call_body(mel_call *call);
 json_t *mel_call_own_body(mel_call *call, const char *cookie);

@@ -475,6 +475,26 @@ def test_stored_bytes_of_an_address_are_limited(melicit):
     server.stop()
 
 
+def test_starts_count_as_stored_bytes(melicit):
+    """What a session was started with is stored as its answers are: all of it together has the limit."""
+    if time.monotonic() % 60 > 45:  # bytes are counted by the minute of this clock
+        time.sleep(60 - time.monotonic() % 60)
+    server = Limited(melicit.folder, "--joins", "2")
+    client = server.at("198.51.100.1")
+    page = client.own(space={"ball": "16", "radius": 0.001}, family="linear",
+                      words={"people": "p" * 19000, "mistakes": {"missed": "m" * 19000, "false_alarm": "f" * 19000}},
+                      options={"strategy": "search", "max_questions": 200})
+    status = 200
+    while status == 200:
+        status, told = client.send(page, {"answer": "A"})
+        page = told.get("page")
+    assert status == 429, told
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        about, events, last = db.execute("SELECT max(length(about)), sum(length(body)), max(length(body)) FROM event, participant").fetchone()
+    assert about > 57000 and about + events <= 200 * 1024 + last + 1024, (about, events, last)
+    server.stop()
+
+
 def test_joins_are_limited_by_address_and_study(server, melicit):
     """120 a minute from one address; a lab of 60 behind another one is let in; one study has a limit of its own."""
     if time.monotonic() % 60 > 40:  # joins are counted by the minute of this clock
