@@ -58,6 +58,22 @@ static void admin_name(char name[MEL_ADMIN_NAME], const char *token, const mel_a
     sodium_bin2hex(name + 6, MEL_ADMIN_NAME - 6, hash, sizeof hash);
 }
 
+/* What stands for a cookie among those that were right. */
+static uint64_t mark_of(const char *token, const mel_app *app)
+{
+    unsigned char hash[MEL_HASH_BYTES];
+    uint64_t mark;
+    mel_token_hash(hash, token, app);
+    memcpy(&mark, hash, sizeof mark);
+    return mark;
+}
+
+static void know(const char *token, mel_app *app)
+{
+    const uint64_t mark = mark_of(token, app);
+    app->known[mark % MEL_KNOWN] = mark;
+}
+
 static void log_in(mel_call *call)
 {
     char token[MEL_TOKEN_TEXT], name[MEL_ADMIN_NAME], csrf[MEL_CSRF_TEXT];
@@ -67,8 +83,10 @@ static void log_in(mel_call *call)
     const mel_status status =
         mel_store_put(call->app->store, name, "1", 1, mel_now() + (int64_t)ADMIN_HOURS * 3600000, &call->err);
     mel_csrf_of(csrf, token, call->app);
-    if (status == MEL_OK)
+    if (status == MEL_OK) {
+        know(token, call->app);
         mel_call_cookie(call, "melicit_admin", token, (int64_t)ADMIN_HOURS * 3600);
+    }
     call->audited = status == MEL_OK;
     mel_call_finish(call, status, json_pack("{s:s}", "csrf", csrf));
 }
@@ -111,6 +129,13 @@ void mel_admin_logout(mel_call *call)
     mel_call_finish(call, status, json_object());
 }
 
+bool mel_request_is_known(const mel_request *request, mel_app *app)
+{
+    const char *token = mel_request_cookie(request, "melicit_admin");
+    const uint64_t mark = token != NULL ? mark_of(token, app) : 0;
+    return mark != 0 && app->known[mark % MEL_KNOWN] == mark;
+}
+
 mel_status mel_call_find_login(mel_call *call)
 {
     const char *token = mel_request_cookie(call->request, "melicit_admin");
@@ -123,6 +148,8 @@ mel_status mel_call_find_login(mel_call *call)
     const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
     free(bytes);
     call->audited = status == MEL_OK;
+    if (status == MEL_OK)
+        know(token, call->app);
     return status;
 }
 

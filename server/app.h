@@ -7,7 +7,14 @@
 #include "journal.h"
 #include "rate.h"
 
-enum { MEL_TOKEN_BYTES = 32, MEL_TOKEN_TEXT = 48, MEL_CSRF_TEXT = 33, MEL_TRIES = 20, MEL_RESUME_TEXT = 13 };
+enum {
+    MEL_TOKEN_BYTES = 32,
+    MEL_TOKEN_TEXT = 48,
+    MEL_CSRF_TEXT = 33,
+    MEL_TRIES = 20,
+    MEL_KNOWN = 64,
+    MEL_RESUME_TEXT = 13
+};
 
 typedef struct {
     mel_store *store;
@@ -16,14 +23,15 @@ typedef struct {
     const char *public_url;            /* "https://study.example.org"; NULL: none was given */
     _Atomic(const char *) url; /* what links begin with: that, or the address and port; NULL: not known yet */
     int64_t upload_room;       /* bytes that uploads may take in the store */
-    const char *const *folders;    /* where data sets are, as in mel_resources; borrowed */
-    const json_t *datasets;        /* what /api/datasets lists; borrowed */
-    mel_rate *rate;                /* of requests and wrong tokens */
-    unsigned joins;                /* of one address within a minute; 0: any number of anything */
-    double processor;              /* seconds of computing per request; 0: any number */
-    size_t memory;                 /* bytes of the process above which work is given up; 0: any number */
-    bool closed;                   /* only researchers start sessions of their own and upload tables */
-    mel_journal *requests, *audit; /* of all requests, and of what researchers did; or NULL */
+    const char *const *folders;        /* where data sets are, as in mel_resources; borrowed */
+    const json_t *datasets;            /* what /api/datasets lists; borrowed */
+    mel_rate *rate;                    /* of requests and wrong tokens */
+    unsigned joins;                    /* of one address within a minute; 0: any number of anything */
+    double processor;                  /* seconds of computing per request; 0: any number */
+    size_t memory;                     /* bytes of the process above which work is given up; 0: any number */
+    bool closed;                       /* only researchers start sessions of their own and upload tables */
+    _Atomic uint64_t known[MEL_KNOWN]; /* hashes of researchers' cookies that were right; 0: none */
+    mel_journal *requests, *audit;     /* of all requests, and of what researchers did; or NULL */
 } mel_app;
 
 typedef struct {
@@ -135,6 +143,10 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 
 #define MEL_UPLOAD "upload:" /* precedes the id of an upload, in a space and in the store */
 bool mel_is_upload(const char *text);
+/* For mel_http_options: who wants to upload something. Asks memory alone. */
+mel_sender mel_upload_sender(const mel_request *request, void *app);
+/* Whether this process has seen that the cookie of the request is a researcher's. */
+bool mel_request_is_known(const mel_request *request, mel_app *app);
 /* Whether strangers may use this space: bundled data, uploads and models, never files of the server. */
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets);
 /* The uploads that a session of one's own is about, from what the store has about the participant; how many

@@ -72,6 +72,17 @@ static bool answer_at_once(const mel_http *http, mel_http_request *request)
     return http->opt.answer_at_once(&request->response, &request->seen);
 }
 
+/* 403 where nobody reads what this sender would upload. */
+static unsigned ask_for_sender(const mel_http *http, mel_http_request *request)
+{
+    show(request);
+    const mel_sender sender =
+        http->opt.sender != NULL ? http->opt.sender(&request->seen, http->user) : MEL_SENDER_STRANGER;
+    if (sender == MEL_SENDER_KNOWN)
+        request->kind = MEL_BODY_KNOWN;
+    return sender == MEL_SENDER_REFUSED ? 403 : 0;
+}
+
 /* Called for the head of a request, for every piece of its body, at its end, and once more when a worker has
  * answered. */
 static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const char *path,
@@ -86,6 +97,8 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
             return mel_response_refuse(link, 503);
         *state = request;
         request->refused = mel_http_check_head(link, method, version, request->limit);
+        if (request->refused == 0 && request->kind == MEL_BODY_STRANGER)
+            request->refused = ask_for_sender(http, request);
         return request->refused != 0 ? mel_response_refuse(link, request->refused) : MHD_YES;
     }
     if (request->answered) {

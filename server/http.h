@@ -36,6 +36,10 @@ typedef struct {
 /* Fills the response, which starts as 200 with an empty JSON body. */
 typedef void (*mel_handler)(mel_response *response, const mel_request *request, void *user);
 
+/* Who sends a request to upload_path: nobody who may (it is refused before its body is read), a stranger, or
+ * somebody known, whose bodies have memory of their own. */
+typedef enum { MEL_SENDER_REFUSED, MEL_SENDER_STRANGER, MEL_SENDER_KNOWN } mel_sender;
+
 typedef struct {
     size_t struct_size;
     const char *address;  /* "127.0.0.1" */
@@ -47,9 +51,11 @@ typedef struct {
     size_t body_limit;    /* bytes; 65,536 */
     size_t upload_limit;  /* of requests to upload_path; 32 MiB */
     size_t body_memory;   /* of all requests at a time; 32 MiB: beyond it requests are told to try again */
-    size_t upload_memory; /* the same for requests to upload_path; 64 MiB */
+    size_t upload_memory; /* the same for requests to upload_path, half of it for strangers; 64 MiB */
     size_t answer_memory; /* of answers on their way out; 32 MiB: beyond it clients are told to try again */
     const char *upload_path;
+    /* On the threads that read and write; NULL: all are strangers. user: the handler's. */
+    mel_sender (*sender)(const mel_request *request, void *user);
     /* Answers what needs neither time nor the store, on the threads that read and write, so that it never
      * waits for a worker; false: a worker has to answer. NULL: workers answer everything. */
     bool (*answer_at_once)(mel_response *response, const mel_request *request);

@@ -30,7 +30,7 @@ struct mel_http_request {
     char client[INET6_ADDRSTRLEN];
     char *body;
     size_t n, capacity, limit;
-    bool upload;
+    enum { MEL_BODY_USUAL, MEL_BODY_STRANGER, MEL_BODY_KNOWN } kind; /* the latter two: uploads */
     unsigned refused; /* status of a request that no handler answers */
     mel_response response;
     size_t sending; /* bytes of the answer that count among the server's */
@@ -47,7 +47,7 @@ struct mel_http {
     pthread_cond_t work, sweep;
     mel_http_request *first, *last;
     mel_http_connection *connections;
-    size_t held[2]; /* bytes of bodies in memory: [1] of uploads, [0] of all others ... */
+    size_t held[3]; /* bytes of bodies in memory, by their kind ... */
     size_t sending; /* ... and of answers */
     size_t pending; /* requests that are about to be queued */
     bool stopping;

@@ -50,7 +50,7 @@ void mel_http_request_free(mel_http_request *request)
         return;
     if (request->capacity > 0 || request->sending > 0) {
         pthread_mutex_lock(&request->http->lock);
-        request->http->held[request->upload] -= request->capacity;
+        request->http->held[request->kind] -= request->capacity;
         request->http->sending -= request->sending;
         pthread_mutex_unlock(&request->http->lock);
     }
@@ -202,20 +202,23 @@ mel_http_request *mel_http_request_new(mel_http *http, struct MHD_Connection *li
         return NULL;
     }
     read_client(request);
-    request->upload = http->opt.upload_path != NULL && strcmp(path, http->opt.upload_path) == 0;
-    request->limit = request->upload ? http->opt.upload_limit : http->opt.body_limit;
+    const bool upload = http->opt.upload_path != NULL && strcmp(path, http->opt.upload_path) == 0;
+    request->kind = upload ? MEL_BODY_STRANGER : MEL_BODY_USUAL;
+    request->limit = upload ? http->opt.upload_limit : http->opt.body_limit;
     return request;
 }
 
 /* All bodies together have a limit, so that many large requests cannot exhaust the memory; uploads have one
- * of their own, so that they leave room for answers. */
-static bool hold(mel_http *http, bool upload, size_t bytes)
+ * of their own, so that they leave room for answers, half of it for strangers; one upload always fits. */
+static bool hold(mel_http *http, const mel_http_request *request, size_t bytes)
 {
-    const size_t most = upload ? http->opt.upload_memory : http->opt.body_memory;
+    const size_t half = http->opt.upload_memory / 2, one = http->opt.upload_limit + 1;
+    const size_t most = request->kind == MEL_BODY_USUAL ? http->opt.body_memory : half > one ? half : one;
+    size_t *held = &http->held[request->kind];
     pthread_mutex_lock(&http->lock);
-    const bool fits = bytes <= most && http->held[upload] <= most - bytes;
+    const bool fits = bytes <= most && *held <= most - bytes;
     if (fits)
-        http->held[upload] += bytes;
+        *held += bytes;
     pthread_mutex_unlock(&http->lock);
     return fits;
 }
@@ -230,7 +233,7 @@ bool mel_http_request_append(mel_http_request *request, const char *bytes, size_
             capacity = request->limit + 1;
         const size_t more = capacity - request->capacity;
         void *block = request->body;
-        if (!hold(request->http, request->upload, more))
+        if (!hold(request->http, request, more))
             return false;
         request->capacity = capacity; /* given back with the request, grown or not */
         if (!mel_grow(&block, capacity, 1))

@@ -82,7 +82,10 @@ enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status
     static const char bad[] =
         "{\"error\": {\"code\": \"bad-request\", \"message\": \"this is not a request that "
         "the server understands\"}}";
-    const char *text = status == 413 || status == 431 ? too_large : bad;
+    static const char closed[] =
+        "{\"error\": {\"code\": \"closed\", \"message\": \"on this server only researchers upload "
+        "tables\"}}";
+    const char *text = status == 413 || status == 431 ? too_large : status == 403 ? closed : bad;
     mel_response r;
     mel_response_busy(&r);
     if (status != 503) {

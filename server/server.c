@@ -87,6 +87,7 @@ void mel_server_options_init(mel_server_options *opt)
                                  .memory = (size_t)120 << 20 };
     mel_http_options_init(&opt->http);
     opt->http.upload_path = "/api/upload";
+    opt->http.sender = mel_upload_sender;
     opt->http.answer_at_once = mel_handle_at_once;
 }
 

@@ -86,18 +86,59 @@ static mel_status read_table(mel_table **out, const char *bytes, size_t n, mel_e
     return mel_budget_explain(mel_table_read_memory(out, bytes, n, "the file", &opt, err), err);
 }
 
-/* Uploads have a limit, so that strangers cannot fill the disk; false with 503 as the answer. */
-static bool has_room(mel_call *call, size_t n)
+/* --- room --------------------------------------------------------------------------------------- */
+
+/* The ids of strangers' uploads begin with this, and go on with a short hash of the client: the store then
+ * says what all of them take, and what one client does. It is too short to tell who somebody was. */
+#define STRANGER "s-"
+enum { HASH_TEXT = 4 };
+
+static void name_upload(char id[MEL_ID_TEXT], const mel_call *call, bool researcher)
 {
-    int64_t stored = 0;
-    const mel_status status = mel_store_bytes(&stored, call->app->store, MEL_UPLOAD, &call->err);
-    const bool fits = status == MEL_OK && stored + (int64_t)n <= call->app->upload_room;
+    static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
+    char rest[MEL_ID_TEXT], client[sizeof MEL_UPLOAD + MEL_CLIENT_TEXT] = MEL_UPLOAD, tag[HASH_TEXT + 1] = "";
+    unsigned char hash[MEL_HASH_BYTES];
+    mel_new_id(rest);
+    mel_client_name(client + sizeof MEL_UPLOAD - 1, call->request->client);
+    mel_token_hash(hash, client, call->app);
+    for (size_t i = 0; i < HASH_TEXT; i++)
+        tag[i] = letters[hash[i] % (sizeof letters - 1)];
+    (void)snprintf(id, MEL_ID_TEXT, "%s%s%.16s", researcher ? "" : STRANGER, researcher ? "" : tag, rest);
+}
+
+/* Uploads have a limit, so that nobody can fill the disk: strangers have half of the room, one of them an
+ * eighth; false with 503 as the answer. */
+static bool has_room(mel_call *call, const char *id, size_t n)
+{
+    const size_t shares[] = { 0, sizeof STRANGER - 1, sizeof STRANGER - 1 + HASH_TEXT };
+    const int64_t room = call->app->upload_room, most[] = { room, room / 2, room / 8 };
+    const bool stranger = strncmp(id, STRANGER, sizeof STRANGER - 1) == 0;
+    mel_status status = MEL_OK;
+    bool fits = true;
+    for (size_t i = 0; i < (stranger ? 3 : 1) && fits && status == MEL_OK; i++) {
+        char beginning[MEL_ID_TEXT + sizeof MEL_UPLOAD];
+        int64_t stored = 0;
+        (void)snprintf(beginning, sizeof beginning, "%s%.*s", MEL_UPLOAD, (int)shares[i], id);
+        status = mel_store_bytes(&stored, call->app->store, beginning, &call->err);
+        fits = stored + (int64_t)n <= most[i];
+    }
     if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
     else if (!fits)
         mel_call_error(call, 503, "storage", "the server holds as many tables as it may; try again tomorrow",
                        NULL);
-    return fits;
+    return fits && status == MEL_OK;
+}
+
+/* A cookie that this process does not know is looked at by its name only: another server on the same store
+ * may have given it, and the store may have to be waited for. */
+mel_sender mel_upload_sender(const mel_request *request, void *user)
+{
+    mel_app *app = user;
+    if (mel_request_is_known(request, app))
+        return MEL_SENDER_KNOWN;
+    return app->closed && mel_request_cookie(request, "melicit_admin") == NULL ? MEL_SENDER_REFUSED
+                                                                               : MEL_SENDER_STRANGER;
 }
 
 static void upload(mel_call *call)
@@ -107,9 +148,9 @@ static void upload(mel_call *call)
     mel_table *table = NULL;
     json_t *columns = NULL;
     char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
-    mel_new_id(id);
+    name_upload(id, call, mel_call_find_login(call) == MEL_OK);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
-    if (!has_room(call, n))
+    if (!has_room(call, id, n))
         return;
     mel_status status = read_table(&table, bytes, n, &call->err);
     if (status == MEL_OK && (columns = describe(table)) == NULL)

@@ -519,6 +519,43 @@ def test_joins_are_limited_by_address_and_study(server, melicit):
 
 # uploads ------------------------------------------------------------------------------------------
 
+def test_strangers_leave_room_for_tables_of_researchers(melicit):
+    """An address has an eighth of the room, all strangers half; researchers the rest."""
+    server = Limited(melicit.folder, "--upload-room", "0.4")
+    table = "a,label\n" + "1,x\n2,y\n" * 6000  # 48 kB
+
+    def send(client):
+        return client.json("POST", "/api/upload", table, CSV)[0]
+
+    assert [send(server.at("2001:db8:0:1::%d" % i)) for i in range(3)] == [200, 503, 503]
+    assert [send(server.at(f"198.51.100.{i}")) for i in range(8)] == [200] * 3 + [503] * 5
+    researcher = server.researcher()
+    assert [send(researcher) for _ in range(5)] == [200] * 4 + [503]
+    server.stop()
+
+
+def test_bodies_of_strangers_leave_memory_for_researchers(melicit):
+    """Where strangers may not upload, nothing of what they send is kept; where they may, half of the memory is researchers'."""
+    head = ("POST /api/upload HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first\r\nX-Forwarded-For: 198.51.100.1\r\n"
+            "Content-Type: text/csv\r\n%sContent-Length: %d\r\n\r\n")
+    server = Limited(melicit.folder, "--public", "--public-url", "https://study.example.org")
+    researcher = server.researcher()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as s:
+        s.sendall((head % ("", 32 << 20)).encode())
+        assert s.recv(4096).startswith(b"HTTP/1.1 403")  # before a byte of the body was sent
+    sockets = []
+    for _ in range(3):  # with a cookie that is wrong
+        s = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+        sockets.append(s)
+        with contextlib.suppress(OSError):
+            s.sendall((head % ("Cookie: melicit_admin=x\r\n", 32 << 20)).encode() + b"1,2\n" * (6 << 20))
+    assert researcher.json("POST", "/api/upload", "a,label\n1,x\n2,y\n" + "1,x\n" * 100_000, CSV)[0] == 200
+    for s in sockets:
+        s.close()
+    server.stop()
+
+
+
 def test_slow_uploads_leave_room_for_answers(server):
     """30 uploads that stop in the middle: answers and pages are served, and the bytes do not buy idle time."""
     study = create_study(server)
