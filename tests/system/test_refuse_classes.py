@@ -83,7 +83,7 @@ def test_bad_rows(melicit, p, y, g, says):
     (("elicit", "--population", "logistic:a=5,b=0", "--lfpm", "grid"), 2, ["lfpm grid", "linear-fractional"]),
     (("predict", "--classifier", "c.json", "--out", "d.npy"), 2, ["--probs"]),
     (("predict", "--probs", "p.npy", "--out", "d.npy"), 2, ["--classifier"]),
-    (("predict", "--model", "m.json", "--data", "d", "--classifier", "c.json", "--out", "d.npy"), 2, ["either"]),
+    (("predict", "--model", "m.json", "--data", "d", "--classifier", "c.json", "--probs", "p.npy", "--out", "d.npy"), 2, ["--probs"]),
     (("predict", "--classifier", "absent.json", "--probs", "p.npy", "--out", "d.npy"), 3, ["absent.json"]),
     (("rank", "--metric", "absent.json", "--pool", "p.csv"), 3, ["absent.json"]),
 ])
