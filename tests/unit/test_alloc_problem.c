@@ -120,7 +120,7 @@ static mel_status of_names(void *context)
     double value[3];
     bool whole;
     mel_error err;
-    mel_status status = mel_classes_of_names(&classes, 3, names, names, &err);
+    mel_status status = mel_classes_of_names(&classes, 3, names, names, false, &err);
     if (status == MEL_OK)
         status = mel_class_values(value, &whole, 3, names, &err);
     mel_classes_clear(&classes);
