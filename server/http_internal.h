@@ -72,7 +72,7 @@ unsigned mel_http_check_head(struct MHD_Connection *link, const char *method, co
 bool mel_http_request_append(mel_http_request *request, const char *bytes, size_t n);
 
 /* Counts the bytes of its answer, which slow clients keep in memory for a while; without room for them the
- * answer becomes 503. */
+ * answer becomes 503, or 413 where there never is. */
 void mel_http_request_hold_answer(mel_http_request *request);
 
 /* --- http_connection.c ---------------------------------------------------------------------------- */
@@ -95,6 +95,8 @@ void mel_response_init(mel_response *response);
 enum MHD_Result mel_response_send(struct MHD_Connection *link, mel_response *response, bool last);
 /* The answer that refuses without a handler. */
 void mel_response_busy(mel_response *response);
+/* The one in place of an answer that there is never room for. */
+void mel_response_too_large(mel_response *response);
 /* Answers without a handler, and closes the connection. */
 enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status);
 

@@ -258,6 +258,9 @@ void mel_http_request_hold_answer(mel_http_request *request)
     pthread_mutex_unlock(&http->lock);
     if (!fits) {
         free(response->body);
-        mel_response_busy(response);
+        if (n > http->opt.answer_memory)
+            mel_response_too_large(response);
+        else
+            mel_response_busy(response);
     }
 }

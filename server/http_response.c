@@ -74,6 +74,17 @@ void mel_response_busy(mel_response *r)
     r->retry = 1;
 }
 
+void mel_response_too_large(mel_response *r)
+{
+    static const char too_large[] = "{\"error\": {\"code\": \"too-large\", \"message\": \"this is more than "
+                                    "the server sends; large studies "
+                                    "are exported by the command melicit study export\"}}";
+    mel_response_init(r);
+    r->status = 413;
+    r->lent = too_large;
+    r->n = sizeof too_large - 1;
+}
+
 enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status)
 {
     static const char too_large[] =

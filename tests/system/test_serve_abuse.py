@@ -238,6 +238,25 @@ def test_answers_that_nobody_reads_have_a_limit(melicit):
 
 
 @SANITIZERS_SLOW
+def test_exports_that_are_too_large_say_so(melicit):
+    """What is larger than all answers may be is never to be had by trying again: the answer names the command that exports it."""
+    server = Limited(melicit.folder)
+    study = create_study(server)
+    client = server.at("203.0.113.1")
+    client.answer(client.join(study))
+    with sqlite3.connect(melicit.folder / "t.db") as db:
+        person, = db.execute("SELECT id FROM participant").fetchone()
+        line = json.dumps({"page": "form", "value": {"note": "n" * 9000}})
+        db.executemany("INSERT INTO event(participant, seq, key, body, time) VALUES(?, ?, ?, ?, 1)",
+                       ((person, i, f"key-{i:08d}", line) for i in range(2, 4002)))
+    researcher = server.researcher()
+    status, told = researcher.get(f"/api/admin/studies/{study}/export.jsonl")
+    assert status == 413 and "melicit study export" in told["error"]["message"] and "Retry-After" not in researcher.headers
+    assert len(melicit("study", "export", study, "--store", "t.db", "--format", "jsonl").out) > 32 << 20
+    server.stop()
+
+
+@SANITIZERS_SLOW
 def test_spaces_of_many_classes_are_heavy_work(server):
     """Six people who each are asked about 14 classes at once do not take six times the memory."""
     study = create_study(server)
