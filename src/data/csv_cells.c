@@ -450,7 +450,7 @@ static mel_status add_name(mel_dict *names, mel_csv_chunk *chunk, const mel_csv_
         (void)fail_at(
             chunk, job, 0, column,
             "the column has no name%s; name it, %sor give --header no if the row is data",
-            first ? ", and its cells do not count up as the numbers of rows do, which would be skipped" : "",
+            first ? ", and its cells are not whole numbers or names, each once, which would be skipped" : "",
             first ? "leave it out (pandas: index=False, R: row.names=FALSE), " : "");
         return chunk->status;
     }

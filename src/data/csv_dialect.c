@@ -196,21 +196,28 @@ static bool first_cells_differ(const mel_csv_sample *sample, char delimiter)
     return n != 0;
 }
 
-/* Whole numbers that count up: 0, 1, 2, ..., 1, 2, 3, ..., or those of the rows that are left of a table. */
-static bool first_cells_count(const mel_csv_sample *sample, char delimiter)
+static bool is_whole(mel_sample_cell cell)
 {
-    double value, last = -1.0;
-    for (size_t row = 1; row < sample->n; row++, last = value) {
+    for (size_t i = 0; i < cell.n; i++)
+        if (cell.text[i] < '0' || cell.text[i] > '9')
+            return false;
+    return cell.n > 0;
+}
+
+/* What an index of pandas or the row names of R are: all whole numbers, or no cell a number. */
+static bool first_cells_name_rows(const mel_csv_sample *sample, char delimiter)
+{
+    size_t whole = 0, numbers = 0, n = 0;
+    for (size_t row = 1; row < sample->n; row++, n++) {
         mel_sample_cells c = mel_sample_cells_of(sample, row, delimiter);
         mel_sample_cell cell;
-        if (!mel_sample_next(&c, &cell) || mel_number_parse(cell.text, cell.n, &value) != MEL_NUMBER_FINITE ||
-            value <= last)
+        double value;
+        if (!mel_sample_next(&c, &cell))
             return false;
-        for (size_t i = 0; i < cell.n; i++)
-            if (cell.text[i] < '0' || cell.text[i] > '9')
-                return false;
+        whole += is_whole(cell);
+        numbers += mel_number_parse(cell.text, cell.n, &value) == MEL_NUMBER_FINITE;
     }
-    return true;
+    return whole == n || numbers == 0;
 }
 
 /* ---- does a separator end every row? ---- */
@@ -238,8 +245,9 @@ static mel_status warn_of_skipped(const mel_dialect *dialect, mel_notes *notes, 
                                 "the rows have one cell more than the header: the first one is taken as the "
                                 "row's name and skipped");
     if (dialect->index)
-        status =
-            mel_notes_warn(notes, err, "the first column has no name and numbers the rows: it is skipped");
+        status = mel_notes_warn(
+            notes, err,
+            "the first column has no name and no value twice: it is taken to name the rows and skipped");
     if (dialect->open_end && status == MEL_OK)
         status =
             mel_notes_warn(notes, err, "a separator ends every row: the empty column behind it is left out");
@@ -271,13 +279,14 @@ mel_status mel_dialect_find_header(mel_dialect *out, const mel_csv_sample *sampl
     mel_status status = MEL_OK;
     if (opt->header == MEL_HEADER_AUTO && !out->row_names && !(open_end && !in_header))
         status = judge_first_row(&out->header, &row, notes, err);
-    out->index = out->header && index && first_cells_count(sample, delimiter);
+    out->index = out->header && index && first_cells_name_rows(sample, delimiter);
     out->first_is_row_name = out->header && names;
     out->open_end = out->header && open_end;
     if (status == MEL_OK && out->header && index && !out->index && columns[0].first.n != 0)
-        status = mel_notes_warn(notes, err,
-                                "column Unnamed: 0 does not count up as the numbers of rows do: it is kept "
-                                "(leave it out of the file if it only names the rows)");
+        status =
+            mel_notes_warn(notes, err,
+                           "column Unnamed: 0 holds numbers with fractions, which name no rows: it is kept "
+                           "(leave it out of the file if it is an index)");
     free(columns);
     return status == MEL_OK ? warn_of_skipped(out, notes, err) : status;
 }
