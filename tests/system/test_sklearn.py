@@ -45,7 +45,7 @@ class Encoded(ctypes.Structure):
 
 class Labels(ctypes.Structure):
     _fields_ = [("n_rows", size_t), ("n_classes", size_t), ("code", pointer(ctypes.c_uint32)),
-                ("name", pointer(ctypes.c_char_p))]
+                ("name", pointer(ctypes.c_char_p)), ("number_texts", ctypes.c_bool)]
 
 
 class EncoderOptions(ctypes.Structure):
