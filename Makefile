@@ -42,7 +42,7 @@ sanitize: ## the same tests under AddressSanitizer and UndefinedBehaviorSanitize
 
 lint: ## clang-format, clang-tidy, banned functions, rooms, headers alone, links, exported symbols
 	@tools/setup.sh test
-	@$(TEST) lint
+	@MELICIT_ANALYZER=1 $(TEST) lint
 
 format: ## clang-format on every file
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
