@@ -62,15 +62,21 @@ void mel_response_init(mel_response *r)
     *r = (mel_response){ .status = 200, .type = "application/json", .cache = "no-store" };
 }
 
+/* An answer whose text is there as long as the program runs. */
+static void fix(mel_response *r, unsigned status, const char *text)
+{
+    mel_response_init(r);
+    r->status = status;
+    r->lent = text;
+    r->n = strlen(text);
+}
+
 void mel_response_busy(mel_response *r)
 {
     static const char busy[] =
         "{\"error\": {\"code\": \"busy\", \"message\": \"the server has no room for this now; try "
         "again in a moment\"}}";
-    mel_response_init(r);
-    r->status = 503;
-    r->lent = busy;
-    r->n = sizeof busy - 1;
+    fix(r, 503, busy);
     r->retry = 1;
 }
 
@@ -79,10 +85,7 @@ void mel_response_too_large(mel_response *r)
     static const char too_large[] = "{\"error\": {\"code\": \"too-large\", \"message\": \"this is more than "
                                     "the server sends; large studies "
                                     "are exported by the command melicit study export\"}}";
-    mel_response_init(r);
-    r->status = 413;
-    r->lent = too_large;
-    r->n = sizeof too_large - 1;
+    fix(r, 413, too_large);
 }
 
 enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status)
@@ -98,12 +101,9 @@ enum MHD_Result mel_response_refuse(struct MHD_Connection *link, unsigned status
         "tables\"}}";
     const char *text = status == 413 || status == 431 ? too_large : status == 403 ? closed : bad;
     mel_response r;
-    mel_response_busy(&r);
-    if (status != 503) {
-        r.status = status;
-        r.lent = text;
-        r.n = strlen(text);
-        r.retry = 0;
-    }
+    if (status == 503)
+        mel_response_busy(&r);
+    else
+        fix(&r, status, text);
     return mel_response_send(link, &r, true);
 }

@@ -17,8 +17,9 @@ typedef struct {
 /* True as long as it said nothing that it was not asked; else said has it. */
 bool mel_talk_silent(mel_talk *talk);
 /* Sends n bytes and waits for a line, which is then the first *n_line characters of said; the last line may
- * lack its newline, and one that is too long counts as whole. timeout: in seconds, 0 for ever. MEL_ESTOPPED
- * as soon as a stop is wanted, whoever keeps the pipe open; *moved says how it went otherwise. */
+ * lack its newline, and one that is too long counts as whole. timeout: in seconds, 0 for ever. Returns
+ * MEL_ESTOPPED at the first stop request, even if another process still holds the pipe; otherwise *moved says
+ * how it went. */
 mel_status mel_talk_exchange(mel_talk *talk, mel_moved *moved, size_t *n_line, const char *bytes, size_t n,
                              double timeout, const char *waiting, mel_error *err);
 /* Forgets a line of said. */
