@@ -73,28 +73,46 @@ static void wait_for_the_end(double seconds)
         (void)nanosleep(&moment, NULL);
 }
 
-/* The data sets that are there: [{"name", "title", "rows", "classes", "source"}]. */
+typedef struct {
+    const char *name, *title, *source;
+    const char *classes; /* the labels, in one line */
+    const char *groups;  /* columns by which rows can be grouped, likewise */
+    int rows;
+} bundled;
+
+static json_t *words_of(const char *line)
+{
+    json_t *list = json_array();
+    for (const char *at = line + strspn(line, " "); *at != '\0'; at += strspn(at, " ")) {
+        const size_t n = strcspn(at, " ");
+        cli_push(list, json_stringn(at, n));
+        at += n;
+    }
+    return list;
+}
+
+/* The data sets that are there: [{"name", "title", "rows", "classes", "groups", "source"}]. */
 static json_t *bundled_datasets(void)
 {
-    static const struct {
-        const char *name, *title, *negative, *positive, *source;
-        int rows;
-    } known[] = {
-        { "breast_cancer_original", "Breast cancer: 699 samples seen under a microscope", "0", "1",
-          "UCI Machine Learning Repository, Breast Cancer Wisconsin (Original)", 699 },
-        { "breast_cancer_diagnostic", "Breast cancer: 569 samples measured from images", "0", "1",
-          "UCI Machine Learning Repository, Breast Cancer Wisconsin (Diagnostic)", 569 },
-        { "german_credit", "Credit: 1,000 loans, who paid back", "0", "1",
-          "UCI Machine Learning Repository, Statlog (German Credit Data)", 1000 },
+    static const bundled known[] = {
+        { "breast_cancer_original", "Breast cancer: 699 samples seen under a microscope",
+          "UCI Machine Learning Repository, Breast Cancer Wisconsin (Original)", "0 1", "", 699 },
+        { "breast_cancer_diagnostic", "Breast cancer: 569 samples measured from images",
+          "UCI Machine Learning Repository, Breast Cancer Wisconsin (Diagnostic)", "0 1", "", 569 },
+        { "german_credit", "Credit: 1,000 loans, who paid back",
+          "UCI Machine Learning Repository, Statlog (German Credit Data)", "0 1", "sex", 1000 },
+        { "vehicle", "Vehicles: 846 outlines, four kinds",
+          "UCI Machine Learning Repository, Statlog (Vehicle Silhouettes)", "0 1 2 3", "", 846 },
     };
     json_t *list = json_array();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *path = NULL;
         mel_error missing;
         if (cli_find_data(&path, known[i].name, &missing) == MEL_OK)
-            cli_push(list, json_pack("{s:s, s:s, s:i, s:[s, s], s:s}", "name", known[i].name, "title",
-                                     known[i].title, "rows", known[i].rows, "classes", known[i].negative,
-                                     known[i].positive, "source", known[i].source));
+            cli_push(list, json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "name", known[i].name, "title",
+                                     known[i].title, "rows", known[i].rows, "classes",
+                                     words_of(known[i].classes), "groups", words_of(known[i].groups),
+                                     "source", known[i].source));
         free(path);
     }
     return list;

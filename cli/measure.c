@@ -32,38 +32,6 @@ void cli_count_point(cli_point *point, double ratio, size_t n, const double *pro
     }
 }
 
-typedef struct {
-    double p;
-    uint32_t y;
-} scored;
-
-static int by_probability(const void *left, const void *right)
-{
-    const scored *a = left, *b = right;
-    return (a->p > b->p) - (a->p < b->p);
-}
-
-double cli_auc(size_t n, const double *probs, const uint32_t *y)
-{
-    scored *rows = cli_alloc_zero(n, sizeof *rows);
-    for (size_t i = 0; i < n; i++)
-        rows[i] = (scored){ .p = probs[2 * i + 1], .y = y[i] };
-    qsort(rows, n, sizeof *rows, by_probability);
-    double wins = 0, negatives = 0, positives = 0;
-    for (size_t i = 0; i < n;) {
-        double tied_negatives = 0, tied_positives = 0;
-        size_t j = i;
-        for (; j < n && rows[j].p == rows[i].p; j++)
-            *(rows[j].y == 1 ? &tied_positives : &tied_negatives) += 1;
-        wins += tied_positives * (negatives + tied_negatives / 2);
-        negatives += tied_negatives;
-        positives += tied_positives;
-        i = j;
-    }
-    free(rows);
-    return positives > 0 && negatives > 0 ? wins / (positives * negatives) : NAN;
-}
-
 static double weight_of(const cli_labelled *rows, size_t i)
 {
     return rows->weight != NULL ? rows->weight[i] : 1;

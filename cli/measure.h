@@ -19,10 +19,6 @@ typedef struct {
 } cli_point;
 void cli_count_point(cli_point *point, double ratio, size_t n, const double *probs, const uint32_t *y);
 
-/* Two classes: the chance that a positive row gets a higher probability than a negative one, ties half.
- * NaN without rows of both classes. */
-double cli_auc(size_t n, const double *probs, const uint32_t *y);
-
 /* Some labels and how much each counts. */
 typedef struct {
     size_t n;

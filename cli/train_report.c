@@ -56,7 +56,11 @@ static void count(counts *out, const train_report *r)
     free(rows);
     if (k != 2)
         return;
-    out->auc = cli_auc(test->n, r->probs, test->y);
+    mel_separation separation;
+    mel_error err;
+    if (mel_separation_of(&separation, test->n, r->probs, test->y, 0, &err) != MEL_OK)
+        cli_out_of_memory();
+    out->auc = separation.auc;
     for (size_t i = 0; i < N_RATIOS; i++)
         cli_count_point(&out->points[i], ratios[i], test->n, r->probs, test->y);
 }

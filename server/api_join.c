@@ -269,31 +269,25 @@ void mel_api_join(mel_call *call)
 
 /* --- a session of one's own --------------------------------------------------------------------- */
 
-/* Checks that strangers may use the space, that it can be made, and that the options fit together. */
-static mel_status check_start(mel_call *call, const json_t *body)
+mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t *body)
 {
-    const json_t *space = json_object_get(body, "space");
     mel_study *study = NULL;
-    mel_open_study *open_study = NULL;
     mel_flow *flow = NULL;
-    mel_status status = mel_space_is_allowed(space, call->app->datasets)
+    *out = NULL;
+    mel_status status = mel_space_is_allowed(json_object_get(body, "space"), call->app->datasets)
                             ? mel_study_for_session(&study, body, &call->err)
                             : mel_fail(&call->err, MEL_EINVAL,
                                        "space: choose bundled data, an upload, a population or a ball");
     if (status == MEL_OK)
-        status = mel_open_study_of(&open_study, call->app->cache, study, &call->err);
+        status = mel_open_study_of(out, call->app->cache, study, &call->err);
     bool begun = false;
     if (status == MEL_OK)
-        status = mel_cache_begin_flow(&begun, call->app->cache, open_study, MEL_WORK_ANSWER, &call->err);
+        status = mel_cache_begin_flow(&begun, call->app->cache, *out, MEL_WORK_ANSWER, &call->err);
     if (status == MEL_OK)
-        status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, &call->err);
+        status = mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, &call->err);
     mel_flow_free(flow);
     if (begun)
         mel_cache_end_work(call->app->cache);
-    if (status == MEL_OK)
-        status =
-            mel_space_keep(call->app->store, space, mel_now() + (int64_t)UPLOAD_DAYS * 86400000, &call->err);
-    mel_open_study_release(call->app->cache, open_study);
     return status;
 }
 
@@ -302,7 +296,12 @@ void mel_api_start(mel_call *call)
     json_t *body = mel_call_is_open(call) && mel_call_may_store(call) ? mel_call_own_body(call, NULL) : NULL;
     if (body == NULL)
         return;
-    const mel_status status = check_start(call, body);
+    mel_open_study *open_study = NULL;
+    mel_status status = mel_call_open_own(&open_study, call, body);
+    mel_open_study_release(call->app->cache, open_study);
+    if (status == MEL_OK)
+        status = mel_space_keep(call->app->store, json_object_get(body, "space"),
+                                mel_now() + (int64_t)UPLOAD_DAYS * 86400000, &call->err);
     if (status == MEL_OK)
         join_as_new(call, MEL_NO_STUDY, NULL, 0, json_pack("{s:O}", "start", body));
     else

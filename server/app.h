@@ -156,6 +156,11 @@ size_t mel_own_uploads(const char *name[MEL_SPACE_FILES], const json_t *about);
 /* Keeps the uploads that a space names until then; 0: for ever. */
 mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err);
 
+/* What a session of one's own would be about, from the body of a request to start one; checks that strangers
+ * may use the space, that it can be made, and that the options fit together. For the caller to release, on
+ * failure too; failures are in the call's err. */
+mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t *body);
+
 /* --- routes --------------------------------------------------------------------------------------- */
 
 void mel_handle(mel_response *response, const mel_request *request, void *app);
@@ -167,6 +172,8 @@ void mel_api_give_page(mel_call *call);
 void mel_api_join(mel_call *call);
 void mel_api_start(mel_call *call);
 void mel_api_upload(mel_call *call);
+void mel_api_columns(mel_call *call);
+void mel_api_check(mel_call *call);
 void mel_api_datasets(mel_call *call);
 void mel_api_page(mel_call *call);
 void mel_api_event(mel_call *call);

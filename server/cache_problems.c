@@ -98,14 +98,17 @@ static mel_status fetch_upload(void **bytes, size_t *n, void *user, const char *
     return MEL_BUSY;
 }
 
-/* From the data that the study names; needs no lock. */
-static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_study *study, mel_error *err)
+/* From the data that the study names, or their rows alone; needs no lock. */
+static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_study *study, bool rows,
+                               mel_error *err)
 {
     mel_problem_options opt;
     mel_status status = mel_problem_from_json(&opt, study->space, err);
     if (status != MEL_OK)
         return status;
-    const mel_problem_want want = mel_want_of_family(study->options.family);
+    mel_problem_want want = mel_want_of_family(study->options.family);
+    want.rows = rows;
+    opt.smooth = opt.smooth && !rows;
     fetcher from = { .cache = cache, .own = study->own };
     opt.seed = study->options.seed;
     opt.resources = (mel_resources){
@@ -121,6 +124,17 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
     status = mel_problem_make(out, &opt, &want, err);
     mel_problem_options_clear(&opt);
     return mel_budget_explain(status, err);
+}
+
+mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_error *err)
+{
+    *out = NULL;
+    mel_status status = mel_cache_begin_own_work(cache, 0, err);
+    if (status != MEL_OK)
+        return status;
+    status = read_problem(out, cache, study, true, err);
+    mel_cache_end_work(cache);
+    return status;
 }
 
 /* Makes a new entry as heavy work that has begun; the lock is held before and after, not meanwhile. Takes the
@@ -139,7 +153,7 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
     cache->problems = entry;
     cache->n_problems++;
     pthread_mutex_unlock(&cache->lock);
-    const mel_status status = read_problem(&entry->problem, cache, study, err);
+    const mel_status status = read_problem(&entry->problem, cache, study, false, err);
     pthread_mutex_lock(&cache->lock);
     mel_cache_leave(cache);
     entry->making = false;

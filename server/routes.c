@@ -35,7 +35,9 @@ static const struct {
 } routes[] = {
     { "POST", "/api/join", mel_api_join, 1.0 },
     { "POST", "/api/start", mel_api_start, 0.5 },
+    { "POST", "/api/check", mel_api_check, 1.0 },
     { "POST", "/api/upload", mel_api_upload, 0.25 },
+    { "POST", "/api/columns", mel_api_columns, 0.25 },
     { "GET", "/api/datasets", mel_api_datasets, 0.0 },
     { "GET", "/api/page", mel_api_page, 100.0 },
     { "POST", "/api/event", mel_api_event, 100.0 },

@@ -4,6 +4,7 @@
 #include "budget.h"
 #include "json_helpers.h"
 
+#include "base/buffer.h"
 #include "base/internal.h"
 #include "melicit/data.h"
 
@@ -12,56 +13,106 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UPLOAD_HOURS = 24, MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500, MOST_CELLS = 4000000 };
+enum {
+    UPLOAD_HOURS = 24,
+    MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500, MOST_CELLS = 4000000, HEAD_ROWS = 5,
+    MOST_CHOSEN = 100 /* columns of an upload under other names */,
+    MOST_CHOSEN_BYTES = 32 << 20
+};
 
-/* The different numbers of a column, in the order in which they come; *n is MOST_VALUES + 1 when there are
- * more. */
-static void different(double out[MOST_VALUES], size_t *n, const double *number, size_t rows)
+/* The different values of a column, in the order in which they come, and in how many rows each is; n is
+ * MOST_VALUES + 1 when there are more. */
+typedef struct {
+    size_t n, missing;
+    double number[MOST_VALUES]; /* of a text: its code */
+    json_int_t rows[MOST_VALUES];
+} values;
+
+static void count_value(values *out, double number)
 {
-    *n = 0;
-    for (size_t i = 0; i < rows && *n <= MOST_VALUES; i++) {
-        size_t at = 0;
-        while (at < *n && out[at] != number[i])
-            at++;
-        if (isnan(number[i]) || at < *n)
-            continue;
-        if (*n < MOST_VALUES)
-            out[*n] = number[i];
-        ++*n;
+    size_t at = 0;
+    while (at < out->n && at < MOST_VALUES && out->number[at] != number)
+        at++;
+    if (at == MOST_VALUES) {
+        out->n = MOST_VALUES + 1;
+        return;
+    }
+    if (at == out->n) {
+        out->number[out->n] = number;
+        out->rows[out->n++] = 0;
+    }
+    out->rows[at]++;
+}
+
+/* A number, the code of a text; NaN: missing, or a column of a sparse table, whose numbers are elsewhere. */
+static double value_at(const mel_table *table, size_t column, size_t row)
+{
+    const double *number = mel_table_numbers(table, column);
+    const uint32_t *code = mel_table_codes(table, column);
+    if (number != NULL)
+        return number[row];
+    return code != NULL && code[row] != MEL_MISSING ? (double)code[row] : NAN;
+}
+
+static void count_values(values *out, const mel_table *table, size_t column)
+{
+    *out = (values){ .n = 0 };
+    for (size_t i = 0; i < mel_table_rows(table); i++) {
+        const double value = value_at(table, column, i);
+        if (isnan(value))
+            out->missing++;
+        else if (out->n <= MOST_VALUES)
+            count_value(out, value);
     }
 }
 
-/* Its values when there are few: then it may be the label or a group. NULL without memory. */
-static json_t *few_values(const mel_table *table, size_t column)
+/* NULL without memory. */
+static json_t *cell_json(const mel_table *table, size_t column, double value)
 {
-    json_t *list = json_array();
+    if (isnan(value))
+        return json_null();
+    return mel_table_codes(table, column) != NULL
+               ? json_string(mel_table_category(table, column, (uint32_t)value))
+               : json_real(value);
+}
+
+/* What a column looks like, for the page that asks which one is the label. */
+static json_t *describe_column(const mel_table *table, size_t column)
+{
+    values found;
+    count_values(&found, table, column);
+    json_t *list = json_array(), *counts = json_array();
     bool good = true;
-    if (mel_table_column_type(table, column) == MEL_COLUMN_TEXT) {
-        const size_t n = mel_table_categories(table, column);
-        for (size_t i = 0; i < n && n <= MOST_VALUES && good; i++)
-            good = mel_json_add(list, json_string(mel_table_category(table, column, (uint32_t)i)));
-    } else if (mel_table_numbers(table, column) != NULL) {
-        double value[MOST_VALUES];
-        size_t n = 0;
-        different(value, &n, mel_table_numbers(table, column), mel_table_rows(table));
-        for (size_t i = 0; i < n && n <= MOST_VALUES && good; i++)
-            good = mel_json_add(list, json_real(value[i]));
-    }
-    return mel_json_if(good, list);
+    for (size_t i = 0; i < found.n && found.n <= MOST_VALUES && good; i++)
+        good = mel_json_add(list, cell_json(table, column, found.number[i])) &&
+               mel_json_add(counts, json_integer(found.rows[i]));
+    const bool text = mel_table_column_type(table, column) == MEL_COLUMN_TEXT;
+    return json_pack("{s:s, s:s, s:o, s:o, s:I}", "name", mel_table_column_name(table, column), "kind",
+                     text ? "text" : "number", "values", mel_json_if(good, list), "counts",
+                     mel_json_if(good, counts), "missing", (json_int_t)found.missing);
 }
 
-/* What the columns look like, for the page that asks which one is the label. */
 static json_t *describe(const mel_table *table)
 {
     json_t *columns = json_array();
     bool good = true;
-    for (size_t i = 0; i < mel_table_columns(table) && good; i++) {
-        const bool text = mel_table_column_type(table, i) == MEL_COLUMN_TEXT;
-        good = mel_json_add(columns,
-                            json_pack("{s:s, s:s, s:o}", "name", mel_table_column_name(table, i), "kind",
-                                      text ? "text" : "number", "values", few_values(table, i)));
-    }
+    for (size_t i = 0; i < mel_table_columns(table) && good; i++)
+        good = mel_json_add(columns, describe_column(table, i));
     return mel_json_if(good, columns);
+}
+
+/* The first rows, cell by cell. */
+static json_t *first_rows(const mel_table *table)
+{
+    json_t *rows = json_array();
+    bool good = true;
+    for (size_t i = 0; i < mel_table_rows(table) && i < HEAD_ROWS && good; i++) {
+        json_t *row = json_array();
+        for (size_t c = 0; c < mel_table_columns(table) && good; c++)
+            good = mel_json_add(row, cell_json(table, c, value_at(table, c, i)));
+        good = mel_json_add(rows, mel_json_if(good, row));
+    }
+    return mel_json_if(good, rows);
 }
 
 static json_t *list_warnings(const mel_table *table)
@@ -141,47 +192,150 @@ mel_sender mel_upload_sender(const mel_request *request, void *user)
                                                                                : MEL_SENDER_STRANGER;
 }
 
-static void upload(mel_call *call)
+/* Keeps the bytes of a table under a new id and says what is in it. */
+static void keep_table(mel_call *call, const mel_table *table, const char *bytes, size_t n)
 {
-    const char *bytes = call->request->body;
-    const size_t n = call->request->n;
-    mel_table *table = NULL;
-    json_t *columns = NULL;
     char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
     name_upload(id, call, mel_call_find_login(call) == MEL_OK);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
     if (!has_room(call, id, n))
         return;
-    mel_status status = read_table(&table, bytes, n, &call->err);
-    if (status == MEL_OK && (columns = describe(table)) == NULL)
-        status = mel_fail_memory(&call->err, "a table");
+    json_t *found =
+        json_pack("{s:s, s:I, s:o, s:o, s:s, s:o}", "upload", id, "rows", (json_int_t)mel_table_rows(table),
+                  "columns", describe(table), "head", first_rows(table), "how", mel_table_how(table),
+                  "warnings", list_warnings(table));
+    mel_status status = found != NULL ? MEL_OK : mel_fail_memory(&call->err, "a table");
     if (status == MEL_OK)
         status = mel_store_put(call->app->store, name, bytes, n, mel_now() + (int64_t)UPLOAD_HOURS * 3600000,
                                &call->err);
-    json_t *found = NULL;
-    if (status == MEL_OK)
-        found =
-            json_pack("{s:s, s:I, s:O, s:s, s:o}", "upload", id, "rows", (json_int_t)mel_table_rows(table),
-                      "columns", columns, "how", mel_table_how(table), "warnings", list_warnings(table));
-    json_decref(columns);
-    mel_call_finish(call, status, found);
     if (status == MEL_OK)
         memcpy(call->upload, id, sizeof id);
+    else
+        json_decref(found);
+    mel_call_finish(call, status, status == MEL_OK ? found : NULL);
+}
+
+/* Reads a table, as heavy work that is begun here; NULL with the answer set. The caller ends the work. */
+static mel_table *begin_reading(mel_call *call, const char *bytes, size_t n)
+{
+    mel_table *table = NULL;
+    mel_status status = mel_cache_begin_own_work(call->app->cache, mel_cache_table_bytes(n), &call->err);
+    if (status == MEL_OK && (status = read_table(&table, bytes, n, &call->err)) != MEL_OK)
+        mel_cache_end_work(call->app->cache);
+    if (status != MEL_OK)
+        mel_call_finish(call, status, NULL);
+    return table;
+}
+
+static void end_reading(mel_call *call, mel_table *table)
+{
     mel_table_free(table);
+    mel_cache_end_work(call->app->cache);
 }
 
 void mel_api_upload(mel_call *call)
 {
     if (!mel_call_is_open(call) || !mel_call_is_own(call, NULL))
         return;
-    const mel_status status =
-        mel_cache_begin_own_work(call->app->cache, mel_cache_table_bytes(call->request->n), &call->err);
-    if (status != MEL_OK) {
-        mel_call_finish(call, status, NULL);
+    mel_table *table = begin_reading(call, call->request->body, call->request->n);
+    if (table == NULL)
         return;
+    keep_table(call, table, call->request->body, call->request->n);
+    end_reading(call, table);
+}
+
+/* --- columns of an upload, under other names ----------------------------------------------------- */
+
+static void write_quoted(mel_buffer *out, const char *text)
+{
+    mel_buffer_puts(out, "\"");
+    for (; *text != '\0'; text++)
+        mel_buffer_add(out, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    mel_buffer_puts(out, "\"");
+}
+
+/* The place of the column that an entry {"name", "from"} is about; SIZE_MAX with the call's err. */
+static size_t find_numbers(mel_call *call, const mel_table *table, const json_t *entry)
+{
+    const char *from = mel_json_string(entry, "from");
+    size_t at = 0;
+    while (at < mel_table_columns(table) && from != NULL && strcmp(mel_table_column_name(table, at), from) != 0)
+        at++;
+    if (from == NULL || mel_json_string(entry, "name") == NULL)
+        (void)mel_fail(&call->err, MEL_EINVAL, "columns: expected texts \"name\" and \"from\"");
+    else if (at == mel_table_columns(table))
+        (void)mel_fail(&call->err, MEL_EINVAL, "columns: there is no column \"%.80s\"", from);
+    else if (mel_table_numbers(table, at) == NULL)
+        (void)mel_fail(&call->err, MEL_EINVAL, "columns: \"%.80s\" does not hold numbers", from);
+    else
+        return at;
+    return SIZE_MAX;
+}
+
+/* The columns of numbers that the list names, as CSV. */
+static mel_status write_columns(mel_buffer *out, mel_call *call, const mel_table *table, const json_t *list)
+{
+    size_t place[MOST_CHOSEN] = { 0 };
+    const size_t n = json_array_size(list);
+    if (n == 0 || n > MOST_CHOSEN)
+        return mel_fail(&call->err, MEL_EINVAL, "columns: expected a list of 1 to %d columns", MOST_CHOSEN);
+    for (size_t c = 0; c < n; c++) {
+        place[c] = find_numbers(call, table, json_array_get(list, c));
+        if (place[c] == SIZE_MAX)
+            return call->err.code;
+        write_quoted(out, mel_json_string(json_array_get(list, c), "name"));
+        mel_buffer_puts(out, c + 1 < n ? "," : "\n");
     }
-    upload(call);
-    mel_cache_end_work(call->app->cache);
+    for (size_t i = 0; i < mel_table_rows(table); i++)
+        for (size_t c = 0; c < n; c++) {
+            const double value = mel_table_numbers(table, place[c])[i];
+            if (!isnan(value))
+                mel_buffer_printf(out, "%.17g", value);
+            mel_buffer_puts(out, c + 1 < n ? "," : "\n");
+        }
+    return out->status == MEL_OK ? MEL_OK : mel_fail_memory(&call->err, "columns of a table");
+}
+
+static void keep_columns(mel_call *call, const mel_table *table, const json_t *list)
+{
+    mel_buffer text;
+    mel_table *chosen = NULL;
+    mel_buffer_init(&text, MOST_CHOSEN_BYTES);
+    mel_status status = write_columns(&text, call, table, list);
+    if (status == MEL_OK)
+        status = read_table(&chosen, text.data, text.size, &call->err);
+    if (status == MEL_OK)
+        keep_table(call, chosen, text.data, text.size);
+    else
+        mel_call_finish(call, status, NULL);
+    mel_table_free(chosen);
+    mel_buffer_free(&text);
+}
+
+static void take_columns(mel_call *call, const json_t *body)
+{
+    char name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
+    const char *id = mel_json_string(body, "upload");
+    void *bytes = NULL;
+    size_t n = 0;
+    (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id != NULL ? id : "");
+    const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
+    mel_table *table = status == MEL_OK ? begin_reading(call, bytes, n) : NULL;
+    if (status != MEL_OK)
+        mel_call_finish(call, status, NULL);
+    if (table != NULL) {
+        keep_columns(call, table, json_object_get(body, "columns"));
+        end_reading(call, table);
+    }
+    free(bytes);
+}
+
+void mel_api_columns(mel_call *call)
+{
+    json_t *body = mel_call_is_open(call) ? mel_call_own_body(call, NULL) : NULL;
+    if (body != NULL)
+        take_columns(call, body);
+    json_decref(body);
 }
 
 /* --- spaces that strangers may name ------------------------------------------------------------- */

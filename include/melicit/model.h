@@ -97,6 +97,16 @@ MEL_API void mel_adjustment_shift(mel_adjustment *adjustment, const double *from
 /* n rows; out may be probability itself. Probabilities of 0 stay 0. */
 MEL_API void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
 
+/* How well probabilities tell two classes apart, whatever the threshold. NaN without rows of both. */
+typedef struct {
+    double auc;           /* the chance that a row of the second class is ranked above one of the first, ties half */
+    double found, alarms; /* shares of the second and of the first class above the threshold in question */
+} mel_separation;
+/* probability: n x 2; label: 1 for the second class. The threshold is the lowest one above which is at most
+ * the share most_alarms of the first class. */
+MEL_API mel_status mel_separation_of(mel_separation *out, size_t n, const double *probability,
+                                     const uint32_t *label, double most_alarms, mel_error *err);
+
 #ifdef __cplusplus
 }
 #endif
