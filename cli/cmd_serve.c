@@ -109,10 +109,10 @@ static json_t *bundled_datasets(void)
         char *path = NULL;
         mel_error missing;
         if (cli_find_data(&path, known[i].name, &missing) == MEL_OK)
-            cli_push(list, json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "name", known[i].name, "title",
-                                     known[i].title, "rows", known[i].rows, "classes",
-                                     words_of(known[i].classes), "groups", words_of(known[i].groups),
-                                     "source", known[i].source));
+            cli_push(list,
+                     json_pack("{s:s, s:s, s:i, s:o, s:o, s:s}", "name", known[i].name, "title",
+                               known[i].title, "rows", known[i].rows, "classes", words_of(known[i].classes),
+                               "groups", words_of(known[i].groups), "source", known[i].source));
         free(path);
     }
     return list;

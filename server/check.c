@@ -52,6 +52,18 @@ static mel_status describe_rows(json_t *out, const mel_problem *problem, mel_err
     return status != MEL_OK || good ? status : mel_fail_memory(err, "a check");
 }
 
+/* {"classifiers", "classes": [{"name"}]} */
+static mel_status describe_pool(json_t *out, const mel_problem *problem, mel_error *err)
+{
+    json_t *classes = json_array();
+    bool good = true;
+    for (size_t c = 0; c < problem->n_classes && good; c++)
+        good = mel_json_add(classes, json_pack("{s:s}", "name", problem->class_name[c]));
+    good = mel_json_put(out, "classes", mel_json_if(good, classes)) &&
+           mel_json_put(out, "classifiers", json_integer((json_int_t)problem->pool->n));
+    return good ? MEL_OK : mel_fail_memory(err, "a check");
+}
+
 static mel_status check(json_t *out, mel_call *call, const json_t *body)
 {
     mel_open_study *open_study = NULL;
@@ -62,9 +74,8 @@ static mel_status check(json_t *out, mel_call *call, const json_t *body)
         if (status == MEL_OK)
             status = describe_rows(out, rows, &call->err);
     }
-    const mel_pool *pool = status == MEL_OK ? open_study->problem->pool : NULL;
-    if (pool != NULL && !mel_json_put(out, "classifiers", json_integer((json_int_t)pool->n)))
-        status = mel_fail_memory(&call->err, "a check");
+    if (status == MEL_OK && open_study->problem->pool != NULL)
+        status = describe_pool(out, open_study->problem, &call->err);
     mel_problem_free(rows);
     mel_open_study_release(call->app->cache, open_study);
     return status;

@@ -15,7 +15,11 @@
 
 enum {
     UPLOAD_HOURS = 24,
-    MOST_VALUES = 20, MOST_ROWS = 200000, MOST_COLUMNS = 500, MOST_CELLS = 4000000, HEAD_ROWS = 5,
+    MOST_VALUES = 20,
+    MOST_ROWS = 200000,
+    MOST_COLUMNS = 500,
+    MOST_CELLS = 4000000,
+    HEAD_ROWS = 5,
     MOST_CHOSEN = 100 /* columns of an upload under other names */,
     MOST_CHOSEN_BYTES = 32 << 20
 };
@@ -259,7 +263,8 @@ static size_t find_numbers(mel_call *call, const mel_table *table, const json_t 
 {
     const char *from = mel_json_string(entry, "from");
     size_t at = 0;
-    while (at < mel_table_columns(table) && from != NULL && strcmp(mel_table_column_name(table, at), from) != 0)
+    while (at < mel_table_columns(table) && from != NULL &&
+           strcmp(mel_table_column_name(table, at), from) != 0)
         at++;
     if (from == NULL || mel_json_string(entry, "name") == NULL)
         (void)mel_fail(&call->err, MEL_EINVAL, "columns: expected texts \"name\" and \"from\"");

@@ -99,7 +99,7 @@ MEL_API void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n,
 
 /* How well probabilities tell two classes apart, whatever the threshold. NaN without rows of both. */
 typedef struct {
-    double auc;           /* the chance that a row of the second class is ranked above one of the first, ties half */
+    double auc; /* the chance that a row of the second class is ranked above one of the first, ties half */
     double found, alarms; /* shares of the second and of the first class above the threshold in question */
 } mel_separation;
 /* probability: n x 2; label: 1 for the second class. The threshold is the lowest one above which is at most

@@ -7,9 +7,12 @@ import {
   axe,
   createStudy,
   fits,
+  goOn,
   launch,
   login,
   settle,
+  startExample,
+  startOwn,
   startServer,
   visitor,
 } from './support.mjs';
@@ -28,9 +31,7 @@ after(async () => {
 /** At the first question of a session with bundled data. */
 async function atQuestion(width, options) {
   const person = await visitor(browser, server, width, options);
-  await person.page.goto(server.url);
-  await person.page.getByRole('option', { name: /699/ }).first().waitFor({ state: 'attached' });
-  await person.page.getByRole('button', { name: 'Start answering' }).click();
+  await startExample(person);
   const first = await arrive(person, 'question');
   await settle(person);
   return { person, first };
@@ -127,9 +128,7 @@ test('starting on a busy server waits and goes on by itself', async () => {
     const answer = answers.shift();
     return answer ? route.fulfill(answer) : route.continue();
   });
-  await person.page.goto(server.url);
-  await person.page.getByRole('option', { name: /699/ }).first().waitFor({ state: 'attached' });
-  await person.page.getByRole('button', { name: 'Start answering' }).click();
+  await startExample(person);
   await arrive(person, 'question');
   assert.deepEqual(answers, []);
   person.check();
@@ -145,16 +144,17 @@ test('what was chosen before the data sets were listed stays', async () => {
     await listed;
     return route.continue();
   });
-  await page.goto(server.url);
-  await page.getByLabel(/I have no data/).check();
+  await startOwn(person, /No file/);
+  await goOn(page, 'columns');
   await page.locator('#class-0').fill('fine');
   const response = page.waitForResponse('**/api/datasets');
   list();
   await (await response).finished();
   await page.locator('form[data-listed]').waitFor();
-  assert.ok(await page.getByLabel(/I have no data/).isChecked());
   assert.equal(await page.locator('#class-0').inputValue(), 'fine');
-  await page.getByLabel(/Try an example/).check();
+  await page.goBack();
+  assert.ok(await page.getByLabel(/No file/).isChecked());
+  await page.getByLabel(/Nothing of my own/).check();
   await page.getByRole('option', { name: /699/ }).first().waitFor({ state: 'attached' });
   person.check();
   await person.context.close();

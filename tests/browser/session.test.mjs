@@ -3,7 +3,21 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { WIDTHS, arrive, choice, fits, inspect, launch, settle, shot, startServer, visitor } from './support.mjs';
+import {
+  WIDTHS,
+  arrive,
+  choice,
+  fits,
+  goOn,
+  inspect,
+  launch,
+  settle,
+  shot,
+  startExample,
+  startOwn,
+  startServer,
+  visitor,
+} from './support.mjs';
 
 const RATIO = 7;
 let server;
@@ -36,11 +50,7 @@ for (const width of WIDTHS)
   test(`a session of one's own at ${width} px`, async () => {
     const person = await visitor(browser, server, width);
     const { page } = person;
-    await page.goto(server.url);
-    await page.getByRole('option', { name: /699/ }).first().waitFor({ state: 'attached' });
-    await inspect(person, 'start');
-
-    await page.getByRole('button', { name: 'Start answering' }).click();
+    await startExample(person);
     const clicked = Date.now();
     const first = await arrive(person, 'question');
     console.log(`first question ${Date.now() - clicked} ms after the click`);
@@ -138,8 +148,8 @@ async function downloads(person) {
 test('names and shares only, three classes', async () => {
   const person = await visitor(browser, server, 1280);
   const { page } = person;
-  await page.goto(server.url);
-  await page.getByLabel(/I have no data/).check();
+  await startOwn(person, /No file/);
+  await goOn(page, 'columns');
   await page.getByRole('button', { name: 'Add a class' }).click();
   for (const [i, name, share] of [
     [0, 'bus', '50'],
@@ -149,7 +159,8 @@ test('names and shares only, three classes', async () => {
     await page.locator(`#class-${i}`).fill(name);
     await page.locator(`#share-${i}`).fill(share);
   }
-  await inspect(person, 'start-names');
+  await goOn(page, 'words');
+  await goOn(page, 'ask');
   await page.getByRole('button', { name: 'Start answering' }).click();
   const first = await arrive(person, 'question');
   assert.deepEqual(
@@ -162,28 +173,6 @@ test('names and shares only, three classes', async () => {
   await page.getByLabel('Everything').check();
   assert.equal(await page.locator('table.matrix').count(), 2);
   await fits(page, 'full tables');
-  person.check();
-  await person.context.close();
-});
-
-test('a rare class on a population', async () => {
-  const person = await visitor(browser, server, 360);
-  const { page } = person;
-  await page.goto(server.url);
-  await page.getByLabel(/I have no data/).check();
-  // Nothing filled in: the page says what is missing and goes there.
-  await page.locator('#class-0').fill('');
-  await page.getByRole('button', { name: 'Start answering' }).click();
-  await page.getByText('Please name class 1.').waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'class-0');
-  await page.locator('#class-0').fill('fine');
-  await page.locator('#class-1').fill('broken');
-  await page.locator('#share-0').fill('97');
-  await page.locator('#share-1').fill('3');
-  await page.getByRole('button', { name: 'Start answering' }).click();
-  const first = await arrive(person, 'question');
-  assert.ok(Math.abs(first.question.classes[1].share - 0.03) < 0.001);
-  assert.match(await page.locator('.difference').innerText(), /missed broken/);
   person.check();
   await person.context.close();
 });
@@ -204,17 +193,13 @@ test('a file of probabilities with groups', async () => {
   const { page } = person;
   const file = path.join(server.folder, 'scores.csv');
   writeFileSync(file, probabilities());
-  await page.goto(server.url);
-  await page.getByLabel(/Use my own file/).check();
+  await startOwn(person, /A file with a model’s answers/);
   await page.locator('#file').setInputFiles(file);
-  await page.getByText('scores.csv: 600 rows, 3 columns').waitFor();
-  await page.getByLabel('Probabilities of my own model').check();
-  await page.getByLabel('Column with the true class').selectOption('truth');
-  await page.getByLabel(/Column with groups/).selectOption('sex');
-  await page.getByRole('button', { name: 'Start answering' }).click();
-  await page.getByText('Please say which columns hold probabilities.').waitFor();
-  await page.getByRole('checkbox', { name: 'p', exact: true }).check();
-  await inspect(person, 'start-file');
+  await page.getByText('600 rows, 3 columns').waitFor();
+  await goOn(page, 'columns');
+  await page.getByLabel('Groups, to compare how they fare').selectOption('sex');
+  await goOn(page, 'words');
+  await goOn(page, 'ask');
   await page.getByRole('button', { name: 'Start answering' }).click();
   const first = await arrive(person, 'question');
   assert.deepEqual([...first.question.groups].sort(), ['men', 'women']);

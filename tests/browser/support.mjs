@@ -123,9 +123,11 @@ const KEPT = new Set(
   [
     ['start', 'question', 'result', 'cancer-training'].flatMap((name) => WIDTHS.map((width) => `${name}-${width}`)),
     ['question-bars', 'question-both', 'question-people', 'question-table'].map((name) => `${name}-1280`),
-    ['question-classes', 'question-groups', 'result-groups', 'start-names', 'credit-question'].map(
+    ['question-classes', 'question-groups', 'result-groups', 'credit-question'].map(
       (name) => `${name}-1280`,
     ),
+    ['own', 'own-columns', 'own-words', 'own-ask'].flatMap((name) => [1280, 390].map((width) => `${name}-${width}`)),
+    ['start-390'],
     ['admin', 'admin-study', 'cancer-text-picture'].map((name) => `${name}-1280`),
     ['cancer-consent', 'cancer-form', 'cancer-guess', 'cancer-done', 'admin-login'].map((name) => `${name}-360`),
   ].flat(),
@@ -185,6 +187,24 @@ export async function tabTo(page, selector) {
     await page.keyboard.press('Tab');
   }
   throw new Error(`the focus never reached ${selector}`);
+}
+
+/** Starts the example of the start page. */
+export async function startExample(person) {
+  await person.page.goto(person.url);
+  await person.page.getByRole('button', { name: 'Try the cancer example' }).click();
+}
+
+/** The wizard for one's own data, at its first step with this source chosen. */
+export async function startOwn(person, source) {
+  await person.page.goto(`${person.url}/#own`);
+  await person.page.getByLabel(source).check();
+}
+
+/** Goes on to a step of the wizard. */
+export async function goOn(page, step) {
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.locator(`form[data-step="${step}"]`).waitFor();
 }
 
 /** Logs a researcher in by the page. */

@@ -10,6 +10,7 @@ import time
 import urllib.parse
 from html import unescape
 
+import numpy
 import pytest
 from serving import OWN, Server, create_study, ready_study, reply_to, same_person, small_study, take_turns
 
@@ -337,11 +338,51 @@ def test_uploads(server):
     assert status == 200 and told["rows"] == 300
     assert [c["kind"] for c in told["columns"]] == ["number", "text", "text"]
     assert told["columns"][0]["values"] == [] and sorted(told["columns"][2]["values"]) == ["sick", "well"]
+    assert dict(zip(told["columns"][2]["values"], told["columns"][2]["counts"])) == {
+        word: UPLOAD.count(f",{word}\n") for word in ("well", "sick")}
+    assert told["head"][0] == [20, "r", "sick"] and len(told["head"]) == 5 and told["columns"][1]["missing"] == 0
     page = client.own(space={"data": f"upload:{told['upload']}", "label": "label", "positive": "sick",
                              "rename": {"well": "healthy, really", "sick": "ill"}})
     assert [c["name"] for c in page["question"]["classes"]] == ["healthy, really", "ill"]
     status, told = client.json("POST", "/api/upload", "a,b\n1,2\n3\n", {"Content-Type": "text/csv"})
     assert status == 400 and "row 3" in told["error"]["message"]
+
+
+def test_how_good_a_model_is_before_a_session_starts(server):
+    """Probabilities beside other columns, written as a spreadsheet does; AUC and the threshold recomputed here."""
+    rng = numpy.random.default_rng(5)
+    y = rng.random(400) < 0.3
+    p = numpy.clip(numpy.where(y, 0.6, 0.35) + 0.2 * rng.standard_normal(400), 0, 1).round(2)
+    text = "Fall;W'keit;Wahrheit;Ort\n" + "".join(
+        f"{i};{str(v).replace('.', ',')};{'krank' if t else 'gesund'};{'ab'[i % 2]}\n" for i, (v, t) in enumerate(zip(p, y)))
+    client = server.client()
+    told = client.json("POST", "/api/upload", text.encode("latin-1"), {"Content-Type": "text/csv"})[1]
+    whole = f"upload:{told['upload']}"
+    chosen = {"upload": told["upload"], "columns": [{"name": "krank", "from": "W'keit"}]}
+    status, probs = client.post("/api/columns", chosen)
+    assert status == 200 and [c["name"] for c in probs["columns"]] == ["krank"] and probs["rows"] == 400, probs
+    body = {**OWN, "space": {"probs": f"upload:{probs['upload']}", "probs_columns": "krank", "labels": whole,
+                             "label": "Wahrheit", "positive": "krank"}}
+    status, found = client.post("/api/check", body)
+    assert status == 200 and found["rows"] == 400, found
+    assert {c["name"]: c["rows"] for c in found["classes"]} == {"gesund": int((~y).sum()), "krank": int(y.sum())}
+    wins = (p[y][:, None] > p[~y]) + 0.5 * (p[y][:, None] == p[~y])
+    assert abs(found["auc"] - wins.mean()) < 1e-12
+    best = max((p[y] >= t).mean() for t in numpy.unique(p) if (p[~y] >= t).mean() <= 0.1)
+    assert abs(found["found"] - best) < 1e-12 and found["alarms"] <= 0.1
+    fair = {**body["space"], "groups": whole, "group": "Ort"}
+    assert client.post("/api/check", {**body, "space": fair, "family": "fair-linear"})[0] == 200
+    # A check starts nothing, and refuses what a start refuses.
+    assert client.json("GET", "/api/page")[0] == 403
+    status, told = client.post("/api/check", {**body, "space": {**fair, "group": "Fall"}, "family": "fair-linear"})
+    assert status in (400, 413), told
+    assert client.post("/api/check", {**OWN, "space": {"data": "/etc/passwd"}})[0] == 400
+    for columns, names in [([], "columns"), ([{"name": "a", "from": "nothing"}], "nothing"),
+                           ([{"name": "a", "from": "Ort"}], "numbers"), ([{"from": "Fall"}], "columns")]:
+        status, told = client.post("/api/columns", {**chosen, "columns": columns})
+        assert status == 400 and names in told["error"]["message"], told
+    assert client.post("/api/columns", {**chosen, "upload": "nothing"})[0] == 400
+    assert client.own(**body)["kind"] == "question"
 
 
 @pytest.mark.parametrize("space, names", [

@@ -122,11 +122,46 @@ static void test_numbers_as_text(void **state)
     assert_null(strstr(err.text, "row"));
 }
 
+/* By hand: six rows, two of them tied across the classes. */
+static void test_separation(void **state)
+{
+    (void)state;
+    static const double p[] = { 0.9, 0.8, 0.6, 0.6, 0.3, 0.1 };
+    static const uint32_t y[] = { 1, 0, 1, 0, 1, 0 };
+    static const struct {
+        double most, found, alarms;
+    } rows[] = {
+        { 0.0, 1.0 / 3.0, 0.0 }, { 0.34, 1.0 / 3.0, 1.0 / 3.0 }, { 0.7, 1.0, 2.0 / 3.0 }, { 1.0, 1.0, 1.0 }
+    };
+    double both[12];
+    mel_separation found;
+    mel_error err;
+    for (size_t i = 0; i < 6; i++) {
+        both[2 * i] = 1.0 - p[i];
+        both[2 * i + 1] = p[i];
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_ok(mel_separation_of(&found, 6, both, y, rows[i].most, &err), &err);
+        assert_close(found.auc, 5.5 / 9.0, 1e-15);
+        assert_close(found.found, rows[i].found, 1e-15);
+        assert_close(found.alarms, rows[i].alarms, 1e-15);
+    }
+    static const uint32_t alike[] = { 1, 1, 1, 1, 1, 1 };
+    assert_ok(mel_separation_of(&found, 6, both, alike, 0.5, &err), &err);
+    assert_true(isnan(found.auc) && isnan(found.found) && isnan(found.alarms));
+    assert_ok(mel_separation_of(&found, 0, both, y, 0.5, &err), &err);
+    assert_true(isnan(found.auc));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv),      cmocka_unit_test(test_one_column),      cmocka_unit_test(test_npy),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_numbers_as_text),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_one_column),
+        cmocka_unit_test(test_npy),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_numbers_as_text),
+        cmocka_unit_test(test_separation),
     };
     return cmocka_run_group_tests(tests, NULL, test_teardown);
 }

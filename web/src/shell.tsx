@@ -1,13 +1,13 @@
 import type { JSX } from 'preact';
 import type { ApiError } from './lib/api';
 
-/** Two scales of unequal weight. */
+/** A balance: one mistake of one kind against one of the other. */
 export function Logo(): JSX.Element {
   return (
-    <svg class="logo" width="26" height="26" viewBox="0 0 26 26" aria-hidden="true">
-      <path class="logo-line" d="M13 5v16M4 10.5 22 7M8.5 21.5h9" />
-      <circle class="logo-a" cx="5" cy="15" r="4" />
-      <circle class="logo-b" cx="21" cy="11" r="3" />
+    <svg class="logo" width="26" height="26" viewBox="0 0 24 24" aria-hidden="true">
+      <path class="logo-line" d="M12 4v16M7 20.5h10M3.5 8.5l17-3" />
+      <path class="logo-a" d="M4.5 9.5l4 4-4 4-4-4z" />
+      <circle class="logo-b" cx="19.5" cy="10.5" r="3" />
     </svg>
   );
 }

@@ -1,45 +1,47 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCsv, pickColumns } from '../src/lib/csv';
 import { madeUpTable } from '../src/lib/made';
+import type { Column, Upload } from '../src/lib/types';
+import { cautions, qualityLine } from '../src/start/ask';
 import {
   emptyDraft,
   familiesFor,
+  familyOf,
+  likelyLabel,
+  mapProbabilities,
   missing,
+  mistakeWords,
+  placeOf,
   sortedClasses,
   startRequest,
+  stepsOf,
+  studyOf,
   withDataset,
+  withLabel,
   withSource,
   type Draft,
+  type FileDraft,
+  type Source,
 } from '../src/start/draft';
 
-test('CSV is taken apart and put together', () => {
-  const text = '\ufeffp,"a ""b""",label\r\n0.1,"x,y",1\r\n0.9,"two\nlines",0\r\n';
-  const rows = parseCsv(text);
-  assert.deepEqual(rows, [
-    ['p', 'a "b"', 'label'],
-    ['0.1', 'x,y', '1'],
-    ['0.9', 'two\nlines', '0'],
-  ]);
-  assert.equal(pickColumns(rows, ['label']), 'label\n1\n0\n');
-  assert.equal(pickColumns(rows, ['a "b"', 'p']), '"a ""b""",p\n"x,y",0.1\n"two\nlines",0.9\n');
-  assert.deepEqual(parseCsv('a,b\n1,'), [
-    ['a', 'b'],
-    ['1', ''],
-  ]);
-  assert.deepEqual(parseCsv('a\n\n1\n'), [['a'], ['1']]);
-});
-
 test('a made-up table is repeatable and has the wanted shares', () => {
-  const table = parseCsv(madeUpTable(['x', 'y', 'z'], [50, 30, 20], 2));
-  assert.deepEqual(table[0], ['score1', 'score2', 'score3', 'label']);
-  const count = (c: string): number => table.filter((row) => row[3] === c).length;
+  const table = (shares: number[], names: string[]): string[][] =>
+    madeUpTable(names, shares, 2)
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','));
+  const three = table([50, 30, 20], ['x', 'y', 'z']);
+  assert.deepEqual(three[0], ['score1', 'score2', 'score3', 'label']);
+  const count = (c: string): number => three.filter((row) => row[3] === c).length;
   assert.deepEqual(['0', '1', '2'].map(count), [1000, 600, 400]);
   assert.equal(madeUpTable(['x', 'y'], [1, 1], 2), madeUpTable(['x', 'y'], [1, 1], 2));
-  assert.equal(parseCsv(madeUpTable(['x', 'y'], [1, 999], 2)).filter((row) => row[2] === '0').length, 40);
+  assert.equal(table([1, 999], ['x', 'y']).filter((row) => row[2] === '0').length, 40);
 });
 
-const noUpload = (): Promise<string> => Promise.reject(new Error('nothing is uploaded here'));
+const nothing = {
+  table: (): Promise<string> => Promise.reject(new Error('nothing is uploaded here')),
+  columns: (): Promise<string> => Promise.reject(new Error('nothing is uploaded here')),
+};
 
 test('classes are ordered as the server orders them', () => {
   assert.deepEqual(sortedClasses([10, 9, 1, 10]), ['1', '9', '10']);
@@ -47,100 +49,194 @@ test('classes are ordered as the server orders them', () => {
 });
 
 test('bundled data: classes are renamed one by one, whichever is to be found', async () => {
-  const dataset = { name: 'breast_cancer_original', title: '', rows: 699, classes: ['0', '1'] };
-  const draft = withDataset(emptyDraft, dataset);
+  const draft = withDataset(emptyDraft, { name: 'breast_cancer_original', classes: ['0', '1'] });
   assert.equal(missing(draft), null);
-  const request = (await startRequest(draft, noUpload)) as {
-    space: object;
-    words: { mistakes: { missed_plural: string } };
-  };
-  assert.deepEqual(request.space, {
+  const space = {
     data: 'breast_cancer_original',
     label: 'label',
     positive: '1',
     rename: { '0': 'healthy', '1': 'cancer' },
     smooth: true,
-  });
-  assert.equal(request.words.mistakes.missed_plural, 'missed cancer cases');
-  const other = (await startRequest({ ...draft, positive: 0 }, noUpload)) as { space: object };
-  assert.deepEqual(other.space, {
-    data: 'breast_cancer_original',
-    label: 'label',
-    positive: '0',
-    rename: { '0': 'healthy', '1': 'cancer' },
-    smooth: true,
-  });
+  };
+  const request = (await startRequest(draft, nothing)) as {
+    space: object;
+    words: { mistakes: { missed_plural: string; false_alarm_plural: string } };
+  };
+  assert.deepEqual(request.space, space);
+  assert.equal(request.words.mistakes.missed_plural, 'missed cancers');
+  assert.equal(request.words.mistakes.false_alarm_plural, 'false alarms');
+  const other = (await startRequest({ ...draft, positive: 0 }, nothing)) as { space: object };
+  assert.deepEqual(other.space, { ...space, positive: '0' });
+  const groups = withDataset(draft, { name: 'german_credit', classes: ['0', '1'] }, 'sex');
+  const grouped = (await startRequest(groups, nothing)) as { space: { group: string; smooth?: boolean }; family: string };
+  assert.deepEqual([grouped.space.group, grouped.space.smooth, grouped.family], ['sex', undefined, 'fair-linear']);
 });
 
 test('another source starts with empty names', () => {
-  const dataset = { name: 'breast_cancer_original', title: '', rows: 699, classes: ['0', '1'] };
+  const dataset = { name: 'breast_cancer_original', title: '', rows: 699, classes: ['0', '1'], groups: [] };
   const first = withDataset({ ...emptyDraft, questions: 40 }, dataset);
   const names = withSource(first, 'names', [dataset]);
-  assert.deepEqual([names.source, names.classes, names.missed, names.questions], ['names', ['', ''], '', 40]);
+  assert.deepEqual([names.source, names.classes, names.missed, names.questions], ['names', ['', ''], null, 40]);
   const back = withSource(names, 'bundled', [dataset]);
   assert.deepEqual([back.source, back.classes, back.missed], ['bundled', ['healthy', 'cancer'], 'missed cancer']);
 });
 
 test('names only: a population with the right share, or a made-up table', async () => {
   const two: Draft = { ...emptyDraft, source: 'names', classes: ['ok', 'ill'], shares: [90, 10] };
-  const request = (await startRequest(two, noUpload)) as { space: { population: string; rename: object } };
+  const request = (await startRequest(two, nothing)) as { space: { population: string; rename: object } };
   const [, a, b] = /^logistic:a=([\d.]+),b=(-?[\d.]+)$/.exec(request.space.population) ?? [];
   assert.equal(a, '5');
   assert.ok(Number(b) > 0, 'a rare class has a positive intercept');
   assert.deepEqual(request.space.rename, { negative: 'ok', positive: 'ill' });
   const sent: string[] = [];
-  const three = { ...two, classes: ['x', 'y', 'z'], shares: [50, 30, 20], family: 'diagonal-linear' };
-  const made = (await startRequest(three, (csv) => (sent.push(csv), Promise.resolve('u1')))) as {
+  const three = { ...two, classes: ['x', 'y', 'z'], shares: [50, 30, 20] };
+  const made = (await startRequest(three, { ...nothing, table: (csv) => Promise.resolve(`u${sent.push(csv)}`) })) as {
     space: object;
     words: object;
+    family: string;
   };
   assert.deepEqual(made.space, { data: 'upload:u1', label: 'label', rename: { '0': 'x', '1': 'y', '2': 'z' } });
   assert.ok(!('mistakes' in made.words));
-  assert.equal(sent.length, 1);
+  assert.equal(made.family, 'diagonal-linear');
+});
+
+const text = (name: string, values: string[], counts: number[]): Column => ({ name, kind: 'text', values, counts, missing: 0 });
+const numbers = (name: string): Column => ({ name, kind: 'number', values: [], counts: [], missing: 0 });
+
+/** A file of scores of a model: two classes, two groups. */
+const SCORES: Upload = {
+  upload: 'whole',
+  rows: 10,
+  columns: [numbers('id'), numbers('p'), text('y', ['no', 'yes'], [7, 3]), text('sex', ['f', 'm'], [5, 5])],
+  head: [
+    [1, 0.2, 'no', 'f'],
+    [2, 0.7, 'yes', 'm'],
+  ],
+  how: '',
+  warnings: [],
+};
+const fileOf = (upload: Upload): FileDraft => ({ name: 'f.csv', upload, label: '', group: '', probability: {} });
+const fromFile = (source: Source, upload: Upload, label: string): Draft =>
+  withLabel({ ...emptyDraft, source }, fileOf(upload), label);
+
+test('the label, the rarer class and the columns of probabilities are found by their names', () => {
+  assert.equal(likelyLabel(SCORES.columns), 'y');
+  const draft = fromFile('probabilities', SCORES, 'y');
+  assert.deepEqual([draft.classes, draft.counts, draft.positive], [['no', 'yes'], [7, 3], 1]);
+  assert.deepEqual(draft.file?.probability, { no: '', yes: 'p' });
+  const named: Upload = {
+    ...SCORES,
+    columns: [numbers('P(yes)'), numbers('no_prob'), text('y', ['no', 'yes'], [7, 3])],
+    head: [[0.2, 0.8, 'no']],
+  };
+  assert.deepEqual(mapProbabilities(named, 'y', ['no', 'yes'], 1), { no: 'no_prob', yes: 'P(yes)' });
+  const rare: Upload = { ...SCORES, columns: [text('y', ['a', 'b'], [2, 8])], head: [['a']] };
+  assert.equal(fromFile('table', rare, 'y').positive, 0);
 });
 
 test('probabilities are sent as the columns that the server wants', async () => {
-  const sent: string[] = [];
-  const file = {
-    name: 'p.csv',
-    rows: parseCsv('id,p,y,sex\n1,0.2,no,f\n2,0.7,yes,m\n'),
-    upload: 'whole',
-    columns: [],
-    holds: 'probabilities' as const,
-    label: 'y',
-    group: 'sex',
-    probabilities: ['p'],
-  };
-  const draft: Draft = {
-    ...emptyDraft,
-    source: 'file',
-    file,
-    classes: ['no', 'yes'],
-    original: ['no', 'yes'],
-    family: 'fair-linear',
-  };
-  const request = (await startRequest(draft, (csv) => Promise.resolve(`u${sent.push(csv)}`))) as { space: object };
+  const draft = fromFile('probabilities', SCORES, 'y');
+  const file = { ...(draft.file as FileDraft), group: 'sex' };
+  const asked: unknown[] = [];
+  const uploads = { ...nothing, columns: (upload: string, chosen: [string, string][]) => (asked.push([upload, chosen]), Promise.resolve('c1')) };
+  const request = (await startRequest({ ...draft, file }, uploads)) as { space: object; family: string };
+  assert.equal(request.family, 'fair-linear');
+  assert.deepEqual(asked, [['whole', [['yes', 'p']]]]);
   assert.deepEqual(request.space, {
-    probs: 'upload:u1',
-    labels: 'upload:u2',
-    groups: 'upload:u3',
+    probs: 'upload:c1',
+    probs_columns: 'yes',
+    labels: 'upload:whole',
+    label: 'y',
+    groups: 'upload:whole',
+    group: 'sex',
     positive: 'yes',
   });
-  assert.deepEqual(sent, ['p\n0.2\n0.7\n', 'y\nno\nyes\n', 'sex\nf\nm\n']);
-  assert.deepEqual(
-    familiesFor(draft).map(([name]) => name),
-    ['fair-linear', 'linear', 'linear-fractional'],
+  const plain = (await startRequest({ ...draft, file, family: 'linear' }, uploads)) as { space: object };
+  assert.ok(!('groups' in plain.space));
+});
+
+test('families are those that the data allow', () => {
+  const names = (draft: Draft): string[] => familiesFor(draft).map((f) => f.name);
+  const two = fromFile('table', SCORES, 'y');
+  assert.deepEqual(names(two), ['linear', 'linear-fractional', 'quadratic', 'polynomial:3']);
+  assert.deepEqual(names({ ...two, file: { ...(two.file as FileDraft), group: 'sex' } }).slice(0, 3), [
+    'fair-linear',
+    'fair-quadratic',
+    'linear',
+  ]);
+  assert.deepEqual(names({ ...two, source: 'names', file: null }), ['linear', 'linear-fractional']);
+  assert.deepEqual(names({ ...two, classes: ['a', 'b', 'c'] }).at(-1), 'monotone');
+  const pool: Upload = { ...SCORES, columns: ['women:tp', 'men:tp'].map(numbers) };
+  assert.deepEqual(names({ ...two, source: 'candidates', file: fileOf(pool) }), ['fair-linear', 'fair-quadratic']);
+  assert.equal(familyOf({ ...two, family: 'fair-linear' }), 'linear');
+});
+
+test('mistakes are called after the class until somebody says otherwise', () => {
+  const draft = fromFile('table', SCORES, 'y');
+  assert.deepEqual(mistakeWords(draft), {
+    missed: 'missed yes case',
+    missedPlural: 'missed yes cases',
+    alarm: 'false alarm',
+    alarmPlural: 'false alarms',
+  });
+  assert.equal(mistakeWords({ ...draft, positive: 0 }).missed, 'missed no case');
+  assert.equal(mistakeWords({ ...draft, missed: 'lost customer' }).missedPlural, 'lost customer cases');
+  assert.equal(mistakeWords({ ...draft, missed: 'lost customer', missedPlural: 'lost customers' }).missedPlural, 'lost customers');
+});
+
+test('what is missing is named, with its step', () => {
+  const scores = fromFile('probabilities', SCORES, 'y');
+  const unmapped = { ...scores, file: { ...(scores.file as FileDraft), probability: {} } };
+  const twice = { ...scores, file: { ...(scores.file as FileDraft), probability: { no: 'p', yes: 'p' } } };
+  const rows: [Partial<Draft>, string, string][] = [
+    [{ source: 'bundled' }, 'own', 'dataset'],
+    [{ source: 'table' }, 'own', 'file'],
+    [{ source: 'names', classes: ['a', ' '] }, 'columns', 'class-1'],
+    [{ source: 'names', classes: ['a', 'a'] }, 'columns', 'class-1'],
+    [{ source: 'names', classes: ['a', 'b'], shares: [0, 10] }, 'columns', 'share-0'],
+    [{ source: 'names', classes: ['a', 'b'], shares: [Number.NaN, 10] }, 'columns', 'share-0'],
+    [{ source: 'names', classes: ['a', 'b'], missed: ' ' }, 'words', 'missed'],
+    [{ ...scores, classes: ['', 'yes'] }, 'words', 'class-0'],
+    [unmapped, 'columns', 'probability-0'],
+    [twice, 'columns', 'probability-1'],
+  ];
+  for (const [change, step, field] of rows) {
+    const gap = missing({ ...emptyDraft, ...change });
+    assert.deepEqual([gap?.step, gap?.field], [step, field]);
+  }
+  assert.equal(missing(scores), null);
+  assert.equal(missing({ ...scores, classes: ['', 'yes'] }, 'columns'), null);
+  assert.deepEqual(stepsOf({ ...scores, source: 'candidates' }), ['own', 'words', 'ask']);
+});
+
+test('a refusal goes to the field that it is about, without names of options', () => {
+  const draft = fromFile('table', SCORES, 'y');
+  const place = (message: string): string => placeOf(message, draft).field;
+  assert.equal(place('fair-linear metrics are about groups: give --group COL'), 'family');
+  assert.equal(place('group "x" has no rows of class "yes"'), 'group-column');
+  assert.equal(place('data: column "y" has missing labels'), 'label-column');
+  assert.equal(place('the file: row 3 has 4 cells'), 'file');
+  assert.ok(!placeOf('--label says which one is meant', draft).message.includes('--'));
+});
+
+test('the quality of a model is a line, and what looks wrong is said', () => {
+  const draft = fromFile('table', SCORES, 'y');
+  const good = { rows: 250, classes: [{ name: 'no', rows: 200, right: 190 }, { name: 'yes', rows: 50, right: 30 }], auc: 0.912, found: 0.83, alarms: 0.1 };
+  assert.equal(qualityLine(good, draft), 'The model finds 83% at 10% false alarms on 250 held-out rows, AUC 0.91.');
+  assert.deepEqual(cautions(good, draft), []);
+  const bad = { ...good, auc: 0.1, classes: [{ name: 'no', rows: 240 }, { name: 'yes', rows: 10 }] };
+  const told = cautions(bad, { ...draft, source: 'probabilities' });
+  assert.ok(told[0]?.includes('10 rows of yes'));
+  assert.ok(told[1]?.includes('inverted'));
+  assert.equal(
+    qualityLine({ rows: 100, classes: [{ name: 'a', rows: 40, right: 30 }, { name: 'b', rows: 60, right: 45 }] }, draft),
+    'The model is right about 75% of 100 held-out rows; always saying the most common class would be right about 60%.',
   );
 });
 
-test('what is missing is named', () => {
-  const rows: [Partial<Draft>, string][] = [
-    [{ source: 'bundled' }, 'dataset'],
-    [{ source: 'file' }, 'file'],
-    [{ source: 'names', classes: ['a', ' '] }, 'class-1'],
-    [{ source: 'names', classes: ['a', 'a'] }, 'class-0'],
-    [{ source: 'names', classes: ['a', 'b'], shares: [0, 10] }, 'share-0'],
-    [{ source: 'names', classes: ['a', 'b'], shares: [Number.NaN, 10] }, 'share-0'],
-  ];
-  for (const [change, field] of rows) assert.equal(missing({ ...emptyDraft, ...change })?.field, field);
+test('the same questions for others are a study', async () => {
+  const draft = { ...withDataset(emptyDraft, { name: 'vehicle', classes: ['0', '1', '2', '3'] }), others: true };
+  const file = studyOf(await startRequest(draft, nothing), draft) as { elicitation: object; phases: { kind: string }[] };
+  assert.deepEqual(file.elicitation, { family: 'diagonal-linear', max_questions: 20 });
+  assert.deepEqual(file.phases.map((p) => p.kind), ['text', 'elicitation', 'result', 'done']);
 });

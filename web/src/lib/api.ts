@@ -61,7 +61,7 @@ async function failure(response: Response): Promise<ApiError> {
   );
 }
 
-async function request<T>(method: string, path: string, body?: string, type = 'application/json'): Promise<T> {
+async function request<T>(method: string, path: string, body?: BodyInit, type = 'application/json'): Promise<T> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), type === 'application/json' ? TIMEOUT_MS : 10 * TIMEOUT_MS);
   const headers: Record<string, string> = method === 'GET' ? {} : { 'X-Melicit-CSRF': csrf, 'Content-Type': type };
@@ -88,5 +88,7 @@ async function request<T>(method: string, path: string, body?: string, type = 'a
 
 export const get = <T>(path: string): Promise<T> => request<T>('GET', path);
 export const post = <T>(path: string, body: unknown): Promise<T> => request<T>('POST', path, JSON.stringify(body));
-export const postCsv = <T>(path: string, text: string): Promise<T> => request<T>('POST', path, text, 'text/csv');
+/** A table, in whatever encoding it is: the server finds out. */
+export const postCsv = <T>(path: string, table: Blob | string): Promise<T> =>
+  request<T>('POST', path, table, 'text/csv');
 export const remove = <T>(path: string): Promise<T> => request<T>('DELETE', path, '{}');

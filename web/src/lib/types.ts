@@ -234,19 +234,42 @@ export interface Dataset {
   title: string;
   rows: number;
   classes: string[];
+  /** Columns by which rows can be grouped. */
+  groups: string[];
   source?: string;
 }
+
+export type Cell = string | number | null;
 
 export interface Column {
   name: string;
   kind: 'number' | 'text';
+  /** Empty when there are many; otherwise with the rows of each. */
   values: (string | number)[];
+  counts: number[];
+  missing: number;
 }
 
 export interface Upload {
   upload: string;
   columns: Column[];
   rows: number;
+  /** The first rows. */
+  head: Cell[][];
+  /** How the file was read: "UTF-8, separator ';', decimal comma, ..." */
+  how: string;
+  warnings: string[];
+}
+
+/** What a session would be about: the rows that it is measured on, or how many classifiers. */
+export interface Check {
+  rows?: number;
+  classes?: { name: string; rows?: number; right?: number }[];
+  auc?: number;
+  /** Shares found and alarmed at the threshold with at most one false alarm in ten. */
+  found?: number;
+  alarms?: number;
+  classifiers?: number;
 }
 
 export interface StudyRow {

@@ -1,27 +1,29 @@
+// Names and shares of classes, for people without data.
+
 import type { JSX } from 'preact';
 import { percent } from '../lib/text';
-import type { SectionProps } from './start';
+import { rarerOf } from './draft';
+import { Choice, Wrong, wrongProps, type StepProps } from './fields';
 
 const MOST_CLASSES = 8;
-const SKILLS: [number, string][] = [
-  [1, 'poorly: many mistakes'],
-  [2, 'fairly well'],
-  [3, 'very well: few mistakes'],
+const SKILLS: [string, string][] = [
+  ['1', 'poorly: many mistakes'],
+  ['2', 'fairly well'],
+  ['3', 'very well: few mistakes'],
 ];
 
-export function NamesSource({ draft, set }: SectionProps): JSX.Element {
+export function NamesStep({ draft, set, problem }: StepProps): JSX.Element {
   const total = draft.shares.reduce((a, b) => a + (b > 0 ? b : 0), 0);
-  const change = (i: number, name: string, share: number): void =>
-    set({
-      ...draft,
-      classes: draft.classes.map((c, j) => (j === i ? name : c)),
-      shares: draft.shares.map((s, j) => (j === i ? share : s)),
-    });
   const resize = (classes: string[], shares: number[]): void =>
-    set({ ...draft, classes, shares, positive: 1, family: classes.length === 2 ? 'linear' : 'diagonal-linear' });
+    set({ ...draft, classes, shares, positive: rarerOf(shares) });
+  const change = (i: number, name: string, share: number): void =>
+    resize(
+      draft.classes.map((c, j) => (j === i ? name : c)),
+      draft.shares.map((s, j) => (j === i ? share : s)),
+    );
   return (
     <>
-      <p>The systems in the questions are then made up: they work on an imagined population with these classes.</p>
+      <p class="note">The systems in the questions are then made up: they work on an imagined population with these classes.</p>
       <div class="class-list">
         {draft.classes.map((name, i) => (
           <div key={i} class="class-row">
@@ -34,8 +36,10 @@ export function NamesSource({ draft, set }: SectionProps): JSX.Element {
                 autocomplete="off"
                 value={name}
                 placeholder={['healthy', 'ill', 'third class'][i] ?? ''}
+                {...wrongProps(`class-${i}`, problem)}
                 onInput={(e) => change(i, e.currentTarget.value, draft.shares[i] ?? 1)}
               />
+              <Wrong field={`class-${i}`} problem={problem} />
             </div>
             <div class="field share">
               <label for={`share-${i}`}>of 100</label>
@@ -46,8 +50,10 @@ export function NamesSource({ draft, set }: SectionProps): JSX.Element {
                 min={0.1}
                 step="any"
                 value={draft.shares[i]}
+                {...wrongProps(`share-${i}`, problem)}
                 onInput={(e) => change(i, name, Number(e.currentTarget.value))}
               />
+              <Wrong field={`share-${i}`} problem={problem} />
             </div>
             {draft.classes.length > 2 && (
               <button
@@ -81,20 +87,14 @@ export function NamesSource({ draft, set }: SectionProps): JSX.Element {
           Add a class
         </button>
       )}
-      <div class="field">
-        <label for="skill">How well can such systems tell them apart?</label>
-        <select
-          id="skill"
-          value={draft.skill}
-          onChange={(e) => set({ ...draft, skill: Number(e.currentTarget.value) })}
-        >
-          {SKILLS.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Choice
+        id="skill"
+        label="How well can such systems tell them apart?"
+        value={String(draft.skill)}
+        options={SKILLS}
+        problem={problem}
+        set={(skill) => set({ ...draft, skill: Number(skill) })}
+      />
     </>
   );
 }
