@@ -233,8 +233,12 @@ static mel_status run_space(cli_run *run, const void *arguments, mel_error *err)
         status = cli_asked_parse(&asked, args->point, args->direction, err);
     const size_t numbers = asked.n_point != 0 ? asked.n_point : asked.n_direction;
     const mel_problem_want want = cli_want_of_points(args->coordinates, numbers, &args->space);
+    mel_problem_options opt = args->space;
+    opt.radius_method = 0; /* the ball is measured here, not asked about */
     if (status == MEL_OK)
-        status = cli_space_make(&space, &args->space, &want, run, err);
+        status = cli_space_make(&space, &opt, &want, run, err);
+    if (status == MEL_OK && args->space.radius_method != 0 && space->face != NULL)
+        status = cli_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
     if (status == MEL_OK && args->plot != NULL)
         status = cli_space_plot(space, args->plot, err);
     if (status == MEL_OK)

@@ -361,11 +361,12 @@ static mel_status make(mel_problem *out, const mel_problem_options *opt, const m
         status = from_rows(out, opt, want, err);
     if (status == MEL_OK && opt->smooth)
         status = smooth(out, err);
-    if (status == MEL_OK && opt->radius > 0.0 && opt->ball == NULL && (!want->ball || out->space == NULL))
+    const bool inscribed = want->ball && out->space != NULL;
+    if (status == MEL_OK && opt->radius > 0.0 && opt->ball == NULL && !inscribed)
         status = mel_fail(err, MEL_EINVAL, "--radius: no ball is needed here");
-    if (status == MEL_OK && opt->radius_method != 0 && out->space == NULL)
+    if (status == MEL_OK && opt->radius_method != 0 && !inscribed)
         status = mel_fail(err, MEL_EINVAL, "--radius-method: no ball is needed here");
-    if (status == MEL_OK && want->ball && out->space != NULL)
+    if (status == MEL_OK && inscribed)
         status = find_ball(out, opt, err);
     if (status == MEL_OK)
         status = find_shares(out, err);

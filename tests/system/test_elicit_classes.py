@@ -38,6 +38,7 @@ def test_search_question_counts(melicit):
     assert melicit(*words, "--per-round", 2).done().json["questions"] == 28
     assert melicit(*words, "--per-round", 3).done().json["questions"] == 42
     assert melicit(*words, "--tournament").done().json["questions"] == 58
+    melicit(*words[:-1], "--radius-method", "thesis").refused(2, "--radius-method", "no ball")
 
 
 def test_monotone_without_a_strategy(melicit):
