@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Builds and runs the tests: `tools/test.py --build build checks sanitize`, as `make test` does.
 
-Stages: `unit` (the tests of the plain build), `lint`, `checks` (both at once), `sanitize` (the same tests under
-AddressSanitizer and UndefinedBehaviorSanitizer, in a build folder of its own), `threads` (those of the server under ThreadSanitizer). Each is a line for its build and a line for its tests;
+Stages: `unit` (the tests of the plain build), `lint`, `checks` (both at once, without the C tests that `sanitize` runs),
+`sanitize` (the same tests under AddressSanitizer and UndefinedBehaviorSanitizer, in a build folder of its own), `threads` (those of the server under ThreadSanitizer). Each is a line for its build and a line for its tests;
 then come the outputs of tests that failed, the reasons of those that were skipped, and the counts: functions of cmocka, pytest
 and Node.js, or the program where it does not count. Exit status 1 when anything failed.
 """
@@ -19,9 +19,9 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Stage: ending of the build folder, options of CMake, choice of tests, what it is called.
 STAGES = {
-    "unit": ("", [], ["-LE", "lint"], "tests"),
+    "unit": ("", ["-DMEL_TESTS_ONCE=OFF"], ["-LE", "lint"], "tests"),
     "lint": ("", [], ["-L", "lint"], "lint"),
-    "checks": ("", [], [], "tests and lint"),
+    "checks": ("", ["-DMEL_TESTS_ONCE=ON"], [], "tests and lint"),
     "threads": ("-threads", ["-DMEL_THREADS=ON"], ["-R", "^(test_(server|store)|system_test_serve_(abuse|twelve)$)"], "server tests under ThreadSanitizer"),
     "sanitize": ("-sanitize", ["-DMEL_SANITIZE=ON"], [], "tests under sanitizers"),
 }
