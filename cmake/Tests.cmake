@@ -189,8 +189,8 @@ foreach(cost lint_tidy_src=60 lint_tidy_server=30 lint_tidy_cli=30 browser_saved
     endif()
 endforeach()
 
-# A core is two processors to ctest (see tools/test.py): a test that computes takes a whole one, a test of pages or of a
-# server, which mostly waits, half of one.
+# ctest counts processors (see tools/test.py): a test that computes takes two, a test of pages or of a server, which
+# mostly waits, takes one.
 get_property(names DIRECTORY PROPERTY TESTS)
 foreach(name ${names})
     if(NOT name MATCHES "^(browser_|system_test_(serve|kill|terminal))")
