@@ -103,17 +103,33 @@ static double length_at(const system_of *s, const mel_slope_at *at, const double
     return mel_dot(s->model->n_unknown, s->along, value);
 }
 
+/* What the equations of a place leave of a true value of length 1, about: three standard deviations of the
+ * angles of its slope, whose errors are spread evenly over their last intervals. */
+static double noise_of(size_t q, size_t n, const mel_slope_at *at)
+{
+    double squares = 0.0, count = 0.0;
+    for (size_t i = 0; i < n; i++)
+        if (has_slope(at[i].station)) {
+            squares += pow(mel_norm2((at[i].station->n - 1) * q, at[i].station->change), 2.0);
+            count += 1.0;
+        }
+    return count > 0.0 ? likely(squares / count) : 0.0;
+}
+
 /* The least residual among values whose gradients along all slopes sum to 1: unlike the least among values of
  * length 1, it is not found where most gradients nearly vanish, which fits any slopes. With M = U S V' it is
- * proportional to V S^-2 V' towards. */
-static void solve_towards(mel_slope_fit *fit, const system_of *s, const double *towards)
+ * proportional to V S^-2 V' towards. Directions with singular values within the noise all fit alike; of these
+ * values the shortest is taken, which bends least. A function of a linear one, such as B = c d d', has the
+ * same slopes everywhere whatever c is, and a c that is far too large has its best point inside the ball. */
+static void solve_towards(mel_slope_fit *fit, const system_of *s, const double *towards, double noise)
 {
     const size_t d = fit->n_unknown;
     const double least = s->values[d - 1], floor = pow(DBL_EPSILON * s->values[0], 2.0) + DBL_MIN;
     memset(fit->value, 0, d * sizeof *fit->value);
     for (size_t k = 0; k < d; k++) {
         const double *v = s->vt + k * d;
-        const double share = (least * least + floor) / (s->values[k] * s->values[k] + floor);
+        const double share =
+            s->values[k] <= noise ? 1.0 : (least * least + floor) / (s->values[k] * s->values[k] + floor);
         mel_axpy(d, share * mel_dot(d, v, towards), v, fit->value);
     }
     const double length = mel_norm2(d, fit->value);
@@ -156,7 +172,7 @@ static mel_status read_solution(mel_slope_fit *fit, const system_of *s, size_t n
             write_rows(s, &at[i], s->rows);
             mel_axpy(d, 1.0, s->along, towards);
         }
-    solve_towards(fit, s, towards);
+    solve_towards(fit, s, towards, noise_of(s->model->n_coordinates, n, at));
     fit->unique = s->values[d - 2] > rounding * s->values[0];
     free(towards);
     return MEL_OK;
