@@ -146,7 +146,7 @@ typedef struct mel_measure mel_measure;
  * two classes: scikit-learn's definitions, and its answers in degenerate cases (zero_division = 0);
  * - distribution-matching, and with groups equalised-odds, equal-opportunity, negative-balance,
  *   error-rate-balance, demographic-parity, each with :squared (as without), :absolute or :largest, over
- *   pairs of groups;
+ *   pairs of groups; psd-q:Q11,Q12,..: distribution-matching by a positive semidefinite matrix;
  * - with groups, NAME:difference, :ratio, :difference-to-overall, :ratio-to-overall, :group-min, :group-max
  *   (fairlearn's MetricFrame) and :group-mean of what NAME is in each group.
  * With groups and nothing after the name balanced-accuracy, g-mean, min-recall, q-mean and macro averages run

@@ -138,6 +138,7 @@ static const struct {
     { "gmean", MEL_GOAL_CONCAVE },
     { "q-mean", MEL_GOAL_CONCAVE },
     { "distribution-matching", MEL_GOAL_CONCAVE },
+    { "psd-q", MEL_GOAL_CONCAVE },
 };
 
 static mel_goal_kind plain_shape(const char *name)
@@ -184,7 +185,8 @@ mel_status mel_goal_shape(mel_goal *goal, const char *name, const mel_steps *ste
     }
     if (strcmp(plain, "q-mean") == 0 && strcmp(word, "absolute") == 0)
         goal->kind = MEL_GOAL_LINEAR;
-    else if (parted && strcmp(word, "squared") != 0 && strcmp(plain, "weighted-accuracy") != 0)
+    else if (parted && strcmp(word, "squared") != 0 && strcmp(plain, "weighted-accuracy") != 0 &&
+             strcmp(plain, "psd-q") != 0)
         goal->kind = MEL_GOAL_LOCAL;
     else
         goal->kind = plain_shape(plain);

@@ -1,4 +1,5 @@
 /* Metrics without questions: from costs that are known, and from the names of measures. */
+#include "base/la.h"
 #include "data/quote.h"
 #include "metric/measure.h"
 
@@ -182,24 +183,31 @@ static mel_status make_q_mean(mel_metric **out, const making *x, mel_error *err)
     return make_quadratic(out, x, err);
 }
 
-/* Shares of predictions against shares of classes. */
+/* Shares of predictions against shares of classes, by a matrix: the identity, or what psd-q says. Each of its
+ * eigenvectors is a direction whose square counts. */
 static mel_status make_matching(mel_metric **out, const making *x, mel_error *err)
 {
     mel_status why = MEL_OK;
-    const double *share = need_shares(&why, x, err);
+    const double *share = need_shares(&why, x, err), *matrix = x->measure->numbers;
     if (share == NULL)
         return why;
+    const size_t k = x->k;
+    double *v = mel_alloc_zero(k * k + k, sizeof *v);
+    if (v == NULL)
+        return mel_fail_memory(err, "a metric");
+    for (size_t i = 0; i < k * k; i++)
+        v[i] = matrix != NULL ? matrix[i] : i / k == i % k ? 1.0 : 0.0;
+    why = mel_eigen(k, v, k, v + k * k, err);
     memset(x->b, 0, x->q * x->q * sizeof *x->b);
-    for (size_t j = 0; j < x->k; j++) {
-        memset(x->a, 0, x->q * sizeof *x->a);
-        for (size_t i = 0; i < x->k; i++)
-            if (i != j) {
-                x->a[mistake(x, i, j)] = share[i];
-                x->a[mistake(x, j, i)] = -share[j];
-            }
-        add_square(x->b, x->q, x->a, 1.0);
+    for (size_t e = 0; e < k && why == MEL_OK; e++) {
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j < k; j++)
+                if (i != j)
+                    x->a[mistake(x, i, j)] = share[i] * (v[j * k + e] - v[i * k + e]);
+        add_square(x->b, x->q, x->a, fmax(v[k * k + e], 0.0));
     }
-    return make_quadratic(out, x, err);
+    free(v);
+    return why == MEL_OK ? make_quadratic(out, x, err) : why;
 }
 
 /* P(G=g | Y=i), groups after each other, into `out`: as the shares say, alike where nobody does, because
@@ -263,7 +271,8 @@ static mel_status make_rates(mel_metric **out, const making *x, mel_error *err)
         }
         return gap == MEL_GAP_SQUARED ? make_q_mean(out, x, err) : no_family(x, err);
     case MEL_RATES_DISTRIBUTION_MATCHING:
-        if (x->measure->numbers != NULL)
+    case MEL_RATES_PSD_Q:
+        if (x->measure->target != NULL)
             return mel_fail(err, MEL_EINVAL,
                             "%s has a constant, which a metric file has not; score, rank, apply and optimise "
                             "take it by its name",

@@ -139,7 +139,7 @@ static mel_status unknown(const char *name, mel_error *err)
         "weighted- of more; specificity, weighted-accuracy:W, selection-rate; equalised-odds, "
         "equal-opportunity, demographic-parity, ...; with groups NAME:difference, NAME:ratio; behind "
         "q-mean:, "
-        "equalised-odds: (weights) and distribution-matching: (a target) numbers may follow",
+        "equalised-odds: (weights), distribution-matching: (a target) and psd-q: (a matrix) numbers follow",
         mel_quote_text(name).text);
 }
 
@@ -167,7 +167,8 @@ static mel_status check_fit(const mel_measure *m, mel_error *err)
                         m->name);
     if (!rates)
         return MEL_OK;
-    const bool alone = m->rates == MEL_RATES_Q_MEAN || m->rates == MEL_RATES_DISTRIBUTION_MATCHING;
+    const bool alone = m->rates == MEL_RATES_Q_MEAN || m->rates == MEL_RATES_DISTRIBUTION_MATCHING ||
+                       m->rates == MEL_RATES_PSD_Q;
     if (alone == groups)
         return mel_fail(err, MEL_EINVAL, alone ? "%s is without groups" : "%s needs groups", m->name);
     const bool two = m->rates == MEL_RATES_EQUAL_OPPORTUNITY || m->rates == MEL_RATES_NEGATIVE_BALANCE ||

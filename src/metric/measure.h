@@ -41,7 +41,8 @@ struct mel_measure {
     double parameter;
     mel_named_rates rates; /* of the row for differences between groups */
     mel_gap gap;
-    double *numbers;    /* behind its name: weights, or a target; NULL: none */
+    double *numbers;    /* behind its name: weights, a matrix, or a target; NULL: none */
+    double *target;     /* of these numbers the target; NULL: none */
     mel_metric *metric; /* of the row for metrics */
     double *statistics, *slope;
 };

@@ -1,6 +1,7 @@
 /* Measures of differences between groups: named ones of rates, and one number out of the groups' values. */
 #include "metric/measure.h"
 
+#include "base/la.h"
 #include "data/number.h"
 
 #include <ctype.h>
@@ -35,63 +36,122 @@ static mel_status find_rates(double *rate, double *share, const mel_measure *m, 
     return MEL_OK;
 }
 
-static bool takes_target(const mel_measure *m)
-{
-    return m->rates == MEL_RATES_DISTRIBUTION_MATCHING;
-}
-
 static mel_status rates_value(double *out, const mel_measure *m, const double *confusion, mel_error *err)
 {
     double *rate = m->statistics, *share = rate + m->n_groups * m->k * m->k;
     const mel_group_rates given = { .layout = { MEL_RATES, MEL_OFFDIAGONAL, m->k, m->n_groups },
                                     .rates = rate,
                                     .shares = share,
-                                    .target = takes_target(m) ? m->numbers : NULL,
-                                    .weights = takes_target(m) ? NULL : m->numbers };
+                                    .target = m->target,
+                                    .weights = m->numbers != m->target ? m->numbers : NULL };
     const mel_status status = find_rates(rate, share, m, confusion, err);
     return status == MEL_OK ? mel_named_rates_value(out, m->rates, m->gap, &given, err) : status;
 }
 
 const mel_measure_row mel_measure_rates_row = { "rates", rates_value, NULL, true, false, true };
 
-static size_t n_numbers(const mel_measure *m)
+/* Numbers that may follow a name: weights or a matrix, and shares of a target. */
+static size_t n_weights(const mel_measure *m)
 {
-    if (m->rates == MEL_RATES_EQUALISED_ODDS)
+    switch (m->rates) {
+    case MEL_RATES_Q_MEAN:
+        return m->k;
+    case MEL_RATES_EQUALISED_ODDS:
         return m->k * (m->k - 1);
-    return m->rates == MEL_RATES_Q_MEAN || takes_target(m) ? m->k : 0;
+    case MEL_RATES_PSD_Q:
+        return m->k * m->k;
+    default:
+        return 0;
+    }
 }
 
-/* "1,4" as many as there must be. */
-static mel_status read_numbers(mel_measure *m, const char *list, mel_error *err)
+static size_t n_target(const mel_measure *m)
 {
-    const size_t n = n_numbers(m);
-    if (n == 0)
-        return mel_fail(err, MEL_EINVAL,
-                        "%s: numbers follow q-mean, equalised-odds and distribution-matching", m->name);
-    m->numbers = mel_alloc_zero(n, sizeof *m->numbers);
-    if (m->numbers == NULL)
-        return mel_fail_memory(err, "a measure");
-    size_t found = 0;
-    double sum = 0.0;
-    for (bool more = true; more; found++) {
+    return m->rates == MEL_RATES_DISTRIBUTION_MATCHING || m->rates == MEL_RATES_PSD_Q ? m->k : 0;
+}
+
+/* "1,4" into at most `most` numbers; *found: how many there are. */
+static mel_status parse_numbers(size_t *found, const mel_measure *m, const char *list, size_t most,
+                                mel_error *err)
+{
+    *found = 0;
+    for (bool more = true; more; ++*found) {
         const size_t length = strcspn(list, ",");
+        const bool matrix = m->rates == MEL_RATES_PSD_Q && *found < m->k * m->k;
         double number = 0.0;
-        if (mel_number_parse(list, length, &number) != MEL_NUMBER_FINITE || !(number >= 0.0))
-            return mel_fail(err, MEL_EINVAL, "%s: number %zu is not one of at least 0", m->name, found + 1);
-        if (found < n)
-            m->numbers[found] = number;
-        sum += number;
+        if (mel_number_parse(list, length, &number) != MEL_NUMBER_FINITE || !(matrix || number >= 0.0))
+            return mel_fail(err, MEL_EINVAL, "%s: number %zu is not one%s", m->name, *found + 1,
+                            matrix ? "" : " of at least 0");
+        if (*found < most)
+            m->numbers[*found] = number;
         more = list[length] == ',';
         list += length + 1;
     }
-    if (found != n)
+    return MEL_OK;
+}
+
+static mel_status check_matrix(const mel_measure *m, mel_error *err)
+{
+    const size_t k = m->k;
+    double *copy = mel_alloc(k * k + k, sizeof *copy);
+    if (copy == NULL)
+        return mel_fail_memory(err, "a measure");
+    double largest = 0.0, apart = 0.0;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++) {
+            largest = fmax(largest, fabs(m->numbers[i * k + j]));
+            apart = fmax(apart, fabs(m->numbers[i * k + j] - m->numbers[j * k + i]));
+        }
+    memcpy(copy, m->numbers, k * k * sizeof *copy);
+    mel_status status = MEL_OK;
+    if (apart > 1e-9 * largest)
+        status = mel_fail(err, MEL_EINVAL, "%s: the matrix is not symmetric", m->name);
+    else
+        status = mel_eigen(k, copy, k, copy + k * k, err);
+    if (status == MEL_OK && !(copy[k * k] >= -1e-9 * largest && largest > 0.0))
+        status = mel_fail(err, MEL_EINVAL, "%s: the matrix is not positive semidefinite%s (eigenvalue %g)",
+                          m->name, largest > 0.0 ? "" : " and different from 0", copy[k * k]);
+    free(copy);
+    return status;
+}
+
+static mel_status check_numbers(const mel_measure *m, mel_error *err)
+{
+    const size_t weights = m->numbers != m->target ? n_weights(m) : 0;
+    double sum = 0.0, shares = 0.0;
+    for (size_t i = 0; i < weights; i++)
+        sum += m->numbers[i];
+    for (size_t i = 0; i < m->k && m->target != NULL; i++)
+        shares += m->target[i];
+    if (m->target != NULL && !(fabs(shares - 1.0) <= 2e-3))
+        return mel_fail(err, MEL_EINVAL, "%s: the shares sum to %g, not 1", m->name, shares);
+    if (m->rates == MEL_RATES_PSD_Q)
+        return check_matrix(m, err);
+    return weights > 0 && !(sum > 0.0) ? mel_fail(err, MEL_EINVAL, "%s: all are 0", m->name) : MEL_OK;
+}
+
+/* As many as there must be; a target may be left out behind a matrix. */
+static mel_status read_numbers(mel_measure *m, const char *list, mel_error *err)
+{
+    const size_t weights = n_weights(m), target = n_target(m);
+    size_t found = 0;
+    if (weights + target == 0)
+        return mel_fail(err, MEL_EINVAL,
+                        "%s: numbers follow q-mean, equalised-odds, distribution-matching and psd-q",
+                        m->name);
+    m->numbers = mel_alloc_zero(weights + target, sizeof *m->numbers);
+    if (m->numbers == NULL)
+        return mel_fail_memory(err, "a measure");
+    const mel_status status = parse_numbers(&found, m, list, weights + target, err);
+    if (status != MEL_OK)
+        return status;
+    if (found != weights + target && (weights == 0 || found != weights))
         return mel_fail(err, MEL_EINVAL, "%s: %zu numbers, but %s", m->name, found,
                         m->rates == MEL_RATES_EQUALISED_ODDS ? "there is one for each kind of mistake"
+                        : m->rates == MEL_RATES_PSD_Q        ? "the matrix has one for each pair of classes"
                                                              : "there is one for each class");
-    if (takes_target(m) ? !(fabs(sum - 1.0) <= 2e-3) : !(sum > 0.0))
-        return mel_fail(err, MEL_EINVAL,
-                        takes_target(m) ? "%s: the shares sum to %g, not 1" : "%s: all are 0", m->name, sum);
-    return MEL_OK;
+    m->target = target > 0 && found > weights ? m->numbers + weights : NULL;
+    return check_numbers(m, err);
 }
 
 bool mel_measure_rates_find(mel_measure *m, const char *name, mel_status *why, mel_error *err)
@@ -109,6 +169,10 @@ bool mel_measure_rates_find(mel_measure *m, const char *name, mel_status *why, m
         return false;
     if (listed)
         *why = read_numbers(m, colon + 1, err);
+    if (*why == MEL_OK && m->rates == MEL_RATES_PSD_Q && (!listed || m->gap != MEL_GAP_SQUARED))
+        *why = mel_fail(err, MEL_EINVAL,
+                        "%s: expected psd-q:Q11,Q12,.., a matrix row by row, and behind it a target or none",
+                        m->name);
     return *why == MEL_OK;
 }
 

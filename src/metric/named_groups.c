@@ -12,6 +12,7 @@ static const struct {
 } named[] = {
     [MEL_RATES_Q_MEAN] = { "q-mean", false, false, false },
     [MEL_RATES_DISTRIBUTION_MATCHING] = { "distribution-matching", false, false, true },
+    [MEL_RATES_PSD_Q] = { "psd-q", false, false, true },
     [MEL_RATES_EQUALISED_ODDS] = { "equalised-odds", true, false, false },
     [MEL_RATES_EQUAL_OPPORTUNITY] = { "equal-opportunity", true, true, false },
     [MEL_RATES_NEGATIVE_BALANCE] = { "negative-balance", true, true, false },
@@ -67,7 +68,7 @@ mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, const char 
         return mel_fail(err, MEL_EINVAL,
                         "%s is not a measure of rates known by name: q-mean, distribution-matching, "
                         "equalised-odds, equal-opportunity, negative-balance, error-rate-balance, "
-                        "demographic-parity, each with :squared, :absolute or :largest",
+                        "demographic-parity, each with :squared, :absolute or :largest; psd-q",
                         mel_quote_text(name).text);
     *out = (mel_named_rates)metric;
     *gap = (mel_gap)kind;
@@ -143,6 +144,19 @@ static double distribution_matching(const mel_group_rates *r, mel_gap gap)
     return sum;
 }
 
+/* d'Qd, d the shares of predictions less their target. */
+static double psd_q(const mel_group_rates *r)
+{
+    const size_t k = r->layout.n_classes;
+    const double *target = r->target != NULL ? r->target : r->shares;
+    double sum = 0.0;
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j < k; j++)
+            sum += r->weights[i * k + j] * (prediction_share(r, 0, i) - target[i]) *
+                   (prediction_share(r, 0, j) - target[j]);
+    return sum;
+}
+
 /* What groups are compared by: a rate or a share of predictions. */
 static double quantity(const mel_group_rates *r, size_t g, size_t i, size_t j, bool share)
 {
@@ -197,6 +211,8 @@ static mel_status check_shares(const double *shares, size_t k, const char *what,
 static mel_status check_weights(mel_named_rates metric, const mel_group_rates *r, mel_error *err)
 {
     const bool odds = metric == MEL_RATES_EQUALISED_ODDS;
+    if (metric == MEL_RATES_PSD_Q)
+        return r->weights != NULL ? MEL_OK : mel_fail(err, MEL_EINVAL, "psd-q needs its matrix");
     if (r->weights == NULL)
         return MEL_OK;
     if (!odds && metric != MEL_RATES_Q_MEAN)
@@ -246,7 +262,7 @@ static mel_status check(mel_named_rates metric, mel_gap gap, const mel_group_rat
             status = mel_fail(err, MEL_EINVAL, "rate %zu is %g, not from 0 to 1", i + 1, r->rates[i]);
     for (size_t g = 0; status == MEL_OK && named[metric].shares && g < n_groups(r); g++)
         status = check_shares(r->shares + g * k, k, "the share", err);
-    if (status == MEL_OK && metric == MEL_RATES_DISTRIBUTION_MATCHING && r->target != NULL)
+    if (status == MEL_OK && !named[metric].groups && named[metric].shares && r->target != NULL)
         status = check_shares(r->target, k, "the target share", err);
     return status == MEL_OK ? check_weights(metric, r, err) : status;
 }
@@ -263,6 +279,9 @@ mel_status mel_named_rates_value(double *out, mel_named_rates metric, mel_gap ga
         break;
     case MEL_RATES_DISTRIBUTION_MATCHING:
         *out = distribution_matching(rates, gap);
+        break;
+    case MEL_RATES_PSD_Q:
+        *out = psd_q(rates);
         break;
     case MEL_RATES_EQUALISED_ODDS:
         *out = equalised_odds(rates, gap);

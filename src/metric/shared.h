@@ -90,6 +90,7 @@ mel_status mel_named_parse(mel_named *out, double *parameter, const char *name, 
 typedef enum {
     MEL_RATES_Q_MEAN,                /* errors 1 - R_ii, averaged over classes; no groups */
     MEL_RATES_DISTRIBUTION_MATCHING, /* shares of predictions sum_j P(Y=j) R_ji against a target; no groups */
+    MEL_RATES_PSD_Q,                 /* the same by a positive semidefinite matrix, squared; no groups */
     MEL_RATES_EQUALISED_ODDS,        /* every R_ij, i != j */
     MEL_RATES_EQUAL_OPPORTUNITY,     /* missed positives; two classes */
     MEL_RATES_NEGATIVE_BALANCE,      /* false alarms; two classes */
@@ -105,9 +106,10 @@ typedef struct {
     mel_layout layout;    /* of rates; diagonal coordinates only for two classes or Q-mean */
     const double *rates;  /* mel_layout_size numbers from 0 to 1 */
     const double *shares; /* P(Y=i), or with groups P(Y=i | G=g), a row for each group; NULL where not used */
-    const double *target; /* distribution matching: n_classes shares; NULL: the classes' own */
+    const double *target; /* distribution matching, psd-q: n_classes shares; NULL: the classes' own */
     /* What differences (and errors) count: of Q-mean n_classes numbers, whose mean they weigh; of equalised
-     * odds one for each rate of a group, row by row; NULL: 1 each. Not below 0 */
+     * odds one for each rate of a group, row by row; NULL: 1 each. Not below 0. Of psd-q the matrix,
+     * n_classes x n_classes, which its reader has checked */
     const double *weights;
 } mel_group_rates;
 mel_status mel_named_rates_value(double *out, mel_named_rates metric, mel_gap gap,

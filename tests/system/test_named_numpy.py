@@ -81,6 +81,15 @@ def test_distance_of_distributions(melicit):
     for c, (i, j) in enumerate(cells):
         step[j, c] += share[i]
         step[i, c] -= share[i]
+    own = [f"psd-q:{listed(q.ravel())}", f"psd-q:{listed(numpy.eye(k).ravel())}", "distribution-matching"]
+    aimed = f"psd-q:{listed(q.ravel())},{listed(target)}"
+    off = share @ rate - share
+    got = values(melicit, words, [*own, aimed])
+    assert abs(got[0] - off @ q @ off) <= 1e-12 and abs(got[1] - got[2]) <= 1e-12
+    assert abs(got[3] - (share @ rate - target) @ q @ (share @ rate - target)) <= 1e-12
+    melicit("metric", "--named", own[0], "--classes", "c0,c1,c2", "--shares", listed(share), "--out", "m.json").done()
+    assert abs(melicit(*words, "--metric", "m.json").done().json["value"] - off @ q @ off) <= 1e-12
+    melicit("metric", "--named", aimed, "--classes", "c0,c1,c2", "--shares", listed(share), "--out", "m.json").refused(2, "has a constant")
     melicit.write("m.json", metric_text("quadratic", layout("rates", "offdiagonal", k, classes=[f"c{i}" for i in range(k)]), "cost",
                                         a=(2 * step.T @ q @ (share - target)).tolist(), B=(2 * step.T @ q @ step).tolist()))
     cover = share @ rate
@@ -124,7 +133,7 @@ def test_with_groups(melicit, k, m):
     ("equalised-odds:1,2,3", "3 numbers, but there is one for each kind of mistake"),
     ("equalised-odds:0,0", "all are 0"),
     ("equalised-odds:1,-2", "number 2 is not one of at least 0"),
-    ("equal-opportunity:1,2", "numbers follow q-mean, equalised-odds and distribution-matching"),
+    ("equal-opportunity:1,2", "numbers follow q-mean, equalised-odds, distribution-matching and psd-q"),
     ("equalised-odds:most", "is not a measure known by name"),
 ])
 def test_refusals(melicit, name, says):
@@ -132,8 +141,24 @@ def test_refusals(melicit, name, says):
     melicit(*(word for word in words if word != "--json"), "--groups", "g.csv", "--named", name).refused(2, says)
 
 
+@pytest.mark.parametrize("name, says", [
+    ("psd-q", "expected psd-q:Q11,Q12"),
+    ("psd-q:absolute:1,0,0,1", "expected psd-q:Q11,Q12"),
+    ("psd-q:1,0,0", "3 numbers, but the matrix has one for each pair of classes"),
+    ("psd-q:1,2,0,1", "the matrix is not symmetric"),
+    ("psd-q:1,2,2,1", "the matrix is not positive semidefinite (eigenvalue -1)"),
+    ("psd-q:0,0,0,0", "not positive semidefinite and different from 0"),
+    ("psd-q:1,0,0,1,0.5,0.6", "the shares sum to 1.1, not 1"),
+    ("psd-q:1,0,0,1,0.5,-0.5", "number 6 is not one of at least 0"),
+    ("psd-q:1,0,0,x", "number 4 is not one"),
+])
+def test_refused_matrices(melicit, name, says):
+    *_, words = given(melicit, 2, 2)
+    melicit(*(word for word in words if word != "--json"), "--named", name).refused(2, says)
+
+
 def test_every_verb_takes_them(melicit):
-    """Weighted equalised odds by score, rank, apply, optimise and metric."""
+    """Weighted equalised odds, and a matrix for shares of predictions, by score, rank, apply, optimise and metric."""
     *_, words = given(melicit, 2, 2)
     name = "equalised-odds:1,4"
     melicit(*words, "--groups", "g.csv", "--named", name).done()
@@ -144,4 +169,9 @@ def test_every_verb_takes_them(melicit):
     melicit("apply", "--named", name, "--probs", "q.csv", "--labels", "y.csv", "--groups", "g.csv").done()
     melicit("optimise", "--metric", name, "--probs", "q.csv", "--labels", "y.csv", "--validation-probs", "q.csv", "--validation-labels", "y.csv",
             "--validation-groups", "g.csv", "--iterations", 2).done()
+    name = "psd-q:2,-0.5,-0.5,1"
+    melicit("rank", "--labels", "y.csv", "--predictions", "p.csv", "--named", name).done()
+    melicit("apply", "--named", name, "--probs", "q.csv", "--labels", "y.csv").done()
+    melicit("optimise", "--metric", name, "--probs", "q.csv", "--labels", "y.csv", "--validation-probs", "q.csv", "--validation-labels", "y.csv",
+            "--iterations", 2).done()
     assert len(true) == len(said)
