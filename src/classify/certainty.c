@@ -23,15 +23,9 @@ void mel_certainty_options_init(mel_certainty_options *opt)
     *opt = (mel_certainty_options){ .struct_size = sizeof *opt, .draws = 2000, .seed = 1 };
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 mel_interval mel_interval_of(size_t n, double *values)
 {
-    qsort(values, n, sizeof *values, compare_values);
+    mel_sort(n, values);
     return (mel_interval){ mel_quantile_sorted(n, values, low_end),
                            mel_quantile_sorted(n, values, high_end) };
 }

@@ -194,10 +194,15 @@ mel_status mel_named_value(double *out, mel_named metric, double parameter, cons
     if (largest == 0.0)
         return mel_fail(err, MEL_EINVAL, "all four confusion counts are zero");
     /* A power of two near the largest: products neither overflow nor underflow, and no digit changes. */
+    enum { MOST_EXPONENT = 1000 }; /* so that the factor is a normal number */
     int exponent = 0;
     (void)frexp(largest, &exponent);
-    const mel_counts scaled = { ldexp(counts->tp, -exponent), ldexp(counts->fp, -exponent),
-                                ldexp(counts->fn, -exponent), ldexp(counts->tn, -exponent) };
+    exponent = exponent > MOST_EXPONENT    ? MOST_EXPONENT
+               : exponent < -MOST_EXPONENT ? -MOST_EXPONENT
+                                           : exponent;
+    const double scale = ldexp(1.0, -exponent);
+    const mel_counts scaled = { scale * counts->tp, scale * counts->fp, scale * counts->fn,
+                                scale * counts->tn };
     *out = evaluate(metric, parameter, &scaled);
     return MEL_OK;
 }

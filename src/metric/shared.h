@@ -147,6 +147,15 @@ typedef struct {
 mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,
                                  double positives, size_t n, const double *a, const double *b,
                                  mel_error *err);
+/* How those of the candidates that are the same for every metric order the pairs: MEL_FIXED_NEIGHBOURS x n
+ * signs of value(a[i]) - value(b[i]); a and b are entries of confusion matrices. */
+enum { MEL_FIXED_NEIGHBOURS = 11 };
+mel_status mel_neighbours_order(int8_t *order, double positives, size_t n, const double *a, const double *b,
+                                mel_error *err);
+/* mel_metric_neighbours with these; NULL: they are not known, or the metric is about rates. */
+mel_status mel_metric_neighbours_known(mel_neighbour *out, size_t n_out, size_t *n_found,
+                                       const mel_metric *metric, double positives, size_t n, const double *a,
+                                       const double *b, const int8_t *order, mel_error *err);
 const char *mel_named_name(mel_named metric);
 /* The binary metric object of a named one at a share of positives (accuracy, balanced accuracy, weighted
  * accuracy, F-beta, Jaccard, recall, specificity, precision); MEL_EINVAL for G-mean and MCC, which are

@@ -148,51 +148,79 @@ static mel_status order_pairs(pairs *p, mel_error *err)
     return MEL_OK;
 }
 
-static mel_counts counts_at(const pairs *p, const double *statistics)
+static mel_counts counts_at(bool rates, double positives, const double *statistics)
 {
-    const bool rates = p->metric->layout.kind == MEL_RATES;
-    const double z = p->positives, n = 1.0 - p->positives;
+    const double z = positives, n = 1.0 - positives;
     const double tp = rates ? statistics[0] * z : statistics[0],
                  tn = rates ? statistics[1] * n : statistics[1];
     /* Rounding may put a corner of the face a hair outside. */
     return (mel_counts){ fmax(tp, 0.0), fmax(n - tn, 0.0), fmax(z - tp, 0.0), fmax(tn, 0.0) };
 }
 
-static mel_status agreement(double *out, const pairs *p, mel_named metric, double parameter, mel_error *err)
+/* How a well-known metric orders a pair of counts. */
+static mel_status order_of(int8_t *out, mel_named metric, double parameter, const mel_counts pair[2],
+                           mel_error *err)
 {
+    double value[2] = { 0.0, 0.0 };
+    mel_status status = mel_named_value(&value[0], metric, parameter, &pair[0], err);
+    if (status == MEL_OK)
+        status = mel_named_value(&value[1], metric, parameter, &pair[1], err);
+    *out = (int8_t)sign_of(value[0] - value[1], 1.0);
+    return status;
+}
+
+/* order: the candidate's of all pairs; or NULL. */
+static mel_status find_agreement(mel_neighbour *candidate, const pairs *p, const int8_t *order,
+                                 mel_error *err)
+{
+    const bool rates = p->metric->layout.kind == MEL_RATES;
     size_t same = 0, defined = 0;
     for (size_t i = 0; i < p->n; i++) {
         if (isnan(p->difference[i]))
             continue;
-        const mel_counts a = counts_at(p, p->a + 2 * i), b = counts_at(p, p->b + 2 * i);
-        double value_a = 0.0, value_b = 0.0;
-        mel_status status = mel_named_value(&value_a, metric, parameter, &a, err);
-        if (status == MEL_OK)
-            status = mel_named_value(&value_b, metric, parameter, &b, err);
-        if (status != MEL_OK)
-            return mel_fail_in(err, status, "pair %zu", i + 1);
-        same += sign_of(value_a - value_b, 1.0) == sign_of(p->difference[i], p->size);
+        int8_t sign = order != NULL ? order[i] : 0;
+        if (order == NULL) {
+            const mel_counts pair[2] = { counts_at(rates, p->positives, p->a + 2 * i),
+                                         counts_at(rates, p->positives, p->b + 2 * i) };
+            const mel_status status = order_of(&sign, candidate->metric, candidate->parameter, pair, err);
+            if (status != MEL_OK)
+                return mel_fail_in(err, status, "pair %zu", i + 1);
+        }
+        same += sign == sign_of(p->difference[i], p->size);
         defined++;
     }
-    *out = (double)same / (double)defined;
+    candidate->agreement = (double)same / (double)defined;
     return MEL_OK;
 }
 
-enum { MAX_CANDIDATES = 12 };
+enum { MAX_CANDIDATES = MEL_FIXED_NEIGHBOURS + 1 };
+static const struct {
+    mel_named metric;
+    double parameter;
+} fixed[MEL_FIXED_NEIGHBOURS] = { { MEL_NAMED_ACCURACY, 1.0 },    { MEL_NAMED_BALANCED_ACCURACY, 1.0 },
+                                  { MEL_NAMED_FBETA, 1.0 },       { MEL_NAMED_FBETA, 0.5 },
+                                  { MEL_NAMED_FBETA, 2.0 },       { MEL_NAMED_JACCARD, 1.0 },
+                                  { MEL_NAMED_PRECISION, 1.0 },   { MEL_NAMED_RECALL, 1.0 },
+                                  { MEL_NAMED_SPECIFICITY, 1.0 }, { MEL_NAMED_GMEAN, 1.0 },
+                                  { MEL_NAMED_MCC, 1.0 } };
+
+mel_status mel_neighbours_order(int8_t *order, double positives, size_t n, const double *a, const double *b,
+                                mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        const mel_counts pair[2] = { counts_at(false, positives, a + 2 * i),
+                                     counts_at(false, positives, b + 2 * i) };
+        for (size_t m = 0; m < MEL_FIXED_NEIGHBOURS && status == MEL_OK; m++)
+            status = order_of(&order[m * n + i], fixed[m].metric, fixed[m].parameter, pair, err);
+    }
+    return status;
+}
 
 static size_t list_candidates(mel_neighbour list[MAX_CANDIDATES], const mel_metric *metric)
 {
-    static const struct {
-        mel_named metric;
-        double parameter;
-    } fixed[] = { { MEL_NAMED_ACCURACY, 1.0 },    { MEL_NAMED_BALANCED_ACCURACY, 1.0 },
-                  { MEL_NAMED_FBETA, 1.0 },       { MEL_NAMED_FBETA, 0.5 },
-                  { MEL_NAMED_FBETA, 2.0 },       { MEL_NAMED_JACCARD, 1.0 },
-                  { MEL_NAMED_PRECISION, 1.0 },   { MEL_NAMED_RECALL, 1.0 },
-                  { MEL_NAMED_SPECIFICITY, 1.0 }, { MEL_NAMED_GMEAN, 1.0 },
-                  { MEL_NAMED_MCC, 1.0 } };
     size_t n = 0;
-    for (; n < sizeof fixed / sizeof *fixed; n++)
+    for (; n < MEL_FIXED_NEIGHBOURS; n++)
         list[n] = (mel_neighbour){ .metric = fixed[n].metric, .parameter = fixed[n].parameter };
     mel_cost_ratio cost = { 0.0, 0.0, 0.0 };
     if (mel_metric_cost_ratio(&cost, metric, NULL) == MEL_OK && cost.ratio > 1e-6 && cost.ratio < 1e6) {
@@ -231,6 +259,13 @@ static mel_status check_pairs(const mel_metric *metric, double positives, size_t
 mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,
                                  double positives, size_t n, const double *a, const double *b, mel_error *err)
 {
+    return mel_metric_neighbours_known(out, n_out, n_found, metric, positives, n, a, b, NULL, err);
+}
+
+mel_status mel_metric_neighbours_known(mel_neighbour *out, size_t n_out, size_t *n_found,
+                                       const mel_metric *metric, double positives, size_t n, const double *a,
+                                       const double *b, const int8_t *order, mel_error *err)
+{
     mel_status status = check_pairs(metric, positives, n, err);
     if (status != MEL_OK)
         return status;
@@ -242,7 +277,8 @@ mel_status mel_metric_neighbours(mel_neighbour *out, size_t n_out, size_t *n_fou
     status = order_pairs(&p, err);
     for (size_t i = 0; status == MEL_OK && i < n_candidates; i++) {
         mel_named_title(list[i].name, sizeof list[i].name, list[i].metric, list[i].parameter);
-        status = agreement(&list[i].agreement, &p, list[i].metric, list[i].parameter, err);
+        const bool known = order != NULL && i < MEL_FIXED_NEIGHBOURS && metric->layout.kind != MEL_RATES;
+        status = find_agreement(&list[i], &p, known ? order + i * n : NULL, err);
     }
     free(p.difference);
     if (status != MEL_OK)

@@ -43,48 +43,52 @@ static const char *put_effect(mel_outcome_work *w, const mel_decision *d)
                               so_many(alarms, w->out.false_alarm, w->out.false_alarms));
 }
 
-/* The metric's posterior, where the session has one: *draws is for free(). */
-static mel_status find_draws(mel_certainty_options *opt, double **draws, const mel_outcome_work *w)
+/* The metric's posterior, where the session has one. */
+typedef struct {
+    mel_certainty_options opt;
+    double *draws; /* for free() */
+    mel_status status;
+} posterior;
+
+static void find_draws(posterior *out, const mel_outcome_work *w)
 {
     size_t width = 0;
-    mel_certainty_options_init(opt);
-    if (w->session == NULL || mel_outcome_is_search(&w->out))
-        return MEL_OK;
-    const mel_status status = mel_session_draws(&opt->n_metrics, &width, draws, w->session, w->err);
-    opt->metrics = *draws;
-    return status;
+    *out = (posterior){ .status = MEL_OK };
+    mel_certainty_options_init(&out->opt);
+    if (w->session == NULL || mel_outcome_is_search(&w->out) || w->out.rows == 0)
+        return;
+    out->status = mel_session_draws(&out->opt.n_metrics, &width, &out->draws, w->session, w->err);
+    out->opt.metrics = out->draws;
 }
 
 /* How sure the value of a rule is that was measured on rows. A draw may be no metric: then nothing is said.
  */
-static void find_interval(mel_outcome_work *w, mel_decision *d, const mel_face *face)
+static void find_interval(mel_outcome_work *w, mel_decision *d, const mel_face *face, const posterior *drawn)
 {
     const double rows = (double)w->out.rows, positives = mel_face_positives(face),
                  negatives = mel_face_negatives(face), scale = rows / (positives + negatives);
     const double counts[] = { scale * d->point.tn, scale * fmax(negatives - d->point.tn, 0.0),
                               scale * fmax(positives - d->point.tp, 0.0), scale * d->point.tp };
-    mel_certainty_options opt;
     mel_certainty found = { 0 };
     mel_measure *measure = NULL;
-    double *draws = NULL;
+    mel_status status = drawn->status;
     if (w->out.rows == 0 || isnan(d->value))
         return;
-    mel_status status = find_draws(&opt, &draws, w);
     if (status == MEL_OK)
         status = mel_measure_metric(&measure, w->metric, 2, 0, w->err);
     if (status == MEL_OK)
-        status = mel_certainty_of(&found, measure, counts, &opt, w->err);
+        status = mel_certainty_of(&found, measure, counts, &drawn->opt, w->err);
     if (status == MEL_OK) {
         d->value_low = found.both.low;
         d->value_high = found.both.high;
     } else if (status == MEL_ENOMEM) {
         (void)mel_outcome_good(w, status);
     }
-    free(draws);
     mel_measure_free(measure);
 }
 
-static void add_decision(mel_outcome_work *w, const char *name, const mel_classifier *classifier)
+static void add_decision(mel_outcome_work *w, const char *name, const mel_classifier *classifier,
+                         const posterior *drawn)
 {
     const mel_face *face = w->out.domain->face;
     const mel_classifier_parts got = mel_classifier_get(classifier);
@@ -107,7 +111,7 @@ static void add_decision(mel_outcome_work *w, const char *name, const mel_classi
     d->false_alarms = out_of_thousand((mel_face_negatives(face) - d->point.tn) / people, w->out.rows);
     d->effect = put_effect(w, d);
     (void)mel_metric_value(&d->value, w->metric, got.statistics, NULL);
-    find_interval(w, d, face);
+    find_interval(w, d, face, drawn);
 }
 
 /* Gives the classifier the metric's names of classes and groups. */
@@ -129,8 +133,11 @@ static void decide_two_classes(mel_outcome_work *w)
     if (status == MEL_OK)
         status = put_names(accurate, w);
     if (mel_outcome_good(w, status)) {
-        add_decision(w, "best for this metric", w->best);
-        add_decision(w, "best for accuracy", accurate);
+        posterior drawn;
+        find_draws(&drawn, w);
+        add_decision(w, "best for this metric", w->best, &drawn);
+        add_decision(w, "best for accuracy", accurate, &drawn);
+        free(drawn.draws);
     }
     mel_classifier_free(accurate);
     mel_metric_free(accuracy);

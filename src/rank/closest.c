@@ -3,6 +3,7 @@
 #include "space/shared.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 double *mel_closest_pairs(const mel_face *face)
 {
@@ -19,16 +20,43 @@ double *mel_closest_pairs(const mel_face *face)
     return points;
 }
 
+/* The pairs, and how the well-known metrics order them. */
+typedef struct {
+    double points[4 * MEL_CLOSEST_PAIRS];
+    int8_t order[MEL_FIXED_NEIGHBOURS * MEL_CLOSEST_PAIRS];
+} ordered_pairs;
+
+static mel_status make_pairs(void **out, const mel_face *face, uint32_t how, mel_error *err)
+{
+    (void)how;
+    const size_t n = MEL_CLOSEST_PAIRS;
+    ordered_pairs *pairs = mel_alloc(1, sizeof *pairs);
+    double *points = mel_closest_pairs(face);
+    mel_status status = pairs != NULL && points != NULL ? MEL_OK : mel_fail_memory(err, "random pairs");
+    if (status == MEL_OK)
+        memcpy(pairs->points, points, sizeof pairs->points);
+    free(points);
+    if (status == MEL_OK)
+        status = mel_neighbours_order(pairs->order, mel_face_positives(face), n, pairs->points,
+                                      pairs->points + 2 * n, err);
+    if (status != MEL_OK) {
+        free(pairs);
+        pairs = NULL;
+    }
+    *out = pairs;
+    return status;
+}
+
 mel_status mel_closest_metrics(mel_neighbour *out, size_t n_out, size_t *n_found, const mel_metric *metric,
                                const mel_face *face, mel_error *err)
 {
-    const size_t n = MEL_CLOSEST_PAIRS;
+    const void *noted = NULL;
     *n_found = 0;
-    double *points = mel_closest_pairs(face);
-    if (points == NULL)
-        return mel_fail_memory(err, "random pairs");
-    const mel_status status = mel_metric_neighbours(out, n_out, n_found, metric, mel_face_positives(face), n,
-                                                    points, points + 2 * n, err);
-    free(points);
-    return status;
+    const mel_status status = mel_face_noted(&noted, face, MEL_FACE_PAIRS, make_pairs, 0, err);
+    if (status != MEL_OK)
+        return status;
+    const ordered_pairs *pairs = noted;
+    return mel_metric_neighbours_known(out, n_out, n_found, metric, mel_face_positives(face),
+                                       MEL_CLOSEST_PAIRS, pairs->points,
+                                       pairs->points + 2 * (size_t)MEL_CLOSEST_PAIRS, pairs->order, err);
 }

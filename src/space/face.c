@@ -13,7 +13,28 @@ void mel_face_free(mel_face *face)
     mel_boundary_free(&face->own);
     free(face->own_rule);
     mel_softmax_free(face->measure);
+    for (size_t i = 0; i < MEL_FACE_NOTES; i++)
+        free(atomic_load(&face->note[i]));
     free(face);
+}
+
+mel_status mel_face_noted(const void **out, const mel_face *face, mel_face_note which,
+                          mel_face_note_maker *make, uint32_t how, mel_error *err)
+{
+    _Atomic(void *) *note = &((mel_face *)face)->note[which]; /* the face itself stays as it is */
+    void *there = atomic_load(note), *mine = NULL;
+    *out = there;
+    if (there != NULL)
+        return MEL_OK;
+    const mel_status status = make(&mine, face, how, err);
+    if (status != MEL_OK)
+        return status;
+    *out = mine;
+    if (!atomic_compare_exchange_strong(note, &there, mine)) { /* another thread was faster */
+        free(mine);
+        *out = there;
+    }
+    return MEL_OK;
 }
 
 mel_status mel_face_from_scores(mel_face **out, size_t n, const double *score, const uint8_t *role,

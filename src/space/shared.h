@@ -48,6 +48,13 @@ mel_point mel_face_random(const mel_face *face, mel_rng *rng);
  * steps: tp[i], tn[i]. */
 void mel_face_sweep(const mel_face *face, size_t n, const double *threshold, double *tp, double *tn);
 
+/* What is worked out about a face once and for all who ask: made by the first of them, freed with the face.
+ * Threads may ask at the same moment. make gives one block for free(). */
+typedef enum { MEL_FACE_LEVELS, MEL_FACE_IMAGINED_LEVELS, MEL_FACE_PAIRS, MEL_FACE_NOTES } mel_face_note;
+typedef mel_status mel_face_note_maker(void **out, const mel_face *face, uint32_t how, mel_error *err);
+mel_status mel_face_noted(const void **out, const mel_face *face, mel_face_note which,
+                          mel_face_note_maker *make, uint32_t how, mel_error *err);
+
 /* --- spaces and balls --------------------------------------------------------------------------- */
 
 /* X uniform on [-1, 1], P(Y=i|x) proportional to exp(-slope[i] x). All statistics are integrals over the

@@ -10,6 +10,7 @@
 #include "support/test.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,49 @@ static void test_levels(void **state)
     }
     assert_int_equal(mel_levels_people(0.4, 0.6), 1000);
     assert_int_equal(mel_levels_people(0.99, 0.01), 10000);
+}
+
+static void *ask_for_levels(void *context)
+{
+    mel_levels *out = context;
+    mel_face *one = (mel_face *)out->level; /* lent in this way */
+    (void)mel_levels_real(out, one, 1000, NULL);
+    return NULL;
+}
+
+/* A face keeps its pairs: whoever asks gets the same ones, however many people were asked about before, by
+ * whom at the same moment, and whatever became of them. */
+static void test_levels_are_kept(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    mel_face *one = test_logistic_face(3.0, 0.7), *same = test_logistic_face(3.0, 0.7);
+    mel_levels few, expected, found[THREADS];
+    pthread_t thread[THREADS];
+    for (size_t i = 0; i < THREADS; i++) {
+        found[i] = (mel_levels){ .level = (mel_level *)one };
+        assert_int_equal(pthread_create(&thread[i], NULL, ask_for_levels, &found[i]), 0);
+    }
+    assert_int_equal(mel_levels_real(&few, same, 200, NULL), MEL_OK);
+    assert_int_equal(mel_levels_real(&expected, same, 1000, NULL), MEL_OK);
+    assert_true(few.people == 200 && expected.people == 1000 && few.n != expected.n);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(thread[i], NULL), 0);
+        assert_int_equal(found[i].n, expected.n);
+        for (size_t j = 0; j < expected.n; j++) {
+            assert_true(found[i].level[j].rate == expected.level[j].rate && !found[i].level[j].used);
+            assert_memory_equal(found[i].level[j].tp, expected.level[j].tp, sizeof expected.level[j].tp);
+        }
+        found[i].level[0].used = true;
+        mel_levels_free(&found[i]);
+    }
+    assert_int_equal(mel_levels_real(&found[0], one, 1000, NULL), MEL_OK);
+    assert_false(found[0].level[0].used);
+    mel_levels_free(&found[0]);
+    mel_levels_free(&few);
+    mel_levels_free(&expected);
+    mel_face_free(one);
+    mel_face_free(same);
 }
 
 /* --- sessions ------------------------------------------------------------------------------------- */
@@ -532,17 +576,12 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_posterior),
-        cmocka_unit_test(test_information),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_recovers),
-        cmocka_unit_test(test_stated_band),
-        cmocka_unit_test(test_true_sentences),
-        cmocka_unit_test(test_random_person),
-        cmocka_unit_test(test_cannot_say),
-        cmocka_unit_test(test_goes_on_imagined),
-        cmocka_unit_test(test_replays),
-        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_posterior),      cmocka_unit_test(test_information),
+        cmocka_unit_test(test_levels),         cmocka_unit_test(test_levels_are_kept),
+        cmocka_unit_test(test_recovers),       cmocka_unit_test(test_stated_band),
+        cmocka_unit_test(test_true_sentences), cmocka_unit_test(test_random_person),
+        cmocka_unit_test(test_cannot_say),     cmocka_unit_test(test_goes_on_imagined),
+        cmocka_unit_test(test_replays),        cmocka_unit_test(test_drift),
         cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double farthest = 5.3, step = 0.04;
 static const double depth[] = { 0.05, 0.1, 0.2, 0.35, 0.45, 0.75, 0.98 };
@@ -195,23 +196,83 @@ static mel_status of_imagined(boundary *out, const mel_face *face, mel_error *er
     return MEL_OK;
 }
 
-static mel_status levels_of(mel_levels *out, boundary_maker *make, const mel_face *face, uint32_t people,
+/* --- kept with the face --------------------------------------------------------------------------- */
+
+/* All in one block. */
+typedef struct {
+    mel_levels levels; /* its level is NULL: they follow */
+    mel_level level[];
+} kept_levels;
+
+static mel_status make_kept(void **out, boundary_maker *make, const mel_face *face, uint32_t people,
                             mel_error *err)
 {
     boundary b = { 0 };
+    mel_levels found = { 0 };
     mel_status status = make(&b, face, err);
     if (status == MEL_OK)
-        status = find_levels(out, &b, people, err);
+        status = find_levels(&found, &b, people, err);
     free(b.point);
+    kept_levels *kept = status == MEL_OK ? mel_alloc(sizeof *kept + found.n * sizeof *kept->level, 1) : NULL;
+    if (status == MEL_OK && kept == NULL)
+        status = mel_fail_memory(err, "the questions");
+    if (kept != NULL) {
+        kept->levels = found;
+        kept->levels.level = NULL;
+        if (found.n > 0)
+            memcpy(kept->level, found.level, found.n * sizeof *kept->level);
+    }
+    mel_levels_free(&found);
+    *out = kept;
+    return status;
+}
+
+static mel_status make_real(void **out, const mel_face *face, uint32_t people, mel_error *err)
+{
+    return make_kept(out, of_face, face, people, err);
+}
+
+static mel_status make_imagined(void **out, const mel_face *face, uint32_t people, mel_error *err)
+{
+    return make_kept(out, of_imagined, face, people, err);
+}
+
+static mel_status copy_levels(mel_levels *out, const kept_levels *kept, mel_error *err)
+{
+    *out = kept->levels;
+    out->level = mel_alloc(out->n + 1, sizeof *out->level);
+    if (out->level == NULL) {
+        *out = (mel_levels){ 0 };
+        return mel_fail_memory(err, "the questions");
+    }
+    if (out->n > 0)
+        memcpy(out->level, kept->level, out->n * sizeof *out->level);
+    return MEL_OK;
+}
+
+/* A face keeps those of as many people as were asked for first: that is all of them in one study. */
+static mel_status levels_of(mel_levels *out, mel_face_note which, mel_face_note_maker *make,
+                            const mel_face *face, uint32_t people, mel_error *err)
+{
+    const void *noted = NULL;
+    void *mine = NULL;
+    mel_status status = mel_face_noted(&noted, face, which, make, people, err);
+    if (status == MEL_OK && ((const kept_levels *)noted)->levels.people != people) {
+        status = make(&mine, face, people, err);
+        noted = mine;
+    }
+    if (status == MEL_OK)
+        status = copy_levels(out, noted, err);
+    free(mine);
     return status;
 }
 
 mel_status mel_levels_real(mel_levels *out, const mel_face *face, uint32_t people, mel_error *err)
 {
-    return levels_of(out, of_face, face, people, err);
+    return levels_of(out, MEL_FACE_LEVELS, make_real, face, people, err);
 }
 
 mel_status mel_levels_imagined(mel_levels *out, const mel_face *face, uint32_t people, mel_error *err)
 {
-    return levels_of(out, of_imagined, face, people, err);
+    return levels_of(out, MEL_FACE_IMAGINED_LEVELS, make_imagined, face, people, err);
 }
