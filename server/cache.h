@@ -37,10 +37,10 @@ void mel_cache_end_work(mel_cache *cache);
  * not hold up callers who need another. */
 typedef struct mel_open_study mel_open_study;
 struct mel_open_study {
-    mel_study *study;
+    const mel_study *study;
     const mel_problem *problem;
     char state[12];
-    void *own;
+    void *own, *read; /* where problem and study are kept */
 };
 /* Of a stored study; MEL_EINVAL when there is none. */
 mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const char *study, mel_error *err);

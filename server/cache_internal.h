@@ -27,6 +27,16 @@ struct mel_problem_entry {
     uint64_t used; /* on the cache's clock */
 };
 
+/* A stored study, read once for all who take part in it: nobody changes it. Its parts are in many pages at a
+ * time, whose references jansson counts atomically. */
+typedef struct mel_study_entry mel_study_entry;
+struct mel_study_entry {
+    mel_study_entry *next;
+    char *file; /* the text that was read */
+    mel_study *study;
+    size_t users;
+};
+
 typedef struct mel_participant_entry mel_participant_entry;
 struct mel_participant_entry {
     mel_participant participant; /* first: a participant is its entry */
@@ -48,6 +58,7 @@ struct mel_cache {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     mel_problem_entry *problems;
+    mel_study_entry *studies; /* those that somebody uses */
     mel_participant_entry *bucket[MEL_PARTICIPANT_BUCKETS];
     mel_participant_entry *newest, *oldest;
     size_t n_idle, n_problems, n_made; /* problems: in memory, ever made */
@@ -69,8 +80,9 @@ struct mel_cache {
 bool mel_cache_enter(mel_cache *cache, bool own, bool shared);
 /* Until when work that may not begin at once waits for its turn: that of studies for two seconds. */
 double mel_cache_patience(bool own);
-/* Waits until there may be a place; false: that is no use any more. */
-bool mel_cache_wait_turn(mel_cache *cache, double until);
+/* Waits until there may be a place; false: that is no use any more. What is a study's steps aside, so that
+ * mel_budget_step_back is due once the lock is not held any more. */
+bool mel_cache_wait_turn(mel_cache *cache, bool own, double until);
 /* The work that this thread has begun will take so many bytes; false: not beside what others will take. */
 bool mel_cache_set_aside(mel_cache *cache, size_t bytes, bool own);
 void mel_cache_leave(mel_cache *cache);

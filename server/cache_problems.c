@@ -175,7 +175,7 @@ static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *k
     mel_problem_entry *entry = find_problem(cache, key);
     bool entered = entry == NULL && room && mel_cache_enter(cache, study->own, study->own);
     while (!entered && (entry == NULL ? room : entry->making) &&
-           mel_cache_wait_turn(cache, entry != NULL ? HUGE_VAL : until)) {
+           mel_cache_wait_turn(cache, study->own, entry != NULL ? HUGE_VAL : until)) {
         entry = find_problem(cache, key);
         entered = entry == NULL && room && mel_cache_enter(cache, study->own, study->own);
     }
@@ -196,6 +196,81 @@ static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *k
     return MEL_OK;
 }
 
+/* --- studies ------------------------------------------------------------------------------------ */
+
+/* One more user of the study that was read from this text; NULL: there is none. The lock is held. */
+static mel_study_entry *share_study(mel_cache *cache, const char *file)
+{
+    mel_study_entry *entry = cache->studies;
+    while (entry != NULL && strcmp(entry->file, file) != 0)
+        entry = entry->next;
+    if (entry != NULL)
+        entry->users++;
+    return entry;
+}
+
+static void free_study(mel_study_entry *entry)
+{
+    if (entry == NULL)
+        return;
+    mel_study_free(entry->study);
+    free(entry->file);
+    free(entry);
+}
+
+/* Another one may have been read meanwhile, and is used instead. */
+static mel_study_entry *add_study(mel_cache *cache, mel_study_entry *mine)
+{
+    pthread_mutex_lock(&cache->lock);
+    mel_study_entry *entry = share_study(cache, mine->file);
+    if (entry == NULL) {
+        mine->users = 1;
+        mine->next = cache->studies;
+        cache->studies = mine;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    if (entry == NULL)
+        return mine;
+    free_study(mine);
+    return entry;
+}
+
+static mel_status read_study(mel_study_entry **out, mel_cache *cache, const char *file, mel_error *err)
+{
+    pthread_mutex_lock(&cache->lock);
+    *out = share_study(cache, file);
+    pthread_mutex_unlock(&cache->lock);
+    if (*out != NULL)
+        return MEL_OK;
+    mel_study_entry *mine = mel_alloc_zero(1, sizeof *mine);
+    char *text = mel_strdup(file);
+    mel_status status = mine != NULL && text != NULL ? MEL_OK : mel_fail_memory(err, "a study");
+    if (status == MEL_OK)
+        status = mel_study_parse(&mine->study, file, strlen(file), err);
+    if (status != MEL_OK) {
+        free(mine);
+        free(text);
+        return status;
+    }
+    mine->file = text;
+    *out = add_study(cache, mine);
+    return MEL_OK;
+}
+
+static void release_study(mel_cache *cache, mel_study_entry *entry)
+{
+    pthread_mutex_lock(&cache->lock);
+    const bool last = --entry->users == 0;
+    mel_study_entry **at = &cache->studies;
+    while (last && *at != entry)
+        at = &(*at)->next;
+    if (last)
+        *at = entry->next;
+    pthread_mutex_unlock(&cache->lock);
+    if (last)
+        free_study(entry);
+}
+
 /* --- open studies ------------------------------------------------------------------------------- */
 
 mel_status mel_cache_unavailable(mel_status status, mel_error *err)
@@ -207,7 +282,8 @@ mel_status mel_cache_unavailable(mel_status status, mel_error *err)
     return MEL_ESTATE;
 }
 
-mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err)
+static mel_status open_study_of(mel_open_study **out, mel_cache *cache, const mel_study *study,
+                                mel_error *err)
 {
     *out = NULL;
     mel_open_study *open_study = mel_alloc_zero(1, sizeof *open_study);
@@ -215,7 +291,6 @@ mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *
     if (open_study == NULL || key == NULL) {
         free(open_study);
         free(key);
-        mel_study_free(study);
         (void)mel_fail_memory(err, "a study");
         return MEL_ENOMEM;
     }
@@ -224,8 +299,8 @@ mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *
     pthread_mutex_lock(&cache->lock);
     const mel_status status = use_problem(&entry, cache, key, study, room, err);
     pthread_mutex_unlock(&cache->lock);
+    mel_budget_step_back();
     if (status != MEL_OK) {
-        mel_study_free(study);
         free(open_study);
         return status;
     }
@@ -235,6 +310,14 @@ mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *
     return MEL_OK;
 }
 
+mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err)
+{
+    const mel_status status = open_study_of(out, cache, study, err);
+    if (status != MEL_OK)
+        mel_study_free(study);
+    return status;
+}
+
 mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const char *id, mel_error *err)
 {
     *out = NULL;
@@ -242,10 +325,14 @@ mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const ch
     mel_status status = mel_store_study(&row, cache->store, id, err);
     if (status != MEL_OK)
         return status;
-    mel_study *study = NULL;
-    status = mel_study_parse(&study, row.file, strlen(row.file), err);
+    mel_study_entry *read = NULL;
+    status = read_study(&read, cache, row.file, err);
     if (status == MEL_OK)
-        status = mel_open_study_of(out, cache, study, err);
+        status = open_study_of(out, cache, read->study, err);
+    if (*out != NULL)
+        (*out)->read = read;
+    else if (read != NULL)
+        release_study(cache, read);
     status = mel_cache_unavailable(status == MEL_ELIMIT ? MEL_EDATA : status, err);
     if (status == MEL_OK)
         (void)snprintf((*out)->state, sizeof(*out)->state, "%s", row.state);
@@ -262,7 +349,10 @@ void mel_open_study_release(mel_cache *cache, mel_open_study *open_study)
     entry->users--;
     forget_problems(cache);
     pthread_mutex_unlock(&cache->lock);
-    mel_study_free(open_study->study);
+    if (open_study->read != NULL)
+        release_study(cache, open_study->read);
+    else
+        mel_study_free((mel_study *)open_study->study); /* it was taken over */
     free(open_study);
 }
 
