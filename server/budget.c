@@ -17,7 +17,7 @@ static _Thread_local struct {
     double begun;  /* of the thread's processor time */
     double since;  /* by the clock */
     double looked; /* when is_wanted was asked last */
-    bool spent, unwanted, refused;
+    bool spent, unwanted, refused, aside;
 } now_working;
 
 void mel_budget_begin(const mel_budget *budget)
@@ -26,7 +26,7 @@ void mel_budget_begin(const mel_budget *budget)
     now_working.begun = mel_clock_seconds(CLOCK_THREAD_CPUTIME_ID);
     now_working.since = mel_clock_seconds(CLOCK_MONOTONIC);
     now_working.looked = 0.0;
-    now_working.spent = now_working.unwanted = now_working.refused = false;
+    now_working.spent = now_working.unwanted = now_working.refused = now_working.aside = false;
 }
 
 void mel_budget_end(void)
@@ -107,4 +107,19 @@ const char *mel_budget_client(void)
 {
     const mel_budget *budget = now_working.budget;
     return budget != NULL && budget->client != NULL ? budget->client : "";
+}
+
+bool mel_budget_step_aside(void)
+{
+    const mel_budget *budget = now_working.budget;
+    if (!now_working.aside && budget != NULL && budget->step_aside != NULL)
+        now_working.aside = budget->step_aside(budget->user);
+    return now_working.aside;
+}
+
+void mel_budget_step_back(void)
+{
+    if (now_working.aside)
+        now_working.budget->step_back(now_working.budget->user);
+    now_working.aside = false;
 }

@@ -12,6 +12,9 @@ typedef struct {
     const char *client; /* who asks; heavy work is shared out among clients; NULL: nobody in particular */
     /* Whether the answer is still of use; NULL: always. Called several times a second while work goes on. */
     bool (*is_wanted)(void *user);
+    /* Makes room for others while this request waits (mel_request_step_aside); NULL: it does not. */
+    bool (*step_aside)(void *user);
+    void (*step_back)(void *user);
     void *user;
 } mel_budget;
 
@@ -27,6 +30,10 @@ mel_status mel_budget_check(mel_error *err);
 /* Turns the failure of work that was stopped into one that says why: MEL_ELIMIT when it takes too long, which
  * would be the same the next time. Other failures stay as they are. */
 mel_status mel_budget_explain(mel_status status, mel_error *err);
+/* The request waits for others, and lets them go first; again is the same as once. False: it cannot. */
+bool mel_budget_step_aside(void);
+/* If it has; may take a while, so no lock is held. */
+void mel_budget_step_back(void);
 /* Bytes of the process that are in memory; 0: unknown. */
 size_t mel_resident_bytes(void);
 /* Whose request it is; "": nobody's in particular. */

@@ -152,14 +152,16 @@ double mel_cache_patience(bool own)
     return own ? 0.0 : mel_clock_seconds(CLOCK_MONOTONIC) + 2.0;
 }
 
-bool mel_cache_wait_turn(mel_cache *cache, double until)
+bool mel_cache_wait_turn(mel_cache *cache, bool own, double until)
 {
-    if (mel_clock_seconds(CLOCK_MONOTONIC) >= until || !mel_cache_may_wait(cache) ||
-        mel_budget_check(NULL) != MEL_OK)
+    if (mel_clock_seconds(CLOCK_MONOTONIC) >= until || mel_budget_check(NULL) != MEL_OK)
         return false;
-    cache->n_stuck++;
+    const bool aside = !own && mel_budget_step_aside();
+    if (!aside && !mel_cache_may_wait(cache))
+        return false;
+    cache->n_stuck += !aside;
     mel_wait(&cache->changed, &cache->lock, 1);
-    cache->n_stuck--;
+    cache->n_stuck -= !aside;
     return true;
 }
 
@@ -184,9 +186,10 @@ static mel_status begin(mel_cache *cache, const piece *work, double until, mel_e
     const bool room = mel_cache_make_room(cache) || !work->own;
     pthread_mutex_lock(&cache->lock);
     bool may = room && try_to_begin(cache, work);
-    while (room && !may && mel_cache_wait_turn(cache, until))
+    while (room && !may && mel_cache_wait_turn(cache, work->own, until))
         may = try_to_begin(cache, work);
     pthread_mutex_unlock(&cache->lock);
+    mel_budget_step_back();
     if (!may)
         mel_cache_too_busy(err);
     return may ? MEL_OK : MEL_BUSY;

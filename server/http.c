@@ -1,7 +1,8 @@
 /* The HTTP server: libmicrohttpd reads and writes; four things are added.
  *
  * Workers: a complete request is queued and its connection suspended, so that a handler which computes or
- * waits for the disk holds up nobody else.
+ * waits for the disk holds up nobody else. One that waits for others may step aside; further threads are
+ * started as they are needed, so that as many requests as there are workers always go on.
  *
  * Framing: version 0.9.75 takes doubled Content-Length and Host, and Content-Length with chunks: a proxy in
  * front may read such a request otherwise, and see two where there is one. They are refused before the body
@@ -21,9 +22,25 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { HEADER_MEMORY = 24 * 1024, SPARE_FILES = 48 };
+enum { HEADER_MEMORY = 24 * 1024, SPARE_FILES = 48, MOST_ASIDE = 256 };
 
 /* --- the queue ---------------------------------------------------------------------------------- */
+
+static bool is_room(const mel_http *http)
+{
+    return http->running < http->opt.workers;
+}
+
+/* Wakes whoever may go on now; the lock is held. Those who stepped aside come first. */
+static void pass_on(mel_http *http)
+{
+    if (http->returning > 0 && is_room(http))
+        pthread_cond_signal(&http->back);
+    else if (http->first != NULL && is_room(http))
+        pthread_cond_signal(&http->work);
+    if (http->stopping)
+        pthread_cond_broadcast(&http->work); /* workers that waited for the last one may end */
+}
 
 /* Tells the workers that a request will be queued; false when they are stopping and nobody would answer it.
  */
@@ -48,10 +65,7 @@ static void enqueue(mel_http *http, mel_http_request *request)
     else
         http->first = request;
     http->last = request;
-    if (http->stopping)
-        pthread_cond_broadcast(&http->work); /* workers that waited for this one may end now */
-    else
-        pthread_cond_signal(&http->work);
+    pass_on(http);
     pthread_mutex_unlock(&http->lock);
 }
 
@@ -139,13 +153,15 @@ static void on_completed(void *user, struct MHD_Connection *link, void **state,
 static mel_http_request *take(mel_http *http)
 {
     pthread_mutex_lock(&http->lock);
-    while (http->first == NULL && (!http->stopping || http->pending > 0))
+    while (http->first != NULL ? !is_room(http) || http->returning > 0 : !http->stopping || http->pending > 0)
         pthread_cond_wait(&http->work, &http->lock);
     mel_http_request *request = http->first;
     if (request != NULL) {
         http->first = request->next;
         if (http->first == NULL)
             http->last = NULL;
+        http->running++;
+        pass_on(http);
     }
     pthread_mutex_unlock(&http->lock);
     return request;
@@ -160,8 +176,50 @@ static void *work(void *user)
         mel_http_request_hold_answer(request);
         request->answered = true;
         MHD_resume_connection(request->link);
+        pthread_mutex_lock(&http->lock);
+        http->running--;
+        pass_on(http);
+        pthread_mutex_unlock(&http->lock);
     }
     return NULL;
+}
+
+/* The lock is held, or nobody else there yet. */
+static bool add_worker(mel_http *http)
+{
+    if (pthread_create(&http->worker[http->n_workers], NULL, work, http) != 0)
+        return false;
+    http->n_workers++;
+    return true;
+}
+
+bool mel_request_step_aside(const mel_request *request)
+{
+    mel_http *http = ((const mel_http_request *)request)->http;
+    pthread_mutex_lock(&http->lock);
+    const bool idle = http->n_workers > http->running + http->aside + http->returning;
+    const bool may = !http->stopping && http->aside < MOST_ASIDE && (idle || add_worker(http));
+    if (may) {
+        http->running--;
+        http->aside++;
+        pass_on(http);
+    }
+    pthread_mutex_unlock(&http->lock);
+    return may;
+}
+
+void mel_request_step_back(const mel_request *request)
+{
+    mel_http *http = ((const mel_http_request *)request)->http;
+    pthread_mutex_lock(&http->lock);
+    http->aside--;
+    http->returning++;
+    while (!http->stopping && !is_room(http))
+        pthread_cond_wait(&http->back, &http->lock);
+    http->returning--;
+    http->running++;
+    pass_on(http);
+    pthread_mutex_unlock(&http->lock);
 }
 
 /* --- starting and stopping ---------------------------------------------------------------------- */
@@ -233,14 +291,12 @@ static mel_status start_daemon(mel_http *http, mel_error *err)
 
 static mel_status start_threads(mel_http *http, mel_error *err)
 {
-    http->worker = mel_alloc(http->opt.workers, sizeof *http->worker);
+    http->worker = mel_alloc((size_t)http->opt.workers + MOST_ASIDE, sizeof *http->worker);
     if (http->worker == NULL)
         return mel_fail_memory(err, "the server's workers");
-    while (http->n_workers < http->opt.workers) {
-        if (pthread_create(&http->worker[http->n_workers], NULL, work, http) != 0)
+    while (http->n_workers < http->opt.workers)
+        if (!add_worker(http))
             return mel_fail(err, MEL_ENOMEM, "cannot start the server's worker %u", http->n_workers + 1);
-        http->n_workers++;
-    }
     http->sweeping = pthread_create(&http->sweeper, NULL, mel_http_sweep, http) == 0;
     return http->sweeping ? MEL_OK
                           : mel_fail(err, MEL_ENOMEM, "cannot start the thread that ends slow requests");
@@ -264,6 +320,7 @@ mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handl
     http->user = user;
     pthread_mutex_init(&http->lock, NULL);
     pthread_cond_init(&http->work, NULL);
+    pthread_cond_init(&http->back, NULL);
     mel_cond_init(&http->sweep);
     mel_status status = start_threads(http, err);
     if (status == MEL_OK)
@@ -306,6 +363,7 @@ void mel_http_stop(mel_http *http)
     pthread_mutex_lock(&http->lock);
     http->stopping = true;
     pthread_cond_broadcast(&http->work);
+    pthread_cond_broadcast(&http->back);
     pthread_cond_broadcast(&http->sweep);
     pthread_mutex_unlock(&http->lock);
     for (unsigned i = 0; i < http->n_workers; i++)
@@ -317,6 +375,7 @@ void mel_http_stop(mel_http *http)
         MHD_stop_daemon(http->daemon);
     free(http->worker);
     pthread_cond_destroy(&http->sweep);
+    pthread_cond_destroy(&http->back);
     pthread_cond_destroy(&http->work);
     pthread_mutex_destroy(&http->lock);
     free(http);

@@ -20,6 +20,10 @@ const char *mel_request_cookie(const mel_request *request, const char *name);
 const char *mel_request_query(const mel_request *request, const char *name);
 /* Whether its client still waits and the server goes on: a handler that takes long asks now and then. */
 bool mel_request_is_wanted(const mel_request *request);
+/* A handler that waits for others makes room for other requests meanwhile: as many as there are workers go on
+ * beside those that wait. False: too many wait like that already, and it keeps its place. */
+bool mel_request_step_aside(const mel_request *request);
+void mel_request_step_back(const mel_request *request); /* waits until it is its turn again */
 
 typedef struct {
     unsigned status;   /* 200 */

@@ -44,7 +44,8 @@ struct mel_http {
     mel_handler handler;
     void *user;
     pthread_mutex_t lock; /* of everything below */
-    pthread_cond_t work, sweep;
+    pthread_cond_t work, back,
+        sweep; /* a request may be taken; whoever stepped aside may go on; time is over */
     mel_http_request *first, *last;
     mel_http_connection *connections;
     size_t held[3]; /* bytes of bodies in memory, by their kind ... */
@@ -53,6 +54,7 @@ struct mel_http {
     bool stopping;
     pthread_t *worker, sweeper;
     unsigned n_workers;
+    unsigned running, aside, returning; /* workers with a request: at it, aside, about to go on with it */
     bool sweeping;
     uint16_t port;
 };

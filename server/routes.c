@@ -164,6 +164,16 @@ static bool is_wanted(void *request)
     return mel_request_is_wanted(request);
 }
 
+static bool step_aside(void *request)
+{
+    return mel_request_step_aside(request);
+}
+
+static void step_back(void *request)
+{
+    mel_request_step_back(request);
+}
+
 /* Within the limits on requests of one address, and on the time that one of them may take; researchers' may
  * take longer, as theirs are few. */
 static void answer(mel_call *call, size_t route)
@@ -180,6 +190,8 @@ static void answer(mel_call *call, size_t route)
                                 .memory = call->app->memory,
                                 .client = call->request->client,
                                 .is_wanted = is_wanted,
+                                .step_aside = step_aside,
+                                .step_back = step_back,
                                 .user = (void *)(uintptr_t)call->request };
     mel_budget_begin(&budget);
     routes[route].answer(call);
