@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const char *store, *key, *audit, *public_url, *out, *metric, *noise;
@@ -224,26 +225,37 @@ static mel_status links(desk *d, mel_error *err)
     return status;
 }
 
+static mel_status copy_out(const cli_out *out, int file, mel_error *err)
+{
+    char piece[16384];
+    ssize_t n = 0;
+    while ((n = read(file, piece, sizeof piece)) > 0)
+        if (fwrite(piece, 1, (size_t)n, out->stream) != (size_t)n)
+            return cli_out_failed(out, err);
+    return n == 0 ? MEL_OK : cli_fail(err, MEL_EIO, "the export cannot be read");
+}
+
 static mel_status export_study(desk *d, mel_error *err)
 {
-    char *bytes = NULL;
+    int file = -1;
     size_t n = 0;
     const char *path = d->args->out != NULL ? d->args->out : "-";
     mel_status status = cli_out_check(path, err);
     if (status == MEL_OK && d->run->json && strcmp(path, "-") == 0)
         status = cli_fail(err, MEL_EINVAL, "--json needs standard output for itself: give --out FILE");
     if (status == MEL_OK)
-        status = mel_export(&bytes, &n, d->app.store, d->what, (mel_export_format)d->args->format, err);
+        status = mel_export(&file, &n, d->app.store, d->what, (mel_export_format)d->args->format, err);
     cli_out out = { 0 };
     if (status == MEL_OK)
         status = cli_out_open(&out, path, err);
-    if (status == MEL_OK && n > 0 && fwrite(bytes, 1, n, out.stream) != n)
-        status = cli_out_failed(&out, err);
+    if (status == MEL_OK)
+        status = copy_out(&out, file, err);
     if (status == MEL_OK)
         status = cli_out_commit(&out, err);
     else if (out.stream != NULL)
         cli_out_abandon(&out);
-    free(bytes);
+    if (file >= 0)
+        (void)close(file);
     if (status == MEL_OK) {
         cli_put(d->run->result, "out", cli_json_text(path));
         cli_put(d->run->result, "bytes", cli_json_count(n));

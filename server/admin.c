@@ -364,7 +364,7 @@ void mel_admin_export(mel_call *call)
     if (!find_study(&row, call))
         return;
     const mel_status status =
-        mel_export(&call->response->body, &call->response->n, call->app->store, row.id, format, &call->err);
+        mel_export(&call->response->file, &call->response->n, call->app->store, row.id, format, &call->err);
     if (status == MEL_OK) {
         call->response->type = types[format];
         (void)snprintf(call->response->name, sizeof call->response->name, "%s%s", row.id,

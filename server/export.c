@@ -3,18 +3,24 @@
  */
 #include "export.h"
 
+#include "budget.h"
 #include "json_helpers.h"
 
 #include "base/buffer.h"
 #include "base/internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 1 << 30 };
+enum {
+    MOST_PIECE = 1 << 30, /* bytes of one participant */
+    PIECE = 1 << 18       /* bytes that are written at a time */
+};
 
 mel_status mel_export_parse(mel_export_format *out, const char *name, mel_error *err)
 {
@@ -32,7 +38,8 @@ mel_status mel_export_parse(mel_export_format *out, const char *name, mel_error 
 /* One participant's events are collected before they are written: only a later event says whether an answer
  * was taken back. */
 typedef struct {
-    mel_buffer text;
+    int file;
+    mel_buffer text; /* that is not written yet */
     mel_export_format format;
     json_t *lines; /* of the current participant, with "seq" and "time" */
     json_t *about;
@@ -60,11 +67,12 @@ static void add_cell(mel_buffer *out, const char *text, bool last)
 {
     const bool formula = is_formula(text);
     mel_buffer_puts(out, formula ? "\"'" : "\"");
-    for (const char *at = text; *at != '\0'; at++) {
-        if (*at == '"')
-            mel_buffer_puts(out, "\"");
-        mel_buffer_add(out, at, 1);
+    for (size_t n = strcspn(text, "\""); text[n] != '\0'; n = strcspn(text, "\"")) {
+        mel_buffer_add(out, text, n + 1); /* quotation marks are doubled */
+        mel_buffer_puts(out, "\"");
+        text += n + 1;
     }
+    mel_buffer_puts(out, text);
     mel_buffer_puts(out, last ? "\"\r\n" : "\",");
 }
 
@@ -159,7 +167,22 @@ static mel_status add_jsonl(writer *w, json_t *line, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status flush(writer *w, mel_error *err)
+static mel_status write_text(writer *w, mel_error *err)
+{
+    size_t done = 0;
+    while (done < w->text.size) {
+        const ssize_t n = write(w->file, w->text.data + done, w->text.size - done);
+        if (n < 0 && errno != EINTR)
+            return mel_fail(err, MEL_EIO, "the export cannot be written: %s",
+                            errno == ENOSPC ? "no space left on the disk of the store" : "the disk fails");
+        done += n > 0 ? (size_t)n : 0;
+    }
+    mel_buffer_reset(&w->text);
+    return MEL_OK;
+}
+
+/* last: nothing follows. */
+static mel_status flush(writer *w, bool last, mel_error *err)
 {
     mel_status status = MEL_OK;
     for (size_t i = 0; i < json_array_size(w->lines) && status == MEL_OK; i++) {
@@ -172,6 +195,8 @@ static mel_status flush(writer *w, mel_error *err)
     (void)json_array_clear(w->lines);
     if (status == MEL_OK && w->text.status != MEL_OK)
         status = mel_fail(err, w->text.status, "the export is too large for the memory");
+    if (status == MEL_OK && (last || w->text.size >= PIECE))
+        status = write_text(w, err);
     return status;
 }
 
@@ -192,7 +217,9 @@ static void mark_undone(const writer *w, const json_t *undo)
 
 static mel_status begin(writer *w, const mel_participant_row *participant, mel_error *err)
 {
-    const mel_status status = flush(w, err);
+    mel_status status = flush(w, false, err);
+    if (status == MEL_OK)
+        status = mel_budget_check(err);
     free(w->label);
     json_decref(w->about);
     w->label = participant->label != NULL ? mel_strdup(participant->label) : NULL;
@@ -219,39 +246,56 @@ static mel_status visit(void *user, const mel_participant_row *participant, cons
     return mel_json_add(w->lines, line) && good ? MEL_OK : mel_fail_memory(err, "the export");
 }
 
-/* Nothing is handed out before the end, because the store may have to begin reading again. */
-static mel_status export_text(char **out, size_t *n, mel_store *store, const char *study,
-                              mel_export_format format, mel_error *err)
+/* Nothing is handed out before the end: the store may fail on the way. */
+static mel_status export_text(int *file, mel_store *store, const char *study, mel_export_format format,
+                              mel_error *err)
 {
     writer w = { .format = format, .lines = json_array() };
-    mel_buffer_init(&w.text, MOST_BYTES);
-    mel_buffer_puts(&w.text, format == MEL_EXPORT_CSV ? csv_header : "");
     mel_status status =
-        w.lines != NULL ? mel_store_visit(store, study, visit, &w, err) : mel_fail_memory(err, "the export");
-    if (status == MEL_OK)
-        status = flush(&w, err);
-    if (status == MEL_OK) {
-        *out = w.text.data;
-        *n = w.text.size;
-    } else {
-        mel_buffer_free(&w.text);
+        w.lines != NULL ? mel_store_scratch(&w.file, store, err) : mel_fail_memory(err, "the export");
+    if (status != MEL_OK) {
+        json_decref(w.lines);
+        return status;
     }
+    mel_buffer_init(&w.text, MOST_PIECE);
+    mel_buffer_puts(&w.text, format == MEL_EXPORT_CSV ? csv_header : "");
+    status = mel_store_visit(store, study, visit, &w, err);
+    if (status == MEL_OK)
+        status = flush(&w, true, err);
+    mel_buffer_free(&w.text);
     json_decref(w.lines);
     json_decref(w.about);
     free(w.label);
+    if (status == MEL_OK)
+        *file = w.file;
+    else
+        (void)close(w.file);
     return status;
 }
 
-mel_status mel_export(char **out, size_t *n, mel_store *store, const char *study, mel_export_format format,
+mel_status mel_export(int *file, size_t *n, mel_store *store, const char *study, mel_export_format format,
                       mel_error *err)
 {
-    *out = NULL;
+    *file = -1;
     *n = 0;
     mel_study_row row;
     mel_status status = mel_store_study(&row, store, study, err);
     if (status != MEL_OK)
         return status;
     mel_study_row_clear(&row);
-    return format == MEL_EXPORT_SQLITE ? mel_store_image(out, n, store, study, err)
-                                       : export_text(out, n, store, study, format, err);
+    const mel_progress progress = mel_budget_progress();
+    status = format == MEL_EXPORT_SQLITE
+                 ? mel_budget_explain(mel_store_image(file, store, study, &progress, err), err)
+                 : export_text(file, store, study, format, err);
+    struct stat found;
+    if (status == MEL_OK && (fstat(*file, &found) != 0 || lseek(*file, 0, SEEK_SET) != 0)) {
+        (void)close(*file);
+        *file = -1;
+        return mel_fail(err, MEL_EIO, "the export cannot be read");
+    }
+    if (status == MEL_OK)
+        *n = (size_t)found.st_size;
+    else
+        *file = -1;
+    return status;
 }

@@ -30,7 +30,8 @@ typedef struct {
     const char *type;  /* "application/json"; a constant */
     char *body;        /* taken over, free()d; NULL: empty */
     const void *lent;  /* or bytes that live as long as the server */
-    size_t n;          /* of either */
+    int file;          /* or a file, from its beginning: taken over, closed; -1: none */
+    size_t n;          /* bytes of any of them */
     bool gzipped;      /* the bytes are */
     const char *cache; /* Cache-Control; "no-store" */
     char cookie[400];  /* Set-Cookie, or "" */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum { MOST_HEADERS = 100 };
 
@@ -58,6 +59,8 @@ void mel_http_request_free(mel_http_request *request)
     free(request->path);
     free(request->body);
     free(request->response.body);
+    if (request->response.file >= 0)
+        (void)close(request->response.file);
     free(request);
 }
 
@@ -250,7 +253,7 @@ void mel_http_request_hold_answer(mel_http_request *request)
 {
     mel_http *http = request->http;
     mel_response *response = &request->response;
-    const size_t n = response->lent == NULL ? response->n : 0;
+    const size_t n = response->lent == NULL && response->file < 0 ? response->n : 0;
     pthread_mutex_lock(&http->lock);
     const bool fits = n <= http->opt.answer_memory && http->sending <= http->opt.answer_memory - n;
     request->sending = fits ? n : 0;

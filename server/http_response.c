@@ -39,16 +39,23 @@ static bool add_headers(struct MHD_Response *out, const mel_response *r)
     return good;
 }
 
-enum MHD_Result mel_response_send(struct MHD_Connection *link, mel_response *r, bool last)
+static struct MHD_Response *response_of(const mel_response *r)
 {
     const bool own = r->lent == NULL && r->body != NULL;
     static char empty[1];
     void *bytes = r->lent != NULL ? (void *)r->lent : own ? r->body : empty;
-    struct MHD_Response *out =
-        MHD_create_response_from_buffer(r->n, bytes, own ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (r->file >= 0)
+        return MHD_create_response_from_fd64(r->n, r->file);
+    return MHD_create_response_from_buffer(r->n, bytes, own ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+}
+
+enum MHD_Result mel_response_send(struct MHD_Connection *link, mel_response *r, bool last)
+{
+    struct MHD_Response *out = response_of(r);
     if (out == NULL)
         return MHD_NO;
     r->body = NULL; /* the response's now */
+    r->file = -1;
     bool good = add_headers(out, r);
     if (last)
         good = good && MHD_add_response_header(out, "Connection", "close") == MHD_YES;
@@ -59,7 +66,7 @@ enum MHD_Result mel_response_send(struct MHD_Connection *link, mel_response *r, 
 
 void mel_response_init(mel_response *r)
 {
-    *r = (mel_response){ .status = 200, .type = "application/json", .cache = "no-store" };
+    *r = (mel_response){ .status = 200, .type = "application/json", .cache = "no-store", .file = -1 };
 }
 
 /* An answer whose text is there as long as the program runs. */
@@ -82,9 +89,8 @@ void mel_response_busy(mel_response *r)
 
 void mel_response_too_large(mel_response *r)
 {
-    static const char too_large[] = "{\"error\": {\"code\": \"too-large\", \"message\": \"this is more than "
-                                    "the server sends; large studies "
-                                    "are exported by the command melicit study export\"}}";
+    static const char too_large[] =
+        "{\"error\": {\"code\": \"too-large\", \"message\": \"this is more than the server sends\"}}";
     fix(r, 413, too_large);
 }
 

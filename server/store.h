@@ -119,6 +119,14 @@ mel_status mel_store_events(mel_event_row **out, size_t *n, mel_store *store, co
  * replaced. expires: milliseconds since 1970, after which it is not found any more; 0: never. */
 mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, size_t n, int64_t expires,
                          mel_error *err);
+/* The same unless it would be *full: all blobs whose names begin with a prefix (as for mel_store_bytes) have
+ * at most so many bytes. Counting and storing is one step, however many come at the same moment. */
+typedef struct {
+    const char *prefix;
+    int64_t most;
+} mel_room;
+mel_status mel_store_put_within(bool *full, mel_store *store, const char *name, const void *bytes, size_t n,
+                                int64_t expires, const mel_room *room, size_t n_rooms, mel_error *err);
 /* Stores blobs of one byte, which only say that they exist, for ever: all of them or none. */
 typedef struct {
     char text[80];
@@ -152,8 +160,12 @@ mel_status mel_store_visit(mel_store *store, const char *study, mel_visit visit,
 /* An SQLite file with one study (NULL: all), readable by any tool and as a store; tokens' hashes and blobs
  * are left out. An existing file is replaced in one step. */
 mel_status mel_store_copy(mel_store *store, const char *study, const char *path, mel_error *err);
-/* The bytes of such a file, for the caller to free(): no file is made on the way. */
-mel_status mel_store_image(char **out, size_t *n, mel_store *store, const char *study, mel_error *err);
+/* A new file without a name, next to the store's or in the folder for temporary files (TMPDIR, or /var/tmp),
+ * for the caller to close(): whatever happens, nothing is left of it. */
+mel_status mel_store_scratch(int *file, const mel_store *store, mel_error *err);
+/* mel_store_copy into such a file. */
+mel_status mel_store_image(int *file, mel_store *store, const char *study, const mel_progress *progress,
+                           mel_error *err);
 /* Whether writing works now (a disk may be full): one row written and removed. */
 mel_status mel_store_check(mel_store *store, mel_error *err);
 /* Reads everything: MEL_EDATA names the first damage (pages, references, gaps in a log). */

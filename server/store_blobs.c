@@ -38,6 +38,51 @@ mel_status mel_store_put(mel_store *store, const char *name, const void *bytes, 
     return mel_store_write(store, &(mel_sql_request){ MEL_SQL_PUT, p, 3, NULL, NULL, NULL }, 1, err);
 }
 
+/* What a name that begins with prefix is like. */
+static mel_status pattern_of(char pattern[64], const char *prefix, mel_error *err)
+{
+    if (strlen(prefix) + 2 > 64)
+        return mel_fail(err, MEL_EINVAL, "the beginning of a name is at most %d bytes", 62);
+    (void)snprintf(pattern, 64, "%s%%", prefix);
+    return MEL_OK;
+}
+
+typedef struct {
+    const mel_sql_value *put; /* name, bytes, expires */
+    const mel_room *room;
+    size_t n_rooms;
+    bool full;
+} put_within;
+
+/* Others who want to know whether there is room wait for the row of this name, which has no bytes. */
+static mel_status put_if_room(mel_sql *sql, void *context, mel_error *err)
+{
+    put_within *p = context;
+    const mel_sql_value turn[] = { mel_sql_text("turn"), mel_sql_bytes("", 0), mel_sql_integer(0) };
+    mel_status status = sql->run(sql, MEL_SQL_PUT, turn, 3, NULL, NULL, err);
+    p->full = false;
+    for (size_t i = 0; i < p->n_rooms && status == MEL_OK && !p->full; i++) {
+        char pattern[64];
+        int64_t stored = 0;
+        status = pattern_of(pattern, p->room[i].prefix, err);
+        const mel_sql_value like = mel_sql_text(pattern);
+        if (status == MEL_OK)
+            status = sql->run(sql, MEL_SQL_BYTES_OF, &like, 1, mel_sql_read_number, &stored, err);
+        p->full = stored + (int64_t)p->put[1].n > p->room[i].most;
+    }
+    return status == MEL_OK && !p->full ? sql->run(sql, MEL_SQL_PUT, p->put, 3, NULL, NULL, err) : status;
+}
+
+mel_status mel_store_put_within(bool *full, mel_store *store, const char *name, const void *bytes, size_t n,
+                                int64_t expires, const mel_room *room, size_t n_rooms, mel_error *err)
+{
+    const mel_sql_value put[] = { mel_sql_text(name), mel_sql_bytes(bytes, n), mel_sql_integer(expires) };
+    put_within p = { .put = put, .room = room, .n_rooms = n_rooms };
+    const mel_status status = store->write(store, put_if_room, &p, false, err);
+    *full = status == MEL_OK && p.full;
+    return status;
+}
+
 typedef struct {
     const mel_name *name;
     size_t n;
@@ -119,15 +164,6 @@ mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *
     return status == MEL_OK && found.bytes == NULL
                ? mel_fail(err, MEL_EINVAL, "there is nothing named %s", name)
                : status;
-}
-
-/* What a name that begins with prefix is like. */
-static mel_status pattern_of(char pattern[64], const char *prefix, mel_error *err)
-{
-    if (strlen(prefix) + 2 > 64)
-        return mel_fail(err, MEL_EINVAL, "the beginning of a name is at most %d bytes", 62);
-    (void)snprintf(pattern, 64, "%s%%", prefix);
-    return MEL_OK;
 }
 
 mel_status mel_store_bytes(int64_t *out, mel_store *store, const char *prefix, mel_error *err)

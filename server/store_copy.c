@@ -5,38 +5,45 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* context: the new file's connection. */
+typedef struct {
+    const char *study;
+    mel_sqlite *copy;
+    const mel_progress *progress; /* or NULL */
+} copying;
+
 static mel_status copy_study(void *user, const mel_study_row *row, mel_error *err)
 {
-    return mel_sql_add_study(user, row, err);
+    const copying *c = user;
+    return mel_sql_add_study(&c->copy->sql, row, err);
 }
 
 static mel_status copy_row(void *user, const mel_participant_row *participant, const mel_event_row *event,
                            mel_error *err)
 {
+    const copying *c = user;
     if (event != NULL)
-        return mel_sql_add_event(user, participant->id, event, err);
+        return mel_sql_add_event(&c->copy->sql, participant->id, event, err);
+    const mel_progress *progress = c->progress;
+    if (progress != NULL && progress->call != NULL &&
+        progress->call(progress->user, "copying", (double)NAN) != 0)
+        return mel_fail(err, MEL_ESTOPPED, "stopped");
     mel_participant_row row = *participant;
     memset(row.token, 0, sizeof row.token);
-    return mel_sql_add_participant(user, &row, err);
+    return mel_sql_add_participant(&c->copy->sql, &row, err);
 }
-
-typedef struct {
-    const char *study;
-    mel_sqlite *copy;
-} copying;
 
 /* The copy's transaction begins anew whenever that of the store does. */
 static mel_status copy_rows(mel_sql *sql, void *context, mel_error *err)
 {
-    const copying *c = context;
-    const mel_walker walker = { copy_study, copy_row, c->copy };
+    copying *c = context;
+    const mel_walker walker = { copy_study, copy_row, c };
     mel_sqlite_rollback(c->copy);
     mel_status status = mel_sqlite_execute(c->copy, "BEGIN IMMEDIATE", err);
     if (status == MEL_OK)
@@ -44,21 +51,18 @@ static mel_status copy_rows(mel_sql *sql, void *context, mel_error *err)
     return status;
 }
 
-/* *copy: to be closed, on failure too. */
-static mel_status fill(mel_sqlite **copy, const char *path, mel_store *store, const char *study,
-                       mel_error *err)
+/* Fills a file that was opened. */
+static mel_status fill(copying *c, mel_store *store, mel_error *err)
 {
-    copying c = { .study = study };
-    mel_status status = mel_sqlite_open(&c.copy, path, err);
-    if (status == MEL_OK) /* it gets its name only once it is complete and synced */
-        status = mel_sqlite_execute(c.copy, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", err);
+    /* It gets its name only once it is complete and synced, or never. */
+    mel_status status =
+        mel_sqlite_execute(c->copy, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", err);
     if (status == MEL_OK)
-        status = mel_sqlite_upgrade(c.copy, err);
+        status = mel_sqlite_upgrade(c->copy, err);
     if (status == MEL_OK)
-        status = store->read(store, copy_rows, &c, err);
+        status = store->read(store, copy_rows, c, err);
     if (status == MEL_OK)
-        status = mel_sqlite_execute(c.copy, "COMMIT", err);
-    *copy = c.copy;
+        status = mel_sqlite_execute(c->copy, "COMMIT", err);
     return status;
 }
 
@@ -85,9 +89,11 @@ static mel_status copy_to(char *unfinished, mel_store *store, const char *study,
     if (file < 0)
         return mel_sqlite_cannot(unfinished, "be created", errno, err);
     (void)close(file);
-    mel_sqlite *copy = NULL;
-    mel_status status = fill(&copy, unfinished, store, study, err);
-    mel_sqlite_close(copy);
+    copying c = { .study = study };
+    mel_status status = mel_sqlite_open(&c.copy, unfinished, err);
+    if (status == MEL_OK)
+        status = fill(&c, store, err);
+    mel_sqlite_close(c.copy);
     if (status == MEL_OK)
         status = sync_file(unfinished, err);
     if (status == MEL_OK && rename(unfinished, path) != 0)
@@ -116,22 +122,55 @@ mel_status mel_store_copy(mel_store *store, const char *study, const char *path,
     return status;
 }
 
-mel_status mel_store_image(char **out, size_t *n, mel_store *store, const char *study, mel_error *err)
+/* --- files without a name ------------------------------------------------------------------------- */
+
+/* A new file and its name, for the caller to unlink() and free(). */
+static mel_status make_scratch(int *file, char **name, const mel_store *store, mel_error *err)
 {
-    *out = NULL;
-    *n = 0;
-    mel_sqlite *copy = NULL;
-    mel_status status = fill(&copy, ":memory:", store, study, err);
-    sqlite3_int64 size = 0;
-    unsigned char *bytes = status == MEL_OK ? sqlite3_serialize(copy->db, "main", &size, 0) : NULL;
-    *out = bytes != NULL ? mel_alloc((size_t)size, 1) : NULL;
-    if (status == MEL_OK && *out == NULL)
-        status = mel_fail_memory(err, "the copy of a study");
-    if (*out != NULL) {
-        memcpy(*out, bytes, (size_t)size);
-        *n = (size_t)size;
-    }
-    sqlite3_free(bytes);
-    mel_sqlite_close(copy);
+    static const char ending[] = ".export-XXXXXX";
+    const char *folder = getenv("TMPDIR"), *path = store->path;
+    folder = folder != NULL && folder[0] != '\0' ? folder : "/var/tmp";
+    const size_t size = strlen(path != NULL ? path : folder) + sizeof "/melicit" + sizeof ending;
+    *name = mel_alloc(size, 1);
+    if (*name == NULL)
+        return mel_fail_memory(err, "a file name");
+    (void)snprintf(*name, size, "%s%s%s", path != NULL ? path : folder, path != NULL ? "" : "/melicit",
+                   ending);
+    *file = mkstemp(*name);
+    if (*file >= 0)
+        return MEL_OK;
+    const mel_status status = mel_sqlite_cannot(*name, "be created", errno, err);
+    free(*name);
+    *name = NULL;
+    return status;
+}
+
+mel_status mel_store_scratch(int *file, const mel_store *store, mel_error *err)
+{
+    char *name = NULL;
+    const mel_status status = make_scratch(file, &name, store, err);
+    if (status == MEL_OK)
+        (void)unlink(name);
+    free(name);
+    return status;
+}
+
+/* SQLite goes on with a file that has lost its name, as its journal is in memory. */
+mel_status mel_store_image(int *file, mel_store *store, const char *study, const mel_progress *progress,
+                           mel_error *err)
+{
+    copying c = { .study = study, .progress = progress };
+    char *name = NULL;
+    mel_status status = make_scratch(file, &name, store, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_sqlite_open(&c.copy, name, err);
+    (void)unlink(name);
+    free(name);
+    if (status == MEL_OK)
+        status = fill(&c, store, err);
+    mel_sqlite_close(c.copy);
+    if (status != MEL_OK)
+        (void)close(*file);
     return status;
 }

@@ -139,6 +139,10 @@ typedef struct {
     mel_sql *sql;
     const mel_walker *walker;
     size_t n_studies;
+    /* Participants are read in pieces, as databases give the rows of a statement all at once. */
+    size_t n_piece;
+    int64_t created; /* of the last one ... */
+    char id[MEL_ID_TEXT];
 } walk;
 
 static mel_status walk_events(const walk *w, const mel_participant_row *participant, mel_error *err)
@@ -155,9 +159,12 @@ static mel_status walk_events(const walk *w, const mel_participant_row *particip
 
 static mel_status walk_participant(void *context, const mel_sql_value *columns, mel_error *err)
 {
-    const walk *w = context;
+    walk *w = context;
     mel_participant_row row = { 0 };
     mel_status status = mel_participant_kind.read(&row, columns, err);
+    w->n_piece++;
+    w->created = row.created;
+    memcpy(w->id, row.id, sizeof w->id);
     if (status == MEL_OK)
         status = w->walker->participant(w->walker->user, &row, NULL, err);
     if (status == MEL_OK)
@@ -174,16 +181,24 @@ static mel_status walk_study(void *context, const mel_sql_value *columns, mel_er
     mel_status status = mel_study_kind.read(&row, columns, err);
     if (status == MEL_OK && w->walker->study != NULL)
         status = w->walker->study(w->walker->user, &row, err);
-    const mel_sql_value p = mel_sql_text(row.id);
-    if (status == MEL_OK && w->walker->participant != NULL)
-        status = w->sql->run(w->sql, MEL_SQL_PARTICIPANTS, &p, 1, walk_participant, context, err);
+    w->created = INT64_MIN;
+    w->id[0] = '\0';
+    do {
+        w->n_piece = 0;
+        const char *study = row.id;
+        char last[MEL_ID_TEXT]; /* the walk goes on while the statement has its parameters */
+        memcpy(last, w->id, sizeof last);
+        const mel_sql_value p[] = { mel_sql_text(study), mel_sql_integer(w->created), mel_sql_text(last) };
+        if (status == MEL_OK && w->walker->participant != NULL)
+            status = w->sql->run(w->sql, MEL_SQL_NEXT_PARTICIPANTS, p, 3, walk_participant, context, err);
+    } while (status == MEL_OK && w->n_piece > 0);
     mel_study_row_clear(&row);
     return status;
 }
 
 mel_status mel_sql_walk(mel_sql *sql, const char *study, const mel_walker *walker, mel_error *err)
 {
-    walk w = { sql, walker, 0 };
+    walk w = { .sql = sql, .walker = walker };
     if (study == NULL)
         return sql->run(sql, MEL_SQL_STUDIES, NULL, 0, walk_study, &w, err);
     const mel_sql_value p = mel_sql_text(study);

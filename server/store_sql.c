@@ -38,6 +38,10 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_PARTICIPANTS] = { "SELECT " PARTICIPANT
                                " FROM participant WHERE study = $1 ORDER BY created, id",
                                false },
+    [MEL_SQL_NEXT_PARTICIPANTS] = { "SELECT " PARTICIPANT " FROM participant WHERE study = $1"
+                                    " AND (created > $2 OR (created = $2 AND id > $3))"
+                                    " ORDER BY created, id LIMIT 1000",
+                                    false },
     [MEL_SQL_SET_TOKEN] = { "UPDATE participant SET token = $1 WHERE id = $2 RETURNING id", false },
     [MEL_SQL_REVOKE] = { "UPDATE participant SET token = $1, about = $2 WHERE id = $3 RETURNING id", false },
     [MEL_SQL_DELETE_PARTICIPANT] = { "DELETE FROM participant WHERE id = $1 RETURNING id", false },

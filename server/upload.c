@@ -162,27 +162,23 @@ static void name_upload(char id[MEL_ID_TEXT], const mel_call *call, bool researc
 }
 
 /* Uploads have a limit, so that nobody can fill the disk: strangers have half of the room, one of them an
- * eighth; false with 503 as the answer. */
-static bool has_room(mel_call *call, const char *id, size_t n)
+ * eighth. */
+enum { ROOMS = 3 };
+typedef struct {
+    size_t n;
+    char prefix[ROOMS][MEL_ID_TEXT + sizeof MEL_UPLOAD];
+    mel_room room[ROOMS];
+} rooms;
+
+static void find_rooms(rooms *out, const mel_call *call, const char *id)
 {
-    const size_t shares[] = { 0, sizeof STRANGER - 1, sizeof STRANGER - 1 + HASH_TEXT };
-    const int64_t room = call->app->upload_room, most[] = { room, room / 2, room / 8 };
-    const bool stranger = strncmp(id, STRANGER, sizeof STRANGER - 1) == 0;
-    mel_status status = MEL_OK;
-    bool fits = true;
-    for (size_t i = 0; i < (stranger ? 3 : 1) && fits && status == MEL_OK; i++) {
-        char beginning[MEL_ID_TEXT + sizeof MEL_UPLOAD];
-        int64_t stored = 0;
-        (void)snprintf(beginning, sizeof beginning, "%s%.*s", MEL_UPLOAD, (int)shares[i], id);
-        status = mel_store_bytes(&stored, call->app->store, beginning, &call->err);
-        fits = stored + (int64_t)n <= most[i];
+    static const size_t shares[ROOMS] = { 0, sizeof STRANGER - 1, sizeof STRANGER - 1 + HASH_TEXT };
+    static const int64_t parts[ROOMS] = { 1, 2, 8 };
+    out->n = strncmp(id, STRANGER, sizeof STRANGER - 1) == 0 ? ROOMS : 1;
+    for (size_t i = 0; i < out->n; i++) {
+        (void)snprintf(out->prefix[i], sizeof out->prefix[i], "%s%.*s", MEL_UPLOAD, (int)shares[i], id);
+        out->room[i] = (mel_room){ out->prefix[i], call->app->upload_room / parts[i] };
     }
-    if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    else if (!fits)
-        mel_call_error(call, 503, "storage", "the server holds as many tables as it may; try again tomorrow",
-                       NULL);
-    return fits && status == MEL_OK;
 }
 
 /* A cookie that this process does not know is looked at by its name only: another server on the same store
@@ -200,23 +196,31 @@ mel_sender mel_upload_sender(const mel_request *request, void *user)
 static void keep_table(mel_call *call, const mel_table *table, const char *bytes, size_t n)
 {
     char id[MEL_ID_TEXT], name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
+    rooms all;
+    bool full = false;
     name_upload(id, call, mel_call_find_login(call) == MEL_OK);
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id);
-    if (!has_room(call, id, n))
-        return;
+    find_rooms(&all, call, id);
     json_t *found =
         json_pack("{s:s, s:I, s:o, s:o, s:s, s:o}", "upload", id, "rows", (json_int_t)mel_table_rows(table),
                   "columns", describe(table), "head", first_rows(table), "how", mel_table_how(table),
                   "warnings", list_warnings(table));
     mel_status status = found != NULL ? MEL_OK : mel_fail_memory(&call->err, "a table");
     if (status == MEL_OK)
-        status = mel_store_put(call->app->store, name, bytes, n, mel_now() + (int64_t)UPLOAD_HOURS * 3600000,
-                               &call->err);
-    if (status == MEL_OK)
+        status =
+            mel_store_put_within(&full, call->app->store, name, bytes, n,
+                                 mel_now() + (int64_t)UPLOAD_HOURS * 3600000, all.room, all.n, &call->err);
+    if (status == MEL_OK && !full) {
         memcpy(call->upload, id, sizeof id);
+        mel_call_finish(call, status, found);
+        return;
+    }
+    json_decref(found);
+    if (full)
+        mel_call_error(call, 503, "storage", "the server holds as many tables as it may; try again tomorrow",
+                       NULL);
     else
-        json_decref(found);
-    mel_call_finish(call, status, status == MEL_OK ? found : NULL);
+        mel_call_finish(call, status, NULL);
 }
 
 /* Reads a table, as heavy work that is begun here; NULL with the answer set. The caller ends the work. */

@@ -238,21 +238,30 @@ def test_answers_that_nobody_reads_have_a_limit(melicit):
 
 
 @SANITIZERS_SLOW
-def test_exports_that_are_too_large_say_so(melicit):
-    """What is larger than all answers may be is never to be had by trying again: the answer names the command that exports it."""
+def test_exports_of_any_size(melicit):
+    """What is larger than the memory for answers is exported too, in little memory, and leaves no file behind."""
     server = Limited(melicit.folder)
     study = create_study(server)
     client = server.at("203.0.113.1")
     client.answer(client.join(study))
+    line = json.dumps({"page": "form", "value": {"note": "n" * 100_000}})
     with sqlite3.connect(melicit.folder / "t.db") as db:
-        person, = db.execute("SELECT id FROM participant").fetchone()
-        line = json.dumps({"page": "form", "value": {"note": "n" * 9000}})
+        db.executemany("INSERT INTO participant(id, study, about, state, created, seen, seed) VALUES(?, ?, '{}', 'active', ?, 1, '1')",
+                       ((f"person-{i}", study, i) for i in range(12)))
         db.executemany("INSERT INTO event(participant, seq, key, body, time) VALUES(?, ?, ?, ?, 1)",
-                       ((person, i, f"key-{i:08d}", line) for i in range(2, 4002)))
-    researcher = server.researcher()
-    status, told = researcher.get(f"/api/admin/studies/{study}/export.jsonl")
-    assert status == 413 and "melicit study export" in told["error"]["message"] and "Retry-After" not in researcher.headers
-    assert len(melicit("study", "export", study, "--store", "t.db", "--format", "jsonl").out) > 32 << 20
+                       ((f"person-{i % 12}", i // 12 + 1, f"key-{i:08d}", line) for i in range(340)))
+    researcher, before = server.researcher(), server.peak()
+    for ending in ("csv", "sqlite"):
+        status, told = researcher.request("GET", f"/api/admin/studies/{study}/export.{ending}")
+        assert status == 200 and len(told) > 32 << 20 and len(told) == int(researcher.headers["Content-Length"])
+        if ending == "sqlite":
+            with sqlite3.connect(melicit.write("copy.db", told)) as db:
+                assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                assert db.execute("SELECT count(*), sum(length(body)) FROM event WHERE time = 1").fetchone() == (340, 340 * len(line))
+        else:
+            assert told.count(b"n" * 100_000) == 340 and told.count(b"\n") == 342
+    assert server.peak() < before + (24 << 20), (before >> 20, server.peak() >> 20)
+    assert {name.split("-")[0] for name in os.listdir(melicit.folder)} == {"copy.db", "t.db"}
     server.stop()
 
 

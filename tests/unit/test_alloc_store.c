@@ -74,6 +74,14 @@ static mel_status use_things(mel_store *store, mel_error *err)
         status = mel_store_get(&bytes, &n, store, "x", err);
         free(bytes);
     }
+    bool full = true;
+    if (status == MEL_OK)
+        status = mel_store_put_within(&full, store, "xy", "12", 2, 0, &(mel_room){ "x", 3 }, 1, err);
+    int file = -1;
+    if (status == MEL_OK)
+        status = mel_store_image(&file, store, NULL, NULL, err);
+    if (status == MEL_OK)
+        (void)close(file);
     return status;
 }
 

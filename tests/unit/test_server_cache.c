@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     mel_store *store;
@@ -318,6 +319,25 @@ static size_t cells(char *out[32], char *line)
     return n;
 }
 
+/* The whole file with a NUL at its end, for free(). */
+static char *exported(const world *w, mel_export_format format, size_t *n)
+{
+    int file = -1;
+    mel_error err;
+    assert_ok(mel_export(&file, n, w->store, w->study, format, &err), &err);
+    char *text = calloc(*n + 1, 1);
+    assert_non_null(text);
+    assert_int_equal(read(file, text, *n + 1), *n);
+    (void)close(file);
+    return text;
+}
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
 static void test_export(void **state)
 {
     const world *w = *state;
@@ -353,7 +373,7 @@ static void test_export(void **state)
     mel_flow_free(flow);
     mel_open_study_release(w->app.cache, open_study);
 
-    assert_ok(mel_export(&text, &n, w->store, w->study, MEL_EXPORT_CSV, &err), &err);
+    text = exported(w, MEL_EXPORT_CSV, &n);
     size_t rows = 0, undone = 0;
     for (char *line = text, *end; (end = strstr(line, "\r\n")) != NULL; line = end + 2, rows++) {
         *end = '\0';
@@ -371,7 +391,7 @@ static void test_export(void **state)
     assert_int_equal(undone, 2);
     free(text);
 
-    assert_ok(mel_export(&text, &n, w->store, w->study, MEL_EXPORT_JSONL, &err), &err);
+    text = exported(w, MEL_EXPORT_JSONL, &n);
     rows = 0;
     for (char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1, rows++) {
         *end = '\0';
@@ -383,7 +403,7 @@ static void test_export(void **state)
     assert_int_equal(rows, seq);
     free(text);
 
-    assert_ok(mel_export(&text, &n, w->store, w->study, MEL_EXPORT_SQLITE, &err), &err);
+    text = exported(w, MEL_EXPORT_SQLITE, &n);
     const char *path = test_file("copy.db", text, n);
     free(text);
     mel_store *copy = test_store_open(path);
@@ -392,8 +412,18 @@ static void test_export(void **state)
     assert_int_equal(n, seq);
     mel_event_rows_free(events, n);
     mel_store_close(copy);
-    assert_int_equal(mel_export(&text, &n, w->store, "nothing", MEL_EXPORT_CSV, &err), MEL_EINVAL);
-    assert_null(text);
+    int file = 0;
+    assert_int_equal(mel_export(&file, &n, w->store, "nothing", MEL_EXPORT_CSV, &err), MEL_EINVAL);
+    assert_int_equal(file, -1);
+    /* Nobody waits any more: it ends early. */
+    const mel_budget over = { .is_wanted = never };
+    for (int format = MEL_EXPORT_CSV; format <= MEL_EXPORT_SQLITE; format++) {
+        mel_budget_begin(&over);
+        assert_int_equal(mel_export(&file, &n, w->store, w->study, (mel_export_format)format, &err),
+                         MEL_ESTOPPED);
+        mel_budget_end();
+        assert_int_equal(file, -1);
+    }
 }
 
 static void test_tokens(void **state)

@@ -425,7 +425,8 @@ static void test_expiry(void **state)
 }
 
 typedef struct {
-    size_t participants, events, stop_after;
+    size_t participants, events, stop_after, out_of_order;
+    int64_t created;
     char last[MEL_ID_TEXT];
 } visited;
 
@@ -436,6 +437,9 @@ static mel_status count_visit(void *user, const mel_participant_row *participant
     (void)err;
     if (event == NULL) {
         v->participants++;
+        v->out_of_order += participant->created < v->created ||
+                           (participant->created == v->created && strcmp(participant->id, v->last) <= 0);
+        v->created = participant->created;
         (void)snprintf(v->last, sizeof v->last, "%s", participant->id);
     } else {
         assert_string_equal(participant->id, v->last);
@@ -480,6 +484,44 @@ static void test_visit(void **state)
     assert_int_equal(mel_store_visit(store, "s", count_visit, &v, &err), MEL_ESTOPPED);
     assert_int_equal(v.events, 2);
     assert_int_equal(mel_store_visit(store, "t", count_visit, &v, &err), MEL_EINVAL);
+    mel_store_close(store);
+}
+
+static void change(const char *url, const char *sqlite_text, const char *postgres_text)
+{
+    if (test_on_postgres()) {
+        test_postgres_sql(url, postgres_text);
+        return;
+    }
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(url, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sqlite_text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Participants are read a thousand at a time: none is left out and none comes twice. */
+static void test_visit_many(void **state)
+{
+    (void)state;
+    mel_error err;
+    const char *url = test_fresh_url();
+    mel_store *store = test_store_open(url);
+    test_add_study(store, "s");
+    mel_store_close(store);
+    /* Ten at each moment, so that pieces end among them. */
+#define MANY                                                                                                 \
+    "WITH RECURSIVE many(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM many WHERE i < 2104)"                   \
+    " INSERT INTO %sparticipant (id, study, about, state, created, seen, seed)"                              \
+    " SELECT 'p' || (i * 7919 %% 2105), 's', '{}', 'active', i / 10, 0, '1' FROM many"
+    char sqlite_text[512], postgres_text[512];
+    (void)snprintf(sqlite_text, sizeof sqlite_text, MANY, "");
+    (void)snprintf(postgres_text, sizeof postgres_text, MANY, "melicit.");
+    change(url, sqlite_text, postgres_text);
+    store = test_store_open(url);
+    visited v = { .stop_after = SIZE_MAX };
+    assert_ok(mel_store_visit(store, "s", count_visit, &v, &err), &err);
+    assert_int_equal(v.participants, 2105);
+    assert_int_equal(v.out_of_order, 0);
     mel_store_close(store);
 }
 
@@ -552,18 +594,6 @@ static void test_reopen(void **state)
     assert_int_equal(test_events(store, "a"), 4);
     mel_store_close(second);
     mel_store_close(store);
-}
-
-static void change(const char *url, const char *sqlite_text, const char *postgres_text)
-{
-    if (test_on_postgres()) {
-        test_postgres_sql(url, postgres_text);
-        return;
-    }
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(url, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, sqlite_text, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 static void test_newer_and_damaged(void **state)
@@ -661,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_erase),
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_visit),
+        cmocka_unit_test(test_visit_many),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_reopen),
         cmocka_unit_test(test_newer_and_damaged),

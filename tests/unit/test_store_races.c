@@ -162,6 +162,55 @@ static void test_put_once(void **state)
     }
 }
 
+/* Puts blobs of ten bytes for as long as there is room for them; tells how many times there was. */
+static int fill_in_child(const char *url, int process, int out)
+{
+    static const mel_room rooms[] = { { "blob:", 1000 }, { "blob:x", 105 } };
+    mel_store *store;
+    char name[24];
+    unsigned char stored = 0;
+    bool full = false;
+    mel_status status = mel_store_open(&store, url, NULL);
+    for (int i = 0; i < 12 && status == MEL_OK; i++) {
+        (void)snprintf(name, sizeof name, "blob:x%d-%d", process, i);
+        status = mel_store_put_within(&full, store, name, "0123456789", 10, 0, rooms, 2, NULL);
+        stored = (unsigned char)(stored + (status == MEL_OK && !full));
+    }
+    mel_store_close(store);
+    return status == MEL_OK && full && write(out, &stored, 1) == 1 ? 0 : 1;
+}
+
+static void test_room(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        const char *url = test_fresh_url();
+        int ends[2], children[CHILDREN], sum = 0;
+        int64_t bytes = 0;
+        assert_int_equal(pipe(ends), 0);
+        mel_store *store = test_store_open(url);
+        mel_store_close(store);
+        for (int i = 0; i < CHILDREN; i++) {
+            children[i] = fork();
+            if (children[i] == 0)
+                _exit(fill_in_child(url, i, ends[1]));
+        }
+        for (int i = 0; i < CHILDREN; i++)
+            test_child(children[i]);
+        (void)close(ends[1]);
+        unsigned char got[CHILDREN];
+        assert_int_equal(read(ends[0], got, sizeof got), CHILDREN);
+        (void)close(ends[0]);
+        for (int i = 0; i < CHILDREN; i++)
+            sum += got[i];
+        store = test_store_open(url);
+        assert_int_equal(mel_store_bytes(&bytes, store, "blob:", NULL), MEL_OK);
+        assert_int_equal(sum, 10);
+        assert_int_equal(bytes, 100);
+        mel_store_close(store);
+    }
+}
+
 /* Appends to a and b in turns until told to stop: in any snapshot a has as many events as b, or one more. */
 typedef struct {
     mel_store *store;
@@ -343,7 +392,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_winner), cmocka_unit_test(test_processes), cmocka_unit_test(test_put_once),
-        cmocka_unit_test(test_snapshots),  cmocka_unit_test(test_kill),
+        cmocka_unit_test(test_room),       cmocka_unit_test(test_snapshots), cmocka_unit_test(test_kill),
     };
     return test_both_stores(tests, COUNT(tests));
 }
