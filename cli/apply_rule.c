@@ -2,6 +2,7 @@
 #include "apply_rule.h"
 #include "output.h"
 #include "prior_args.h"
+#include "progress.h"
 #include "row_costs.h"
 
 #include <math.h>
@@ -142,9 +143,10 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
 static mel_status calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
     const mel_problem *p = a->problem;
+    const mel_progress stop = cli_stop_only();
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
         return mel_adjustment_fit(&a->adjustment, p->n_rows, p->n_classes, p->probability, p->label,
-                                  p->weight, err);
+                                  p->weight, &stop, err);
     return mel_adjustment_init(&a->adjustment, p->n_classes, err);
 }
 
@@ -213,6 +215,7 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
                                  .row_cost = a->row_cost };
     mel_rule_options opt;
     mel_rule_options_init(&opt);
+    opt.progress = cli_stop_only();
     opt.form = (mel_rule_form)args->rule;
     opt.group_use = args->use_group > 1 ? (mel_group_use)(args->use_group - 1) : MEL_GROUP_SEEN;
     opt.evidence = args->space.evidence == MEL_BY_LABELS ? MEL_BY_LABELS : MEL_BY_MODEL;

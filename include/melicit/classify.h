@@ -87,6 +87,7 @@ typedef struct {
      * for each group that decisions look at; what it loses against the best is reported. NULL: the best. */
     size_t n_thresholds;
     const double *threshold;
+    mel_progress progress;
 } mel_rule_options;
 MEL_API void mel_rule_options_init(mel_rule_options *opt);
 

@@ -49,6 +49,10 @@ enum { MEL_ROW_NEGATIVE = 0, MEL_ROW_POSITIVE = 1, MEL_ROW_OTHER = 2 };
  * omp_set_num_threads); the result does not depend on their number. */
 MEL_API mel_status mel_face_from_scores(mel_face **out, size_t n, const double *score, const uint8_t *role,
                                         const double *weight, mel_error *err);
+/* The same from probabilities of two classes (n x 2, as models give them); the score is that of the second.
+ * Refuses probabilities that are negative or do not add up to 1 within 1e-3. */
+MEL_API mel_status mel_face_from_probabilities(mel_face **out, size_t n, const double *probability,
+                                               const uint8_t *role, const double *weight, mel_error *err);
 MEL_API void mel_face_free(mel_face *face);
 
 MEL_API double mel_face_positives(const mel_face *face); /* TP + FN */

@@ -77,25 +77,24 @@ typedef enum {
  * MEL_CALIBRATE_NONE removes it (x and y are not used). */
 MEL_API mel_status mel_model_calibrate(mel_model *model, mel_calibration kind, const mel_features *x,
                                        const uint32_t *y, const double *weight, mel_error *err);
-/* Probabilities made right: q_i proportional to exp(offset_i) p_i^sharpness. */
+/* Probabilities made right: q_i proportional to exp(offset_i) p_i^sharpness_i. */
 typedef struct {
     size_t n_classes;
-    double sharpness; /* above 0 */
-    double *offset;   /* n_classes numbers */
+    double *sharpness; /* n_classes numbers above 0; of more than two classes all the same */
+    double *offset;    /* n_classes numbers; owns the memory of both */
 } mel_adjustment;
 /* That changes nothing. */
 MEL_API mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err);
 MEL_API void mel_adjustment_clear(mel_adjustment *adjustment);
-/* Fitted to labelled rows that the model has not seen, by penalised likelihood: 1e-3 times the squares of the
- * offsets and of sharpness - 1 is added to twice the mean log-loss. weight may be NULL. MEL_EDATA for a class
- * without rows. */
+/* Fitted to labelled rows that the model has not seen, by penalised likelihood: 0.3 / n, at most 1e-3 and at
+ * least 2e-4, times the squares of the offsets and of sharpness - 1 is added to twice the mean log-loss. Two
+ * classes have a sharpness each (beta calibration): models err differently at either end; more share one.
+ * weight and progress may be NULL. MEL_EDATA for a class without rows. */
 MEL_API mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes,
                                       const double *probability, const uint32_t *label, const double *weight,
-                                      mel_error *err);
+                                      const mel_progress *progress, mel_error *err);
 /* Classes have other shares where the rule is to be used: adds log(to_i / from_i) to the offsets. */
 MEL_API void mel_adjustment_shift(mel_adjustment *adjustment, const double *from, const double *to);
-/* n rows; out may be probability itself. Probabilities of 0 stay 0. */
-MEL_API void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
 
 /* How well probabilities tell two classes apart, whatever the threshold. NaN without rows of both. */
 typedef struct {

@@ -20,6 +20,14 @@ def name_of(label: Any) -> str:
     return str(label)
 
 
+def number_texts(labels: Sequence[Any]) -> bool:
+    """Whether all labels are texts that look like numbers: files say so, else they would be sorted by value."""
+    try:
+        return all(isinstance(label, str) and np.isfinite(float(label)) for label in labels)
+    except ValueError:
+        return False
+
+
 def column(values: ArrayLike, what: str) -> NDArray[Any]:
     """One label or group per row, none of them missing."""
     array = np.asarray(values)
@@ -61,24 +69,26 @@ def distinct(*arrays: NDArray[Any]) -> NDArray[Any]:
         raise fail("EDATA", "labels of different types (texts and numbers) have no order") from None
 
 
-def codes(array: NDArray[Any], classes: Sequence[Any], what: str) -> Codes:
-    """Each value's place among the classes, in memory that nobody else changes; refuses a value that is none of them."""
+def codes(array: NDArray[Any], classes: Sequence[Any], what: str, narrow: bool = False) -> Codes:
+    """Each value's place among the classes, in memory that nobody else changes; refuses a value that is none of them.
+    narrow: bytes where these suffice."""
     known = np.asarray(list(classes), dtype=object if array.dtype.kind == "O" else None)
+    kind = np.uint8 if narrow and known.size <= 256 else np.uint32
     whole = array.dtype.kind in "iub" and known.dtype.kind in "iub"
     if array.dtype == np.uint32 and whole and np.array_equal(known, np.arange(known.size)):
         if array.size == 0 or int(array.max()) < known.size:
-            return array.astype(np.uint32, order="C", copy=True)
+            return array.astype(kind, order="C", copy=True)
     if whole and known.size and int(known.max()) - int(known.min()) < 4096 and array.size:
         low, high = int(known.min()), int(known.max())
         if low <= int(array.min()) and int(array.max()) <= high:
             table = np.full(high - low + 1, known.size, dtype=np.uint32)
             table[known.astype(np.intp) - low] = np.arange(known.size, dtype=np.uint32)
             found = table[array.astype(np.intp, copy=False) - low] if low else table[array.astype(np.intp, copy=False)]
-            return _checked(found, array, known, what)
+            return _checked(found, array, known, what, kind)
     place = {name_of(label): i for i, label in enumerate(known)}
     values, back = _inverse(array)
     table = np.array([place.get(name_of(value), known.size) for value in values], dtype=np.uint32)
-    return _checked(table[back] if values.size else np.empty(0, np.uint32), array, known, what)
+    return _checked(table[back] if values.size else np.empty(0, np.uint32), array, known, what, kind)
 
 
 def _inverse(array: NDArray[Any]) -> Tuple[NDArray[Any], NDArray[np.intp]]:
@@ -91,12 +101,12 @@ def _inverse(array: NDArray[Any]) -> Tuple[NDArray[Any], NDArray[np.intp]]:
     return values, back.astype(np.intp)
 
 
-def _checked(found: Codes, array: NDArray[Any], known: NDArray[Any], what: str) -> Codes:
+def _checked(found: Codes, array: NDArray[Any], known: NDArray[Any], what: str, kind: Any) -> Codes:
     if found.size and int(found.max()) >= known.size:
         row = int(np.flatnonzero(found == known.size)[0])
         names = ", ".join(name_of(label) for label in known[:8])
         raise fail("EDATA", f"{what}[{row}]: {name_of(array[row])!r} is none of the classes ({names})")
-    return np.ascontiguousarray(found, dtype=np.uint32)
+    return np.ascontiguousarray(found, dtype=kind)
 
 
 def by_columns(table: Any, names: Sequence[str]) -> Any:

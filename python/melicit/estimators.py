@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 from . import _rows
 from ._core import Codes, Floats, Texts, call, fail, ffi, lib, made, pointer, seed_of, text
 from .metric import Metric
-from .rule import Rule, find_rule
+from .rule import Rule, find_rule, set_names
 
 Labels = NDArray[Any]
 
@@ -431,6 +431,7 @@ def _stored(result: Any, names: List[str], labels: Sequence[Any]) -> Rule:
         path = os.path.join(folder, "classifier.json")
         call(lib.mel_weighted_save, weighted, text(path, "path"))
         rule = Rule.load(path)
+    set_names(rule._handle, names, [], _rows.number_texts(labels))
     rule.labels = list(labels)
     return rule
 

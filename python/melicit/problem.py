@@ -34,6 +34,7 @@ class Ground:
         self.domain = ffi.new("mel_domain *")
         self.classes: List[str] = []
         self.groups: List[str] = []
+        self.number_texts = False
         self.layout: Any = None
         self.class_share: Floats = np.empty(0)
         self.description: Optional[str] = None  # JSON; None: only in memory
@@ -57,7 +58,7 @@ class Problem:
         out._uploads = {}
         out._grounds = {}
         out.proba = None
-        out.codes = None
+        out._codes = None
         out.group_codes = None
         out.sample_weight = None
         out.classes = []
@@ -66,7 +67,7 @@ class Problem:
         return out
 
     proba: Optional[Floats]
-    codes: Optional[Codes]
+    _codes: Optional[NDArray[Any]]  # narrow: rows may be many
     group_codes: Optional[Codes]
     sample_weight: Optional[Floats]
     classes: List[str]  # names; of two the second is positive
@@ -120,7 +121,7 @@ class Problem:
             out.labels, out.classes = out.labels[::-1], out.classes[::-1]
             table = np.ascontiguousarray(table[:, ::-1])
         out.proba = table
-        out.codes = _rows.codes(true, out.labels, "y_true")
+        out._codes = _rows.codes(true, out.labels, "y_true", narrow=True)
         out.sample_weight = _rows.weights(sample_weight, len(true))
         if groups is not None:
             of = _rows.column(groups, "groups")
@@ -194,6 +195,11 @@ class Problem:
         out.classes = [str(name) for name in classes] if classes is not None else []
         return out
 
+    @property
+    def codes(self) -> Optional[Codes]:
+        """The place of each row's class among the classes."""
+        return None if self._codes is None else self._codes.astype(np.uint32)
+
     def __repr__(self) -> str:
         if self.proba is not None:
             return f"<Problem of {len(self.proba)} rows, classes {', '.join(self.classes)}>"
@@ -220,10 +226,10 @@ class Problem:
         base = os.fspath(path)
         for suffix in (".jsonl", ".json"):
             base = base[: -len(suffix)] if base.endswith(suffix) else base
-        names = np.array(self.classes)
-        order = np.argsort(names) if not _numbers(self.classes) else np.argsort([float(c) for c in self.classes])
-        _store(base + ".probs.npy", self.proba[:, order])
-        _store(base + ".labels.npy", names[self.codes])
+        texts = any(isinstance(label, str) for label in self.labels)  # sorted as texts, whatever they look like
+        labels = np.array(self.classes if texts else self.labels)
+        _store(base + ".probs.npy", self.proba[:, np.argsort(labels)])
+        _store(base + ".labels.npy", labels[self._codes])
         options = {"probs": base + ".probs.npy", "labels": base + ".labels.npy"}
         want = lib.mel_want_of_family(family_number(family))
         if self.group_codes is not None and want.grouped:
@@ -238,9 +244,10 @@ class Problem:
         return Problem._made({"candidates": name}, self.classes or None).ground(family)
 
     def _of_arrays(self, want: Any) -> Ground:
-        assert self.proba is not None and self.codes is not None
+        assert self.proba is not None and self._codes is not None
         out, k = Ground(), len(self.classes)
         out.classes, out.rows = self.classes, len(self.proba)
+        out.number_texts = _rows.number_texts(self.labels)
         whom = ffi.string(want.whom).decode() if want.whom != ffi.NULL else "these"
         if want.needs_groups and len(self.groups) < 2:
             raise fail("EINVAL", f"{whom} metrics are about groups: give from_proba two or more")
@@ -251,9 +258,10 @@ class Problem:
         if self.sample_weight is not None:
             raise fail("EINVAL", "sample_weight: rows count alike in spaces of more than two classes, of rates and of groups")
         out.groups = self.groups if grouped else []
+        codes = self.codes
         sample = ffi.new("mel_sample *")
         sample.n_rows, sample.n_classes, sample.n_groups = len(self.proba), k, len(out.groups)
-        sample.probability, sample.label = pointer(self.proba), pointer(self.codes, "uint32_t")
+        sample.probability, sample.label = pointer(self.proba), pointer(codes, "uint32_t")
         if grouped:
             sample.group = pointer(self.group_codes, "uint32_t")
         settings = ffi.new("mel_space_options *")
@@ -261,7 +269,7 @@ class Problem:
         settings.kind = lib.MEL_RATES if want.rates else lib.MEL_CONFUSION
         settings.coordinates = want.coordinates
         space = made("mel_space", lib.mel_space_free, lib.mel_space_from_sample, sample, settings)
-        out.kept += [self.proba, self.codes, self.group_codes, space]
+        out.kept += [self.proba, codes, self.group_codes, space]
         out.layout = lib.mel_space_layout(space)
         if want.ball:
             search = ffi.new("mel_radius_options *")
@@ -271,28 +279,19 @@ class Problem:
             out.domain.ball, out.domain.frontier = out.ball, space
         else:
             out.domain.space = space
-        out.class_share = np.bincount(self.codes, minlength=k) / len(self.codes)
+        out.class_share = np.bincount(self._codes, minlength=k) / len(self.proba)
         return out
 
     def _face(self, out: Ground) -> None:
-        assert self.proba is not None and self.codes is not None
-        score = np.empty(len(self.proba))
-        for at in range(0, len(score), 16384):  # parts that stay in the cache
-            part = self.proba[at : at + 16384]
-            own = score[at : at + 16384]
-            own[:] = part[:, 1]
-            if not (np.abs(part[:, 0] + own - 1.0).max() <= 1e-3 and own.min() >= 0.0):
-                raise fail("EDATA", "proba: rows are finite, not negative and sum to 1")
-        role = self.codes.astype(np.uint8)
-        weight = self.sample_weight
+        assert self.proba is not None and self._codes is not None
         out.face = made(
             "mel_face",
             lib.mel_face_free,
-            lib.mel_face_from_scores,
-            len(score),
-            pointer(score),
-            pointer(role, "uint8_t"),
-            pointer(weight),
+            lib.mel_face_from_probabilities,
+            len(self.proba),
+            pointer(self.proba),
+            pointer(self._codes, "uint8_t"),
+            pointer(self.sample_weight),
         )
         out.domain.face = out.face
         out.kept.append(out.face)
@@ -318,12 +317,13 @@ class Problem:
         """The rule that is best for a metric or a measure by its name; options as MetricClassifier's."""
         from .rule import find_rule
 
-        if self.proba is None or self.codes is None:
+        codes = self.codes
+        if self.proba is None or codes is None:
             from .rule import best_of_domain
 
             return best_of_domain(self, Metric(metric))
         return find_rule(
-            Metric(metric), self.proba, self.codes, self.labels, self.group_codes, self.groups, self.sample_weight, **options
+            Metric(metric), self.proba, codes, self.labels, self.group_codes, self.groups, self.sample_weight, **options
         )
 
     def classifier_for(self, point: ArrayLike, family: str = "linear", delta: float = 1e-3) -> "Rule":
@@ -346,13 +346,6 @@ class Problem:
         from .plots import feasible
 
         return feasible(self, metric, ax=ax)
-
-
-def _numbers(names: Sequence[str]) -> bool:
-    try:
-        return all(np.isfinite(float(name)) for name in names)
-    except ValueError:
-        return False
 
 
 def _store(path: str, array: NDArray[Any]) -> None:
@@ -408,6 +401,7 @@ def _ground_of(problem: Any) -> Ground:
     out.kept.append(problem)
     out.classes = texts_at(problem.class_name, problem.n_classes)
     out.groups = texts_at(problem.group_name, problem.n_groups)
+    out.number_texts = bool(problem.classes.number_texts)
     out.layout = lib.mel_problem_layout(problem)
     out.class_share = copied(problem.class_share, problem.n_classes)
     out.rows, out.face, out.ball = problem.n_rows, problem.face, problem.ball

@@ -122,8 +122,7 @@ class Rule:
             return float("-inf") if point <= 0.0 else float("inf")
         adjustment = self._parts.adjustment
         if adjustment != ffi.NULL:
-            odds = np.log(point / (1 - point)) - (adjustment.offset[1] - adjustment.offset[0])
-            point = 1.0 / (1.0 + np.exp(-odds / adjustment.sharpness))
+            point = _before(adjustment, point)
         return float(point)
 
     # --- decisions ---
@@ -180,6 +179,17 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"<Rule for {', '.join(self.classes)}{' with groups' if self.groups else ''}, value {self.value:.6g}>"
+
+
+def _before(adjustment: Any, point: float) -> float:
+    """The probability of the second of two classes that is adjusted to this one: by bisection of its log-odds."""
+    aim = np.log(point / (1 - point)) - adjustment.offset[1] + adjustment.offset[0]
+    low, high = -700.0, 700.0
+    for _ in range(100):
+        x = (low + high) / 2
+        above = adjustment.sharpness[0] * np.logaddexp(0, x) - adjustment.sharpness[1] * np.logaddexp(0, -x) > aim
+        low, high = (low, x) if above else (x, high)
+    return float(1 / (1 + np.exp(-x)))
 
 
 def _limits(at_least: Mapping[str, float], at_most: Mapping[str, float], classes: List[str], groups: List[str]) -> Any:
@@ -260,6 +270,7 @@ def find_rule(
     opt = ffi.new("mel_rule_options *")
     lib.mel_rule_options_init(opt)
     opt.form, opt.seed, opt.threads = FORMS[form], seed, threads
+    opt.progress.call = lib.melicit_progress
     opt.evidence = EVIDENCE[evidence]
     opt.group_use = lib.MEL_GROUP_SEEN if groups_seen else lib.MEL_GROUP_UNSEEN
     if refer_cost is not None:
@@ -277,7 +288,7 @@ def find_rule(
     classifier = made(
         "mel_classifier", lib.mel_classifier_free, lib.mel_rule_find, report, rows, ordered, name, opt
     )
-    _set_names(classifier, names, group_names)
+    set_names(classifier, names, group_names, _rows.number_texts(labels))
     del kept
     _judge(report, limits)
     return Rule(classifier, labels, _report(report))
@@ -299,10 +310,11 @@ def _judge(report: Any, limits: Any) -> None:
         warnings.warn("the metric rewards a mistake more than the right decision: the rule follows it", stacklevel=4)
 
 
-def _set_names(classifier: Any, names: List[str], groups: List[str]) -> None:
+def set_names(classifier: Any, names: List[str], groups: List[str], number_texts: bool) -> None:
     source = ffi.new("mel_classifier_source *")
     called, of = Texts(names, "classes"), Texts(groups, "groups")
     source.class_name, source.label, source.group_name = called.pointer, called.pointer, of.pointer
+    source.number_texts = number_texts
     call(lib.mel_classifier_set_source, classifier, source)
 
 
@@ -311,9 +323,10 @@ def _adjust(opt: Any, proba: Floats, codes: Codes, k: int, weight: Any, evidence
         return []
     adjustment = ffi.gc(ffi.new("mel_adjustment *"), lib.mel_adjustment_clear)
     if evidence == "calibrated":
-        call(
-            lib.mel_adjustment_fit, adjustment, len(proba), k, pointer(proba), pointer(codes, "uint32_t"), pointer(weight)
-        )
+        rows = (len(proba), k, pointer(proba), pointer(codes, "uint32_t"), pointer(weight))
+        progress = ffi.new("mel_progress *")
+        progress.call = lib.melicit_progress
+        call(lib.mel_adjustment_fit, adjustment, *rows, progress)
     else:
         call(lib.mel_adjustment_init, adjustment, k)
     opt.adjustment = adjustment
@@ -352,7 +365,7 @@ def best_of_domain(problem: Problem, metric: Metric) -> Rule:
     ground = problem.ground(metric.family)
     ordered = _in_order(metric, ground.classes, ground.groups)
     found = made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_best, ground.domain, ordered)
-    _set_names(found, ground.classes, ground.groups)
+    set_names(found, ground.classes, ground.groups, ground.number_texts)
     return Rule(found)
 
 
@@ -370,7 +383,7 @@ def rule_at(problem: Problem, point: ArrayLike, family: str, delta: float) -> Ru
     found = made(
         "mel_classifier", lib.mel_classifier_free, lib.mel_classifier_at_point, domain, pointer(vector), float(delta)
     )
-    _set_names(found, ground.classes, ground.groups)
+    set_names(found, ground.classes, ground.groups, ground.number_texts)
     return Rule(found, problem.labels or None)
 
 

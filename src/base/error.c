@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define STATUS_ROW(name, code, text, exit_code) { #name, text, code, exit_code },
 static const struct {
@@ -110,9 +111,26 @@ mel_status mel_fail_memory(mel_error *err, const char *what)
     return mel_fail(err, MEL_ENOMEM, "not enough memory for %s", what);
 }
 
+double mel_clock(void)
+{
+    struct timespec now = { 0, 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 mel_status mel_report_progress(const mel_progress *progress, const char *what, double share, mel_error *err)
 {
     if (progress->call == NULL || progress->call(progress->user, what, share) == 0)
         return MEL_OK;
     return mel_fail(err, MEL_ESTOPPED, "stopped on request while %s", what);
+}
+
+mel_status mel_report_now_and_then(const mel_progress *progress, double *last, const char *what, double share,
+                                   mel_error *err)
+{
+    static const double pause = 0.05;
+    if (progress->call == NULL || mel_clock() < *last + pause)
+        return MEL_OK;
+    *last = mel_clock();
+    return mel_report_progress(progress, what, share, err);
 }

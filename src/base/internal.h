@@ -41,6 +41,12 @@ mel_status mel_options_take(void *to, size_t size, const void *from, const char 
 
 /* Reports progress; MEL_ESTOPPED with a sentence when the caller asked to stop. */
 mel_status mel_report_progress(const mel_progress *progress, const char *what, double share, mel_error *err);
+/* The same from where it may be called all the time: at most every 0.05 s, by mel_clock. *last begins with 0.
+ */
+mel_status mel_report_now_and_then(const mel_progress *progress, double *last, const char *what, double share,
+                                   mel_error *err);
+/* Seconds on a clock that only goes forward. */
+double mel_clock(void);
 
 /* Number of OpenMP threads to use for an option value (0: all cores), at most 64. Results never depend on it.
  */

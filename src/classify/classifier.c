@@ -5,6 +5,7 @@
 #include "classify/shared.h"
 #include "data/quote.h"
 #include "metric/text.h"
+#include "model/shared.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -157,9 +158,7 @@ static void add_threshold(mel_buffer *out, mel_rule rule, const char *positive)
 static double before_adjustment(const mel_classifier *c, double p)
 {
     const mel_adjustment *a = &c->adjustment;
-    if (a->n_classes == 0 || !(p > 0.0 && p < 1.0))
-        return p;
-    return 1.0 / (1.0 + exp(-(log(p / (1.0 - p)) - a->offset[1] + a->offset[0]) / a->sharpness));
+    return a->n_classes == 0 ? p : mel_adjustment_undo(a, p);
 }
 
 /* Where decision b begins to be worth more than decision a as the probability grows. */

@@ -1,6 +1,8 @@
 /* What rules are found on: rows of probabilities made ready for steps, and how much each row counts. */
 #include "classify/evidence.h"
 
+#include "model/shared.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -76,6 +76,15 @@ static bool put_given(json_t *object, const char *key, json_t *value)
     return value == NULL || json_object_set(object, key, value) == 0;
 }
 
+/* One number where all classes have the same. */
+static json_t *sharpness_json(const mel_adjustment *a)
+{
+    for (size_t i = 1; i < a->n_classes; i++)
+        if (a->sharpness[i] != a->sharpness[0])
+            return mel_json_numbers(a->n_classes, a->sharpness);
+    return json_real(a->sharpness[0]);
+}
+
 /* What is done with probabilities before the gains are applied, and what decisions there are besides classes.
  */
 static bool put_use(json_t *out, const mel_classifier *c)
@@ -83,7 +92,7 @@ static bool put_use(json_t *out, const mel_classifier *c)
     bool whole = true;
     if (c->adjustment.n_classes > 0)
         whole = mel_json_put(out, "adjust",
-                             json_pack("{s:f, s:o}", "sharpness", c->adjustment.sharpness, "offsets",
+                             json_pack("{s:o, s:o}", "sharpness", sharpness_json(&c->adjustment), "offsets",
                                        mel_json_numbers(c->n_classes, c->adjustment.offset)));
     if (whole && c->cost_column != NULL)
         whole =
@@ -263,9 +272,17 @@ static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_e
     mel_status status = mel_adjustment_init(&c->adjustment, c->n_classes, err);
     if (status != MEL_OK)
         return status;
-    c->adjustment.sharpness = json_number_value(sharpness);
-    if (!json_is_number(sharpness) || !(c->adjustment.sharpness > 0.0))
-        return mel_fail(err, MEL_EDATA, "adjust.sharpness: expected a number above 0");
+    for (size_t i = 0; i < c->n_classes; i++) {
+        const json_t *own = json_is_array(sharpness) ? json_array_get(sharpness, i) : sharpness;
+        c->adjustment.sharpness[i] = json_number_value(own);
+        if (!json_is_number(own) || !(c->adjustment.sharpness[i] > 0.0))
+            return mel_fail(err, MEL_EDATA,
+                            "adjust.sharpness: expected a number above 0, or one for each of %zu classes",
+                            c->n_classes);
+    }
+    if (json_is_array(sharpness) && json_array_size(sharpness) != c->n_classes)
+        return mel_fail(err, MEL_EDATA, "adjust.sharpness: expected a number for each of %zu classes",
+                        c->n_classes);
     if (json_array_size(offsets) != c->n_classes)
         return mel_fail(err, MEL_EDATA, "adjust.offsets: expected a number for each of %zu classes",
                         c->n_classes);

@@ -218,6 +218,7 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
         status = mel_steps_of_rows(&w->steps, &w->evidence.rows, err);
     if (status != MEL_OK || w->steps == NULL)
         return status;
+    w->steps->progress = opt->progress;
     status = check_mass(w->steps, err);
     if (status == MEL_OK)
         status = make_goal(w, metric, name, opt, err);

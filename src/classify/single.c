@@ -192,7 +192,7 @@ static bool improve_block(search *s, size_t block, worth *best)
     return better(*best, before);
 }
 
-static void descend(search *s)
+static mel_status descend(search *s, mel_error *err)
 {
     const size_t n_blocks = s->pool->steps->n_blocks;
     for (size_t b = 0; b < n_blocks; b++)
@@ -201,15 +201,21 @@ static void descend(search *s)
         weigh_rest(s, 0);
     worth best = weigh(s, 0);
     bool moved = true;
+    mel_status status = MEL_OK;
     for (size_t sweep = 0; sweep < SWEEPS && moved; sweep++) {
         moved = false;
-        for (size_t b = 0; b < n_blocks; b++)
+        for (size_t b = 0; b < n_blocks && status == MEL_OK; b++) {
             moved = improve_block(s, b, &best) || moved;
+            status = mel_steps_report(s->pool->steps, err);
+        }
+        if (status != MEL_OK)
+            return status;
     }
     if (better(best, s->best)) {
         s->best = best;
         memcpy(s->kept, s->choice, n_blocks * sizeof *s->kept);
     }
+    return MEL_OK;
 }
 
 /* A vertex of every block, drawn by its weight in the mixture; first: the heaviest. */
@@ -267,7 +273,9 @@ static mel_status look(bool *found, mel_solution *solution, search *s, const mel
     for (size_t turn = 0; turn <= STARTS && !(s->best.violation <= meets && s->best.value >= enough);
          turn++) {
         start(s, solution, turn == 0, &rng);
-        descend(s);
+        const mel_status status = descend(s, err);
+        if (status != MEL_OK)
+            return status;
     }
     *found = s->best.violation <= fmax(meets, solution->violation + meets);
     return *found ? take(solution, s, err) : MEL_OK;

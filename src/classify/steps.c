@@ -68,3 +68,11 @@ mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error
                                  .threads = space->threads };
     return mel_steps_sorted(out, &rows, err);
 }
+
+/* How many steps it will take is not known: the share only says that it goes on. */
+mel_status mel_steps_report(mel_steps *steps, mel_error *err)
+{
+    const double taken = (double)steps->taken;
+    return mel_report_now_and_then(&steps->progress, &steps->asked, "looking for the best rule",
+                                   taken / (taken + 50.0), err);
+}

@@ -31,6 +31,8 @@ struct mel_steps {
     bool exact;                              /* no classifier does better than the step says */
     bool sorted;                             /* by thresholds (steps_sorted.c) */
     uint64_t taken;                          /* steps in all blocks */
+    mel_progress progress;                   /* asked now and then */
+    double asked;                            /* when it was */
 };
 
 /* Rows, lent. Rules see `probability`; what they achieve is weighed by `weight`. */
@@ -59,6 +61,8 @@ mel_status mel_steps_space(mel_steps **out, const mel_space *space, mel_error *e
 mel_status mel_steps_of_rows(mel_steps **out, const mel_step_rows *rows, mel_error *err);
 mel_status mel_steps_of_space(mel_steps **out, const mel_space *space, mel_error *err);
 void mel_steps_free(mel_steps *steps);
+/* MEL_ESTOPPED where the caller asked to stop. */
+mel_status mel_steps_report(mel_steps *steps, mel_error *err);
 
 /* For those that make them: room for the masses; self is owned from here on. */
 mel_status mel_steps_new(mel_steps **out, const mel_steps_ops *ops, void *self, const mel_steps *shape,

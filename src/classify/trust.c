@@ -1,4 +1,5 @@
 /* How sure a rule is that was found on rows: its value, and what of its limits will hold. */
+#include "base/stat.h"
 #include "classify/certainty_parts.h"
 #include "classify/evidence.h"
 #include "classify/limits.h"
@@ -29,9 +30,10 @@ void mel_trust_clear(mel_trust *sure)
 static mel_status adjust_to(mel_adjustment *out, const mel_trust_work *w, const mel_rule_rows *rows,
                             mel_error *err)
 {
-    mel_status status = w->opt.calibrated ? mel_adjustment_fit(out, rows->n_rows, w->k, rows->probability,
-                                                               rows->label, rows->weight, err)
-                                          : mel_adjustment_init(out, w->k, err);
+    mel_status status = w->opt.calibrated
+                            ? mel_adjustment_fit(out, rows->n_rows, w->k, rows->probability, rows->label,
+                                                 rows->weight, &w->rule.progress, err)
+                            : mel_adjustment_init(out, w->k, err);
     if (status != MEL_OK || w->rule.class_share == NULL)
         return status;
     double *from = mel_alloc(w->k, sizeof *from);
@@ -82,17 +84,31 @@ void mel_trust_count(double *counts, const mel_trust_work *w, const mel_rule_row
 
 void mel_trust_seen(double *out, const mel_trust_work *w, const double *counts)
 {
-    const size_t n = mel_measure_cells(w->measure), all = w->m * w->k * w->k;
+    const size_t n = mel_measure_cells(w->measure), k = w->k;
     memset(out, 0, n * sizeof *out);
-    for (size_t c = 0; c < all; c++)
-        out[c % n] += counts[c];
+    for (size_t c = 0; c < w->m * k * w->d; c++) {
+        const size_t r = c / w->d, j = c % w->d; /* what is referred is decided right, at a price */
+        out[(r * k + (j < k ? j : r % k)) % n] += counts[c];
+    }
+}
+
+static double referred_share(const mel_trust_work *w, const double *counts)
+{
+    double referred = 0.0, all = 0.0;
+    for (size_t c = 0; c < w->m * w->k * w->d; c++) {
+        referred += c % w->d == w->k ? counts[c] : 0.0;
+        all += counts[c];
+    }
+    return referred / all;
 }
 
 double mel_trust_value(const mel_trust_work *w, const double *counts, double *room)
 {
     double value = NAN;
     mel_trust_seen(room, w, counts);
-    return mel_measure_value(&value, w->measure, room, NULL) == MEL_OK ? value : (double)NAN;
+    if (mel_measure_value(&value, w->measure, room, NULL) != MEL_OK)
+        return NAN;
+    return w->d > w->k ? value + w->refer * referred_share(w, counts) : value;
 }
 
 void mel_trust_widen(mel_certainty *value, double by)
@@ -109,8 +125,6 @@ void mel_trust_widen(mel_certainty *value, double by)
     value->rows_deviation = after;
     value->deviation = hypot(value->deviation, by);
 }
-
-/* --- value and limits --------------------------------------------------------------------------- */
 
 /* Rows of different weights are worth fewer. */
 static void settle_size(double *counts, size_t n, const double *weight, size_t n_rows)
@@ -134,6 +148,92 @@ static void move(mel_certainty *value, double by)
     }
 }
 
+/* --- cases that are referred -------------------------------------------------------------------- */
+
+/* What referring all cases adds to the value: as many of the cheapest mistakes as it costs. */
+static mel_status price_of_referring(double *out, const mel_trust_work *w, const double *counts, double *room,
+                                     mel_error *err)
+{
+    const size_t n = mel_measure_cells(w->measure), k = w->k;
+    const double sign = mel_measure_orientation(w->measure) == MEL_COST ? -1.0 : 1.0;
+    double least = INFINITY, all = 0.0, *slope = mel_alloc(n, sizeof *slope);
+    if (slope == NULL)
+        return mel_fail_memory(err, "the price of a referred case");
+    mel_trust_seen(room, w, counts);
+    for (size_t c = 0; c < n; c++)
+        all += room[c];
+    for (size_t c = 0; c < n; c++)
+        room[c] /= all;
+    const mel_status status = mel_measure_slopes(slope, w->measure, room, err);
+    for (size_t c = 0; c < n && status == MEL_OK; c++) {
+        const double lost = sign * (slope[c - c % k + c / k % k] - slope[c]);
+        least = lost > 1e-9 ? fmin(least, lost) : least;
+    }
+    free(slope);
+    *out = isfinite(least) ? -sign * w->rule.refer_cost * least : 0.0;
+    return status;
+}
+
+/* The value with another metric, and one draw of it for each of `each`. */
+static mel_status draw_referred(double *value, double *drawn, size_t each, mel_trust_work *w,
+                                const double *counts, double *room, mel_rng *rng, mel_error *err)
+{
+    const size_t cells = w->m * w->k * w->d;
+    double *draw = mel_alloc(cells, sizeof *draw);
+    mel_status status = draw != NULL ? price_of_referring(&w->refer, w, counts, room, err)
+                                     : mel_fail_memory(err, "how sure a value is");
+    *value = status == MEL_OK ? mel_trust_value(w, counts, room) : (double)NAN;
+    for (size_t b = 0; b < each && status == MEL_OK; b++) {
+        mel_draw_shares(draw, cells, counts, mel_cell_prior(cells), rng);
+        drawn[b] = mel_trust_value(w, draw, room);
+    }
+    free(draw);
+    return status;
+}
+
+/* As mel_certainty_of, by draws of the rows and of the metric. */
+static mel_status of_referred(mel_certainty *out, mel_trust_work *w, const double *counts, double *room,
+                              mel_error *err)
+{
+    const size_t n_metrics = w->opt.n_metrics, each = n_metrics > 0 ? LIMIT_DRAWS / n_metrics + 2 : 0;
+    mel_status status = MEL_OK;
+    mel_rng rng;
+    double *drawn = NULL, *value = NULL, *both = NULL;
+    const mel_part parts[] = { { LIMIT_DRAWS, { &drawn } },
+                               { n_metrics + 1, { &value } },
+                               { n_metrics * each + 1, { &both } } };
+    *out = (mel_certainty){ .value = NAN };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "how sure a value is");
+    mel_rng_seed_stream(&rng, w->opt.seed, 3);
+    double *kept = mel_coefficients_kept(w->measure, &status, err);
+    if (status == MEL_OK)
+        status = draw_referred(&out->value, drawn, LIMIT_DRAWS, w, counts, room, &rng, err);
+    const double refer = w->refer;
+    if (status == MEL_OK) {
+        out->rows_deviation = out->deviation = sqrt(mel_variance(LIMIT_DRAWS, drawn));
+        out->rows = out->both = mel_interval_of(LIMIT_DRAWS, drawn);
+        out->metric = (mel_interval){ out->value, out->value };
+    }
+    for (size_t s = 0; s < n_metrics && status == MEL_OK; s++) {
+        status = mel_measure_set_coefficients(w->measure,
+                                              w->opt.metrics + s * mel_metric_coefficients(w->metric), err);
+        if (status == MEL_OK)
+            status = draw_referred(&value[s], both + s * each, each, w, counts, room, &rng, err);
+    }
+    if (status == MEL_OK && n_metrics > 1) {
+        out->metric_deviation = sqrt(mel_variance(n_metrics, value));
+        out->deviation = hypot(out->rows_deviation, out->metric_deviation);
+        out->metric = mel_interval_of(n_metrics, value);
+        out->both = mel_interval_of(n_metrics * each, both);
+    }
+    w->refer = refer;
+    free(drawn);
+    return mel_coefficients_back(w->measure, kept, status, err);
+}
+
+/* --- value and limits --------------------------------------------------------------------------- */
+
 static mel_certainty_options certainty_options(const mel_trust_work *w, bool with_metrics)
 {
     mel_certainty_options opt;
@@ -144,9 +244,11 @@ static mel_certainty_options certainty_options(const mel_trust_work *w, bool wit
     return opt;
 }
 
-mel_status mel_trust_of_counts(mel_certainty *out, const mel_trust_work *w, const double *counts,
-                               double *room, mel_error *err)
+mel_status mel_trust_of_counts(mel_certainty *out, mel_trust_work *w, const double *counts, double *room,
+                               mel_error *err)
 {
+    if (w->d > w->k)
+        return of_referred(out, w, counts, room, err);
     mel_trust_seen(room, w, counts);
     mel_certainty_options opt = certainty_options(w, true);
     mel_status status = mel_certainty_of(out, w->measure, room, &opt, err);
@@ -183,7 +285,7 @@ static mel_status sure_limits(mel_trust *out, const mel_trust_work *w, const dou
 }
 
 /* What the rule does on the rows that it was found on. */
-static mel_status judge_found(mel_trust *out, const mel_trust_work *w, mel_error *err)
+static mel_status judge_found(mel_trust *out, mel_trust_work *w, mel_error *err)
 {
     const size_t n = w->rows->n_rows, cells = w->m * w->k * w->d;
     double *chance = NULL, *counts = NULL, *seen = NULL, *weight = NULL, *growth = NULL;
@@ -199,7 +301,7 @@ static mel_status judge_found(mel_trust *out, const mel_trust_work *w, mel_error
         settle_size(counts, cells, weight, n);
         status = sure_limits(out, w, counts, err);
     }
-    if (status == MEL_OK && w->d == w->k)
+    if (status == MEL_OK)
         status = mel_trust_of_counts(&out->value, w, counts, seen, err);
     out->seen = out->value.value;
     free(chance);
@@ -219,7 +321,7 @@ static mel_status settle_by_folds(mel_trust *out, mel_trust_work *w, mel_error *
         out->optimism = out->seen - out->value.value;
     }
     out->cross = (mel_certainty){ .value = NAN };
-    return status == MEL_ENOMEM ? mel_fail_memory(err, "folds") : MEL_OK;
+    return status == MEL_ENOMEM || status == MEL_ESTOPPED ? mel_fail(err, status, "%s", why.text) : MEL_OK;
 }
 
 static mel_status judge(mel_trust *out, mel_trust_work *w, mel_error *err)

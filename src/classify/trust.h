@@ -26,10 +26,9 @@ typedef struct {
 } mel_trust_threshold;
 
 typedef struct {
-    mel_certainty
-        value;       /* on other rows, by the labels; value NaN: not defined there, or cases are referred */
-    double seen;     /* value on these rows, by the labels, which is too good ... */
-    double optimism; /* ... by so much; 0 where rows are so many that it does not matter */
+    mel_certainty value; /* on other rows, by the labels; value NaN: not defined there */
+    double seen;         /* value on these rows, by the labels, which is too good ... */
+    double optimism;     /* ... by so much; 0 where rows are so many that it does not matter */
     mel_certainty cross; /* by folds; value NaN: not asked for */
     size_t n_thresholds; /* one for each group; 0: the rule is none, or draws of the rows do not agree */
     mel_trust_threshold *threshold;

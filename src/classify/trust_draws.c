@@ -209,8 +209,6 @@ static double value_with(drawing *d, const double *weight)
 
 static mel_status keep_value(drawing *d, const mel_classifier *c, mel_error *err)
 {
-    if (d->of->d != d->of->k)
-        return MEL_OK;
     const mel_status status = mel_trust_chances(d->chance, c, &d->at.rows, err);
     if (status != MEL_OK)
         return status;
@@ -230,7 +228,8 @@ static mel_status one(drawing *d, size_t kind, const mel_metric *metric, mel_err
     mel_status status = mel_trust_find(&c, d->of, &d->at.rows, metric, &why);
     if (status != MEL_OK) {
         mel_classifier_free(c);
-        return status == MEL_ENOMEM ? mel_fail_memory(err, "how sure a rule is") : MEL_OK;
+        return status == MEL_ENOMEM || status == MEL_ESTOPPED ? mel_fail(err, status, "%s", why.text)
+                                                              : MEL_OK;
     }
     keep_thresholds(d, c, kind);
     if (kind == 0)

@@ -125,8 +125,6 @@ static mel_status fold_all(mel_trust *out, folding *f, mel_error *err)
     mel_trust_work *w = f->of;
     if (w->opt.folds < 2 || w->opt.folds > MOST_FOLDS)
         return mel_fail(err, MEL_EINVAL, "%zu folds; expected 2 to %d", w->opt.folds, MOST_FOLDS);
-    if (w->d != w->k)
-        return mel_fail(err, MEL_EINVAL, "folds: the value of rules that refer cases has no interval");
     mel_status status = make_room(f, err);
     if (status != MEL_OK || f->probability == NULL || f->cost == NULL)
         return status;

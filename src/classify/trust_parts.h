@@ -15,6 +15,7 @@ typedef struct {
     mel_measure *measure;
     size_t k, d, m; /* classes, decisions, groups (at least 1) */
     double spread;  /* deviation of what other rows would have led to */
+    double refer;   /* what referring all cases would add to the value */
 } mel_trust_work;
 
 /* The best rule for these rows, with a calibration of their own; metric NULL: the one of the work. */
@@ -32,8 +33,8 @@ mel_status mel_trust_chances(double *chance, const mel_classifier *c, const mel_
                              mel_error *err);
 /* The value of counts (numbers of rows) and how sure it is; NaN where it is not defined. room: as many
  * numbers as the measure looks at. */
-mel_status mel_trust_of_counts(mel_certainty *out, const mel_trust_work *w, const double *counts,
-                               double *room, mel_error *err);
+mel_status mel_trust_of_counts(mel_certainty *out, mel_trust_work *w, const double *counts, double *room,
+                               mel_error *err);
 /* Values are that much less sure than rows_deviation says. */
 void mel_trust_widen(mel_certainty *value, double by);
 

@@ -75,7 +75,7 @@ mel_status mel_vertices_step(double *value, size_t *fresh, mel_vertices *pool, c
     mel_steps *steps = pool->steps;
     const size_t size = mel_steps_block_size(steps), before = pool->n;
     double *shares = pool->scratch, *rule = pool->scratch + size;
-    mel_status status = MEL_OK;
+    mel_status status = mel_steps_report(steps, err);
     *value = 0.0;
     for (size_t b = 0; b < steps->n_blocks && status == MEL_OK; b++) {
         steps->ops->step(shares, rule, steps, b, gain + b * size);

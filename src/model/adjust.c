@@ -1,5 +1,5 @@
-/* Probabilities made right on labelled rows: one sharpness and an offset for each class; and shares of
- * classes among unlabelled rows. */
+/* Probabilities made right on labelled rows: sharpness and an offset for each class; and shares of classes
+ * among unlabelled rows. */
 #include "base/la.h"
 #include "model/model.h"
 #include "model/shared.h"
@@ -9,14 +9,21 @@
 #include <string.h>
 
 enum { MOST_STEPS = 100, MOST_HALVINGS = 40, EM_STEPS = 2000 };
-static const double penalty = 1e-3, least_probability = 1e-12;
+/* The prior is worth about a third of a row, so that it does not matter where rows are many; draws stand for
+ * many rows in at most about 1,500 cells, and are to have the same. */
+static const double prior_rows = 0.3, most_penalty = 1e-3, least_penalty = 2e-4;
+static const double least_probability = 1e-12;
 static const double least_sharpness = 0.01, most_sharpness = 100.0;
 
 mel_status mel_adjustment_init(mel_adjustment *out, size_t n_classes, mel_error *err)
 {
-    *out = (mel_adjustment){ .n_classes = n_classes, .sharpness = 1.0 };
-    out->offset = mel_alloc_zero(n_classes, sizeof *out->offset);
-    return out->offset != NULL ? MEL_OK : mel_fail_memory(err, "an adjustment");
+    *out = (mel_adjustment){ .n_classes = n_classes };
+    const mel_part parts[] = { { n_classes, { &out->offset, &out->sharpness } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "an adjustment");
+    for (size_t i = 0; i < n_classes; i++)
+        out->sharpness[i] = 1.0;
+    return MEL_OK;
 }
 
 mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err)
@@ -24,7 +31,7 @@ mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, 
     const mel_status status = mel_adjustment_init(out, from->n_classes, err);
     if (status != MEL_OK)
         return status;
-    out->sharpness = from->sharpness;
+    memcpy(out->sharpness, from->sharpness, from->n_classes * sizeof *out->sharpness);
     memcpy(out->offset, from->offset, from->n_classes * sizeof *out->offset);
     return MEL_OK;
 }
@@ -46,7 +53,7 @@ static void adjust_row(double *out, const mel_adjustment *a, const double *p)
     const size_t k = a->n_classes;
     double top = -INFINITY, sum = 0.0;
     for (size_t i = 0; i < k; i++) {
-        out[i] = p[i] > 0.0 ? a->offset[i] + a->sharpness * log(p[i]) : -INFINITY;
+        out[i] = p[i] > 0.0 ? a->offset[i] + a->sharpness[i] * log(p[i]) : -INFINITY;
         top = fmax(top, out[i]);
     }
     for (size_t i = 0; i < k; i++)
@@ -63,53 +70,91 @@ void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const d
         adjust_row(out + r * k, adjustment, probability + r * k);
 }
 
+/* By bisection of the log-odds, in which the adjusted ones rise. */
+double mel_adjustment_undo(const mel_adjustment *a, double adjusted)
+{
+    if (!(adjusted > 0.0 && adjusted < 1.0))
+        return adjusted;
+    const double aim = log(adjusted / (1.0 - adjusted)) - a->offset[1] + a->offset[0];
+    double low = -700.0, high = 700.0;
+    for (size_t turn = 0; turn < 100; turn++) {
+        const double x = 0.5 * (low + high); /* log p = -log(1 + exp(-x)), log(1 - p) = -log(1 + exp(x)) */
+        const bool above = a->sharpness[0] * log1p(exp(x)) - a->sharpness[1] * log1p(exp(-x)) > aim;
+        low = above ? low : x;
+        high = above ? x : high;
+    }
+    return 1.0 / (1.0 + exp(-0.5 * (low + high)));
+}
+
 /* --- fitting ------------------------------------------------------------------------------------ */
 
 typedef struct {
     size_t n, k;
+    size_t n_sharp; /* 1, or of two classes 2 */
     const double *weight;
     const uint32_t *label;
-    double total;
-    double *logs; /* n x k: of the probabilities */
-    double *row;  /* one row's */
+    double total, penalty;
+    double *logs;                 /* n x k: of the probabilities */
+    double *row;                  /* one row's */
+    const mel_progress *progress; /* NULL: none */
 } fit;
 
-/* Loss at theta (offsets, then sharpness) with gradient and Hessian ((k + 1)^2, below the diagonal). */
+static size_t sharp_of(const fit *f, size_t class_code)
+{
+    return f->k + (f->n_sharp > 1 ? class_code : 0);
+}
+
+/* What a row with probabilities f->row adds to gradient and Hessian (below the diagonal). */
+static void add_slopes(const fit *f, size_t r, double w, double *gradient, double *hessian)
+{
+    const size_t k = f->k, m = k + f->n_sharp;
+    const double *logs = f->logs + r * k, *q = f->row;
+    double mean[2] = { 0.0, 0.0 }; /* of each sharpness's logarithms */
+    for (size_t i = 0; i < k; i++)
+        mean[sharp_of(f, i) - k] += q[i] * logs[i];
+    for (size_t i = 0; i < k; i++) {
+        const size_t own = sharp_of(f, i);
+        gradient[i] += w * (q[i] - (i == f->label[r] ? 1.0 : 0.0));
+        for (size_t j = 0; j <= i; j++)
+            hessian[i * m + j] += w * q[i] * ((i == j ? 1.0 : 0.0) - q[j]);
+        for (size_t s = k; s < m; s++)
+            hessian[s * m + i] += w * q[i] * ((s == own ? logs[i] : 0.0) - mean[s - k]);
+        hessian[own * m + own] += w * q[i] * logs[i] * logs[i];
+    }
+    for (size_t s = k; s < m; s++) {
+        gradient[s] += w * (mean[s - k] - (s == sharp_of(f, f->label[r]) ? logs[f->label[r]] : 0.0));
+        for (size_t t = k; t <= s; t++)
+            hessian[s * m + t] -= w * mean[s - k] * mean[t - k];
+    }
+}
+
+/* Loss at theta (offsets, then sharpness) with gradient and Hessian (below the diagonal). */
 static double evaluate(fit *f, const double *theta, double *gradient, double *hessian)
 {
-    const size_t k = f->k, m = k + 1;
+    const size_t k = f->k, m = k + f->n_sharp;
     double loss = 0.0;
     memset(gradient, 0, m * sizeof *gradient);
     memset(hessian, 0, m * m * sizeof *hessian);
     for (size_t r = 0; r < f->n; r++) {
         const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total, *logs = f->logs + r * k;
-        double top = -INFINITY, sum = 0.0, mean = 0.0;
+        double top = -INFINITY, sum = 0.0;
         for (size_t i = 0; i < k; i++) {
-            f->row[i] = theta[i] + theta[k] * logs[i];
+            f->row[i] = theta[i] + theta[sharp_of(f, i)] * logs[i];
             top = f->row[i] > top ? f->row[i] : top;
         }
         const double own = f->row[f->label[r]];
         for (size_t i = 0; i < k; i++)
             sum += f->row[i] = exp(f->row[i] - top);
         loss += w * (top + log(sum) - own);
-        for (size_t i = 0; i < k; i++) {
+        for (size_t i = 0; i < k; i++)
             f->row[i] /= sum;
-            mean += f->row[i] * logs[i];
-        }
-        for (size_t i = 0; i < k; i++) {
-            gradient[i] += w * (f->row[i] - (i == f->label[r] ? 1.0 : 0.0));
-            for (size_t j = 0; j <= i; j++)
-                hessian[i * m + j] += w * f->row[i] * ((i == j ? 1.0 : 0.0) - f->row[j]);
-            hessian[k * m + i] += w * f->row[i] * (logs[i] - mean);
-            hessian[k * m + k] += w * f->row[i] * (logs[i] - mean) * (logs[i] - mean);
-        }
-        gradient[k] += w * (mean - logs[f->label[r]]);
+        add_slopes(f, r, w, gradient, hessian);
     }
     for (size_t i = 0; i < m; i++) {
-        const double away = theta[i] - (i == k ? 1.0 : 0.0);
-        loss += 0.5 * penalty * away * away;
-        gradient[i] += penalty * away;
-        hessian[i * m + i] += penalty;
+        const double away = theta[i] - (i >= k ? 1.0 : 0.0);
+        loss += 0.5 * f->penalty * away * away;
+        gradient[i] += f->penalty * away;
+        hessian[i * m + i] += f->penalty;
     }
     return loss;
 }
@@ -117,20 +162,23 @@ static double evaluate(fit *f, const double *theta, double *gradient, double *he
 /* Damped Newton steps on a convex function. room: 3 m + m^2 numbers. */
 static mel_status minimise(fit *f, double *theta, double *room, mel_error *err)
 {
-    const size_t m = f->k + 1;
+    const size_t m = f->k + f->n_sharp;
     double *step = room, *next = room + m, *gradient = room + 2 * m, *hessian = room + 3 * m;
     double loss = evaluate(f, theta, gradient, hessian);
     for (size_t turn = 0; turn < MOST_STEPS && mel_norm_inf(m, gradient) >= 1e-12; turn++) {
         double after = INFINITY, size = 1.0;
         memcpy(step, gradient, m * sizeof *step);
-        const mel_status status = mel_cholesky(m, hessian, m, err);
+        mel_status status = mel_cholesky(m, hessian, m, err);
+        if (status == MEL_OK && f->progress != NULL)
+            status = mel_report_progress(f->progress, "calibrating", (double)turn / MOST_STEPS, err);
         if (status != MEL_OK)
             return status;
         mel_cholesky_solve(m, hessian, m, step);
         for (size_t halving = 0; halving < MOST_HALVINGS && !(after < loss); halving++, size /= 2.0) {
             for (size_t i = 0; i < m; i++)
                 next[i] = theta[i] - size * step[i];
-            next[f->k] = fmin(fmax(next[f->k], least_sharpness), most_sharpness);
+            for (size_t i = f->k; i < m; i++)
+                next[i] = fmin(fmax(next[i], least_sharpness), most_sharpness);
             after = evaluate(f, next, gradient, hessian);
         }
         if (!(after < loss))
@@ -154,10 +202,13 @@ static mel_status check(const fit *f, mel_error *err)
 }
 
 mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, const double *probability,
-                              const uint32_t *label, const double *weight, mel_error *err)
+                              const uint32_t *label, const double *weight, const mel_progress *progress,
+                              mel_error *err)
 {
-    const size_t m = n_classes + 1;
-    fit f = { .n = n, .k = n_classes, .weight = weight, .label = label };
+    const size_t n_sharp = n_classes == 2 ? 2 : 1, m = n_classes + n_sharp;
+    fit f = {
+        .n = n, .k = n_classes, .n_sharp = n_sharp, .weight = weight, .label = label, .progress = progress
+    };
     double *theta = NULL, *room = NULL;
     const mel_part parts[] = { { m, { &theta, &f.row } },
                                { 3 * m + m * m, { &room } },
@@ -172,12 +223,14 @@ mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, c
             f.total += weight != NULL ? weight[r] : 1.0;
         for (size_t i = 0; i < n * n_classes; i++)
             f.logs[i] = log(fmax(probability[i], least_probability));
-        theta[n_classes] = 1.0;
+        f.penalty = fmin(fmax(prior_rows / (double)n, least_penalty), most_penalty);
+        theta[n_classes] = theta[m - 1] = 1.0;
         status = minimise(&f, theta, room, err);
     }
     if (status == MEL_OK) {
         memcpy(out->offset, theta, n_classes * sizeof *theta);
-        out->sharpness = theta[n_classes];
+        for (size_t i = 0; i < n_classes; i++)
+            out->sharpness[i] = theta[sharp_of(&f, i)];
     } else {
         mel_adjustment_clear(out);
     }

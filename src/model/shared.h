@@ -28,6 +28,10 @@ typedef struct {
 mel_status mel_proba_read(mel_proba *out, const char *path, const mel_read_options *opt, mel_error *err);
 void mel_proba_clear(mel_proba *proba);
 
+/* n rows; out may be probability itself. Probabilities of 0 stay 0. */
+void mel_adjust(double *out, const mel_adjustment *adjustment, size_t n, const double *probability);
+/* Two classes: which probability of the second becomes `adjusted`. */
+double mel_adjustment_undo(const mel_adjustment *adjustment, double adjusted);
 mel_status mel_adjustment_copy(mel_adjustment *out, const mel_adjustment *from, mel_error *err);
 /* Mean negative log-likelihood of labels y under probs (n x k); probabilities are clipped at 1e-15.
  * NaN without rows and when all weights are 0: there is no mean then. */

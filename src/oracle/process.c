@@ -12,13 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-double mel_clock(void)
-{
-    struct timespec now = { 0, 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void close_end(int *end)
 {
     if (*end >= 0)

@@ -14,9 +14,6 @@ typedef struct {
     bool known;   /* status is */
 } mel_process;
 
-/* Seconds on a clock that only goes forward. */
-double mel_clock(void);
-
 /* /bin/sh -c program, with SIGPIPE as programs expect it. alone: in a process group of its own; Ctrl-C at a
  * terminal does not reach it then, nor can it talk to the person there. 0, or an errno that says why not. */
 int mel_process_start(mel_process *process, const char *program, bool alone);

@@ -1,5 +1,6 @@
 /* Faces: the public calls, dispatched to samples and populations. */
 #include "space/face.h"
+#include "space/pages.h"
 #include "space/shared.h"
 
 #include <math.h>
@@ -52,6 +53,29 @@ mel_status mel_face_from_scores(mel_face **out, size_t n, const double *score, c
     face->boundary = &face->staircase->hull;
     *out = face;
     return MEL_OK;
+}
+
+mel_status mel_face_from_probabilities(mel_face **out, size_t n, const double *probability,
+                                       const uint8_t *role, const double *weight, mel_error *err)
+{
+    *out = NULL;
+    double *score = mel_alloc(n, sizeof *score);
+    if (score == NULL)
+        return mel_fail_memory(err, "the scores of a face");
+    mel_prefer_large_pages(score, n * sizeof *score);
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        const double *p = probability + 2 * i;
+        score[i] = p[1];
+        if (!(fabs(p[0] + p[1] - 1.0) <= 1e-3 && p[0] >= 0.0 && p[1] >= 0.0))
+            status = mel_fail(err, MEL_EDATA,
+                              "row %zu: %g and %g are no probabilities: not negative, adding up to 1", i + 1,
+                              p[0], p[1]);
+    }
+    if (status == MEL_OK)
+        status = mel_face_from_scores(out, n, score, role, weight, err);
+    free(score);
+    return status;
 }
 
 mel_status mel_face_from_logistic(mel_face **out, double a, double b, mel_error *err)

@@ -629,6 +629,45 @@ static void test_local(void **state)
     check_local(indefinite_metric, NULL, 14);
 }
 
+/* --- stopping ------------------------------------------------------------------------------------- */
+
+static int stop(void *user, const char *what, double share)
+{
+    (void)what;
+    assert_true(share >= 0.0 && share <= 1.0);
+    ++*(size_t *)user;
+    return 1;
+}
+
+static void test_stopping(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "accuracy",   "f1",  "g-mean",
+                                         "min-recall", "mcc", "equalised-odds:largest" };
+    mel_rng rng;
+    mel_rng_seed(&rng, 15);
+    const problem p = random_problem(&rng, 24, 2, 2);
+    const mel_rule_rows rows = rows_of(&p);
+    size_t called = 0;
+    mel_rule_options opt;
+    mel_rule_options_init(&opt);
+    opt.progress = (mel_progress){ stop, &called };
+    for (size_t i = 0; i < COUNT(names); i++) {
+        mel_classifier *none = NULL;
+        mel_rule_report report = { 0 };
+        mel_error err = { 0 };
+        assert_int_equal(mel_rule_find(&none, &report, &rows, NULL, names[i], &opt, &err), MEL_ESTOPPED);
+        assert_null(none);
+        assert_int_equal(called, i + 1);
+        assert_non_null(strstr(err.text, "stopped on request"));
+    }
+    mel_adjustment adjustment = { 0 };
+    assert_int_equal(
+        mel_adjustment_fit(&adjustment, p.n, p.k, p.probability, p.label, NULL, &opt.progress, NULL),
+        MEL_ESTOPPED);
+    assert_null(adjustment.offset);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -636,6 +675,7 @@ int main(void)
         cmocka_unit_test(test_concave),       cmocka_unit_test(test_fair_linear),
         cmocka_unit_test(test_min_recall),    cmocka_unit_test(test_limits),
         cmocka_unit_test(test_smooth_limits), cmocka_unit_test(test_local),
+        cmocka_unit_test(test_stopping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

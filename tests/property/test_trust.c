@@ -104,7 +104,7 @@ static found find(const sample *s, const mel_metric *metric, const char *name, m
     how.metrics = metrics;
     how.calibrated = evidence == MEL_BY_MODEL;
     if (how.calibrated) {
-        assert_ok(mel_adjustment_fit(&adjustment, s->n, 2, s->probability, s->label, NULL, &err), &err);
+        assert_ok(mel_adjustment_fit(&adjustment, s->n, 2, s->probability, s->label, NULL, NULL, &err), &err);
         opt.adjustment = &adjustment;
     }
     assert_ok(mel_rule_find(&c, NULL, &rows, metric, name, &opt, &err), &err);
@@ -179,8 +179,69 @@ static void test_coverage(void **state)
     free(s);
 }
 
+/* What a rule that refers cases at a price gets of the population: accuracy, with referred cases right. */
+static double referred_value(const mel_classifier *c, double price)
+{
+    double value = 0.0, total = 0.0;
+    for (size_t i = 0; i < GRID; i++) {
+        const double z = -5.0 + 10.0 * ((double)i + 0.5) / GRID, mass = exp(-z * z / 2.0);
+        const double row[2] = { 1.0 - model_at(z), model_at(z) };
+        double chance[3] = { 0.0, 0.0, 0.0 };
+        mel_error err = { 0 };
+        assert_ok(mel_classifier_chances(chance, c, 1, row, NULL, &err), &err);
+        value +=
+            mass * (chance[0] * (1.0 - truth_at(z)) + chance[1] * truth_at(z) + chance[2] * (1.0 - price));
+        total += mass;
+    }
+    return value / total;
+}
+
+static void test_referred(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    const size_t turns = test_repeats(1000, 4, 1);
+    const double price = 0.2;
+    size_t hits = 0, by_folds = 0;
+    sample *s = malloc(sizeof *s);
+    mel_rng rng;
+    assert_non_null(s);
+    mel_rng_seed(&rng, 400);
+    for (size_t t = 0; t < turns; t++) {
+        draw_sample(s, ROWS, &rng);
+        const mel_rule_rows rows = {
+            .n_rows = ROWS, .n_classes = 2, .probability = s->probability, .label = s->label
+        };
+        mel_rule_options opt;
+        mel_trust_options how;
+        mel_adjustment adjustment = { 0 };
+        mel_classifier *c = NULL;
+        mel_trust trust = { 0 };
+        mel_error err = { 0 };
+        mel_rule_options_init(&opt);
+        mel_trust_options_init(&how);
+        assert_ok(mel_adjustment_fit(&adjustment, ROWS, 2, s->probability, s->label, NULL, NULL, &err), &err);
+        opt.adjustment = &adjustment;
+        opt.refer_cost = price;
+        how.calibrated = true;
+        how.folds = 5;
+        assert_ok(mel_rule_find(&c, NULL, &rows, NULL, "accuracy", &opt, &err), &err);
+        assert_ok(mel_rule_trust(&trust, c, &rows, NULL, "accuracy", &opt, &how, &err), &err);
+        const double truth = referred_value(c, price);
+        assert_true(trust.value.rows_deviation > 0.0 && trust.value.rows_deviation < 0.05);
+        hits += holds(trust.value.both, truth);
+        by_folds += holds(trust.cross.both, truth);
+        mel_trust_clear(&trust);
+        mel_classifier_free(c);
+        mel_adjustment_clear(&adjustment);
+    }
+    assert_covers(hits, turns, 0.92, 0.98, "value with referred cases");
+    assert_covers(by_folds, turns, 0.92, 0.98, "the same by folds");
+    free(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_coverage) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_coverage), cmocka_unit_test(test_referred) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,13 +95,15 @@ def test_prior_shift_moves_the_odds(melicit, two):
     _, y, _ = two
     melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=unit([3, 1])))
     words = ("apply", *ROWS, "--metric", "m.json", "--json")
-    here, there = (melicit(*words, *more).done().json["classifier"]["rules"][0]["threshold"] for more in ((), ("--class-prior", "yes=5%")))
-    odds = y.mean() / (1 - y.mean()) / (0.05 / 0.95)
-    a = melicit(*words, "--class-prior", "yes=50%").done().json["classifier"]["rules"][0]["threshold"]
-    assert a < here < there
     log = lambda t: numpy.log(t / (1 - t))  # noqa: E731
-    # calibration stretches log-odds: the shift is the same stretch of the log of the ratio of odds
-    assert (log(there) - log(here)) / (log(here) - log(a)) == pytest.approx(numpy.log(odds) / -numpy.log(y.mean() / (1 - y.mean())), rel=0.2)
+    for evidence in ("calibrated", "model"):
+        here, there, half = (melicit(*words, "--evidence", evidence, *more).done().json["classifier"]["rules"][0]["threshold"]
+                             for more in ((), ("--class-prior", "yes=5%"), ("--class-prior", "yes=50%")))
+        assert half < here < there
+    # probabilities that are trusted as they are: the log-odds move by the log of the ratio of odds
+    odds = y.mean() / (1 - y.mean())
+    assert log(there) - log(here) == pytest.approx(numpy.log(odds / (0.05 / 0.95)), abs=0.1)  # between two rows
+    assert log(half) - log(here) == pytest.approx(numpy.log(odds), abs=0.1)
     rare = numpy.flatnonzero(~y).tolist() + numpy.flatnonzero(y)[:20].tolist()
     p = two[0][rare]
     melicit.write("new.csv", "no,yes\n" + "".join(f"{1 - v!r},{v!r}\n" for v in p.tolist()))

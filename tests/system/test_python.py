@@ -5,6 +5,7 @@ import pickle
 import re
 import signal
 import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -195,6 +196,62 @@ def test_ctrl_c_is_heard_during_long_work():
     )
     done = run("-c", script)
     assert done.stdout == "heard\n" and done.returncode == 0, done.stderr
+
+
+LONG_RULE = """
+import sys, threading, time, traceback
+import numpy as np
+from melicit import Problem, _core
+rng = np.random.default_rng(1)
+p = rng.dirichlet(np.full(12, 0.3), 20000)
+labels = (p.cumsum(axis=1) > rng.random((20000, 1))).argmax(axis=1)
+problem = Problem.from_proba(labels, p, groups=rng.integers(0, 8, 20000))
+
+def watch(main):
+    while True:  # until the interpreter waits for the library
+        frame = sys._current_frames()[main]
+        if frame.f_code.co_name == "call" and frame.f_locals.get("function") is _core.lib.mel_rule_find:
+            print("inside", flush=True)
+            return
+        time.sleep(0.01)
+
+threading.Thread(target=watch, args=[threading.get_ident()], daemon=True).start()
+try:
+    problem.best("accuracy", evidence="model", at_most={"equalised-odds": 0.001}, threads=1)
+except KeyboardInterrupt as error:
+    print(traceback.extract_tb(error.__traceback__)[-1].line)
+"""
+
+
+def test_ctrl_c_is_heard_during_one_call():
+    """Which takes minutes; the interrupt comes out of the callback that the library makes now and then, not after it."""
+    child = subprocess.Popen([sys.executable, "-c", LONG_RULE], stdout=subprocess.PIPE, text=True, env=environment())
+    assert child.stdout.readline() == "inside\n"
+    child.send_signal(signal.SIGINT)
+    said, _ = child.communicate(timeout=240)
+    assert said == "raise _interrupted.pop()\n" and child.returncode == 0
+
+
+@pytest.mark.parametrize("labels", [(2, 10), ("2", "10"), ("10", "2"), (0.5, 10.0), ("b", "a")])
+def test_labels_of_every_kind_are_stored_in_the_order_of_the_columns(tmp_path, labels):
+    """Numbers are sorted by value and texts that look like numbers as texts, here and by the program."""
+    y, p = rows()
+    problem = Problem.from_proba(np.array(labels)[y], p, classes=list(labels))
+    question, stored = Session(problem).ask(), Session(problem, path=tmp_path / "session.jsonl").ask()
+    np.testing.assert_array_equal(stored.counts_a, question.counts_a)
+    rule = problem.best("accuracy", evidence="model")
+    rule.save(tmp_path / "rule.json")
+    assert json.loads((tmp_path / "rule.json").read_text()).get("text_labels", False) == (labels[0] in ("2", "10"))
+    order = sorted(range(2), key=lambda i: labels[i])  # as scikit-learn's classes_
+    np.save(tmp_path / "p.npy", p[:, order])
+    done = subprocess.run(
+        [BUILD / "melicit", "predict", "--classifier", "rule.json", "--probs", "p.npy", "--out", "said.csv"],
+        capture_output=True, text=True, env=environment(), cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    said = pandas.read_csv(tmp_path / "said.csv", dtype=str).iloc[:, -1]
+    assert [str(label) for label in rule.decide(p)] == list(said) or [
+        f"{label:g}" for label in rule.decide(p)] == list(said)
 
 
 def test_the_program_goes_on_with_a_session_and_back(tmp_path):

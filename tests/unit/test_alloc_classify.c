@@ -106,8 +106,8 @@ static mel_status find_rule(void *context)
 static void test_rules(void **state)
 {
     (void)state;
-    double offset[K] = { 0.1, -0.2, 0.1 };
-    const mel_adjustment adjustment = { .n_classes = K, .sharpness = 0.8, .offset = offset };
+    double offset[K] = { 0.1, -0.2, 0.1 }, sharpness[K] = { 0.8, 0.8, 0.8 };
+    const mel_adjustment adjustment = { .n_classes = K, .sharpness = sharpness, .offset = offset };
     const mel_limit limits[] = {
         { .kind = MEL_LIMIT_SHARE, .bound = 0.45, .class_code = 1, .group = SIZE_MAX },
         { .kind = MEL_LIMIT_ODDS, .bound = 0.5, .class_code = 1, .group = SIZE_MAX },
@@ -168,7 +168,7 @@ static mel_status trust(void *context)
     opt.n_limits = 1;
     mel_status status = mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &binary, NULL, MEL_UTILITY, a, &err);
     if (status == MEL_OK)
-        status = mel_adjustment_fit(&adjustment, N, 2, p, two, NULL, &err);
+        status = mel_adjustment_fit(&adjustment, N, 2, p, two, NULL, NULL, &err);
     if (status == MEL_OK)
         status = mel_rule_find(&c, NULL, &rows, metric, NULL, &opt, &err);
     if (status == MEL_OK)
@@ -192,7 +192,7 @@ static mel_status adjust(void *context)
     mel_adjustment a = { 0 };
     double share[2 * K], seen[N * K];
     mel_error err = { 0 };
-    mel_status status = mel_adjustment_fit(&a, N, K, probability, label, NULL, &err);
+    mel_status status = mel_adjustment_fit(&a, N, K, probability, label, NULL, NULL, &err);
     if (status == MEL_OK) {
         mel_adjust(seen, &a, N, probability);
         const mel_prior_rows labelled = { N, seen, label }, unlabelled = { N, seen, NULL };

@@ -44,6 +44,17 @@ static mel_status from_scores(void *context)
     return status;
 }
 
+static mel_status from_probabilities(void *context)
+{
+    (void)context;
+    mel_face *face = NULL;
+    const mel_status status = mel_face_from_probabilities(&face, 2, (const double[]){ 0.2, 0.8, 0.7, 0.3 },
+                                                          (const uint8_t[]){ 1, 0 }, NULL, NULL);
+    assert_int_equal(status == MEL_OK, face != NULL);
+    mel_face_free(face);
+    return status;
+}
+
 static mel_status from_logistic(void *context)
 {
     (void)context;
@@ -77,6 +88,7 @@ static void test_samples(void **state)
             fill(&s, sizes[i], weighted == 1);
             test_each_allocation("mel_face_from_scores", from_scores, &s);
         }
+    test_each_allocation("mel_face_from_probabilities", from_probabilities, NULL);
 }
 
 static void test_populations(void **state)

@@ -282,6 +282,41 @@ static void test_refused_rows(void **state)
     mel_face_free(NULL);
 }
 
+/* The same face as from the second column, and rows that are no probabilities are refused by their number. */
+static void test_probabilities(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    static double p[2 * ROWS], score[ROWS];
+    static uint8_t role[ROWS];
+    mel_rng rng;
+    mel_error err = { 0 };
+    mel_face *face = NULL;
+    mel_rng_seed(&rng, 3);
+    for (size_t i = 0; i < ROWS; i++) {
+        p[2 * i + 1] = score[i] = mel_rng_uniform(&rng);
+        p[2 * i] = 1.0 - score[i];
+        role[i] = mel_rng_uniform(&rng) < score[i] ? P : N;
+    }
+    mel_face *same = sample(ROWS, score, role, NULL);
+    assert_ok(mel_face_from_probabilities(&face, ROWS, p, role, NULL, &err), &err);
+    assert_int_equal(mel_face_vertices(face), mel_face_vertices(same));
+    for (size_t i = 0; i < mel_face_vertices(face); i++)
+        assert_point(mel_face_vertex(face, i), mel_face_vertex(same, i).tp, mel_face_vertex(same, i).tn, 0.0);
+    mel_face_free(face);
+    mel_face_free(same);
+    static const double wrong[][2] = {
+        { 0.5, 0.502 }, { -0.2, 1.2 }, { 1.2, -0.2 }, { NAN, 0.5 }, { 0.0, INFINITY }
+    };
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        p[2 * 7] = wrong[i][0];
+        p[2 * 7 + 1] = wrong[i][1];
+        assert_int_equal(mel_face_from_probabilities(&face, ROWS, p, role, NULL, &err), MEL_EDATA);
+        assert_null(face);
+        assert_non_null(strstr(err.text, "row 8: "));
+    }
+}
+
 static void test_support(void **state)
 {
     (void)state;
@@ -1003,6 +1038,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hulls),
         cmocka_unit_test(test_refused_rows),
+        cmocka_unit_test(test_probabilities),
         cmocka_unit_test(test_support),
         cmocka_unit_test(test_support_of_a_segment),
         cmocka_unit_test(test_rules),
