@@ -1,7 +1,9 @@
 /* What tests of elicitation with k classes share: populations, sessions to their end, the thesis' tables. */
 #include "support/multiclass.h"
 
+#include "elicit/active/family.h"
 #include "elicit/search/procedure.h"
+#include "elicit/shared.h"
 #include "space/shared.h"
 #include "support/binary.h"
 
@@ -61,6 +63,38 @@ mel_session_options test_search_options(mel_family family)
     opt.tolerance = 0.01;
     opt.max_questions = 1000000;
     return opt;
+}
+
+mel_session_options test_person_options(mel_family family, uint32_t questions)
+{
+    mel_session_options opt;
+    mel_error err;
+    mel_session_options_init(&opt);
+    opt.family = family;
+    opt.max_questions = questions;
+    opt.tolerance = 1e-9;
+    assert_ok(mel_assumption_parse(&opt.active.assume, "person", &err), &err);
+    return opt;
+}
+
+mel_metric *test_draw_metric(mel_rng *rng, const mel_domain *domain, const mel_session_options *opt)
+{
+    mel_basis *f = NULL;
+    mel_metric *metric = NULL;
+    mel_error err;
+    assert_ok(mel_basis_new(&f, domain, opt, &err), &err);
+    double *w = calloc(f->dimension + f->n_reported, sizeof *w), *coefficient = w + f->dimension;
+    assert_non_null(w);
+    mel_rng_sphere(rng, f->dimension, w);
+    for (size_t j = 0; j < f->n_cone; j++)
+        for (size_t i = 0; i < f->dimension; i++)
+            if (f->cone[j * f->dimension + i] * w[i] < 0.0)
+                w[i] = -w[i];
+    f->ops->coefficients(f, w, coefficient);
+    assert_ok(f->ops->metric(&metric, f, opt, coefficient, &err), &err);
+    free(w);
+    mel_basis_free(f);
+    return metric;
 }
 
 mel_metric *test_find(mel_summary *summary, const mel_domain *domain, const mel_session_options *opt,

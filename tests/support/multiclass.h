@@ -4,6 +4,7 @@
 
 #include "support/test.h"
 
+#include "base/rng.h"
 #include "elicit/engine.h"
 
 /* The most classes and off-diagonal entries of the tables. */
@@ -18,6 +19,11 @@ mel_ball *test_rates_ball(size_t n_classes, double radius);
 mel_metric *test_linear_metric(mel_family family, const mel_layout *layout, const double *a);
 mel_metric *test_fractional_metric(mel_family family, const mel_layout *layout, const double *a,
                                    const double *b, double b0);
+/* What people get by default, without an end before so many questions. */
+mel_session_options test_person_options(mel_family family, uint32_t questions);
+/* A hidden metric of the family, uniform on the unit vectors that its prior allows, all rows of which are
+ * signs. */
+mel_metric *test_draw_metric(mel_rng *rng, const mel_domain *domain, const mel_session_options *opt);
 /* The metric that a fresh session finds by asking one that answers by `truth`; the caller frees it. */
 mel_metric *test_find(mel_summary *summary, const mel_domain *domain, const mel_session_options *opt,
                       const mel_metric *truth, mel_noise noise, uint64_t seed);
