@@ -37,11 +37,12 @@ static face_pair face_pair_read(const mel_pair *pair)
     };
 }
 
-#ifdef __SANITIZE_ADDRESS__
-enum { METRICS = 100, NOISY = 20, ALGEBRA = 500 };
-#else
 enum { METRICS = 200, NOISY = 50, ALGEBRA = 2000 };
-#endif
+
+static size_t count_metrics(void)
+{
+    return test_repeats(METRICS, 60, 30);
+}
 
 static mel_face *logistic_face(double a, double b)
 {
@@ -350,11 +351,11 @@ static double p95(size_t n, double *x)
 static void test_questions(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         double a, b;
         size_t runs;
         bool p11_too; /* the figure is for balanced classes */
-    } rows[] = { { 5.0, 0.0, METRICS, true }, { 5.0, 2.0, METRICS / 2, false } };
+    } rows[] = { { 5.0, 0.0, count_metrics(), true }, { 5.0, 2.0, count_metrics() / 2, false } };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const size_t n = rows[i].runs;
         outcome *o = elicit_random(rows[i].a, rows[i].b, false, n, 3 + i);
@@ -378,18 +379,18 @@ static void test_coverage(void **state)
 {
     (void)state;
     static const size_t counts[] = { 2, 4, 8, 12, 16 };
-    outcome *o = elicit_random(5.0, 1.0, true, METRICS, 9);
+    const size_t n = count_metrics();
+    outcome *o = elicit_random(5.0, 1.0, true, n, 9);
     size_t covered = 0, all = 0;
     for (size_t i = 0; i < COUNT(counts); i++) {
         const size_t q = counts[i];
-        print_message("  after %zu: radius %.3f, p11 %.3f, q11 %.3f\n", q,
-                      (double)o->radius_covers[q] / METRICS, (double)o->p11_covers[q] / METRICS,
-                      (double)o->q_covers[q] / METRICS);
-        assert_true((double)o->radius_covers[q] >= least_covered(METRICS));
-        assert_true((double)o->p11_covers[q] >= least_covered(METRICS));
-        assert_true((double)o->q_covers[q] >= least_covered(METRICS));
+        print_message("  after %zu of %zu: radius %zu, p11 %zu, q11 %zu\n", q, n, o->radius_covers[q],
+                      o->p11_covers[q], o->q_covers[q]);
+        assert_true((double)o->radius_covers[q] >= least_covered((double)n));
+        assert_true((double)o->p11_covers[q] >= least_covered((double)n));
+        assert_true((double)o->q_covers[q] >= least_covered((double)n));
         covered += o->radius_covers[q] + o->p11_covers[q] + o->q_covers[q];
-        all += (size_t)3 * METRICS;
+        all += 3 * n;
     }
     const double share = (double)covered / (double)all;
     assert_true(share >= 0.92 && share <= 0.98);
@@ -440,10 +441,11 @@ static void check_noise(const mel_face *face, const noisy_row *row)
 {
     double error[NOISY];
     size_t covered = 0;
+    const size_t n = test_repeats(NOISY, 15, 10);
     mel_rng rng;
     mel_rng_seed(&rng, 21);
     const mel_shares s = { mel_face_positives(face), mel_face_negatives(face) };
-    for (uint64_t run = 0; run < NOISY; run++) {
+    for (uint64_t run = 0; run < n; run++) {
         /* Noise is in units of the value, and these are the units that the engine means. */
         const parameters any = random_parameters(&rng, s.positives, s.negatives), m = reported(s, &any);
         mel_metric *truth = test_fractional(m.p, m.q);
@@ -463,14 +465,13 @@ static void check_noise(const mel_face *face, const noisy_row *row)
         mel_oracle_free(oracle);
         mel_metric_free(truth);
     }
-    mel_sort(NOISY, error);
-    const double median = mel_quantile_sorted(NOISY, error, 0.5),
-                 p90 = mel_quantile_sorted(NOISY, error, 0.9);
-    print_message("  noise %d after %u: median %.4f, p90 %.4f, covered %zu of %d\n", (int)row->noise.kind,
-                  row->questions, median, p90, covered, NOISY);
+    mel_sort(n, error);
+    const double median = mel_quantile_sorted(n, error, 0.5), p90 = mel_quantile_sorted(n, error, 0.9);
+    print_message("  noise %d after %u: median %.4f, p90 %.4f, covered %zu of %zu\n", (int)row->noise.kind,
+                  row->questions, median, p90, covered, n);
     assert_true(median <= row->median);
     assert_true(p90 <= row->p90);
-    assert_true((double)covered >= least_covered(NOISY));
+    assert_true((double)covered >= least_covered((double)n));
 }
 
 static void test_noise(void **state)

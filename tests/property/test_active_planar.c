@@ -59,7 +59,8 @@ static void test_error_after_seven_questions(void **state)
     mel_rng rng;
     mel_rng_seed(&rng, 41);
     double error[RUNS];
-    for (size_t i = 0; i < RUNS; i++) {
+    const size_t n = test_repeats(RUNS, RUNS / 3, 20);
+    for (size_t i = 0; i < n; i++) {
         mel_face *face = test_logistic_face(1.0 + 9.0 * mel_rng_uniform(&rng), mel_rng_normal(&rng));
         const double truth = 0.5 * pi * mel_rng_uniform(&rng);
         mel_session_options opt = active_options(1e-9);
@@ -70,7 +71,7 @@ static void test_error_after_seven_questions(void **state)
         error[i] = test_linf(summary.angle, truth);
         mel_face_free(face);
     }
-    assert_true(mel_quantile_sort(RUNS, error, 0.95) <= 0.01);
+    assert_true(mel_quantile_sort(n, error, 0.95) <= 0.01);
 }
 
 /* Each noise-free question halves the interval: one bit a question, whatever the tolerance. */
@@ -134,7 +135,8 @@ static void test_flipped_answers(void **state)
     mel_rng_seed(&rng, 43);
     double active[RUNS], search[RUNS];
     const mel_noise flips = { .kind = MEL_NOISE_FLIP, .size = 0.1 };
-    for (size_t i = 0; i < RUNS; i++) {
+    const size_t n = test_repeats(RUNS, RUNS / 2, 20);
+    for (size_t i = 0; i < n; i++) {
         const double truth = 0.5 * pi * mel_rng_uniform(&rng);
         mel_session_options opt = active_options(1e-6);
         opt.max_questions = 25;
@@ -147,11 +149,11 @@ static void test_flipped_answers(void **state)
         opt.max_questions = 28;
         search[i] = fabs(run(face, &opt, truth, flips, i).angle - truth);
     }
-    const double median = mel_quantile_sort(RUNS, active, 0.5), p95 = mel_quantile_sorted(RUNS, active, 0.95);
-    const double search_median = mel_quantile_sort(RUNS, search, 0.5);
+    const double median = mel_quantile_sort(n, active, 0.5), p95 = mel_quantile_sorted(n, active, 0.95);
+    const double search_median = mel_quantile_sort(n, search, 0.5);
     print_message(
         "  flip:0.1 after 25 questions: active median %.4f p95 %.4f; search (28) median %.4f p95 %.4f\n",
-        median, p95, search_median, mel_quantile_sorted(RUNS, search, 0.95));
+        median, p95, search_median, mel_quantile_sorted(n, search, 0.95));
     assert_true(median < search_median);
     assert_true(median <= 0.05);
     assert_true(p95 <= 0.15);
@@ -160,12 +162,12 @@ static void test_flipped_answers(void **state)
 
 /* Questions do not crowd where an early wrong answer points: with one answer in ten wrong, the rate unknown,
  * the 95th percentile of the error is at most 0.06 after 13 questions (0.11 when they halve the posterior
- * itself) and 0.02 after 21. */
+ * itself) and 0.02 after 21; of few sessions no more than chance explains are beyond that. */
 static void test_early_mistakes(void **state)
 {
     (void)state;
     enum { MOST = 2000 };
-    const size_t n = test_repeats(MOST, 300, 60);
+    const size_t n = test_repeats(MOST, 100, 30);
     static const struct {
         uint32_t questions;
         double most;
@@ -176,16 +178,20 @@ static void test_early_mistakes(void **state)
     for (size_t r = 0; r < COUNT(rows); r++) {
         mel_rng rng;
         mel_rng_seed(&rng, 48);
+        size_t beyond = 0;
         for (size_t i = 0; i < n; i++) {
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);
             mel_session_options opt = active_options(1e-9);
             opt.max_questions = rows[r].questions;
             opt.active.assume = (mel_assumption){ .kind = MEL_NOISE_FLIP };
             error[i] = test_linf(run(face, &opt, truth, flips, i).angle, truth);
+            beyond += error[i] > rows[r].most;
         }
         const double p95 = mel_quantile_sort(n, error, 0.95);
-        print_message("  p95 %.4f after %u questions\n", p95, rows[r].questions);
-        assert_true(n < 1000 || p95 <= rows[r].most);
+        print_message("  p95 %.4f after %u questions, %zu of %zu beyond %g\n", p95, rows[r].questions, beyond,
+                      n, rows[r].most);
+        const double chance = n < 1000 ? 3.0 * sqrt(0.05 * 0.95 * (double)n) : 0.0;
+        assert_true((double)beyond <= 0.05 * (double)n + chance);
     }
     mel_face_free(face);
 }
@@ -255,7 +261,7 @@ static void test_coverage(void **state)
     mel_rng_seed(&rng, 44);
     for (size_t r = 0; r < COUNT(rows); r++) {
         const bool slow = rows[r].assume.kind == MEL_NOISE_LOGISTIC || rows[r].assume.kind == MEL_NOISE_BAND;
-        const size_t n = slow ? test_repeats(400, 100, 10) : test_repeats(1000, 200, 40);
+        const size_t n = slow ? test_repeats(400, 25, 10) : test_repeats(1000, 100, 20);
         size_t covered = 0;
         for (size_t i = 0; i < n; i++) {
             const double truth = 0.5 * pi * mel_rng_uniform(&rng);
@@ -343,7 +349,7 @@ static void test_same_answers(void **state)
     mel_rng rng;
     mel_rng_seed(&rng, 45);
     double error[RUNS];
-    const size_t n = test_repeats(RUNS, RUNS / 3, 20);
+    const size_t n = test_repeats(RUNS, 30, 20);
     for (size_t i = 0; i < n; i++) {
         const double truth = 0.5 * pi * (0.05 + 0.9 * mel_rng_uniform(&rng));
         const double a[2] = { cos(truth), sin(truth) };
