@@ -5,6 +5,7 @@
 #include "metric/shared.h"
 #include "metric_file.h"
 #include "output.h"
+#include "rank/shared.h"
 #include "rank_work.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 
 enum {
-    MOST_COMPARED = 2000,  /* classifiers: comparing each with each takes their square of memory */
+    MOST_COMPARED = 2000,  /* classifiers: each has a value under every draw */
     MOST_TOGETHER = 100,   /* of which rows are followed through all predictions at once */
     DEFAULT_SAMPLES = 1000 /* of a metric that is known, for what rows leave open */
 };
@@ -169,21 +170,16 @@ static mel_status sampled_values(double *values, size_t n_samples, const cli_ran
 static mel_status sum_up(cli_ranking *r, size_t n_samples, const double *values, mel_error *err)
 {
     const size_t n = r->who.n;
-    double *table = cli_alloc_zero(n * n, sizeof *table);
+    mel_placed_surely *sure = cli_alloc_zero(n, sizeof *sure);
     r->first = cli_alloc_zero(n, sizeof *r->first);
-    mel_status status = MEL_OK;
-    if (!r->by_rows)
-        status = mel_rank_beats(table, n_samples, n, values, r->orientation, err);
-    for (size_t i = 0; status == MEL_OK && !r->by_rows && i + 1 < n; i++)
-        r->next[i] = table[r->order[i] * n + r->order[i + 1]];
-    if (status == MEL_OK)
-        status = mel_rank_places(table, n_samples, n, values, r->orientation, err);
-    for (size_t i = 0; status == MEL_OK && i < n; i++)
-        r->first[i] = table[i * n];
-    if (status == MEL_OK)
-        status = mel_rank_order_probability(&r->whole_order, n_samples, n, values, r->orientation, n,
-                                            r->order, err);
-    free(table);
+    const mel_status status =
+        mel_rank_weigh(sure, &r->whole_order, n_samples, n, values, r->orientation, r->order, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        r->first[r->order[i]] = sure[i].first;
+        if (!r->by_rows && i + 1 < n)
+            r->next[i] = sure[i].beats_next;
+    }
+    free(sure);
     r->sure = status == MEL_OK;
     return status;
 }

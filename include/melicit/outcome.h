@@ -85,10 +85,12 @@ typedef struct {
 /* A given classifier in the order of the metric. */
 typedef struct {
     const char *name;
-    size_t place;      /* in the pool, 0-based */
-    double value;      /* of the metric */
-    double first;      /* probability that it is the best one */
-    double beats_next; /* and that it is better than the next in the order; NaN: the last */
+    size_t place; /* in the pool, 0-based */
+    double value; /* of the metric */
+    double first; /* probability that it is the best one; equals share it */
+    double
+        beats_next; /* and that it is better than the next in the order, ties counting half; NaN: the last */
+    double stands_next; /* and that the next is not better; NaN: the last */
 } mel_placed;
 
 enum { MEL_OUTCOME_CLOSEST = 3, MEL_OUTCOME_DECISIONS = 2, MEL_OUTCOME_COEFFICIENTS = 40 };

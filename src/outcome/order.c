@@ -1,71 +1,60 @@
 /* The order of given classifiers: which one is preferred, how sure that is, what is not settled. */
 #include "outcome/outcome.h"
 
+#include "rank/shared.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 enum { MOST_TEXT = 1 << 16, MOST_NAMED = 4 };
-/* From this probability on one classifier counts as better than the next. */
+/* From this probability on that the next one is not better, the order of the two counts as settled. */
 static const double settled = 0.95;
 
-/* What the draws say: how often each classifier is first, and better than the next in the order. */
-static void count_draws(mel_outcome_work *w, size_t n_draws, const double *value)
+/* What the draws say about the order that the metric gives. */
+static mel_status weigh(mel_outcome_work *w, size_t n_draws, const double *draw, double *value,
+                        mel_placed_surely *sure, const size_t *order)
 {
-    const size_t n = w->out.n_order;
-    const double sign = mel_metric_orientation(w->metric) == MEL_COST ? -1.0 : 1.0;
-    size_t whole = 0;
-    for (size_t s = 0; s < n_draws; s++, value += n) {
-        size_t best = 0, better = 0;
-        for (size_t i = 0; i < n; i++) {
-            const double here = sign * value[w->order[i].place];
-            best = here > sign * value[w->order[best].place] ? i : best;
-            const bool before = i + 1 < n && here > sign * value[w->order[i + 1].place];
-            w->order[i].beats_next += before;
-            better += before;
-        }
-        w->order[best].first += 1.0;
-        whole += better + 1 == n;
+    const mel_pool *pool = w->out.domain->pool;
+    mel_status status =
+        mel_rank_sampled_values(value, w->metric, n_draws, draw, pool->n, pool->value, w->err);
+    if (status == MEL_OK)
+        status = mel_rank_weigh(sure, &w->out.order_probability, n_draws, pool->n, value,
+                                mel_metric_orientation(w->metric), order, w->err);
+    for (size_t i = 0; i < pool->n && status == MEL_OK; i++) {
+        w->order[i].first = sure[i].first;
+        w->order[i].beats_next = sure[i].beats_next;
+        w->order[i].stands_next = sure[i].stands_next;
     }
-    for (size_t i = 0; i < n; i++) {
-        w->order[i].first /= (double)n_draws;
-        w->order[i].beats_next = i + 1 < n ? w->order[i].beats_next / (double)n_draws : NAN;
-    }
-    w->out.order_probability = (double)whole / (double)n_draws;
+    return status;
 }
 
-static mel_status weigh_draws(mel_outcome_work *w, const mel_pool *pool)
+static mel_status weigh_draws(mel_outcome_work *w, const size_t *order)
 {
+    const size_t n = w->out.domain->pool->n;
     size_t n_draws = 0, width = 0;
-    double *draw = NULL, *value = NULL;
+    double *draw = NULL;
     mel_status status = mel_session_draws(&n_draws, &width, &draw, w->session, w->err);
-    if (status == MEL_OK) {
-        value = mel_alloc(n_draws, pool->n * sizeof *value);
-        status = value != NULL
-                     ? mel_rank_sampled_values(value, w->metric, n_draws, draw, pool->n, pool->value, w->err)
-                     : mel_fail_memory(w->err, "the order of the classifiers");
-    }
+    double *value = status == MEL_OK ? mel_alloc(n_draws, n * sizeof *value) : NULL;
+    mel_placed_surely *sure = mel_alloc(n, sizeof *sure);
     if (status == MEL_OK)
-        count_draws(w, n_draws, value);
+        status = value != NULL && sure != NULL ? weigh(w, n_draws, draw, value, sure, order)
+                                               : mel_fail_memory(w->err, "the order of the classifiers");
     free(draw);
     free(value);
+    free(sure);
     return status;
 }
 
-static mel_status put_in_order(mel_outcome_work *w, const mel_pool *pool)
+static mel_status put_in_order(mel_outcome_work *w, double *value, size_t *order)
 {
-    double *value = mel_alloc(pool->n, sizeof *value);
-    size_t *order = mel_alloc(pool->n, sizeof *order);
-    mel_status status = value != NULL && order != NULL
-                            ? mel_rank_values(value, w->metric, pool->n, pool->value, w->err)
-                            : mel_fail_memory(w->err, "the order of the classifiers");
+    const mel_pool *pool = w->out.domain->pool;
+    mel_status status = mel_rank_values(value, w->metric, pool->n, pool->value, w->err);
     if (status == MEL_OK)
         status = mel_rank_order(order, NULL, pool->n, value, mel_metric_orientation(w->metric), w->err);
-    for (size_t i = 0; i < pool->n && status == MEL_OK && order != NULL && value != NULL; i++)
+    for (size_t i = 0; i < pool->n && status == MEL_OK; i++)
         w->order[i] =
             (mel_placed){ .name = pool->name[order[i]], .place = order[i], .value = value[order[i]] };
-    free(value);
-    free(order);
-    return status;
+    return status == MEL_OK ? weigh_draws(w, order) : status;
 }
 
 void mel_outcome_find_order(mel_outcome_work *w)
@@ -74,11 +63,14 @@ void mel_outcome_find_order(mel_outcome_work *w)
     if (w->status != MEL_OK || pool == NULL)
         return;
     w->order = mel_outcome_room(w, pool->n, sizeof *w->order);
-    if (w->status != MEL_OK || !mel_outcome_good(w, put_in_order(w, pool)))
-        return;
-    w->out.order = w->order;
-    w->out.n_order = pool->n;
-    (void)mel_outcome_good(w, weigh_draws(w, pool));
+    double *value = mel_outcome_room(w, pool->n, sizeof *value);
+    size_t *order = mel_outcome_room(w, pool->n, sizeof *order);
+    if (w->status == MEL_OK && mel_outcome_good(w, put_in_order(w, value, order))) {
+        w->out.order = w->order;
+        w->out.n_order = pool->n;
+    }
+    free(value);
+    free(order);
 }
 
 /* --- in words ------------------------------------------------------------------------------------ */
@@ -111,7 +103,7 @@ void mel_outcome_state_order(mel_outcome_work *w)
     mel_buffer_init(&list, MOST_TEXT);
     mel_buffer_puts(&list, "");
     for (size_t i = 0; i + 1 < w->out.n_order; i++)
-        if (o[i].beats_next < settled && ++open <= MOST_NAMED)
+        if (o[i].stands_next < settled && ++open <= MOST_NAMED)
             mel_buffer_printf(&list, "%s%s before %s (%s%%)", open > 1 ? ", " : "", o[i].name, o[i + 1].name,
                               mel_digits_percent(o[i].beats_next).text);
     if (open > MOST_NAMED)

@@ -47,7 +47,7 @@ mel_status mel_rank_order(size_t *order, size_t *place, size_t n, const double *
     status = mel_rank_best_first(order, n, values, orientation, scratch, err);
     free(scratch);
     for (size_t i = 0; status == MEL_OK && place != NULL && i < n; i++) {
-        const bool tied = i > 0 && values[order[i]] == values[order[i - 1]];
+        const bool tied = i > 0 && mel_rank_compare(values[order[i]], values[order[i - 1]], orientation) == 0;
         place[order[i]] = tied ? place[order[i - 1]] : i + 1;
     }
     return status;

@@ -6,6 +6,9 @@
 #include "melicit/face.h"
 #include "melicit/rank.h"
 #include "metric/shared.h"
+#include "rank/shared.h"
+
+#include <math.h>
 
 /* The well-known metrics that order what is achievable on a face most alike (mel_metric_neighbours), by
  * MEL_CLOSEST_PAIRS random pairs of its points: always the same pairs, so that everybody is told the same.
@@ -25,6 +28,20 @@ mel_status mel_kendall_tau(double *out, size_t n, const double *x, const double 
  * average of their gains, as in sklearn.metrics.ndcg_score. Relevances are from 0 to 1000. When nothing has a
  * gain, 0. */
 mel_status mel_ndcg(double *out, size_t n, const double *relevance, const double *score, mel_error *err);
+
+/* The rule by which values are compared wherever an order is made or weighed: 1 when x is the better one, -1
+ * when y is, 0 when they are equal but for rounding. */
+static inline int mel_rank_compare(double x, double y, mel_orientation orientation)
+{
+    static const double rounding = 1e-12; /* relative */
+    if (x == y || fabs(x - y) <= rounding * fmax(fabs(x), fabs(y)))
+        return 0;
+    return (x > y) != (orientation == MEL_COST) ? 1 : -1;
+}
+/* Whether no one of `order` (n_order positions, best first) is worse than one behind it, or, where `named` is
+ * given, than one of the n that it does not name. */
+bool mel_rank_stands(size_t n, const double *values, mel_orientation orientation, size_t n_order,
+                     const size_t *order, const bool *named);
 
 /* MEL_EINVAL naming the first number that is not finite: "value 3 is nan". */
 mel_status mel_rank_check_values(size_t n, const double *values, const char *what, mel_error *err);

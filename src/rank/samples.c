@@ -41,6 +41,20 @@ static mel_status check_samples(size_t n_samples, size_t n, const double *values
     return MEL_OK;
 }
 
+/* The probability that position i is better than j; *stands: that it is no worse. */
+static double beats_of(double *stands, size_t n_samples, size_t n, const double *values,
+                       mel_orientation orientation, size_t i, size_t j)
+{
+    size_t above = 0, below = 0; /* whole numbers, so that the order of samples cannot matter */
+    for (size_t s = 0; s < n_samples; s++) {
+        const int better = mel_rank_compare(values[s * n + i], values[s * n + j], orientation);
+        above += better > 0;
+        below += better < 0;
+    }
+    *stands = (double)(n_samples - below) / (double)n_samples;
+    return ((double)above + (double)(n_samples - above - below) / 2.0) / (double)n_samples;
+}
+
 mel_status mel_rank_beats(double *beats, size_t n_samples, size_t n, const double *values,
                           mel_orientation orientation, mel_error *err)
 {
@@ -50,25 +64,28 @@ mel_status mel_rank_beats(double *beats, size_t n_samples, size_t n, const doubl
     for (size_t i = 0; i < n; i++) {
         beats[i * n + i] = 0.5;
         for (size_t j = i + 1; j < n; j++) {
-            size_t above = 0, below = 0; /* whole numbers, so that the order of samples cannot matter */
-            for (size_t s = 0; s < n_samples; s++) {
-                above += values[s * n + i] > values[s * n + j];
-                below += values[s * n + i] < values[s * n + j];
-            }
-            const double up = ((double)above + (double)(n_samples - above - below) / 2.0) / (double)n_samples;
-            beats[i * n + j] = orientation == MEL_COST ? 1.0 - up : up;
-            beats[j * n + i] = orientation == MEL_COST ? up : 1.0 - up;
+            double stands = 0.0;
+            beats[i * n + j] = beats_of(&stands, n_samples, n, values, orientation, i, j);
+            beats[j * n + i] = 1.0 - beats[i * n + j];
         }
     }
     return MEL_OK;
+}
+
+/* The place behind the last of those that are equal to position `first` of the order. */
+static size_t end_of_equals(size_t first, size_t n, const double *values, const size_t *order)
+{
+    size_t end = first + 1;
+    while (end < n && mel_rank_compare(values[order[end]], values[order[first]], MEL_UTILITY) == 0)
+        end++;
+    return end;
 }
 
 /* Adds one to places that position i shares with its equals, divided among them. */
 static void add_places(double *places, size_t n, const double *values, const size_t *order)
 {
     for (size_t first = 0, end = 0; first < n; first = end) {
-        for (end = first + 1; end < n && values[order[end]] == values[order[first]];)
-            end++;
+        end = end_of_equals(first, n, values, order);
         for (size_t i = first; i < end; i++)
             for (size_t place = first; place < end; place++)
                 places[order[i] * n + place] += 1.0 / (double)(end - first);
@@ -110,15 +127,14 @@ static mel_status check_order(bool *named, size_t n, size_t n_order, const size_
     return MEL_OK;
 }
 
-/* Whether these values, as utilities of `sign`, leave the order standing. */
-static bool stands(size_t n, const double *values, double sign, size_t n_order, const size_t *order,
-                   const bool *named)
+bool mel_rank_stands(size_t n, const double *values, mel_orientation orientation, size_t n_order,
+                     const size_t *order, const bool *named)
 {
     for (size_t i = 1; i < n_order; i++)
-        if (sign * values[order[i]] > sign * values[order[i - 1]])
+        if (mel_rank_compare(values[order[i]], values[order[i - 1]], orientation) > 0)
             return false;
-    for (size_t i = 0; n_order > 0 && i < n; i++)
-        if (!named[i] && sign * values[i] > sign * values[order[n_order - 1]])
+    for (size_t i = 0; named != NULL && n_order > 0 && i < n; i++)
+        if (!named[i] && mel_rank_compare(values[i], values[order[n_order - 1]], orientation) > 0)
             return false;
     return true;
 }
@@ -136,9 +152,46 @@ mel_status mel_rank_order_probability(double *out, size_t n_samples, size_t n, c
     status = check_order(named, n, n_order, order, err);
     size_t standing = 0;
     for (size_t s = 0; status == MEL_OK && s < n_samples; s++)
-        standing += stands(n, values + s * n, orientation == MEL_COST ? -1.0 : 1.0, n_order, order, named);
+        standing += mel_rank_stands(n, values + s * n, orientation, n_order, order, named);
     free(named);
     if (status == MEL_OK)
         *out = (double)standing / (double)n_samples;
     return status;
+}
+
+/* Adds what the best ones of a sample share. */
+static void add_first(double *share, size_t n, const double *values, mel_orientation orientation)
+{
+    size_t best = 0, equals = 0;
+    for (size_t i = 1; i < n; i++)
+        if (mel_rank_compare(values[i], values[best], orientation) > 0)
+            best = i;
+    for (size_t i = 0; i < n; i++)
+        equals += mel_rank_compare(values[i], values[best], orientation) == 0;
+    for (size_t i = 0; i < n; i++)
+        if (mel_rank_compare(values[i], values[best], orientation) == 0)
+            share[i] += 1.0 / (double)equals;
+}
+
+mel_status mel_rank_weigh(mel_placed_surely *out, double *whole, size_t n_samples, size_t n,
+                          const double *values, mel_orientation orientation, const size_t *order,
+                          mel_error *err)
+{
+    const mel_status status =
+        mel_rank_order_probability(whole, n_samples, n, values, orientation, n, order, err);
+    if (status != MEL_OK)
+        return status;
+    double *share = mel_alloc_zero(n, sizeof *share);
+    if (share == NULL)
+        return mel_fail_memory(err, "the order of a pool");
+    for (size_t s = 0; s < n_samples; s++)
+        add_first(share, n, values + s * n, orientation);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = (mel_placed_surely){ share[order[i]] / (double)n_samples, NAN, NAN };
+        if (i + 1 < n)
+            out[i].beats_next =
+                beats_of(&out[i].stands_next, n_samples, n, values, orientation, order[i], order[i + 1]);
+    }
+    free(share);
+    return MEL_OK;
 }

@@ -61,6 +61,19 @@ def test_best_and_order(pool):
     assert len({frozenset(q["classifiers"]) for q in asked}) == len(asked)
 
 
+def test_two_alike(pool):
+    """Where two classifiers are the same, the order of all is settled, and nothing says that it is open."""
+    rows = [[90000, 10000, 200000, 700000], [90000, 10000, 200000, 700000], [20000, 80000, 150000, 750000]]
+    write_pool(pool, "alike.csv", ("tp", "fn", "fp", "tn"), rows, ["one", "its copy", "another"])
+    got = pool("elicit", "--candidates", "alike.csv", *CLASSES, "--oracle", "sim:doctor.json", "--json").done().json
+    assert got["order_probability"] >= 0.95
+    order = {one["name"]: one for one in got["order"]}
+    assert order["one"]["best_probability"] == order["its copy"]["best_probability"] >= 0.475
+    assert got["order"][0]["beats_next"] == 0.5
+    said = {s["key"]: s["text"] for s in got["statements"]}
+    assert said["order"] == "The order of the classifiers is settled."
+
+
 def test_columns_go_by_name(pool):
     c = two_classes()
     usual = pool("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "sim:doctor.json", "--json").done().json

@@ -157,6 +157,26 @@ static void test_agreement(void **state)
 }
 
 /* Four equally likely cost metrics of three classifiers. */
+/* Values that differ by rounding alone are equal, whatever their scale. */
+static void test_rounding(void **state)
+{
+    (void)state;
+    const double third = 1.0 / 3.0, scales[] = { 1e-20, 1, 1e20 };
+    const size_t order[] = { 1, 0, 2 };
+    for (size_t i = 0; i < COUNT(scales); i++) {
+        const double values[] = { scales[i] * (third + 1e-16), scales[i] * third, scales[i] * 0.1 };
+        double probability = 0.0;
+        size_t best[3], place[3];
+        mel_placed_surely sure[3];
+        mel_error err = { 0 };
+        assert_ok(mel_rank_weigh(sure, &probability, 1, 3, values, MEL_UTILITY, order, &err), &err);
+        assert_true(probability == 1.0 && sure[0].first == 0.5 && sure[0].beats_next == 0.5);
+        assert_true(sure[0].stands_next == 1.0 && sure[1].beats_next == 1.0);
+        assert_ok(mel_rank_order(best, place, 3, values, MEL_UTILITY, &err), &err);
+        assert_true(place[0] == 1 && place[1] == 1 && place[2] == 3);
+    }
+}
+
 static void test_samples(void **state)
 {
     (void)state;
@@ -186,6 +206,15 @@ static void test_samples(void **state)
     assert_ok(mel_rank_order_probability(&probability, S, N, values, MEL_UTILITY, 3, rows[2].order, &err),
               &err);
     assert_close(probability, 0.5, 0);
+    /* What outcomes and `melicit rank` say is the same rule. */
+    mel_placed_surely sure[N];
+    assert_ok(mel_rank_weigh(sure, &probability, S, N, values, MEL_COST, rows[1].order, &err), &err);
+    assert_close(probability, rows[1].want, 0);
+    for (size_t i = 0; i < N; i++)
+        assert_close(sure[i].first, places[rows[1].order[i] * N], 0);
+    assert_close(sure[0].beats_next, beats[1 * N + 0], 0);
+    assert_close(sure[0].stands_next, 2.0 / 4, 0);
+    assert_true(isnan(sure[N - 1].beats_next) && isnan(sure[N - 1].stands_next));
     const size_t twice[] = { 0, 0 }, beyond[] = { 3 };
     assert_int_equal(mel_rank_order_probability(&probability, S, N, values, MEL_COST, 2, twice, &err),
                      MEL_EINVAL);
@@ -258,7 +287,7 @@ int main(void)
         cmocka_unit_test(test_closest),        cmocka_unit_test(test_kendall),
         cmocka_unit_test(test_ndcg),           cmocka_unit_test(test_pool),
         cmocka_unit_test(test_agreement),      cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_sampled_values),
+        cmocka_unit_test(test_sampled_values), cmocka_unit_test(test_rounding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
