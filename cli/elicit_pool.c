@@ -28,17 +28,23 @@ static void pooling_clear(pooling *p)
     free(p->path);
 }
 
-/* Whether two headers are about the same space; the radius of a ball is found anew for every seed. */
+/* What two descriptions of the same space may say otherwise: where files are (their digest is compared), and
+ * the radius of a ball, which is found anew for every seed. */
+static json_t *without_paths(const json_t *space)
+{
+    json_t *copy = json_deep_copy(space);
+    const char *key = NULL;
+    (void)json_object_del(copy, "found_radius");
+    for (size_t i = 0; (key = mel_problem_file_key(i)) != NULL; i++)
+        (void)json_object_del(copy, key);
+    return copy;
+}
+
 static bool same_space(const json_t *x, const json_t *y)
 {
-    static const char *const found[] = { "found_radius", "table", "probs", "labels", "groups", "prevalence" };
     if (json_equal(json_object_get(x, "data"), json_object_get(y, "data")) == 0)
         return false;
-    json_t *a = json_deep_copy(json_object_get(x, "space")), *b = json_deep_copy(json_object_get(y, "space"));
-    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
-        (void)json_object_del(a, found[i]);
-        (void)json_object_del(b, found[i]);
-    }
+    json_t *a = without_paths(json_object_get(x, "space")), *b = without_paths(json_object_get(y, "space"));
     const bool same = json_equal(a, b) != 0;
     json_decref(a);
     json_decref(b);

@@ -106,12 +106,12 @@ static mel_status look_at_file(bool *near, const char *name, const char *session
 static mel_status check_header_files(const mel_problem_options *args, const json_t *header,
                                      const char *session, const cli_run *run, mel_error *err)
 {
-    const char *const named[] = { args->dataset.data, args->probs,      args->labels,
-                                  args->groups,       args->prevalence, args->candidates };
+    const json_t *space = json_object_get(header, "space");
+    const char *key = NULL;
     mel_status status = MEL_OK;
     bool near = true;
-    for (size_t i = 0; i < sizeof named / sizeof *named && status == MEL_OK; i++)
-        status = look_at_file(&near, named[i], session, err);
+    for (size_t i = 0; status == MEL_OK && (key = mel_problem_file_key(i)) != NULL; i++)
+        status = look_at_file(&near, json_string_value(json_object_get(space, key)), session, err);
     if (status != MEL_OK || near)
         return status;
     char digest[MEL_DIGEST_HEX] = "";

@@ -4,11 +4,10 @@
 #include "files.h"
 #include "output.h"
 
+#include "melicit/problem.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/* Keys of a description that name files. */
-static const char *const keys[] = { "table", "probs", "labels", "groups", "prevalence", "candidates" };
 
 static const char *name_in(const char *path)
 {
@@ -64,15 +63,16 @@ json_t *cli_paths_for_session(const json_t *description, const char *session)
 {
     json_t *copy = json_deep_copy(description);
     char *home = real_folder(session);
-    for (size_t i = 0; home != NULL && i < sizeof keys / sizeof *keys; i++) {
-        const char *path = json_string_value(json_object_get(copy, keys[i]));
+    const char *key = NULL;
+    for (size_t i = 0; home != NULL && (key = mel_problem_file_key(i)) != NULL; i++) {
+        const char *path = json_string_value(json_object_get(copy, key));
         if (path == NULL || path[0] == '/' || !cli_exists(path))
             continue;
         char *folder = real_folder(path);
         char *up = folder != NULL ? way(home, folder) : NULL;
         char *from_home = up != NULL ? cli_format("%s%s", up, name_in(path)) : NULL;
         if (from_home != NULL)
-            cli_put(copy, keys[i], cli_json_text(from_home));
+            cli_put(copy, key, cli_json_text(from_home));
         free(from_home);
         free(up);
         free(folder);
@@ -84,13 +84,14 @@ json_t *cli_paths_for_session(const json_t *description, const char *session)
 void cli_paths_from_session(json_t *description, const char *session)
 {
     char *folder = folder_of(session);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const char *path = json_string_value(json_object_get(description, keys[i]));
+    const char *key = NULL;
+    for (size_t i = 0; (key = mel_problem_file_key(i)) != NULL; i++) {
+        const char *path = json_string_value(json_object_get(description, key));
         if (path == NULL || path[0] == '/')
             continue;
         char *here = cli_format("%s%s", folder, path);
         if (cli_exists(here))
-            cli_put(description, keys[i], cli_json_text(here));
+            cli_put(description, key, cli_json_text(here));
         free(here);
     }
     free(folder);

@@ -151,7 +151,7 @@ bool mel_request_is_known(const mel_request *request, mel_app *app);
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets);
 /* The uploads that a session of one's own is about, from what the store has about the participant; how many
  * there are. */
-enum { MEL_SPACE_FILES = 5 };
+enum { MEL_SPACE_FILES = 16 }; /* room for all keys that name files */
 size_t mel_own_uploads(const char *name[MEL_SPACE_FILES], const json_t *about);
 /* Keeps the uploads that a space names until then; 0: for ever. */
 mel_status mel_space_keep(mel_store *store, const json_t *space, int64_t expires, mel_error *err);

@@ -355,18 +355,14 @@ bool mel_is_upload(const char *text)
            strlen(text) < MEL_ID_TEXT + sizeof MEL_UPLOAD - 1;
 }
 
-static const char *const files[MEL_SPACE_FILES] = { "data", "probs", "labels", "groups", "candidates" };
-
 bool mel_space_is_allowed(const json_t *space, const json_t *datasets)
 {
-    static const char *const never[] = { "prevalence", "table" };
-    for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-        if (json_object_get(space, never[i]) != NULL)
-            return false;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        const json_t *value = json_object_get(space, files[i]);
+    const char *key = NULL;
+    for (size_t i = 0; (key = mel_problem_file_key(i)) != NULL; i++) {
+        const json_t *value = json_object_get(space, key);
+        const bool table = strcmp(key, "data") == 0;
         bool known = value == NULL || mel_is_upload(json_string_value(value));
-        for (size_t d = 0; i == 0 && d < json_array_size(datasets) && !known; d++)
+        for (size_t d = 0; table && d < json_array_size(datasets) && !known; d++)
             known = json_equal(json_object_get(json_array_get(datasets, d), "name"), value) != 0;
         if (!known)
             return false;
@@ -377,8 +373,9 @@ bool mel_space_is_allowed(const json_t *space, const json_t *datasets)
 static size_t uploads_of(const char *name[MEL_SPACE_FILES], const json_t *space)
 {
     size_t n = 0;
-    for (size_t i = 0; i < MEL_SPACE_FILES; i++) {
-        name[n] = json_string_value(json_object_get(space, files[i]));
+    const char *key = NULL;
+    for (size_t i = 0; n < MEL_SPACE_FILES && (key = mel_problem_file_key(i)) != NULL; i++) {
+        name[n] = json_string_value(json_object_get(space, key));
         n += mel_is_upload(name[n]);
     }
     return n;

@@ -48,8 +48,8 @@ typedef struct {
     char **name;   /* what the classes are called, in the order of the codes; of two the second is positive */
     char **label;  /* what the file calls them */
     size_t *place; /* of each class in the sorted order of the labels */
-    bool number_texts; /* the labels look like numbers, but the file says that they are texts: sorted by byte
-                        */
+    /* The labels look like numbers, but the file says that they are texts: sorted by byte. */
+    bool number_texts;
 } mel_classes;
 
 /* --- tables ------------------------------------------------------------------------------------- */
@@ -135,6 +135,8 @@ MEL_API void mel_problem_options_clear(mel_problem_options *opt);
  * for `table`. Texts are lent by it. Refuses (MEL_EDATA) fields that are not known, are of another type or
  * are not read with the given kind of input. */
 MEL_API mel_status mel_problem_from_json(mel_problem_options *out, const json_t *description, mel_error *err);
+/* The keys of a description that name files, i from 0 up; NULL after the last. */
+MEL_API const char *mel_problem_file_key(size_t i);
 
 /* What the problem is for. */
 typedef struct {

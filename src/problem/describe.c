@@ -166,6 +166,16 @@ static const key_row *find_key(const char *name)
     return NULL;
 }
 
+const char *mel_problem_file_key(size_t i)
+{
+    if (i == 0)
+        return "data"; /* as find_key takes it */
+    for (size_t k = 0; k < N_KEYS; k++)
+        if (keys[k].type == INPUT && --i == 0)
+            return keys[k].key;
+    return NULL;
+}
+
 static mel_status refuse_key(const char *key, mel_error *err)
 {
     return mel_fail(err, MEL_EDATA, "space.%.40s: there is no such field", key);

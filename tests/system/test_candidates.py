@@ -74,6 +74,17 @@ def test_two_alike(pool):
     assert said["order"] == "The order of the classifiers is settled."
 
 
+def test_respondents_with_copies(pool):
+    """Sessions about copies of one pool, each in a folder of its own, are about the same classifiers."""
+    for folder in ("ann", "bob"):
+        (pool.folder / folder).mkdir()
+        write_pool(pool, f"{folder}/{folder}.csv", ("tp", "fn", "fp", "tn"), two_classes())
+        pool("elicit", "--candidates", f"{folder}/{folder}.csv", *CLASSES, "--oracle", "sim:doctor.json", "--session",
+             f"{folder}/s.jsonl", "--json").done()
+    got = pool("elicit", "--pool", "ann/s.jsonl", "bob/s.jsonl", "--json").done().json
+    assert not got["differ"] and len(got["respondents"]) == 2
+
+
 def test_columns_go_by_name(pool):
     c = two_classes()
     usual = pool("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "sim:doctor.json", "--json").done().json
