@@ -2,26 +2,24 @@
 #include "elicit_args.h"
 #include "files.h"
 #include "outcome.h"
-#include "outcome/shared.h"
 #include "output.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double degrees = 57.295779513082320877, half_turn = 3.14159265358979323846;
 enum { MOST_WEIGHTS = 12, NAME_COLUMNS = 50 };
 
 typedef struct {
     size_t n;
     const char **path;
     cli_opened *opened;
-    mel_pooled *pooled;
+    mel_outcome *found;
 } pooling;
 
 static void pooling_clear(pooling *p)
 {
-    mel_pooled_free(p->pooled);
+    mel_outcome_free(p->found);
     for (size_t i = 0; i < p->n; i++)
         cli_opened_clear(&p->opened[i]);
     free(p->opened);
@@ -65,137 +63,67 @@ static mel_status open_all(pooling *p, const elicit_args *args, cli_run *run, me
     mel_session **sessions = cli_alloc_zero(p->n, sizeof *sessions);
     for (size_t i = 0; i < p->n; i++)
         sessions[i] = p->opened[i].session;
-    const mel_status status = mel_sessions_pool(&p->pooled, p->n, sessions, err);
+    mel_outcome_options opt;
+    mel_outcome_options_init(&opt);
+    opt.respondents = p->path;
+    const mel_status status = mel_outcome_of_sessions(&p->found, p->n, sessions, &opt, err);
     free(sessions);
     return status;
 }
 
-static mel_status metric_json(json_t *object, const mel_metric *metric, mel_error *err)
+static mel_status fill_json(json_t *result, const mel_outcome *found, mel_error *err)
 {
     char *text = NULL;
-    const mel_status status = mel_metric_to_json(&text, metric, err);
-    if (status == MEL_OK)
-        cli_put(object, "metric", json_loads(text, 0, NULL));
-    free(text);
-    return status;
+    const mel_status status = mel_outcome_to_json(&text, found, err);
+    if (status != MEL_OK)
+        return status;
+    json_t *whole = cli_json_made(text);
+    (void)json_object_update(result, whole);
+    json_decref(whole);
+    return MEL_OK;
 }
 
-static void put_consistency(json_t *object, const mel_summary *s)
-{
-    if (isfinite(s->consistency)) {
-        cli_put(object, "consistency", cli_json_number(s->consistency));
-        cli_put(object, "consistency_label", cli_json_text(mel_consistency_label(s)));
-    }
-}
-
-static json_t *interval_json(double low, double high)
-{
-    json_t *interval = json_array();
-    cli_push(interval, cli_json_number(low));
-    cli_push(interval, cli_json_number(high));
-    return interval;
-}
-
-/* In the order of the metric file's coefficients. */
-static json_t *spread_json(const pooling *p)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; i < mel_metric_coefficients(p->pooled->joint); i++) {
-        const mel_spread *s = &p->pooled->spread[i];
-        json_t *one = json_object();
-        cli_put(one, "range", interval_json(s->low, s->high));
-        cli_put(one, "deviation", cli_json_number(s->deviation));
-        cli_push(list, one);
-    }
-    return list;
-}
-
-static mel_status fill_json(json_t *result, const pooling *p, mel_error *err)
-{
-    json_t *joint = json_object(), *people = json_array(), *pairs = json_array();
-    mel_status status = metric_json(joint, p->pooled->joint, err);
-    cli_put(joint, "error_rate", cli_json_number(p->pooled->summary.error_rate));
-    cli_put(joint, "radius", cli_json_number(p->pooled->summary.radius));
-    for (size_t i = 0; i < p->n && status == MEL_OK; i++) {
-        const mel_respondent *r = &p->pooled->respondent[i];
-        json_t *one = json_object();
-        cli_put(one, "session", cli_json_text(p->path[i]));
-        cli_put(one, "questions", cli_json_count(r->summary.questions));
-        cli_put(one, "answers", cli_json_count(r->answers));
-        cli_put(one, "contradicted", cli_json_count(r->contradicted));
-        cli_put(one, "contradicted_by_own", cli_json_count(r->summary.disagreements));
-        cli_put(one, "agreement", cli_json_number(r->agreement));
-        put_consistency(one, &r->summary);
-        status = metric_json(one, r->metric, err);
-        cli_push(people, one);
-    }
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t j = i + 1; j < p->n; j++) {
-            const mel_disagreement *d = &p->pooled->disagreement[i * p->n + j];
-            json_t *one = json_object();
-            cli_put(one, "first", cli_json_text(p->path[i]));
-            cli_put(one, "second", cli_json_text(p->path[j]));
-            cli_put(one, "angle", cli_json_number(d->angle));
-            cli_put(one, "interval", interval_json(d->low, d->high));
-            cli_push(pairs, one);
-        }
-    cli_put(joint, "spread", spread_json(p));
-    cli_put(result, "differ", json_boolean(p->pooled->n_against > 0));
-    cli_put(result, "joint", joint);
-    cli_put(result, "respondents", people);
-    cli_put(result, "disagreement", pairs);
-    return status;
-}
-
-static void print_respondents(const pooling *p)
+static void print_respondents(const mel_outcome *found)
 {
     static const char *const headers[] = {
         "",           "answers", "against the\nown metric", "against the\njoint metric", "wants the same?",
         "consistency"
     };
     cli_table *table = cli_table_new("lrrrll", headers);
-    for (size_t i = 0; i < p->n; i++) {
-        const mel_respondent *r = &p->pooled->respondent[i];
-        const char *label = mel_consistency_label(&r->summary);
-        cli_table_cell(table, "%s", p->path[i]);
+    for (size_t i = 0; i < found->n_respondents; i++) {
+        const mel_respondent *r = found->respondents[i].found;
+        const char *label = found->respondents[i].consistency;
+        cli_table_cell(table, "%s", found->respondents[i].name);
         cli_table_cell(table, "%u", r->answers);
         cli_table_cell(table, "%u", r->summary.disagreements);
         cli_table_cell(table, "%u (%.0f%%)", r->contradicted,
                        r->answers > 0 ? 100.0 * r->contradicted / r->answers : 0.0);
-        cli_table_cell(table, "%s (p = %.2g)", r->agreement * (double)p->n < 0.05 ? "no" : "may be",
-                       r->agreement);
+        cli_table_cell(table, "%s (p = %.2g)", r->differs ? "no" : "may be", r->agreement);
         cli_table_cell(table, "%s", label != NULL ? label : "not known");
     }
     cli_table_print(table);
     cli_print("\n");
 }
 
-/* Two linear metrics an angle x apart order the share x/pi of random pairs differently. */
-static bool has_shares(const mel_metric *joint)
-{
-    const mel_family_facts *family = mel_family_about(mel_metric_family(joint));
-    return family->sum && !family->local;
-}
-
-static void print_angles(const pooling *p)
+static void print_angles(const mel_outcome *found)
 {
     static const char *const headers[] = { "", "", "angle", "95% interval", "" };
     static const char *const with_shares[] = { "",      "",
                                                "angle", "95% interval",
                                                "",      "order differently,\nof random pairs" };
-    const bool shares = has_shares(p->pooled->joint);
+    const bool shares =
+        found->n_respondent_pairs > 0 && isfinite(found->respondent_pairs[0].order_differently);
     cli_table *table = cli_table_new(shares ? "llrrlr" : "llrrl", shares ? with_shares : headers);
-    for (size_t i = 0; i < p->n; i++)
-        for (size_t j = i + 1; j < p->n; j++) {
-            const mel_disagreement *d = &p->pooled->disagreement[i * p->n + j];
-            cli_table_cell(table, "%s", p->path[i]);
-            cli_table_cell(table, "%s", p->path[j]);
-            cli_table_cell(table, "%.1f deg", degrees * d->angle);
-            cli_table_cell(table, "%.1f to %.1f", degrees * d->low, degrees * d->high);
-            cli_table_cell(table, "%s", d->low > 0.0 ? "differ" : "may want the same");
-            if (shares)
-                cli_table_cell(table, "%.0f%%", 100.0 * d->angle / half_turn);
-        }
+    for (size_t i = 0; i < found->n_respondent_pairs; i++) {
+        const mel_respondent_pair *p = &found->respondent_pairs[i];
+        cli_table_cell(table, "%s", found->respondents[p->first].name);
+        cli_table_cell(table, "%s", found->respondents[p->second].name);
+        cli_table_cell(table, "%.1f deg", p->degrees.value);
+        cli_table_cell(table, "%.1f to %.1f", p->degrees.low, p->degrees.high);
+        cli_table_cell(table, "%s", p->differ ? "differ" : "may want the same");
+        if (shares)
+            cli_table_cell(table, "%.0f%%", 100.0 * p->order_differently);
+    }
     cli_table_print(table);
     cli_wrap(
         stdout,
@@ -205,85 +133,48 @@ static void print_angles(const pooling *p)
         0, 0, cli_width(stdout));
 }
 
-/* What the joint metric's intervals mean, and what they do not. */
-static void print_verdict(const pooling *p)
-{
-    const char *text =
-        p->pooled->n_against > 0
-            ? "They do not all want the same: this metric contradicts somebody's answers more often than "
-              "their own "
-              "errors explain. Its intervals say how well one metric for all is known, not how far people "
-              "differ; that is the spread of their own metrics, below."
-            : "Nothing in the answers speaks against one metric for all.";
-    cli_print("\n");
-    cli_wrap(stdout, text, 0, 0, cli_width(stdout));
-}
-
 /* The joint weights beside those of the persons. */
-static void print_spread(const pooling *p, const mel_outcome *found)
+static void print_spread(const mel_outcome *found)
 {
     static const char *const headers[] = { "", "joint weight", "95% interval", "persons: lowest\nto highest",
                                            "standard\ndeviation" };
-    const mel_metric *joint = p->pooled->joint;
     const size_t n = found->n_weights;
     cli_table *table = cli_table_new("lrrrr", headers);
     for (size_t i = 0; i < n && i < MOST_WEIGHTS; i++) {
-        const mel_spread *s = &p->pooled->spread[i];
+        const mel_spread *s = &found->pooled->spread[i];
         double low = NAN, high = NAN;
         char *name = cli_short(found->weights[i].name, NAME_COLUMNS);
-        (void)mel_metric_interval(joint, i, &low, &high);
+        (void)mel_metric_interval(found->metric, i, &low, &high);
         cli_table_cell(table, "%s", name);
-        cli_table_cell(table, "%.3f", mel_metric_coefficient(joint)[i]);
+        cli_table_cell(table, "%.3f", mel_metric_coefficient(found->metric)[i]);
         cli_table_cell(table, "%.3f to %.3f", low, high);
         cli_table_cell(table, "%.3f to %.3f", s->low, s->high);
         cli_table_cell(table, "%.3f", s->deviation);
         free(name);
     }
     cli_table_print(table);
-    const size_t all = mel_metric_coefficients(joint), shown = n < MOST_WEIGHTS ? n : MOST_WEIGHTS;
+    const size_t all = mel_metric_coefficients(found->metric), shown = n < MOST_WEIGHTS ? n : MOST_WEIGHTS;
     if (all > shown)
         cli_print("  and %zu further coefficients (--json prints all)\n", all - shown);
     cli_print("\n");
 }
 
-static mel_status print_words(mel_outcome **found, const mel_metric *metric, mel_error *err)
+static void print_text(const mel_outcome *found)
 {
-    const mel_status status = mel_outcome_of_metric(found, metric, NULL, err);
-    if (status == MEL_OK)
-        cli_wrap(stdout, (*found)->words, 0, 0, cli_width(stdout));
-    return status;
-}
-
-static void print_disagreement(const pooling *p, const mel_outcome *found)
-{
+    cli_heading("All together");
+    cli_wrap(stdout, found->words, 0, 0, cli_width(stdout));
+    for (size_t i = 0; i < found->n_statements; i++)
+        cli_wrap(stdout, found->statements[i].text, 0, 0, cli_width(stdout));
+    for (size_t i = 0; i < found->n_respondents; i++) {
+        cli_print("\n");
+        cli_heading(found->respondents[i].name);
+        cli_wrap(stdout, found->respondents[i].words, 0, 0, cli_width(stdout));
+    }
     cli_print("\n");
     cli_heading("How much they disagree");
-    print_spread(p, found);
-    print_respondents(p);
-    print_angles(p);
-}
-
-static mel_status print_text(const pooling *p, mel_error *err)
-{
-    mel_outcome *joint = NULL;
-    cli_heading("All together");
-    mel_status status = print_words(&joint, p->pooled->joint, err);
-    if (isfinite(p->pooled->summary.error_rate))
-        cli_print("About %.0f%% of all answers are taken to be wrong.\n",
-                  100.0 * p->pooled->summary.error_rate);
-    if (status == MEL_OK)
-        print_verdict(p);
-    for (size_t i = 0; i < p->n && status == MEL_OK; i++) {
-        mel_outcome *own = NULL;
-        cli_print("\n");
-        cli_heading(p->path[i]);
-        status = print_words(&own, p->pooled->respondent[i].metric, err);
-        mel_outcome_free(own);
-    }
-    if (status == MEL_OK)
-        print_disagreement(p, joint);
-    mel_outcome_free(joint);
-    return status;
+    print_spread(found);
+    print_respondents(found);
+    print_angles(found);
 }
 
 static mel_status save_metric(const void *user, const char *file, mel_error *err)
@@ -303,11 +194,12 @@ mel_status cli_elicit_pool(cli_run *run, const elicit_args *args, mel_error *err
     for (size_t i = 0; i < p.n; i++)
         p.path[i] = i < args->pool.n ? args->pool.item[i] : run->operand[i - args->pool.n];
     mel_status status = open_all(&p, args, run, err);
-    const bool pooled = status == MEL_OK && p.pooled != NULL;
-    if (pooled && args->out != NULL)
-        status = cli_store(args->out, save_metric, p.pooled->joint, err);
-    if (pooled && status == MEL_OK)
-        status = run->json ? fill_json(run->result, &p, err) : print_text(&p, err);
+    if (status == MEL_OK && args->out != NULL)
+        status = cli_store(args->out, save_metric, p.found->metric, err);
+    if (status == MEL_OK && run->json)
+        status = fill_json(run->result, p.found, err);
+    else if (status == MEL_OK)
+        print_text(p.found);
     pooling_clear(&p);
     return status;
 }

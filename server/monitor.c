@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_POOLED = 2, MOST_POOLED = 100, MOST_PAGE_TEXT = 80, MOST_VERDICT = 240 };
+enum { LEAST_POOLED = 2, MOST_POOLED = 100, MOST_PAGE_TEXT = 80 };
 static const double short_pooling = 1.0; /* seconds */
 
 /* A look at everybody in a study. */
@@ -180,43 +180,19 @@ static json_t *list_pages(const survey *s)
 
 /* --- all together ------------------------------------------------------------------------------- */
 
-static double mean_degrees(const mel_pooled *pooled)
+/* What is shown of several participants, without what each one wants. */
+static json_t *pooled_json(size_t n, mel_session *const *session, size_t through,
+                           const mel_open_study *open_study)
 {
-    double sum = 0.0;
-    size_t pairs = 0;
-    for (size_t i = 0; i < pooled->n; i++)
-        for (size_t j = 0; j < i; j++, pairs++)
-            sum += pooled->disagreement[i * pooled->n + j].angle;
-    return pairs > 0 ? sum / (double)pairs * 180.0 / 3.14159265358979323846 : 0.0;
-}
-
-/* The mean angle between two of them, in degrees, and what one metric for all hides. */
-static json_t *disagreement(const mel_pooled *pooled)
-{
-    char text[MOST_VERDICT];
-    const double degrees = mean_degrees(pooled);
-    if (pooled->n_against > 0)
-        (void)snprintf(text, sizeof text,
-                       "they do not all want the same: %zu of %zu answered against this metric more often "
-                       "than their own slips explain, and its interval does not say how far people differ",
-                       pooled->n_against, pooled->n);
-    else
-        (void)snprintf(text, sizeof text, "%s",
-                       degrees < 5.0 ? "they want about the same"
-                                     : "nothing in the answers speaks against one metric for all");
-    return json_pack("{s:f, s:I, s:s}", "value", degrees, "against", (json_int_t)pooled->n_against, "text",
-                     text);
-}
-
-static json_t *pooled_json(const mel_pooled *pooled, size_t through, const mel_open_study *open_study)
-{
-    json_t *out = NULL;
-    if (mel_result_of_metric(&out, pooled->joint, open_study->study, open_study->problem, NULL) != MEL_OK)
+    static const char *const kept[] = { "metric",    "words",      "weights", "lambda",  "cost_ratio",
+                                        "threshold", "statements", "differ",  "against", "mean_degrees" };
+    json_t *found = NULL;
+    if (mel_result_of_sessions(&found, n, session, open_study->study, open_study->problem, NULL) != MEL_OK)
         return NULL;
-    (void)mel_json_put(out, "participants", json_integer((json_int_t)pooled->n));
-    (void)mel_json_put(out, "of", json_integer((json_int_t)through));
-    (void)mel_json_put(out, "disagreement", disagreement(pooled));
-    return out;
+    json_t *out = json_pack("{s:I, s:I}", "participants", (json_int_t)n, "of", (json_int_t)through);
+    const bool whole = out != NULL && mel_json_copy(out, found, kept, sizeof kept / sizeof *kept);
+    json_decref(found);
+    return mel_json_if(whole, out);
 }
 
 /* The metric of those who are through, of the first MOST_POOLED where there are more; simulated ones only
@@ -244,11 +220,7 @@ static json_t *pool_respondents(bool *whole, const survey *s)
             *whole = false;
         }
     }
-    mel_pooled *pooled = NULL;
-    json_t *out = NULL;
-    if (n >= LEAST_POOLED && mel_sessions_pool(&pooled, n, session, NULL) == MEL_OK)
-        out = pooled_json(pooled, through, s->open_study);
-    mel_pooled_free(pooled);
+    json_t *out = n >= LEAST_POOLED ? pooled_json(n, session, through, s->open_study) : NULL;
     for (; n > 0; n--)
         mel_participant_release(s->cache, participant[n - 1], !participant[n - 1]->fresh);
     return out != NULL ? out : json_null();

@@ -118,13 +118,13 @@ mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err)
     return status;
 }
 
-mel_status mel_result_of_metric(json_t **out, const mel_metric *metric, const mel_study *study,
-                                const mel_problem *problem, mel_error *err)
+mel_status mel_result_of_sessions(json_t **out, size_t n, mel_session *const *sessions,
+                                  const mel_study *study, const mel_problem *problem, mel_error *err)
 {
     const mel_outcome_options opt = mel_result_options(study, problem);
     mel_outcome *outcome = NULL;
     *out = NULL;
-    mel_status status = mel_outcome_of_metric(&outcome, metric, &opt, err);
+    mel_status status = mel_outcome_of_sessions(&outcome, n, sessions, &opt, err);
     if (status == MEL_OK)
         status = outcome_json(out, outcome, err);
     mel_outcome_free(outcome);

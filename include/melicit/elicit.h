@@ -383,7 +383,7 @@ MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary,
 MEL_API mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
                                      mel_error *err);
 
-/* Several respondents. */
+/* Several respondents (mel_outcome_of_sessions). */
 typedef struct {
     mel_metric *metric;    /* this one's own, with intervals */
     mel_summary summary;   /* of the session alone */
@@ -392,6 +392,7 @@ typedef struct {
     /* How likely somebody of the joint metric, who errs as often as this one's own metric shows, is to be
      * contradicted by it at least so often. */
     double agreement;
+    bool differs; /* wants something else: the agreement is below 0.05 divided by how many there are */
 } mel_respondent;
 typedef struct {
     double angle;     /* between two metrics as found, radians */
@@ -407,15 +408,10 @@ typedef struct {
     mel_summary summary; /* of it */
     mel_spread *spread;  /* one per coefficient of the joint metric: how far people differ */
     size_t n;
-    size_t n_against;           /* whose agreement is below 0.05/n: above 0, one metric does not do for all */
-    mel_respondent *respondent; /* n */
+    size_t n_against;               /* how many differ: above 0, one metric does not do for all */
+    mel_respondent *respondent;     /* n */
     mel_disagreement *disagreement; /* n x n, symmetric, zero on the diagonal */
 } mel_pooled;
-/* Two or more active sessions about the same statistics, family and degree; MEL_EINVAL with the one that
- * differs. Angles are between the vectors in which the utility is linear (linear-fractional: the pivots). */
-MEL_API mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *sessions,
-                                     mel_error *err);
-MEL_API void mel_pooled_free(mel_pooled *pooled);
 
 #ifdef __cplusplus
 }

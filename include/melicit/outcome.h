@@ -93,6 +93,23 @@ typedef struct {
     double stands_next; /* and that the next is not better; NaN: the last */
 } mel_placed;
 
+/* One of several respondents. */
+typedef struct {
+    const char *name;            /* as the options call it, else "respondent 1" */
+    const char *words;           /* the own metric */
+    const char *consistency;     /* mel_outcome's, of the own answers */
+    const mel_respondent *found; /* numbers */
+} mel_respondent_outcome;
+
+/* Two of them. */
+typedef struct {
+    size_t first, second; /* positions among the respondents */
+    mel_estimate degrees; /* between their metrics */
+    bool differ;          /* the answers show that they want different things */
+    /* The share of random pairs that they order differently; NaN: not known for the family. */
+    double order_differently;
+} mel_respondent_pair;
+
 enum { MEL_OUTCOME_CLOSEST = 3, MEL_OUTCOME_DECISIONS = 2, MEL_OUTCOME_COEFFICIENTS = 40 };
 
 /* Everything is lent until mel_outcome_free; options and domain by the session. */
@@ -134,6 +151,14 @@ typedef struct {
     size_t n_order;
     const mel_placed *order;
     double order_probability; /* of all of it */
+
+    /* Several respondents: the metric is the joint one. */
+    const mel_pooled *pooled; /* NULL: one session, or a metric alone */
+    size_t n_respondents;
+    const mel_respondent_outcome *respondents;
+    size_t n_respondent_pairs;
+    const mel_respondent_pair *respondent_pairs;
+    double mean_degrees; /* between two of them */
 } mel_outcome;
 
 /* How the result is put. All optional and lent. */
@@ -143,6 +168,7 @@ typedef struct {
     const char *false_alarm, *false_alarms; /* "false alarm"; without plurals: "missed cancer cases" */
     const char *people;                     /* what is decided about: "people" */
     uint64_t rows;                          /* how many rows the domain was measured on; 0: a population */
+    const char *const *respondents;         /* mel_outcome_of_sessions: what they are called, all or none */
 } mel_outcome_options;
 MEL_API void mel_outcome_options_init(mel_outcome_options *opt);
 
@@ -152,6 +178,11 @@ MEL_API mel_status mel_outcome_of_session(mel_outcome **out, mel_session *sessio
 /* What can be said of a metric alone: its words, coefficients, weights, cost ratio and threshold. */
 MEL_API mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric,
                                          const mel_outcome_options *opt, mel_error *err);
+/* What several respondents want, each with a session: two or more active ones about the same statistics,
+ * family and degree (MEL_EINVAL with the one that differs). The metric is that of all answers in one
+ * posterior, with wrong answers allowed for and learned. The sessions need not outlive it. */
+MEL_API mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *const *sessions,
+                                           const mel_outcome_options *opt, mel_error *err);
 MEL_API void mel_outcome_free(mel_outcome *outcome);
 
 /* The outcome as a JSON object (docs/cli.md, elicit --json), for the caller to free(). */

@@ -3,6 +3,7 @@
 #include "elicit/assumption.h"
 #include "elicit/metric_distance.h"
 #include "elicit/session.h"
+#include "elicit/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -222,7 +223,8 @@ static mel_status fill(mel_pooled *pooled, mel_cloud *clouds, mel_session *const
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         count_contradictions(&pooled->respondent[i], sessions[i], pooled->joint);
         judge(&pooled->respondent[i]);
-        pooled->n_against += pooled->respondent[i].agreement < differing / (double)n;
+        pooled->respondent[i].differs = pooled->respondent[i].agreement < differing / (double)n;
+        pooled->n_against += pooled->respondent[i].differs;
     }
     if (status == MEL_OK)
         status = find_spread(pooled, err);

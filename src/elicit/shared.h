@@ -55,6 +55,11 @@ mel_status mel_session_posterior(size_t n, double *angle, double *density, mel_s
 mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, size_t i, size_t j,
                                     mel_error *err);
 
+/* Two or more active sessions about the same statistics, family and degree; MEL_EINVAL with the one that
+ * differs. Angles are between the vectors in which the utility is linear (linear-fractional: the pivots). */
+mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err);
+void mel_pooled_free(mel_pooled *pooled);
+
 /* The supporting line <m, (tp, tn)> = c of the face at the optimum, as the searches of chapter 3 return it.
  */
 typedef struct {

@@ -141,6 +141,14 @@ static void state_consistency(mel_outcome_work *w)
                         p.text);
 }
 
+void mel_outcome_state_errors(mel_outcome_work *w)
+{
+    const double rate = w->out.summary.error_rate;
+    if (isfinite(rate))
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "errors", "The share of wrong answers is estimated at %s%%.",
+                        mel_digits_significant(100.0 * rate, 2).text);
+}
+
 void mel_outcome_state_answers(mel_outcome_work *w)
 {
     const mel_summary *s = &w->out.summary;
@@ -153,7 +161,5 @@ void mel_outcome_state_answers(mel_outcome_work *w)
         mel_outcome_state_ratio_answers(w);
     if (!mel_outcome_is_search(&w->out))
         state_consistency(w);
-    if (isfinite(s->error_rate))
-        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "errors", "The share of wrong answers is estimated at %s%%.",
-                        mel_digits_significant(100.0 * s->error_rate, 2).text);
+    mel_outcome_state_errors(w);
 }

@@ -281,16 +281,91 @@ static void put_order(sheet *s, const mel_outcome *o)
     put(s, "order_probability", number(o->order_probability));
 }
 
+/* A metric as its file has it. */
+static mel_status put_metric(sheet *s, const mel_metric *metric, mel_error *err)
+{
+    char *file = NULL;
+    const mel_status status = mel_metric_to_json(&file, metric, err);
+    if (status == MEL_OK)
+        put(s, "metric", parsed(file));
+    return status;
+}
+
+static mel_status add_respondent(sheet *s, json_t *list, const mel_respondent_outcome *r, mel_error *err)
+{
+    const mel_respondent *found = r->found;
+    sheet one = fresh();
+    put(&one, "session", text(r->name));
+    put(&one, "words", text(r->words));
+    put(&one, "questions", count(found->summary.questions));
+    put(&one, "answers", count(found->answers));
+    put(&one, "contradicted", count(found->contradicted));
+    put(&one, "contradicted_by_own", count(found->summary.disagreements));
+    put(&one, "agreement", number(found->agreement));
+    put(&one, "differs", json_boolean(found->differs));
+    put_known(&one, "consistency", found->summary.consistency);
+    if (r->consistency != NULL)
+        put(&one, "consistency_label", json_string(r->consistency));
+    const mel_status status = put_metric(&one, found->metric, err);
+    add(s, list, &one);
+    return status;
+}
+
+/* How far the coefficients of people's own metrics lie apart, in the order of the metric file. */
+static void put_spread(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < mel_metric_coefficients(o->metric); i++) {
+        const mel_spread *spread = &o->pooled->spread[i];
+        sheet one = fresh();
+        put(&one, "range", pair(spread->low, spread->high));
+        put(&one, "deviation", number(spread->deviation));
+        add(s, list, &one);
+    }
+    put(s, "spread", list);
+}
+
+/* Angles are in radians, as everywhere in JSON. */
+static mel_status put_pooled(sheet *s, const mel_outcome *o, mel_error *err)
+{
+    json_t *people = json_array(), *pairs = json_array();
+    mel_status status = MEL_OK;
+    put(s, "radius", number(o->summary.radius));
+    put_known(s, "error_rate", o->summary.error_rate);
+    put(s, "differ", json_boolean(o->pooled->n_against > 0));
+    put(s, "against", count(o->pooled->n_against));
+    put(s, "mean_degrees", number(o->mean_degrees));
+    put_spread(s, o);
+    for (size_t i = 0; i < o->n_respondents && status == MEL_OK; i++)
+        status = add_respondent(s, people, &o->respondents[i], err);
+    for (size_t i = 0; i < o->n_respondent_pairs; i++) {
+        const mel_respondent_pair *p = &o->respondent_pairs[i];
+        const mel_disagreement *d = &o->pooled->disagreement[p->first * o->n_respondents + p->second];
+        sheet one = fresh();
+        put(&one, "first", text(o->respondents[p->first].name));
+        put(&one, "second", text(o->respondents[p->second].name));
+        put(&one, "angle", number(d->angle));
+        put(&one, "interval", pair(d->low, d->high));
+        put(&one, "differ", json_boolean(p->differ));
+        put_known(&one, "order_differently", p->order_differently);
+        add(s, pairs, &one);
+    }
+    put(s, "respondents", people);
+    put(s, "disagreement", pairs);
+    put_statements(s, o);
+    return status;
+}
+
 static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
 {
-    char *metric = NULL;
-    mel_status status = mel_metric_to_json(&metric, o->metric, err);
+    const mel_status status = put_metric(s, o->metric, err);
     if (status != MEL_OK)
         return status;
-    put(s, "metric", parsed(metric));
     put(s, "words", text(o->words));
     put_weights(s, o);
     put_costs(s, o);
+    if (o->pooled != NULL)
+        return put_pooled(s, o, err);
     if (o->options == NULL)
         return MEL_OK;
     put_summary(s, o);

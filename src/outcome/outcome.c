@@ -107,6 +107,9 @@ void mel_outcome_free(mel_outcome *outcome)
     free(w->ratio);
     free(w->recognised);
     free(w->order);
+    free(w->respondent);
+    free(w->pair);
+    mel_pooled_free(w->pooled);
     free((void *)w->coordinate);
     free(w);
 }
@@ -126,6 +129,7 @@ static mel_outcome_work *begin(mel_status *status, const mel_outcome_options *op
     w->err = err;
     w->about = about;
     w->out = (mel_outcome){ .lambda = unknown, .cost = unknown, .threshold = unknown, .rows = about.rows };
+    w->out.mean_degrees = NAN;
     w->out.summary.ratio = NAN;
     w->out.summary.radius = w->out.summary.error_rate = w->out.summary.consistency = NAN;
     w->out.summary.angle = w->out.summary.angle_low = w->out.summary.angle_high = w->out.summary.evidence =
@@ -189,5 +193,22 @@ mel_status mel_outcome_of_metric(mel_outcome **out, const mel_metric *metric, co
         return status;
     if (mel_outcome_good(w, mel_metric_copy(&w->metric, metric, err)))
         describe_metric(w);
+    return end(out, w);
+}
+
+mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *const *sessions,
+                                   const mel_outcome_options *opt, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    mel_outcome_work *w = begin(&status, opt, err);
+    *out = NULL;
+    if (w == NULL)
+        return status;
+    if (mel_outcome_good(w, mel_sessions_pool(&w->pooled, n, sessions, err)) &&
+        mel_outcome_good(w, mel_metric_copy(&w->metric, w->pooled->joint, err))) {
+        w->out.summary = w->pooled->summary;
+        describe_metric(w);
+        mel_outcome_find_pooled(w);
+    }
     return end(out, w);
 }

@@ -2,6 +2,7 @@
 #include "support/test.h"
 
 #include "base/la.h"
+#include "elicit/shared.h"
 #include "space/shared.h"
 
 #include <math.h>

@@ -215,7 +215,7 @@ def test_pool(doctor):
         low, high = angle[pair]["interval"]
         assert low <= angle[pair]["angle"] <= high and low - 0.02 <= want <= high + 0.02
     assert got["respondents"][2]["contradicted"] > got["respondents"][0]["contradicted"]
-    assert json.loads((doctor.folder / "joint.json").read_text()) == got["joint"]["metric"]
+    assert json.loads((doctor.folder / "joint.json").read_text()) == got["metric"]
     text = doctor("elicit", "--pool", "a.jsonl", "--pool", "c.jsonl").done().out
     assert "All together" in text and "How much they disagree" in text
 
@@ -242,8 +242,8 @@ def test_people_differ(doctor):
                0.001, "--seed", seed, "--session", f"{name}.jsonl", "--json").done()
     got = doctor("elicit", "--pool", "a.jsonl", "b.jsonl", "c.jsonl", "--json").done().json
     assert got["differ"] and got["respondents"][2]["agreement"] < 0.01
-    low, high = got["joint"]["spread"][0]["range"]
-    assert low < 0.3 < 0.9 < high and got["joint"]["spread"][0]["deviation"] > 0.2
+    low, high = got["spread"][0]["range"]
+    assert low < 0.3 < 0.9 < high and got["spread"][0]["deviation"] > 0.2
     text = " ".join(doctor("elicit", "--pool", "a.jsonl", "c.jsonl").done().out.split())
     assert "do not all want the same" in text and "persons: lowest" in text and "0 degrees is the same metric" in text
     alike = doctor("elicit", "--pool", "a.jsonl", "b.jsonl", "--json").done().json

@@ -178,7 +178,8 @@ static mel_status posterior(void *context)
 {
     const job *j = context;
     mel_session *session[2] = { NULL, NULL };
-    mel_pooled *pooled = NULL;
+    mel_outcome *pooled = NULL;
+    char *text = NULL;
     mel_cost_ratio ratio;
     size_t n = 0, size = 0;
     double *draw = NULL;
@@ -194,10 +195,13 @@ static mel_status posterior(void *context)
     if (status == MEL_OK)
         status = mel_session_weight_ratio(&ratio, session[0], 0, 1, &err);
     if (status == MEL_OK)
-        status = mel_sessions_pool(&pooled, 2, session, &err);
+        status = mel_outcome_of_sessions(&pooled, 2, session, NULL, &err);
     assert_true((pooled != NULL) == (status == MEL_OK));
+    if (status == MEL_OK)
+        status = mel_outcome_to_json(&text, pooled, &err);
     free(draw);
-    mel_pooled_free(pooled);
+    free(text);
+    mel_outcome_free(pooled);
     mel_session_free(session[0]);
     mel_session_free(session[1]);
     return status;

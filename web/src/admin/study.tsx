@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError, get, post, remove, rememberCsrf } from '../lib/api';
-import { duration, percent, sentence, short } from '../lib/text';
+import { duration, percent, short } from '../lib/text';
 import type { Person, Ratio, StudyView } from '../lib/types';
 import { CopyButton } from '../pages/end';
 import { Loading } from '../shell';
@@ -173,7 +173,7 @@ function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
       </h2>
       {pooled.cost_ratio && <p class="big">{ratioText(pooled.cost_ratio)}</p>}
       {pooled.words && <p>{pooled.words}</p>}
-      {pooled.disagreement?.text && <p>{sentence(pooled.disagreement.text)}</p>}
+      {pooled.statements?.map((s) => <p key={s.key}>{s.text}</p>)}
     </section>
   );
 }

@@ -309,7 +309,7 @@ export interface Pooled {
   words?: string;
   cost_ratio?: Ratio;
   weights?: Weight[];
-  disagreement?: { value?: number; text?: string };
+  statements?: Statement[];
 }
 
 export interface StudyView {
