@@ -14,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A search asks what its procedure asks, however much that is; the active strategy needs about five
- * questions per coefficient without noise, and several times as many with it. */
-enum { PROGRAM_QUESTIONS = 200, SEARCH_QUESTIONS = 1000000, PER_COEFFICIENT = 50 };
-
 mel_status cli_oracle_of(cli_oracle_kind *out, const char *text, mel_error *err)
 {
     if (strcmp(text, "ask") == 0)
@@ -223,49 +219,16 @@ static mel_status load_known(cli_settings *out, const elicit_args *args, const m
 
 /* --- all of them -------------------------------------------------------------------------------- */
 
-/* About how many numbers a metric of the family has: monomials of at most its degree, without the constant
- * where the degree is the family's own. */
-static double coefficients(mel_family family, uint32_t degree, const mel_layout *layout)
-{
-    const mel_family_facts *is = mel_family_about(family);
-    const double n = (double)mel_layout_size(layout);
-    if (is->ratio)
-        return 2.0 * n;
-    if (is->groups && is->degree == 1)
-        return n * (double)(layout->n_groups > 1 ? layout->n_groups : 1);
-    double all = 1.0;
-    const uint32_t highest = is->degree > 0 ? is->degree : degree;
-    for (uint32_t d = 1; d <= highest; d++)
-        all *= (n + d) / d;
-    return is->degree > 0 ? all - 1.0 : all;
-}
-
-static uint32_t usual_budget(const mel_session_options *opt, const mel_problem *space)
-{
-    if (opt->strategy == MEL_STRATEGY_SEARCH)
-        return SEARCH_QUESTIONS;
-    const double enough = PER_COEFFICIENT * coefficients(opt->family, opt->degree, mel_problem_layout(space));
-    return enough > SEARCH_QUESTIONS    ? SEARCH_QUESTIONS
-           : enough > PROGRAM_QUESTIONS ? (uint32_t)enough
-                                        : PROGRAM_QUESTIONS;
-}
-
 /* What suits who answers and what is asked about. */
 static mel_status set_usual(mel_session_options *opt, const elicit_args *args, const mel_problem *space,
                             cli_oracle_kind kind, mel_error *err)
 {
-    if (kind != CLI_SIMULATED)
-        mel_session_options_for_people(opt);
-    if (kind != CLI_ASK || space->face != NULL || space->pool != NULL || args->no_simple_questions)
+    static const mel_answered_by who[] = {
+        [CLI_ASK] = MEL_BY_PERSON, [CLI_SIMULATED] = MEL_BY_METRIC, [CLI_COMMAND] = MEL_BY_PROGRAM
+    };
+    mel_session_options_suit(opt, &space->domain, who[kind]);
+    if (args->no_simple_questions)
         opt->active.simple_questions = false;
-    if (space->pool != NULL && opt->strategy == MEL_STRATEGY_ACTIVE) {
-        opt->active.until =
-            MEL_UNTIL_RANK; /* the order of the candidates, which are as realistic as they are */
-        opt->active.questions = MEL_QUESTIONS_FAR;
-        opt->tolerance_factor = 0.0;
-    }
-    if (kind != CLI_ASK || opt->strategy == MEL_STRATEGY_SEARCH)
-        opt->max_questions = usual_budget(opt, space);
     return opt->strategy == MEL_STRATEGY_ACTIVE ? assumption_of(&opt->active.assume, args, kind, err)
                                                 : MEL_OK;
 }

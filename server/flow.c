@@ -14,19 +14,14 @@
 mel_status mel_flow_make_session(mel_session **out, const mel_flow *flow, mel_error *err)
 {
     const mel_problem *problem = flow->problem;
-    mel_session_options opt = flow->study->options;
+    mel_session_options opt;
+    const mel_status status = mel_study_options(&opt, flow->study, &problem->domain, err);
+    if (status != MEL_OK)
+        return status;
     opt.max_questions = flow->budget;
     opt.class_names = problem->class_name;
     opt.group_names = problem->n_groups > 1 ? problem->group_name : NULL;
     opt.active.decisions = mel_decisions_usual();
-    if (problem->domain.face != NULL || problem->domain.pool != NULL)
-        opt.active.simple_questions = false;
-    if (problem->domain.pool != NULL) { /* as realistic as they are */
-        opt.active.questions = MEL_QUESTIONS_FAR;
-        opt.tolerance_factor = 0.0;
-    }
-    if (problem->domain.pool != NULL && flow->study->ends_by_order && opt.strategy == MEL_STRATEGY_ACTIVE)
-        opt.active.until = MEL_UNTIL_RANK;
     return mel_session_new(out, &problem->domain, &opt, err);
 }
 

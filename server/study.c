@@ -10,16 +10,20 @@
 
 /* --- options ------------------------------------------------------------------------------------ */
 
-/* Over what suits people, whom a search asks otherwise: the strategy comes first. */
-static mel_status read_options(mel_session_options *out, const json_t *json, mel_error *err)
+mel_status mel_study_options(mel_session_options *out, const mel_study *study, const mel_domain *domain,
+                             mel_error *err)
 {
+    const json_t *json = json_object_get(study->file, "elicitation");
     mel_session_options_init(out);
     char *text = json != NULL ? mel_json_exact(json) : NULL;
     if (text == NULL && json != NULL)
         return mel_fail_memory(err, "the options of a study");
     mel_error why = { .code = MEL_OK };
+    /* Twice: what suits people depends on the strategy, and what the file says counts. */
     mel_status status = text != NULL ? mel_session_options_from_json(out, text, &why) : MEL_OK;
-    mel_session_options_for_people(out);
+    mel_session_options_suit(out, domain, MEL_BY_PERSON);
+    if (out->max_questions > MEL_MOST_QUESTIONS)
+        out->max_questions = MEL_MOST_QUESTIONS; /* a search */
     if (status == MEL_OK && text != NULL)
         status = mel_session_options_from_json(out, text, &why);
     mel_json_free_text(text);
@@ -28,6 +32,8 @@ static mel_status read_options(mel_session_options *out, const json_t *json, mel
     if (out->max_questions > MEL_MOST_QUESTIONS)
         return mel_fail(err, MEL_EDATA, "elicitation.max_questions: a study asks at most %d questions",
                         MEL_MOST_QUESTIONS);
+    if (out->active.people == 0) /* what is shown is what is asked about */
+        out->active.people = (uint32_t)mel_json_number(json_object_get(study->file, "show"), "people", 0.0);
     return MEL_OK;
 }
 
@@ -115,10 +121,7 @@ static mel_status read_study(mel_study *study, mel_error *err)
     if (status == MEL_OK)
         status = check_names(study->space, err);
     if (status == MEL_OK)
-        status = read_options(&study->options, json_object_get(file, "elicitation"), err);
-    if (status == MEL_OK && study->options.active.people == 0) /* what is shown is what is asked about */
-        study->options.active.people = (uint32_t)mel_json_number(study->show, "people", 0.0);
-    study->ends_by_order = json_object_get(json_object_get(file, "elicitation"), "until") == NULL;
+        status = mel_study_options(&study->options, study, NULL, err);
     if (status == MEL_OK)
         status = read_policy(study, file, err);
     return status == MEL_OK ? mel_study_read_phases(study, json_object_get(file, "phases"), err) : status;

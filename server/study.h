@@ -30,8 +30,7 @@ typedef struct {
     json_t *file; /* owns all that follows */
     const char *title;
     const json_t *space, *words, *show;
-    mel_session_options options;
-    bool ends_by_order; /* candidates: when their order is settled, as nothing else is said */
+    mel_session_options options; /* mel_study_options before the domain is known */
     mel_resume resume;
     double resume_hours;
     uint32_t quota; /* 0: none */
@@ -45,6 +44,10 @@ mel_status mel_study_parse(mel_study **out, const char *text, size_t n, mel_erro
 /* The same from an object, whose reference is taken over, on failure too. */
 mel_status mel_study_take(mel_study **out, json_t *file, mel_error *err);
 void mel_study_free(mel_study *study);
+/* What a session of the study is asked with: what its file says, over what suits people and the domain (NULL:
+ * not known yet). */
+mel_status mel_study_options(mel_session_options *out, const mel_study *study, const mel_domain *domain,
+                             mel_error *err);
 /* Reads the list of phases into a study that has none yet (study_phases.c). */
 mel_status mel_study_read_phases(mel_study *study, const json_t *phases, mel_error *err);
 

@@ -148,9 +148,19 @@ typedef struct {
     mel_structure_options structure;
 } mel_session_options;
 MEL_API void mel_session_options_init(mel_session_options *opt);
-/* Then, for people who answer: 20 questions and, unless they are asked by a search, simple ones of which
- * every sixth is repeated, and wrong answers now and then. */
-MEL_API void mel_session_options_for_people(mel_session_options *opt);
+/* Who answers. */
+typedef enum {
+    MEL_BY_PERSON = 0,
+    MEL_BY_PROGRAM = 1, /* which may err like a person, but does not tire */
+    MEL_BY_METRIC = 2   /* simulated */
+} mel_answered_by;
+/* Then, once family, degree and strategy are set, what suits who answers and what is asked about (domain
+ * NULL: not known yet). A search asks what it takes. The active strategy asks people 20 questions, others as
+ * many as its metrics need; people and programs realistic ones of which every sixth is repeated, with wrong
+ * answers allowed for; people about classifiers that differ in two numbers, where it makes them. About given
+ * classifiers it asks until their order is settled. Options that are set afterwards count. */
+MEL_API void mel_session_options_suit(mel_session_options *opt, const mel_domain *domain,
+                                      mel_answered_by who);
 
 /* One option: its name, values and meaning. The table of all of them gives the defaults, the checks of a new
  * session, the header of session files, the options of `melicit elicit` with their help, and the fields of

@@ -94,14 +94,8 @@ class Session:
         call(lib.mel_session_options_set, settings, b"family", text(self.family, "family"))
         if "strategy" in options:
             call(lib.mel_session_options_set, settings, b"strategy", _value(options["strategy"]))
-        if for_people:
-            lib.mel_session_options_for_people(settings)
-        domain = self._ground.domain
-        if domain.face != ffi.NULL or domain.pool != ffi.NULL:
-            settings.active.simple_questions = False
-        if domain.pool != ffi.NULL and settings.strategy == lib.MEL_STRATEGY_ACTIVE:  # as realistic as they are
-            settings.active.until, settings.active.questions = lib.MEL_UNTIL_RANK, lib.MEL_QUESTIONS_FAR
-            settings.tolerance_factor = 0.0
+        who = lib.MEL_BY_PERSON if for_people else lib.MEL_BY_METRIC
+        lib.mel_session_options_suit(settings, self._ground.domain, who)
         for key, value in options.items():
             call(lib.mel_session_options_set, settings, text(key, "option"), _value(value))
         names = Texts(self._ground.classes, "classes")

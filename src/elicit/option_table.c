@@ -180,15 +180,3 @@ void mel_session_options_init(mel_session_options *opt)
         if (mel_option_is_scalar(&rows[i]))
             mel_option_put(opt, &rows[i], mel_option_usual(&rows[i]));
 }
-
-void mel_session_options_for_people(mel_session_options *opt)
-{
-    opt->max_questions = 20;
-    if (opt->strategy == MEL_STRATEGY_SEARCH)
-        return;
-    opt->active.repeat_every = 6;
-    opt->active.simple_questions = true;
-    opt->active.assume = (mel_assumption){ .kind = MEL_NOISE_PERSON };
-    opt->active.questions = MEL_QUESTIONS_REALISTIC;
-    opt->tolerance_factor = 1.6;
-}

@@ -88,6 +88,17 @@ static mel_status check_candidates(const mel_session_options *opt, const mel_dom
     if (opt->active.simple_questions)
         return mel_fail(err, MEL_EINVAL,
                         "simple_questions: given classifiers differ in whatever numbers they differ in");
+    if (opt->active.questions != MEL_QUESTIONS_FAR)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "questions %s: given classifiers are asked about as they are; no other pairs are made",
+            mel_option_find("questions")->words[opt->active.questions]);
+    if (opt->tolerance_factor != 0.0)
+        return mel_fail(
+            err, MEL_EINVAL,
+            "tolerance %gx: sessions about given classifiers end by their order or by a tolerance "
+            "of all weights",
+            opt->tolerance_factor);
     return domain->pool->n >= 2
                ? MEL_OK
                : mel_fail(err, MEL_EINVAL, "questions compare at least 2 classifiers, not %zu",

@@ -28,9 +28,9 @@ static uint32_t questions_for(const mel_session_options *opt, const mel_domain *
         return SEARCH_QUESTIONS;
     if (who == MEL_BY_PERSON)
         return PERSON_QUESTIONS;
-    const double enough = domain != NULL ? PER_COEFFICIENT * coefficients(opt->family, opt->degree,
-                                                                          mel_domain_layout(domain))
-                                         : 0.0;
+    const double enough =
+        domain != NULL ? PER_COEFFICIENT * coefficients(opt->family, opt->degree, mel_domain_layout(domain))
+                       : 0.0;
     return enough > SEARCH_QUESTIONS    ? SEARCH_QUESTIONS
            : enough > PROGRAM_QUESTIONS ? (uint32_t)enough
                                         : PROGRAM_QUESTIONS;

@@ -85,6 +85,13 @@ def test_respondents_with_copies(pool):
     assert not got["differ"] and len(got["respondents"]) == 2
 
 
+def test_no_other_pairs(pool):
+    """Options about pairs that are made are refused, not passed over."""
+    words = ("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "sim:doctor.json")
+    pool(*words, "--questions", "realistic").refused(2, "given classifiers are asked about as they are")
+    pool(*words, "--tolerance", "1.6x").refused(2, "end by their order")
+
+
 def test_columns_go_by_name(pool):
     c = two_classes()
     usual = pool("elicit", "--candidates", "pool.csv", *CLASSES, "--oracle", "sim:doctor.json", "--json").done().json

@@ -141,7 +141,7 @@ static void test_exchange(void **state)
     job j = make_job(MEL_FAMILY_LINEAR, (mel_domain){ .face = face });
     j.make = make_exchange;
     j.last = MEL_ANSWER_SAME;
-    mel_session_options_for_people(&j.opt);
+    mel_session_options_suit(&j.opt, NULL, MEL_BY_PERSON);
     j.opt.active.imagined_beyond = true;
     test_each_allocation("exchange rates", run_engine, &j);
     mel_face_free(face);

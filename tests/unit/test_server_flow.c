@@ -596,6 +596,32 @@ static void test_result(void **state)
     clear(&w);
 }
 
+/* What a study says of its questions counts, or is refused: nothing is put in its place. */
+static void check_options_of_candidates(world *w)
+{
+    static const struct {
+        const char *options, *says;
+    } rows[] = {
+        { "{\"questions\": \"realistic\"}",
+          "questions realistic: given classifiers are asked about as they" },
+        { "{\"tolerance\": \"1.6x\"}", "tolerance 1.6x: sessions about given classifiers end by" },
+        { "{\"until\": \"tolerance\", \"tolerance\": 0.05}", NULL },
+        { "{\"strategy\": \"search\"}", "a search asks about pairs of its own making" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        mel_error err;
+        mel_flow *flow = NULL;
+        json_t *options = json_loads(rows[i].options, 0, NULL);
+        assert_int_equal(json_object_set_new(w->study->file, "elicitation", options), 0);
+        const mel_status status = mel_flow_new(&flow, w->study, w->problem, 5, &err);
+        if (rows[i].says == NULL)
+            assert_ok(status, &err);
+        else
+            assert_non_null(strstr(err.text, rows[i].says));
+        mel_flow_free(flow);
+    }
+}
+
 /* A study about systems that exist: questions and evaluation are about them alone, under their names. */
 static void test_candidates(void **state)
 {
@@ -643,6 +669,7 @@ static void test_candidates(void **state)
     }
     assert_string_equal(mel_flow_state(again), "complete");
     mel_flow_free(again);
+    check_options_of_candidates(&w);
     clear(&w);
     test_cleanup();
 }
