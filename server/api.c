@@ -26,7 +26,10 @@ static mel_status add_result(json_t *page, mel_flow *flow, mel_error *err)
     const mel_status status = mel_result_json(&result, flow, err);
     if (status != MEL_OK)
         return status;
+    uint32_t number[MEL_OUTCOME_CALLS];
+    const size_t calls = mel_flow_close_calls(number, MEL_OUTCOME_CALLS, flow);
     return mel_json_put(page, "result", result) &&
+                   mel_json_put(page, "again", json_integer((json_int_t)calls)) &&
                    mel_json_put(page, "more", json_boolean(mel_flow_can_ask_more(flow)))
                ? MEL_OK
                : mel_fail_memory(err, "a page");

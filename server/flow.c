@@ -1,6 +1,7 @@
 /* One participant's way through a study: where it is, which question comes, how it moves on. */
 #include "flow_internal.h"
 
+#include "elicit/shared.h"
 #include "json_helpers.h"
 #include "melicit/rank.h"
 
@@ -253,13 +254,30 @@ bool mel_flow_shows_result(const mel_flow *flow)
 }
 
 /* The result must follow the elicitation: phases in between would come again. */
+static bool can_go_back(const mel_flow *flow)
+{
+    return !flow->left && mel_flow_current(flow)->kind == MEL_PHASE_RESULT && flow->phase > 0 &&
+           flow->study->phase[flow->phase - 1].kind == MEL_PHASE_ELICITATION;
+}
+
+size_t mel_flow_close_calls(uint32_t *number, size_t most, mel_flow *flow)
+{
+    mel_metric *metric = NULL;
+    mel_summary summary;
+    if (!can_go_back(flow) || flow->study->options.strategy == MEL_STRATEGY_SEARCH ||
+        mel_session_answers(flow->session) + most > MEL_MOST_QUESTIONS ||
+        mel_session_result(&metric, &summary, flow->session, NULL) != MEL_OK)
+        return 0;
+    const size_t n = mel_session_close_calls(number, most, flow->session, metric);
+    mel_metric_free(metric);
+    return n;
+}
+
 bool mel_flow_can_ask_more(mel_flow *flow)
 {
     mel_metric *metric = NULL;
     mel_summary summary;
-    if (flow->left || mel_flow_current(flow)->kind != MEL_PHASE_RESULT || flow->phase == 0 ||
-        flow->study->phase[flow->phase - 1].kind != MEL_PHASE_ELICITATION ||
-        flow->budget + MEL_MORE_QUESTIONS > MEL_MOST_QUESTIONS ||
+    if (!can_go_back(flow) || flow->budget + MEL_MORE_QUESTIONS > MEL_MOST_QUESTIONS ||
         mel_session_result(&metric, &summary, flow->session, NULL) != MEL_OK)
         return false;
     mel_metric_free(metric);

@@ -43,6 +43,8 @@ void mel_flow_describe(char *text, size_t n, const mel_flow *flow);
 bool mel_flow_shows_result(const mel_flow *flow);
 /* On a page with the result: whether further questions may be asked, and would tell more. */
 bool mel_flow_can_ask_more(mel_flow *flow);
+/* On a page with the result: which answers were the closest calls, which can be given again; how many. */
+size_t mel_flow_close_calls(uint32_t *number, size_t most, mel_flow *flow);
 /* What the flow was made with. */
 const mel_study *mel_flow_study(const mel_flow *flow);
 const mel_problem *mel_flow_problem(const mel_flow *flow);

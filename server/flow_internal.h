@@ -5,6 +5,7 @@
 #include "flow.h"
 
 #include "base/internal.h"
+#include "melicit/outcome.h"
 
 enum { MEL_MORE_QUESTIONS = 10 }; /* when somebody asks for more */
 /* Streams of the participant's seed. */
@@ -19,8 +20,10 @@ struct mel_flow {
     bool left, complete;
     double guess;
     mel_session *session;
-    uint32_t budget; /* of the elicitation */
-    size_t size;     /* numbers in a point */
+    uint32_t budget;                   /* of the elicitation */
+    uint32_t again[MEL_OUTCOME_CALLS]; /* questions that come again by wish, and which one it is now */
+    size_t n_again, at_again;
+    size_t size; /* numbers in a point */
     uint32_t n_evaluation;
     uint32_t evaluation_people; /* its pairs are whole numbers out of so many; 0: they are not */
     double *pair;               /* n_evaluation x 2 x size */

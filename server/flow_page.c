@@ -128,7 +128,8 @@ static json_t *progress(mel_flow *flow)
         if (phase->kind == MEL_PHASE_ELICITATION) {
             seen = mel_session_answers(flow->session);
             const double more = passed ? 0.0 : (double)mel_session_expected(flow->session);
-            pages = seen + fmin(more, (double)flow->budget - seen);
+            pages = seen + (flow->n_again > 0 ? (double)(flow->n_again - flow->at_again)
+                                              : fmin(more, (double)flow->budget - seen));
             sure = passed;
         }
         done += seen;

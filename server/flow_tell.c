@@ -1,10 +1,12 @@
 /* What participants send for the current page: checked, taken, taken back. */
 #include "flow_internal.h"
 
+#include "elicit/shared.h"
 #include "json_helpers.h"
 #include "study_fields.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MOST_WRONG = 3, MOST_VALUE = 5000, MOST_CHOICE = 8 };
 
@@ -120,7 +122,24 @@ static mel_status tell_question(mel_flow *flow, const json_t *value, double seco
         return flow->item < flow->n_evaluation ? MEL_OK : mel_flow_next_phase(flow, err);
     }
     status = mel_session_tell(flow->session, question.number, answer, seconds, err);
-    return status == MEL_OK ? mel_flow_skip_finished(flow, err) : status;
+    if (status != MEL_OK)
+        return status;
+    if (flow->at_again + 1 < flow->n_again)
+        return mel_session_ask_again(flow->session, flow->again[++flow->at_again], err);
+    flow->n_again = 0;
+    return mel_flow_skip_finished(flow, err);
+}
+
+/* Of questions that come again the one before comes back; before the first of them nothing comes again. */
+static mel_status undo_elicited(mel_flow *flow, mel_error *err)
+{
+    const mel_status status = mel_session_undo(flow->session, err);
+    if (status != MEL_OK)
+        return status;
+    if (flow->at_again == 0)
+        flow->n_again = 0;
+    return flow->n_again > 0 ? mel_session_ask_again(flow->session, flow->again[--flow->at_again], err)
+                             : MEL_OK;
 }
 
 static mel_status undo(mel_flow *flow, mel_error *err)
@@ -128,7 +147,7 @@ static mel_status undo(mel_flow *flow, mel_error *err)
     if (!mel_flow_can_undo(flow))
         return mel_fail(err, MEL_EINVAL, "there is no answer to take back");
     if (mel_flow_current(flow)->kind == MEL_PHASE_ELICITATION)
-        return mel_session_undo(flow->session, err);
+        return undo_elicited(flow, err);
     flow->answer[--flow->item] =
         MEL_ANSWER_SKIP; /* counts for nothing until the question is answered again */
     return MEL_OK;
@@ -146,7 +165,10 @@ static mel_status ask_more(mel_flow *flow, mel_error *err)
         const mel_record record = mel_session_record(flow->session, i);
         const mel_question *question = NULL;
         bool done = false;
-        status = mel_session_ask(&question, &done, longer, err);
+        if (record.again > 0)
+            status = mel_session_ask_again(longer, record.again, err);
+        if (status == MEL_OK)
+            status = mel_session_ask(&question, &done, longer, err);
         if (status == MEL_OK && !done)
             status = mel_session_tell(longer, question->number, record.answer, record.seconds, err);
     }
@@ -161,8 +183,27 @@ static mel_status ask_more(mel_flow *flow, mel_error *err)
     return mel_flow_skip_finished(flow, err);
 }
 
+/* The closest calls once more. */
+static mel_status ask_again(mel_flow *flow, mel_error *err)
+{
+    uint32_t number[MEL_OUTCOME_CALLS];
+    const size_t n = mel_flow_close_calls(number, MEL_OUTCOME_CALLS, flow);
+    if (n == 0)
+        return mel_fail(err, MEL_EINVAL, "again: there is no answer that can be given again here");
+    const mel_status status = mel_session_ask_again(flow->session, number[0], err);
+    if (status != MEL_OK)
+        return status;
+    memcpy(flow->again, number, sizeof number);
+    flow->n_again = n;
+    flow->at_again = 0;
+    flow->phase--;
+    return MEL_OK;
+}
+
 static mel_status tell_result(mel_flow *flow, const json_t *value, mel_error *err)
 {
+    if (mel_json_is_true(value, "again"))
+        return ask_again(flow, err);
     return mel_json_is_true(value, "more") ? ask_more(flow, err) : mel_flow_next_phase(flow, err);
 }
 
@@ -176,7 +217,7 @@ static mel_status check_value(const mel_flow *flow, const json_t *value, mel_err
         [MEL_PHASE_GUESS] = "ratio:any",
         [MEL_PHASE_ELICITATION] = "answer shown:object",
         [MEL_PHASE_EVALUATION] = "answer shown:object",
-        [MEL_PHASE_RESULT] = "more:boolean",
+        [MEL_PHASE_RESULT] = "more:boolean again:boolean",
         [MEL_PHASE_DONE] = "",
     };
     const mel_phase_kind kind = mel_flow_current(flow)->kind;

@@ -277,6 +277,7 @@ typedef struct {
     bool repeated;   /* asked before, with its sides swapped */
     uint32_t people; /* as in mel_question */
     bool imagined;
+    uint32_t again; /* the question that it was by wish, its sides swapped (mel_session_ask_again); 0: none */
 } mel_record;
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
 /* n pairs at random (2 x size numbers each) of those that people are asked about in sessions with these

@@ -70,6 +70,25 @@ typedef struct {
     double value_low, value_high; /* 95%, for other rows and what is open about the metric; NaN: unknown */
 } mel_decision;
 
+/* A setting of the test that a session of two classes was about: a threshold on its scores, and what comes of
+ * it. Shares of people have 95% intervals for new data like those measured on; NaN: a population. */
+typedef struct {
+    double threshold; /* positive from this score on; -INFINITY: always, INFINITY: never */
+    double missed, missed_low, missed_high;
+    double false_alarms, false_alarms_low, false_alarms_high; /* all of them out of setting_people */
+    double cost;                  /* of both in false alarms, by the ratio that was found; NaN: none was */
+    double ratio_low, ratio_high; /* it is the best of the settings for these cost ratios; NaN: for none */
+    bool fits;                    /* these ratios overlap with the interval of the one that was found */
+} mel_setting;
+
+/* An answer that was close to the other one. */
+typedef struct {
+    uint32_t number;               /* of the question, 1-based */
+    const char *text;              /* two classes: "1 fewer missed cancer for 7 more false alarms" */
+    mel_answer answer;             /* A: the text was wanted, B: it was not; as it was given elsewhere */
+    uint32_t missed, false_alarms; /* fewer, more: two classes; else 0 */
+} mel_close_call;
+
 /* A well-known metric that orders what is achievable on a face much alike. */
 typedef struct {
     const char *name;
@@ -110,7 +129,12 @@ typedef struct {
     double order_differently;
 } mel_respondent_pair;
 
-enum { MEL_OUTCOME_CLOSEST = 3, MEL_OUTCOME_DECISIONS = 2, MEL_OUTCOME_COEFFICIENTS = 40 };
+enum {
+    MEL_OUTCOME_CLOSEST = 3,
+    MEL_OUTCOME_DECISIONS = 2,
+    MEL_OUTCOME_COEFFICIENTS = 40,
+    MEL_OUTCOME_CALLS = 3
+};
 
 /* Everything is lent until mel_outcome_free; options and domain by the session. */
 typedef struct {
@@ -142,6 +166,14 @@ typedef struct {
     mel_decision decisions[MEL_OUTCOME_DECISIONS];
     size_t n_closest; /* well-known metrics, closest first */
     mel_closest closest[MEL_OUTCOME_CLOSEST];
+    /* What the test can be set to, from never to always positive: those that are best for some cost ratio,
+     * and the best one for the metric, which is settings[best_setting]. */
+    size_t n_settings, best_setting;
+    const mel_setting *settings;
+    mel_setting usual_setting;                  /* from one half on */
+    uint32_t setting_people, setting_positives; /* out of so many, of which so many are positive */
+    size_t n_calls;                             /* the answers that were closest to the other one */
+    mel_close_call calls[MEL_OUTCOME_CALLS];
 
     const mel_classifier *best;       /* NULL: not known for the family or domain */
     const mel_recognised *recognised; /* one per class; NULL: only for diagonal statistics without groups */

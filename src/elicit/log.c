@@ -144,7 +144,9 @@ static bool read_answer(mel_log_line *line, const json_t *object)
     const json_t *seconds = json_object_get(object, "seconds");
     if (json_is_number(seconds))
         line->seconds = json_number_value(seconds);
-    return read_question(&line->question, json_object_get(object, "question"));
+    const json_t *again = json_object_get(object, "again");
+    return (again == NULL || read_question(&line->again, again)) &&
+           read_question(&line->question, json_object_get(object, "question"));
 }
 
 /* What the pair was, where the line says it; line keeps room's address. */
@@ -441,6 +443,7 @@ json_t *mel_log_line_json(const mel_log_line *line, const char *when)
     const double seconds = round(line->seconds * 1000.0) / 1000.0;
     if ((line->people == 0 || mel_json_put(object, "shown", shown_json(line))) &&
         (!line->repeated || mel_json_put(object, "repeated", json_true())) &&
+        (line->again == 0 || mel_json_put(object, "again", json_integer(line->again))) &&
         (when == NULL || mel_json_put(object, "time", json_string(when))) &&
         mel_json_put(object, "a", mel_json_numbers(line->size, line->a)) &&
         mel_json_put(object, "b", mel_json_numbers(line->size, line->b)) &&

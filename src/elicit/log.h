@@ -18,6 +18,7 @@ typedef struct {
     double seconds;      /* NaN: not recorded */
     size_t size;         /* numbers in a point */
     const double *a, *b; /* lent; NULL: not recorded */
+    uint32_t again;      /* as in mel_record */
     /* For writing only. */
     const mel_layout *layout;
     const double *class_share; /* NULL: unknown */

@@ -100,7 +100,7 @@ const double *mel_session_class_share(const mel_session *session)
     return domain->space != NULL ? mel_space_class_share(domain->space) : mel_ball_class_share(domain->ball);
 }
 
-static void show_pending(mel_session *session)
+void mel_session_show_pending(mel_session *session)
 {
     const mel_pair *pair = &session->pending;
     const mel_face *face = session->domain.face;
@@ -126,7 +126,8 @@ static void show_pending(mel_session *session)
         .people = pair->people,
         .imagined = pair->imagined,
         .repeated = pair->repeated,
-        .announced = pair->repeated && session->options.values.active.announce_repeats,
+        .announced =
+            session->again > 0 || (pair->repeated && session->options.values.active.announce_repeats),
         .classifier_a = pair->note_a[0] != '\0' ? pair->note_a : NULL,
         .classifier_b = pair->note_b[0] != '\0' ? pair->note_b : NULL,
     };
@@ -170,7 +171,7 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
     session->end = check ? MEL_END_NOT_YET : end;
     session->asked = session->end == MEL_END_NOT_YET;
     if (session->asked)
-        show_pending(session);
+        mel_session_show_pending(session);
     return MEL_OK;
 }
 
@@ -224,7 +225,8 @@ mel_status mel_session_accept(mel_session *session, mel_answer answer, double se
                                             .repeated = session->pending.repeated,
                                             .check = session->checking,
                                             .imagined = session->pending.imagined,
-                                            .people = session->pending.people };
+                                            .people = session->pending.people,
+                                            .again = session->again };
     if (mel_session_drops_signs(session, answer)) {
         mel_engine *fresh = NULL;
         const mel_status status = mel_session_rebuild(&fresh, session, before + 1, err);
@@ -237,6 +239,7 @@ mel_status mel_session_accept(mel_session *session, mel_answer answer, double se
         return status;
     session->n_entries = before + 1;
     session->asked = false;
+    session->again = 0;
     return MEL_OK;
 }
 
@@ -282,6 +285,7 @@ void mel_session_adopt(mel_session *session, mel_engine *fresh, size_t n)
     session->engine = fresh;
     session->n_entries = n;
     session->asked = false;
+    session->again = 0;
     session->end = MEL_END_NOT_YET;
 }
 
@@ -319,6 +323,7 @@ mel_status mel_session_tell(mel_session *session, uint32_t number, mel_answer an
         .people = session->pending.people,
         .repeated = session->pending.repeated,
         .imagined = session->pending.imagined,
+        .again = session->entries[before].again,
         .pool = session->domain.pool,
     };
     status = mel_log_append(session->log, &line, err);

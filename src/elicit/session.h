@@ -14,6 +14,7 @@ typedef struct {
     bool check; /* of the declared signs */
     bool imagined;
     uint32_t people; /* of the pair */
+    uint32_t again;  /* as in mel_record */
 } mel_entry;
 
 struct mel_session {
@@ -30,7 +31,8 @@ struct mel_session {
     bool broken; /* memory and log differ: nothing can go on */
     /* The pending question, when it has been asked; otherwise why there is none, if that is known. */
     bool asked;
-    bool checking; /* it is a check of the declared signs */
+    bool checking;  /* it is a check of the declared signs */
+    uint32_t again; /* the answered question that it is by wish; 0: none */
     mel_end end;
     double *room; /* of the pending pair: A, then B */
     char note[2][MEL_NOTE_TEXT];
@@ -42,6 +44,8 @@ struct mel_session {
 mel_pair mel_session_pair(const mel_session *session, size_t index);
 /* P(Y = i); NULL: unknown. */
 const double *mel_session_class_share(const mel_session *session);
+/* Makes a question of the pending pair. */
+void mel_session_show_pending(mel_session *session);
 /* Finds the pending question, or the reason why there is none. */
 mel_status mel_session_propose(mel_session *session, mel_error *err);
 /* The answer to the pending question, not yet in the log. */

@@ -39,7 +39,8 @@ static mel_status replay_answer(mel_session *session, const mel_log_line *line, 
         return mel_fail(err, MEL_EDATA,
                         "answers question %u, but question %zu comes next: lines are missing or out of order",
                         line->question, session->n_entries + 1);
-    mel_status status = mel_session_propose(session, err);
+    mel_status status = line->again > 0 ? mel_session_ask_again(session, line->again, err)
+                                        : mel_session_propose(session, err);
     if (status != MEL_OK)
         return status;
     if (!session->asked && session->end == MEL_END_BUDGET)
@@ -128,6 +129,7 @@ static json_t *line_of(const mel_session *session, uint32_t index, bool timed)
                                 .people = record.people,
                                 .repeated = record.repeated,
                                 .imagined = record.imagined,
+                                .again = record.again,
                                 .pool = session->domain.pool };
     return mel_log_line_json(&line, NULL);
 }

@@ -23,6 +23,7 @@ mel_record mel_session_record(const mel_session *session, uint32_t index)
         .repeated = e->repeated,
         .people = e->people,
         .imagined = e->imagined,
+        .again = e->again,
     };
 }
 

@@ -12,17 +12,16 @@
 
 enum { PEOPLE = 1000 };
 
-/* The usual 95% interval of a share seen in n rows (Wilson 1927), out of 1,000; none for a population. */
-static mel_estimate out_of_thousand(double share, uint64_t n_rows)
+mel_estimate mel_outcome_out_of(double people, double share, uint64_t n_rows)
 {
     const double z = 1.959964, z2 = z * z, n = (double)n_rows, s = fmax(share, 0.0);
-    mel_estimate out = { PEOPLE * s, NAN, NAN };
+    mel_estimate out = { people * s, NAN, NAN };
     if (n_rows == 0)
         return out;
     const double middle = (s + z2 / (2.0 * n)) / (1.0 + z2 / n);
     const double half = z / (1.0 + z2 / n) * sqrt(fmax(s * (1.0 - s), 0.0) / n + z2 / (4.0 * n * n));
-    out.low = PEOPLE * fmax(middle - half, 0.0);
-    out.high = PEOPLE * (middle + half);
+    out.low = people * fmax(middle - half, 0.0);
+    out.high = people * (middle + half);
     return out;
 }
 
@@ -107,8 +106,9 @@ static void add_decision(mel_outcome_work *w, const char *name, const mel_classi
         .value_high = NAN,
     };
     free(words);
-    d->missed = out_of_thousand((mel_face_positives(face) - d->point.tp) / people, w->out.rows);
-    d->false_alarms = out_of_thousand((mel_face_negatives(face) - d->point.tn) / people, w->out.rows);
+    d->missed = mel_outcome_out_of(PEOPLE, (mel_face_positives(face) - d->point.tp) / people, w->out.rows);
+    d->false_alarms =
+        mel_outcome_out_of(PEOPLE, (mel_face_negatives(face) - d->point.tn) / people, w->out.rows);
     d->effect = put_effect(w, d);
     (void)mel_metric_value(&d->value, w->metric, got.statistics, NULL);
     find_interval(w, d, face, drawn);

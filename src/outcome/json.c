@@ -198,6 +198,57 @@ static void put_decisions(sheet *s, const mel_outcome *o)
     put(s, "people", text(o->people));
 }
 
+static json_t *setting_json(sheet *s, const mel_setting *one)
+{
+    sheet out = fresh();
+    const mel_estimate missed = { one->missed, one->missed_low, one->missed_high },
+                       alarms = { one->false_alarms, one->false_alarms_low, one->false_alarms_high };
+    /* Scores are probabilities: from 0 on is always, and never has no number. */
+    put(&out, "threshold", number(isinf(one->threshold) && one->threshold < 0.0 ? 0.0 : one->threshold));
+    put(&out, "missed", estimate(missed));
+    put(&out, "false_alarms", estimate(alarms));
+    put_known(&out, "cost", one->cost);
+    if (isfinite(one->ratio_low))
+        put(&out, "ratios", pair(one->ratio_low, one->ratio_high));
+    if (one->fits)
+        put(&out, "fits", json_true());
+    s->whole = s->whole && out.whole;
+    return out.object;
+}
+
+/* What the test can be set to. */
+static void put_settings(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    sheet all = fresh();
+    for (size_t i = 0; i < o->n_settings; i++)
+        s->whole = mel_json_add(list, setting_json(s, &o->settings[i])) && s->whole;
+    put(&all, "list", list);
+    put(&all, "best", count(o->best_setting));
+    put(&all, "usual", setting_json(s, &o->usual_setting));
+    put(&all, "people", count(o->setting_people));
+    put(&all, "positives", count(o->setting_positives));
+    put(s, "settings", mel_json_if(all.whole, all.object));
+}
+
+static void put_calls(sheet *s, const mel_outcome *o)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < o->n_calls; i++) {
+        const mel_close_call *call = &o->calls[i];
+        sheet one = fresh();
+        put(&one, "number", count(call->number));
+        put(&one, "answer", json_string(mel_answer_name(call->answer)));
+        if (call->text[0] != '\0') {
+            put(&one, "text", text(call->text));
+            put(&one, "missed", count(call->missed));
+            put(&one, "false_alarms", count(call->false_alarms));
+        }
+        add(s, list, &one);
+    }
+    put(s, "close_calls", list);
+}
+
 static void put_closest(sheet *s, const mel_outcome *o)
 {
     json_t *list = json_array();
@@ -382,6 +433,10 @@ static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
         put_decisions(s, o);
         put_closest(s, o);
     }
+    if (o->n_settings > 0)
+        put_settings(s, o);
+    if (o->n_calls > 0)
+        put_calls(s, o);
     return put_best(s, o, err);
 }
 

@@ -106,6 +106,7 @@ void mel_outcome_free(mel_outcome *outcome)
     free(w->weight);
     free(w->ratio);
     free(w->recognised);
+    free(w->setting);
     free(w->order);
     free(w->respondent);
     free(w->pair);
@@ -175,6 +176,8 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
         mel_outcome_open_words(w);
         mel_outcome_find_ratios(w);
         mel_outcome_find_decisions(w);
+        mel_outcome_find_settings(w);
+        mel_outcome_find_calls(w);
         mel_outcome_find_order(w);
         mel_outcome_state(w);
         mel_outcome_state_answers(w);

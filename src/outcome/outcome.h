@@ -21,6 +21,7 @@ typedef struct {
     mel_weight *weight;
     mel_weight_ratio *ratio;
     mel_recognised *recognised;
+    mel_setting *setting;
     mel_placed *order;
     mel_pooled *pooled;
     mel_respondent_outcome *respondent;
@@ -35,6 +36,8 @@ void mel_outcome_find_coefficients(mel_outcome_work *w);
 void mel_outcome_find_weights(mel_outcome_work *w); /* shares, lambda, cost, threshold */
 void mel_outcome_find_ratios(mel_outcome_work *w);
 void mel_outcome_find_decisions(mel_outcome_work *w); /* best rules, closest metrics */
+void mel_outcome_find_settings(mel_outcome_work *w);  /* two classes: what the test can be set to */
+void mel_outcome_find_calls(mel_outcome_work *w);     /* the closest answers */
 void mel_outcome_find_order(mel_outcome_work *w);     /* of given classifiers */
 void mel_outcome_state(mel_outcome_work *w);          /* statements about all but the answers and limits */
 void mel_outcome_state_answers(mel_outcome_work *w);
@@ -54,6 +57,9 @@ MEL_PRINTF(2, 3) const char *mel_outcome_format(mel_outcome_work *w, const char 
 /* One more statement. */
 MEL_PRINTF(4, 5)
 void mel_outcome_say(mel_outcome_work *w, mel_topic topic, const char *key, const char *fmt, ...);
+
+/* A share seen in n rows, out of so many, with its usual 95% interval (Wilson 1927); NaN for a population. */
+mel_estimate mel_outcome_out_of(double people, double share, uint64_t n_rows);
 
 /* exchange.c: cost ratios from realistic or imagined pairs. */
 bool mel_outcome_is_exchange(const mel_outcome *outcome);

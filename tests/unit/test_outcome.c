@@ -135,6 +135,21 @@ static void test_two_classes(void **state)
     assert_string_equal(said(o, "words")->text, o->words);
     assert_string_equal(said(o, "contradictions")->text, "The metric agrees with every answer.");
     assert_null(said(o, "cost"));
+    /* Never, from 0.7 on, from 0.4 on; the first is best for nobody who counts a miss more than nothing. */
+    assert_int_equal(o->n_settings, 2);
+    assert_int_equal(o->best_setting, 1);
+    assert_close(o->settings[0].threshold, 0.7, 0.0);
+    assert_close(o->settings[1].threshold, 0.4, 0.0);
+    assert_close(o->settings[1].ratio_low, 2.0, 1e-9);
+    assert_true(isinf(o->settings[1].ratio_high) && o->settings[1].fits && !o->settings[0].fits);
+    assert_close(o->settings[1].false_alarms, best->false_alarms.value, 1e-9);
+    assert_close(o->settings[0].cost, 1000.0 / 9.0 * o->cost.value, 1e-9);
+    assert_close(o->usual_setting.threshold, 0.5, 0.0);
+    assert_close(o->usual_setting.missed, 1000.0 / 9.0, 1e-9);
+    assert_close(o->usual_setting.false_alarms, 2000.0 / 9.0, 1e-9);
+    assert_int_equal(o->setting_people, 1000);
+    assert_int_equal(o->setting_positives, 444);
+    assert_int_equal(o->n_calls, 3);
     assert_non_null(strstr(said(o, "sampling")->text, "between 0 and 299 missed oxen"));
     mel_outcome_free(o);
     close_fixture(&f);

@@ -540,6 +540,52 @@ static void test_more_questions(void **state)
     clear(&w);
 }
 
+/* The answers that were closest are given again, by wish: they count like others, and can be taken back. */
+static void test_answers_given_again(void **state)
+{
+    (void)state;
+    json_t *start = json_loads("{\"space\": {\"population\": \"logistic:a=5,b=0.7\", \"classes\": "
+                               "[\"healthy\", \"cancer\"]}, \"options\": {\"max_questions\": 5}}",
+                               0, NULL);
+    world w = { 0 };
+    mel_error err;
+    assert_ok(mel_study_for_session(&w.study, start, &err), &err);
+    json_decref(start);
+    assert_ok(test_make_problem(&w.problem, w.study, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, 1, &err), &err);
+    w.oracle = doctor(w.flow);
+    assert_int_equal(tell(w.flow, "{\"again\": true}", &err), MEL_EINVAL);
+    go_to(&w, "result");
+    uint32_t number[3];
+    const size_t n = mel_flow_close_calls(number, 3, w.flow);
+    assert_in_range(n, 2, 3);
+    assert_ok(tell(w.flow, "{\"again\": true}", &err), &err);
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(mel_flow_where(w.flow), "elicitation");
+        json_t *page = page_of(w.flow);
+        assert_non_null(json_object_get(json_object_get(page, "question"), "remark"));
+        json_decref(page);
+        assert_ok(tell(w.flow, "{\"answer\": \"A\"}", &err), &err);
+        if (i == 0) {
+            assert_ok(tell(w.flow, "{\"undo\": true}", &err), &err);
+            assert_ok(tell(w.flow, "{\"answer\": \"A\"}", &err), &err);
+        }
+        const mel_session *session = mel_flow_session(w.flow);
+        const mel_record last = mel_session_record(session, 5 + (uint32_t)i),
+                         first = mel_session_record(session, number[i] - 1);
+        assert_int_equal(last.again, number[i]);
+        assert_close(last.a[0], first.b[0], 0.0);
+        assert_close(last.b[1], first.a[1], 0.0);
+    }
+    assert_string_equal(mel_flow_where(w.flow), "result");
+    /* More questions come after them, and hear them, too. */
+    assert_true(mel_flow_can_ask_more(w.flow));
+    assert_ok(tell(w.flow, "{\"more\": true}", &err), &err);
+    assert_int_equal(mel_session_answers(mel_flow_session(w.flow)), 5 + n);
+    assert_int_equal(mel_session_record(mel_flow_session(w.flow), 5).again, number[0]);
+    clear(&w);
+}
+
 /* Numbers that are shown add up, and differences are those of the numbers. */
 static void test_counts_add_up(void **state)
 {
@@ -692,6 +738,7 @@ int main(void)
         cmocka_unit_test(test_evaluation_pairs),
         cmocka_unit_test(test_realistic_evaluation),
         cmocka_unit_test(test_more_questions),
+        cmocka_unit_test(test_answers_given_again),
         cmocka_unit_test(test_counts_add_up),
         cmocka_unit_test(test_result),
         cmocka_unit_test(test_candidates),

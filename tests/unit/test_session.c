@@ -356,6 +356,12 @@ static void test_to_text(void **state)
     answer_some(session, 3);
     char *text = NULL, *at = NULL;
     mel_error err;
+    /* Question 2 by wish, with its sides swapped, and then the session goes on. */
+    assert_int_equal(mel_session_ask_again(session, 4, &err), MEL_EINVAL);
+    assert_ok(mel_session_ask_again(session, 2, &err), &err);
+    assert_true(ask(session)->repeated && ask(session)->announced);
+    assert_ok(mel_session_tell(session, 4, MEL_ANSWER_A, NAN, &err), &err);
+    answer_some(session, 1);
     assert_ok(mel_session_to_text(&text, session, &identity, &err), &err);
     size_t n = 0;
     char *file = read_text(test_path("written.jsonl"), &n);
@@ -365,8 +371,11 @@ static void test_to_text(void **state)
     }
     assert_string_equal(text, file);
     again = open_session(test_file("copied.jsonl", text, strlen(text)), &opt);
-    assert_int_equal(mel_session_answers(again), 3);
+    assert_int_equal(mel_session_answers(again), 5);
     assert_close(mel_session_record(again, 2).seconds, 1.5, 0.0);
+    assert_int_equal(mel_session_record(again, 3).again, 2);
+    assert_close(mel_session_record(again, 3).a[0], mel_session_record(again, 1).b[0], 0.0);
+    assert_close(ask(again)->a[0], ask(session)->a[0], 0.0);
     free(file);
     free(text);
     mel_session_free(again);
