@@ -168,6 +168,8 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
     if (mel_counted_make(&c, question, people, err) != MEL_OK)
         return NULL;
     json_t *out = frame(&c, problem);
+    /* Pairs in whole numbers on a face are two settings of one test: they differ for nobody else. */
+    const bool one_test = question->people > 0 && problem->domain.face != NULL;
     const bool good = mel_json_put(out, "number", json_integer((json_int_t)question->number)) &&
                       mel_json_put(out, "expected", json_integer((json_int_t)question->expected)) &&
                       mel_json_put(out, "a", counts(&c, swapped ? c.b : c.a)) &&
@@ -175,6 +177,7 @@ json_t *mel_question_to_json(const mel_question *question, const mel_problem *pr
                       mel_json_put(out, "differences", differences(&c, problem, words, swapped)) &&
                       mel_json_put(out, "swapped", json_boolean(swapped)) &&
                       (!question->named || mel_json_put(out, "names", names(question, swapped))) &&
+                      (!one_test || mel_json_put(out, "same_test", json_true())) &&
                       (words == NULL || json_object_set(out, "words", (json_t *)words) == 0);
     mel_counted_clear(&c);
     char *remark = mel_question_remark(question);

@@ -167,6 +167,7 @@ static void put_costs(sheet *s, const mel_outcome *o)
     if (isfinite(o->cost.value)) {
         sheet cost = { estimate(o->cost), true };
         put(&cost, "missed", text(o->missed));
+        put(&cost, "missed_plural", text(o->missed_plural));
         put(&cost, "false_alarm", text(o->false_alarm));
         put(&cost, "false_alarms", text(o->false_alarms));
         put(s, "cost_ratio", mel_json_if(cost.whole, cost.object));

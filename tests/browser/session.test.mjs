@@ -16,6 +16,8 @@ import {
   startExample,
   startOwn,
   startServer,
+  view,
+  viewSwitch,
   visitor,
 } from './support.mjs';
 
@@ -81,7 +83,7 @@ for (const width of WIDTHS)
     assert.ok(Math.abs(Math.log(result.cost_ratio.value / RATIO)) < Math.log(1.6), `ratio ${result.cost_ratio.value}`);
     assert.ok(result.cost_ratio.low <= result.cost_ratio.value && result.cost_ratio.value <= result.cost_ratio.high);
     assert.match(await page.locator('.headline').innerText(), /one missed cancer is as bad as/i);
-    const shown = (await page.locator('main').innerText()).replace(/\s+/g, ' ');
+    const shown = (await page.locator('main').textContent()).replace(/\s+/g, ' ');
     const closest = result.closest.map((near) => `orders ${near.percent}% of pairs alike`);
     for (const { text } of [...result.statements, ...result.effect, ...closest.map((text) => ({ text }))])
       assert.ok(shown.includes(text), `${shown} lacks ${text}`);
@@ -105,25 +107,28 @@ async function assertShown(page, q) {
       cells.map((c) => Number(c.replaceAll(',', ''))),
       q[side].flat(),
     );
-    const legend = await page.locator('section.system').nth(i).locator('.legend').innerText();
-    assert.ok(legend.includes(`${q[side][1][0]}`) && legend.includes(`${q[side][0][1]}`), legend);
+    const heads = await page.locator('section.system').nth(i).locator('.crowd-count b').allTextContents();
+    assert.deepEqual(heads, [`${q[side][1][0]}`, `${q[side][0][1]}`]);
   }
 }
 
 async function everyPicture(person) {
   for (const name of ['Bars', 'Both', 'People', 'Table']) {
-    await person.page.getByLabel(name, { exact: true }).check();
+    await view(person.page, name);
     await fits(person.page, name);
     await shot(person, `question-${name.toLowerCase()}`);
   }
-  await person.page.getByLabel('Flow', { exact: true }).check();
-  await person.page.getByLabel('Percent of each true class').check();
+  await view(person.page, 'Flow');
+  await viewSwitch(person.page, 'Percent of each true class');
   assert.match(await person.page.locator('.system').first().innerText(), /%/);
-  await person.page.getByLabel('Percent of each true class').uncheck();
+  await viewSwitch(person.page, 'Percent of each true class');
+  await person.page.locator('.view-menu > summary').click();
   await person.page.getByRole('button', { name: 'Enlarge' }).click();
   await person.page.getByRole('dialog').waitFor();
   await person.page.keyboard.press('Escape');
   await person.page.getByRole('dialog').waitFor({ state: 'detached' });
+  await person.page.keyboard.press('Escape');
+  await view(person.page, 'People');
 }
 
 async function downloads(person) {
@@ -134,6 +139,7 @@ async function downloads(person) {
     ]);
     return readFileSync(await download.path(), 'utf8');
   };
+  await person.page.getByText('Get the report').click();
   const metric = JSON.parse(await take(/Metric file/));
   assert.equal(metric.format, 'melicit-metric');
   const session = (await take(/Session file/))
@@ -170,7 +176,7 @@ test('names and shares only, three classes', async () => {
   assert.ok(Math.abs(first.question.classes[0].share - 0.5) < 0.02);
   await inspect(person, 'question-classes');
   await settle(person);
-  await page.getByLabel('Everything').check();
+  await view(page, 'Everything');
   assert.equal(await page.locator('table.matrix').count(), 2);
   await fits(page, 'full tables');
   person.check();

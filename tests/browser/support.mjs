@@ -180,6 +180,19 @@ export function choice(question, ratio) {
 /** Until the pause is over in which a question does not take answers yet. */
 export const settle = (person) => person.page.locator('[data-listening]').waitFor();
 
+/** Chooses how a pair is shown. */
+export async function view(page, name) {
+  await page.locator('.view-menu:not([open]) > summary').click();
+  await page.locator('.view-menu').getByRole('button', { name, exact: true }).click();
+}
+
+/** Ticks or unticks one of the switches of the same menu. */
+export async function viewSwitch(page, name) {
+  await page.locator('.view-menu:not([open]) > summary').click();
+  await page.locator('.view-menu').getByLabel(name).click();
+  await page.keyboard.press('Escape');
+}
+
 /** Tab until an element that matches has the focus. */
 export async function tabTo(page, selector) {
   for (let i = 0; i < 120; i++) {

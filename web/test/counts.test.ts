@@ -8,12 +8,9 @@ import {
   isBinary,
   kindOf,
   logisticIntercept,
-  marks,
   matrices,
   outcomesThatDiffer,
-  peoplePerMark,
   rowTotals,
-  sum,
   type TwoSystems,
 } from '../src/lib/counts';
 
@@ -111,23 +108,6 @@ test('where only right predictions are known, they are what differs', () => {
   );
   assert.equal(cells(q).length, 3);
   assert.equal(cells({ ...q, of_each_class: true })[0]!.total, 1000);
-});
-
-test('marks keep the sum, and nobody disappears', () => {
-  const rows: [number[], number, number[]][] = [
-    [[35, 65], 1, [35, 65]],
-    [[4, 996], 10, [1, 99]],
-    [[0, 1000], 10, [0, 100]],
-    [[3, 3, 9994], 10, [1, 1, 998]],
-    [[25, 25, 50], 10, [3, 2, 5]],
-  ];
-  for (const [counts, each, expected] of rows) assert.deepEqual(marks(counts, each), expected, String(counts));
-  for (let a = 0; a <= 1000; a += 37) {
-    const n = marks([a, 1000 - a], 10);
-    assert.equal(sum(n), 100, `of ${a}`);
-    assert.ok(n.every((m, i) => (i === 0 ? a : 1000 - a) === 0 || m > 0));
-  }
-  assert.deepEqual([100, 1000, 10000].map(peoplePerMark), [1, 1, 10]);
 });
 
 test('the population model has the wanted share of positives', () => {

@@ -27,10 +27,15 @@ export function Interval({ range, low, high, log = false, ticks, format = short 
       {width > 0 && (
         <svg width={width} height={46}>
           <line class="axis" x1={pad} x2={width - pad} y1={16} y2={16} />
-          {ticks.map((t) => (
+          {ticks.map((t, i) => (
             <g key={t} transform={`translate(${at(t)} 16)`}>
               <line class="axis" y1={-4} y2={4} />
-              <text class="tick-text" y={24} text-anchor="middle">
+              <text
+                class="tick-text"
+                x={i === 0 ? -pad : i === ticks.length - 1 ? pad : 0}
+                y={24}
+                text-anchor={i === 0 ? 'start' : i === ticks.length - 1 ? 'end' : 'middle'}
+              >
                 {format(t)}
               </text>
             </g>

@@ -9,8 +9,9 @@ import { Bars } from './bars';
 import { Changes } from './changes';
 import { Swatch } from './common';
 import { Flow } from './flow';
-import { Icons, glyph } from './icons';
 import { MatrixTable } from './matrix';
+import { ClassesPeople, People, showsClasses } from './people';
+import { ViewMenu } from './view';
 
 export interface Look {
   picture: Picture;
@@ -22,7 +23,7 @@ const STORAGE_KEY = 'melicit-look';
 
 /** The person's last choice on this device, else what the study asks for. */
 export function firstLook(show: Show | undefined, binary: boolean): Look {
-  const look: Look = { picture: show?.picture ?? 'flow', rates: show?.rates ?? false, mistakesOnly: false };
+  const look: Look = { picture: show?.picture ?? 'icons', rates: show?.rates ?? false, mistakesOnly: false };
   if (show?.toggles !== false) {
     try {
       Object.assign(look, JSON.parse(sessionStorage.getItem(STORAGE_KEY) ?? '{}'));
@@ -31,7 +32,7 @@ export function firstLook(show: Show | undefined, binary: boolean): Look {
     }
   }
   if (!binary && look.picture !== 'table') look.picture = 'changes';
-  if (binary && look.picture === 'changes') look.picture = 'flow';
+  if (binary && look.picture === 'changes') look.picture = 'icons';
   return look;
 }
 
@@ -41,65 +42,6 @@ export function keepLook(look: Look): void {
   } catch {
     // The choice then lasts until the next page.
   }
-}
-
-const BINARY_PICTURES: [Picture, string][] = [
-  ['flow', 'Flow'],
-  ['bars', 'Bars'],
-  ['both', 'Both'],
-  ['icons', 'People'],
-  ['table', 'Table'],
-];
-const OTHER_PICTURES: [Picture, string][] = [
-  ['changes', 'What differs'],
-  ['table', 'Everything'],
-];
-
-export function LookBar({
-  look,
-  set,
-  binary,
-  extra,
-}: {
-  look: Look;
-  set: (look: Look) => void;
-  binary: boolean;
-  extra?: ComponentChildren;
-}): JSX.Element {
-  return (
-    <div class="look" role="group" aria-label="How the systems are shown">
-      <div class="segments" role="radiogroup" aria-label="Picture">
-        {(binary ? BINARY_PICTURES : OTHER_PICTURES).map(([picture, name]) => (
-          <label key={picture}>
-            <input
-              type="radio"
-              name="picture"
-              checked={look.picture === picture}
-              onChange={() => set({ ...look, picture })}
-            />
-            <span>{name}</span>
-          </label>
-        ))}
-      </div>
-      <div class="switches">
-        <label class="switch">
-          <input type="checkbox" checked={look.rates} onChange={() => set({ ...look, rates: !look.rates })} />
-          <span>Percent of each true class</span>
-        </label>
-        {binary && look.picture !== 'table' && look.picture !== 'icons' && (
-          <label class="switch">
-            <input
-              type="checkbox"
-              checked={look.mistakesOnly}
-              onChange={() => set({ ...look, mistakesOnly: !look.mistakesOnly })}
-            />
-            <span>Mistakes only</span>
-          </label>
-        )}
-        {extra}
-      </div>
-    </div>
-  );
 }
 
 const longest = (views: View[]): number =>
@@ -112,17 +54,16 @@ const longest = (views: View[]): number =>
     ),
   );
 
-export function PictureOf({
-  view,
-  look,
-  scale,
-  large,
-}: {
+interface PictureOfProps {
   view: View;
+  other?: View;
+  words?: Words;
   look: Look;
   scale: number;
   large?: boolean;
-}): JSX.Element | null {
+}
+
+function PictureOf({ view, other, words, look, scale, large }: PictureOfProps): JSX.Element | null {
   const props = { view, rates: look.rates, mistakesOnly: look.mistakesOnly, large };
   switch (look.picture) {
     case 'flow':
@@ -137,32 +78,20 @@ export function PictureOf({
         </>
       );
     case 'icons':
-      return <Icons {...props} />;
+      return <People view={view} other={other} words={words} rates={look.rates} />;
     default:
       return null;
   }
-}
-
-/** One mark of the icon array. */
-function Mark({ kind }: { kind: 'missed' | 'alarm' }): JSX.Element {
-  return (
-    <svg class="swatch" width="14" height="14" aria-hidden="true">
-      <path class={`icon icon-${kind}`} d={glyph(kind, 7, 7, 14)} stroke-width={2.4} />
-    </svg>
-  );
 }
 
 interface LegendProps {
   view: View;
   words?: Words;
   rates: boolean;
-  /** Whether the picture is made of marks. */
-  icons?: boolean;
 }
 
 /** The two mistakes in words and numbers, tied to the picture by their marks. */
-export function Legend({ view, words, rates, icons = false }: LegendProps): JSX.Element {
-  const Sign = icons ? Mark : Swatch;
+function Legend({ view, words, rates }: LegendProps): JSX.Element {
   const p = positiveOf(view);
   const m = matrices(view.counts)[0] ?? [];
   const missed = m[p]?.[1 - p] ?? 0;
@@ -171,12 +100,12 @@ export function Legend({ view, words, rates, icons = false }: LegendProps): JSX.
   return (
     <ul class="legend">
       <li>
-        <Sign kind="missed" />
+        <Swatch kind="missed" />
         <b>{whole(missed)}</b> {missedWord(words, missed)}
         {rates && <span class="rate">{percent(missed, total(p))}</span>}
       </li>
       <li>
-        <Sign kind="alarm" />
+        <Swatch kind="alarm" />
         <b>{whole(alarms)}</b> {alarmWord(words, alarms)}
         {rates && <span class="rate">{percent(alarms, total(1 - p))}</span>}
       </li>
@@ -198,15 +127,17 @@ interface SystemProps {
 
 export function System({ name, called, view, other, look, words, scale, large }: SystemProps): JSX.Element {
   const binary = isBinary(view);
-  const table = look.picture === 'table' || look.picture === 'changes';
+  const classes = look.picture === 'changes' && other !== undefined && showsClasses(view, other);
+  const table = look.picture === 'table' || (look.picture === 'changes' && !classes);
   return (
     <section class="system" aria-label={name}>
       <h2>
-        <span class="system-mark">{name.replace('System ', '')}</span>
-        <span class="system-name">{called ?? name}</span>
+        <span class="system-mark" aria-hidden={!called || undefined}>{name.replace('System ', '')}</span>
+        {called ? <span class="system-name">{called}</span> : <span class="visually-hidden">{name}</span>}
       </h2>
-      <PictureOf view={view} look={look} scale={scale} large={large} />
-      {binary && <Legend view={view} words={words} rates={look.rates} icons={look.picture === 'icons'} />}
+      <PictureOf {...{ view, other, words, look, scale, large }} />
+      {binary && look.picture !== 'icons' && <Legend view={view} words={words} rates={look.rates} />}
+      {classes && <ClassesPeople view={view} other={other as View} />}
       <div class={table ? '' : 'visually-hidden'}>
         <MatrixTable
           view={view}
@@ -257,7 +188,7 @@ export function Pair({ a, b, names, words, look, setLook, toggles }: PairProps):
   const scale = longest([a, b]);
   const binary = isBinary(a);
   const both = (large: boolean): JSX.Element => (
-    <div class="pair">
+    <div class={look.picture === 'icons' && binary ? 'pair people-pair' : 'pair'}>
       <System name="System A" called={names?.[0]} view={a} other={b} {...{ look, words, scale, large }} />
       <System name="System B" called={names?.[1]} view={b} other={a} {...{ look, words, scale, large }} />
     </div>
@@ -269,12 +200,12 @@ export function Pair({ a, b, names, words, look, setLook, toggles }: PairProps):
   );
   return (
     <>
-      {!binary && look.picture !== 'table' ? (
+      {toggles && <ViewMenu look={look} set={setLook} binary={binary} extra={enlarge} />}
+      {!binary && look.picture !== 'table' && !showsClasses(a, b) ? (
         <Changes question={{ ...a, a: a.counts, b: b.counts }} words={words} rates={look.rates} />
       ) : (
         both(false)
       )}
-      {toggles && <LookBar look={look} set={setLook} binary={binary} extra={enlarge} />}
       {zoomed && <Enlarged close={() => setZoomed(false)}>{both(true)}</Enlarged>}
     </>
   );

@@ -46,7 +46,7 @@ export interface TwoSystems extends Frame {
 }
 
 /** How many people are truly of a class: the row's sum, or where cells are not known the class's share. */
-function classTotal(row: readonly (number | null)[], frame: Frame, truth: number): number {
+export function classTotal(row: readonly (number | null)[], frame: Frame, truth: number): number {
   if (!row.includes(null)) return sum(row);
   return frame.of_each_class ? frame.people : Math.round(frame.people * (frame.classes[truth]?.share ?? 1));
 }
@@ -106,34 +106,6 @@ export function outcomesThatDiffer(q: TwoSystems): Outcome[] {
 
 /** The widest distance between two groups. */
 export const gap = (values: readonly number[]): number => Math.max(...values) - Math.min(...values);
-
-/**
- * Whole numbers of marks for the given counts, `each` people to a mark: the sum is right, and every count that is
- * not zero keeps at least one mark.
- */
-export function marks(counts: readonly number[], each: number): number[] {
-  const total = Math.round(sum(counts) / each);
-  const floors = counts.map((c) => (c > 0 ? Math.max(1, Math.floor(c / each)) : 0));
-  const order = counts
-    .map((c, i) => ({ i, rest: c / each - (floors[i] ?? 0) }))
-    .sort((x, y) => y.rest - x.rest || x.i - y.i);
-  let missing = total - sum(floors);
-  for (const { i, rest } of order) {
-    if (missing <= 0 || rest <= 0) break;
-    floors[i] = (floors[i] ?? 0) + 1;
-    missing--;
-  }
-  for (const { i } of [...order].reverse()) {
-    while (missing < 0 && (floors[i] ?? 0) > 1) {
-      floors[i] = (floors[i] ?? 0) - 1;
-      missing++;
-    }
-  }
-  return floors;
-}
-
-/** People per mark of an icon array: never more than 1,000 marks. */
-export const peoplePerMark = (people: number): number => Math.max(1, Math.round(people / 1000));
 
 /** The order in which binary pictures show the classes: the one to be found first. */
 export const binaryOrder = (positive: number): [number, number] => [positive, 1 - positive];

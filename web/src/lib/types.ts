@@ -14,6 +14,8 @@ export interface Words {
   task?: string;
   person?: string;
   people?: string;
+  /** What the two mistakes mean for people, a sentence each. */
+  consequences?: { missed?: string; false_alarm?: string };
   mistakes?: { missed?: string; missed_plural?: string; false_alarm?: string; false_alarm_plural?: string };
 }
 
@@ -44,6 +46,8 @@ export interface Difference {
   a: number;
   b: number;
   better?: 'a' | 'b';
+  true?: number;
+  predicted?: number;
 }
 
 export interface Question extends Frame {
@@ -56,6 +60,8 @@ export interface Question extends Frame {
   /** What A and B are called, where they are systems that exist. */
   names?: [string, string];
   words?: Words;
+  /** A and B are two settings of one test. */
+  same_test?: boolean;
   /** What is special about it: an imagined test, or asked before. */
   remark?: string;
 }
@@ -72,9 +78,9 @@ export interface Weight extends Range {
 }
 
 export interface Ratio extends Range {
-  missed: string;
-  /** In the plural. */
   /** One of them, and several. */
+  missed: string;
+  missed_plural: string;
   false_alarm: string;
   false_alarms: string;
 }
@@ -91,6 +97,36 @@ export interface Face {
   best?: Point;
   positives?: number;
   negatives?: number;
+}
+
+/** A setting of the test: what it does to so many people, and for which cost ratios it is the best one. */
+export interface Setting {
+  /** On the scores that the session was about; null: nobody is called positive. */
+  threshold: number | null;
+  missed: Range;
+  false_alarms: Range;
+  /** Of both mistakes, in false alarms. */
+  cost?: number;
+  ratios?: [number, number | null];
+  /** Whether the answers allow it. */
+  fits?: boolean;
+}
+
+export interface Settings {
+  list: Setting[];
+  best: number;
+  usual: Setting;
+  people: number;
+  positives: number;
+}
+
+/** An answer that was close to the other one. */
+export interface CloseCall {
+  number: number;
+  answer: 'A' | 'B' | '=' | '?';
+  text?: string;
+  missed?: number;
+  false_alarms?: number;
 }
 
 /** A rule and what it does to 1,000 people, in words. */
@@ -126,17 +162,23 @@ export interface Agreement {
 export interface Result {
   questions: number;
   statements: Statement[];
-  metric?: { layout?: { classes?: string[]; groups?: string[] }; elicited?: { strategy?: string } };
+  metric?: { layout?: { classes?: string[]; groups?: string[]; coordinates?: string }; elicited?: { strategy?: string } };
   weights?: Weight[];
   cost_ratio?: Ratio;
   lambda?: Range;
   threshold?: Threshold;
   face?: Face;
   effect?: Effect[];
+  open_ended?: boolean;
+  ratio_interval?: [number | null, number | null];
+  settings?: Settings;
+  close_calls?: CloseCall[];
+  ratios?: { weight: number; of: number; ratio: number; interval: [number, number | null]; wide: boolean }[];
   people?: string;
   closest?: { name: string; agreement: number; percent: string }[];
   agreement?: Agreement;
   python?: string;
+  command?: string;
 }
 
 export interface Field {
@@ -206,6 +248,8 @@ export interface ResultPage extends PageBase {
   kind: 'result';
   result: Result;
   more?: boolean;
+  /** How many of the closest answers can be given again. */
+  again?: number;
 }
 export interface DonePage extends PageBase {
   kind: 'done';

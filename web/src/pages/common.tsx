@@ -22,9 +22,9 @@ export function Texts({ text }: { text: string | string[] | undefined }): JSX.El
 }
 
 /** Headings take the focus when a page appears, so that a screen reader begins there. */
-export function Heading({ children }: { children: ComponentChildren }): JSX.Element {
+export function Heading({ children, say = false }: { children: ComponentChildren; say?: boolean }): JSX.Element {
   return (
-    <h1 tabIndex={-1} data-focus>
+    <h1 tabIndex={-1} data-focus class={say ? 'say' : undefined}>
       {children}
     </h1>
   );

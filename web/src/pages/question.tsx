@@ -2,11 +2,13 @@
 
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Mark, type MarkKind } from '../charts/crowd';
 import { Pair, firstLook, keepLook, outOf, type Look } from '../charts/pair';
-import { isBinary, viewOf } from '../lib/counts';
-import { list } from '../lib/text';
-import type { Difference, QuestionPage } from '../lib/types';
+import { isBinary, positiveOf, viewOf } from '../lib/counts';
+import { alarmWord, list, missedWord, peopleWord, sentence, whole } from '../lib/text';
+import type { Difference, Question, QuestionPage, Words } from '../lib/types';
 import { Heading, Problem, type PageProps } from './common';
+import './question.css';
 
 type Answer = 'A' | 'B' | '=' | '?';
 
@@ -44,17 +46,13 @@ function shortcutsWanted(): boolean {
   }
 }
 
-/** Whether the key means something to the element that has the focus. */
+/** Whether the key means something to the element that has the focus: letters in a field, arrows in what scrolls. */
 function takenBy(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target instanceof HTMLInputElement) {
-    if (target.type === 'radio') return key.startsWith('Arrow');
-    return target.type !== 'checkbox';
-  }
-  if (target.closest('.table-scroll')) return key.startsWith('Arrow');
-  return (
-    target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.closest('dialog') !== null
-  );
+  if (target instanceof HTMLInputElement) return target.type !== 'checkbox';
+  const scroll = target.closest('.table-scroll');
+  if (scroll) return key.startsWith('Arrow') && scroll.scrollWidth > scroll.clientWidth;
+  return target instanceof HTMLTextAreaElement || target.closest('dialog') !== null;
 }
 
 function useShortcuts(active: boolean, act: (what: Answer | 'undo') => void): void {
@@ -79,24 +77,51 @@ function useShortcuts(active: boolean, act: (what: Answer | 'undo') => void): vo
 const called = (side: 'A' | 'B', names?: [string, string]): string =>
   names ? `${side} (${names[side === 'A' ? 0 : 1]})` : side;
 
-interface DifferenceWordsProps {
-  differences: Difference[];
-  names?: [string, string];
+/** The mark of a difference: the two mistakes of two classes have their own. */
+function markOf(d: Difference, q: Question): MarkKind {
+  if (q.classes.length !== 2 || d.true === undefined || d.true === d.predicted) return 'other';
+  return d.true === positiveOf(q) ? 'missed' : 'alarm';
 }
 
-function DifferenceWords({ differences, names }: DifferenceWordsProps): JSX.Element {
+/** What changes from A to B, the graver mistake first, and what such a mistake means. */
+function DifferenceWords({ q, words }: { q: Question; words?: Words }): JSX.Element {
+  const differences = [...q.differences].sort((x, y) => Number(markOf(y, q) === 'missed') - Number(markOf(x, q) === 'missed'));
+  const means = words?.consequences;
+  const long = q.classes.length !== 2 || q.names !== undefined || `${missedWord(words, 2)}${alarmWord(words, 2)}`.length > 45;
   if (differences.length === 0) return <p class="difference">In these numbers the two systems are alike.</p>;
   return (
-    <p class="difference">
-      From {called('A', names)} to {called('B', names)}:{' '}
-      {differences.map((d, i) => (
-        <span key={d.text}>
-          {i > 0 && (i === differences.length - 1 ? ' and ' : ', ')}
-          <strong class={d.better === 'b' ? 'gain' : 'loss'}>
-            <span aria-hidden="true">{d.b > d.a ? '▲' : '▼'}</span> {d.text}
-          </strong>
-        </span>
-      ))}
+    <div class={long ? 'difference long' : 'difference'}>
+      <p>
+        With {called('B', q.names)}
+        {q.names ? ` instead of ${called('A', q.names)}` : ''}:{' '}
+        {differences.map((d, i) => (
+          <span key={d.text}>
+            {i > 0 && (i === differences.length - 1 ? ' and ' : ', ')}
+            {q.classes.length === 2 && <Mark kind={markOf(d, q)} />}
+            <strong>{d.text}</strong>
+          </span>
+        ))}
+        .
+      </p>
+      {means && (
+        <p class="note">
+          {[means.missed, means.false_alarm].filter((text) => text).map((text) => sentence(text as string)).join(' ')}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Who is shaded; of two settings of one test everybody else is treated alike. */
+function Shaded({ q, words }: { q: Question; words?: Words }): JSX.Element | null {
+  const differ = q.differences.reduce((n, d) => n + Math.abs(d.b - d.a), 0);
+  const people = peopleWord(words);
+  return (
+    <p class="note shaded-note">
+      <span class="shade-sample" />
+      {q.same_test
+        ? `Shaded: the ${whole(differ)} ${people} who fare differently. For the other ${whole(q.people - differ)}, A and B do the same.`
+        : 'Shaded: by how much the numbers differ.'}
     </p>
   );
 }
@@ -221,7 +246,8 @@ export function QuestionView({ page, busy, problem, send, undo }: PageProps<Ques
         <p class="out-of">Numbers are {outOf(viewOf(q, 'a'), words)}.</p>
       </div>
       {q.remark && <p class="note">{q.remark}</p>}
-      <DifferenceWords differences={q.differences} names={q.names} />
+      <DifferenceWords q={q} words={words} />
+      {look.picture === 'icons' && binary && <Shaded q={q} words={words} />}
       <Pair
         a={viewOf(q, 'a')}
         b={viewOf(q, 'b')}

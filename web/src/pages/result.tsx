@@ -1,13 +1,16 @@
-// What came out: in words, in numbers with intervals, and what follows from it.
+// What came out: a sentence, what it means for people, whether it feels right, what to do with it; statistics last.
 
 import type { ComponentChildren, JSX } from 'preact';
+import { CostMatrix, TradeOff } from '../charts/costs';
+import { Mark } from '../charts/crowd';
 import { FacePlot } from '../charts/face';
-import { Interval, logTicks } from '../charts/interval';
-import { ofStudy } from '../lib/api';
-import { capital, percent, sentence, short } from '../lib/text';
-import type { Agreement, Range, Ratio, Result, ResultPage, Statement } from '../lib/types';
-import { Heading, Problem, type PageProps } from './common';
-import { CopyButton } from './end';
+import { capital, percent, sentence, whole } from '../lib/text';
+import type { Agreement, CloseCall, Range, Result, ResultPage, Statement } from '../lib/types';
+import { Problem, type PageProps } from './common';
+import { Headline } from './headline';
+import { Next } from './next';
+import './result.css';
+import { WhatItMeans } from './setting';
 
 function Card({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
   return (
@@ -22,25 +25,6 @@ const known = (range: Range): boolean => typeof range.low === 'number' && typeof
 
 /** A search ends with an interval, but knows no probabilities. */
 const searched = (result: Result): boolean => result.metric?.elicited?.strategy === 'search';
-
-function RatioCard({ result, ratio }: { result: Result; ratio: Ratio }): JSX.Element {
-  const ticks = logTicks(ratio);
-  return (
-    <section class="card headline">
-      <h2>To you, one {ratio.missed} is as bad as</h2>
-      <p class="big">
-        {short(ratio.value)} <span>{short(ratio.value) === '1' ? ratio.false_alarm : ratio.false_alarms}</span>
-      </p>
-      {known(ratio) && (
-        <p>
-          {searched(result) ? 'the search ended' : 'very likely'} between {short(ratio.low as number)} and{' '}
-          {short(ratio.high as number)} {!searched(result) && <small>(95%)</small>}
-        </p>
-      )}
-      <Interval range={ratio} low={ticks.low} high={ticks.high} ticks={ticks.ticks} log />
-    </section>
-  );
-}
 
 function Weights({ result }: { result: Result }): JSX.Element | null {
   const weights = result.weights ?? [];
@@ -94,7 +78,7 @@ function Effects({ result }: { result: Result }): JSX.Element | null {
           <div key={effect.name}>
             <dt>{capital(effect.name)}</dt>
             <dd>
-              {sentence(effect.rule)} Of 1,000 {result.people}: {effect.text}.
+              {sentence(effect.rule)} Of {whole(1000)} {result.people}: {effect.text}.
             </dd>
           </div>
         ))}
@@ -113,27 +97,6 @@ function List({ statements }: { statements: Statement[] }): JSX.Element {
         <li key={s.key}>{s.grave ? <strong>{s.text}</strong> : s.text}</li>
       ))}
     </ul>
-  );
-}
-
-const tenth = (x: number): string => `${(100 * x).toFixed(1)}%`;
-
-function ThresholdCard({ result }: { result: Result }): JSX.Element | null {
-  const t = result.threshold;
-  if (!t) return null;
-  return (
-    <Card title="Best threshold">
-      <p class="big">
-        {tenth(t.value)}{' '}
-        {known(t) && (
-          <span>
-            {tenth(t.low as number)} to {tenth(t.high as number)}
-          </span>
-        )}
-      </p>
-      <p>Predict {t.positive ?? 'the class to be found'} from this true probability up, whatever the data.</p>
-      <Interval range={t} low={0} high={1} ticks={[0, 0.25, 0.5, 0.75, 1]} format={(x) => percent(x, 1)} />
-    </Card>
   );
 }
 
@@ -170,101 +133,166 @@ function AgreementCard({ agreement }: { agreement: Agreement }): JSX.Element {
   );
 }
 
-function Downloads({ result }: { result: Result }): JSX.Element {
+/** What the test offered, as it was answered. */
+function Call({ call }: { call: CloseCall }): JSX.Element {
+  const said = { A: 'You said yes', B: 'You said no', '=': 'About the same to you', '?': "You couldn't say" }[call.answer];
+  const { missed = 0, false_alarms: alarms = 0 } = call;
+  if (!call.text)
+    return (
+      <li class="card">
+        <b>Question {call.number}</b>
+        <p>{call.answer === '=' ? 'About the same to you' : 'A close call'}</p>
+      </li>
+    );
   return (
-    <Card title="Take it with you">
-      <div class="downloads">
-        <a class="button" href={ofStudy('/api/result/report')} download>
-          Report <small>to read and print</small>
-        </a>
-        <a class="button" href={ofStudy('/api/result/metric')} download>
-          Metric file <small>for programs</small>
-        </a>
-        <a class="button" href={ofStudy('/api/result/session')} download>
-          Session file <small>all answers</small>
-        </a>
-      </div>
-      {result.python && (
-        <details>
-          <summary>Use it from Python</summary>
-          <pre tabIndex={0}>{result.python}</pre>
-          <CopyButton text={result.python} label="Copy" />
-        </details>
+    <li class="card">
+      <b>{said}</b>
+      <p>{capital(call.text)}.</p>
+      {missed + alarms <= 80 && (
+        <div class="call-marks" aria-hidden="true">
+          {Array.from({ length: missed }, (_, i) => (
+            <Mark key={i} kind="missed" />
+          ))}
+          for
+          {Array.from({ length: alarms }, (_, i) => (
+            <Mark key={i} kind="alarm" />
+          ))}
+        </div>
       )}
-    </Card>
+    </li>
   );
 }
 
-export function ResultBody({ result }: { result: Result }): JSX.Element {
-  const classes = result.metric?.layout?.classes ?? [];
-  const open = said(result, 'open');
+interface FeelsProps {
+  page: ResultPage;
+  busy: boolean;
+  send: PageProps<ResultPage>['send'];
+  own: boolean;
+}
+
+/** The answers that drew the line, to be given again. */
+function FeelsRight({ page, busy, send, own }: FeelsProps): JSX.Element | null {
+  const calls = page.result.close_calls ?? [];
+  const again = page.again ?? 0;
+  if (calls.length === 0 || (again === 0 && !page.more)) return null;
   return (
-    <>
-      {result.cost_ratio && <RatioCard result={result} ratio={result.cost_ratio} />}
-      <section class="card words">
-        <h2 class="visually-hidden">In words</h2>
-        {said(result, 'metric').map((s) => (
-          <p key={s.key}>{s.text}</p>
+    <section>
+      <h2>Does this feel right?</h2>
+      <p class="out-of">
+        {calls.length === 1 ? 'This answer was the closest call.' : `These ${calls.length} answers were the closest calls: they drew the line.`}
+      </p>
+      <ul class="calls">
+        {calls.map((call) => (
+          <Call key={call.number} call={call} />
         ))}
-        <p>{[...said(result, 'end'), ...said(result, 'known')].map((s) => s.text).join(' ')}</p>
-        {open.length > 0 && (
-          <>
-            <h3>What is open</h3>
-            <List statements={open} />
-          </>
-        )}
-      </section>
-      <div class="cards">
-        <ThresholdCard result={result} />
-        <Effects result={result} />
-        {result.face && result.face.hull.length > 2 && (
-          <Card title="What systems can achieve, and the best one for you">
-            <FacePlot face={result.face} positive={classes[1] ?? 'positive'} negative={classes[0] ?? 'negative'} />
-          </Card>
-        )}
-        <Weights result={result} />
-        {result.closest && result.closest.length > 0 && (
-          <Card title="Closest well-known metrics">
-            <dl class="effects">
-              {result.closest.map((n) => (
-                <div key={n.name}>
-                  <dt>{n.name}</dt>
-                  <dd>orders {n.percent}% of pairs alike</dd>
-                </div>
-              ))}
-            </dl>
-          </Card>
-        )}
-        {result.agreement && <AgreementCard agreement={result.agreement} />}
-        <Card title="How consistent the answers were">
-          <List statements={said(result, 'answers')} />
-        </Card>
-        <Card title="What is not known">
-          <List statements={said(result, 'limits')} />
-        </Card>
-        <Downloads result={result} />
-      </div>
-    </>
-  );
-}
-
-export function ResultView({ page, busy, problem, send }: PageProps<ResultPage>): JSX.Element {
-  const own = !page.study?.id;
-  return (
-    <div class="wide result">
-      <Heading>{page.title ?? 'What matters to you'}</Heading>
-      <p class="out-of">From your answers to {page.result.questions} questions.</p>
-      <ResultBody result={page.result} />
-      <Problem problem={problem} />
+      </ul>
       <div class="actions">
-        {!own && (
+        {own ? (
+          <a class="button primary" href="#next">
+            Yes, that's me
+          </a>
+        ) : (
           <button type="button" class="primary" disabled={busy} onClick={() => send({})}>
-            Continue
+            Yes, that's me
+          </button>
+        )}
+        {again > 0 && (
+          <button type="button" disabled={busy} onClick={() => send({ again: true })}>
+            Not quite: ask me {again === 1 ? 'that one' : `these ${again}`} again
           </button>
         )}
         {page.more && (
           <button type="button" disabled={busy} onClick={() => send({ more: true })}>
             Answer more questions
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+function Details({ result }: { result: Result }): JSX.Element {
+  const classes = result.metric?.layout?.classes ?? [];
+  const open = said(result, 'open');
+  const part = (title: string, body: ComponentChildren): JSX.Element => (
+    <details>
+      <summary>{title}</summary>
+      <div>{body}</div>
+    </details>
+  );
+  return (
+    <section class="more-details">
+      <h2>Details</h2>
+      {part(
+        'How sure is this?',
+        <>
+          {[...said(result, 'metric'), ...said(result, 'end'), ...said(result, 'known')].map((s) => (
+            <p key={s.key}>{s.text}</p>
+          ))}
+          {open.length > 0 && (
+            <>
+              <h3>What is open</h3>
+              <List statements={open} />
+            </>
+          )}
+          <h3>How consistent the answers were</h3>
+          <List statements={said(result, 'answers')} />
+          <h3>What is not known</h3>
+          <List statements={said(result, 'limits')} />
+        </>,
+      )}
+      {part(
+        'For statisticians',
+        <div class="cards">
+          <Effects result={result} />
+          {result.face && result.face.hull.length > 2 && (
+            <Card title="What systems can achieve, and the best one for you">
+              <FacePlot face={result.face} positive={classes[1] ?? 'positive'} negative={classes[0] ?? 'negative'} />
+            </Card>
+          )}
+          <Weights result={result} />
+          {result.closest && result.closest.length > 0 && (
+            <Card title="Closest well-known metrics">
+              <dl class="effects">
+                {result.closest.map((n) => (
+                  <div key={n.name}>
+                    <dt>{n.name}</dt>
+                    <dd>orders {n.percent}% of pairs alike</dd>
+                  </div>
+                ))}
+              </dl>
+            </Card>
+          )}
+          {result.agreement && <AgreementCard agreement={result.agreement} />}
+        </div>,
+      )}
+    </section>
+  );
+}
+
+export function ResultView({ page, busy, problem, send }: PageProps<ResultPage>): JSX.Element {
+  const own = !page.study?.id;
+  const { result } = page;
+  const grave = result.statements.filter((s) => s.grave);
+  return (
+    <div class="wide result">
+      <Headline result={result} words={page.words} />
+      {grave.map((s) => (
+        <p key={s.key} class="notice warn">
+          {s.text}
+        </p>
+      ))}
+      {result.settings && <WhatItMeans result={result} settings={result.settings} words={page.words} />}
+      <CostMatrix result={result} />
+      <TradeOff result={result} />
+      <FeelsRight page={page} busy={busy} send={send} own={own} />
+      <Problem problem={problem} />
+      <Next result={result} own={own} />
+      <Details result={result} />
+      <div class="actions">
+        {!own && (
+          <button type="button" class="primary" disabled={busy} onClick={() => send({})}>
+            Continue
           </button>
         )}
         {own && (

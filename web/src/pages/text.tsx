@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { System, firstLook, outOf, LookBar } from '../charts/pair';
+import { System, firstLook, outOf } from '../charts/pair';
+import { ViewMenu } from '../charts/view';
 import { isBinary, matrices } from '../lib/counts';
 import type { TextPage } from '../lib/types';
 import { Heading, Problem, Texts, type PageProps } from './common';
@@ -31,7 +32,7 @@ export function Text({ page, busy, problem, send }: PageProps<TextPage>): JSX.El
                 .map((n) => n ?? 0),
             )}
           />
-          {page.show?.toggles !== false && <LookBar look={look} set={setLook} binary={isBinary(view)} />}
+          {page.show?.toggles !== false && <ViewMenu look={look} set={setLook} binary={isBinary(view)} />}
         </figure>
       )}
       <Problem problem={problem} />

@@ -19,7 +19,7 @@ export function Training({ page, busy, problem, send }: PageProps<TrainingPage>)
   };
   const wrong = (page.wrong ?? 0) > 0;
   return (
-    <form class="wide" onSubmit={submit} noValidate>
+    <form class="wide training" onSubmit={submit} noValidate>
       <Heading>{page.title ?? 'Practice'}</Heading>
       <Texts text={page.text} />
       <p class="out-of">Numbers are {outOf(a, page.words)}.</p>

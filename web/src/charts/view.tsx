@@ -1,0 +1,82 @@
+// One control for how a pair is drawn. It has buttons, so that the arrow keys always answer.
+
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Picture } from '../lib/types';
+import type { Look } from './pair';
+
+const BINARY_PICTURES: [Picture, string][] = [
+  ['icons', 'People'],
+  ['flow', 'Flow'],
+  ['bars', 'Bars'],
+  ['both', 'Both'],
+  ['table', 'Table'],
+];
+const OTHER_PICTURES: [Picture, string][] = [
+  ['changes', 'What differs'],
+  ['table', 'Everything'],
+];
+
+interface Props {
+  look: Look;
+  set: (look: Look) => void;
+  binary: boolean;
+  extra?: ComponentChildren;
+}
+
+export function ViewMenu({ look, set, binary, extra }: Props): JSX.Element {
+  const ref = useRef<HTMLDetailsElement>(null);
+  const pictures = binary ? BINARY_PICTURES : OTHER_PICTURES;
+  const close = (): void => {
+    if (ref.current?.open) {
+      ref.current.open = false;
+      ref.current.querySelector('summary')?.focus();
+    }
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') close();
+      if (event.key.toLowerCase() !== 'v' || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target instanceof HTMLInputElement && event.target.type !== 'checkbox') return;
+      if (ref.current) ref.current.open = !ref.current.open;
+    };
+    const onClick = (event: Event): void => {
+      if (ref.current?.open && event.target instanceof Node && !ref.current.contains(event.target)) ref.current.open = false;
+    };
+    addEventListener('keydown', onKey);
+    addEventListener('click', onClick);
+    return () => {
+      removeEventListener('keydown', onKey);
+      removeEventListener('click', onClick);
+    };
+  }, []);
+  const pick = (picture: Picture): void => {
+    set({ ...look, picture });
+    close();
+  };
+  return (
+    <details class="view-menu" ref={ref}>
+      <summary aria-keyshortcuts="V">
+        View<span class="view-now">: {pictures.find(([picture]) => picture === look.picture)?.[1]}</span>
+      </summary>
+      <div role="group" aria-label="How the systems are shown">
+        {pictures.map(([picture, name]) => (
+          <button key={picture} type="button" class="quiet" aria-pressed={look.picture === picture} onClick={() => pick(picture)}>
+            {name}
+          </button>
+        ))}
+        <label class="switch">
+          <input type="checkbox" checked={look.rates} onChange={() => set({ ...look, rates: !look.rates })} />
+          <span>Percent of each true class</span>
+        </label>
+        {binary && look.picture !== 'table' && look.picture !== 'icons' && (
+          <label class="switch">
+            <input type="checkbox" checked={look.mistakesOnly} onChange={() => set({ ...look, mistakesOnly: !look.mistakesOnly })} />
+            <span>Mistakes only</span>
+          </label>
+        )}
+        {extra}
+      </div>
+    </details>
+  );
+}

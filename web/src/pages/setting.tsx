@@ -1,0 +1,205 @@
+// What the answers mean for people: the setting that fits them next to today's, and every other one by a slider.
+
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Mark } from '../charts/crowd';
+import { SettingCard, SettingTable, counted, type Names } from '../charts/settings';
+import { alarmWord, change, missedWord, short, whole } from '../lib/text';
+import type { Range, Result, Setting, Settings, Words } from '../lib/types';
+
+/** A probability with the digits that tell settings apart. */
+const chance = (t: number | null): string => (t === null ? 'never' : t === 0 ? 'always' : String(Number(t.toPrecision(2))));
+
+const percent = (x: number): string => `${short(100 * x)}%`;
+
+function namesOf(result: Result, words?: Words): Names {
+  const classes = result.metric?.layout?.classes ?? [];
+  const ratio = result.cost_ratio;
+  return {
+    positive: classes[1] ?? 'positive',
+    negative: classes[0] ?? 'negative',
+    people: result.people ?? 'people',
+    missed: (n) => (ratio ? (n === 1 ? ratio.missed : ratio.missed_plural) : missedWord(words, n)),
+    alarms: (n) => (ratio ? (n === 1 ? ratio.false_alarm : ratio.false_alarms) : alarmWord(words, n)),
+  };
+}
+
+function ratioWords([low, high]: [number, number | null], names: Names, one: string): string {
+  if (high === null) return `${short(low)} ${names.alarms(2)} or more`;
+  if (low === 0) return `less than ${short(high)} ${high <= 1 ? one : names.alarms(2)}`;
+  return `${short(low)} to ${short(high)} ${names.alarms(2)}`;
+}
+
+interface WhyProps {
+  setting: Setting;
+  result: Result;
+  names: Names;
+  mine: boolean;
+  back: () => void;
+}
+
+/** For whom this setting would be the best one, and whether the answers say so. */
+function Why({ setting, result, names, mine, back }: WhyProps): JSX.Element {
+  const ratio = result.cost_ratio;
+  const text = chance(setting.threshold);
+  const said = ratio && setting.ratios ? `one ${ratio.missed} counts as much as ${ratioWords(setting.ratios, names, ratio.false_alarm)}` : '';
+  return (
+    <p class="why" aria-live="polite">
+      {said && (
+        <>
+          {mine || setting.fits ? (
+            <>
+              <b>
+                {text} {mine ? 'fits your answers best' : 'still fits your answers'}:
+              </b>{' '}
+              it is the best setting where {said}.
+            </>
+          ) : (
+            <>
+              {text} would be the best setting where {said}. <b>Your answers say otherwise.</b>
+            </>
+          )}{' '}
+        </>
+      )}
+      {setting.cost !== undefined && (
+        <>
+          By your answers its mistakes weigh as much as <b>{short(setting.cost)} {names.alarms(2)}</b>
+          {result.settings?.usual.cost !== undefined && <>; today's as much as {short(result.settings.usual.cost)}</>}.{' '}
+        </>
+      )}
+      {!mine && (
+        <button type="button" class="link" onClick={back}>
+          Back to mine
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** For whose probabilities the number holds. */
+function Whose({ result, settings }: { result: Result; settings: Settings }): JSX.Element {
+  const t = result.threshold;
+  const best = settings.list[settings.best];
+  return (
+    <p class="note">
+      {chance(best?.threshold ?? null)} is on the probabilities of this test as it was measured.{' '}
+      {t && (
+        <>
+          On calibrated probabilities, of any model: {percent(t.value)}
+          {typeof t.low === 'number' && typeof t.high === 'number' && ` (${percent(t.low)} to ${percent(t.high)})`}.
+        </>
+      )}
+    </p>
+  );
+}
+
+const rangeWords = (r: Range): string =>
+  typeof r.low === 'number' && typeof r.high === 'number' ? `${whole(r.low)} to ${whole(r.high)}` : '';
+
+function Compared({ now, usual, names, people }: { now: Setting; usual: Setting; names: Names; people: string }): JSX.Element {
+  const a = counted(usual);
+  const b = counted(now);
+  const ranges = rangeWords(now.missed);
+  return (
+    <>
+      <p class="compared" aria-live="polite">
+        {a.missed === b.missed && a.alarms === b.alarms ? (
+          'Compared with today: no difference.'
+        ) : (
+          <>
+            Compared with today: <Mark kind="missed" />
+            <b>
+              {change(a.missed, b.missed)} {names.missed(Math.abs(b.missed - a.missed))}
+            </b>
+            , <Mark kind="alarm" />
+            <b>
+              {change(a.alarms, b.alarms)} {names.alarms(Math.abs(b.alarms - a.alarms))}
+            </b>
+            .
+          </>
+        )}
+      </p>
+      <p class="note">
+        <span class="shade-sample" />
+        Shaded: the {people} who fare differently.
+        {ranges &&
+          ` Among other ${people} like those it was measured on: ${ranges} ${names.missed(2)} and ${rangeWords(now.false_alarms)} ${names.alarms(2)} (95%).`}
+      </p>
+    </>
+  );
+}
+
+export function WhatItMeans({ result, settings, words }: { result: Result; settings: Settings; words?: Words }): JSX.Element {
+  const [at, setAt] = useState(settings.best);
+  const names = namesOf(result, words);
+  const now = settings.list[at] ?? settings.usual;
+  const mine = at === settings.best;
+  const last = Math.max(1, settings.list.length - 1);
+  const fitting = settings.list.flatMap((s, i) => (s.fits || i === settings.best ? [i] : []));
+  const { missed, alarms } = counted(now);
+  const place = (i: number): string => `${(100 * i) / last}%`;
+  const from = fitting[0] ?? settings.best;
+  const to = fitting[fitting.length - 1] ?? settings.best;
+  return (
+    <section>
+      <h2>
+        What it means for {whole(settings.people)} {names.people}
+      </h2>
+      <p class="threshold-line">
+        <label for="setting">Predict {names.positive} when the test gives it a probability of at least</label>{' '}
+        <output for="setting">{chance(now.threshold)}</output>
+      </p>
+      <div class="slider">
+        <div class="slider-track">
+          <i style={{ left: place(from), width: `max(8px, ${(100 * (to - from)) / last}%)` }} />
+        </div>
+        <input
+          id="setting"
+          type="range"
+          min={0}
+          max={last}
+          value={at}
+          onInput={(event) => setAt(Number(event.currentTarget.value))}
+          aria-valuetext={`from ${chance(now.threshold)}: ${whole(missed)} ${names.missed(missed)}, ${whole(alarms)} ${names.alarms(alarms)}`}
+        />
+        <div class="slider-ends" aria-hidden="true">
+          <span>fewer {names.alarms(2)}</span>
+          <span>fewer {names.missed(2)}</span>
+        </div>
+      </div>
+      <Why setting={now} result={result} names={names} mine={mine} back={() => setAt(settings.best)} />
+      <div class="pair">
+        <SettingCard
+          own
+          title={mine ? 'Your setting' : 'If you chose'}
+          note={`from ${chance(now.threshold)}`}
+          setting={now}
+          other={settings.usual}
+          settings={settings}
+          names={names}
+        />
+        <SettingCard
+          title="Today's setting"
+          note="from 0.5"
+          setting={settings.usual}
+          other={now}
+          settings={settings}
+          names={names}
+        />
+      </div>
+      <Compared now={now} usual={settings.usual} names={names} people={names.people} />
+      <Whose result={result} settings={settings} />
+      <details>
+        <summary>The same as a table</summary>
+        <SettingTable
+          rows={[
+            [`${mine ? 'Yours' : 'Chosen'}, from ${chance(now.threshold)}`, now],
+            ['Today, from 0.5', settings.usual],
+          ]}
+          settings={settings}
+          names={names}
+        />
+      </details>
+    </section>
+  );
+}
