@@ -1,7 +1,6 @@
 /* One participant's way through a study: where it is, which question comes, how it moves on. */
 #include "flow_internal.h"
 
-#include "elicit/shared.h"
 #include "json_helpers.h"
 #include "melicit/rank.h"
 

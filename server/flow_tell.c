@@ -1,7 +1,6 @@
 /* What participants send for the current page: checked, taken, taken back. */
 #include "flow_internal.h"
 
-#include "elicit/shared.h"
 #include "json_helpers.h"
 #include "study_fields.h"
 

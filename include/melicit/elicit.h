@@ -280,6 +280,15 @@ typedef struct {
     uint32_t again; /* the question that it was by wish, its sides swapped (mel_session_ask_again); 0: none */
 } mel_record;
 MEL_API mel_record mel_session_record(const mel_session *session, uint32_t index);
+/* The pending question is question `number` once more, its sides swapped, whether or not the session has
+ * ended; its answer is heard like any other, and the session goes on as if the question had come by itself.
+ * MEL_EINVAL where it was not answered, MEL_ESTATE for searches, which need the answers that they ask for. */
+MEL_API mel_status mel_session_ask_again(mel_session *session, uint32_t number, mel_error *err);
+/* The answers that were closest to the other answer by this metric, at most `most`, closest first: their
+ * numbers, and how many there are. Two classes: the dearest exchange that was accepted and the cheapest one
+ * that was refused come first. Of a question that came again the last answer counts. */
+MEL_API size_t mel_session_close_calls(uint32_t *number, size_t most, const mel_session *session,
+                                       const mel_metric *metric);
 /* n pairs at random (2 x size numbers each) of those that people are asked about in sessions with these
  * options, in whole numbers out of *people; *people is 0, and the pairs untouched, where none are known. */
 MEL_API mel_status mel_realistic_pairs(double *pairs, uint32_t *people, const mel_domain *domain,

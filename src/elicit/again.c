@@ -1,6 +1,5 @@
 /* Answered questions once more: which ones were the closest calls, and asking one of them again. */
 #include "elicit/session.h"
-#include "elicit/shared.h"
 
 #include <math.h>
 #include <string.h>

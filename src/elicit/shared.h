@@ -21,15 +21,6 @@ typedef struct {
 /* Reads a value of these types; of the row only type, range and words matter. MEL_EINVAL says what is
  * expected ("expected a whole number from 2 to 4"). */
 mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text, mel_error *err);
-/* The pending question is question `number` once more, its sides swapped, whether or not the session has
- * ended; its answer is heard like any other, and the session goes on as if the question had come by itself.
- * MEL_EINVAL where it was not answered, MEL_ESTATE for searches, which need the answers that they ask for. */
-mel_status mel_session_ask_again(mel_session *session, uint32_t number, mel_error *err);
-/* The answers that were closest to the other answer by this metric, at most `most`, closest first: their
- * numbers, and how many there are. Two classes: the dearest exchange that was accepted and the cheapest one
- * that was refused come first. Of a question that came again the last answer counts. */
-size_t mel_session_close_calls(uint32_t *number, size_t most, const mel_session *session,
-                               const mel_metric *metric);
 /* What its questions are: those of the options, or far where there are no others. */
 mel_questions mel_session_questions(const mel_session *session);
 /* The strategy for a family unless another one is asked for: active, where the family has it. */

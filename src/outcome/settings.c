@@ -1,6 +1,5 @@
 /* Two classes: what the test can be set to, what each setting does, and for which cost ratios it is best; and
  * the answers that were closest to the other one. */
-#include "elicit/shared.h"
 #include "outcome/outcome.h"
 #include "space/shared.h"
 
