@@ -177,7 +177,7 @@ endif()
 # Tests that take long start first, so that none runs alone at the end: seconds on an idle machine.
 foreach(cost lint_tidy_src=60 lint_tidy_server=30 lint_tidy_cli=30 browser_saved=29 browser_study=28 browser_session=27
         system_test_cli=26 test_active_planar=25 lint_tidy_tests=24 test_session_posterior=20 test_features=18 system_test_serve=17
-        system_test_serve_abuse=25 system_test_serve_twelve=16 system_test_serve_limits=16 system_test_serve_postgres=16 system_test_rank_sklearn=15
+        system_test_serve_abuse=25 system_test_serve_twelve=12 system_test_serve_limits=12 system_test_serve_postgres=16 system_test_rank_sklearn=15
         system_test_sklearn=15 system_test_posterior=14 system_test_named_sklearn=14 system_test_search_curved=14
         system_test_search_fair=14 system_test_elicit=13 system_test_kill=13 test_sampler=12
         test_active_fractional=11 test_pooling=10)
