@@ -362,6 +362,30 @@ static void test_counts(void **state)
     assert_true(blind.covered < 0.9);
 }
 
+/* Every classifier of a small pool with counts is asked about, the last one included. */
+static void test_none_left_out(void **state)
+{
+    (void)state;
+    for (size_t n = 3; n <= 5; n++) {
+        world w;
+        mel_error err = { 0 };
+        mel_session *session = NULL;
+        bool asked[MOST_POOL] = { false };
+        world_new(&w, &kinds[1], n, 200, 70 + n);
+        w.opt.tolerance = 1e-3;
+        assert_ok(mel_session_new(&session, &w.domain, &w.opt, &err), &err);
+        (void)run(session, &w, n * n);
+        for (uint32_t i = 0; i < mel_session_answers(session); i++) {
+            const mel_record record = mel_session_record(session, i);
+            asked[mel_pool_place(&w.pool, record.a)] = asked[mel_pool_place(&w.pool, record.b)] = true;
+        }
+        for (size_t c = 0; c < n; c++)
+            assert_true(asked[c]);
+        mel_session_free(session);
+        world_free(&w);
+    }
+}
+
 /* Same options and answers, same questions; taking back and going on leads to the same metric. */
 static void test_undo(void **state)
 {
@@ -392,9 +416,8 @@ static void test_undo(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order_found),
-        cmocka_unit_test(test_better_than_random),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_order_found), cmocka_unit_test(test_better_than_random),
+        cmocka_unit_test(test_counts),      cmocka_unit_test(test_none_left_out),
         cmocka_unit_test(test_undo),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

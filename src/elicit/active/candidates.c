@@ -44,6 +44,7 @@ typedef struct {
     size_t d, slots, dimension; /* D, S, D + S */
     double *feature;            /* n x D: of its row against the first one */
     size_t n_used, *slot;       /* n: coordinate of its error; SIZE_MAX: none yet */
+    size_t n_counted;           /* how many have an error */
     bool *counted, *left_out;   /* n: has an error; is not to be asked about */
     double *error;              /* n: sqrt(D) s, where it has a coordinate */
     double *fresh;              /* n */
@@ -177,11 +178,13 @@ static void follow(engine *e, size_t c)
     e->error[c] = error_of(e, c);
 }
 
-/* Without two free coordinates no further classifier is asked about. */
+/* Where not all get a coordinate, no further classifier is asked about without two that are free: a pair may
+ * need both. */
 static void leave_out(engine *e)
 {
+    const bool scarce = e->n_counted > e->slots && e->slots - e->n_used < 2;
     for (size_t c = 0; c < e->n; c++)
-        e->left_out[c] = e->counted[c] && e->slot[c] == SIZE_MAX && e->slots - e->n_used < 2;
+        e->left_out[c] = scarce && e->counted[c] && e->slot[c] == SIZE_MAX;
 }
 
 /* --- rows ---------------------------------------------------------------------------------------- */
@@ -403,10 +406,10 @@ static mel_status list_classifiers(engine *e, mel_error *err)
             continue;
         e->slot[e->n] = SIZE_MAX;
         e->counted[e->n] = is_counted(e->pool, i);
-        e->slots += e->counted[e->n];
+        e->n_counted += e->counted[e->n];
         e->from[e->n++] = i;
     }
-    e->slots = e->slots < MOST_ERRORS ? e->slots : MOST_ERRORS;
+    e->slots = e->n_counted < MOST_ERRORS ? e->n_counted : MOST_ERRORS;
     return e->n >= 2 ? MEL_OK : mel_fail(err, MEL_EINVAL, "all %zu classifiers have the same numbers", n);
 }
 
