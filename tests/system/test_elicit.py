@@ -197,6 +197,50 @@ def test_same_seed_same_bytes(melicit, truth):
     assert texts[0] == texts[1] == texts[2]
 
 
+def asked(melicit, name):
+    """The questions of a session and their answers, without how long they took."""
+    lines = [json.loads(line) for line in (melicit.folder / name).read_text().splitlines()[1:]]
+    return [{key: line[key] for key in line if key not in ("seconds", "time")} for line in lines]
+
+
+@pytest.mark.parametrize("space, family, coordinates, names, a", [
+    ((*CANCER, "--smooth"), "linear", "binary", ["benign", "malignant"], [0.94, 0.34]),
+    (("--data", "vehicle"), "diagonal-linear", "diagonal", list("0123"), [0.4, 0.3, 0.2, 0.1])])
+def test_people_are_asked_the_same_on_any_number_of_threads(melicit, space, family, coordinates, names, a):
+    """A session of realistic questions, the same on two threads, and one that goes on with other threads after six answers."""
+    hidden = {**json.loads(metric_text(family, a=a)), "layout": {**LAYOUT, "coordinates": coordinates, "classes": names}}
+    melicit.write("hidden.json", json.dumps(hidden))
+    space = (*space, "--family", family)
+    words = ("elicit", *space, "--oracle", "sim:hidden.json", "--noise", "logistic:50", "--questions", "realistic",
+             "--assume", "person", "--repeat-every", 5, "--max-questions", 10, "--json")
+    for threads in (1, 2):
+        melicit(*words, "--threads", threads, "--session", f"{threads}.jsonl").done()
+    want = asked(melicit, "1.jsonl")
+    assert len(want) == 10 and sum("repeated" in q for q in want) >= 2 and all("shown" in q for q in want)
+    assert asked(melicit, "2.jsonl") == want
+    melicit.write("part.jsonl", "".join(line + "\n" for line in (melicit.folder / "1.jsonl").read_text().splitlines()[:7]))
+    melicit(*words, "--threads", 2, "--session", "part.jsonl").done()
+    assert asked(melicit, "part.jsonl") == want
+
+
+def test_smooth_frontier_for_people(melicit):
+    """Realistic pairs of the smoothed frontier: whole numbers near it, other than those of the steps, and the ratio is found."""
+    melicit.write("hidden.json", metric_text(a=[0.98, 0.199]).replace('"0"', '"benign"').replace('"1"', '"malignant"'))
+    words = ("elicit", *CANCER, "--oracle", "sim:hidden.json", "--questions", "realistic", "--assume", "person", "--json")
+    found = {}
+    for smooth in ((), ("--smooth",)):
+        result = melicit(*words, *smooth, "--session", f"s{len(smooth)}.jsonl").done().json
+        low, high = result["ratio_interval"]
+        assert low <= 0.98 / 0.199 <= high and high / low < 4
+        found[bool(smooth)] = [(q["shown"]["a"], q["shown"]["b"], q["shown"]["people"]) for q in asked(melicit, f"s{len(smooth)}.jsonl")]
+    assert found[True] != found[False]
+    for a, b, people in found[True][:2]:
+        for tp, tn in (a, b):  # on the frontier: reached, but not with both numbers larger by two in a thousand
+            point = lambda more: f"{(tp + more) / people},{(tn + more) / people}"
+            assert melicit("space", *CANCER, "--smooth", "--point", point(-1), "--json").done().json["feasible"]
+            assert not melicit("space", *CANCER, "--smooth", "--point", point(3), "--json").done().json["feasible"]
+
+
 def test_noise_and_votes(melicit, truth):
     words = ("elicit", *POPULATION, *truth, "--noise", "flip:0.1", "--max-questions", 25, "--tolerance", 1e-6, "--json")
     errors = [abs(melicit(*words, "--seed", seed).done().json["angle"] - 0.4) for seed in range(10)]
