@@ -105,7 +105,7 @@ static mel_status check(desk *d, mel_error *err)
     free(text);
     const size_t phases = study != NULL ? study->n_phases : 0;
     if (status == MEL_OK)
-        status = mel_manage_check(d->app.cache, study, err);
+        status = mel_manage_check(NULL, d->app.cache, study, err);
     if (status != MEL_OK)
         return cli_fail_in(err, status, d->what);
     cli_put(d->run->result, "phases", cli_json_count(phases));

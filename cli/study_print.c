@@ -18,8 +18,9 @@ static const char *text_of(const json_t *object, const char *key)
 
 void cli_study_print_list(const json_t *studies)
 {
-    static const char *const headers[] = { "study", "state", "active", "complete", "left", "title" };
-    cli_table *table = cli_table_new("llrrrl", headers);
+    static const char *const headers[] = { "study", "state",     "active", "complete",
+                                           "left",  "simulated", "title" };
+    cli_table *table = cli_table_new("llrrrrl", headers);
     for (size_t i = 0; i < json_array_size(studies); i++) {
         const json_t *one = json_array_get(studies, i), *people = json_object_get(one, "participants");
         char *title = cli_short(text_of(one, "title"), 50);
@@ -28,6 +29,7 @@ void cli_study_print_list(const json_t *studies)
         cli_table_cell(table, "%lld", count_of(people, "active"));
         cli_table_cell(table, "%lld", count_of(people, "complete"));
         cli_table_cell(table, "%lld", count_of(people, "left"));
+        cli_table_cell(table, "%lld", count_of(people, "simulated"));
         cli_table_cell(table, "%s", title);
         free(title);
     }

@@ -255,8 +255,9 @@ void mel_admin_links(mel_call *call)
 
 static json_t *counts_json(const mel_study_counts *counts)
 {
-    return json_pack("{s:I, s:I, s:I}", "active", (json_int_t)counts->active, "complete",
-                     (json_int_t)counts->complete, "left", (json_int_t)counts->left);
+    return json_pack("{s:I, s:I, s:I, s:I}", "active", (json_int_t)counts->active, "complete",
+                     (json_int_t)counts->complete, "left", (json_int_t)counts->left, "simulated",
+                     (json_int_t)counts->simulated);
 }
 
 static json_t *study_line(const mel_study_row *row, mel_store *store)
@@ -264,9 +265,10 @@ static json_t *study_line(const mel_study_row *row, mel_store *store)
     mel_study_counts counts = { 0 };
     (void)mel_store_counts(&counts, store, row->id, NULL);
     json_t *file = mel_stored_json(row->file);
-    json_t *line = json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title",
-                             mel_json_string(file, "title"), "state", row->state, "created",
-                             (json_int_t)row->created, "participants", counts_json(&counts));
+    json_t *line =
+        json_pack("{s:s, s:s?, s:s, s:I, s:o}", "id", row->id, "title", mel_json_string(file, "title"),
+                  "state", mel_manage_is_archived(store, row) ? "archived" : row->state, "created",
+                  (json_int_t)row->created, "participants", counts_json(&counts));
     json_decref(file);
     return line;
 }
@@ -298,18 +300,42 @@ void mel_admin_studies(mel_call *call)
                                  : NULL);
 }
 
+/* Whether the study file's space may be used over the web; with the call's err. */
+static mel_status check_space(mel_call *call, const json_t *file)
+{
+    return mel_space_is_allowed(json_object_get(file, "space"), call->app->datasets)
+               ? MEL_OK
+               : mel_fail(&call->err, MEL_EINVAL,
+                          "space: over the web choose bundled data, an upload, a population or a ball; "
+                          "`melicit study create` takes files");
+}
+
+void mel_admin_preview(mel_call *call)
+{
+    json_t *body = mel_admin_may_write(call) ? mel_call_body(call) : NULL;
+    if (body == NULL)
+        return;
+    mel_study *study = NULL;
+    json_t *pages = json_array();
+    mel_status status = check_space(call, body);
+    if (status == MEL_OK)
+        status = mel_study_take(&study, json_incref(body), &call->err);
+    if (status == MEL_OK)
+        status = mel_manage_check(pages, call->app->cache, study, &call->err);
+    mel_call_finish(call, status, status == MEL_OK ? json_pack("{s:O}", "pages", pages) : NULL);
+    json_decref(pages);
+    json_decref(body);
+}
+
 void mel_admin_create(mel_call *call)
 {
     json_t *body = mel_admin_may_write(call) ? mel_call_body(call) : NULL;
     if (body == NULL)
         return;
     char id[MEL_ID_TEXT];
-    const mel_status status =
-        mel_space_is_allowed(json_object_get(body, "space"), call->app->datasets)
-            ? mel_manage_create(id, call->app->store, call->app->cache, call->request->body, &call->err)
-            : mel_fail(&call->err, MEL_EINVAL,
-                       "space: over the web choose bundled data, an upload, a population or a ball; `melicit "
-                       "study create` takes files");
+    mel_status status = check_space(call, body);
+    if (status == MEL_OK)
+        status = mel_manage_create(id, call->app->store, call->app->cache, call->request->body, &call->err);
     mel_call_finish(call, status,
                     status == MEL_OK ? json_pack("{s:s, s:o}", "id", id, "links", links_of(call, id)) : NULL);
     json_decref(body);
@@ -326,8 +352,9 @@ void mel_admin_study(mel_call *call)
     if (status == MEL_OK)
         (void)json_object_update_new(
             out, json_pack("{s:o, s:s, s:s, s:I, s:o, s:o}", "csrf", mel_admin_csrf(call), "id", row.id,
-                           "state", row.state, "created", (json_int_t)row.created, "file",
-                           mel_stored_json(row.file), "links", links_of(call, row.id)));
+                           "state", mel_manage_is_archived(call->app->store, &row) ? "archived" : row.state,
+                           "created", (json_int_t)row.created, "file", mel_stored_json(row.file), "links",
+                           links_of(call, row.id)));
     mel_call_finish(call, status, out);
     mel_study_row_clear(&row);
 }
@@ -338,10 +365,11 @@ void mel_admin_state(mel_call *call)
     if (body == NULL)
         return;
     const char *state = mel_json_string(body, "state");
-    if (state == NULL || (strcmp(state, "open") != 0 && strcmp(state, "closed") != 0)) {
-        mel_call_error(call, 400, "bad-request", "state: expected open or closed", NULL);
+    if (state == NULL ||
+        (strcmp(state, "open") != 0 && strcmp(state, "closed") != 0 && strcmp(state, "archived") != 0)) {
+        mel_call_error(call, 400, "bad-request", "state: expected open, closed or archived", NULL);
     } else {
-        const mel_status status = mel_store_set_state(call->app->store, call->rest[0], state, &call->err);
+        const mel_status status = mel_manage_set_state(call->app->store, call->rest[0], state, &call->err);
         mel_call_finish(call, status, json_pack("{s:s}", "state", state));
     }
     json_decref(body);
@@ -375,26 +403,58 @@ void mel_admin_export(mel_call *call)
     mel_study_row_clear(&row);
 }
 
+void mel_admin_delete_study(mel_call *call)
+{
+    mel_study_row row;
+    if (!mel_admin_may_write(call) || !find_study(&row, call))
+        return;
+    const mel_status status =
+        mel_manage_delete(call->app->store, call->app->cache, call->app->audit, row.id, &call->err);
+    mel_call_finish(call, status, json_object());
+    mel_study_row_clear(&row);
+}
+
 /* --- participants ------------------------------------------------------------------------------- */
+
+/* The participant of the study that the path names, for the caller to clear; false with the answer set. */
+static bool find_person(mel_participant_row *row, mel_call *call)
+{
+    mel_status status = mel_store_participant(row, call->app->store, call->rest[1], &call->err);
+    if (status == MEL_OK && strcmp(row->study, call->rest[0]) != 0) {
+        mel_participant_row_clear(row);
+        status = MEL_EINVAL;
+    }
+    if (status == MEL_EINVAL)
+        mel_call_error(call, 404, "no-participant", "there is no such participant", NULL);
+    else if (status != MEL_OK)
+        mel_call_finish(call, status, NULL);
+    return status == MEL_OK;
+}
 
 void mel_admin_delete(mel_call *call)
 {
-    if (!mel_admin_may_write(call))
-        return;
     mel_participant_row row;
-    mel_status status = mel_store_participant(&row, call->app->store, call->rest[1], &call->err);
-    const bool of_study = status == MEL_OK && strcmp(row.study, call->rest[0]) == 0;
-    if (of_study)
-        status = mel_manage_erase(call->app->store, call->app->cache, call->app->audit, &row, "researcher",
-                                  &call->err);
-    mel_participant_row_clear(&row);
-    if (status == MEL_EINVAL || (status == MEL_OK && !of_study)) {
-        mel_call_error(call, 404, "no-participant", "there is no such participant", NULL);
+    if (!mel_admin_may_write(call) || !find_person(&row, call))
         return;
-    }
+    const mel_status status = mel_manage_erase(call->app->store, call->app->cache, call->app->audit, &row,
+                                               "researcher", &call->err);
+    mel_participant_row_clear(&row);
     if (status == MEL_OK)
         mel_cache_forget(call->app->cache, call->rest[0]); /* the findings about all participants together */
     mel_call_finish(call, status, json_object());
+}
+
+void mel_admin_person(mel_call *call)
+{
+    mel_participant_row row;
+    if (!mel_call_admin(call) || !find_person(&row, call))
+        return;
+    json_t *out = NULL;
+    const mel_status status = mel_manage_person(&out, call->app->store, call->app->cache, &row, &call->err);
+    if (status == MEL_OK)
+        (void)mel_json_put(out, "csrf", mel_admin_csrf(call));
+    mel_call_finish(call, status, out);
+    mel_participant_row_clear(&row);
 }
 
 void mel_admin_rehearse(mel_call *call)

@@ -118,14 +118,17 @@ static mel_status make_oracle(mel_oracle **out, double *guess, const mel_rehears
 
 /* --- studies ------------------------------------------------------------------------------------ */
 
-/* Somebody who agrees to everything. */
-static mel_status walk(mel_flow *flow, mel_error *err)
+/* Somebody who agrees to everything; the first page of each phase goes to the list, if there is one. */
+static mel_status walk(mel_flow *flow, json_t *pages, mel_error *err)
 {
     mel_oracle *oracle = NULL;
     mel_status status = mel_oracle_callback(&oracle, fewer_mistakes, NULL, NULL, err);
     while (status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0) {
         json_t *page = NULL, *value = NULL;
         status = mel_flow_page(&page, flow, err);
+        if (status == MEL_OK && pages != NULL && json_array_size(pages) == mel_flow_phase(flow) &&
+            !mel_json_add(pages, json_deep_copy(page)))
+            status = mel_fail_memory(err, "the pages of a study");
         if (status == MEL_OK && (value = mel_flow_simulated(flow, oracle, 1.0, err)) == NULL)
             status = MEL_ENOMEM;
         if (status == MEL_OK)
@@ -139,7 +142,7 @@ static mel_status walk(mel_flow *flow, mel_error *err)
     return status;
 }
 
-mel_status mel_manage_check(mel_cache *cache, mel_study *study, mel_error *err)
+mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, mel_error *err)
 {
     mel_open_study *open_study = NULL;
     mel_flow *flow = NULL;
@@ -147,7 +150,14 @@ mel_status mel_manage_check(mel_cache *cache, mel_study *study, mel_error *err)
     if (status == MEL_OK)
         status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, err);
     if (status == MEL_OK)
-        status = walk(flow, err);
+        status = walk(flow, pages, err);
+    if (status == MEL_OK && pages != NULL) { /* where everybody ends */
+        json_t *last = NULL;
+        status = mel_flow_page(&last, flow, err);
+        if (status == MEL_OK && !mel_json_add(pages, json_deep_copy(last)))
+            status = mel_fail_memory(err, "the pages of a study");
+        json_decref(last);
+    }
     mel_flow_free(flow);
     mel_open_study_release(cache, open_study);
     return status;
@@ -160,7 +170,7 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
     mel_status status = mel_study_parse(&study, text, strlen(text), err);
     json_t *space = study != NULL ? json_incref((json_t *)study->space) : NULL;
     if (status == MEL_OK)
-        status = mel_manage_check(cache, study, err);
+        status = mel_manage_check(NULL, cache, study, err);
     if (status == MEL_OK)
         status = mel_space_keep(store, space, 0, err);
     json_decref(space);
@@ -170,6 +180,54 @@ mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *
         status = mel_store_add_study(store, &row, err);
     if (status == MEL_OK)
         memcpy(id, row.id, sizeof row.id);
+    return status;
+}
+
+/* The blob that says that a closed study is out of the way. */
+static mel_name archived_name(const char *study)
+{
+    mel_name name;
+    (void)snprintf(name.text, sizeof name.text, "archived:%s", study);
+    return name;
+}
+
+bool mel_manage_is_archived(mel_store *store, const mel_study_row *row)
+{
+    const mel_name name = archived_name(row->id);
+    void *bytes = NULL;
+    size_t n = 0;
+    const bool there =
+        strcmp(row->state, "closed") == 0 && mel_store_get(&bytes, &n, store, name.text, NULL) == MEL_OK;
+    free(bytes);
+    return there;
+}
+
+mel_status mel_manage_set_state(mel_store *store, const char *study, const char *state, mel_error *err)
+{
+    const mel_name name = archived_name(study);
+    const bool archive = strcmp(state, "archived") == 0;
+    const mel_status status = mel_store_set_state(store, study, archive ? "closed" : state, err);
+    if (status != MEL_OK)
+        return status;
+    return archive ? mel_store_put_names(store, &name, 1, err) : mel_store_remove(store, name.text, err);
+}
+
+mel_status mel_manage_delete(mel_store *store, mel_cache *cache, mel_journal *audit, const char *study,
+                             mel_error *err)
+{
+    mel_participant_row *people = NULL;
+    size_t n = 0;
+    mel_status status = mel_store_participants(&people, &n, store, study, err);
+    if (status == MEL_OK)
+        status = mel_store_remove(store, archived_name(study).text, err);
+    if (status == MEL_OK)
+        status = mel_store_delete_study(store, study, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        mel_cache_forget(cache, people[i].id);
+        mel_journal_erased(audit, study, people[i].id, "researcher");
+    }
+    mel_cache_forget(cache, study); /* the findings about all participants together */
+    mel_participant_rows_free(people, n);
     return status;
 }
 
@@ -291,7 +349,7 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cach
     if (status == MEL_OK)
         status = mel_store_counts(&before, store, study, err);
     for (; walked < how->participants && status == MEL_OK; walked++) {
-        const size_t number = before.active + before.complete + before.left + walked;
+        const size_t number = before.active + before.complete + before.left + before.simulated + walked;
         status = mel_budget_check(err);
         if (status == MEL_OK)
             status = rehearse_one(store, open_study, study, how, seed_of(how, number), err);

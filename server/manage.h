@@ -10,10 +10,17 @@
 mel_status mel_manage_prepare(mel_store *store, mel_error *err);
 
 /* Checks a study file: its problem can be made, and somebody who agrees to everything reaches the end. The
- * study is taken over, on failure too. */
-mel_status mel_manage_check(mel_cache *cache, mel_study *study, mel_error *err);
+ * study is taken over, on failure too. pages (or NULL) receives the first page of each phase. */
+mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, mel_error *err);
 /* Checks and stores a study, open for participants; id receives its id. text ends with a NUL. */
 mel_status mel_manage_create(char id[MEL_ID_TEXT], mel_store *store, mel_cache *cache, const char *text,
+                             mel_error *err);
+
+/* "open", "closed", or "archived": closed, and out of the way. */
+mel_status mel_manage_set_state(mel_store *store, const char *study, const char *state, mel_error *err);
+bool mel_manage_is_archived(mel_store *store, const mel_study_row *row);
+/* Deletes a study with all participants; the audit log (or NULL) says whom. */
+mel_status mel_manage_delete(mel_store *store, mel_cache *cache, mel_journal *audit, const char *study,
                              mel_error *err);
 
 /* Deletes a participant, and the tables of a session of their own that nobody else uses. The audit log (or
@@ -40,6 +47,10 @@ enum { MEL_MOST_REHEARSED = 1000 };
  * many did. */
 mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,
                                const mel_rehearsal *how, mel_error *err);
+
+/* {"person": PERSON, "events": [lines of the log], "about": how they came} of docs/http-api.md. */
+mel_status mel_manage_person(json_t **out, mel_store *store, mel_cache *cache, const mel_participant_row *row,
+                             mel_error *err);
 
 /* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md. Findings
  * about people are remembered until they say more. Replaying the others ends after so many seconds, or when

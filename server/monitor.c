@@ -132,6 +132,20 @@ static void count_page(survey *s, size_t phase, const mel_participant_row *row)
         ++*(gone ? &s->left[phase] : &s->here[phase]);
 }
 
+/* A person as the store has them, with what a replay found (or NULL). */
+static json_t *person_json(const mel_participant_row *row, const json_t *found)
+{
+    json_t *out = json_pack("{s:s, s:s?, s:b, s:s, s:I, s:I}", "id", row->id, "label", row->label,
+                            "simulated", is_simulated(row), "state", row->state, "seen",
+                            (json_int_t)row->seen, "created", (json_int_t)row->created);
+    json_t *about = mel_stored_json(row->about);
+    json_t *truth = json_object_get(about, "metric"); /* a ratio, where a simulated one was given a number */
+    bool good = !json_is_number(truth) || json_object_set(out, "truth", truth) == 0;
+    json_decref(about);
+    good = good && (found == NULL || json_object_update(out, json_object_get(found, "about")) == 0);
+    return mel_json_if(good, out);
+}
+
 /* Somebody who cannot be replayed at all does not make the survey incomplete. */
 static json_t *describe(survey *s, const mel_participant_row *row)
 {
@@ -143,16 +157,11 @@ static json_t *describe(survey *s, const mel_participant_row *row)
         status = replay(&found, row, s->cache);
     s->busy = s->busy || status == MEL_BUSY;
     s->incomplete = s->incomplete || status == MEL_BUSY || status == MEL_EIO || status == MEL_ENOMEM;
-    json_t *out = json_pack("{s:s, s:s?, s:b, s:s, s:I, s:I}", "id", row->id, "label", row->label,
-                            "simulated", is_simulated(row), "state", row->state, "seen",
-                            (json_int_t)row->seen, "created", (json_int_t)row->created);
-    bool good = true;
-    if (found != NULL) {
+    if (found != NULL && !is_simulated(row))
         count_page(s, (size_t)mel_json_number(found, "phase", 0.0), row);
-        good = json_object_update(out, json_object_get(found, "about")) == 0;
-    }
+    json_t *out = person_json(row, found);
     json_decref(found);
-    return mel_json_if(good, out);
+    return out;
 }
 
 /* Everybody, in the order in which they joined. */
@@ -181,7 +190,7 @@ static json_t *list_pages(const survey *s)
 /* --- all together ------------------------------------------------------------------------------- */
 
 /* What is shown of several participants, without what each one wants. */
-static json_t *pooled_json(size_t n, mel_session *const *session, size_t through,
+static json_t *pooled_json(size_t n, mel_session *const *session, size_t through, bool simulated,
                            const mel_open_study *open_study)
 {
     static const char *const kept[] = { "metric",    "words",      "weights", "lambda",  "cost_ratio",
@@ -189,7 +198,8 @@ static json_t *pooled_json(size_t n, mel_session *const *session, size_t through
     json_t *found = NULL;
     if (mel_result_of_sessions(&found, n, session, open_study->study, open_study->problem, NULL) != MEL_OK)
         return NULL;
-    json_t *out = json_pack("{s:I, s:I}", "participants", (json_int_t)n, "of", (json_int_t)through);
+    json_t *out = json_pack("{s:I, s:I, s:b}", "participants", (json_int_t)n, "of", (json_int_t)through,
+                            "simulated", simulated);
     const bool whole = out != NULL && mel_json_copy(out, found, kept, sizeof kept / sizeof *kept);
     json_decref(found);
     return mel_json_if(whole, out);
@@ -220,7 +230,7 @@ static json_t *pool_respondents(bool *whole, const survey *s)
             *whole = false;
         }
     }
-    json_t *out = n >= LEAST_POOLED ? pooled_json(n, session, through, s->open_study) : NULL;
+    json_t *out = n >= LEAST_POOLED ? pooled_json(n, session, through, !real, s->open_study) : NULL;
     for (; n > 0; n--)
         mel_participant_release(s->cache, participant[n - 1], !participant[n - 1]->fresh);
     return out != NULL ? out : json_null();
@@ -309,4 +319,42 @@ mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, 
     mel_open_study_release(cache, s.open_study);
     mel_participant_rows_free(s.row, s.n);
     return status;
+}
+
+/* --- one of them, with everything they said ------------------------------------------------------- */
+
+/* The lines of the log, each with its number and time. */
+static mel_status list_events(json_t *list, mel_store *store, const char *participant, mel_error *err)
+{
+    mel_event_row *row = NULL;
+    size_t n = 0;
+    mel_status status = mel_store_events(&row, &n, store, participant, err);
+    for (size_t i = 0; i < n && status == MEL_OK; i++) {
+        json_t *event = mel_stored_json(row[i].body);
+        const bool good = mel_json_put(event, "seq", json_integer((json_int_t)row[i].seq)) &&
+                          mel_json_put(event, "time", json_integer((json_int_t)row[i].time));
+        if (!mel_json_add(list, mel_json_if(good, event)))
+            status = mel_fail_memory(err, "a participant's answers");
+    }
+    mel_event_rows_free(row, n);
+    return status;
+}
+
+mel_status mel_manage_person(json_t **out, mel_store *store, mel_cache *cache, const mel_participant_row *row,
+                             mel_error *err)
+{
+    char mark[MEL_MEMO_TEXT];
+    mark_of(mark, row);
+    json_t *found = mel_cache_recall(cache, row->id, mark), *events = json_array();
+    if (found == NULL)
+        (void)replay(&found, row, cache); /* what cannot be replayed can still be looked at */
+    json_t *about = mel_stored_json(row->about);
+    const mel_status status = list_events(events, store, row->id, err);
+    *out = status == MEL_OK ? json_pack("{s:o, s:O, s:o*}", "person", person_json(row, found), "events",
+                                        events, "about", json_incref(about))
+                            : NULL;
+    json_decref(about);
+    json_decref(events);
+    json_decref(found);
+    return status != MEL_OK || *out != NULL ? status : mel_fail_memory(err, "a participant");
 }

@@ -42,7 +42,9 @@ mel_status mel_store_add_study(mel_store *store, const mel_study_row *study, mel
 mel_status mel_store_study(mel_study_row *out, mel_store *store, const char *id, mel_error *err);
 mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, mel_error *err);
 mel_status mel_store_set_state(mel_store *store, const char *study, const char *state, mel_error *err);
-/* How many participants a study has in each state; how many of the complete ones are simulated. */
+/* With all participants and their events. */
+mel_status mel_store_delete_study(mel_store *store, const char *study, mel_error *err);
+/* How many people a study has in each state, and how many simulated participants besides. */
 typedef struct {
     size_t active, complete, left, simulated;
 } mel_study_counts;

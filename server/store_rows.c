@@ -73,6 +73,12 @@ mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, m
     return status;
 }
 
+mel_status mel_store_delete_study(mel_store *store, const char *study, mel_error *err)
+{
+    const mel_sql_value p = mel_sql_text(study);
+    return mel_store_change(store, &mel_study_kind, MEL_SQL_DELETE_STUDY, &p, 1, study, err);
+}
+
 mel_status mel_store_set_state(mel_store *store, const char *study, const char *state, mel_error *err)
 {
     if (strcmp(state, "open") != 0 && strcmp(state, "closed") != 0)
@@ -86,15 +92,12 @@ static mel_status count_state(void *context, const mel_sql_value *row, mel_error
     (void)err;
     mel_study_counts *out = context;
     const char *state = row[0].kind == MEL_SQL_TEXT ? row[0].data : "";
-    const size_t n = (size_t)row[1].integer;
-    if (strcmp(state, "active") == 0) {
-        out->active = n;
-    } else if (strcmp(state, "complete") == 0) {
-        out->complete = n;
-        out->simulated = (size_t)row[2].integer;
-    } else {
-        out->left = n;
-    }
+    const size_t simulated = (size_t)row[2].integer;
+    size_t *people = strcmp(state, "active") == 0     ? &out->active
+                     : strcmp(state, "complete") == 0 ? &out->complete
+                                                      : &out->left;
+    *people = (size_t)row[1].integer - simulated;
+    out->simulated += simulated;
     return MEL_OK;
 }
 

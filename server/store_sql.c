@@ -15,6 +15,7 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     [MEL_SQL_STUDY] = { "SELECT " STUDY " FROM study WHERE id = $1", false },
     [MEL_SQL_STUDIES] = { "SELECT " STUDY " FROM study ORDER BY created, id", false },
     [MEL_SQL_SET_STUDY_STATE] = { "UPDATE study SET state = $1 WHERE id = $2 RETURNING id", false },
+    [MEL_SQL_DELETE_STUDY] = { "DELETE FROM study WHERE id = $1 RETURNING id", false },
     /* The column about of simulated participants begins with that key. */
     [MEL_SQL_COUNT_STATES] = { "SELECT state, count(*),"
                                " coalesce(sum(CASE WHEN about LIKE '{\"simulated\":true%' THEN 1 ELSE 0 "

@@ -208,7 +208,17 @@ test('the researcher sees, exports and deletes', async () => {
   await other.context.close();
   await page.getByLabel('Simulated participants').fill('2');
   await page.getByRole('button', { name: 'Send them through' }).click();
-  await page.getByRole('row').filter({ hasText: 'simulated' }).nth(1).waitFor();
+  // They are kept apart from people.
+  await page.getByText('2 simulated participants').waitFor();
+  await page.getByText('2 finished, 1 under way, 0 left.').waitFor();
+  await page.getByRole('heading', { level: 3, name: 'Simulated' }).waitFor();
+  // One participant, with everything they answered.
+  await page.getByRole('link', { name: 'w1280' }).click();
+  await page.getByRole('heading', { level: 1, name: 'w1280' }).waitFor();
+  await inspect(admin, 'admin-person');
+  const [told] = live.filter((person) => person.label === 'w1280');
+  assert.equal(await page.locator('tbody tr').count(), told.answers);
+  await page.getByRole('link', { name: 'Back to the study' }).click();
 
   page.on('dialog', (dialog) => void dialog.accept());
   await page.getByRole('button', { name: 'Delete participant w360' }).click();
@@ -242,6 +252,59 @@ print(json.dumps(db.execute("SELECT id, label, state, (SELECT count(*) FROM even
   return JSON.parse(execFileSync('/usr/bin/python3', ['-c', script, file], { encoding: 'utf8' }));
 }
 
+test('a study made with the form, copied, archived and deleted', async () => {
+  const admin = await researcher(390);
+  const { page } = admin;
+  const valid = page.locator('[data-valid]');
+  await page.goto(`${server.url}/admin/new`);
+  await page.getByRole('button', { name: 'An empty study' }).click();
+  await valid.waitFor();
+  await page.getByLabel('Title').first().fill('Made by hand');
+  // A page is added before the end, changed, and shown as participants will see it.
+  await page.getByLabel('Add a page').selectOption('form');
+  const added = page.locator('.edit-phase').nth(1);
+  await added.locator('summary').click();
+  await added.getByLabel('Title').fill('Who are you?');
+  await added.getByLabel('Question', { exact: true }).fill('How long have you been a doctor?');
+  await page.locator('.page-preview').getByText('How long have you been a doctor?').waitFor();
+  await page.locator('.page-preview').getByRole('heading', { name: 'Who are you?', includeHidden: true }).waitFor();
+  await added.getByRole('button', { name: 'Move page 2 up' }).click();
+  await valid.waitFor();
+  // What is wrong is said beside its part, and the JSON says the same.
+  await page.getByText('How questions are chosen').click();
+  await page.getByLabel('At most how many questions').fill('0');
+  const wrong = page.locator('.edit-section', { hasText: 'How questions are chosen' }).locator('.problem');
+  await wrong.waitFor();
+  assert.match(await wrong.innerText(), /max_questions/);
+  await inspect(admin, 'admin-new');
+  await page.getByLabel('At most how many questions').fill('12');
+  await valid.waitFor();
+  await page.getByRole('radio', { name: 'JSON' }).check();
+  const file = JSON.parse(await page.getByLabel('Study file', { exact: true }).inputValue());
+  assert.deepEqual([file.title, file.elicitation.max_questions, file.phases.map((p) => p.kind)], ['Made by hand', 12, ['form', 'elicitation', 'done']]);
+  await page.getByRole('button', { name: 'Make the study' }).click();
+  await page.getByRole('link', { name: 'Duplicate' }).click();
+  await valid.waitFor();
+  assert.equal(await page.getByLabel('Title').first().inputValue(), 'Made by hand (copy)');
+  await page.getByRole('button', { name: 'Make the study' }).click();
+  await page.waitForURL(/\/admin\/study\//);
+  await page.getByRole('button', { name: 'Archive' }).click();
+  await page.getByText('archived', { exact: true }).waitFor();
+  const copy = page.url().split('/').pop();
+  await page.goto(`${server.url}/admin`);
+  await page.getByRole('link', { name: 'Made by hand', exact: true }).waitFor();
+  assert.ok(!(await page.getByRole('link', { name: 'Made by hand (copy)' }).isVisible()));
+  await page.getByText('1 archived').click();
+  await page.getByRole('link', { name: 'Made by hand (copy)' }).click();
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('button', { name: 'Delete the study' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Studies' }).waitFor();
+  assert.equal(await page.getByText('archived').count(), 0);
+  assert.equal((await page.request.get(`${server.url}/api/admin/studies/${copy}`)).status(), 404);
+  admin.check();
+  await admin.context.close();
+});
+
 test('the credit study by keyboard', async () => {
   const admin = await researcher(360);
   const id = await createStudy(admin, /Who should get the loan/);
@@ -268,13 +331,11 @@ test('a wrong token, a wrong file and a wrong link are refused in words', async 
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Studies' }).waitFor();
   await page.goto(`${server.url}/admin/new`);
-  await page
-    .getByLabel('Study file', { exact: true })
-    .and(page.locator('textarea'))
-    .fill('{"format": "melicit-study"}');
-  await page.getByRole('button', { name: 'Make the study' }).click();
-  await page.getByText(/missing/).waitFor();
-  await inspect(person, 'admin-new');
+  await page.getByRole('button', { name: 'An empty study' }).click();
+  await page.getByRole('radio', { name: 'JSON' }).check();
+  await page.getByLabel('Study file', { exact: true }).fill('{"format": "melicit-study"}');
+  await page.locator('#study-file-problem').getByText(/missing/).waitFor();
+  await inspect(person, 'admin-json');
   await page.goto(`${server.url}/s/nosuchstudy`);
   await page.getByRole('alert').waitFor();
   await inspect(person, 'no-study');

@@ -232,7 +232,7 @@ export async function login(person, token) {
 export async function createStudy(person, title) {
   await person.page.goto(`${person.url}/admin/new`);
   await person.page.getByRole('button', { name: title }).click();
-  await person.page.waitForFunction(() => document.getElementById('study-file').value.includes('melicit-study'));
+  await person.page.locator('[data-valid]').waitFor();
   await person.page.getByRole('button', { name: 'Make the study' }).click();
   await person.page.waitForURL(/\/admin\/study\//);
   await person.page.getByRole('heading', { level: 2, name: 'Participants' }).waitFor();

@@ -452,6 +452,41 @@ def test_monitor_export_and_delete(server, melicit):
         assert researcher.request("GET", f"/api/admin/studies/{study}/{path}")[0] in (404, 405)
 
 
+def test_preview_archive_delete_and_one_participant(server):
+    researcher = server.researcher()
+    status, told = researcher.post("/api/admin/preview", small_study())
+    assert status == 200 and [p["kind"] for p in told["pages"]] == ["consent", "form", "guess", "question", "question",
+                                                                    "done"], told
+    assert researcher.get("/api/admin/studies")[1]["studies"] == []  # nothing was made
+    status, told = researcher.post("/api/admin/preview", small_study(quota=-1))
+    assert status == 400 and "quota" in told["error"]["message"]
+    assert researcher.post("/api/admin/preview", {**small_study(), "space": {"data": "/etc/passwd"}})[0] == 400
+    assert server.client().post("/api/admin/preview", small_study())[0] == 403
+    study = create_study(server)
+    client = server.client()
+    client.walk(client.join(study, label="p1"))
+    assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 3, "metric": 7})[0] == 200
+    assert researcher.get("/api/admin/studies")[1]["studies"][0]["participants"] == {
+        "active": 0, "complete": 1, "left": 0, "simulated": 3}
+    told = researcher.get(f"/api/admin/studies/{study}")[1]
+    assert sum(p["here"] for p in told["pages"]) == 1 and [p.get("truth") for p in told["live"]] == [None, 7, 7, 7]
+    one = told["live"][0]
+    path = f"/api/admin/studies/{study}/participants/"
+    status, found = researcher.get(path + one["id"])
+    assert status == 200 and found["person"] == one and len(found["events"]) == one["answers"], found
+    answers = [e for e in found["events"] if e["page"] == "question"]
+    assert all(e["value"]["answer"] in "AB=" and len(e["a"]) == 2 for e in answers) and len(answers) == 9
+    assert server.client().get(path + one["id"])[0] == 403 and researcher.get(path + "nobody")[0] == 404
+    for state in ("archived", "closed", "archived", "open", "archived"):
+        assert researcher.post(f"/api/admin/studies/{study}/state", {"state": state})[0] == 200
+        assert researcher.get("/api/admin/studies")[1]["studies"][0]["state"] == state
+        assert researcher.get(f"/api/admin/studies/{study}")[1]["state"] == state
+    assert server.client().post("/api/join", {"study": study})[0] == 409
+    assert server.client().json("DELETE", f"/api/admin/studies/{study}", {})[0] == 403
+    assert researcher.json("DELETE", f"/api/admin/studies/{study}", {})[0] == 200
+    assert researcher.get(f"/api/admin/studies/{study}")[0] == 404 and client.get(f"/api/page?study={study}")[0] == 403
+
+
 def test_rehearsal_over_http(server):
     study = create_study(server)
     researcher = server.researcher()

@@ -17,7 +17,7 @@ import { Training } from './pages/training';
 import type { PageProps } from './pages/common';
 import { Brand, Failure, Loading } from './shell';
 
-function PageBody(props: PageProps<Page>): JSX.Element {
+export function PageBody(props: PageProps<Page>): JSX.Element {
   const { page } = props;
   switch (page.kind) {
     case 'consent':

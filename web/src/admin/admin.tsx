@@ -8,6 +8,7 @@ import { Brand, Loading } from '../shell';
 import './admin.css';
 import { Frame, isRefused, when } from './common';
 import { NewStudy } from './new';
+import { PersonPage } from './person';
 import { Study } from './study';
 
 function Login({ done }: { done: () => void }): JSX.Element {
@@ -61,10 +62,47 @@ function Login({ done }: { done: () => void }): JSX.Element {
   );
 }
 
+function StudyList({ studies }: { studies: StudyRow[] }): JSX.Element {
+  return (
+    <ul class="study-list">
+      {studies.map((study) => {
+        const { complete, active, left, simulated } = study.participants;
+        const counts: [string, number][] = [
+          ['finished', complete],
+          ['under way', active],
+          ['left', left],
+          ...(simulated > 0 ? [['simulated', simulated] as [string, number]] : []),
+        ];
+        return (
+          <li key={study.id} class="card">
+            <div>
+              <h2>
+                <a href={`/admin/study/${study.id}`}>{study.title}</a>
+              </h2>
+              <p class="note">made {when(study.created)}</p>
+            </div>
+            <span class={`state state-${study.state}`}>{study.state}</span>
+            <dl class="counts">
+              {counts.map(([name, n]) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{n}</dd>
+                </div>
+              ))}
+            </dl>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 function Studies({ studies }: { studies: StudyRow[] }): JSX.Element {
+  const current = studies.filter((s) => s.state !== 'archived');
+  const archived = studies.filter((s) => s.state === 'archived');
   return (
     <Frame title="Studies">
-      {studies.length === 0 ? (
+      {current.length === 0 ? (
         <div class="card">
           <p>There is no study yet.</p>
           <a class="button primary" href="/admin/new">
@@ -72,33 +110,13 @@ function Studies({ studies }: { studies: StudyRow[] }): JSX.Element {
           </a>
         </div>
       ) : (
-        <ul class="study-list">
-          {studies.map((study) => (
-            <li key={study.id} class="card">
-              <div>
-                <h2>
-                  <a href={`/admin/study/${study.id}`}>{study.title}</a>
-                </h2>
-                <p class="note">made {when(study.created)}</p>
-              </div>
-              <span class={`state state-${study.state}`}>{study.state}</span>
-              <dl class="counts">
-                <div>
-                  <dt>complete</dt>
-                  <dd>{study.participants.complete}</dd>
-                </div>
-                <div>
-                  <dt>under way</dt>
-                  <dd>{study.participants.active}</dd>
-                </div>
-                <div>
-                  <dt>left</dt>
-                  <dd>{study.participants.left}</dd>
-                </div>
-              </dl>
-            </li>
-          ))}
-        </ul>
+        <StudyList studies={current} />
+      )}
+      {archived.length > 0 && (
+        <details>
+          <summary>{archived.length} archived</summary>
+          <StudyList studies={archived} />
+        </details>
       )}
     </Frame>
   );
@@ -135,7 +153,8 @@ export function Admin(): JSX.Element {
         </button>
       </Frame>
     );
-  const study = /^\/admin\/study\/([\w-]+)/.exec(location.pathname)?.[1];
+  const [, study, person] = /^\/admin\/study\/([\w-]+)(?:\/([\w-]+))?/.exec(location.pathname) ?? [];
+  if (study && person) return <PersonPage study={study} id={person} />;
   if (study) return <Study id={study} />;
   if (location.pathname.startsWith('/admin/new')) return <NewStudy />;
   return <Studies studies={studies ?? []} />;

@@ -21,7 +21,7 @@ export function Frame({ title, children }: { title: string; children: ComponentC
       <header class="top">
         <div class="brand">
           <Logo />
-          <a href="/admin">melicit studies</a>
+          <a href="/admin">melicit</a>
         </div>
         <nav>
           <a href="/admin">Studies</a>

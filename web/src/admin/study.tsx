@@ -2,11 +2,12 @@ import type { JSX } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiError, get, post, remove, rememberCsrf } from '../lib/api';
 import { duration, percent, short } from '../lib/text';
-import type { Person, Ratio, StudyView } from '../lib/types';
+import type { Person, Range, Ratio, StudyView, Weight } from '../lib/types';
 import { CopyButton } from '../pages/end';
 import { Loading } from '../shell';
 import { Frame, when } from './common';
-import { RatioPlot, TimePlot } from './plots';
+import { Forest, type Line } from './forest';
+import { TimePlot } from './plots';
 
 const REFRESH_MS = 5000;
 
@@ -16,26 +17,21 @@ function ratioText(ratio: Ratio | undefined | null): string {
   return ratio.low != null && ratio.high != null ? `${value} (${short(ratio.low)} to ${short(ratio.high)})` : value;
 }
 
+const real = (view: StudyView): Person[] => view.live.filter((p) => !p.simulated);
+const simulated = (view: StudyView): Person[] => view.live.filter((p) => p.simulated);
+
+/** Who is where, in a line; simulated participants are not people. */
 function Summary({ view }: { view: StudyView }): JSX.Element {
-  const count = (state: string): number => view.live.filter((p) => p.state === state).length;
-  const medians = view.live
-    .flatMap((p) => (p.state === 'complete' && p.seconds ? [p.seconds] : []))
-    .sort((a, b) => a - b);
-  const rows: [string, string][] = [
-    ['complete', String(count('complete'))],
-    ['under way', String(count('active'))],
-    ['left', String(count('left'))],
-    ['median duration', medians.length ? duration(medians[Math.floor(medians.length / 2)] as number) : '–'],
-  ];
+  const people = real(view);
+  const count = (state: string): number => people.filter((p) => p.state === state).length;
+  const times = people.flatMap((p) => (p.state === 'complete' && p.seconds ? [p.seconds] : [])).sort((a, b) => a - b);
+  const half = times[Math.floor(times.length / 2)];
   return (
-    <dl class="counts large">
-      {rows.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <span class="summary">
+      {count('complete')} finished, {count('active')} under way, {count('left')} left.
+      {half !== undefined && ` Half were done within ${duration(half)}.`}
+      {simulated(view).length > 0 && ` ${simulated(view).length} simulated, not counted.`}
+    </span>
   );
 }
 
@@ -81,33 +77,27 @@ function consistencyText(person: Person): string {
   return `${consistency != null ? short(consistency) : '–'}${repeats ? `, ${repeats - (agreed ?? 0)} of ${repeats}` : ''}`;
 }
 
-function PersonRow({ person, erase }: { person: Person; erase: () => void }): JSX.Element {
+function PersonRow({ person, study, erase }: { person: Person; study: string; erase: () => void }): JSX.Element {
   const m = person.agreement;
-  const odd = person.consistency != null && person.consistency < 0.05;
+  const odd = isOdd(person);
+  const name = person.label ?? person.id.slice(0, 8);
   return (
     <tr>
-      <th scope="row">
-        {person.label ?? <span class="soft">{person.id.slice(0, 8)}</span>}
+      <th scope="row" class="stick-left">
+        <a href={`/admin/study/${study}/${person.id}`}>{name}</a>
+        {odd && <b title="inconsistent"> ▲</b>}
         {person.simulated && <small> simulated</small>}
       </th>
+      <td>{ratioText(person.cost_ratio)}</td>
       <td>{person.state === 'active' ? (person.page ?? person.state) : person.state}</td>
       <td>{person.answers ?? '–'}</td>
-      <td>{ratioText(person.cost_ratio)}</td>
       <td>{m?.elicited != null ? percent(m.elicited, m.of) : '–'}</td>
       <td>{m?.guess != null ? percent(m.guess, m.of) : '–'}</td>
       <td>{person.seconds != null ? duration(person.seconds) : '–'}</td>
       <td>{person.median_seconds != null ? `${short(person.median_seconds)} s` : '–'}</td>
-      <td>
-        {odd && <b title="inconsistent">! </b>}
-        {consistencyText(person)}
-      </td>
-      <td>
-        <button
-          type="button"
-          class="quiet danger-text"
-          aria-label={`Delete participant ${person.label ?? person.id}`}
-          onClick={erase}
-        >
+      <td>{consistencyText(person)}</td>
+      <td class="stick-right">
+        <button type="button" class="quiet danger-text" aria-label={`Delete participant ${person.label ?? person.id}`} onClick={erase}>
           Delete
         </button>
       </td>
@@ -115,58 +105,118 @@ function PersonRow({ person, erase }: { person: Person; erase: () => void }): JS
   );
 }
 
+const isOdd = (person: Person): boolean => person.consistency != null && person.consistency < 0.05;
+
+const COLUMNS = ['who', 'ratio (95%)', 'state', 'answers', 'result foretells their choices', 'own guess does', 'time', 'per question', 'p, changed when asked again'];
+
+function Table({ people, study, erase, label }: { people: Person[]; study: string; erase: (person: Person) => void; label: string }): JSX.Element {
+  return (
+    <div class="table-scroll" tabIndex={0} role="group" aria-label={label}>
+      <table class="people">
+        <thead>
+          <tr>
+            {COLUMNS.map((h, i) => (
+              <th key={h} scope="col" class={i === 0 ? 'stick-left' : undefined}>
+                {h}
+              </th>
+            ))}
+            <td class="stick-right" />
+          </tr>
+        </thead>
+        <tbody>
+          {people.map((person) => (
+            <PersonRow key={person.id} person={person} study={study} erase={() => erase(person)} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 function People({ view, erase }: { view: StudyView; erase: (person: Person) => void }): JSX.Element {
+  const people = real(view);
   return (
     <section class="card">
       <h2>Participants</h2>
-      {view.live.length === 0 ? (
-        <p>Nobody has come yet.</p>
-      ) : (
-        <div class="table-scroll" tabIndex={0} role="group" aria-label="Participants">
-          <table class="people">
-            <thead>
-              <tr>
-                {[
-                  'who',
-                  'state',
-                  'answers',
-                  'ratio (95%)',
-                  'M',
-                  'M of guess',
-                  'time',
-                  'per question',
-                  'p, repeats changed',
-                ].map((h) => (
-                  <th key={h} scope="col">
-                    {h}
-                  </th>
-                ))}
-                <td />
-              </tr>
-            </thead>
-            <tbody>
-              {view.live.map((person) => (
-                <PersonRow key={person.id} person={person} erase={() => erase(person)} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      {people.length === 0 ? <p>Nobody has come yet.</p> : <Table people={people} study={view.id} erase={erase} label="Participants" />}
       {view.complete === false && <p role="status">Some people’s answers are still being read; their numbers follow.</p>}
       <p class="note">
-        M: share of the evaluation questions on which the elicited metric prefers what the participant preferred. p: the
-        probability that answers of somebody who errs as assumed speak so little against coin tosses (or, where no error
-        is assumed, contradict the metric so often); below 0.05 they are called inconsistent.
+        Result foretells their choices: the share of the evaluation questions on which the elicited metric prefers what
+        the participant preferred. p: the probability that answers of somebody who errs as assumed speak so little
+        against coin tosses (or, where no error is assumed, contradict the metric so often); below 0.05 they are marked
+        ▲: look at them before you count them.
       </p>
+    </section>
+  );
+}
+
+/** Which numbers can be drawn: the ratio of costs where there is one, else every weight. */
+function measures(view: StudyView): string[] {
+  const found = new Set(view.live.flatMap((p) => (p.weights ?? []).map((w) => w.symbol)));
+  return [...(view.live.some((p) => p.cost_ratio) ? ['ratio'] : []), ...found];
+}
+
+const rangeOf = (about: { cost_ratio?: Ratio; weights?: Weight[] } | null | undefined, what: string): Range | undefined =>
+  what === 'ratio' ? about?.cost_ratio : about?.weights?.find((w) => w.symbol === what);
+
+function linesOf(people: Person[], what: string, study: string): Line[] {
+  return people.flatMap((p) => {
+    const range = rangeOf(p, what);
+    return range && (what !== 'ratio' || range.value > 0)
+      ? [{ key: p.id, name: p.label ?? p.id.slice(0, 8), range, odd: isOdd(p), truth: what === 'ratio' ? p.truth : undefined, href: `/admin/study/${study}/${p.id}` }]
+      : [];
+  });
+}
+
+/** Every metric with its interval and that of all together; simulated ones apart. */
+function Metrics({ view }: { view: StudyView }): JSX.Element | null {
+  const [chosen, setChosen] = useState('');
+  const choices = measures(view);
+  const what = choices.includes(chosen) ? chosen : choices[0];
+  if (what === undefined) return null;
+  const ratio = view.live.find((p) => p.cost_ratio)?.cost_ratio;
+  const name = (symbol: string): string =>
+    symbol === 'ratio' ? `How many ${ratio?.false_alarms ?? 'false alarms'} weigh as much as one ${ratio?.missed ?? 'missed case'}?` : (view.live.flatMap((p) => p.weights ?? []).find((w) => w.symbol === symbol)?.name ?? symbol);
+  const lines = linesOf(real(view), what, view.id);
+  const made = linesOf(simulated(view), what, view.id);
+  const pooled = view.pooled;
+  const range = rangeOf(pooled, what);
+  const all = pooled && range ? { name: `All ${pooled.participants}`, range } : null;
+  const label = `${name(what)} ${lines.length} participants, each with an interval.`;
+  return (
+    <section class="card">
+      <h2>{name(what)}</h2>
+      <p class="note">Dot: best guess. Line: 19 times out of 20. Arrow: no upper end.</p>
+      {choices.length > 1 && (
+        <div class="field">
+          <label for="measure">Shown</label>
+          <select id="measure" value={what} onChange={(e) => setChosen(e.currentTarget.value)}>
+            {choices.map((symbol) => (
+              <option key={symbol} value={symbol}>
+                {symbol === 'ratio' ? 'the ratio' : `weight ${symbol}`}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      <Forest lines={lines} all={pooled?.simulated ? null : all} log={what === 'ratio'} label={label} />
+      {lines.length === 0 && <p>Nobody’s metric is known yet.</p>}
+      {made.length > 0 && (
+        <>
+          <h3>Simulated</h3>
+          <p class="note">Made to test the study; not counted above.</p>
+          <Forest lines={made} all={pooled?.simulated ? all : null} log={what === 'ratio'} label={`${made.length} simulated participants`} simulated />
+        </>
+      )}
     </section>
   );
 }
 
 function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
   const pooled = view.pooled;
-  if (!pooled) return null;
+  if (!pooled || pooled.simulated) return null;
   return (
-    <section class="card">
+    <section class="together">
       <h2>
         All together ({pooled.participants}
         {pooled.of && pooled.of > pooled.participants ? `, the first of ${pooled.of}` : ''})
@@ -175,6 +225,18 @@ function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
       {pooled.words && <p>{pooled.words}</p>}
       {pooled.statements?.map((s) => <p key={s.key}>{s.text}</p>)}
     </section>
+  );
+}
+
+function Simulated({ view, erase }: { view: StudyView; erase: (person: Person) => void }): JSX.Element | null {
+  const people = simulated(view);
+  return people.length === 0 ? null : (
+    <details class="card simulated">
+      <summary>
+        <b>{people.length} simulated participants</b>
+      </summary>
+      <Table people={people} study={view.id} erase={erase} label="Simulated participants" />
+    </details>
   );
 }
 
@@ -361,19 +423,52 @@ function useStudy(id: string): { view: StudyView | null; problem: string; reload
   return { view, problem, reload };
 }
 
+/** What can be done with the study as a whole. */
+function Actions({ view, change }: { view: StudyView; change: (work: Promise<unknown>) => void }): JSX.Element {
+  const state = (next: string): void => change(post(`/api/admin/studies/${view.id}/state`, { state: next }));
+  const drop = (): void => {
+    const people = real(view).length;
+    if (!confirm(`Delete this study with ${people === 1 ? 'one participant' : `${people} participants`} and all answers? This cannot be undone.`)) return;
+    change(remove(`/api/admin/studies/${view.id}`).then(() => location.assign('/admin')));
+  };
+  return (
+    <div class="actions study-actions">
+      {view.links.anonymous && <CopyButton text={view.links.anonymous} label="Copy link" />}
+      {view.state === 'open' ? (
+        <button type="button" onClick={() => state('closed')}>
+          Close for newcomers
+        </button>
+      ) : (
+        <button type="button" onClick={() => state('open')}>
+          Open again
+        </button>
+      )}
+      <a class="button" href={`/admin/new?from=${view.id}`}>
+        Duplicate
+      </a>
+      {view.state !== 'archived' && (
+        <button type="button" onClick={() => state('archived')}>
+          Archive
+        </button>
+      )}
+      <button type="button" class="danger" onClick={drop}>
+        Delete the study
+      </button>
+    </div>
+  );
+}
+
 export function Study({ id }: { id: string }): JSX.Element {
   const { view, problem, reload } = useStudy(id);
   const [failed, setFailed] = useState('');
-  // Plots are drawn anew only when what they show has changed, not with every look at the server.
-  const shown = JSON.stringify([view?.live.map((p) => [p.cost_ratio, p.times]), view?.pooled?.cost_ratio]);
-  const plots = useMemo(
+  // Drawn anew only when what is shown has changed, not with every look at the server.
+  const shown = JSON.stringify(view?.live.map((p) => p.times));
+  const times = useMemo(
     () =>
-      view && (
+      view && view.live.some((p) => !p.simulated && p.times?.length) && (
         <section class="card plots">
-          <h2>Plots</h2>
-          <RatioPlot people={view.live} pooled={view.pooled} />
+          <h2>Time</h2>
           <TimePlot people={view.live} />
-          {!view.live.some((p) => p.cost_ratio || p.times?.length) && <p>There is nothing to draw yet.</p>}
         </section>
       ),
     [shown],
@@ -398,25 +493,18 @@ export function Study({ id }: { id: string }): JSX.Element {
     if (confirm(`Delete ${person.label ?? person.id} and all of their answers? This cannot be undone.`))
       change(remove(`/api/admin/studies/${id}/participants/${person.id}`));
   };
-  const next = view.state === 'open' ? 'closed' : 'open';
   return (
     <Frame title={view.file.title ?? 'Study'}>
       <p>
-        <span class={`state state-${view.state}`}>{view.state}</span>{' '}
-        <span class="note">made {when(view.created)}</span>{' '}
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => change(post(`/api/admin/studies/${id}/state`, { state: next }))}
-        >
-          {view.state === 'open' ? 'Close for newcomers' : 'Open again'}
-        </button>
+        <span class={`state state-${view.state}`}>{view.state}</span> <Summary view={view} /> <span class="note">Made {when(view.created)}.</span>
       </p>
+      <Actions view={view} change={change} />
       <div role="alert">{(failed || problem) && <p class="problem">{failed || problem}</p>}</div>
-      <Summary view={view} />
       <PooledCard view={view} />
+      <Metrics view={view} />
       <People view={view} erase={erase} />
-      {plots}
+      <Simulated view={view} erase={erase} />
+      {times}
       <div class="cards">
         <Places view={view} />
         <Links view={view} />

@@ -316,18 +316,24 @@ export interface Check {
   classifiers?: number;
 }
 
+export type StudyState = 'open' | 'closed' | 'archived';
+
 export interface StudyRow {
   id: string;
   title: string;
-  state: 'open' | 'closed';
+  state: StudyState;
   created: number | string;
-  participants: { active: number; complete: number; left: number };
+  /** People; simulated participants are counted apart. */
+  participants: { active: number; complete: number; left: number; simulated: number };
 }
 
 export interface Person {
   id: string;
   label?: string | null;
   simulated?: boolean;
+  /** The ratio that a simulated one was given. */
+  truth?: number;
+  created?: number;
   state: string;
   page?: string;
   answers?: number;
@@ -346,8 +352,31 @@ export interface Person {
   times?: number[];
 }
 
+/** A line of a participant's log. */
+export interface LogEvent {
+  seq: number;
+  time: number;
+  page?: string;
+  value?: Record<string, unknown>;
+  undo?: number;
+  seconds?: number;
+  number?: number;
+  swapped?: boolean;
+  a?: number[];
+  b?: number[];
+}
+
+export interface PersonView {
+  csrf: string;
+  person: Person;
+  events: LogEvent[];
+  about?: { metric?: unknown; noise?: string };
+}
+
 export interface Pooled {
   participants: number;
+  /** Whether they are all simulated: there is nobody else yet. */
+  simulated?: boolean;
   /** How many are through: where they are very many, the first ones are pooled. */
   of?: number;
   words?: string;
@@ -359,7 +388,7 @@ export interface Pooled {
 export interface StudyView {
   csrf: string;
   id: string;
-  state: 'open' | 'closed';
+  state: StudyState;
   created: number | string;
   file: {
     title?: string;

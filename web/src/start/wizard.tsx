@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { post, postCsv, type ApiError } from '../lib/api';
+import { STUDY_DRAFT } from '../lib/draft';
 import { patiently } from '../lib/patience';
 import type { Check, Dataset, Upload } from '../lib/types';
 import { AskStep, type Checked } from './ask';
@@ -22,9 +23,6 @@ import {
 import { OwnStep } from './file';
 import { NamesStep } from './names';
 import { WordsStep } from './words';
-
-/** Where the researchers' page finds a study that was begun here. */
-export const STUDY_DRAFT = 'melicit-study-draft';
 
 const send = <T,>(path: string, body: unknown): Promise<T> => patiently(() => post<T>(path, body));
 

@@ -1,0 +1,1 @@
+var t="melicit-study-draft";export{t as a};
