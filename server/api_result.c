@@ -10,21 +10,19 @@
 
 #include <stdio.h>
 
-static bool is_own(const mel_participant *participant)
+bool mel_is_own(const mel_participant *participant)
 {
     return strcmp(participant->row.study, MEL_NO_STUDY) == 0;
 }
 
-/* The participant, if the study shows them the result now; in a session without a study they always see it.
- * NULL with the answer set. */
-static mel_participant *take_for_result(mel_call *call)
+mel_participant *mel_call_take_for_result(mel_call *call)
 {
     if (!mel_call_participant(call))
         return NULL;
     mel_participant *participant = mel_call_take(call);
     if (participant == NULL)
         mel_call_finish(call, call->err.code, NULL);
-    if (participant == NULL || is_own(participant) || mel_flow_shows_result(participant->flow))
+    if (participant == NULL || mel_is_own(participant) || mel_flow_shows_result(participant->flow))
         return participant;
     mel_participant_release(call->app->cache, participant, true);
     mel_call_error(call, 403, "not-now", "the study does not show a result here", NULL);
@@ -37,7 +35,7 @@ typedef mel_status (*maker)(char **out, mel_flow *flow, bool own, mel_error *err
  * NULL with the answer set. */
 static char *make(mel_call *call, maker maker_of, mel_flow_work what)
 {
-    mel_participant *participant = take_for_result(call);
+    mel_participant *participant = mel_call_take_for_result(call);
     if (participant == NULL)
         return NULL;
     char *text = NULL;
@@ -45,7 +43,7 @@ static char *make(mel_call *call, maker maker_of, mel_flow_work what)
     mel_status status =
         mel_cache_begin_flow(&begun, call->app->cache, participant->open_study, what, &call->err);
     if (status == MEL_OK)
-        status = maker_of(&text, participant->flow, is_own(participant), &call->err);
+        status = maker_of(&text, participant->flow, mel_is_own(participant), &call->err);
     if (begun)
         mel_cache_end_work(call->app->cache);
     mel_participant_release(call->app->cache, participant, true);

@@ -7,6 +7,8 @@
 #include "journal.h"
 #include "rate.h"
 
+#include "melicit/data.h"
+
 enum {
     MEL_TOKEN_BYTES = 32,
     MEL_TOKEN_TEXT = 48,
@@ -93,6 +95,10 @@ json_t *mel_call_own_body(mel_call *call, const char *cookie);
 bool mel_call_participant(mel_call *call);
 /* That participant, for the caller to release; NULL with the call's err. */
 mel_participant *mel_call_take(mel_call *call);
+/* That participant, if the study shows them the result now, for the caller to release; NULL with the answer
+ * set. In a session without a study (mel_is_own) they always see it. */
+mel_participant *mel_call_take_for_result(mel_call *call);
+bool mel_is_own(const mel_participant *participant);
 /* Whether a researcher is logged in; false with 403 as the answer. */
 bool mel_call_admin(mel_call *call);
 /* Whether they are, quietly: MEL_EINVAL when not. */
@@ -143,6 +149,9 @@ json_t *mel_studies_json(mel_store *store, mel_error *err);
 
 #define MEL_UPLOAD "upload:" /* precedes the id of an upload, in a space and in the store */
 bool mel_is_upload(const char *text);
+/* The table of an upload, as heavy work that ends when it is closed; NULL with the answer set. */
+mel_table *mel_upload_open(mel_call *call, const char *id);
+void mel_upload_close(mel_call *call, mel_table *table); /* NULL: nothing */
 /* For mel_http_options: who wants to upload something. Asks memory alone. */
 mel_sender mel_upload_sender(const mel_request *request, void *app);
 /* Whether this process has seen that the cookie of the request is a researcher's. */
@@ -180,6 +189,7 @@ void mel_api_event(mel_call *call);
 void mel_api_undo(mel_call *call);
 void mel_api_result(mel_call *call);
 void mel_api_download(mel_call *call);
+void mel_api_decide(mel_call *call);
 void mel_api_leave(mel_call *call);
 void mel_api_mine(mel_call *call);
 void mel_api_erase(mel_call *call);

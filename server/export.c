@@ -62,8 +62,7 @@ static bool is_formula(const char *text)
     return text[0] != '\0' && strchr("=+-@", text[0]) != NULL;
 }
 
-/* A formula gets an apostrophe before it. */
-static void add_cell(mel_buffer *out, const char *text, bool last)
+void mel_csv_cell(mel_buffer *out, const char *text, bool last)
 {
     const bool formula = is_formula(text);
     mel_buffer_puts(out, formula ? "\"'" : "\"");
@@ -79,7 +78,7 @@ static void add_cell(mel_buffer *out, const char *text, bool last)
 static void add_json_cell(mel_buffer *out, const json_t *value, bool last)
 {
     char *text = mel_json_exact(value);
-    add_cell(out, text != NULL ? text : "", last);
+    mel_csv_cell(out, text != NULL ? text : "", last);
     mel_json_free_text(text);
 }
 
@@ -106,13 +105,13 @@ static void add_response(mel_buffer *out, const json_t *value)
 {
     const json_t *answer = json_object_get(value, "answer");
     if (mel_json_is_true(value, "undo"))
-        add_cell(out, "undo", false);
+        mel_csv_cell(out, "undo", false);
     else if (json_is_string(answer))
-        add_cell(out,
-                 strcmp(json_string_value(answer), "=") == 0   ? "same"
-                 : strcmp(json_string_value(answer), "?") == 0 ? "cannot say"
-                                                               : json_string_value(answer),
-                 false);
+        mel_csv_cell(out,
+                     strcmp(json_string_value(answer), "=") == 0   ? "same"
+                     : strcmp(json_string_value(answer), "?") == 0 ? "cannot say"
+                                                                   : json_string_value(answer),
+                     false);
     else if (json_is_number(answer))
         add_number_cell(out, json_number_value(answer));
     else if (json_is_number(json_object_get(value, "ratio")))
@@ -130,12 +129,12 @@ static void add_csv(writer *w, const json_t *line)
     const json_t *value = json_object_get(line, "value");
     const double seconds = number_of(line, "seconds"), time = number_of(line, "time");
     mel_buffer *out = &w->text;
-    add_cell(out, w->id, false);
-    add_cell(out, w->label != NULL ? w->label : "", false);
+    mel_csv_cell(out, w->id, false);
+    mel_csv_cell(out, w->label != NULL ? w->label : "", false);
     add_boolean_cell(out, w->about, "simulated");
     add_number_cell(out, number_of(line, "seq"));
     const char *page = mel_json_string(line, "page");
-    add_cell(out, page != NULL ? page : "", false);
+    mel_csv_cell(out, page != NULL ? page : "", false);
     add_number_cell(out, number_of(line, "phase"));
     add_number_cell(out, number_of(line, "item"));
     add_number_cell(out, number_of(line, "number"));

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_HULL = 400 };
 
@@ -69,22 +70,21 @@ static json_t *agreement_json(const mel_flow_agreements *agreed, double guess)
     return mel_json_if(whole, object);
 }
 
-/* The rule as a line of Python; NULL without memory. The name of the class is quoted: it may be anything. */
-static json_t *python_json(const mel_outcome *outcome)
+/* Lines that run where metric.json is, with the metric file that can be downloaded; NULL without memory. */
+static json_t *python_json(void)
 {
-    if (!isfinite(outcome->threshold.value))
-        return json_string("# with the metric file that you can download here\n"
-                           "import subprocess\nsubprocess.run([\"melicit\", \"rank\", \"--metric\", "
-                           "\"metric.json\", \"--pool\", \"classifiers.csv\"])\n");
-    json_t *name = json_string(mel_metric_class_name(outcome->metric, 1));
-    char *quoted = name != NULL ? mel_json_text(name, JSON_ENCODE_ANY) : NULL;
-    json_t *text = quoted != NULL ? json_sprintf("# probabilities of %s from any model\ndecision = "
-                                                 "model.predict_proba(X)[:, 1] >= %.4g\n",
-                                                 quoted, outcome->threshold.value)
-                                  : NULL;
-    mel_json_free_text(quoted);
-    json_decref(name);
-    return text;
+    return json_string("from melicit import Metric\n\n"
+                       "metric = Metric.load(\"metric.json\")\n"
+                       "print(metric.describe())\n");
+}
+
+/* The best rule for this metric: on data that come with the program, else on one's own files. */
+static json_t *command_json(const mel_problem *problem)
+{
+    const bool bundled = problem->typed != NULL && strstr(problem->typed, "upload:") == NULL &&
+                         strstr(problem->typed, "--data") != NULL;
+    return json_sprintf("melicit apply --metric metric.json %s --out rule.json",
+                        bundled ? problem->typed : "--probs probabilities.csv --labels labels.csv");
 }
 
 /* What the server adds to an outcome. */
@@ -95,7 +95,8 @@ static mel_status complete(json_t *result, const mel_outcome *outcome, mel_flow 
     const mel_status status = mel_flow_agreement(&agreed, flow, err);
     if (status != MEL_OK)
         return status;
-    bool good = mel_json_put(result, "python", python_json(outcome));
+    bool good = mel_json_put(result, "python", python_json()) &&
+                mel_json_put(result, "command", command_json(problem));
     if (outcome->n_decisions > 0)
         good = mel_json_put(result, "face", face_json(problem, outcome->decisions[0].point)) && good;
     if (agreed.n > 0)

@@ -321,10 +321,9 @@ static void keep_columns(mel_call *call, const mel_table *table, const json_t *l
     mel_buffer_free(&text);
 }
 
-static void take_columns(mel_call *call, const json_t *body)
+mel_table *mel_upload_open(mel_call *call, const char *id)
 {
     char name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
-    const char *id = mel_json_string(body, "upload");
     void *bytes = NULL;
     size_t n = 0;
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id != NULL ? id : "");
@@ -332,11 +331,22 @@ static void take_columns(mel_call *call, const json_t *body)
     mel_table *table = status == MEL_OK ? begin_reading(call, bytes, n) : NULL;
     if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
-    if (table != NULL) {
-        keep_columns(call, table, json_object_get(body, "columns"));
-        end_reading(call, table);
-    }
     free(bytes);
+    return table;
+}
+
+void mel_upload_close(mel_call *call, mel_table *table)
+{
+    if (table != NULL)
+        end_reading(call, table);
+}
+
+static void take_columns(mel_call *call, const json_t *body)
+{
+    mel_table *table = mel_upload_open(call, mel_json_string(body, "upload"));
+    if (table != NULL)
+        keep_columns(call, table, json_object_get(body, "columns"));
+    mel_upload_close(call, table);
 }
 
 void mel_api_columns(mel_call *call)

@@ -61,7 +61,7 @@ char *mel_question_remark(const mel_question *question)
     (void)snprintf(text, sizeof text, "%s%s%s",
                    imagined ? "This one is about an imagined test, better than the one at hand." : "",
                    imagined && again ? " " : "",
-                   again ? "You have seen this pair before, with its sides swapped." : "");
+                   again ? "We ask once more, to see how sure you are; the sides are swapped." : "");
     return mel_strdup(text);
 }
 

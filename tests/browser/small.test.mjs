@@ -76,31 +76,6 @@ async function answerAll(person, last = 0) {
 const LONG = 'Blutvergiftungsfrüherkennungsfehlalarm'.repeat(5);
 
 for (const width of [1280, 390]) {
-  test(`one of a kind at ${width} px`, async () => {
-    const study = await studyOf([GUESS, QUESTIONS, RESULT, DONE], { missed: 'missed sepsis', false_alarm: 'false alarm' });
-    const person = await open(width, study);
-    const { page } = person;
-    await arrive(person, 'guess');
-    await page.getByRole('spinbutton').fill('1');
-    await page.getByText('One missed sepsis is as bad as 1 false alarm.', { exact: true }).waitFor();
-    await page.getByRole('spinbutton').fill('7');
-    await page.getByText('One missed sepsis is as bad as 7 false alarms.', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await answerAll(person, 1);
-    await page.route('**/api/page*', async (route) => {
-      const answer = await route.fetch();
-      const told = await answer.json();
-      told.page.result.cost_ratio = { ...told.page.result.cost_ratio, value: 1.01, low: 0.6, high: 2 };
-      told.page.result.ratio_interval = [0.6, 2];
-      await route.fulfill({ response: answer, json: told });
-    });
-    await page.reload();
-    await page.locator('.headline').waitFor();
-    assert.match((await page.locator('.headline').innerText()).replace(/\s+/g, ' '), /as bad as about 1 false alarm\./);
-    assert.doesNotMatch(await page.locator('main').innerText(), /sepsises|pivot/);
-    await close(person);
-  });
-
   test(`long names at ${width} px`, async () => {
     const study = await studyOf([GUESS, QUESTIONS, RESULT, DONE], { missed: `missed ${LONG}`, false_alarm: LONG });
     const person = await open(width, study);
@@ -173,27 +148,6 @@ for (const width of [1280, 390]) {
     await close(person);
   });
 
-  test(`a study that is closed says so at ${width} px`, async () => {
-    const study = await studyOf([QUESTIONS, DONE]);
-    await researcher(`studies/${study}/state`, { state: 'closed' });
-    const person = await open(width, study);
-    await person.page.getByRole('heading', { level: 1, name: 'This study is closed' }).waitFor();
-    assert.doesNotMatch(await person.page.locator('main').innerText(), /did not work/);
-    assert.equal(await person.page.getByRole('button', { name: 'Try again' }).count(), 0);
-    await fits(person.page, 'closed');
-    await close(person);
-  });
-
-  test(`the last question is not spoken later at ${width} px`, async () => {
-    const person = await open(width, await studyOf([QUESTIONS, { kind: 'text', title: 'After', text: 'That was it.' }, DONE]));
-    await arrive(person, 'question');
-    const spoken = person.page.locator('main > p[aria-live]');
-    assert.match(await spoken.innerText(), /^Question 1/);
-    assert.equal((await answerAll(person)).kind, 'text');
-    assert.equal(await spoken.innerText(), '');
-    await close(person);
-  });
-
   test(`an answer that comes too early gets a sign at ${width} px`, async () => {
     const person = await visitor(browser, server, width);
     const { page } = person;
@@ -225,3 +179,49 @@ for (const width of [1280, 390]) {
     await close(person);
   });
 }
+
+test('one of a kind', async () => {
+  const study = await studyOf([GUESS, QUESTIONS, RESULT, DONE], { missed: 'missed sepsis', false_alarm: 'false alarm' });
+  const person = await open(390, study);
+  const { page } = person;
+  await arrive(person, 'guess');
+  await page.getByRole('spinbutton').fill('1');
+  await page.getByText('One missed sepsis is as bad as 1 false alarm.', { exact: true }).waitFor();
+  await page.getByRole('spinbutton').fill('7');
+  await page.getByText('One missed sepsis is as bad as 7 false alarms.', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await answerAll(person, 1);
+  await page.route('**/api/page*', async (route) => {
+    const answer = await route.fetch();
+    const told = await answer.json();
+    told.page.result.cost_ratio = { ...told.page.result.cost_ratio, value: 1.01, low: 0.6, high: 2 };
+    told.page.result.ratio_interval = [0.6, 2];
+    await route.fulfill({ response: answer, json: told });
+  });
+  await page.reload();
+  await page.locator('.headline').waitFor();
+  assert.match((await page.locator('.headline').innerText()).replace(/\s+/g, ' '), /as bad as about 1 false alarm\./);
+  assert.doesNotMatch(await page.locator('main').innerText(), /sepsises|pivot/);
+  await close(person);
+});
+
+test('a study that is closed says so', async () => {
+  const study = await studyOf([QUESTIONS, DONE]);
+  await researcher(`studies/${study}/state`, { state: 'closed' });
+  const person = await open(390, study);
+  await person.page.getByRole('heading', { level: 1, name: 'This study is closed' }).waitFor();
+  assert.doesNotMatch(await person.page.locator('main').innerText(), /did not work/);
+  assert.equal(await person.page.getByRole('button', { name: 'Try again' }).count(), 0);
+  await fits(person.page, 'closed');
+  await close(person);
+});
+
+test('the last question is not spoken later', async () => {
+  const person = await open(390, await studyOf([QUESTIONS, { kind: 'text', title: 'After', text: 'That was it.' }, DONE]));
+  await arrive(person, 'question');
+  const spoken = person.page.locator('main > p[aria-live]');
+  assert.match(await spoken.innerText(), /^Question 1/);
+  assert.equal((await answerAll(person)).kind, 'text');
+  assert.equal(await spoken.innerText(), '');
+  await close(person);
+});

@@ -1,9 +1,110 @@
 // What to do with a result: decide with a model, take it along, show it to others.
 
 import type { JSX } from 'preact';
-import { ofStudy } from '../lib/api';
-import type { Result } from '../lib/types';
+import { useState } from 'preact/hooks';
+import { ofStudy, post, postCsv } from '../lib/api';
+import { list, whole } from '../lib/text';
+import type { Result, Upload } from '../lib/types';
 import { CopyButton } from './end';
+
+interface Decisions {
+  csv: string;
+  rows: number;
+  decided: { name: string; rows: number }[];
+}
+
+/** Gives the browser a file that it made. */
+function save(name: string, text: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** Decisions about the rows of the session, or about a model's probabilities, as CSV. */
+function Decide({ result, own }: { result: Result; own: boolean }): JSX.Element {
+  const classes = result.metric?.layout?.classes ?? [];
+  const [upload, setUpload] = useState<Upload | null>(null);
+  const [column, setColumn] = useState('');
+  const [calibrated, setCalibrated] = useState(false);
+  const [said, setSaid] = useState('');
+  const [busy, setBusy] = useState(false);
+  const numbers = (upload?.columns ?? []).filter((c) => c.kind === 'number').map((c) => c.name);
+  const named = classes.every((c) => numbers.includes(c));
+  const run = async (task: () => Promise<string>): Promise<void> => {
+    setBusy(true);
+    setSaid('');
+    try {
+      setSaid(await task());
+    } catch (problem) {
+      setSaid((problem as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const take = (file: File | undefined): void =>
+    void run(async () => {
+      if (!file) return '';
+      const told = await postCsv<Upload>('/api/upload', await file.text());
+      setUpload(told);
+      const known = told.columns.filter((c) => c.kind === 'number').map((c) => c.name);
+      setColumn(known.find((name) => name === classes[1]) ?? known[known.length - 1] ?? '');
+      return `${file.name}: ${whole(told.rows)} rows`;
+    });
+  const decide = (body: Record<string, unknown>): void =>
+    void run(async () => {
+      const told = await post<Decisions>(ofStudy('/api/decisions'), body);
+      save('decisions.csv', told.csv);
+      return `Decided about ${whole(told.rows)} rows: ${list(told.decided.map((d) => `${whole(d.rows)} ${d.name}`))}. The file is decisions.csv.`;
+    });
+  return (
+    <div>
+      {own && (
+        <p>
+          <button type="button" disabled={busy} onClick={() => decide({})}>
+            Decisions about the rows measured here <small>CSV</small>
+          </button>
+        </p>
+      )}
+      <div class="field">
+        <label for="decide-file">Probabilities of your model, a CSV file with a row for each {result.people === 'people' ? 'person' : 'case'}</label>
+        <input id="decide-file" type="file" accept=".csv,text/csv,.txt" onChange={(event) => take(event.currentTarget.files?.[0])} />
+      </div>
+      {upload && (
+        <>
+          {classes.length === 2 && !named && (
+            <div class="field">
+              <label for="decide-column">Column with the probability of {classes[1]}</label>
+              <select id="decide-column" value={column} onChange={(event) => setColumn(event.currentTarget.value)}>
+                {numbers.map((name) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+            </div>
+          )}
+          {result.threshold && (
+            <label class="switch">
+              <input type="checkbox" checked={calibrated} onChange={() => setCalibrated(!calibrated)} />
+              <span>Another model, whose probabilities are calibrated</span>
+            </label>
+          )}
+          <p>
+            <button
+              type="button"
+              class="primary"
+              disabled={busy}
+              onClick={() => decide({ upload: upload.upload, calibrated, ...(classes.length === 2 && !named ? { columns: [column] } : {}) })}
+            >
+              Get decisions <small>CSV</small>
+            </button>
+          </p>
+        </>
+      )}
+      <p role="status">{said}</p>
+    </div>
+  );
+}
 
 function Lines({ text }: { text: string }): JSX.Element {
   return (
@@ -14,11 +115,20 @@ function Lines({ text }: { text: string }): JSX.Element {
   );
 }
 
-export function Next({ result }: { result: Result; own: boolean }): JSX.Element {
+export function Next({ result, own }: { result: Result; own: boolean }): JSX.Element {
   return (
     <section id="next" tabIndex={-1}>
       <h2>Next</h2>
       <ul class="next">
+        <li>
+          <details>
+            <summary>
+              <b>Use it with my model</b>
+              <span>Upload probabilities, get decisions</span>
+            </summary>
+            <Decide result={result} own={own} />
+          </details>
+        </li>
         <li>
           <details>
             <summary>

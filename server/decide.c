@@ -1,0 +1,204 @@
+/* Decisions with what a session found: about the rows it was measured on, or about uploaded probabilities. */
+#include "app.h"
+
+#include "export.h"
+#include "json_helpers.h"
+#include "result.h"
+
+#include "base/buffer.h"
+#include "base/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_TEXT = 64 << 20 };
+
+/* The rows to decide about. */
+typedef struct {
+    size_t n, k;
+    double *probability;   /* n x k */
+    const uint32_t *label; /* NULL: not known */
+    const uint32_t *group; /* or NULL */
+} rows;
+
+/* --- uploaded probabilities ---------------------------------------------------------------------- */
+
+/* The place of a column of numbers; SIZE_MAX: none has this name. */
+static size_t find_column(const mel_table *table, const char *name)
+{
+    for (size_t i = 0; i < mel_table_columns(table); i++)
+        if (strcmp(mel_table_column_name(table, i), name) == 0 && mel_table_numbers(table, i) != NULL)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Which columns hold the probabilities: those that are named, else those that are called as the classes. Of
+ * two classes the positive one's will do; *only then. */
+static mel_status find_columns(size_t *place, bool *only, const mel_table *table, const json_t *named,
+                               const mel_problem *problem, mel_error *err)
+{
+    const size_t k = problem->n_classes, n = json_array_size(named);
+    *only = k == 2 && (n == 1 || (n == 0 && find_column(table, problem->class_name[0]) == SIZE_MAX));
+    if (n > 0 && n != k && !*only)
+        return mel_fail(err, MEL_EINVAL, "columns: %zu are named, there are %zu classes", n, k);
+    for (size_t c = *only ? 1 : 0; c < k; c++) {
+        const char *name = n > 0 ? json_string_value(json_array_get(named, *only ? 0 : c)) : NULL;
+        name = name != NULL ? name : problem->class_name[c];
+        place[c] = find_column(table, name);
+        if (place[c] == SIZE_MAX)
+            return mel_fail(err, MEL_EINVAL, "columns: there is no column of numbers called \"%.80s\"", name);
+    }
+    return MEL_OK;
+}
+
+static mel_status check_chance(double p, const char *column, size_t row, mel_error *err)
+{
+    return p >= 0.0 && p <= 1.0 ? MEL_OK
+                                : mel_fail(err, MEL_EINVAL, "row %zu, column \"%.80s\": %s", row + 1, column,
+                                           isnan(p) ? "there is no number" : "not a probability");
+}
+
+static mel_status read_uploaded(rows *out, const mel_table *table, const json_t *named,
+                                const mel_problem *problem, mel_error *err)
+{
+    const size_t k = problem->n_classes, n = mel_table_rows(table);
+    size_t *place = mel_alloc_zero(k, sizeof *place);
+    bool only = false;
+    out->probability = mel_alloc_zero(n, k * sizeof *out->probability);
+    mel_status status = place != NULL && out->probability != NULL
+                            ? find_columns(place, &only, table, named, problem, err)
+                            : mel_fail_memory(err, "probabilities");
+    for (size_t i = 0; i < n && status == MEL_OK; i++)
+        for (size_t c = only ? 1 : 0; c < k && status == MEL_OK; c++) {
+            const double p = mel_table_numbers(table, place[c])[i];
+            status = check_chance(p, mel_table_column_name(table, place[c]), i, err);
+            out->probability[i * k + c] = p;
+            if (only)
+                out->probability[i * k] = 1.0 - p;
+        }
+    free(place);
+    out->n = n;
+    return status;
+}
+
+/* --- deciding ------------------------------------------------------------------------------------ */
+
+static mel_status decide(uint32_t *decision, const rows *r, const mel_outcome *found, bool calibrated,
+                         mel_error *err)
+{
+    if (calibrated && !isfinite(found->threshold.value))
+        return mel_fail(err, MEL_EINVAL, "calibrated: this metric has no threshold of its own");
+    if (!calibrated && found->best == NULL)
+        return mel_fail(err, MEL_EINVAL, "no best rule is known for this metric and these questions");
+    if (!calibrated)
+        return mel_classifier_decide(decision, found->best, r->n, r->probability, r->group, 1, err);
+    for (size_t i = 0; i < r->n; i++)
+        decision[i] = r->probability[i * r->k + 1] >= found->threshold.value;
+    return MEL_OK;
+}
+
+static void write_row(mel_buffer *out, const rows *r, size_t i, uint32_t decision, const mel_problem *problem)
+{
+    mel_buffer_printf(out, "%zu,", i + 1);
+    for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++)
+        mel_buffer_printf(out, "%.6g,", r->probability[i * r->k + c]);
+    if (r->label != NULL)
+        mel_csv_cell(out, problem->class_name[r->label[i]], false);
+    mel_csv_cell(out, problem->class_name[decision], true);
+}
+
+/* {"csv", "rows", "decided": [{"name", "rows"}]}; a new reference. */
+static mel_status write_decisions(json_t **out, const rows *r, const uint32_t *decision,
+                                  const mel_problem *problem, mel_error *err)
+{
+    mel_buffer text;
+    mel_buffer_init(&text, MOST_TEXT);
+    mel_buffer_puts(&text, "\"row\",");
+    for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++) {
+        char name[200];
+        (void)snprintf(name, sizeof name, "probability of %.150s", problem->class_name[c]);
+        mel_csv_cell(&text, name, false);
+    }
+    mel_buffer_puts(&text, r->label != NULL ? "\"truth\",\"decision\"\r\n" : "\"decision\"\r\n");
+    json_t *decided = json_array();
+    bool good = true;
+    for (size_t i = 0; i < r->n; i++)
+        write_row(&text, r, i, decision[i], problem);
+    for (size_t c = 0; c < r->k && good; c++) {
+        json_int_t n = 0;
+        for (size_t i = 0; i < r->n; i++)
+            n += decision[i] == c;
+        good = mel_json_add(decided, json_pack("{s:s, s:I}", "name", problem->class_name[c], "rows", n));
+    }
+    mel_buffer_puts(&text, "");
+    char *csv = mel_buffer_take(&text);
+    *out = json_pack("{s:s, s:I, s:o}", "csv", csv != NULL ? csv : "", "rows", (json_int_t)r->n, "decided",
+                     mel_json_if(good && csv != NULL, decided));
+    free(csv);
+    return *out != NULL ? MEL_OK : mel_fail_memory(err, "decisions");
+}
+
+static mel_status decide_rows(json_t **out, const rows *r, mel_participant *participant, bool calibrated,
+                              mel_error *err)
+{
+    const mel_problem *problem = mel_flow_problem(participant->flow);
+    const mel_outcome_options opt = mel_result_options(mel_flow_study(participant->flow), problem);
+    mel_outcome *found = NULL;
+    uint32_t *decision = mel_alloc_zero(r->n + 1, sizeof *decision);
+    mel_status status = decision != NULL
+                            ? mel_outcome_of_session(&found, mel_flow_session(participant->flow), &opt, err)
+                            : mel_fail_memory(err, "decisions");
+    if (status == MEL_OK)
+        status = decide(decision, r, found, calibrated, err);
+    if (status == MEL_OK)
+        status = write_decisions(out, r, decision, problem, err);
+    mel_outcome_free(found);
+    free(decision);
+    return status;
+}
+
+/* About the table, or without one about the rows that the session is about, which only a session of one's
+ * own gives away. */
+static mel_status answer(json_t **out, mel_call *call, mel_participant *participant, const mel_table *table,
+                         const json_t *body)
+{
+    const mel_problem *problem = mel_flow_problem(participant->flow);
+    mel_problem *measured = NULL;
+    rows r = { .k = problem->n_classes };
+    mel_status status = MEL_OK;
+    if (table != NULL && problem->n_groups > 1)
+        status = mel_fail(&call->err, MEL_EINVAL, "the rule looks at groups: use the command line");
+    else if (table != NULL)
+        status = read_uploaded(&r, table, json_object_get(body, "columns"), problem, &call->err);
+    else if (!mel_is_own(participant) || problem->n_rows == 0)
+        status = mel_fail(&call->err, MEL_EINVAL, "upload: expected a table of probabilities");
+    else
+        status =
+            mel_cache_read_rows(&measured, call->app->cache, mel_flow_study(participant->flow), &call->err);
+    if (measured != NULL)
+        r = (rows){ measured->n_rows, r.k, measured->probability, measured->label, measured->group };
+    if (status == MEL_OK)
+        status = decide_rows(out, &r, participant, mel_json_is_true(body, "calibrated"), &call->err);
+    if (measured == NULL)
+        free(r.probability);
+    mel_problem_free(measured);
+    return status;
+}
+
+void mel_api_decide(mel_call *call)
+{
+    json_t *body = mel_call_own_body(call, call->cookie);
+    const char *upload = mel_json_string(body, "upload");
+    mel_table *table = NULL;
+    if (body != NULL && (upload == NULL || (table = mel_upload_open(call, upload)) != NULL)) {
+        mel_participant *participant = mel_call_take_for_result(call);
+        json_t *out = NULL;
+        if (participant != NULL) {
+            const mel_status status = answer(&out, call, participant, table, body);
+            mel_participant_release(call->app->cache, participant, true);
+            mel_call_finish(call, status, out);
+        }
+    }
+    mel_upload_close(call, table);
+    json_decref(body);
+}

@@ -1,0 +1,199 @@
+// Questions that do not jump, keys that always answer, and the result: the slider, answers given again, decisions. At the width of a
+// desk and of a phone; sessions are started and mostly answered by requests, so that the pages are what is waited for.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { arrive, choice, inspect, launch, program, settle, startServer, view, visitor } from './support.mjs';
+
+const RATIO = 7;
+let server;
+let browser;
+before(async () => {
+  server = await startServer();
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const CANCER = {
+  space: { data: 'breast_cancer_original', classes: ['healthy', 'cancer'] },
+  words: { people: 'patients', mistakes: { missed: 'missed cancer', false_alarm: 'false alarm' } },
+  family: 'linear',
+};
+
+async function send(person, address, data, csrf = 'first') {
+  const answer = await person.page.request.post(`${server.url}${address}`, { data, headers: { 'X-Melicit-CSRF': csrf } });
+  const told = await answer.json();
+  assert.equal(answer.status(), 200, JSON.stringify(told));
+  return told.page;
+}
+
+/** A session of this person; its first page. */
+const start = (person, body) => send(person, '/api/start', body);
+
+/** Answers by requests until the result; the page. */
+async function answerRest(person, first) {
+  let page = first;
+  while (page.kind === 'question')
+    page = await send(
+      person,
+      '/api/event',
+      { seq: page.seq, key: randomUUID(), value: { answer: choice(page.question, RATIO) }, seconds: 1 },
+      page.csrf,
+    );
+  return page;
+}
+
+/** Where everything is that must not move. */
+const places = (page) =>
+  page.evaluate(() =>
+    ['h1', '.view-menu', '.difference', '.pair', '.system', '.crowd', '.answers-main'].map((selector) => {
+      const { x, y, width, height } = document.querySelector(selector).getBoundingClientRect();
+      return { selector, box: [x, y + scrollY, width, height] };
+    }),
+  );
+
+/** A tenth of a pixel is rounding. */
+function assertSamePlaces(now, before) {
+  for (const [i, { selector, box }] of now.entries())
+    for (const [j, x] of box.entries())
+      assert.ok(Math.abs(x - before[i].box[j]) < 0.1, `${selector} moved from ${before[i].box} to ${box}`);
+}
+
+for (const width of [1280, 390]) {
+  test(`nothing jumps between questions, and keys answer whatever was clicked, at ${width} px`, async () => {
+    const person = await visitor(browser, server, width);
+    const { page } = person;
+    await page.addInitScript(() => {
+      window.shifts = [];
+      // The words at the top ("Saved", "about 8 to go") change on purpose.
+      const outside = (entry) => entry.sources.some(({ node }) => !node?.parentElement?.closest('header'));
+      const name = (entry) => entry.sources.map(({ node }) => `${node?.nodeName} ${node?.className ?? ''}`).join();
+      new PerformanceObserver((list) => window.shifts.push(...list.getEntries().filter(outside).map(name))).observe({
+        type: 'layout-shift',
+        buffered: true,
+      });
+    });
+    await start(person, CANCER);
+    await page.goto(`${server.url}/session`);
+    let question = await arrive(person, 'question');
+    const where = await places(page);
+    await view(page, 'Table');
+    await view(page, 'People');
+    assertSamePlaces(await places(page), where);
+    await page.evaluate(() => (window.shifts = []));
+    for (const key of ['ArrowLeft', 'ArrowRight', 'b']) {
+      await settle(person);
+      await page.keyboard.press(key);
+      question = await arrive(person, 'question', question.seq);
+      assertSamePlaces(await places(page), where);
+    }
+    assert.deepEqual(await page.evaluate(() => window.shifts), []);
+    // Every mistake is a mark of its own, in both pictures.
+    for (const [i, side] of ['a', 'b'].entries())
+      for (const [kind, n] of [['missed', question.question[side][1][0]], ['alarm', question.question[side][0][1]]]) {
+        const d = await page.locator('.system').nth(i).locator(`.crowd .mark-${kind}`).evaluateAll((all) => all.map((e) => e.getAttribute('d')).join(''));
+        assert.equal(d.split('M').length - 1, n, `${side} ${kind}`);
+      }
+    // Keys open and close the View; nothing in it takes the arrow keys.
+    await settle(person);
+    await page.keyboard.press('v');
+    await page.locator('.view-menu[open]').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowLeft');
+    await arrive(person, null, question.seq);
+    person.check();
+    await person.context.close();
+  });
+
+  test(`the setting, today's, and every other one at ${width} px`, async () => {
+    const person = await visitor(browser, server, width);
+    const { page } = person;
+    const { result } = await answerRest(person, await start(person, CANCER));
+    await page.goto(`${server.url}/session`);
+    await arrive(person, 'result');
+    await inspect(person, 'result-setting');
+    const { list, best, usual } = result.settings;
+    const shown = async (i) => (await page.locator('.setting').nth(i).locator('.crowd-count b').allTextContents()).map(Number);
+    const counts = (s) => [Math.round(s.missed.value), Math.round(s.false_alarms.value)];
+    assert.deepEqual(await shown(0), counts(list[best]));
+    assert.deepEqual(await shown(1), counts(usual));
+    assert.match(await page.locator('.why').innerText(), /fits your answers best/);
+    await page.locator('#setting').focus();
+    for (let i = best - 1; i >= Math.max(0, best - 2); i--) {
+      await page.keyboard.press('ArrowLeft');
+      assert.deepEqual(await shown(0), counts(list[i]));
+      assert.match(await page.locator('#setting').getAttribute('aria-valuetext'), new RegExp(`${counts(list[i])[1]} false alarm`));
+    }
+    await page.getByRole('button', { name: 'Back to mine' }).click();
+    assert.deepEqual(await shown(0), counts(list[best]));
+    // The details hold everything that was found.
+    for (const name of ['How sure is this?', 'For statisticians', 'The same as a table']) await page.getByText(name, { exact: true }).click();
+    await inspect(person, 'result-details');
+    person.check();
+    await person.context.close();
+  });
+}
+
+test('answers are given again, by keyboard alone, and count', async () => {
+  const person = await visitor(browser, server, 390);
+  const { page } = person;
+  const done = await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 6 } }));
+  assert.ok(done.again >= 2);
+  await page.goto(`${server.url}/session`);
+  let now = await arrive(person, 'result');
+  await page.getByRole('button', { name: `Not quite: ask me these ${done.again} again` }).focus();
+  await page.keyboard.press('Enter');
+  for (let i = 0; i < done.again; i++) {
+    now = await arrive(person, 'question', now.seq);
+    await page.getByText(/We ask once more/).first().waitFor();
+    await settle(person);
+    await page.keyboard.press('=');
+  }
+  now = await arrive(person, 'result', now.seq);
+  assert.equal(now.result.questions, 6 + done.again);
+  person.check();
+  await person.context.close();
+});
+
+test('decisions about rows and about probabilities, and lines that run as shown', async () => {
+  const person = await visitor(browser, server, 1280);
+  const { page } = person;
+  const { result } = await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 6 } }));
+  await page.goto(`${server.url}/session`);
+  await arrive(person, 'result');
+  await page.getByText('Use it with my model').click();
+  const take = async (click) => {
+    const [download] = await Promise.all([page.waitForEvent('download'), click()]);
+    return readFileSync(await download.path(), 'utf8').trim().split(/\r?\n/);
+  };
+  const measured = await take(() => page.getByRole('button', { name: /rows measured here/ }).click());
+  assert.equal(measured[0], '"row","probability of cancer","truth","decision"');
+  const file = path.join(server.folder, 'p.csv');
+  writeFileSync(file, 'id,p\na,0.01\nb,0.5\nc,0.99\n');
+  await page.getByLabel(/Probabilities of your model/).setInputFiles(file);
+  await page.getByText('p.csv: 3 rows').waitFor();
+  await page.getByLabel('Column with the probability of cancer').selectOption('p');
+  const decided = await take(() => page.getByRole('button', { name: /Get decisions/ }).click());
+  const at = result.settings.list[result.settings.best].threshold;
+  assert.deepEqual(
+    decided.slice(1).map((line) => line.split(',').pop()),
+    [0.01, 0.5, 0.99].map((p) => (p >= at ? '"cancer"' : '"healthy"')),
+  );
+  await page.getByText('Get the report').click();
+  const [metric] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: /Metric file/ }).click()]);
+  writeFileSync(path.join(server.folder, 'metric.json'), readFileSync(await metric.path()));
+  await page.getByText('Use it in programs').click();
+  const [, command] = await page.locator('.next pre').allTextContents();
+  const words = command.trim().split(' ');
+  assert.equal(words[0], 'melicit');
+  execFileSync(program, words.slice(1), { cwd: server.folder });
+  assert.equal(JSON.parse(readFileSync(path.join(server.folder, 'rule.json'), 'utf8')).format, 'melicit-classifier');
+  person.check();
+  await person.context.close();
+});
