@@ -172,6 +172,9 @@ static mel_status show(desk *d, mel_error *err)
         cli_study_print_people(json_object_get(seen, "live"));
         if (json_is_object(pooled))
             cli_study_print_together(pooled);
+        if (json_is_object(json_object_get(seen, "times")))
+            cli_study_print_times(json_object_get(seen, "times"));
+        cli_study_print_forms(json_object_get(seen, "forms"));
     }
     json_decref(file);
     json_decref(seen);

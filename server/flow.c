@@ -135,6 +135,7 @@ void mel_flow_free(mel_flow *flow)
     if (flow == NULL)
         return;
     mel_session_free(flow->session);
+    json_decref(flow->forms);
     free(flow->pair);
     free(flow->answer);
     free(flow);

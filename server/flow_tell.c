@@ -52,6 +52,41 @@ static mel_status check_input(const json_t *input, const json_t *value, mel_erro
     return known ? MEL_OK : mel_fail(err, MEL_EINVAL, "%.40s: this is none of the choices", name);
 }
 
+enum { PHASE_KEY = 24 };
+
+const json_t *mel_flow_forms(const mel_flow *flow)
+{
+    return flow->forms;
+}
+
+const json_t *mel_flow_form(const json_t *forms, size_t phase)
+{
+    char key[PHASE_KEY];
+    (void)snprintf(key, sizeof key, "%zu", phase);
+    return json_object_get(forms, key);
+}
+
+/* Texts are for the export alone. */
+static bool keep_form(mel_flow *flow, const json_t *value)
+{
+    const json_t *inputs = json_object_get(mel_flow_current(flow)->json, "fields");
+    json_t *kept = json_object();
+    bool good = kept != NULL;
+    for (size_t i = 0; i < json_array_size(inputs) && good; i++) {
+        const json_t *input = json_array_get(inputs, i);
+        const char *name = mel_json_string(input, "name"), *type = mel_json_string(input, "type");
+        json_t *given = json_object_get(value, name);
+        const bool whole = strcmp(type, "choice") == 0 || strcmp(type, "number") == 0;
+        if (given != NULL && !json_is_null(given))
+            good = mel_json_put(kept, name, whole ? json_incref(given) : json_true());
+    }
+    char key[PHASE_KEY];
+    (void)snprintf(key, sizeof key, "%zu", flow->phase);
+    if (flow->forms == NULL)
+        flow->forms = json_object();
+    return mel_json_put(flow->forms, key, mel_json_if(good, kept));
+}
+
 static mel_status tell_form(mel_flow *flow, const json_t *value, mel_error *err)
 {
     const json_t *inputs = json_object_get(mel_flow_current(flow)->json, "fields");
@@ -66,7 +101,7 @@ static mel_status tell_form(mel_flow *flow, const json_t *value, mel_error *err)
     }
     if (json_object_size(value) > answered)
         return mel_fail(err, MEL_EINVAL, "there are answers to fields that the form does not have");
-    return mel_flow_next_phase(flow, err);
+    return keep_form(flow, value) ? mel_flow_next_phase(flow, err) : mel_fail_memory(err, "a form");
 }
 
 static mel_status tell_training(mel_flow *flow, const json_t *value, mel_error *err)

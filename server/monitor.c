@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "json_helpers.h"
 #include "result.h"
+#include "survey.h"
 
 #include "base/internal.h"
 #include "base/stat.h"
@@ -44,25 +45,39 @@ static bool is_complete(const mel_participant_row *row)
 
 /* --- one of them -------------------------------------------------------------------------------- */
 
-/* How long every question took, and the median where a time was recorded. */
-static bool put_times(json_t *out, const mel_session *session)
+/* How far apart the two classifiers of a question are. */
+static double distance(const mel_record *record, size_t size)
 {
+    double squares = 0.0;
+    for (size_t i = 0; i < size; i++)
+        squares += (record->a[i] - record->b[i]) * (record->a[i] - record->b[i]);
+    return sqrt(squares);
+}
+
+/* How long every question took, how far apart its classifiers were, and the median where a time was recorded.
+ */
+static bool put_times(json_t *out, mel_flow *flow)
+{
+    const mel_session *session = mel_flow_session(flow);
+    const size_t size = mel_layout_size(mel_problem_layout(mel_flow_problem(flow)));
     const uint32_t n = mel_session_answers(session);
     double *seconds = mel_alloc(n, sizeof *seconds);
-    json_t *times = json_array();
+    json_t *times = json_array(), *apart = json_array();
     uint32_t known = 0;
     bool good = seconds != NULL;
     for (uint32_t i = 0; i < n && good; i++) {
-        const double taken = mel_session_record(session, i).seconds;
-        if (!isfinite(taken))
+        const mel_record record = mel_session_record(session, i);
+        if (!isfinite(record.seconds))
             continue;
-        seconds[known++] = taken;
-        good = mel_json_add(times, json_real(taken));
+        seconds[known++] = record.seconds;
+        good = mel_json_add(times, json_real(record.seconds)) &&
+               mel_json_add(apart, json_real(distance(&record, size)));
     }
     if (good && known > 0)
         good = mel_json_put(out, "median_seconds", json_real(mel_quantile_sort(known, seconds, 0.5)));
     free(seconds);
-    return mel_json_put(out, "times", times) && good;
+    const bool put = mel_json_put(out, "times", times);
+    return mel_json_put(out, "apart", apart) && put && good;
 }
 
 /* What was found so far, without what only the participant's own page shows. */
@@ -87,7 +102,9 @@ static json_t *describe_replayed(mel_participant *participant)
     mel_flow_describe(page, sizeof page, flow);
     json_t *about = json_pack("{s:s, s:I, s:f}", "page", page, "answers", (json_int_t)participant->seq,
                               "seconds", participant->seconds);
-    const bool good = put_times(about, mel_flow_session(flow)) && put_findings(about, flow);
+    const json_t *forms = mel_flow_forms(flow);
+    const bool good = put_times(about, flow) && put_findings(about, flow) &&
+                      (forms == NULL || mel_json_put(about, "forms", json_deep_copy(forms)));
     return json_pack("{s:I, s:o}", "phase", (json_int_t)mel_flow_phase(flow), "about",
                      mel_json_if(good, about));
 }
@@ -297,9 +314,11 @@ static mel_status report(json_t **out, survey *s, mel_error *err)
     s->here = mel_alloc_zero(s->open_study->study->n_phases, sizeof *s->here);
     s->left = mel_alloc_zero(s->open_study->study->n_phases, sizeof *s->left);
     json_t *people = s->here != NULL && s->left != NULL ? list_people(s) : NULL;
-    if (people != NULL)
-        *out = json_pack("{s:o, s:o, s:o, s:b}", "live", people, "pages", list_pages(s), "pooled", pool(s),
-                         "complete", !s->incomplete);
+    if (people != NULL) {
+        json_t *times = mel_survey_times(people), *forms = mel_survey_forms(s->open_study->study, people);
+        *out = json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "live", people, "pages", list_pages(s), "pooled",
+                         pool(s), "complete", !s->incomplete, "times", times, "forms", forms);
+    }
     free(s->here);
     free(s->left);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "the participants");

@@ -12,6 +12,7 @@ from html import unescape
 
 import numpy
 import pytest
+import scipy.stats
 from serving import OWN, Server, create_study, ready_study, reply_to, same_person, small_study, take_turns
 
 
@@ -146,6 +147,35 @@ def test_whole_study(server, melicit):
     (person,) = shown["live"]
     assert person["state"] == "complete" and person["answers"] == 12 and person["agreement"]["of"] == 3
     assert person["median_seconds"] == 1.5 and len(person["times"]) == 6
+
+
+def test_times_and_forms_of_all(server, melicit):
+    """Whether close pairs took longer, and what the forms say, over people who are not simulated."""
+    file = small_study()
+    file["phases"][1]["fields"].append({"name": "job", "label": "Job", "type": "choice", "choices": ["nurse", "doctor", "none"]})
+    study = create_study(server, file)
+    melicit("study", "rehearse", study, "--store", "t.db", "--participants", 1).done()
+    rng = numpy.random.default_rng(6)
+    for said in ({"age": 31, "job": "nurse", "note": "hm"}, {"age": 52, "job": "none"}, {"job": "nurse"}):
+        client = server.client()
+        page = client.join(study)
+        while page["kind"] != "done":
+            value = said if page["kind"] == "form" else reply_to(page)
+            status, told = client.send(page, value, seconds=float(rng.integers(1, 60)))
+            assert status == 200, told
+            page = told["page"]
+    shown = melicit("study", "show", study, "--store", "t.db", "--json").done().json
+    people = [p for p in shown["live"] if not p["simulated"]]
+    apart, times = numpy.array(sorted((d, t) for p in people for d, t in zip(p["apart"], p["times"], strict=True))).T
+    assert len(times) == 18 == shown["times"]["answers"] and min(apart) > 0
+    assert abs(shown["times"]["tau"] - scipy.stats.kendalltau(apart, times).statistic) < 1e-12
+    assert [t["median_seconds"] for t in shown["times"]["thirds"]] == [numpy.median(times[i:i + 6]) for i in (0, 6, 12)]
+    age, note, job = shown["forms"]
+    assert (age["answers"], age["of"], age["low"], age["median"], age["high"]) == (2, 3, 31, 41.5, 52)
+    assert note["answers"] == 1 and "hm" not in json.dumps(shown)
+    assert job["counts"] == {"nurse": 2, "doctor": 0, "none": 1}
+    text = melicit("study", "show", study, "--store", "t.db").done().out
+    assert "seconds per answer, median" in text and "nurse 2, none 1" in text and "31 to 52, median 41.5" in text
 
 
 @pytest.mark.parametrize("name", ["cancer", "credit"])
