@@ -27,8 +27,8 @@ struct mel_problem_entry {
     uint64_t used; /* on the cache's clock */
 };
 
-/* A stored study, read once for all who take part in it: nobody changes it. Its parts are in many pages at a
- * time, whose references jansson counts atomically. */
+/* A stored study, read once for all who take part in it: nobody changes it. Its parts are in pages of several
+ * threads at a time. */
 typedef struct mel_study_entry mel_study_entry;
 struct mel_study_entry {
     mel_study_entry *next;

@@ -209,10 +209,24 @@ static mel_study_entry *share_study(mel_cache *cache, const char *file)
     return entry;
 }
 
+/* Says how many references there are to the value and all in it. jansson counts none where there are
+ * SIZE_MAX, as of its own true and false, so that threads can share what is never freed before they are
+ * through. */
+static void set_references(json_t *value, size_t n)
+{
+    const char *key;
+    json_t *part;
+    size_t i;
+    if (json_is_boolean(value) || json_is_null(value))
+        return;
+    value->refcount = n;
+    json_object_foreach(value, key, part) set_references(part, n);
+    json_array_foreach(value, i, part) set_references(part, n);
+}
+
 static void free_study(mel_study_entry *entry)
 {
-    if (entry == NULL)
-        return;
+    set_references(entry->study->file, 1);
     mel_study_free(entry->study);
     free(entry->file);
     free(entry);
@@ -253,6 +267,7 @@ static mel_status read_study(mel_study_entry **out, mel_cache *cache, const char
         return status;
     }
     mine->file = text;
+    set_references(mine->study->file, SIZE_MAX);
     *out = add_study(cache, mine);
     return MEL_OK;
 }
