@@ -205,6 +205,16 @@ mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *e
     return begin(cache, &(piece){ .own = true, .shared = true, .bytes = bytes }, 0.0, err);
 }
 
+mel_status mel_cache_more_work(mel_cache *cache, bool own, size_t bytes, mel_error *err)
+{
+    pthread_mutex_lock(&cache->lock);
+    const bool fits = mel_cache_set_aside(cache, bytes, own);
+    pthread_mutex_unlock(&cache->lock);
+    if (!fits)
+        mel_cache_too_busy(err);
+    return fits ? MEL_OK : MEL_BUSY;
+}
+
 void mel_cache_end_work(mel_cache *cache)
 {
     pthread_mutex_lock(&cache->lock);

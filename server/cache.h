@@ -25,6 +25,9 @@ mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err);
 /* The same for what is no study's (sessions of somebody's own, uploads), which leaves a place for studies and
  * is refused, too, when the bytes that it will take do not fit beside what others will. */
 mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *err);
+/* The work that this thread has begun will take so many bytes more, which become known on the way; MEL_BUSY:
+ * they do not fit. */
+mel_status mel_cache_more_work(mel_cache *cache, bool own, size_t bytes, mel_error *err);
 /* What reading a table of n bytes, and a model of it, takes at most: a cell of two bytes, if all differ,
  * takes the most beside its own size. */
 static inline size_t mel_cache_table_bytes(size_t n)

@@ -84,18 +84,15 @@ typedef struct {
 static mel_status fetch_upload(void **bytes, size_t *n, void *user, const char *name, mel_error *err)
 {
     const fetcher *f = user;
-    const mel_status status = mel_store_get(bytes, n, f->cache->store, name, err);
+    mel_status status = mel_store_get(bytes, n, f->cache->store, name, err);
     if (status != MEL_OK)
         return status;
-    pthread_mutex_lock(&f->cache->lock);
-    const bool fits = mel_cache_set_aside(f->cache, mel_cache_table_bytes(*n), f->own);
-    pthread_mutex_unlock(&f->cache->lock);
-    if (fits)
-        return MEL_OK;
-    free(*bytes);
-    *bytes = NULL;
-    mel_cache_too_busy(err);
-    return MEL_BUSY;
+    status = mel_cache_more_work(f->cache, f->own, mel_cache_table_bytes(*n), err);
+    if (status != MEL_OK) {
+        free(*bytes);
+        *bytes = NULL;
+    }
+    return status;
 }
 
 /* From the data that the study names, or their rows alone; needs no lock. */

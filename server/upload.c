@@ -223,33 +223,24 @@ static void keep_table(mel_call *call, const mel_table *table, const char *bytes
         mel_call_finish(call, status, NULL);
 }
 
-/* Reads a table, as heavy work that is begun here; NULL with the answer set. The caller ends the work. */
-static mel_table *begin_reading(mel_call *call, const char *bytes, size_t n)
-{
-    mel_table *table = NULL;
-    mel_status status = mel_cache_begin_own_work(call->app->cache, mel_cache_table_bytes(n), &call->err);
-    if (status == MEL_OK && (status = read_table(&table, bytes, n, &call->err)) != MEL_OK)
-        mel_cache_end_work(call->app->cache);
-    if (status != MEL_OK)
-        mel_call_finish(call, status, NULL);
-    return table;
-}
-
-static void end_reading(mel_call *call, mel_table *table)
-{
-    mel_table_free(table);
-    mel_cache_end_work(call->app->cache);
-}
-
 void mel_api_upload(mel_call *call)
 {
+    const size_t n = call->request->n;
+    mel_table *table = NULL;
     if (!mel_call_is_open(call) || !mel_call_is_own(call, NULL))
         return;
-    mel_table *table = begin_reading(call, call->request->body, call->request->n);
-    if (table == NULL)
+    mel_status status = mel_cache_begin_own_work(call->app->cache, mel_cache_table_bytes(n), &call->err);
+    if (status != MEL_OK) {
+        mel_call_finish(call, status, NULL);
         return;
-    keep_table(call, table, call->request->body, call->request->n);
-    end_reading(call, table);
+    }
+    status = read_table(&table, call->request->body, n, &call->err);
+    if (status == MEL_OK)
+        keep_table(call, table, call->request->body, n);
+    else
+        mel_call_finish(call, status, NULL);
+    mel_table_free(table);
+    mel_cache_end_work(call->app->cache);
 }
 
 /* --- columns of an upload, under other names ----------------------------------------------------- */
@@ -295,14 +286,19 @@ static mel_status write_columns(mel_buffer *out, mel_call *call, const mel_table
         write_quoted(out, mel_json_string(json_array_get(list, c), "name"));
         mel_buffer_puts(out, c + 1 < n ? "," : "\n");
     }
-    for (size_t i = 0; i < mel_table_rows(table); i++)
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < mel_table_rows(table) && status == MEL_OK && out->status == MEL_OK; i++) {
+        status = i % 1024 == 0 ? mel_budget_check(&call->err) : MEL_OK;
         for (size_t c = 0; c < n; c++) {
             const double value = mel_table_numbers(table, place[c])[i];
             if (!isnan(value))
                 mel_buffer_printf(out, "%.17g", value);
             mel_buffer_puts(out, c + 1 < n ? "," : "\n");
         }
-    return out->status == MEL_OK ? MEL_OK : mel_fail_memory(&call->err, "columns of a table");
+    }
+    if (out->status == MEL_ELIMIT)
+        return mel_fail(&call->err, MEL_ELIMIT, "columns: together they are more than the 32 MB of a table");
+    return out->status == MEL_OK ? status : mel_fail_memory(&call->err, "columns of a table");
 }
 
 static void keep_columns(mel_call *call, const mel_table *table, const json_t *list)
@@ -321,24 +317,37 @@ static void keep_columns(mel_call *call, const mel_table *table, const json_t *l
     mel_buffer_free(&text);
 }
 
+/* What is made of the table may take as much memory again. */
 mel_table *mel_upload_open(mel_call *call, const char *id)
 {
+    mel_cache *cache = call->app->cache;
     char name[MEL_ID_TEXT + sizeof MEL_UPLOAD];
     void *bytes = NULL;
     size_t n = 0;
+    mel_table *table = NULL;
     (void)snprintf(name, sizeof name, "%s%s", MEL_UPLOAD, id != NULL ? id : "");
-    const mel_status status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
-    mel_table *table = status == MEL_OK ? begin_reading(call, bytes, n) : NULL;
+    mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
+    const bool begun = status == MEL_OK;
+    if (status == MEL_OK)
+        status = mel_store_get(&bytes, &n, call->app->store, name, &call->err);
+    if (status == MEL_OK)
+        status = mel_cache_more_work(cache, true, 2 * mel_cache_table_bytes(n), &call->err);
+    if (status == MEL_OK)
+        status = read_table(&table, bytes, n, &call->err);
+    free(bytes);
     if (status != MEL_OK)
         mel_call_finish(call, status, NULL);
-    free(bytes);
+    if (status != MEL_OK && begun)
+        mel_cache_end_work(cache);
     return table;
 }
 
 void mel_upload_close(mel_call *call, mel_table *table)
 {
-    if (table != NULL)
-        end_reading(call, table);
+    if (table == NULL)
+        return;
+    mel_table_free(table);
+    mel_cache_end_work(call->app->cache);
 }
 
 static void take_columns(mel_call *call, const json_t *body)

@@ -215,6 +215,30 @@ def test_uploads_and_their_models_share_the_memory(server):
 
 
 @SANITIZERS_SLOW
+def test_columns_of_uploads_share_the_memory(server):
+    """Columns of a large table that fourteen addresses ask for at once: what is read of it counts, too."""
+    study = create_study(server)
+    row = ",".join(str(12345678 * k) for k in range(1, 18)) + ",0.1"
+    table = ",".join(f"c{i}" for i in range(18)) + "\n" + f"{row}\n" * 60_000
+    assert len(table) > 9e6
+    status, told = server.at("198.51.100.1").json("POST", "/api/upload", table, CSV)
+    assert status == 200, told
+    body = {"upload": told["upload"], "columns": [{"name": f"n{i}", "from": f"c{i}"} for i in range(17)]}
+    long = {"upload": told["upload"], "columns": [{"name": f"n{i}", "from": "c17"} for i in range(100)]}
+    status, told = server.at("198.51.100.1").post("/api/columns", long)
+    assert status == 413 and "32 MB" in told["error"]["message"], told
+
+    def attack(i):
+        return server.at(f"198.51.100.{i}").post("/api/columns", body)
+
+    with Honest(server, study), concurrent.futures.ThreadPoolExecutor(14) as pool:
+        outcomes = list(pool.map(attack, range(14)))
+    assert {status for status, _ in outcomes} <= {200, 503} and 503 in {status for status, _ in outcomes}, outcomes
+    assert server.peak() < 128 << 20, server.peak() >> 20
+    served_soon(lambda: attack(1)[0])
+
+
+@SANITIZERS_SLOW
 def test_answers_that_nobody_reads_have_a_limit(melicit):
     """Downloads on their way to clients that do not read them: beyond 32 MB they are told to come again."""
     server = Limited(melicit.folder, "--deadline", "60")
