@@ -576,6 +576,43 @@ static void test_a_laboratory_is_no_client(void **state)
     mel_budget_end();
 }
 
+static size_t places_of(const mel_cache *cache, const char *client)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < MEL_MOST_MAKING; i++)
+        n += strcmp(cache->making_for[i], client) == 0;
+    return n;
+}
+
+/* Of a study with many coefficients: answers are nobody's in particular, results are their client's. */
+static void test_whose_work_a_study_is(void **state)
+{
+    static const char text[] =
+        "{\"format\": \"melicit-study\", \"version\": 1, \"title\": \"t\","
+        " \"space\": {\"ball\": \"6\", \"radius\": 0.02}, \"elicitation\": {\"family\": \"linear\"},"
+        " \"phases\": [{\"kind\": \"elicitation\"}, {\"kind\": \"done\", \"title\": \"x\"}]}";
+    mel_cache *cache = ((world *)*state)->app.cache;
+    const mel_budget laboratory = { .client = "198.51.100.1" };
+    mel_study *study = NULL;
+    mel_open_study *open_study = NULL;
+    mel_error err;
+    assert_ok(mel_study_parse(&study, text, strlen(text), &err), &err);
+    assert_ok(mel_open_study_of(&open_study, cache, study, &err), &err);
+    mel_cache_limit(cache, 16, 0);
+    mel_budget_begin(&laboratory);
+    for (int what = MEL_WORK_ANSWER; what <= MEL_WORK_REPORT; what++) {
+        bool begun = false;
+        assert_ok(mel_cache_begin_flow(&begun, cache, open_study, (mel_flow_work)what, &err), &err);
+        assert_true(begun);
+        assert_int_equal(cache->n_making, 1);
+        assert_int_equal(places_of(cache, "198.51.100.1"), what == MEL_WORK_ANSWER ? 0 : 1);
+        mel_cache_end_work(cache);
+        assert_int_equal(places_of(cache, ""), MEL_MOST_MAKING);
+    }
+    mel_budget_end();
+    mel_open_study_release(cache, open_study);
+}
+
 typedef struct {
     mel_cache *cache;
     mel_open_study *open_study;
@@ -874,6 +911,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_heavy_work_is_shared_out, set_up, tear_down),
         cmocka_unit_test(test_names_of_clients),
         cmocka_unit_test_setup_teardown(test_clients_with_many_addresses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_whose_work_a_study_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_laboratory_is_no_client, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_studies_wait_for_a_place, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_one_person_cannot_have_all_workers, set_up, tear_down),
