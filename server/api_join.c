@@ -294,6 +294,7 @@ mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t 
 void mel_api_start(mel_call *call)
 {
     json_t *body = mel_call_is_open(call) && mel_call_may_store(call) ? mel_call_own_body(call, NULL) : NULL;
+    body = body != NULL ? mel_share_start(call, body) : NULL;
     if (body == NULL)
         return;
     mel_open_study *open_study = NULL;

@@ -190,6 +190,11 @@ void mel_api_undo(mel_call *call);
 void mel_api_result(mel_call *call);
 void mel_api_download(mel_call *call);
 void mel_api_decide(mel_call *call);
+void mel_api_share(mel_call *call);
+void mel_api_shared(mel_call *call);
+/* What a session is started with: the body (taken over), or what the session of the link in "like" was
+ * started with; NULL with the answer set. */
+json_t *mel_share_start(mel_call *call, json_t *body);
 void mel_api_leave(mel_call *call);
 void mel_api_mine(mel_call *call);
 void mel_api_erase(mel_call *call);

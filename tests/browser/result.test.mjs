@@ -197,3 +197,26 @@ test('decisions about rows and about probabilities, and lines that run as shown'
   person.check();
   await person.context.close();
 });
+
+test('a link shows the result, and whoever has it compares theirs', async () => {
+  const person = await visitor(browser, server, 390);
+  await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 6 } }));
+  await person.page.goto(`${server.url}/session`);
+  await arrive(person, 'result');
+  await person.page.getByText('Share, or invite a colleague').click();
+  await person.page.getByRole('button', { name: 'Make a link' }).click();
+  const link = (await person.page.locator('.next pre').filter({ hasText: '/r/' }).innerText()).trim();
+  const other = await visitor(browser, server, 390);
+  await other.page.goto(link);
+  await other.page.getByRole('heading', { level: 1, name: /one missed cancer/ }).waitFor();
+  assert.equal(await other.page.getByText('Does this feel right?').count(), 0);
+  await inspect(other, 'shared');
+  await other.page.getByRole('button', { name: 'Answer yourself' }).click();
+  await answerRest(other, await arrive(other, 'question'));
+  await other.page.reload();
+  await other.page.getByRole('heading', { name: 'You and your colleague' }).waitFor();
+  for (const one of [person, other]) {
+    one.check();
+    await one.context.close();
+  }
+});

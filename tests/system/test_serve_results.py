@@ -152,3 +152,25 @@ def test_decisions_about_uploaded_probabilities(server):
     for body in ({"upload": told["upload"]}, {"upload": told["upload"], "columns": ["who"]}, {"upload": "nothing"}):
         status, answer = client.post("/api/decisions", body, **{"X-Melicit-CSRF": page["csrf"]})
         assert status in (400, 404), answer
+
+
+def test_shared_results(server):
+    """A link shows the result and nothing else, starts the same session for others, and ends with the session."""
+    client, other = server.client(), server.client()
+    page = client.own(space=SETS["cancer"], words={"people": "patients"}, options={"max_questions": 3, "announce_repeats": True})
+    first = page["question"]
+    path = client.post("/api/share", {})[1]["path"]
+    _, ident, proof = path.strip("/").split("/")
+    assert other.get(f"/api/shared/{ident}/{proof}")[0] == 400  # not answered yet
+    page, _ = walk(client, page, 5.0, random.Random(1))
+    status, told = other.get(f"/api/shared/{ident}/{proof}")
+    assert status == 200 and told["result"] == page["result"] and sorted(told) == ["result", "words"]
+    wrong = proof[:-1] + ("A" if proof[-1] != "A" else "B")
+    for link in (f"{ident}/{wrong}", f"nobody/{proof}"):
+        assert other.get(f"/api/shared/{link}")[0] == 403
+    assert other.post("/api/start", {"like": {"id": ident, "proof": wrong}})[0] == 403
+    assert other.post("/api/start", {"like": {"id": ident, "proof": proof}, "family": "linear"})[0] == 400
+    status, told = other.post("/api/start", {"like": {"id": ident, "proof": proof}})
+    assert status == 200 and {str(told["page"]["question"][s]) for s in "ab"} == {str(first[s]) for s in "ab"}
+    assert client.post("/api/erase", {})[0] == 200
+    assert server.client().get(f"/api/shared/{ident}/{proof}")[0] == 403

@@ -115,6 +115,31 @@ function Lines({ text }: { text: string }): JSX.Element {
   );
 }
 
+/** A link that shows the result, to read only; whoever has it can answer the same questions. */
+function Share(): JSX.Element {
+  const [link, setLink] = useState('');
+  const [problem, setProblem] = useState('');
+  const make = (): void => {
+    post<{ path: string }>('/api/share', {})
+      .then((told) => setLink(new URL(told.path, location.href).href))
+      .catch((error: Error) => setProblem(error.message));
+  };
+  return (
+    <div>
+      <p>
+        Whoever has the link sees this result without your name, and can answer the same questions to compare. It works
+        until you delete the session.
+      </p>
+      {link ? <Lines text={link} /> : (
+        <button type="button" onClick={make}>
+          Make a link
+        </button>
+      )}
+      <p role="alert">{problem}</p>
+    </div>
+  );
+}
+
 export function Next({ result, own }: { result: Result; own: boolean }): JSX.Element {
   return (
     <section id="next" tabIndex={-1}>
@@ -148,6 +173,17 @@ export function Next({ result, own }: { result: Result; own: boolean }): JSX.Ele
             </div>
           </details>
         </li>
+        {own && (
+          <li>
+            <details>
+              <summary>
+                <b>Share, or invite a colleague</b>
+                <span>A link that shows this page, without your name</span>
+              </summary>
+              <Share />
+            </details>
+          </li>
+        )}
         {result.python && (
           <li>
             <details>

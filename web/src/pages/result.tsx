@@ -5,8 +5,9 @@ import { CostMatrix, TradeOff } from '../charts/costs';
 import { Mark } from '../charts/crowd';
 import { FacePlot } from '../charts/face';
 import { capital, percent, sentence, whole } from '../lib/text';
-import type { Agreement, CloseCall, Range, Result, ResultPage, Statement } from '../lib/types';
+import type { Agreement, CloseCall, Range, Result, ResultPage, Statement, Words } from '../lib/types';
 import { Problem, type PageProps } from './common';
+import { Colleague } from './colleague';
 import { Headline } from './headline';
 import { Next } from './next';
 import './result.css';
@@ -211,7 +212,7 @@ function FeelsRight({ page, busy, send, own }: FeelsProps): JSX.Element | null {
   );
 }
 
-function Details({ result }: { result: Result }): JSX.Element {
+export function Details({ result }: { result: Result }): JSX.Element {
   const classes = result.metric?.layout?.classes ?? [];
   const open = said(result, 'open');
   const part = (title: string, body: ComponentChildren): JSX.Element => (
@@ -270,21 +271,32 @@ function Details({ result }: { result: Result }): JSX.Element {
   );
 }
 
+/** What was found, without anything that changes it. */
+export function Findings({ result, words }: { result: Result; words?: Words }): JSX.Element {
+  return (
+    <>
+      <Headline result={result} words={words} />
+      {result.statements
+        .filter((s) => s.grave)
+        .map((s) => (
+          <p key={s.key} class="notice warn">
+            {s.text}
+          </p>
+        ))}
+      {result.settings && <WhatItMeans result={result} settings={result.settings} words={words} />}
+      <CostMatrix result={result} />
+      <TradeOff result={result} />
+    </>
+  );
+}
+
 export function ResultView({ page, busy, problem, send }: PageProps<ResultPage>): JSX.Element {
   const own = !page.study?.id;
   const { result } = page;
-  const grave = result.statements.filter((s) => s.grave);
   return (
     <div class="wide result">
-      <Headline result={result} words={page.words} />
-      {grave.map((s) => (
-        <p key={s.key} class="notice warn">
-          {s.text}
-        </p>
-      ))}
-      {result.settings && <WhatItMeans result={result} settings={result.settings} words={page.words} />}
-      <CostMatrix result={result} />
-      <TradeOff result={result} />
+      <Findings result={result} words={page.words} />
+      {own && <Colleague result={result} />}
       <FeelsRight page={page} busy={busy} send={send} own={own} />
       <Problem problem={problem} />
       <Next result={result} own={own} />
