@@ -104,7 +104,7 @@ def test_terminal_browser_and_report_agree(server, melicit, family, space, optio
     words = ("elicit", "--session", "s.jsonl", "--oracle", "cmd:cat", "--missed", mistakes["missed"], "--false-alarm",
              mistakes["false_alarm"])
     terminal = melicit(*words, "--report", "r.html", "--json").done().json
-    served = {key: value for key, value in browser.items() if key not in ("agreement", "face", "python")}
+    served = {key: value for key, value in browser.items() if key not in ("agreement", "face", "python", "command")}
     own = {key: value for key, value in terminal.items() if key not in ("status", "seconds", "warnings", "notes")}
     assert own.pop("people", "people") == "people" and served.pop("people", "patients") == "patients"  # --people counts heads
     assert rounded(own) == rounded(served)
