@@ -63,24 +63,4 @@ mel_status mel_certainty_compare_apart(mel_contest *out, mel_measure *measure, c
                                        const double *counts_b, const mel_certainty_options *opt,
                                        mel_error *err);
 
-/* A threshold on the probability of the second of two classes, tuned on n rows for a measure: rows from it on
- * are predicted as the second class. */
-typedef struct {
-    double threshold;    /* a score, or infinity: never */
-    mel_interval likely; /* where the best threshold for all people may lie */
-    double seen;         /* value on these rows, which is too good ... */
-    double optimism;     /* ... by so much */
-    double value;        /* what is to be expected on new rows */
-    mel_interval range;  /* where that may lie */
-    double counts[4];    /* confusion counts on these rows */
-    /* By folds: decisions about each fold with the threshold of the others; value NaN: not asked for. */
-    mel_certainty cross;
-} mel_tuned;
-/* The rows are drawn anew opt->draws times (their weights in up to 1,000 bins of scores are Gamma
- * distributed). folds: 0 or 2 and more. MEL_EDATA unless both classes have rows; measures of two classes
- * without groups. */
-mel_status mel_tune_threshold(mel_tuned *out, mel_measure *measure, size_t n, const double *score,
-                              const uint32_t *label, size_t folds, const mel_certainty_options *opt,
-                              mel_error *err);
-
 #endif

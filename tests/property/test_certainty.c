@@ -259,91 +259,20 @@ static void test_metric_and_rows(void **state)
     mel_metric_free(metric);
 }
 
-/* Scores of class 0 are N(0, 1), of class 1 N(gap, 1), through a logistic function; 30% are of class 1. */
-static const double gap = 1.5, positives = 0.3;
-
-static double share_above(double mean, double z)
-{
-    return 0.5 * erfc((z - mean) / sqrt(2.0));
-}
-
-static double value_at(const mel_measure *measure, double z)
-{
-    const double tp = positives * share_above(gap, z), fp = (1.0 - positives) * share_above(0.0, z);
-    const double c[] = { 1.0 - positives - fp, fp, positives - tp, tp };
-    return value_of(measure, c);
-}
-
-static void test_tuned_thresholds(void **state)
-{
-    (void)state;
-    static const char *const names[] = { "f1", "weighted-accuracy:3", "g-mean" };
-    const size_t runs = test_repeats(1000, 40, 1);
-    for (size_t m = 0; m < COUNT(names); m++)
-        for (size_t s = 0; s < COUNT(sizes); s++) {
-            mel_measure *measure = measure_named(names[m], 2, 0);
-            const size_t n = sizes[s];
-            double *score = malloc(n * sizeof *score), best = -2.0, off = 0.0, corrected = 0.0, crossed = 0.0;
-            uint32_t *label = malloc(n * sizeof *label);
-            size_t values = 0, thresholds = 0, folds = 0;
-            for (double z = -2.0; z < 4.0; z += 0.001)
-                best = value_at(measure, z) > value_at(measure, best) ? z : best;
-            mel_rng rng;
-            mel_rng_seed_stream(&rng, 19, s);
-            for (size_t run = 0; run < runs; run++) {
-                for (size_t i = 0; i < n; i++) {
-                    label[i] = mel_rng_uniform(&rng) < positives;
-                    score[i] = mel_rng_normal(&rng) + (label[i] ? gap : 0.0);
-                }
-                mel_tuned got;
-                mel_error err = { 0 };
-                mel_certainty_options opt = options(run);
-                opt.draws = runs < 1000 ? 150 : 400;
-                assert_ok(mel_tune_threshold(&got, measure, n, score, label, 5, &opt, &err), &err);
-                const double truth = value_at(measure, got.threshold);
-                values += got.range.low <= truth && truth <= got.range.high;
-                thresholds += got.likely.low <= best && best <= got.likely.high;
-                folds += got.cross.rows.low <= truth && truth <= got.cross.rows.high;
-                off += (got.seen - truth) / (double)runs;
-                corrected += (got.value - truth) / (double)runs;
-                crossed += (got.cross.value - truth) / (double)runs;
-            }
-            print_message("  %s, %zu rows: tuned value too good by %.4f, corrected %.4f, by folds %.4f\n",
-                          names[m], n, off, corrected, crossed);
-            if (runs > 10) {
-                assert_covers("value", n, values, runs);
-                assert_covers("threshold", n, thresholds, runs);
-                assert_covers("value by folds", n, folds, runs);
-                assert_true(fabs(corrected) < 0.5 * fabs(off) + 0.003);
-            }
-            free(score);
-            free(label);
-            mel_measure_free(measure);
-        }
-}
-
 static void test_refusals(void **state)
 {
     (void)state;
-    mel_measure *two = measure_named("f1", 2, 0), *three = measure_named("accuracy", 3, 0);
-    const double score[] = { 0.1, 0.2, 0.3 }, nan_score[] = { 0.1, NAN, 0.3 };
-    const uint32_t label[] = { 0, 1, 1 }, one[] = { 1, 1, 1 };
+    mel_measure *two = measure_named("f1", 2, 0);
     const mel_certainty_options opt = options(1), none = { 0 };
-    mel_tuned tuned;
     mel_certainty got;
     mel_error err = { 0 };
     const double counts[] = { 1, 2, 3, 4 };
-    assert_int_equal(mel_tune_threshold(&tuned, three, 3, score, label, 0, &opt, &err), MEL_EINVAL);
-    assert_int_equal(mel_tune_threshold(&tuned, two, 3, score, one, 0, &opt, &err), MEL_EDATA);
-    assert_int_equal(mel_tune_threshold(&tuned, two, 3, nan_score, label, 0, &opt, &err), MEL_EINVAL);
-    assert_int_equal(mel_tune_threshold(&tuned, two, 3, score, label, 2, &opt, &err), MEL_EINVAL);
     assert_int_equal(mel_certainty_of(&got, two, counts, &none, &err), MEL_EINVAL);
     mel_certainty_options drawn = opt;
     drawn.n_metrics = 1;
     drawn.metrics = counts;
     assert_int_equal(mel_certainty_of(&got, two, counts, &drawn, &err), MEL_EINVAL);
     mel_measure_free(two);
-    mel_measure_free(three);
 }
 
 int main(void)
@@ -354,7 +283,6 @@ int main(void)
         cmocka_unit_test(test_close_classifiers),
         cmocka_unit_test(test_few_votes),
         cmocka_unit_test(test_metric_and_rows),
-        cmocka_unit_test(test_tuned_thresholds),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,28 +46,10 @@ static mel_status intervals(void *context)
     return status;
 }
 
-static mel_status tuned(void *context)
-{
-    (void)context;
-    static const double score[] = { 0.1, 0.4, 0.2, 0.8, 0.7, 0.3, 0.9, 0.6 };
-    static const uint32_t label[] = { 0, 0, 0, 1, 1, 0, 1, 1 };
-    mel_certainty_options opt = options();
-    opt.n_metrics = 0;
-    mel_measure *measure = NULL;
-    mel_tuned got;
-    mel_error err = { 0 };
-    mel_status status = mel_measure_named(&measure, "f1", 2, 0, &err);
-    if (status == MEL_OK)
-        status = mel_tune_threshold(&got, measure, COUNT(score), score, label, 2, &opt, &err);
-    mel_measure_free(measure);
-    return status;
-}
-
 static void test_allocations(void **state)
 {
     (void)state;
     test_each_allocation("intervals", intervals, NULL);
-    test_each_allocation("tuned threshold", tuned, NULL);
 }
 
 int main(void)
