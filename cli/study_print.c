@@ -77,13 +77,13 @@ void cli_study_print_people(const json_t *people)
 
 void cli_study_print_together(const json_t *pooled)
 {
-    const json_t *apart = json_object_get(pooled, "disagreement");
+    const json_t *said = json_object_get(pooled, "statements");
     cli_print("together (%lld): %s\n", count_of(pooled, "participants"),
               json_string_value(json_object_get(pooled, "words")));
-    char *text = cli_format("apart: %.0f degrees on average; %s",
-                            json_number_value(json_object_get(apart, "value")), text_of(apart, "text"));
-    cli_wrap(stdout, text, 0, 2, cli_width(stdout));
-    free(text);
+    for (size_t i = 0; i < json_array_size(said); i++)
+        cli_wrap(stdout, text_of(json_array_get(said, i), "text"), 2, 2, cli_width(stdout));
+    cli_print("  %.0f degrees between the metrics of two of them, on average\n",
+              json_number_value(json_object_get(pooled, "mean_degrees")));
 }
 
 void cli_study_print_times(const json_t *times)

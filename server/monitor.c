@@ -273,7 +273,7 @@ static bool is_due(const json_t *known)
     return took < short_pooling || since < 0 || (double)since > 1e4 * took;
 }
 
-static json_t *pool_anew(const survey *s, const char *mark)
+static json_t *join_anew(const survey *s, const char *mark)
 {
     const double begun = mel_clock_seconds(CLOCK_THREAD_CPUTIME_ID);
     bool whole = true;
@@ -288,7 +288,7 @@ static json_t *pool_anew(const survey *s, const char *mark)
 
 /* Pooling takes a while: the result is kept until somebody else is through, and for longer where it takes
  * long or people are still to be replayed. */
-static json_t *pool(const survey *s)
+static json_t *join_respondents(const survey *s)
 {
     char mark[MEL_MEMO_TEXT];
     mark_all(mark, s);
@@ -299,7 +299,7 @@ static json_t *pool(const survey *s)
     if (!current && !s->incomplete && (known == NULL || is_due(known)) &&
         mel_cache_begin_work(s->cache, NULL) == MEL_OK) {
         json_decref(known);
-        known = pool_anew(s, mark);
+        known = join_anew(s, mark);
         mel_cache_end_work(s->cache);
     }
     json_t *pooled = json_incref(json_object_get(known, "pooled"));
@@ -317,7 +317,7 @@ static mel_status report(json_t **out, survey *s, mel_error *err)
     if (people != NULL) {
         json_t *times = mel_survey_times(people), *forms = mel_survey_forms(s->open_study->study, people);
         *out = json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "live", people, "pages", list_pages(s), "pooled",
-                         pool(s), "complete", !s->incomplete, "times", times, "forms", forms);
+                         join_respondents(s), "complete", !s->incomplete, "times", times, "forms", forms);
     }
     free(s->here);
     free(s->left);

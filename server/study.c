@@ -83,7 +83,7 @@ static mel_status read_policy(mel_study *study, const json_t *file, mel_error *e
     while (i < 3 && resume != NULL && strcmp(words[i], resume) != 0)
         i++;
     if (i == 3)
-        return mel_fail(err, MEL_EDATA, "resume: '%.40s' is none of resume, restart, block", resume);
+        return mel_fail(err, MEL_EDATA, "resume: expected resume, restart or block, not '%.40s'", resume);
     study->resume = (mel_resume)i;
     study->resume_hours = mel_json_number(file, "resume_hours", 48.0);
     const double quota = mel_json_number(file, "quota", 0.0);

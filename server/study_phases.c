@@ -62,7 +62,7 @@ static mel_status check_input(const json_t *inputs, size_t i, const char *where,
     const char *type = text_of(input, "type"), *name = text_of(input, "name");
     const bool choice = strcmp(type, "choice") == 0;
     if (!choice && strcmp(type, "text") != 0 && strcmp(type, "number") != 0 && strcmp(type, "long") != 0)
-        return mel_fail(err, MEL_EDATA, "%s.type: '%.40s' is none of text, number, choice, long", where,
+        return mel_fail(err, MEL_EDATA, "%s.type: expected text, number, choice or long, not '%.40s'", where,
                         type);
     for (size_t j = 0; j < i; j++)
         if (strcmp(text_of(json_array_get(inputs, j), "name"), name) == 0)
@@ -139,11 +139,11 @@ static mel_status read_phase(mel_phase *out, const json_t *json, size_t index, m
     while (kind < sizeof kinds / sizeof *kinds && strcmp(kinds[kind].name, name) != 0)
         kind++;
     if (kind == sizeof kinds / sizeof *kinds)
-        return mel_fail(
-            err, MEL_EDATA,
-            "%s.kind: '%.40s' is none of consent, form, text, training, guess, elicitation, evaluation, "
-            "result, done",
-            where, name);
+        return mel_fail(err, MEL_EDATA,
+                        "%s.kind: expected consent, form, text, training, guess, elicitation, evaluation, "
+                        "result or done, "
+                        "not '%.40s'",
+                        where, name);
     *out = (mel_phase){ .kind = (mel_phase_kind)kind, .json = json };
     const mel_status status = mel_check_fields(json, where, kinds[kind].fields, err);
     if (status != MEL_OK)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROOMS = ["base", "data", "model", "space", "problem", "metric", "oracle", "elicit", "classify", "rank", "optimise", "outcome", "report"]
+ROOMS = ["base", "data", "model", "space", "problem", "metric", "oracle", "elicit", "classify", "optimise", "rank", "outcome", "report"]
 STRANGERS = {("metric", "space"), ("metric", "problem")}
 PUBLIC_HEADER_ROOM = {"layout": "base", "face": "space"}
 BANNED = r"\b(strcpy|strcat|sprintf|vsprintf|gets|atoi|atol|atof|strtok|rand|srand|alloca)\s*\("

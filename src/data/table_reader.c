@@ -43,7 +43,8 @@ static mel_status check_options(const mel_read_options *opt, mel_error *err)
     for (size_t i = 0; i < opt->n_overrides; i++)
         if (opt->overrides[i].name == NULL || opt->overrides[i].type < MEL_COLUMN_AUTO ||
             opt->overrides[i].type > MEL_COLUMN_TEXT)
-            return mel_fail(err, MEL_EINVAL, "column type %zu has no name or is none", i + 1);
+            return mel_fail(err, MEL_EINVAL,
+                            "column type %zu has no column name, or is not a type of columns", i + 1);
     return MEL_OK;
 }
 

@@ -222,8 +222,7 @@ mel_status mel_header_check_format(const json_t *stored, const char *path, mel_e
                         path);
     const json_t *version = json_object_get(stored, "version");
     if (!json_is_integer(version) || json_integer_value(version) != 1)
-        return mel_fail(err, MEL_EDATA,
-                        "%s, line 1: session files of version 1 are understood, not of this one", path);
+        return mel_fail(err, MEL_EDATA, "%s, line 1: expected a session file of version 1", path);
     return MEL_OK;
 }
 

@@ -270,7 +270,7 @@ def test_quota_counts_people(server):
 
 
 def test_prolific_ids_open_no_labels(server):
-    """A label's seat is for the link's owner: its name given as Prolific's id does not lead there."""
+    """A label's session is its link owner's: the label given as Prolific's id does not open it."""
     study = create_study(server)
     url = server.researcher().post(f"/api/admin/studies/{study}/links", {"labels": ["p01"]})[1]["links"][0]["url"]
     link = urllib.parse.parse_qs(urllib.parse.urlparse(url).query)["link"][0]

@@ -93,15 +93,15 @@ static mel_status feasible(char **out, mel_error *err)
 {
     static const mel_support supports[] = { { 0.98, 0.2, { NAN, NAN }, "elicited" },
                                             { 0.7, 0.7, { 0.42, 0.42 }, nasty } };
-    static const mel_point stairs[] = { { 0.0, 0.5 }, { 0.2, 0.5 }, { 0.2, 0.45 }, { 0.5, 0.0 } };
+    static const mel_point steps[] = { { 0.0, 0.5 }, { 0.2, 0.5 }, { 0.2, 0.45 }, { 0.5, 0.0 } };
     static const mel_asked asked[] = { { { 0.0, 0.5 }, { 0.5, 0.0 }, MEL_ANSWER_A },
                                        { { 0.1, 0.5 }, { 0.4, 0.0 }, MEL_ANSWER_B },
                                        { { 0.2, 0.49 }, { 0.3, 0.01 }, MEL_ANSWER_SAME } };
     mel_feasible_plot plot = sample_feasible();
     plot.n_supports = COUNT(supports);
     plot.supports = supports;
-    plot.n_staircase = plot.n_smooth = COUNT(stairs);
-    plot.staircase = plot.smooth = stairs;
+    plot.n_staircase = plot.n_smooth = COUNT(steps);
+    plot.staircase = plot.smooth = steps;
     plot.n_questions = COUNT(asked);
     plot.questions = asked;
     plot.x_title = plot.never = plot.always = nasty;
