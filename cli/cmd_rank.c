@@ -80,8 +80,8 @@ static mel_status put_in_order(cli_ranking *r, mel_error *err)
 static mel_status match(cli_ranking *r, const rank_args *args, mel_error *err)
 {
     const mel_metric *metric = r->who.metric;
-    const cli_about about = { .name = mel_metric_class_names(metric),
-                              .group = mel_metric_group_names(metric) };
+    const cli_about about = { .with = { .name = mel_metric_class_names(metric),
+                                        .group = mel_metric_group_names(metric) } };
     return cli_match_metric(&r->against, args->against, mel_metric_layout(metric), &about, err);
 }
 

@@ -272,7 +272,7 @@ static void set_strategy(mel_session_options *opt, const elicit_args *args, cli_
 {
     opt->strategy = mel_usual_strategy(opt->family);
     if (opt->strategy == MEL_STRATEGY_SEARCH && cli_text_of(args, "strategy") == NULL)
-        cli_note(run, "%s metrics are looked for by the thesis' procedure: this is --strategy search",
+        cli_note(run, "only the thesis' search finds %s metrics: this is --strategy search",
                  mel_family_name(opt->family));
 }
 

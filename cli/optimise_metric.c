@@ -11,9 +11,9 @@ static size_t n_groups(const cli_optimise_rows *rows)
 static mel_status load(mel_measure **measure, mel_metric **metric, const char *file,
                        const cli_optimise_rows *rows, cli_run *run, mel_error *err)
 {
-    const cli_about about = { .name = (const char *const *)rows->classes.name,
-                              .label = (const char *const *)rows->classes.label,
-                              .group = (const char *const *)rows->groups.name,
+    const cli_about about = { .with = { .name = (const char *const *)rows->classes.name,
+                                        .label = (const char *const *)rows->classes.label,
+                                        .group = (const char *const *)rows->groups.name },
                               .run = run };
     mel_status status = cli_load_metric(metric, file, err);
     if (status != MEL_OK)

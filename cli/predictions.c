@@ -76,9 +76,9 @@ static mel_status match_metric(cli_predictions *p, mel_metric **metric, const ch
         shared = shared || mel_name_place(p->classes.name[i], k, own) < k ||
                  mel_name_place(p->classes.label[i], k, own) < k;
     const bool said = args->naming.positive != NULL && !shared;
-    const cli_about about = { .name = said ? NULL : (const char *const *)p->classes.name,
-                              .label = said ? NULL : (const char *const *)p->classes.label,
-                              .group = mel_metric_group_names(*metric) };
+    const cli_about about = { .with = { .name = said ? NULL : (const char *const *)p->classes.name,
+                                        .label = said ? NULL : (const char *const *)p->classes.label,
+                                        .group = mel_metric_group_names(*metric) } };
     return status == MEL_OK ? cli_match_metric(metric, given, &layout, &about, err) : status;
 }
 

@@ -207,11 +207,11 @@ mel_status cli_space_make(mel_problem **out, const mel_problem_options *args, co
 cli_about cli_space_about(const mel_problem *problem, cli_run *run)
 {
     if (problem == NULL)
-        return (cli_about){ .name = NULL };
-    return (cli_about){ .name = problem->class_name,
-                        .label = (const char *const *)problem->classes.label,
-                        .group = problem->group_name,
-                        .classes_invented = problem->unnamed,
-                        .groups_invented = problem->n_rows == 0,
+        return (cli_about){ .run = run };
+    return (cli_about){ .with = { .name = problem->class_name,
+                                  .label = (const char *const *)problem->classes.label,
+                                  .group = problem->group_name,
+                                  .classes_invented = problem->unnamed,
+                                  .groups_invented = problem->n_rows == 0 },
                         .run = run };
 }

@@ -35,34 +35,6 @@ static mel_status fewer_mistakes(mel_reply *reply, void *user, const mel_questio
     return MEL_OK;
 }
 
-/* The metric in the order of the problem's classes and groups, which must have the same names. */
-static mel_status match_names(mel_metric **metric, const mel_problem *problem, mel_error *err)
-{
-    const mel_layout *layout = mel_metric_layout(*metric);
-    const size_t k = layout->n_classes, m = layout->n_groups > 1 ? layout->n_groups : 0;
-    size_t *at = calloc(k + m, sizeof *at);
-    if (at == NULL)
-        return mel_fail(err, MEL_ENOMEM, "not enough memory for a metric");
-    mel_status status = MEL_OK;
-    if (!mel_name_places(at, k, problem->class_name, mel_metric_class_names(*metric)))
-        status =
-            mel_fail(err, MEL_EINVAL, "metric: its classes are not called as the study's, \"%s\", \"%s\"%s",
-                     problem->class_name[0], problem->class_name[1], k > 2 ? ", ..." : "");
-    else if (m > 0 && !mel_name_places(at + k, m, problem->group_name, mel_metric_group_names(*metric)))
-        status =
-            mel_fail(err, MEL_EINVAL, "metric: its groups are not called as the study's, \"%s\", \"%s\"%s",
-                     problem->group_name[0], problem->group_name[1], m > 2 ? ", ..." : "");
-    mel_metric *moved = NULL;
-    if (status == MEL_OK)
-        status = mel_metric_reorder(&moved, *metric, at, m > 0 ? at + k : NULL, err);
-    free(at);
-    if (status != MEL_OK)
-        return status;
-    mel_metric_free(*metric);
-    *metric = moved;
-    return MEL_OK;
-}
-
 static mel_status read_metric(mel_metric **out, const json_t *json, const mel_layout *layout,
                               const mel_problem *problem, mel_error *err)
 {
@@ -70,25 +42,25 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
     if (json_is_number(json)) {
         const double ratio = json_number_value(json);
         if (layout->coordinates != MEL_BINARY || !(ratio > 0.0))
-            return mel_fail(
-                err, MEL_EINVAL,
-                "metric: a number above 0 says how many false alarms a miss is worth, of two classes");
+            return mel_fail(err, MEL_EINVAL,
+                            "metric: a number is the cost of a missed positive in false alarms: above 0, for "
+                            "two classes");
         return mel_metric_linear(out, MEL_FAMILY_LINEAR, layout, problem->class_name, MEL_UTILITY,
                                  (double[]){ ratio / (1.0 + ratio), 1.0 / (1.0 + ratio) }, err);
     }
     char *text = json_is_object(json) ? mel_json_text(json, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     if (text == NULL)
         return mel_fail(err, MEL_EINVAL, "metric: expected a metric file or a number");
-    mel_status status = mel_metric_load_memory(out, text, strlen(text), "metric", err);
+    mel_metric *given = NULL;
+    mel_match with = { .name = problem->class_name,
+                       .label = (const char *const *)problem->classes.label,
+                       .group = problem->group_name,
+                       .classes_invented = problem->unnamed };
+    mel_status status = mel_metric_load_memory(&given, text, strlen(text), "metric", err);
     mel_json_free_text(text);
-    if (status == MEL_OK && !mel_layout_equal(mel_metric_layout(*out), layout))
-        status = mel_fail(err, MEL_EINVAL, "metric: it is about other statistics than the study's questions");
-    if (status == MEL_OK)
-        status = match_names(out, problem, err);
-    if (status != MEL_OK) {
-        mel_metric_free(*out);
-        *out = NULL;
-    }
+    if (status == MEL_OK && mel_metric_match(out, given, layout, &with, err) != MEL_OK)
+        status = mel_fail_in(err, MEL_EINVAL, "metric");
+    mel_metric_free(given);
     return status;
 }
 

@@ -116,7 +116,6 @@ MEL_API mel_column_type mel_table_column_type(const mel_table *table, size_t col
  * hold their features apart: see mel_table_sparse. */
 MEL_API const double *mel_table_numbers(const mel_table *table, size_t column);
 MEL_API const uint32_t *mel_table_codes(const mel_table *table, size_t column);
-MEL_API size_t mel_table_categories(const mel_table *table, size_t column);
 MEL_API const char *mel_table_category(const mel_table *table, size_t column, uint32_t code);
 
 /* A feature matrix, n_rows x n_cols: dense row-major when `dense` is set, else compressed sparse rows

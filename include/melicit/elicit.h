@@ -71,7 +71,7 @@ typedef struct {
     /* Realistic: when the exchange rate lies beyond what the test at hand can ask, questions go on about
      * an imagined better one. */
     bool imagined_beyond;
-    bool announce_repeats;          /* a question that comes back is said to */
+    bool announce_repeats;          /* say so when a question comes back */
     bool simple_questions;          /* off a planar face: A and B differ in two coordinates only */
     mel_until until;                /* tolerance; rank and threshold end a session earlier, never later */
     size_t n_pool;                  /* until rank: classifiers, at least 2 */
@@ -402,6 +402,29 @@ MEL_API mel_status mel_session_result(mel_metric **metric, mel_summary *summary,
  * the caller to free(). mel_rank_sampled_values takes them as they are. */
 MEL_API mel_status mel_session_draws(size_t *n, size_t *n_coefficients, double **values, mel_session *session,
                                      mel_error *err);
+
+/* What a metric is matched with: the classes and groups of some statistics, in their order. */
+typedef enum {
+    MEL_NO_MISMATCH = 0,
+    MEL_OTHER_STATISTICS = 1,
+    MEL_OTHER_KIND = 2, /* rates, not confusion entries, or the other way round, and nothing else */
+    MEL_OTHER_CLASSES = 3,
+    MEL_OTHER_GROUPS = 4
+} mel_mismatch;
+typedef struct {
+    const char *const *name;                /* of the classes; NULL: nobody has named them */
+    const char *const *label;               /* what files call them, or NULL */
+    const char *const *group;               /* names of the groups; NULL: there are none */
+    bool classes_invented, groups_invented; /* the names are nobody's */
+    /* Found: */
+    bool classes_by_place, groups_by_place; /* no name was the same, and the names here are invented */
+    mel_mismatch mismatch;                  /* why it was refused */
+} mel_match;
+/* The metric in that order, for the caller to free. Its classes and groups are matched by name. Where no name
+ * is the same, nobody's names, invented ones, and the names "negative" and "positive" of two classes match by
+ * place. MEL_EDATA with both lists of names otherwise, and for a metric of another layout. */
+MEL_API mel_status mel_metric_match(mel_metric **out, const mel_metric *metric, const mel_layout *layout,
+                                    mel_match *with, mel_error *err);
 
 /* Several respondents (mel_outcome_of_sessions). */
 typedef struct {

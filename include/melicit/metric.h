@@ -86,11 +86,6 @@ MEL_API mel_status mel_metric_fair_quadratic(mel_metric **out, const mel_layout 
                                              const char *const *class_names, const char *const *group_names,
                                              const double *a, const double *b, double lambda,
                                              const double *prevalence, mel_error *err);
-/* The same metric with its classes and groups in another order: new class i is old class class_place[i],
- * new group g old group group_place[g] (NULL where there are no groups). Values stay what they were for
- * statistics in the new order. */
-MEL_API mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const size_t *class_place,
-                                      const size_t *group_place, mel_error *err);
 MEL_API void mel_metric_free(mel_metric *metric);
 
 MEL_API mel_family mel_metric_family(const mel_metric *metric);

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._core import Codes, Floats, Texts, fail, ffi, floats, lib
+from ._core import Codes, Floats, Texts, fail, ffi, floats, lib, made
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -132,6 +132,13 @@ def places(names: Sequence[str], among: Sequence[str]) -> Optional[List[int]]:
     if not lib.mel_name_places(out, len(names), wanted.pointer, known.pointer):
         return None
     return [int(place) for place in out]
+
+
+def matched(metric: Any, layout: Any, names: Sequence[str], groups: Sequence[str]) -> Any:
+    """A metric's object in the order of these classes and groups, matched by name."""
+    of, among = Texts(names, "classes"), Texts(groups, "groups")
+    match = ffi.new("mel_match *", {"name": of.pointer, "group": among.pointer})
+    return made("mel_metric", lib.mel_metric_free, lib.mel_metric_match, metric, layout, match)
 
 
 def weights(values: Optional[ArrayLike], n: int) -> Optional[Floats]:

@@ -216,17 +216,9 @@ def _in_order(metric: Metric, names: List[str], groups: List[str]) -> Any:
     """The metric's object in the order of the classes at hand, matched by name."""
     if metric.name is not None:
         return ffi.NULL
-    where = _rows.places(names, metric.classes)
-    if where is None and metric.classes == ["negative", "positive"] and len(names) == 2:
-        where = [0, 1]
-    if where is None:
-        raise fail("EINVAL", f"the metric is about the classes {metric.classes}, the rows about {names}")
-    of = _rows.places(groups, metric.groups) if metric.groups else None
-    if metric.groups and of is None:
-        raise fail("EINVAL", f"the metric is about the groups {metric.groups}, the rows about {groups}")
-    place = ffi.new("size_t[]", where)
-    of_groups = ffi.new("size_t[]", of) if of is not None else ffi.NULL
-    return made("mel_metric", lib.mel_metric_free, lib.mel_metric_reorder, metric._handle, place, of_groups)
+    layout = ffi.new("mel_layout *", metric._layout[0])
+    layout.n_classes, layout.n_groups = len(names), len(groups) if metric.groups else 0
+    return _rows.matched(metric._handle, layout, names, groups)
 
 
 FORMS = {"best": lib.MEL_RULE_BEST, "threshold": lib.MEL_RULE_THRESHOLD, "mixture": lib.MEL_RULE_MIXTURE}

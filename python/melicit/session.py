@@ -260,20 +260,8 @@ class Session:
         """The metric in the order of this session's classes and groups."""
         from . import _rows
 
-        handle = metric._object("oracle")
-        layout, own = metric._layout, lib.mel_session_layout(self._open())
-        same = (layout.kind, layout.coordinates, layout.n_classes, max(1, layout.n_groups))
-        if same != (own.kind, own.coordinates, own.n_classes, max(1, own.n_groups)):
-            raise fail("EINVAL", "oracle: the metric is about other statistics than the questions: another family, or "
-                       "other numbers of classes or groups")
-        where = _rows.places(self._ground.classes, metric.classes)
-        of_groups = _rows.places(self._ground.groups, metric.groups) if metric.groups else None
-        if where is None or (metric.groups and of_groups is None):
-            raise fail("EINVAL", f"oracle: the metric is about {metric.classes + metric.groups}, the questions about "
-                       f"{self._ground.classes + self._ground.groups}")
-        place = ffi.new("size_t[]", where)
-        groups = ffi.new("size_t[]", of_groups) if of_groups is not None else ffi.NULL
-        return made("mel_metric", lib.mel_metric_free, lib.mel_metric_reorder, handle, place, groups)
+        layout = lib.mel_session_layout(self._open())
+        return _rows.matched(metric._object("oracle"), layout, self._ground.classes, self._ground.groups)
 
     # --- what was found ---
 

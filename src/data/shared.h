@@ -86,4 +86,7 @@ mel_status mel_npy_write(const char *path, size_t rows, size_t columns, const do
 enum { MEL_NPY_START_BYTES = 128 };
 size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t rows, const size_t *columns);
 
+/* How many different texts a column of categories has. */
+size_t mel_table_categories(const mel_table *table, size_t column);
+
 #endif

@@ -1,5 +1,6 @@
 /* The same metric with its classes and groups in another order. */
 #include "metric/fields.h"
+#include "metric/shared.h"
 
 #include <stdlib.h>
 

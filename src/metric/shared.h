@@ -176,4 +176,10 @@ size_t mel_measure_groups(const mel_measure *measure);
 /* Other coefficients for the metric of a measure (mel_metric_set_coefficients); MEL_EINVAL without one. */
 mel_status mel_measure_set_coefficients(mel_measure *measure, const double *coefficients, mel_error *err);
 
+/* The same metric with its classes and groups in another order: new class i is old class class_place[i],
+ * new group g old group group_place[g] (NULL where there are no groups). Values stay what they were for
+ * statistics in the new order. */
+mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const size_t *class_place,
+                              const size_t *group_place, mel_error *err);
+
 #endif
