@@ -126,12 +126,7 @@ static mel_status read_problem(mel_problem **out, mel_cache *cache, const mel_st
 mel_status mel_cache_read_rows(mel_problem **out, mel_cache *cache, const mel_study *study, mel_error *err)
 {
     *out = NULL;
-    mel_status status = mel_cache_begin_own_work(cache, 0, err);
-    if (status != MEL_OK)
-        return status;
-    status = read_problem(out, cache, study, true, err);
-    mel_cache_end_work(cache);
-    return status;
+    return read_problem(out, cache, study, true, err);
 }
 
 /* Makes a new entry as heavy work that has begun; the lock is held before and after, not meanwhile. Takes the

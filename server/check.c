@@ -64,19 +64,28 @@ static mel_status describe_pool(json_t *out, const mel_problem *problem, mel_err
     return good ? MEL_OK : mel_fail_memory(err, "a check");
 }
 
+static mel_status check_rows(json_t *out, mel_call *call, const mel_study *study)
+{
+    mel_problem *rows = NULL;
+    mel_status status = mel_cache_begin_own_work(call->app->cache, 0, &call->err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_cache_read_rows(&rows, call->app->cache, study, &call->err);
+    if (status == MEL_OK)
+        status = describe_rows(out, rows, &call->err);
+    mel_problem_free(rows);
+    mel_cache_end_work(call->app->cache);
+    return status;
+}
+
 static mel_status check(json_t *out, mel_call *call, const json_t *body)
 {
     mel_open_study *open_study = NULL;
-    mel_problem *rows = NULL;
     mel_status status = mel_call_open_own(&open_study, call, body);
-    if (status == MEL_OK && open_study->problem->n_rows > 0) {
-        status = mel_cache_read_rows(&rows, call->app->cache, open_study->study, &call->err);
-        if (status == MEL_OK)
-            status = describe_rows(out, rows, &call->err);
-    }
+    if (status == MEL_OK && open_study->problem->n_rows > 0)
+        status = check_rows(out, call, open_study->study);
     if (status == MEL_OK && open_study->problem->pool != NULL)
         status = describe_pool(out, open_study->problem, &call->err);
-    mel_problem_free(rows);
     mel_open_study_release(call->app->cache, open_study);
     return status;
 }

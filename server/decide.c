@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_TEXT = 64 << 20 };
+enum { MOST_TEXT = 16 << 20 }; /* bytes of decisions, which are in memory three times */
 
 /* The rows to decide about. */
 typedef struct {
@@ -130,6 +130,11 @@ static mel_status write_decisions(json_t **out, const rows *r, const uint32_t *d
             n += decision[i] == c;
         good = mel_json_add(decided, json_pack("{s:s, s:I}", "name", problem->class_name[c], "rows", n));
     }
+    if (text.status == MEL_ELIMIT) {
+        mel_buffer_free(&text);
+        json_decref(decided);
+        return mel_fail(err, MEL_ELIMIT, "decisions: these are more than 16 MB; use the command line");
+    }
     mel_buffer_puts(&text, "");
     char *csv = mel_buffer_take(&text);
     *out = json_pack("{s:s, s:I, s:o}", "csv", csv != NULL ? csv : "", "rows", (json_int_t)r->n, "decided",
@@ -185,20 +190,44 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
     return status;
 }
 
+static void decide_for(mel_call *call, const mel_table *table, const json_t *body)
+{
+    json_t *out = NULL;
+    mel_status status = mel_cache_more_work(call->app->cache, true, 3 * (size_t)MOST_TEXT, &call->err);
+    if (status != MEL_OK) {
+        mel_call_finish(call, status, NULL);
+        return;
+    }
+    mel_participant *participant = mel_call_take_for_result(call);
+    if (participant == NULL)
+        return;
+    status = answer(&out, call, participant, table, body);
+    mel_participant_release(call->app->cache, participant, true);
+    if (status == MEL_ELIMIT) /* which is about what they asked for */
+        mel_call_error(call, 413, "too-large", call->err.text, NULL);
+    else
+        mel_call_finish(call, status, out);
+}
+
+/* Heavy work as a whole. */
 void mel_api_decide(mel_call *call)
 {
     json_t *body = mel_call_own_body(call, call->cookie);
     const char *upload = mel_json_string(body, "upload");
-    mel_table *table = NULL;
-    if (body != NULL && (upload == NULL || (table = mel_upload_open(call, upload)) != NULL)) {
-        mel_participant *participant = mel_call_take_for_result(call);
-        json_t *out = NULL;
-        if (participant != NULL) {
-            const mel_status status = answer(&out, call, participant, table, body);
-            mel_participant_release(call->app->cache, participant, true);
-            mel_call_finish(call, status, out);
+    mel_cache *cache = call->app->cache;
+    if (body != NULL && upload != NULL) {
+        mel_table *table = mel_upload_open(call, upload);
+        if (table != NULL)
+            decide_for(call, table, body);
+        mel_upload_close(call, table);
+    } else if (body != NULL) {
+        const mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
+        if (status == MEL_OK) {
+            decide_for(call, NULL, body);
+            mel_cache_end_work(cache);
+        } else {
+            mel_call_finish(call, status, NULL);
         }
     }
-    mel_upload_close(call, table);
     json_decref(body);
 }

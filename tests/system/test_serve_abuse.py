@@ -240,6 +240,23 @@ def test_columns_of_uploads_share_the_memory(server):
 
 
 @SANITIZERS_SLOW
+def test_decisions_have_a_size(server):
+    """Decisions about a table of many rows and long names, from several addresses at once: too much is said to be, and memory is shared."""
+    study = create_study(server)
+    table = "a,label\n" + "".join(f"{i * 7919 % 1000},{'xy'[(i * 7919 % 1000 > 500) ^ (i % 5 == 0)] * 118}\n" for i in range(140_000))
+    people = [server.at(f"198.51.100.{i}") for i in range(4)]
+    status, told = people[0].json("POST", "/api/upload", table, CSV)
+    assert status == 200, told
+    start = {**OWN, "words": {}, "space": {"data": f"upload:{told['upload']}", "label": "label"}}
+    for person in people:
+        served_soon(lambda: person.post("/api/start", start)[0])
+    with Honest(server, study), concurrent.futures.ThreadPoolExecutor(4) as pool:
+        outcomes = list(pool.map(lambda person: person.post("/api/decisions", {}), people))
+    assert {status for status, _ in outcomes} <= {413, 503} and 413 in {status for status, _ in outcomes}, outcomes
+    assert "16 MB" in next(told for status, told in outcomes if status == 413)["error"]["message"]
+
+
+@SANITIZERS_SLOW
 def test_answers_that_nobody_reads_have_a_limit(melicit):
     """Downloads on their way to clients that do not read them: beyond 32 MB they are told to come again."""
     server = Limited(melicit.folder, "--deadline", "60")
