@@ -121,7 +121,8 @@ def test_terminal_browser_and_report_agree(server, melicit, family, space, optio
         assert f"{one['rule']}: {one['text']} of 1,000 people" in printed
     for near in terminal.get("closest", []):
         assert f"{near['name']} (orders {near['percent']}% of pairs alike)" in printed
-        assert near["percent"] == f"{100 * near['agreement']:.1f}" or near["agreement"] == 1
+        alike = f"{100 * near['agreement']:.1f}"
+        assert near["percent"] == alike or alike == "100.0"  # which is said of all pairs only
     for weight in terminal["weights"]:
         assert weight["low"] is None or f"{weight['value']:.4f} {weight['low']:.4f} to {weight['high']:.4f}" in printed
     if "face" in browser:
