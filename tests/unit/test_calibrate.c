@@ -371,7 +371,7 @@ static void test_adjustments_of_two_classes(void **state)
     enum { ROWS = 40000 };
     mel_rng rng;
     mel_rng_seed(&rng, 8);
-    double *p = calloc(2 * ROWS, sizeof *p);
+    double *p = calloc((size_t)2 * ROWS, sizeof *p);
     uint32_t *label = calloc(ROWS, sizeof *label);
     assert_non_null(p);
     assert_non_null(label);

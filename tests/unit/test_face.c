@@ -309,8 +309,8 @@ static void test_probabilities(void **state)
         { 0.5, 0.502 }, { -0.2, 1.2 }, { 1.2, -0.2 }, { NAN, 0.5 }, { 0.0, INFINITY }
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        p[2 * 7] = wrong[i][0];
-        p[2 * 7 + 1] = wrong[i][1];
+        p[14] = wrong[i][0];
+        p[15] = wrong[i][1];
         assert_int_equal(mel_face_from_probabilities(&face, ROWS, p, role, NULL, &err), MEL_EDATA);
         assert_null(face);
         assert_non_null(strstr(err.text, "row 8: "));

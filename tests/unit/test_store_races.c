@@ -167,7 +167,7 @@ static int fill_in_child(const char *url, int process, int out)
 {
     static const mel_room rooms[] = { { "blob:", 1000 }, { "blob:x", 105 } };
     mel_store *store;
-    char name[24];
+    char name[40];
     unsigned char stored = 0;
     bool full = false;
     mel_status status = mel_store_open(&store, url, NULL);
