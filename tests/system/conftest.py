@@ -41,7 +41,7 @@ def some(values, key):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Under sanitizers, where each run of the program is slow, one in four cases of a test that has many: they differ in
+    """Under sanitizers, where each run of the program is slow, one in eight cases of a test that has many: they differ in
     words and numbers, and all run without sanitizers; make soak runs all with them."""
     if not SANITIZED or SOAK:
         return
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(config, items):
     kept, left = [], []
     for item in items:
         name = item.originalname
-        (left if cases[name] >= 8 and turn[name] % 4 != 0 else kept).append(item)
+        (left if cases[name] >= 8 and turn[name] % 8 != 0 else kept).append(item)
         turn[name] += 1
     items[:] = kept
     config.hook.pytest_deselected(items=left)
