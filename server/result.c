@@ -78,10 +78,11 @@ static json_t *python_json(void)
                        "print(metric.describe())\n");
 }
 
-/* The best rule for this metric: on data that come with the program, else on one's own files. */
-static json_t *command_json(const mel_problem *problem)
+/* The best rule for this metric: on data that come with the program, else on one's own files. The data of a
+ * study are the researchers': nothing says where they are. */
+static json_t *command_json(const mel_study *study, const mel_problem *problem)
 {
-    const bool bundled = problem->typed != NULL && strstr(problem->typed, "upload:") == NULL &&
+    const bool bundled = study->own && problem->typed != NULL && strstr(problem->typed, "upload:") == NULL &&
                          strstr(problem->typed, "--data") != NULL;
     return json_sprintf("melicit apply --metric metric.json %s --out rule.json",
                         bundled ? problem->typed : "--probs probabilities.csv --labels labels.csv");
@@ -96,7 +97,7 @@ static mel_status complete(json_t *result, const mel_outcome *outcome, mel_flow 
     if (status != MEL_OK)
         return status;
     bool good = mel_json_put(result, "python", python_json()) &&
-                mel_json_put(result, "command", command_json(problem));
+                mel_json_put(result, "command", command_json(mel_flow_study(flow), problem));
     if (outcome->n_decisions > 0)
         good = mel_json_put(result, "face", face_json(problem, outcome->decisions[0].point)) && good;
     if (agreed.n > 0)
