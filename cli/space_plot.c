@@ -5,10 +5,11 @@
 #include "report/shared.h"
 #include "space/shared.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 2001, MOST_CLASSES = 8 };
+enum { STEPS = 2001, SMOOTH = 201, MOST_CLASSES = 8 };
 
 /* --- one face ----------------------------------------------------------------------------------- */
 
@@ -26,15 +27,34 @@ static size_t staircase(mel_point *out, const mel_problem *space)
     return STEPS;
 }
 
+/* The smoothed boundary, from best for negatives to best for positives. */
+static mel_status smoothed(mel_point *out, const mel_face *face, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < SMOOTH && status == MEL_OK; i++) {
+        const double angle = 1.5707963267948966 * (double)i / (SMOOTH - 1);
+        status = mel_face_support(&out[i], face, sin(angle), cos(angle), err);
+    }
+    return status;
+}
+
+/* What was measured, and what questions are about where that is smoothed. */
 static mel_status draw_face(char **svg, const mel_problem *space, mel_error *err)
 {
     mel_feasible_plot plot;
     mel_feasible_plot_init(&plot);
-    plot.face = space->face;
-    mel_point *steps = cli_alloc_zero(STEPS, sizeof *steps);
+    plot.face = space->sample != NULL ? space->sample : space->face;
+    mel_point *steps = cli_alloc_zero(STEPS + SMOOTH, sizeof *steps);
+    mel_status status = MEL_OK;
     plot.staircase = steps;
     plot.n_staircase = staircase(steps, space);
-    const mel_status status = mel_plot_feasible(svg, &plot, NULL, err);
+    if (space->sample != NULL) {
+        plot.smooth = steps + STEPS;
+        plot.n_smooth = SMOOTH;
+        status = smoothed(steps + STEPS, space->face, err);
+    }
+    if (status == MEL_OK)
+        status = mel_plot_feasible(svg, &plot, NULL, err);
     free(steps);
     return status;
 }

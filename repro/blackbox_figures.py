@@ -267,5 +267,31 @@ def say_noise_models(page, found):
              "those of the diagonal against their limit, found with 400,000 rows. Theory: slope -0.5.\n")
 
 
+def geometry(seeds):
+    """Figure E.1 on Adult: shares of a cluster's rows that are decided right, of all classifiers, and what a threshold can keep small."""
+    task = BY_KEY["fairness"]
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Workshop(folder), task, task.split(1), 1)
+        bench.train_sgd()
+    inside = bench.parts["train"].table["workclass"] == "private"
+    y, p = bench.y["train"], bench.p["sgd"]["train"][:, 1]
+    cuts = [-0.01, *np.quantile(p[inside], np.linspace(0, 1, 60)), 1.01]
+    share = lambda says_one: [float(np.mean(inside & (y == 0) & ~says_one)), float(np.mean(inside & (y == 1) & says_one))]
+    return {"upper": [share(p >= t) for t in cuts], "lower": [share(p <= t) for t in cuts]}
+
+
+def say_geometry(page, found):
+    upper, lower = np.array(found["upper"]), np.array(found["lower"])
+    omega = lower.max(axis=1).min()
+    box = np.array([[omega, 0], [omega, omega], [0, omega]])
+    line_chart(DOCS / "repro-blackbox-geometry.svg", {"upper boundary": tuple(upper.T.tolist()), "lower boundary": tuple(lower.T.tolist()),
+                                                      "both at most omega": tuple(box.T.tolist())},
+               "share of all rows: in the cluster, class 0, decided so", "the same of class 1", "Phi-confusions of one cluster")
+    page.say("## Geometry of the phi-confusions (figure E.1)\n", "![Phi-confusions of one cluster](repro-blackbox-geometry.svg)\n",
+             f"Adult, income, the cluster of people in private employment, the thesis' training. Upper boundary: thresholds on the model's probability; lower boundary: the same with decisions reversed, which "
+             f"`melicit optimise --probes constrained` takes on the clusters that a probe is not about. With the best threshold both entries are at most {omega:.3f}, next to {upper[:, 0].max():.3f} and "
+             f"{upper[:, 1].max():.3f} of the probe's own cluster.\n")
+
+
 FIGURES = {"noise": (say_noise, noise), "noise-models": (say_noise_models, noise_models), "weights": (say_weights, weights), "time": (say_time, run_time), "quality": (say_quality, quality), "sizes": (say_sizes, sizes),
-           "sizes-noise": (say_sizes_noise, sizes_noise)}
+           "sizes-noise": (say_sizes_noise, sizes_noise), "geometry": (say_geometry, geometry)}

@@ -51,10 +51,10 @@ def fine_tuned(base, x, y, watch, rng):
     return min(tried, key=lambda w: log_loss(w, *watch))
 
 
-def learned_weights(x, y, clean, watch, rng, epochs=10, rate=RATE):
+def learned_weights(x, y, clean, watch, rng, epochs=10, rate=RATE, start=None):
     """Learn-to-reweight: each row of a batch counts as far as a step along it lowers the loss on clean rows."""
     k = int(max(y.max(), clean[1].max())) + 1
-    w = np.zeros((x.shape[1], k))
+    w = np.zeros((x.shape[1], k)) if start is None else start.copy()
     target, clean_target = np.eye(k)[y], np.eye(k)[clean[1]]
     best, least = w.copy(), np.inf
     for _ in range(epochs):
@@ -107,13 +107,13 @@ def forward_corrected(base, x, y):
     return fit(x, y, k, start=base, noise=p[sure] / p[sure].sum(1, keepdims=True))
 
 
-def importance_weighted(x, y, clean, start):
-    """Rows count f/(1 - f), f the probability that a row with this label is a validation row."""
+def importance_weighted(x, y, clean, start, tell=fit):
+    """Rows count f/(1 - f), f the probability that a row with this label is a validation row, by the model that `tell` fits."""
     k = start.shape[1]
     with_label = lambda rows, label: np.hstack([rows, np.eye(k)[label][:, 1:]])
     both = np.vstack([with_label(x, y), with_label(*clean)])
     came = np.r_[np.zeros(len(y), int), np.ones(len(clean[1]), int)]
-    f = softmax(with_label(x, y) @ fit(both, came, 2))[:, 1]
+    f = softmax(with_label(x, y) @ tell(both, came, 2))[:, 1]
     weight = f / (1 - f)
     return fit(x, y, k, start=start, weight=weight / weight.mean())
 

@@ -142,6 +142,57 @@ def ball_points(ball, n, rng):
     return np.array(ball["centre"]) + ball["radius"] * rng.random((n, 1)) ** (1 / u.shape[1]) * u
 
 
+def along(k, coordinates, ball):
+    """Best points of linear metrics whose weights go from one coordinate to the next, and back to the first."""
+    size = k if coordinates == "diagonal" else k * (k - 1)
+    weights = np.array([(1 - s) * np.eye(size)[i] + s * np.eye(size)[(i + 1) % size] for i in range(size) for s in np.linspace(0, 1, 13)[:-1]])
+    if coordinates != "diagonal":
+        return np.array(ball["centre"]) - ball["radius"] * weights / np.linalg.norm(weights, axis=1, keepdims=True)
+    x = (np.arange(4000) + 0.5) / 2000 - 1
+    eta = np.exp(-np.outer(x, SLOPES[k]))
+    eta /= eta.sum(axis=1, keepdims=True)
+    return np.array([(eta * np.eye(k)[np.argmax(eta * w, axis=1)]).mean(axis=0) for w in weights])
+
+
+def compare(curves, name, true, found, points):
+    """Both metrics along the points, the elicited one over the mean of their ratio; mean and deviation of the ratio."""
+    want, got = value(true, points), value(found, points)
+    ratio = got / want
+    curves[f"true, {name}"] = (list(range(len(points))), want.tolist())
+    curves[f"elicited, {name}"] = (list(range(len(points))), (got / ratio.mean()).tolist())
+    return ratio.mean(), ratio.std()
+
+
+def draw_fractional(k, q, rng):
+    """A linear-fractional metric of mistakes like those of table B.6: costs a below 0, the denominator above 0."""
+    a = -rng.dirichlet(np.ones(q))
+    b = -rng.uniform(0, 1, q)
+    return {"a": a.tolist(), "b": b.tolist(), "b0": float(0.5 - b.sum() * 0.5)}
+
+
+def fractional_figures(shop, out):
+    """Figures B.4 and B.5."""
+    out.append("## True and elicited linear-fractional metrics along the boundary (figures B.4, B.5)\n")
+    out.append("Along the best points of linear metrics that weigh one coordinate, then the next; the elicited metric divided by the mean of its ratio to the true one. Closed form, tolerance 0.01.\n")
+    out.append("| figure | metric | thesis: ratio's mean, deviation | ratio's mean, deviation |\n|" + " --- |" * 4)
+    rng, charts = np.random.default_rng(15), []
+    four = [{"true": draw_fractional(4, 12, rng), "alpha": alpha, "sigma": sigma} for alpha, sigma in ((0.79, 0.007), (0.72, 0.007), (0.72, 0.006))]
+    for figure, family, coordinates, k, lines in (
+            ("b4-3", "diagonal-linear-fractional", "diagonal", 3, THESIS["dlfpm_synthetic"]["k3"]), ("b4-4", "diagonal-linear-fractional", "diagonal", 4, THESIS["dlfpm_synthetic"]["k4"]),
+            ("b5-3", "linear-fractional", "offdiagonal", 3, THESIS["lfpm"]["k3"]), ("b5-4", "linear-fractional", "offdiagonal", 4, four)):
+        curves, words = {}, ["--tournament"] if coordinates == "diagonal" else []
+        points = along(k, coordinates, None if words else shop.call("space", *population(k)))
+        for i, line in enumerate(lines, 1):
+            run = elicit(shop, population(k), family, coordinates, line["true"], "--strategy", "search", "--tolerance", 0.01, *words)
+            mean, deviation = compare(curves, str(i), line["true"], run["metric"]["coefficients"], points)
+            own = ", drawn here" if lines is four else ""
+            row(out, f"{figure[0].upper()}.{figure[1]}", f"{k} classes, {i}{own}", f"{line['alpha']}, {line['sigma']}", f"{mean:.2f}, {deviation:.3f}")
+        name = f"repro-multiclass-fractional-{figure}.svg"
+        line_chart(ROOT / "docs" / name, curves, "place along the boundary", "value", f"{family}, {k} classes")
+        charts.append(f"![true and elicited metrics, {k} classes]({name})")
+    out += ["", *charts, "\nThe metrics of four classes in figure B.5 are not printed in the thesis. A ratio's mean is not fixed by preferences (see the table above); its deviation says how much the two curves differ.\n"]
+
+
 def fractional_tables(shop, out):
     table(out, "Linear-fractional metrics: order agreement with the truth on 1000 random feasible pairs",
           ["family", "true a; b; b0", "thesis: ratio's mean, deviation", "grid", "closed form", "ratio's mean, deviation", "questions"])
@@ -227,7 +278,7 @@ def main():
            "repro/thesis_multiclass.json.\n"]
     with tempfile.TemporaryDirectory() as folder:
         shop = Workshop(folder)
-        for part in (printed_tables, random_table, radius_table, fractional_tables, geometry_table, real_table):
+        for part in (printed_tables, random_table, radius_table, fractional_tables, fractional_figures, geometry_table, real_table):
             part(shop, out)
             print(f"  {part.__name__} done", flush=True)
     PAGE.write_text("\n".join(out))

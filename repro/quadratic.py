@@ -14,7 +14,7 @@ import tempfile
 import numpy as np
 
 from fair import draw_prevalence, plain_layout, radius, unit
-from workshop import ROOT, Page, Workshop, at_once, bar_chart, group_pairs, line_chart
+from workshop import ROOT, Page, Workshop, at_once, bar_chart, box_chart, group_pairs, line_chart
 
 PAGE = ROOT / "docs" / "repro-quadratic.md"
 POOLS = ROOT / "data" / "pools"
@@ -84,7 +84,7 @@ def recover_quadratic(shop, k, regular, *words):
 
 
 def quadratic(shop, page):
-    rows, medians = [], {}
+    rows, medians, found = [], {}, {}
     procedures = {"symmetric, least squares": (), "one-sided, ratios (the thesis', corrected)": ("--local", "one-sided", "--solve", "ratios")}
     for k in SIZES:
         for regular in (True, False):
@@ -93,7 +93,7 @@ def quadratic(shop, page):
                 if not np.all(np.isfinite(runs)):
                     raise SystemExit(f"k = {k}: a result is not a number")
                 if not words:
-                    medians[k, regular] = np.median(runs, axis=0)
+                    medians[k, regular], found[k, regular] = np.median(runs, axis=0), runs
                 rows.append((k * (k - 1), "yes" if regular else "no", name, *(f"{np.median(runs[:, i]):.4f} / {np.quantile(runs[:, i], 0.95):.4f}" for i in (0, 1)),
                              *(f"{np.median(runs[:, i]):.2f}" for i in (2, 3)), f"{int(np.median(runs[:, 4])):,}"))
     page.table(f"Quadratic metrics: {METRICS} random ones, tolerance {TOLERANCE}: median / 95th percentile of the errors",
@@ -104,7 +104,49 @@ def quadratic(shop, page):
                   "equal coefficients": (list(SIZES), [medians[k, False][i + 2] for k in SIZES])}
         line_chart(ROOT / "docs" / f"repro-quadratic-{name.lower()}.svg", series, "classes", f"median error of {name}", f"Error of {name}", log_y=True)
         page.say(f"![error of {name}](repro-quadratic-{name.lower()}.svg)")
+    boxes(page, found)
     page.say("\nThe thesis shows box plots of the same errors and an error of the baseline that is an order of magnitude larger.\n")
+
+
+def boxes(page, found):
+    """Figures 6.3 and 6.5: errors with and without the regularity condition, and how the bounds of Theorem 6.1 grow, through the mean at q = 6."""
+    for i, name, power in ((0, "a", 1.0), (1, "B", 1.5)):
+        q = [k * (k - 1) for k in SIZES]
+        at_six = np.mean(found[3, True][:, i])
+        path = f"repro-quadratic-boxes-{name.lower()}.svg"
+        box_chart(ROOT / "docs" / path, q, {label: [found[k, regular][:, i] for k in SIZES] for label, regular in (("regular metrics", True), ("any metrics", False))},
+                  {f"c q^{power:g}": [at_six * (n / 6) ** power for n in q]}, "q", f"error of {name}", f"Error of {name}: 5, 25, 50, 75, 95%")
+        page.say(f"![boxes of the error of {name}]({path})")
+    means = {regular: [" / ".join(f"{np.mean(found[k, regular][:, i]):.3f}" for k in SIZES) for i in (0, 1)] for regular in (True, False)}
+    page.say(f"\nMeans at q = 2, 6, 12, 20: regular metrics a {means[True][0]}, B {means[True][1]}; any metrics a {means[False][0]}, B {means[False][1]}. From q = 6 on they grow slower than the bounds; "
+             "at q = 2 they are largest, because four slopes leave nothing over to average errors out.")
+
+
+FRACTIONS, WITHIN = 1000, (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+def fractions(shop, page):
+    """Figure 6.6: fractions of slopes, as found over the true ones. At a place the search sees the linear metric of the gradient there (opposite points have no other error)."""
+    k, curves, rows = 3, {}, []
+    q, h = k * (k - 1), 0.9 * radius(k)
+    places = np.vstack([np.zeros(q), h * np.eye(q), -h * np.eye(q)[:1]])
+    for label, regular in (("regular metrics", True), ("any metrics", False)):
+        rng = np.random.default_rng(6000 + regular)
+        slopes = [(m := Quadratic.draw(k, rng, regular)).a + m.b @ (places[rng.integers(len(places))] + 1 / k) for _ in range(FRACTIONS)]
+
+        def one(i, slope):
+            path = shop.metric("linear", layout_of(k), {"a": list(slope)}, "cost", f"slope-{i}")
+            run = shop.call("elicit", "--ball", k, "--radius", radius(k), "--family", "linear", "--strategy", "search", "--tolerance", TOLERANCE, "--direction", "unknown",
+                            "--oracle", f"sim:{path}")
+            found = np.array(run["metric"]["coefficients"]["a"])
+            return (found[1:] / found[0]) / (slope[1:] / slope[0])
+
+        off = np.abs(np.array(at_once(one, slopes)).ravel() - 1)
+        curves[label] = (list(WITHIN), [float(np.mean(off <= w)) for w in WITHIN])
+        rows.append((label, *(f"{v:.3f}" for v in curves[label][1]), f"{off.max():.3g}"))
+    page.table(f"Fractions of slopes f_i/f_1 over {FRACTIONS:,} runs, q = {q}: share within so much of the true ones (figure 6.6)", ["", *map(str, WITHIN), "farthest off"], rows)
+    line_chart(ROOT / "docs" / "repro-quadratic-fractions.svg", curves, "relative error of a fraction", "share of fractions within", "Fractions of slopes, found over true", (0, 1), log_x=True)
+    page.say("![fractions of slopes](repro-quadratic-fractions.svg)\n")
 
 
 def options(shop, page):
@@ -341,7 +383,7 @@ def main():
                 "of the gradient is above 0.01. Radius as on the page about chapter 5. Signs are found by questions.\n")
     with tempfile.TemporaryDirectory() as folder:
         shop = Workshop(folder)
-        for part in (quadratic, options, fair_quadratic, resolution, polynomials, rankings):
+        for part in (quadratic, fractions, options, fair_quadratic, resolution, polynomials, rankings):
             print(f"   {part.__name__}", flush=True)
             part(shop, page)
     page.write(PAGE)

@@ -4,7 +4,7 @@
 # chapters. The pools of classifiers that fair and quadratic rank are committed in data/pools; repro/pools/build.py
 # makes them again.
 set -eu
-for chapter in ${*:-binary multiclass fair quadratic blackbox study}; do
+for chapter in ${*:-binary multiclass fair quadratic blackbox study rules}; do
     echo "== repro/$chapter.py"
     /usr/bin/python3 "repro/$chapter.py"
 done

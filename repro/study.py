@@ -87,6 +87,15 @@ def table(out, desk, noise, title, note):
         f"guess {mean('active', 'guess'):.1f}.\n")
 
 
+def boundary(out):
+    """Figure 8.1: what was measured, and the smoothed boundary that questions are about."""
+    made = subprocess.run([BUILD / "melicit", "space", "--data", "breast_cancer_original", "--classes", "healthy,cancer", "--smooth", "--plot",
+                           ROOT / "docs" / "repro-study-boundary.svg", "--json"], check=True, capture_output=True, text=True)
+    fit = json.loads(made.stdout)["smooth"]
+    out.append(f"## Raw and smoothed boundary (figure 8.1)\n\n![raw and smoothed boundary](repro-study-boundary.svg)\n\nThe smoothed boundary is that of "
+               f"logistic:a={fit['a']:.4g},b={fit['b']:.4g}, fitted to the thresholds by least squares (`melicit space --smooth --plot`).\n")
+
+
 def main():
     out = ["# Chapter 8: the subjects of table 8.4, re-enacted\n",
            f"Made by `repro/study.py`: {TIMES} simulated participants for every subject, strategy and kind of noise, who walk through "
@@ -100,6 +109,7 @@ def main():
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         desk = Desk(folder)
+        boundary(out)
         table(out, desk, "none", "Without noise", "Everybody answers as the metric says.")
         table(out, desk, "flip:0.05", "One answer in twenty is wrong", "In the elicitation and in the evaluation alike.")
         table(out, desk, "flip:0.1", "One answer in ten is wrong", "In the elicitation and in the evaluation alike.")

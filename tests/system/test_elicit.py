@@ -418,7 +418,9 @@ def test_space(melicit):
     assert not far["achievable"] and far["distance"] > 0.05
     direction, closest = numpy.array(far["separating_direction"]), numpy.array(far["closest"])
     assert (numpy.array(got["vertices"]) @ direction <= closest @ direction + 1e-9).all()
-    smooth = melicit("space", *CANCER, "--smooth", "--json").done().json
+    smooth = melicit("space", *CANCER, "--smooth", "--plot", "smooth.svg", "--json").done().json
+    melicit("space", *CANCER, "--plot", "raw.svg").done()
+    assert ["smoothed boundary" in (melicit.folder / name).read_text() for name in ("smooth.svg", "raw.svg")] == [True, False]
     assert smooth["smooth"]["a"] > 0 and smooth["area"] > 0
     melicit("space", *POPULATION, "--point", "a,b").refused(2, "--point a,b")
 
