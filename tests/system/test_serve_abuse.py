@@ -11,9 +11,9 @@ import json
 import os
 import pathlib
 import re
-import shlex
 import resource
 import select
+import shlex
 import shutil
 import signal
 import socket
