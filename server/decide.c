@@ -101,7 +101,7 @@ static void write_row(mel_buffer *out, const rows *r, size_t i, uint32_t decisio
 {
     mel_buffer_printf(out, "%zu,", i + 1);
     for (size_t c = r->k == 2 ? 1 : 0; c < r->k; c++)
-        mel_buffer_printf(out, "%.6g,", r->probability[i * r->k + c]);
+        mel_buffer_printf(out, "%.17g,", r->probability[i * r->k + c]);
     if (r->label != NULL)
         mel_csv_cell(out, problem->class_name[r->label[i]], false);
     mel_csv_cell(out, problem->class_name[decision], true);

@@ -76,7 +76,7 @@ def check_outcome(client, page, positive):
     column = f"probability of {positive}"
     for setting in settings["list"] + [settings["usual"]]:
         at = math.inf if setting["threshold"] is None else setting["threshold"]
-        flagged = [float(row[column]) >= at * (1 - 1e-5) for row in rows]
+        flagged = [float(row[column]) >= at * (1 - 1e-14) for row in rows]
         sick = [row["truth"] == positive for row in rows]
         missed = sum(s and not f for s, f in zip(sick, flagged)) * settings["people"] / len(rows)
         alarms = sum(f and not s for s, f in zip(sick, flagged)) * settings["people"] / len(rows)

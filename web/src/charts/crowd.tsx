@@ -75,7 +75,7 @@ export function Block({ runs, columns, shaded, places = 0, up = false }: BlockPr
       paths[name] = (paths[name] ?? '') + outline(kind, x(place % columns) + 5, y(place));
     }
   const shades: JSX.Element[] = [];
-  for (let row = Math.floor(from / columns); row * columns < to; row++) {
+  for (let row = Math.floor(from / columns); from < to && row * columns < to; row++) {
     const first = Math.max(from, row * columns);
     const last = Math.min(to, (row + 1) * columns) - 1;
     shades.push(

@@ -90,7 +90,10 @@ function RatioWords({ result, ratio }: { result: Result; ratio: Ratio }): JSX.El
 
 export function Headline({ result, words }: { result: Result; words?: Words }): JSX.Element {
   const first = result.statements.find((s) => s.key === 'words')?.text ?? '';
-  const sentences = first.split(/(?<=[.!?]) (?=[A-Z])/);
+  // Of several sentences the one that compares two mistakes says most; lists of numbers come below.
+  const all = first.split(/(?<=[.!?]) (?=[A-Z])/);
+  const main = all.find((s) => s.startsWith('Predicting ')) ?? all[0] ?? '';
+  const rest = all.filter((s) => s !== main);
   const bound = result.ratio_interval ?? [1, 1];
   // Nothing is known on either side: there is no number to show.
   const ratio = bound[0] === null && bound[1] === null ? undefined : result.cost_ratio;
@@ -103,8 +106,8 @@ export function Headline({ result, words }: { result: Result; words?: Words }): 
         <RatioWords result={result} ratio={ratio} />
       ) : (
         <>
-          <Heading say>{sentences[0]}</Heading>
-          {sentences.length > 1 && <p class="say-range">{sentences.slice(1).join(' ')}</p>}
+          <Heading say={main.length < 160}>{main}</Heading>
+          {rest.length > 0 && <p class="say-range">{rest.join(' ')}</p>}
         </>
       )}
     </section>
