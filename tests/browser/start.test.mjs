@@ -1,9 +1,9 @@
 // The start page, and the wizard that leads from one's own data to the first question. By keys alone, at the widths of a desk and of a phone.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { arrive, fits, goOn, inspect, launch, startOwn, startServer, tabTo, visitor } from './support.mjs';
+import { arrive, choice, fits, goOn, inspect, launch, settle, startOwn, startServer, tabTo, visitor } from './support.mjs';
 
 const WIDTHS = [1280, 390];
 let server;
@@ -173,6 +173,48 @@ for (const width of WIDTHS) {
     await person.context.close();
   });
 }
+
+test('from the start page to decisions about customers in at most 25 clicks and keys besides the answers', async () => {
+  const person = await visitor(browser, server, 1280);
+  const { page } = person;
+  let clicks = 0;
+  const click = async (target) => {
+    clicks++;
+    await target.click();
+  };
+  await page.goto(server.url);
+  await click(page.getByRole('link', { name: 'Use my own data' }));
+  await click(page.getByText('A file with cases, but no model'));
+  clicks += 2; // the button, and the choice of the file
+  await page.locator('#file').setInputFiles(fileOf('customers.csv', churn()));
+  await page.getByText('400 rows, 4 columns').waitFor();
+  for (const step of ['columns', 'words', 'ask']) {
+    await click(page.getByRole('button', { name: 'Continue' }));
+    await page.locator(`form[data-step="${step}"]`).waitFor();
+  }
+  await click(page.getByRole('button', { name: 'Start answering' }));
+  const keys = { A: 'ArrowLeft', B: 'ArrowRight', '=': '=' };
+  let current = await arrive(person, 'question');
+  for (let n = 0; current.kind === 'question' && n < 60; n++) {
+    await settle(person);
+    await page.keyboard.press(keys[choice(current.question, 4)]);
+    current = await arrive(person, null, current.seq);
+  }
+  assert.equal(current.kind, 'result');
+  await click(page.locator('summary', { hasText: /model/ }).first());
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    click(page.getByRole('button', { name: /Decisions about the rows measured here/ })),
+  ]);
+  const lines = readFileSync(await download.path(), 'utf8').trim().split(/\r?\n/);
+  assert.equal(lines.length, 201, lines[0]);
+  const decided = lines.slice(1).map((line) => line.split(',').filter((cell) => /^"?(ja|nein)"?$/.test(cell)));
+  assert.ok(decided.every((cells) => cells.length > 0) && new Set(decided.flat()).size === 2);
+  console.log(`${clicks} clicks from the start page to decisions.csv`);
+  assert.ok(clicks <= 25, `${clicks} clicks`);
+  person.check();
+  await person.context.close();
+});
 
 test('inverted probabilities and few rows are noticed, and a group without rows of a class is refused at its field', async () => {
   const person = await visitor(browser, server, 390);
