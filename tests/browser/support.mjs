@@ -121,13 +121,13 @@ export async function fits(page, where) {
 /** The screenshots that documentation keeps: one of each page, at both widths where that says more. */
 const KEPT = new Set(
   [
-    ['start', 'question', 'result', 'cancer-training'].flatMap((name) => WIDTHS.map((width) => `${name}-${width}`)),
+    ['question', 'result', 'cancer-training'].flatMap((name) => WIDTHS.map((width) => `${name}-${width}`)),
     ['question-bars', 'question-both', 'question-people', 'question-table'].map((name) => `${name}-1280`),
     ['question-classes', 'question-groups', 'result-groups', 'credit-question'].map(
       (name) => `${name}-1280`,
     ),
     ['own', 'own-columns', 'own-words', 'own-ask'].flatMap((name) => [1280, 390].map((width) => `${name}-${width}`)),
-    ['start-390'],
+    ['start-1280', 'start-390', 'admin-person-1280', 'admin-new-390'],
     ['admin', 'admin-study', 'cancer-text-picture'].map((name) => `${name}-1280`),
     ['cancer-consent', 'cancer-form', 'cancer-guess', 'cancer-done', 'admin-login'].map((name) => `${name}-360`),
   ].flat(),
