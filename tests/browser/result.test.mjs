@@ -220,3 +220,48 @@ test('a link shows the result, and whoever has it compares theirs', async () => 
     await one.context.close();
   }
 });
+
+const blanks = (text) => text.replace(/\s+/g, ' ');
+/** What a reader of a report reads. */
+const readable = (html) =>
+  blanks(html.replace(/<(style|svg)[^]*?<\/\1>/g, ' ').replace(/<[^>]*>/g, ' '))
+    .replace(/&quot;|&#34;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&amp;/g, '&');
+
+test('the page, the terminal and the report say the same about one session', async () => {
+  const person = await visitor(browser, server, 1280);
+  const { page } = person;
+  await answerRest(person, await start(person, { ...CANCER, options: { max_questions: 6 } }));
+  await page.goto(`${server.url}/session`);
+  await arrive(person, 'result');
+  await page.locator('details').evaluateAll((all) => all.forEach((one) => (one.open = true)));
+  const shown = blanks(await page.locator('.result').innerText());
+  const file = path.join(server.folder, 'same.jsonl');
+  writeFileSync(file, await (await page.request.get(`${server.url}/api/result/session`)).body());
+  const { missed, false_alarm: alarm } = CANCER.words.mistakes;
+  const words = ['elicit', '--session', file, '--oracle', 'cmd:cat', '--missed', missed, '--false-alarm', alarm];
+  const run = (...more) => execFileSync(program, [...words, ...more], { cwd: server.folder, encoding: 'utf8' });
+  const found = JSON.parse(run('--json', '--report', 'same.html'));
+  const printed = blanks(run());
+  const report = readable(readFileSync(path.join(server.folder, 'same.html'), 'utf8'));
+  assert.ok(found.statements.length > 4 && found.closest.length > 0);
+  for (const { about, key, text } of found.statements) {
+    assert.ok(shown.includes(text), `page: ${text}`);
+    // The words of the metric are the headline of a report; what no answers can tell is not on the terminal.
+    assert.ok(about === 'limits' || printed.includes(text), `terminal: ${text}`);
+    assert.ok(key === 'words' || report.includes(text), `report: ${text}`);
+  }
+  for (const { name, percent } of found.closest) {
+    assert.ok(shown.includes(`${name} orders ${percent}% of pairs alike`), `page: ${name} ${percent}`);
+    assert.ok(printed.includes(`${name} (orders ${percent}% of pairs alike)`), `terminal: ${name} ${percent}`);
+    assert.ok(report.includes(`${name} ${percent}%`), `report: ${name} ${percent}`);
+  }
+  for (const [i, { rule, text }] of found.effect.entries()) {
+    assert.ok(shown.includes(text) && shown.includes(rule.slice(1)), `page: ${rule}: ${text}`); // with a capital
+    assert.ok(i > 0 || printed.includes(`${rule}: ${text}`), `terminal: ${rule}: ${text}`);
+    assert.ok(report.includes(rule), `report: ${rule}`);
+  }
+  person.check();
+  await person.context.close();
+});
