@@ -1,6 +1,8 @@
 /* The option tables of melicit elicit: those of a session come from the library's table. */
 #include "elicit_args.h"
 
+#include "oracle/shared.h"
+
 #include <assert.h>
 #include <float.h>
 #include <stddef.h>
@@ -14,6 +16,10 @@ elicit_args cli_elicit_defaults = {
     .votes = 1,
 };
 cli_option cli_session_options[MEL_SECTIONS][CLI_MOST_SESSION_OPTIONS];
+
+/* Help that names the models of wrong answers; filled by cli_elicit_fill. */
+enum { MOST_HELP = 600 };
+static char noise_help[MOST_HELP];
 
 /* What the program says in words of its own. */
 static const cli_option no_simple_questions = {
@@ -66,9 +72,22 @@ const char **cli_given(elicit_args *args, const char *key)
     return &args->given[i];
 }
 
+/* "HELP: a, b, c" */
+static const char *with_list(char *text, const char *help, const char *(*listed)(size_t i))
+{
+    size_t used = (size_t)snprintf(text, MOST_HELP, "%s", help);
+    const char *one = NULL;
+    for (size_t i = 0; (one = listed(i)) != NULL && used < MOST_HELP; i++)
+        used += (size_t)snprintf(text + used, MOST_HELP - used, "%s%s", i == 0 ? ": " : ", ", one);
+    assert(used < MOST_HELP);
+    return text;
+}
+
 void cli_elicit_fill(void)
 {
+    static char helps[CLI_MOST_SESSION_OPTIONS][MOST_HELP];
     size_t n, used[MEL_SECTIONS] = { 0 };
+    (void)with_list(noise_help, "how a simulated oracle errs", mel_noise_form);
     const mel_option *rows = mel_option_table(&n);
     assert(n + 1 < CLI_MOST_SESSION_OPTIONS);
     for (size_t i = 0; i < n; i++)
@@ -76,7 +95,8 @@ void cli_elicit_fill(void)
             cli_session_options[rows[i].section][used[rows[i].section]++] = (cli_option){
                 .name = name_of(&rows[i], i),
                 .argument = rows[i].argument,
-                .help = rows[i].help,
+                .help =
+                    rows[i].listed != NULL ? with_list(helps[i], rows[i].help, rows[i].listed) : rows[i].help,
                 .choices = rows[i].words,
                 .low = rows[i].low,
                 .high = rows[i].high,
@@ -98,9 +118,7 @@ const cli_option cli_oracle_options[] = {
             "who answers: ask (you, here), sim:METRIC.json (a metric), cmd:PROGRAM (a program that reads a "
             "JSON "
             "line per question and answers A, B, = or, when it can't say, ?)"),
-    CLI_ROW(elicit_args, "noise", TEXT, noise, .argument = "NOISE",
-            .help =
-                "how a simulated oracle errs: none, flip:P, logistic:SCALE, band:EPS, band:EPS,adversarial"),
+    CLI_ROW(elicit_args, "noise", TEXT, noise, .argument = "NOISE", .help = noise_help),
     CLI_ROW(elicit_args, "votes", WHOLE, votes, .argument = "N", .low = 1, .high = 9999,
             .help = "put every question N times (odd) and take the majority"),
     CLI_ROW(elicit_args, "timeout", NUMBER, timeout, .argument = "SECONDS", .high = DBL_MAX,

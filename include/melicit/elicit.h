@@ -207,6 +207,8 @@ typedef struct {
     mel_option_section section;
     const char *argument; /* stands for the value in the program's help */
     const char *help;     /* a clause without a full stop; NULL: the program has no option of this name */
+    /* Values that the help goes on to name, from 0 up, NULL after the last; no function: it names them. */
+    const char *(*listed)(size_t i);
 } mel_option;
 MEL_API const mel_option *mel_option_table(size_t *n);
 

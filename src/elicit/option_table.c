@@ -3,6 +3,7 @@
 #include "elicit/assumption.h"
 #include "elicit/families/families.h"
 #include "elicit/option_value.h"
+#include "oracle/shared.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -18,6 +19,13 @@ static const char *const joins[] = { "least-squares", "ratios", NULL };
 static const char *const questions[] = { "far", "realistic", "imagined", NULL };
 static const char *const untils[] = { "tolerance", "rank", "threshold", "rule", NULL };
 
+/* As it is written. */
+static const char *family_form(size_t i)
+{
+    const mel_family_facts *family = mel_family_about((mel_family)i);
+    return family == NULL ? NULL : family->example != NULL ? family->example : family->name;
+}
+
 #define ROW(name, kind, field, ...)                                                                          \
     {                                                                                                        \
         .key = (name), .type = MEL_OPTION_##kind, .at = offsetof(mel_session_options, field),                \
@@ -32,9 +40,7 @@ static const char *const untils[] = { "tolerance", "rank", "threshold", "rule", 
 /* In the order of the program's help. NOLINTBEGIN(bugprone-sizeof-expression): some fields are pointers */
 static const mel_option rows[] = {
     ROW("family", FAMILY, family, .kept = MEL_KEPT_ON_TOP, .argument = "NAME",
-        .help =
-            "the shape of metric to look for: linear (unless given), linear-fractional, diagonal-linear, "
-            "diagonal-linear-fractional, monotone, fair-linear, quadratic, fair-quadratic or polynomial:D"),
+        .help = "the shape of metric to look for, linear unless given", .listed = family_form),
     ROW("degree", WHOLE, degree, .usual = 3, .low = MEL_MIN_DEGREE, .high = MEL_MAX_DEGREE,
         .families = MEL_READS_DEGREE, .kept = MEL_KEPT_IN_FAMILY),
     ROW("strategy", WORD, strategy, .words = strategies, .kept = MEL_KEPT_ON_TOP,
@@ -87,11 +93,10 @@ static const mel_option rows[] = {
         .readers = "metrics off a planar face (on one, the direction says it)", .argument = "LIST",
         .help = "more than two classes: the sign of each coefficient where it is known, as in -,-,+,?"),
     ROW("assume", ASSUMPTION, active.assume, ACTIVE, ALWAYS, .argument = "NOISE",
-        .help =
-            "active: what to expect of wrong answers: none, flip (rate learned), flip:0.1, logistic (scale "
-            "learned), logistic:50, band:0.001, person (slips and errors near indifference, both learned); "
-            "auto is person for people and programs, and the --noise of a "
-            "simulated oracle"),
+        .help = "active: what to expect of wrong answers (auto is person for people and programs, and the "
+                "--noise "
+                "of a simulated oracle)",
+        .listed = mel_noise_assumed_form),
     ROW("repeat_every", WHOLE, active.repeat_every, .high = 1000000, ACTIVE, ALWAYS, .argument = "N",
         .help = "active: every N questions one comes back with its sides swapped, to see how consistent the "
                 "answers are, and every second time while they look like coin tosses; 0 never (6 for people "

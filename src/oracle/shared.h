@@ -64,4 +64,8 @@ void mel_terminal_options_init(mel_terminal_options *opt);
  * signal ends the process; otherwise a line does. End of input is quit. */
 mel_status mel_oracle_terminal(mel_oracle **out, const mel_terminal_options *opt, mel_error *err);
 
+/* How the models of wrong answers are written, and how they are assumed, i from 0 up; NULL after the last. */
+const char *mel_noise_form(size_t i);
+const char *mel_noise_assumed_form(size_t i);
+
 #endif

@@ -43,6 +43,7 @@ static size_t ways(mel_noise_way *out, double size)
 const mel_noise_ops mel_noise_band = {
     .name = "band",
     .forms = "band:EPS, band:EPS,adversarial",
+    .assumed = "band:0.001",
     .bad_size = "not a finite number from 0 up",
     .errs = MEL_ERRS_BY_MARGIN,
     .most = INFINITY,

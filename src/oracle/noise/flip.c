@@ -44,6 +44,7 @@ static size_t ways(mel_noise_way *out, double size)
 const mel_noise_ops mel_noise_flip = {
     .name = "flip",
     .forms = "flip:P",
+    .assumed = "flip (rate learned), flip:0.1",
     .bad_size = "not a probability",
     .errs = MEL_ERRS_ALIKE,
     .most = 1.0,

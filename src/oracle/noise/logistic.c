@@ -50,6 +50,7 @@ static size_t ways(mel_noise_way *out, double size)
 const mel_noise_ops mel_noise_logistic = {
     .name = "logistic",
     .forms = "logistic:SCALE",
+    .assumed = "logistic (scale learned), logistic:50",
     .bad_size = "not a finite number from 0 up",
     .errs = MEL_ERRS_BY_MARGIN,
     .most = INFINITY,

@@ -39,6 +39,7 @@ enum { MEL_MOST_WAYS = 48 };
 typedef struct {
     const char *name;
     const char *forms;    /* how it is written, for messages: "flip:P"; without ':' it has no size */
+    const char *assumed;  /* how it is assumed, for help: "flip (rate learned), flip:0.1"; NULL: as `forms` */
     const char *bad_size; /* what a size is that is not from 0 to `most`, for messages */
     mel_errs errs;
     double most;        /* largest size */

@@ -63,6 +63,7 @@ static size_t ways(mel_noise_way *out, double size)
 const mel_noise_ops mel_noise_person = {
     .name = "person",
     .forms = "person",
+    .assumed = "person (slips and errors near indifference, both learned)",
     .errs = MEL_ERRS_BY_MARGIN,
     .by_ways = true,
     .say_nothing = INFINITY,

@@ -41,6 +41,16 @@ mel_status mel_noise_check(const mel_noise *noise, mel_error *err)
     return MEL_OK;
 }
 
+const char *mel_noise_form(size_t i)
+{
+    return i < N_MODELS ? models[i]->forms : NULL;
+}
+
+const char *mel_noise_assumed_form(size_t i)
+{
+    return i < N_MODELS && models[i]->assumed != NULL ? models[i]->assumed : mel_noise_form(i);
+}
+
 static mel_status fail_unknown(const char *text, mel_error *err)
 {
     char forms[160] = "";
