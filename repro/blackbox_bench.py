@@ -38,7 +38,7 @@ class Bench:
         self.shop, self.task, self.parts = shop, task, dict(zip(PARTS, parts))
         self.classes = sorted(set(parts[0].label))
         self.k = len(self.classes)
-        self.rng = np.random.Generator(np.random.PCG64(seed))
+        self.seed, self.rng = seed, np.random.Generator(np.random.PCG64(seed))
         self.x = dict(zip(PARTS, one_hot(parts)))
         self.y = {name: learn.codes(self.classes, part.label) for name, part in self.parts.items()}
         self.held = {"train": self.rng.random(len(self.y["train"])) < 0.33, "val": self.rng.random(len(self.y["val"])) < 0.2}
