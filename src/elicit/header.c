@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A budget may be raised and files may have moved (the digest says that they are the same) when a session
- * goes on; everything else decides the questions. */
+/* When a session goes on a budget may be raised, files may have moved (the digest says that they are the
+ * same), and what comes after its end may be decided; everything else decides the questions. */
 static const struct {
     const char *object, *key;
 } may_change[] = {
-    { "options", "max_questions" }, { "space", "table" },  { "space", "probs" },
-    { "space", "labels" },          { "space", "groups" }, { "space", "prevalence" },
-    { "space", "candidates" },
+    { "options", "max_questions" }, { "space", "table" },
+    { "space", "probs" },           { "space", "labels" },
+    { "space", "groups" },          { "space", "prevalence" },
+    { "space", "candidates" },      { "options", "imagined_beyond" },
 };
 
 /* --- making ------------------------------------------------------------------------------------- */

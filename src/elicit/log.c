@@ -144,6 +144,7 @@ static bool read_answer(mel_log_line *line, const json_t *object)
     const json_t *seconds = json_object_get(object, "seconds");
     if (json_is_number(seconds))
         line->seconds = json_number_value(seconds);
+    line->imagined = json_is_true(json_object_get(json_object_get(object, "shown"), "imagined"));
     const json_t *again = json_object_get(object, "again");
     return (again == NULL || read_question(&line->again, again)) &&
            read_question(&line->question, json_object_get(object, "question"));

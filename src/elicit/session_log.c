@@ -33,14 +33,31 @@ mel_status mel_question_check_pair(const mel_question *question, const double *a
     return status == MEL_OK ? compare_point(question, "b", b, question->b, err) : status;
 }
 
+/* The session had ended with the cost ratio beyond its questions, and went on with an option that its header
+ * does not have. */
+static mel_status go_on_imagined(mel_session *session, mel_error *err)
+{
+    mel_engine *fresh = NULL;
+    session->options.values.active.imagined_beyond = true;
+    const mel_status status = mel_session_rebuild(&fresh, session, session->n_entries, err);
+    if (status == MEL_OK)
+        mel_session_adopt(session, fresh, session->n_entries);
+    return status;
+}
+
 static mel_status replay_answer(mel_session *session, const mel_log_line *line, mel_error *err)
 {
     if (line->question != session->n_entries + 1)
         return mel_fail(err, MEL_EDATA,
                         "answers question %u, but question %zu comes next: lines are missing or out of order",
                         line->question, session->n_entries + 1);
-    mel_status status = line->again > 0 ? mel_session_ask_again(session, line->again, err)
-                                        : mel_session_propose(session, err);
+    const mel_session_options *opt = &session->options.values;
+    mel_status status = MEL_OK;
+    if (line->imagined && !opt->active.imagined_beyond && opt->active.questions == MEL_QUESTIONS_REALISTIC)
+        status = go_on_imagined(session, err);
+    if (status == MEL_OK)
+        status = line->again > 0 ? mel_session_ask_again(session, line->again, err)
+                                 : mel_session_propose(session, err);
     if (status != MEL_OK)
         return status;
     if (!session->asked && session->end == MEL_END_BUDGET)

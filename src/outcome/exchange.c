@@ -106,10 +106,10 @@ void mel_outcome_state_ratio_precision(mel_outcome_work *w)
             "The last questions were about an imagined better test, as pairs of this one could tell no "
             "more.");
     else if (mel_outcome_is_open(o) && o->options->active.questions == MEL_QUESTIONS_REALISTIC)
-        mel_outcome_say(
-            w, MEL_ABOUT_OPEN, "imagined",
-            "To learn the ratio itself, start a session with the option imagined-beyond: it goes on with "
-            "questions about an imagined better test.");
+        mel_outcome_say(w, MEL_ABOUT_OPEN, "imagined",
+                        "To learn the ratio itself, go on with the option imagined-beyond, or start a "
+                        "session with it: then "
+                        "come questions about an imagined better test.");
 }
 
 /* What more questions would do. */

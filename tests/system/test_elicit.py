@@ -241,6 +241,25 @@ def test_smooth_frontier_for_people(melicit):
             assert not melicit("space", *CANCER, "--smooth", "--point", point(3), "--json").done().json["feasible"]
 
 
+def test_a_session_that_ended_one_sided_goes_on_imagined(melicit):
+    """Beyond what the test can ask: a bound and how to go on; the same file with the option then finds the ratio itself."""
+    melicit.write("hidden.json", metric_text(a=[0.99986, 0.016664]))  # 60 false alarms
+    words = ("elicit", "--population", "logistic:a=3,b=0.7", "--oracle", "sim:hidden.json", "--questions", "realistic",
+             "--assume", "person", "--tolerance", "1.6x", "--max-questions", 60, "--session", "s.jsonl", "--json")
+    ended = melicit(*words).done().json
+    assert ended["end"] == "beyond" and ended["open_ended"] and "go on with the option imagined-beyond" in json.dumps(ended)
+    before = asked(melicit, "s.jsonl")
+    assert melicit(*words).done().json["questions"] == len(before)  # nothing more to ask
+    result = melicit(*words, "--imagined-beyond").done().json
+    after = asked(melicit, "s.jsonl")
+    assert after[:len(before)] == before and not any("imagined" in q["shown"] for q in before)
+    assert len(after) > len(before) and all(q["shown"]["imagined"] for q in after[len(before):] if "repeated" not in q)
+    low, high = result["ratio_interval"]
+    assert result["imagined"] and low <= 60 <= high
+    again = melicit(*words).done().json  # the file is enough
+    assert {**again, "seconds": 0} == {**result, "seconds": 0} and asked(melicit, "s.jsonl") == after
+
+
 def test_noise_and_votes(melicit, truth):
     words = ("elicit", *POPULATION, *truth, "--noise", "flip:0.1", "--max-questions", 25, "--tolerance", 1e-6, "--json")
     errors = [abs(melicit(*words, "--seed", seed).done().json["angle"] - 0.4) for seed in range(10)]

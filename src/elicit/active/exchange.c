@@ -108,14 +108,12 @@ static double excess_of(const engine *e)
     return fmax(width_of(e, low, high), width_of(e, lower, higher) / much_wider);
 }
 
-/* Whether what is asked about cannot tell more: all of the posterior is beyond it, -1 below, 1 above. */
-static int beyond(const engine *e)
+/* Whether what is asked about cannot tell more: all of the posterior is below or above it. */
+static bool beyond(const engine *e)
 {
     double low = 0.0, high = 0.0, first = 0.0, last = 0.0;
     mel_exchange_cautious(&e->exchange, outside_one_sided, &low, &high);
-    if (!range_of(e, &first, &last))
-        return 0;
-    return low > last ? 1 : high < first ? -1 : 0;
+    return e->exchange.n >= LEAST_ANSWERS && range_of(e, &first, &last) && (low > last || high < first);
 }
 
 static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer, bool *apart, mel_error *err)
@@ -133,7 +131,7 @@ static mel_status hear(mel_active *base, const mel_pair *pair, mel_answer answer
         return status;
     mark_used(e, pair->a, pair->b);
     e->within = excess_of(e) <= 1.0 ? e->within + 1 : 0;
-    if (!e->imagined && e->level[1].n > 0 && beyond(e) != 0)
+    if (!e->imagined && e->level[1].n > 0 && beyond(e)) /* where a session without it ends */
         e->imagined = true;
     base->history.evidence = e->exchange.evidence;
     return MEL_OK;
@@ -173,7 +171,7 @@ static mel_status prepare(mel_active *base, bool *ended, mel_error *err)
     (void)err;
     engine *e = (engine *)base;
     mel_exchange_prepare(&e->exchange, e->work);
-    if (e->exchange.n >= LEAST_ANSWERS && beyond(e) != 0) {
+    if (beyond(e)) {
         base->end = MEL_END_BEYOND;
         *ended = true;
     }
