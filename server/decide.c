@@ -64,10 +64,13 @@ static mel_status read_uploaded(rows *out, const mel_table *table, const json_t 
     const size_t k = problem->n_classes, n = mel_table_rows(table);
     size_t *place = mel_alloc_zero(k, sizeof *place);
     bool only = false;
+    out->n = n;
     out->probability = mel_alloc_zero(n, k * sizeof *out->probability);
-    mel_status status = place != NULL && out->probability != NULL
-                            ? find_columns(place, &only, table, named, problem, err)
-                            : mel_fail_memory(err, "probabilities");
+    if (place == NULL || out->probability == NULL) {
+        free(place);
+        return mel_fail_memory(err, "probabilities");
+    }
+    mel_status status = find_columns(place, &only, table, named, problem, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++)
         for (size_t c = only ? 1 : 0; c < k && status == MEL_OK; c++) {
             const double p = mel_table_numbers(table, place[c])[i];
@@ -77,7 +80,6 @@ static mel_status read_uploaded(rows *out, const mel_table *table, const json_t 
                 out->probability[i * k] = 1.0 - p;
         }
     free(place);
-    out->n = n;
     return status;
 }
 
@@ -153,7 +155,7 @@ static mel_status decide_rows(json_t **out, const rows *r, mel_participant *part
     mel_status status = decision != NULL
                             ? mel_outcome_of_session(&found, mel_flow_session(participant->flow), &opt, err)
                             : mel_fail_memory(err, "decisions");
-    if (status == MEL_OK)
+    if (status == MEL_OK && found != NULL)
         status = decide(decision, r, found, calibrated, err);
     if (status == MEL_OK)
         status = write_decisions(out, r, decision, problem, err);

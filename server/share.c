@@ -82,7 +82,7 @@ void mel_api_shared(mel_call *call)
                             ? mel_cache_begin_flow(&begun, call->app->cache, participant->open_study,
                                                    MEL_WORK_RESULT, &call->err)
                             : call->err.code;
-    if (status == MEL_OK)
+    if (status == MEL_OK && participant != NULL)
         status = shared_json(&out, participant, &call->err);
     if (begun)
         mel_cache_end_work(call->app->cache);
