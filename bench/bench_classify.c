@@ -23,7 +23,7 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-enum { NAME = 24, FEW_STEPS = 6 };
+enum { FEW_STEPS = 6 };
 
 typedef struct {
     const char *what;
@@ -100,38 +100,18 @@ static void print_decided(const char *key, const job *j, const double *chance)
     free(sum);
 }
 
-/* The mixture, and the same by the hash of row ids. */
-static void print_mixture(const job *j, const mel_classifier *c)
+/* The mixture, or the same by a hash. */
+static void print_mixture(const char *key, const job *j, const mel_classifier *c)
 {
     const size_t n = j->rows.n_rows;
     double *chance = calloc(2 * n, sizeof *chance);
-    uint32_t *said = calloc(n, sizeof *said);
-    char *text = calloc(n, NAME);
-    const char **name = calloc(n, sizeof *name);
     mel_error err;
-    if (chance == NULL || said == NULL || text == NULL || name == NULL)
+    if (chance == NULL)
         die("memory");
-    for (size_t r = 0; r < n; r++) {
-        (void)snprintf(text + NAME * r, NAME, "%zu", r);
-        name[r] = text + NAME * r;
-    }
-    const mel_undecided rows = {
-        .n = n, .probability = j->rows.probability, .group = j->rows.group, .row_name = name, .seed = 1
-    };
-    if (mel_classifier_chances_of(chance, c, &rows, &err) != MEL_OK)
+    if (mel_classifier_chances(chance, c, n, j->rows.probability, j->rows.group, &err) != MEL_OK)
         die(err.text);
-    print_decided("mixture", j, chance);
-    if (mel_classifier_decide_of(said, c, &rows, &err) != MEL_OK)
-        die(err.text);
-    for (size_t r = 0; r < n; r++) {
-        chance[2 * r] = said[r] == 0 ? 1.0 : 0.0;
-        chance[2 * r + 1] = said[r] == 1 ? 1.0 : 0.0;
-    }
-    print_decided("hash", j, chance);
+    print_decided(key, j, chance);
     free(chance);
-    free(said);
-    free(text);
-    free(name);
 }
 
 static void solve(const job *j, size_t repeats)
@@ -155,7 +135,11 @@ static void solve(const job *j, size_t repeats)
            peak - before, report.value, report.certified ? report.bound : 0.0,
            (unsigned long long)report.steps);
     if (grouped) {
-        print_mixture(j, c);
+        print_mixture("mixture", j, c);
+        mel_classifier_free(c);
+        mel_rule_report_clear(&report);
+        c = find(&report, j, MEL_RULE_HASH);
+        print_mixture("hash", j, c);
         mel_classifier_free(c);
         mel_rule_report_clear(&report);
         const double from = cpu_seconds();

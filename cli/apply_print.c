@@ -39,7 +39,7 @@ static double gap(const mel_rule_report *r)
     return r->certified ? fabs(r->bound - r->optimum) : (double)NAN;
 }
 
-static void print_rules(const mel_classifier *c)
+static void print_rules(const mel_classifier *c, bool mixed)
 {
     const mel_classifier_parts got = mel_classifier_get(c);
     const size_t n = got.mixture != NULL ? got.mixture->n : got.blend->n_rules;
@@ -47,7 +47,9 @@ static void print_rules(const mel_classifier *c)
     for (size_t r = 0; r < n && (r < 6 || n == 1); r++) {
         char *words = cli_classifier_words(c, r);
         if (n > 1)
-            cli_print("  with probability %.4g: %s\n", share[r], words);
+            cli_print(mixed ? "  with probability %.4g: %s\n"
+                            : "  for a share of %.4g, by a hash of the row: %s\n",
+                      share[r], words);
         else
             cli_print("  %s\n", words);
         free(words);
@@ -112,7 +114,7 @@ static void print_classes(const cli_applied_rule *a)
 void cli_apply_rule_print(const cli_applied_rule *a, const char *path)
 {
     cli_heading("The classifier");
-    print_rules(a->classifier);
+    print_rules(a->classifier, a->report.mixed);
     print_classes(a);
     cli_print("  value of the metric: %.6g", a->report.value);
     if (isfinite(a->report.by_labels))

@@ -209,7 +209,7 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
 }
 
 /* As mel_rule_form, and as mel_group_use behind auto. */
-static const char *const rule_forms[] = { "best", "threshold", "mixture", NULL };
+static const char *const rule_forms[] = { "best", "threshold", "mixture", "hash", NULL };
 static const char *const group_uses[] = { "auto", "yes", "no", NULL };
 
 static const cli_option own_options[] = {
@@ -230,9 +230,13 @@ static const cli_option own_options[] = {
       .kind = CLI_CHOICE,
       .at = offsetof(cli_apply_args, rule),
       .choices = rule_forms,
-      .help = "best: one threshold or one matrix of gains (for each group), unless only a mixture meets the "
-              "limits; "
-              "threshold: never a mixture; mixture: the optimum, which may toss a coin between rules" },
+      .help =
+          "best: one threshold or one matrix of gains (for each group), unless only a mixture meets the "
+          "limits; "
+          "threshold: never a mixture; mixture: the optimum, which may toss a coin between rules; hash: the "
+          "same "
+          "without coins, by a hash of the probabilities of a row, chosen so that these rows get what the "
+          "optimum promises" },
     { .name = "use-group",
       .reads = MEL_OF_ROWS,
       .kind = CLI_CHOICE,

@@ -35,7 +35,10 @@ typedef struct {
 typedef enum {
     MEL_RULE_BEST = 0,      /* one rule (for each group), unless only a mixture meets the limits */
     MEL_RULE_THRESHOLD = 1, /* one rule, or a refusal */
-    MEL_RULE_MIXTURE = 2    /* the optimum, which may draw between rules */
+    MEL_RULE_MIXTURE = 2,   /* the optimum, which may draw between rules */
+    /* The optimum, drawn by a hash of a row's probabilities, chosen so that these rows get what it promises:
+     * who has the same probabilities (and group) gets the same decision. */
+    MEL_RULE_HASH = 3
 } mel_rule_form;
 typedef enum {
     MEL_GROUP_SEEN = 0,  /* every group has a rule of its own */
@@ -159,7 +162,8 @@ MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier
  * not finite. */
 MEL_API mel_status mel_classifier_chances(double *chance, const mel_classifier *classifier, size_t n,
                                           const double *probability, const uint32_t *group, mel_error *err);
-/* One prediction per row, drawn: one uniform number per row decides which rule the row gets. */
+/* One prediction per row, drawn: one uniform number per row, or a hash of its probabilities where it was
+ * found so (MEL_RULE_HASH), decides which rule the row gets. */
 MEL_API mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *classifier, size_t n,
                                          const double *probability, const uint32_t *group, uint64_t seed,
                                          mel_error *err);

@@ -221,7 +221,12 @@ def _in_order(metric: Metric, names: List[str], groups: List[str]) -> Any:
     return _rows.matched(metric._handle, layout, names, groups)
 
 
-FORMS = {"best": lib.MEL_RULE_BEST, "threshold": lib.MEL_RULE_THRESHOLD, "mixture": lib.MEL_RULE_MIXTURE}
+FORMS = {
+    "best": lib.MEL_RULE_BEST,
+    "threshold": lib.MEL_RULE_THRESHOLD,
+    "mixture": lib.MEL_RULE_MIXTURE,
+    "hash": lib.MEL_RULE_HASH,
+}
 
 EVIDENCE = {"calibrated": lib.MEL_BY_MODEL, "model": lib.MEL_BY_MODEL, "labels": lib.MEL_BY_LABELS}
 
@@ -247,7 +252,8 @@ def find_rule(
 ) -> Rule:
     """The best rule on rows of probabilities.
 
-    form: "best" (one rule unless only a mixture meets the limits), "threshold", "mixture". evidence: "calibrated"
+    form: "best" (one rule unless only a mixture meets the limits), "threshold", "mixture", "hash" (the mixture without
+    coins, by a hash of the probabilities). evidence: "calibrated"
     (probabilities are made right on these rows, then trusted), "model" (trusted as they are) or "labels" (the rule is
     measured on the labels themselves). prior: shares that the classes will have. at_least, at_most:
     {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group.

@@ -95,6 +95,11 @@ static uint64_t *sort_keys(size_t n, uint64_t *keys, uint64_t *spare)
     return keys;
 }
 
+void mel_sort_in_place(size_t n, double *x)
+{
+    qsort(x, n, sizeof *x, compare_doubles);
+}
+
 void mel_sort(size_t n, double *x)
 {
     enum { FEW = 200 };
@@ -105,8 +110,7 @@ void mel_sort(size_t n, double *x)
         return;
     uint64_t *keys = n > FEW && n <= SIZE_MAX / 2 ? mel_alloc(2 * n, sizeof *keys) : NULL;
     if (keys == NULL) {
-        /* Few numbers, or no memory to spare: the same order by comparisons. */
-        qsort(x, n, sizeof *x, compare_doubles);
+        mel_sort_in_place(n, x); /* few numbers, or no memory to spare */
         return;
     }
     for (size_t i = 0; i < n; i++)

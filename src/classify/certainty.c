@@ -25,7 +25,7 @@ void mel_certainty_options_init(mel_certainty_options *opt)
 
 mel_interval mel_interval_of(size_t n, double *values)
 {
-    mel_sort(n, values);
+    mel_sort_in_place(n, values);
     return (mel_interval){ mel_quantile_sorted(n, values, low_end),
                            mel_quantile_sorted(n, values, high_end) };
 }

@@ -2,6 +2,7 @@
 #include "base/buffer.h"
 #include "classify/classify.h"
 #include "classify/evidence.h"
+#include "classify/salted.h"
 #include "classify/shared.h"
 #include "data/quote.h"
 #include "metric/text.h"
@@ -31,6 +32,7 @@ void mel_classifier_free(mel_classifier *c)
     mel_blend_clear(&c->blend);
     mel_adjustment_clear(&c->adjustment);
     mel_names_free(c->cost_column, c->n_classes);
+    free(c->salt);
     free(c->statistics);
     json_decref(c->layout);
     json_decref(c->achieved);
@@ -317,9 +319,40 @@ static mel_status check_costs(const mel_classifier *c, const mel_undecided *rows
                                   : mel_fail(err, MEL_EINVAL, "the classifier needs the costs of the rows");
 }
 
+mel_status mel_classifier_said(uint32_t *said, const mel_classifier *c, const mel_undecided *rows,
+                               mel_error *err)
+{
+    const double *seen = NULL;
+    double *own = NULL;
+    mel_status status = check_costs(c, rows, err);
+    if (status == MEL_OK)
+        status = adjusted(&seen, &own, c, rows, err);
+    for (size_t r = 0; r < mel_classifier_rules(c) && status == MEL_OK; r++)
+        status = apply_rule(said + r * rows->n, c, r, rows->n, seen, rows->group, err);
+    free(own);
+    return status;
+}
+
+/* Chances of a mixture without coins: 0 and 1. */
+static mel_status certain_chances(double *chance, const mel_classifier *c, const mel_undecided *rows,
+                                  mel_error *err)
+{
+    uint32_t *prediction = mel_alloc(rows->n, sizeof *prediction);
+    if (prediction == NULL)
+        return mel_fail_memory(err, "predictions");
+    const mel_status status = mel_classifier_decide_of(prediction, c, rows, err);
+    memset(chance, 0, rows->n * c->n_decisions * sizeof *chance);
+    for (size_t i = 0; i < rows->n && status == MEL_OK; i++)
+        chance[i * c->n_decisions + prediction[i]] = 1.0;
+    free(prediction);
+    return status;
+}
+
 mel_status mel_classifier_chances_of(double *chance, const mel_classifier *c, const mel_undecided *rows,
                                      mel_error *err)
 {
+    if (c->salt != NULL)
+        return certain_chances(chance, c, rows, err);
     const double *share = mel_classifier_shares(c), *seen = NULL;
     double *own = NULL;
     uint32_t *prediction = mel_alloc(rows->n, sizeof *prediction);
@@ -347,15 +380,15 @@ mel_status mel_classifier_chances(double *chance, const mel_classifier *c, size_
     return mel_classifier_chances_of(chance, c, &rows, err);
 }
 
-/* The rule that a uniform number falls on. */
-static uint32_t rule_at(const mel_classifier *c, double left)
+size_t mel_classifier_rule_at(const mel_classifier *c, double uniform)
 {
     const double *share = mel_classifier_shares(c);
     const size_t last = mel_classifier_rules(c) - 1;
+    double left = uniform;
     size_t r = 0;
     while (r < last && left >= share[r])
         left -= share[r++];
-    return (uint32_t)r;
+    return r;
 }
 
 /* A uniform number from the name of a row and the seed. */
@@ -373,9 +406,15 @@ static void draw_rules(uint32_t *rule, const mel_classifier *c, const mel_undeci
 {
     mel_rng rng;
     mel_rng_seed(&rng, rows->seed);
-    for (size_t i = 0; i < rows->n; i++)
-        rule[i] = rule_at(c, rows->row_name != NULL ? uniform_of(rows->row_name[i], rows->seed)
-                                                    : mel_rng_uniform(&rng));
+    for (size_t i = 0; i < rows->n; i++) {
+        const double *p = rows->probability + i * c->n_classes;
+        const double uniform =
+            rows->row_name != NULL ? uniform_of(rows->row_name[i], rows->seed)
+            : c->salt != NULL
+                ? mel_salted_uniform(c->salt[c->n_groups > 1 ? rows->group[i] : 0], p, c->n_classes)
+                : mel_rng_uniform(&rng);
+        rule[i] = (uint32_t)mel_classifier_rule_at(c, uniform);
+    }
 }
 
 static mel_status decide(uint32_t *prediction, const mel_classifier *c, const mel_undecided *rows,

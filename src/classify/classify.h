@@ -21,6 +21,8 @@ struct mel_classifier {
     mel_classifier_names names;
     mel_mixture mixture; /* n 0: plug-in rules instead */
     mel_blend blend;
+    uint32_t
+        *salt; /* of each group that it looks at: rules go by a hash of a row's probabilities; NULL: drawn */
     size_t n_decisions;        /* n_classes, or one more */
     mel_adjustment adjustment; /* n_classes 0: none */
     char **cost_column;        /* n_classes, "" for none; NULL: none at all */
@@ -45,6 +47,9 @@ mel_rule mel_gain_threshold(const double *gain);
 mel_status mel_classifier_settled(double *probability, const mel_belief *now, mel_error *err);
 /* mel_decisions.rule: of linear metrics of a space, or of a ball in one that is known. */
 mel_status mel_classifier_rule_settled(double *probability, const mel_belief *now, mel_error *err);
+
+/* The rule that a uniform number falls on. */
+size_t mel_classifier_rule_at(const mel_classifier *classifier, double uniform);
 
 static inline size_t mel_classifier_rules(const mel_classifier *c)
 {

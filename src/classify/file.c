@@ -85,6 +85,14 @@ static json_t *sharpness_json(const mel_adjustment *a)
     return json_real(a->sharpness[0]);
 }
 
+static bool add_salt(json_t *out, uint32_t salt)
+{
+    json_t *salts = json_object_get(out, "salts");
+    if (salts != NULL)
+        return json_array_append_new(salts, json_integer(salt)) == 0;
+    return mel_json_put(out, "salts", json_pack("[I]", (json_int_t)salt));
+}
+
 /* What is done with probabilities before the gains are applied, and what decisions there are besides classes.
  */
 static bool put_use(json_t *out, const mel_classifier *c)
@@ -97,6 +105,8 @@ static bool put_use(json_t *out, const mel_classifier *c)
     if (whole && c->cost_column != NULL)
         whole =
             mel_json_put(out, "row_cost", mel_json_texts(c->n_classes, (const char *const *)c->cost_column));
+    for (size_t b = 0; c->salt != NULL && whole && b < (c->n_groups > 1 ? c->n_groups : 1); b++)
+        whole = add_salt(out, c->salt[b]);
     return whole && (c->n_decisions == c->n_classes || mel_json_put(out, "refer", json_true()));
 }
 
@@ -294,6 +304,25 @@ static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_e
     return MEL_OK;
 }
 
+static mel_status read_salts(mel_classifier *c, const json_t *salts, mel_error *err)
+{
+    const size_t n = c->n_groups > 1 ? c->n_groups : 1;
+    if (salts == NULL)
+        return MEL_OK;
+    if (json_array_size(salts) != n)
+        return mel_fail(err, MEL_EDATA, "salts: expected a list of %zu, one for each group", n);
+    c->salt = mel_alloc_zero(n, sizeof *c->salt);
+    if (c->salt == NULL)
+        return mel_fail_memory(err, "a classifier");
+    for (size_t b = 0; b < n; b++) {
+        const json_t *salt = json_array_get(salts, b);
+        if (!json_is_integer(salt) || json_integer_value(salt) < 0 || json_integer_value(salt) > UINT32_MAX)
+            return mel_fail(err, MEL_EDATA, "salts[%zu]: expected a whole number below 2^32", b);
+        c->salt[b] = (uint32_t)json_integer_value(salt);
+    }
+    return MEL_OK;
+}
+
 /* What put_use has written. */
 static mel_status read_use(mel_classifier *c, const json_t *file, mel_error *err)
 {
@@ -302,6 +331,8 @@ static mel_status read_use(mel_classifier *c, const json_t *file, mel_error *err
         return mel_fail(err, MEL_EDATA, "refer: neither true nor false");
     c->n_decisions = c->n_classes + (json_is_true(refer) ? 1 : 0);
     mel_status status = read_adjustment(c, json_object_get(file, "adjust"), err);
+    if (status == MEL_OK)
+        status = read_salts(c, json_object_get(file, "salts"), err);
     if (status != MEL_OK || columns == NULL)
         return status;
     const char **name = lend_texts(columns);

@@ -3,6 +3,7 @@
 #include "classify/classify.h"
 #include "classify/evidence.h"
 #include "classify/limits.h"
+#include "classify/salted.h"
 #include "classify/solve.h"
 #include "model/shared.h"
 
@@ -48,10 +49,12 @@ typedef struct {
     mel_goal goal;
     mel_vertices pool;
     mel_solution solution;
+    double *by_labels; /* of a mixture without coins: what it achieves by the labels; NULL: another rule */
 } work;
 
 static void work_clear(work *w)
 {
+    free(w->by_labels);
     mel_solution_clear(&w->solution);
     mel_vertices_clear(&w->pool);
     mel_goal_clear(&w->goal);
@@ -83,7 +86,7 @@ mel_status mel_rule_settle(mel_solution *solution, double *optimum, const mel_go
                            mel_rule_form form, const mel_solve_options *opt, mel_error *err)
 {
     *optimum = solution->value;
-    if (form == MEL_RULE_MIXTURE || !is_mixed(solution))
+    if (form == MEL_RULE_MIXTURE || form == MEL_RULE_HASH || !is_mixed(solution))
         return MEL_OK;
     bool found = false;
     const mel_status status = mel_solve_single(&found, solution, goal, pool, opt, err);
@@ -126,6 +129,20 @@ static mel_status impose(work *w, const mel_rule_options *opt, mel_error *err)
     return MEL_OK;
 }
 
+/* Decides without coins; the solution becomes what that achieves on these rows. */
+static mel_status salt(mel_classifier *c, work *w, const mel_rule_rows *rows, mel_error *err)
+{
+    w->by_labels = mel_alloc(w->goal.size, sizeof *w->by_labels);
+    mel_status status = w->by_labels != NULL ? MEL_OK : mel_fail_memory(err, "a rule");
+    if (status == MEL_OK)
+        status = mel_classifier_salt(c, w->solution.x, w->by_labels, &w->evidence, rows, err);
+    if (status != MEL_OK)
+        return status;
+    w->solution.value = mel_goal_at(&w->goal, w->solution.x);
+    c->value = w->goal.sign * w->solution.value;
+    return MEL_OK;
+}
+
 /* --- reporting it ------------------------------------------------------------------------------- */
 
 /* What the solution achieves on other steps of the same rows. */
@@ -154,6 +171,11 @@ static mel_status labels_value(double *value, const work *w, mel_error *err)
     *value = NAN;
     if (w->goal.d != w->goal.k)
         return MEL_OK;
+    if (w->by_labels != NULL) {
+        if (mel_measure_value(value, w->goal.measure, mel_goal_seen(&w->goal, w->by_labels), NULL) != MEL_OK)
+            *value = NAN;
+        return MEL_OK;
+    }
     double *x = mel_alloc(w->goal.size, sizeof *x);
     mel_status status = x != NULL ? mel_steps_of_rows(&steps, &own, err) : mel_fail_memory(err, "a measure");
     if (status == MEL_OK && steps != NULL && x != NULL && check_mass(steps, NULL) == MEL_OK) {
@@ -187,7 +209,7 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
                                  .certified = s->certified,
                                  .starts = s->starts,
                                  .steps = w->steps->taken,
-                                 .mixed = is_mixed(s),
+                                 .mixed = is_mixed(s) && w->by_labels == NULL,
                                  .violation = s->violation,
                                  .n_limits = opt->n_limits,
                                  .n_decisions = w->goal.d,
@@ -204,6 +226,21 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
         report->achieved[i] = mel_limit_achieved(&opt->limit[i], &achieved);
         report->price[i] = mel_limit_price(i, &w->goal.program, s->price);
     }
+    return status;
+}
+
+static mel_status build(mel_classifier **out, work *w, const mel_rule_rows *rows, const mel_rule_options *opt,
+                        mel_error *err)
+{
+    mel_status status = mel_build_classifier(out, &w->solution, &w->goal, &w->pool, err);
+    if (status == MEL_OK && opt->adjustment != NULL && !mel_rule_keeps_scores(rows, opt))
+        status = mel_adjustment_copy(&(*out)->adjustment, opt->adjustment, err);
+    if (status == MEL_OK && rows->row_cost != NULL) {
+        (*out)->cost_column = mel_names_copy(rows->n_classes, NULL, 0);
+        status = (*out)->cost_column != NULL ? MEL_OK : mel_fail_memory(err, "names");
+    }
+    if (status == MEL_OK && opt->form == MEL_RULE_HASH && is_mixed(&w->solution))
+        status = salt(*out, w, rows, err);
     return status;
 }
 
@@ -231,16 +268,8 @@ static mel_status find(mel_classifier **out, mel_rule_report *report, work *w, c
     if (status == MEL_OK && opt->threshold != NULL)
         status = impose(w, opt, err);
     if (status == MEL_OK)
-        status = put_report(report, w, optimum, opt, err);
-    if (status == MEL_OK)
-        status = mel_build_classifier(out, &w->solution, &w->goal, &w->pool, err);
-    if (status == MEL_OK && opt->adjustment != NULL && !mel_rule_keeps_scores(rows, opt))
-        status = mel_adjustment_copy(&(*out)->adjustment, opt->adjustment, err);
-    if (status == MEL_OK && rows->row_cost != NULL) {
-        (*out)->cost_column = mel_names_copy(rows->n_classes, NULL, 0);
-        status = (*out)->cost_column != NULL ? MEL_OK : mel_fail_memory(err, "names");
-    }
-    return status;
+        status = build(out, w, rows, opt, err);
+    return status == MEL_OK ? put_report(report, w, optimum, opt, err) : status;
 }
 
 mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const mel_rule_rows *rows,

@@ -38,6 +38,9 @@ typedef struct {
     const char *const *row_name; /* by which mixtures are drawn; NULL: by the row's place */
     uint64_t seed;
 } mel_undecided;
+/* What every rule of a mixture says: rules x n. */
+mel_status mel_classifier_said(uint32_t *said, const mel_classifier *classifier, const mel_undecided *rows,
+                               mel_error *err);
 /* As mel_classifier_chances and mel_classifier_decide. */
 mel_status mel_classifier_chances_of(double *chance, const mel_classifier *classifier,
                                      const mel_undecided *rows, mel_error *err);

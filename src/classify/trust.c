@@ -50,7 +50,8 @@ mel_status mel_trust_find(mel_classifier **out, const mel_trust_work *w, const m
 {
     mel_adjustment adjustment = { 0 };
     mel_rule_options opt = w->rule;
-    opt.threshold = NULL; /* draws have thresholds of their own */
+    opt.threshold = NULL; /* draws have thresholds of their own, */
+    opt.form = opt.form == MEL_RULE_HASH ? MEL_RULE_MIXTURE : opt.form; /* and no salts */
     mel_rule_report report = { 0 };
     *out = NULL;
     mel_status status = opt.adjustment != NULL ? adjust_to(&adjustment, w, rows, err) : MEL_OK;

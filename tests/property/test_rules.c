@@ -629,6 +629,115 @@ static void test_local(void **state)
     check_local(indefinite_metric, NULL, 14);
 }
 
+/* --- mixtures without coins ------------------------------------------------------------------------ */
+
+enum { HASHED_ROWS = 3000, HASHED_GROUPS = 4 };
+typedef struct {
+    double probability[3 * HASHED_ROWS];
+    uint32_t label[HASHED_ROWS], group[HASHED_ROWS], said[HASHED_ROWS], again[HASHED_ROWS];
+} many;
+
+static many *make_many(size_t k, mel_rng *rng)
+{
+    many *all = calloc(1, sizeof *all);
+    assert_non_null(all);
+    for (size_t r = 0; r < HASHED_ROWS; r++) {
+        double sum = 0.0, left = mel_rng_uniform(rng);
+        for (size_t i = 0; i < k; i++)
+            sum += all->probability[r * k + i] =
+                exp(1.2 * mel_rng_normal(rng) + 0.3 * (double)(i * (r % HASHED_GROUPS)));
+        all->group[r] = (uint32_t)(r % HASHED_GROUPS);
+        for (size_t i = 0; i < k; i++) {
+            left -= all->probability[r * k + i] /= sum;
+            all->label[r] += left > 0.0 && i + 1 < k;
+        }
+    }
+    return all;
+}
+
+/* Shares by the model that decisions come to, and how far a rate of a group is from what is reported. */
+static double off_rates(const many *all, size_t k, const double *shares)
+{
+    double x[HASHED_GROUPS * 9] = { 0 }, most = 0.0;
+    for (size_t r = 0; r < HASHED_ROWS; r++)
+        for (size_t i = 0; i < k; i++)
+            x[(all->group[r] * k + i) * k + all->said[r]] += all->probability[r * k + i] / HASHED_ROWS;
+    for (size_t c = 0; c < HASHED_GROUPS * k; c++) {
+        double mass = 0.0;
+        for (size_t j = 0; j < k; j++)
+            mass += x[c * k + j];
+        for (size_t j = 0; j < k; j++)
+            most = fmax(most, fabs(x[c * k + j] - shares[c * k + j]) / mass);
+    }
+    return most;
+}
+
+/* Decisions come to what is reported, to nearly what the mixture promises; they do not depend on the seed nor
+ * on where a row stands, and files keep them. */
+static void check_hashed(size_t k, mel_evidence evidence, uint64_t seed)
+{
+    mel_rng rng;
+    mel_rng_seed(&rng, seed);
+    many *all = make_many(k, &rng);
+    const mel_rule_rows rows = { .n_rows = HASHED_ROWS,
+                                 .n_classes = k,
+                                 .n_groups = HASHED_GROUPS,
+                                 .probability = all->probability,
+                                 .label = all->label,
+                                 .group = all->group };
+    const mel_limit limit = { .kind = MEL_LIMIT_ODDS, .bound = 0.02, .group = SIZE_MAX };
+    mel_rule_options opt;
+    mel_rule_report mixture = { 0 }, hash = { 0 };
+    mel_classifier *c = NULL, *read = NULL;
+    mel_error err = { 0 };
+    char *text = NULL;
+    mel_rule_options_init(&opt);
+    opt.evidence = evidence;
+    opt.n_limits = 1;
+    opt.limit = &limit;
+    opt.form = MEL_RULE_MIXTURE;
+    assert_ok(mel_rule_find(&c, &mixture, &rows, NULL, "accuracy", &opt, &err), &err);
+    mel_classifier_free(c);
+    opt.form = MEL_RULE_HASH;
+    assert_ok(mel_rule_find(&c, &hash, &rows, NULL, "accuracy", &opt, &err), &err);
+    assert_true(mixture.mixed && !hash.mixed);
+    print_message("  %zu classes: value %.4f (mixture %.4f), odds %.4f\n", k, hash.value, mixture.value,
+                  hash.achieved[0]);
+    assert_close(hash.value, mixture.value, k == 2 ? 0.001 : 0.005);
+    assert_true(hash.achieved[0] <= 0.02 + (k == 2 ? 0.002 : 0.03));
+    assert_ok(mel_classifier_decide(all->said, c, HASHED_ROWS, all->probability, all->group,
+                                    mel_rng_next(&rng), &err),
+              &err);
+    if (evidence == MEL_BY_MODEL)
+        assert_true(off_rates(all, k, hash.shares) < 1e-9);
+    assert_ok(mel_classifier_to_json(&text, c, &err), &err);
+    assert_ok(mel_classifier_from_json(&read, text, strlen(text), &err), &err);
+    for (size_t r = 0; r < HASHED_ROWS; r += 97) {
+        double chance[3] = { 0 };
+        assert_ok(
+            mel_classifier_decide(all->again, read, 1, all->probability + r * k, all->group + r, 1, &err),
+            &err);
+        assert_int_equal(all->again[0], all->said[r]);
+        assert_ok(mel_classifier_chances(chance, read, 1, all->probability + r * k, all->group + r, &err),
+                  &err);
+        assert_close(chance[all->said[r]], 1.0, 0.0);
+    }
+    free(text);
+    mel_classifier_free(c);
+    mel_classifier_free(read);
+    mel_rule_report_clear(&mixture);
+    mel_rule_report_clear(&hash);
+    free(all);
+}
+
+static void test_hashed(void **state)
+{
+    (void)state;
+    check_hashed(2, MEL_BY_MODEL, 16);
+    check_hashed(2, MEL_BY_LABELS, 17);
+    check_hashed(3, MEL_BY_MODEL, 18);
+}
+
 /* --- stopping ------------------------------------------------------------------------------------- */
 
 static int stop(void *user, const char *what, double share)
@@ -675,7 +784,7 @@ int main(void)
         cmocka_unit_test(test_concave),       cmocka_unit_test(test_fair_linear),
         cmocka_unit_test(test_min_recall),    cmocka_unit_test(test_limits),
         cmocka_unit_test(test_smooth_limits), cmocka_unit_test(test_local),
-        cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_stopping),      cmocka_unit_test(test_hashed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,6 +125,20 @@ def test_refer(melicit, two):
     melicit("apply", *ROWS, "--named", "g-mean", "--reject", "0.1").refused(2, "weighted sum")
 
 
+def test_mixtures_without_coins(melicit, two):
+    """--rule hash: the limit holds on these rows as with a coin, and the same probabilities get the same decision."""
+    words = ("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10.03%", "--json", "--rule")
+    drawn, hashed = (melicit(*words, form, "--out", "c.json").done().json for form in ("mixture", "hash"))
+    assert drawn["mixed"] and not hashed["mixed"] and hashed["value"] == pytest.approx(drawn["value"], abs=1e-3)
+    said = decisions(melicit)
+    assert (said == "yes").mean() == pytest.approx(hashed["limits"][0]["achieved"], abs=1e-9)
+    assert hashed["limits"][0]["achieved"] == pytest.approx(0.1003, abs=1 / N)
+    assert (decisions(melicit, "--seed", "7") == said).all()
+    lines = (melicit.folder / "p.csv").read_text().split("\n")
+    melicit.write("p.csv", "\n".join([lines[0]] + lines[N:0:-1]) + "\n")
+    assert (decisions(melicit)[::-1] == said).all()
+
+
 def test_mixtures_go_by_the_id_of_a_row(melicit, two):
     melicit("apply", *ROWS, "--named", "accuracy", "--at-most", "flagged=10.03%", "--rule", "mixture", "--out", "c.json").done()
     ids = [f"row {i}" for i in range(N)]

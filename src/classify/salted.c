@@ -1,0 +1,190 @@
+/* Mixtures without coins: which rule a row gets is a hash of its probabilities with a number for each group,
+ * its salt, chosen so that decisions about the rows at hand achieve what the mixture does. */
+#include "classify/salted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SALTS = 4000, LEAST_SALTS = 100 };
+static const double most_work = 1e7; /* hashes of rows, all groups and salts together */
+static const double close = 1e-8;    /* sums of squares of differences that no longer matter */
+
+typedef struct {
+    mel_classifier *c;
+    const mel_step_rows *rows; /* by which they are measured */
+    const double *probability; /* the model's own */
+    uint32_t *said;            /* rules x rows: what each rule says */
+    uint32_t *open;            /* rows of a block about which rules disagree */
+    double *mass;              /* groups x classes */
+    double *off;               /* groups x classes x decisions: what a salt achieves beyond the mixture */
+    double *aim;               /* the same: minus what the mixture achieves of the open rows */
+} salting;
+
+/* --- hashes ------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* Of two classes the second alone: the first may be rounded another way. */
+double mel_salted_uniform(uint32_t salt, const double *probability, size_t k)
+{
+    uint64_t hash = mix(salt + UINT64_C(0x9e3779b97f4a7c15));
+    for (size_t i = k == 2 ? 1 : 0; i < k; i++) {
+        const double p = probability[i] + 0.0; /* not -0.0 */
+        uint64_t bits;
+        memcpy(&bits, &p, sizeof bits);
+        hash = mix(hash ^ bits);
+    }
+    return ldexp((double)(hash >> 11), -53);
+}
+
+/* --- measuring ---------------------------------------------------------------------------------- */
+
+static size_t group_at(const salting *s, size_t r)
+{
+    return s->rows->n_groups > 1 ? s->rows->group[r] : 0;
+}
+
+/* Adds `times` what decision j about a row achieves. */
+static void add(const salting *s, double *sums, size_t r, size_t j, double times)
+{
+    const size_t k = s->c->n_classes, d = s->c->n_decisions;
+    const double weight = times * (s->rows->weight != NULL ? s->rows->weight[r] : 1.0);
+    double *to = sums + group_at(s, r) * k * d + j;
+    if (s->rows->evidence == MEL_BY_LABELS) {
+        to[s->rows->label[r] * d] += weight;
+        return;
+    }
+    for (size_t i = 0; i < k; i++)
+        to[i * d] += weight * s->rows->probability[r * k + i];
+}
+
+static size_t rule_of(const salting *s, size_t r, uint32_t salt)
+{
+    const size_t k = s->c->n_classes;
+    return mel_classifier_rule_at(s->c, mel_salted_uniform(salt, s->probability + r * k, k));
+}
+
+/* The rows of a block that rules disagree about, and what the mixture achieves of them. */
+static size_t gather(salting *s, size_t block)
+{
+    const size_t n = s->rows->n_rows, cells = s->c->n_classes * s->c->n_decisions;
+    const size_t rules = mel_classifier_rules(s->c), m = s->rows->n_groups > 1 ? s->rows->n_groups : 1;
+    const double *share = mel_classifier_shares(s->c);
+    size_t found = 0;
+    memset(s->aim, 0, m * cells * sizeof *s->aim);
+    for (size_t r = 0; r < n; r++) {
+        bool agree = true;
+        if (s->c->n_groups > 1 && s->rows->group[r] != block)
+            continue;
+        for (size_t q = 1; q < rules; q++)
+            agree = agree && s->said[q * n + r] == s->said[r];
+        if (agree)
+            continue;
+        s->open[found++] = (uint32_t)r;
+        for (size_t q = 0; q < rules; q++)
+            add(s, s->aim, r, s->said[q * n + r], -share[q]);
+    }
+    return found;
+}
+
+/* Squares of how far rates are from the mixture's. */
+static double distance(salting *s, size_t n_open, uint32_t salt)
+{
+    const size_t n = s->rows->n_rows, d = s->c->n_decisions;
+    const size_t cells = (s->rows->n_groups > 1 ? s->rows->n_groups : 1) * s->c->n_classes * d;
+    double sum = 0.0;
+    memcpy(s->off, s->aim, cells * sizeof *s->off);
+    for (size_t i = 0; i < n_open; i++)
+        add(s, s->off, s->open[i], s->said[rule_of(s, s->open[i], salt) * n + s->open[i]], 1.0);
+    for (size_t c = 0; c < cells; c++) {
+        const double mass = s->mass[c / d];
+        sum += mass > 0.0 ? s->off[c] / mass * (s->off[c] / mass) : 0.0;
+    }
+    return sum;
+}
+
+static uint32_t best_salt(salting *s, size_t block)
+{
+    const size_t n_open = gather(s, block);
+    const double blocks = s->c->n_groups > 1 ? (double)s->c->n_groups : 1.0;
+    const double may = most_work / blocks / ((double)n_open + 1.0);
+    const uint32_t salts = (uint32_t)fmin(fmax(may, LEAST_SALTS), MOST_SALTS);
+    uint32_t best = 1;
+    double least = INFINITY;
+    for (uint32_t salt = 1; salt <= salts && least > close; salt++) {
+        const double now = distance(s, n_open, salt);
+        best = now < least ? salt : best;
+        least = fmin(least, now);
+    }
+    return best;
+}
+
+/* --- all groups --------------------------------------------------------------------------------- */
+
+static void weigh(salting *s)
+{
+    const size_t n = s->rows->n_rows, k = s->c->n_classes, d = s->c->n_decisions;
+    const size_t m = s->rows->n_groups > 1 ? s->rows->n_groups : 1;
+    memset(s->off, 0, m * k * d * sizeof *s->off);
+    for (size_t r = 0; r < n; r++)
+        add(s, s->off, r, 0, 1.0);
+    for (size_t c = 0; c < m * k; c++)
+        s->mass[c] = s->off[c * d];
+}
+
+static void settle(salting *s, double *achieved)
+{
+    const size_t n = s->rows->n_rows, d = s->c->n_decisions, k = s->c->n_classes;
+    const size_t cells = (s->rows->n_groups > 1 ? s->rows->n_groups : 1) * k * d;
+    double total = 0.0;
+    memset(achieved, 0, cells * sizeof *achieved);
+    for (size_t r = 0; r < n; r++) {
+        const uint32_t salt = s->c->salt[s->c->n_groups > 1 ? s->rows->group[r] : 0];
+        add(s, achieved, r, s->said[rule_of(s, r, salt) * n + r], 1.0);
+        total += s->rows->weight != NULL ? s->rows->weight[r] : 1.0;
+    }
+    for (size_t c = 0; c < cells; c++)
+        achieved[c] /= total;
+}
+
+mel_status mel_classifier_salt(mel_classifier *c, double *achieved, double *by_labels,
+                               const mel_rule_evidence *e, const mel_rule_rows *rows, mel_error *err)
+{
+    const size_t n = rows->n_rows, blocks = c->n_groups > 1 ? c->n_groups : 1;
+    const size_t m = rows->n_groups > 1 ? rows->n_groups : 1, cells = m * c->n_classes * c->n_decisions;
+    const mel_undecided all = {
+        .n = n, .probability = rows->probability, .group = rows->group, .row_cost = rows->row_cost
+    };
+    mel_step_rows labels = e->rows;
+    labels.evidence = MEL_BY_LABELS;
+    labels.weight = e->label_weight;
+    salting s = { .c = c, .rows = &e->rows, .probability = rows->probability };
+    const mel_part parts[] = { { cells, { &s.mass, &s.off, &s.aim } } };
+    s.said = mel_alloc(mel_classifier_rules(c) * n, sizeof *s.said);
+    s.open = mel_alloc(n, sizeof *s.open);
+    uint32_t *salt = mel_alloc_zero(blocks, sizeof *salt);
+    mel_status status = s.said != NULL && s.open != NULL && salt != NULL && mel_parts_new(MEL_PARTS(parts))
+                            ? mel_classifier_said(s.said, c, &all, err)
+                            : mel_fail_memory(err, "decisions without coins");
+    if (status == MEL_OK && salt != NULL) {
+        weigh(&s);
+        for (size_t b = 0; b < blocks; b++)
+            salt[b] = best_salt(&s, b);
+        c->salt = salt;
+        salt = NULL;
+        settle(&s, achieved);
+        s.rows = &labels;
+        settle(&s, by_labels);
+    }
+    free(salt);
+    free(s.said);
+    free(s.open);
+    free(s.mass);
+    return status;
+}
