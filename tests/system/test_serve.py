@@ -157,7 +157,7 @@ def test_times_and_forms_of_all(server, melicit):
     study = create_study(server, file)
     melicit("study", "rehearse", study, "--store", "t.db", "--participants", 1).done()
     rng = numpy.random.default_rng(6)
-    for said in ({"age": 31, "job": "nurse", "note": "hm"}, {"age": 52, "job": "none"}, {"job": "nurse"}):
+    for said in ({"age": 31, "job": "nurse", "note": "What was said"}, {"age": 52, "job": "none"}, {"job": "nurse"}):
         client = server.client()
         page = client.join(study)
         while page["kind"] != "done":
@@ -173,7 +173,7 @@ def test_times_and_forms_of_all(server, melicit):
     assert [t["median_seconds"] for t in shown["times"]["thirds"]] == [numpy.median(times[i:i + 6]) for i in (0, 6, 12)]
     age, note, job = shown["forms"]
     assert (age["answers"], age["of"], age["low"], age["median"], age["high"]) == (2, 3, 31, 41.5, 52)
-    assert note["answers"] == 1 and "hm" not in json.dumps(shown)
+    assert note["answers"] == 1 and "What was said" not in json.dumps(shown)
     assert job["counts"] == {"nurse": 2, "doctor": 0, "none": 1}
     text = melicit("study", "show", study, "--store", "t.db").done().out
     assert "seconds per answer, median" in text and "nurse 2, none 1" in text and "31 to 52, median 41.5" in text
