@@ -1,6 +1,7 @@
 /* melicit corrupt: labels with the noise of the thesis' section 7.2, or rows of another domain, for
  * experiments. */
 #include "command.h"
+#include "data/shared.h"
 #include "dataset.h"
 #include "features.h"
 #include "files.h"

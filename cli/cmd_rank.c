@@ -5,6 +5,7 @@
 #include "metric_file.h"
 #include "output.h"
 #include "pool.h"
+#include "rank/shared.h"
 #include "rank_work.h"
 
 #include <math.h>

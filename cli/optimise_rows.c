@@ -1,6 +1,7 @@
 /* What melicit optimise reads: probabilities and labels of training and validation rows, groups, features,
  * and sets of basis functions. */
 #include "optimise_rows.h"
+#include "data/shared.h"
 #include "optimise/shared.h"
 #include "output.h"
 

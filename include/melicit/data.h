@@ -141,9 +141,6 @@ typedef struct {
  * than two rows each on average (identifiers, a number to predict). */
 MEL_API mel_status mel_table_labels(mel_labels *out, const mel_table *table, const char *column,
                                     mel_error *err);
-/* Groups: as labels, but one group is fine. */
-MEL_API mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column,
-                                    mel_error *err);
 MEL_API void mel_labels_clear(mel_labels *labels);
 
 /* How a table becomes features, learned on training rows.

@@ -9,9 +9,6 @@
 extern "C" {
 #endif
 
-/* Values of the metric at the rows of a pool, n x mel_layout_size numbers. Failures name the row. */
-MEL_API mel_status mel_rank_values(double *values, const mel_metric *metric, size_t n, const double *pool,
-                                   mel_error *err);
 /* order: positions 0 .. n-1, best first, ties by position. place (may be NULL): the place of every
  * position from 1 up, the same for equal values (1, 2, 2, 4). */
 MEL_API mel_status mel_rank_order(size_t *order, size_t *place, size_t n, const double *values,
@@ -29,8 +26,9 @@ MEL_API mel_status mel_rank_agreement(mel_agreement *out, size_t n, const double
                                       mel_orientation reference_orientation, const double *values,
                                       mel_orientation orientation, mel_error *err);
 
-/* Values under n_samples metrics that are equally likely: row s is mel_rank_values with row s of
- * `coefficients` (mel_metric_coefficients numbers each, file order) in place of the metric's own. */
+/* Values of n classifiers, rows of a pool with mel_layout_size numbers each, under n_samples metrics that are
+ * equally likely: row s of values is that of the metric with row s of `coefficients` (mel_metric_coefficients
+ * numbers each, file order) in place of its own. Failures name the sample and the row. */
 MEL_API mel_status mel_rank_sampled_values(double *values, const mel_metric *metric, size_t n_samples,
                                            const double *coefficients, size_t n, const double *pool,
                                            mel_error *err);

@@ -89,4 +89,7 @@ size_t mel_npy_start(char out[MEL_NPY_START_BYTES], const char *item, size_t row
 /* How many different texts a column of categories has. */
 size_t mel_table_categories(const mel_table *table, size_t column);
 
+/* Groups: as mel_table_labels, but one group is fine. */
+mel_status mel_table_groups(mel_labels *out, const mel_table *table, const char *column, mel_error *err);
+
 #endif

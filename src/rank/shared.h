@@ -4,6 +4,10 @@
 
 #include "melicit/rank.h"
 
+/* Values of the metric at the rows of a pool, n x mel_layout_size numbers. Failures name the row. */
+mel_status mel_rank_values(double *values, const mel_metric *metric, size_t n, const double *pool,
+                           mel_error *err);
+
 /* How sure a place in an order is, by values under equally likely metrics. */
 typedef struct {
     double first;       /* probability of being the best; equals share it */
