@@ -131,6 +131,19 @@ static void test_face(void **state)
     mel_face_free(face);
 }
 
+/* On a face that has no notes yet. */
+static mel_status run_on_a_new_face(void *context)
+{
+    job j = *(job *)context;
+    mel_face *face = NULL;
+    mel_status status = mel_face_from_logistic(&face, 3.0, 0.7, NULL);
+    j.domain.face = face;
+    if (status == MEL_OK)
+        status = run_engine(&j);
+    mel_face_free(face);
+    return status;
+}
+
 /* From the first "about the same" on the posterior takes more room; an imagined test is made beforehand. */
 static void test_exchange(void **state)
 {
@@ -144,6 +157,7 @@ static void test_exchange(void **state)
     mel_session_options_suit(&j.opt, NULL, MEL_BY_PERSON);
     j.opt.active.imagined_beyond = true;
     test_each_allocation("exchange rates", run_engine, &j);
+    test_each_allocation("exchange rates on a new face", run_on_a_new_face, &j);
     mel_face_free(face);
 }
 

@@ -58,6 +58,18 @@ static mel_status closest(void *context)
     return status;
 }
 
+/* On a face that has no notes yet. */
+static mel_status closest_on_a_new_face(void *context)
+{
+    (void)context;
+    mel_face *face = NULL;
+    mel_status status = mel_face_from_logistic(&face, 5.0, 0.0, NULL);
+    if (status == MEL_OK)
+        status = closest(face);
+    mel_face_free(face);
+    return status;
+}
+
 static void test_allocations(void **state)
 {
     (void)state;
@@ -66,6 +78,7 @@ static void test_allocations(void **state)
     mel_face *face = NULL;
     assert_ok(mel_face_from_logistic(&face, 5.0, 0.0, NULL), NULL);
     test_each_allocation("closest metrics", closest, face);
+    test_each_allocation("closest metrics on a new face", closest_on_a_new_face, NULL);
     mel_face_free(face);
 }
 
