@@ -126,8 +126,7 @@ function AgreementCard({ agreement }: { agreement: Agreement }): JSX.Element {
       </ul>
       {agreement.self_of !== undefined && (
         <p class="soft">
-          Of {agreement.self_of} questions that came twice, {agreement.self} got the same answer from you: no metric can be
-          expected to agree with you more often.
+          Of {agreement.self_of} questions that came twice, {agreement.self} got the same answer from you.
         </p>
       )}
     </Card>
