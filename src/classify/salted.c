@@ -172,7 +172,7 @@ mel_status mel_classifier_salt(mel_classifier *c, double *achieved, double *by_l
     mel_status status = s.said != NULL && s.open != NULL && salt != NULL && mel_parts_new(MEL_PARTS(parts))
                             ? mel_classifier_said(s.said, c, &all, err)
                             : mel_fail_memory(err, "decisions without coins");
-    if (status == MEL_OK && salt != NULL) {
+    if (status == MEL_OK && salt != NULL && s.off != NULL) {
         weigh(&s);
         for (size_t b = 0; b < blocks; b++)
             salt[b] = best_salt(&s, b);

@@ -184,7 +184,7 @@ static mel_status draw_referred(double *value, double *drawn, size_t each, mel_t
     mel_status status = draw != NULL ? price_of_referring(&w->refer, w, counts, room, err)
                                      : mel_fail_memory(err, "how sure a value is");
     *value = status == MEL_OK ? mel_trust_value(w, counts, room) : (double)NAN;
-    for (size_t b = 0; b < each && status == MEL_OK; b++) {
+    for (size_t b = 0; b < each && status == MEL_OK && draw != NULL; b++) {
         mel_draw_shares(draw, cells, counts, mel_cell_prior(cells), rng);
         drawn[b] = mel_trust_value(w, draw, room);
     }

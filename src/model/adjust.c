@@ -117,7 +117,7 @@ static void add_slopes(const fit *f, size_t r, double w, double *gradient, doubl
         gradient[i] += w * (q[i] - (i == f->label[r] ? 1.0 : 0.0));
         for (size_t j = 0; j <= i; j++)
             hessian[i * m + j] += w * q[i] * ((i == j ? 1.0 : 0.0) - q[j]);
-        for (size_t s = k; s < m; s++)
+        for (size_t s = k; s < m && s < k + 2; s++)
             hessian[s * m + i] += w * q[i] * ((s == own ? logs[i] : 0.0) - mean[s - k]);
         hessian[own * m + own] += w * q[i] * logs[i] * logs[i];
     }
