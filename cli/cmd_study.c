@@ -228,16 +228,6 @@ static mel_status links(desk *d, mel_error *err)
     return status;
 }
 
-static mel_status copy_out(const cli_out *out, int file, mel_error *err)
-{
-    char piece[16384];
-    ssize_t n = 0;
-    while ((n = read(file, piece, sizeof piece)) > 0)
-        if (fwrite(piece, 1, (size_t)n, out->stream) != (size_t)n)
-            return cli_out_failed(out, err);
-    return n == 0 ? MEL_OK : cli_fail(err, MEL_EIO, "the export cannot be read");
-}
-
 static mel_status export_study(desk *d, mel_error *err)
 {
     int file = -1;
@@ -252,7 +242,7 @@ static mel_status export_study(desk *d, mel_error *err)
     if (status == MEL_OK)
         status = cli_out_open(&out, path, err);
     if (status == MEL_OK)
-        status = copy_out(&out, file, err);
+        status = cli_out_copy(&out, file, err);
     if (status == MEL_OK)
         status = cli_out_commit(&out, err);
     else if (out.stream != NULL)

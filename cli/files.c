@@ -123,6 +123,16 @@ mel_status cli_out_failed(const cli_out *out, mel_error *err)
     return refuse_writing(out->path, err);
 }
 
+mel_status cli_out_copy(const cli_out *out, int file, mel_error *err)
+{
+    char piece[16384];
+    ssize_t n = 0;
+    while ((n = read(file, piece, sizeof piece)) > 0)
+        if (fwrite(piece, 1, (size_t)n, out->stream) != (size_t)n)
+            return cli_out_failed(out, err);
+    return n == 0 ? MEL_OK : cli_fail(err, MEL_EIO, "%s: what is to be written cannot be read", out->path);
+}
+
 /* Everything is on the disk (or through the pipe) when this returns true. */
 static bool close_stream(cli_out *out)
 {

@@ -27,6 +27,8 @@ mel_status cli_out_check(const char *path, mel_error *err);
 mel_status cli_out_open(cli_out *out, const char *path, mel_error *err);
 /* MEL_EIO for a write to the stream that just failed. */
 mel_status cli_out_failed(const cli_out *out, mel_error *err);
+/* Writes the rest of an open file. */
+mel_status cli_out_copy(const cli_out *out, int file, mel_error *err);
 /* Closes and gives the file its name; the out is cleared in any case. Standard output is not closed. */
 mel_status cli_out_commit(cli_out *out, mel_error *err);
 /* Closes and removes what was not committed; fine after a commit. */

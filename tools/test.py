@@ -88,9 +88,9 @@ def build(folder, options, jobs, log):
 def run_tests(folder, choice, jobs, log):
     results = folder / "test-results.xml"
     results.unlink(missing_ok=True)
-    # A test that computes takes two processors (see the end of cmake/Tests.cmake), of which a core has three here: when
+    # A test that computes takes two processors (see the end of cmake/Tests.cmake), of which a core has four here: when
     # one waits for a disk or a process, another computes.
-    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error", "-j", str(3 * jobs), "--output-junit", results,
+    command = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error", "-j", str(4 * jobs), "--output-junit", results,
                "--test-output-size-passed", OUTPUT_BYTES, "--test-output-size-failed", OUTPUT_BYTES, *choice]
     status, outcome = run(list(map(str, command)), log), Outcome()
     if results.exists():

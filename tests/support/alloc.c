@@ -118,7 +118,6 @@ static void run_once(const char *what, mel_status (*work)(void *context), void *
 void test_each_allocation(const char *what, mel_status (*work)(void *context), void *context)
 {
     json_set_alloc_funcs(__wrap_malloc, __wrap_free);
-    (void)work(context); /* what a face keeps of it is there from then on, and no leak */
     each_place = getenv("MELICIT_SOAK") == NULL;
     memset(places, 0, sizeof places);
     skipped = 0;

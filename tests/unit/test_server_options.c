@@ -343,9 +343,11 @@ static void test_files(void **state)
         assert_true(row->type == MEL_OPTION_NUMBER ? got.number == want.number : got.whole == want.whole);
         assert_ok(mel_session_open(&again, &domain, stored, NULL, path, &err), &err);
         mel_session_free(again);
+        /* More questions, and those about a better test, may be wanted later. */
+        const bool open = strcmp(row->key, "max_questions") == 0 || strcmp(row->key, "imagined_beyond") == 0;
         mel_option_put(stored, row, mel_option_usual(row));
         assert_int_equal(mel_session_open(&again, &domain, stored, NULL, path, &err),
-                         strcmp(row->key, "max_questions") == 0 ? MEL_OK : MEL_ECONFLICT);
+                         open ? MEL_OK : MEL_ECONFLICT);
         mel_session_free(again);
         mel_session_options_free(stored);
     }
