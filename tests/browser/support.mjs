@@ -56,7 +56,7 @@ export async function startServer() {
   return { url: told.url, token: told.token, folder, stop };
 }
 
-export const launch = () => chromium.launch({ executablePath: '/usr/bin/chromium', args: BROWSER_FLAGS });
+export const launch = () => chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: BROWSER_FLAGS });
 
 /** A new person's browser window. Errors in the page and requests to other hosts fail the test through check(). */
 export async function visitor(browser, server, width, options = {}) {
