@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_SESSION = 1 << 24 };
+enum { MAX_SESSION = 1 << 24, LINE_FLAGS = JSON_COMPACT | JSON_REAL_PRECISION(17) };
 const char *const cli_compare_strategies[] = { "signs", "slopes", NULL };
 
 /* One run; cleared in one place. */
@@ -154,7 +154,7 @@ static mel_status write_line(comparing *c, json_t *line, mel_error *err)
         json_decref(line);
         return MEL_OK;
     }
-    char *text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(line, LINE_FLAGS);
     const bool whole = text != NULL && fprintf(c->log, "%s\n", text) > 0 && fflush(c->log) == 0 &&
                        fsync(fileno(c->log)) == 0;
     free(text);
@@ -201,25 +201,50 @@ static mel_status check_header(const comparing *c, const json_t *got, mel_error 
     return status;
 }
 
-/* Reads what is there; an unfinished last line was never answered for and is cut off. */
+static mel_status take_text(comparing *c, const char *text, size_t number, mel_error *err)
+{
+    json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    mel_status status = MEL_OK;
+    if (line == NULL || (number > 0 && !take_line(c, line)))
+        status = cli_fail(err, MEL_EDATA, "%s: line %zu is not a line of such a session", c->args->session,
+                          number + 1);
+    else if (number == 0)
+        status = check_header(c, line, err);
+    json_decref(line);
+    return status;
+}
+
+/* Whether the last line, which has no end, may be cut off: an answer that was never answered for, or the
+ * beginning of our header. Anything else is somebody's file. */
+static mel_status check_rest(const comparing *c, const char *text, size_t number, mel_error *err)
+{
+    json_t *header = header_json(c);
+    char *whole = json_dumps(header, LINE_FLAGS);
+    const bool ours = number > 0 || (whole != NULL && strncmp(text, whole, strlen(text)) == 0);
+    free(whole);
+    json_decref(header);
+    return ours ? MEL_OK
+                : cli_fail(err, MEL_EDATA, "%s: this is not a session of comparisons; give another file",
+                           c->args->session);
+}
+
+/* Reads what is there; an unfinished last line is cut off. */
 static mel_status read_session(comparing *c, mel_error *err)
 {
     char *text = NULL;
     size_t size = 0, number = 0;
     long kept = 0;
+    bool ended = true;
     mel_status status = MEL_OK;
-    while (status == MEL_OK && getline(&text, &size, c->log) > 0) {
-        if (strchr(text, '\n') == NULL || ftell(c->log) > MAX_SESSION)
-            break;
-        json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-        if (line == NULL || (number > 0 && !take_line(c, line)))
-            status = cli_fail(err, MEL_EDATA, "%s: line %zu is not a line of such a session",
-                              c->args->session, number + 1);
-        else if (number == 0)
-            status = check_header(c, line, err);
-        json_decref(line);
-        number++;
-        kept = ftell(c->log);
+    while (status == MEL_OK && ended && getline(&text, &size, c->log) > 0) {
+        ended = strchr(text, '\n') != NULL;
+        if (ftell(c->log) > MAX_SESSION)
+            status = cli_fail(err, MEL_ELIMIT, "%s: a session has at most 16 MB", c->args->session);
+        else if (!ended)
+            status = check_rest(c, text, number, err);
+        else
+            status = take_text(c, text, number++, err);
+        kept = ended ? ftell(c->log) : kept;
     }
     free(text);
     if (status == MEL_OK && (ftruncate(fileno(c->log), kept) != 0 || fseek(c->log, kept, SEEK_SET) != 0))

@@ -16,7 +16,7 @@ set(MEL_LONG_UNDER_SANITIZERS test_exchange test_finding test_frontier_pairs tes
     test_space_softmax test_structure test_session_posterior test_active_fractional test_bivector test_candidates
     test_feasible test_radius_sample test_fair_search test_ball_search test_diagonal_search test_corrupt test_comparisons
     system_test_apply system_test_candidates system_test_certainty system_test_classifiers system_test_data system_test_elicit_classes
-    system_test_names system_test_permutations system_test_pools system_test_posterior system_test_rank
+    system_test_named_numpy system_test_names system_test_optimise system_test_permutations system_test_pools system_test_posterior system_test_rank
     system_test_search_curved system_test_search_fair system_test_space_classes)
 if(DEFINED ENV{MELICIT_SOAK})
     set(MEL_LONG_UNDER_SANITIZERS "")
@@ -191,7 +191,9 @@ foreach(cost lint_tidy_src=60 lint_tidy_server=30 lint_tidy_cli=30 browser_saved
         system_test_serve_abuse=25 system_test_serve_twelve=12 system_test_serve_limits=12 system_test_serve_postgres=16 system_test_rank_sklearn=15
         system_test_sklearn=15 system_test_posterior=14 system_test_named_sklearn=14 system_test_search_curved=14
         system_test_search_fair=14 system_test_elicit=13 system_test_kill=13 test_sampler=12
-        test_active_fractional=11 test_pooling=10)
+        test_active_fractional=11 test_pooling=10 system_test_zoo=22 browser_start=26 browser_result=25 browser_small=24
+        system_test_apply=18 system_test_names=17 system_test_python_people=17 system_test_python_docs=17
+        system_test_python_estimators=15 lint_format=10 test_alloc_elicit=30 test_server_cache=16)
     string(REPLACE "=" ";" cost ${cost})
     list(GET cost 0 name)
     list(GET cost 1 seconds)

@@ -204,6 +204,18 @@ static void answer(mel_call *call, size_t route)
     mel_budget_end();
 }
 
+/* The path without the proof that a link of a shared result ends with. */
+static const char *path_of(const mel_call *call)
+{
+    static const char shared[] = "/api/shared/";
+    const char *path = call->request->path;
+    if (!call->known)
+        return "other";
+    return strncmp(path, shared, sizeof shared - 1) == 0 ? "/api/shared"
+           : strncmp(path, "/r/", 3) == 0                ? "/r"
+                                                         : path;
+}
+
 /* Which of the researchers it was, if there are several, the beginning of a hash of the cookie tells. Paths
  * that no route has say nothing, and could be as long as anybody likes. */
 static json_t *line_of(const mel_call *call, double begun)
@@ -218,7 +230,7 @@ static json_t *line_of(const mel_call *call, double begun)
     }
     return json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:s*, s:s*}", "time", (json_int_t)mel_now(), "client",
                      request->client, "method", call->known ? request->method : "other", "path",
-                     call->known ? request->path : "other", "status", (int)call->response->status, "ms",
+                     path_of(call), "status", (int)call->response->status, "ms",
                      (int)(1000.0 * (mel_clock_seconds(CLOCK_MONOTONIC) - begun)), "researcher",
                      who[0] != '\0' ? who : NULL, "upload", call->upload[0] != '\0' ? call->upload : NULL);
 }

@@ -90,6 +90,20 @@ void mel_api_shared(mel_call *call)
     mel_participant_release(call->app->cache, participant, true);
 }
 
+/* Whose rows are somebody's upload: the link gives them away to nobody. */
+static bool names_upload(const json_t *start)
+{
+    const char *key = NULL;
+    const json_t *value = NULL;
+    json_object_foreach((json_t *)json_object_get(start, "space"), key, value)
+    {
+        const char *text = json_string_value(value);
+        if (text != NULL && strncmp(text, "upload:", 7) == 0)
+            return true;
+    }
+    return false;
+}
+
 json_t *mel_share_start(mel_call *call, json_t *body)
 {
     const json_t *like = json_object_get(body, "like");
@@ -107,6 +121,13 @@ json_t *mel_share_start(mel_call *call, json_t *body)
         mel_participant_row_clear(&row);
         if (start == NULL)
             mel_call_error(call, 503, "memory", "the questions of the link cannot be read now", NULL);
+        else if (names_upload(start)) {
+            json_decref(start);
+            start = NULL;
+            mel_call_error(call, 403, "not-now",
+                           "these questions are about a file that somebody uploaded; ask them for the file",
+                           NULL);
+        }
     }
     json_decref(body);
     return start;

@@ -343,6 +343,14 @@ def test_comparisons_resume(work):
          "parts.jsonl").refused(6, 'another "data"')
     work.write("bad.jsonl", (work.folder / "parts.jsonl").read_text() + "nonsense\n")
     work(*words, "--session", "bad.jsonl").refused(3, "line 10")
+    for foreign in ('{"precious": 1}', "a letter"):
+        work.write("foreign.txt", foreign)
+        work(*words, "--session", "foreign.txt").refused(3, "not a session of comparisons")
+        assert (work.folder / "foreign.txt").read_text() == foreign
+    begun = (work.folder / "whole.jsonl").read_text()
+    work.write("begun.jsonl", begun[:40])  # a header that was cut off
+    work(*words, "--session", "begun.jsonl", "--max-questions", 7).done()
+    assert (work.folder / "begun.jsonl").read_text() == begun
 
 
 def test_comparisons_by_a_person_and_a_program(work):

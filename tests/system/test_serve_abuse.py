@@ -1287,12 +1287,16 @@ def test_logs_say_who_did_what_and_nothing_else(melicit):
     client.send(page, {"age": 33, "note": "a-secret-note"})
     researcher = server.researcher()
     researcher.post(f"/api/admin/studies/{study}/state", {"state": "closed"})
-    secrets = [*client.cookies.values(), *researcher.cookies.values(), server.token, "a-secret-label", "a-secret-note", client.csrf]
+    sharer = server.at("203.0.113.2")
+    sharer.own()
+    _, ident, proof = sharer.post("/api/share", {})[1]["path"].strip("/").split("/")
+    server.at("203.0.113.3").get(f"/api/shared/{ident}/{proof}")
+    secrets = [*client.cookies.values(), *researcher.cookies.values(), server.token, "a-secret-label", "a-secret-note", client.csrf, proof]
     server.stop()
     texts = [(melicit.folder / name).read_text() for name in ("requests.log", "audit.log")]
     assert not any(secret in text for secret in secrets for text in texts)
     requests, audit = ([json.loads(line) for line in text.splitlines()] for text in texts)
-    assert {"/api/join", "/api/event"} < {x["path"] for x in requests} and all(x["path"].startswith("/api/admin") for x in audit)
+    assert {"/api/join", "/api/event", "/api/shared"} < {x["path"] for x in requests} and all(x["path"].startswith("/api/admin") for x in audit)
     last = audit[-1]
     assert last["path"] == f"/api/admin/studies/{study}/state" and last["method"] == "POST" and last["status"] == 200
     assert re.fullmatch("[0-9a-f]{8}", last["researcher"]) and abs(last["time"] / 1000 - time.time()) < 600 and last["ms"] >= 0

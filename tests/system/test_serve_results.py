@@ -1,6 +1,7 @@
 """What people get: questions they can take seriously, a threshold that belongs to its outcome, answers given again, decisions."""
 import csv
 import io
+import json
 import math
 import random
 
@@ -174,3 +175,17 @@ def test_shared_results(server):
     assert status == 200 and {str(told["page"]["question"][s]) for s in "ab"} == {str(first[s]) for s in "ab"}
     assert client.post("/api/erase", {})[0] == 200
     assert server.client().get(f"/api/shared/{ident}/{proof}")[0] == 403
+
+
+def test_links_give_no_rows_away(server):
+    """Who follows the link of a result about an upload sees the result, and can neither start on the rows nor learn their id."""
+    client, other = server.client(), server.client()
+    text = "a,secret,label\n" + "".join(f"{i % 7},{900000 + i},{'xy'[i % 7 > 3]}\n" for i in range(200))
+    told = client.json("POST", "/api/upload", text.encode(), {"Content-Type": "text/csv", "X-Melicit-CSRF": "first"})[1]
+    page = client.own(space={"data": f"upload:{told['upload']}", "label": "label"}, options={"max_questions": 3, "announce_repeats": True})
+    walk(client, page, 5.0, random.Random(1))
+    _, ident, proof = client.post("/api/share", {})[1]["path"].strip("/").split("/")
+    status, seen = other.get(f"/api/shared/{ident}/{proof}")
+    assert status == 200 and told["upload"] not in json.dumps(seen) and "900001" not in json.dumps(seen)
+    status, refused = other.post("/api/start", {"like": {"id": ident, "proof": proof}})
+    assert status == 403 and "ask them for the file" in refused["error"]["message"]
