@@ -208,12 +208,8 @@ static void answer(mel_call *call, size_t route)
 static const char *path_of(const mel_call *call)
 {
     static const char shared[] = "/api/shared/";
-    const char *path = call->request->path;
-    if (!call->known)
-        return "other";
-    return strncmp(path, shared, sizeof shared - 1) == 0 ? "/api/shared"
-           : strncmp(path, "/r/", 3) == 0                ? "/r"
-                                                         : path;
+    const char *path = call->known ? call->request->path : "other";
+    return strncmp(path, shared, sizeof shared - 1) == 0 ? "/api/shared" : path;
 }
 
 /* Which of the researchers it was, if there are several, the beginning of a hash of the cookie tells. Paths

@@ -90,20 +90,6 @@ void mel_api_shared(mel_call *call)
     mel_participant_release(call->app->cache, participant, true);
 }
 
-/* Whose rows are somebody's upload: the link gives them away to nobody. */
-static bool names_upload(const json_t *start)
-{
-    const char *key = NULL;
-    const json_t *value = NULL;
-    json_object_foreach((json_t *)json_object_get(start, "space"), key, value)
-    {
-        const char *text = json_string_value(value);
-        if (text != NULL && strncmp(text, "upload:", 7) == 0)
-            return true;
-    }
-    return false;
-}
-
 json_t *mel_share_start(mel_call *call, json_t *body)
 {
     const json_t *like = json_object_get(body, "like");
@@ -116,18 +102,17 @@ json_t *mel_share_start(mel_call *call, json_t *body)
                        NULL);
     else if (find_shared(&row, call, mel_json_string(like, "id"), mel_json_string(like, "proof"))) {
         json_t *about = row.about != NULL ? mel_stored_json(row.about) : NULL;
-        start = json_incref(json_object_get(about, "start"));
+        const char *upload[MEL_SPACE_FILES];
+        const bool private = mel_own_uploads(upload, about) > 0; /* the link gives no rows away */
+        start = private ? NULL : json_incref(json_object_get(about, "start"));
         json_decref(about);
         mel_participant_row_clear(&row);
-        if (start == NULL)
-            mel_call_error(call, 503, "memory", "the questions of the link cannot be read now", NULL);
-        else if (names_upload(start)) {
-            json_decref(start);
-            start = NULL;
+        if (private)
             mel_call_error(call, 403, "not-now",
                            "these questions are about a file that somebody uploaded; ask them for the file",
                            NULL);
-        }
+        else if (start == NULL)
+            mel_call_error(call, 503, "memory", "the questions of the link cannot be read now", NULL);
     }
     json_decref(body);
     return start;
