@@ -90,6 +90,15 @@ static size_t random_size(mel_rng *rng)
 
 /* --- vectors --- */
 
+/* The order of the sums that results rest on: eight parts, then pairs of them. */
+static double dot_by_parts(size_t n, const double *x, const double *y)
+{
+    double p[8] = { 0.0 };
+    for (size_t i = 0; i < n; i++)
+        p[i % 8] += x[i] * y[i];
+    return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
+}
+
 static void test_dot(void **state)
 {
     (void)state;
@@ -104,7 +113,11 @@ static void test_dot(void **state)
             size += fabs(x[i] * y[i]);
         }
         assert_close(mel_dot(n, x, y), sum, 1e-14 * size);
+        const double got = mel_dot(n, x, y), expected = dot_by_parts(n, x, y);
+        assert_memory_equal(&got, &expected, sizeof got);
     }
+    const double zero[] = { -0.0, -0.0, -0.0 }, one[] = { 1.0, 1.0, 1.0 };
+    assert_false(signbit(mel_dot(3, zero, one)));
     const double a[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 }, b[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
     assert_close(mel_dot(11, a, b), 66.0, 0.0);
     const double c[] = { 1.0, NAN };
