@@ -1,6 +1,8 @@
 /* Simulated participants who run whole studies over HTTP, as fast as the server lets them: bench/serve.py
- * starts the server and this. usage: bench_serve PORT STUDY PARTICIPANTS SECONDS [THINK]; THINK: seconds that
- * a person takes for an answer, 0 unless given. Prints one JSON object. */
+ * starts the server and this. usage: bench_serve PORT STUDY PARTICIPANTS SECONDS [THINK [KEYS]]; THINK:
+ * seconds that a person takes for an answer, 0 unless given. KEYS: a file for the keys of all acknowledged
+ * answers; servers may then die, and people try again for a minute. Prints one JSON object. */
+#define _GNU_SOURCE /* strcasestr: a proxy writes headers its own way */
 #include <jansson.h>
 
 #include <arpa/inet.h>
@@ -24,7 +26,8 @@ typedef struct {
     unsigned number;
     /* what came of it */
     float *time; /* seconds per answer */
-    size_t answers, studies, failures, put_off;
+    size_t answers, studies, failures, put_off, retries;
+    FILE *keys; /* shared; or NULL */
 } person;
 
 typedef struct {
@@ -34,6 +37,9 @@ typedef struct {
     unsigned number; /* everybody has an address of their own */
     double end;      /* nobody waits beyond it */
     size_t put_off;  /* answers "busy, come back" */
+    uint16_t port;
+    bool patient;   /* tries again when the server is gone */
+    size_t retries; /* how often */
 } line;
 
 static double now(void)
@@ -50,10 +56,10 @@ static void wait_for(double seconds)
         (void)nanosleep(&t, NULL);
 }
 
-static bool dial(line *l, uint16_t port)
+static bool dial(line *l)
 {
     const struct sockaddr_in where = { .sin_family = AF_INET,
-                                       .sin_port = htons(port),
+                                       .sin_port = htons(l->port),
                                        .sin_addr = { htonl(INADDR_LOOPBACK) } };
     const int yes = 1;
     l->socket = socket(AF_INET, SOCK_STREAM, 0);
@@ -74,15 +80,37 @@ static int receive(line *l, char **body)
         l->bytes[n] = '\0';
         if (end == NULL && (end = strstr(l->bytes, "\r\n\r\n")) != NULL) {
             end += 4;
-            const char *at = strstr(l->bytes, "Content-Length: ");
+            const char *at = strcasestr(l->bytes, "Content-Length: ");
             length = at != NULL ? strtoul(at + 16, NULL, 10) : 0;
         }
     }
     *body = end;
-    const char *cookie = strstr(l->bytes, "Set-Cookie: melicit=");
+    const char *cookie = strcasestr(l->bytes, "Set-Cookie: melicit=");
     if (cookie != NULL && cookie < end)
         (void)snprintf(l->cookie, sizeof l->cookie, "%.*s", (int)strcspn(cookie + 12, ";"), cookie + 12);
     return (int)strtol(l->bytes + 9, NULL, 10);
+}
+
+/* 0 when the connection broke. */
+static int send_once(line *l, const char *request, size_t n, char **body)
+{
+    *body = l->bytes;
+    l->bytes[0] = '\0';
+    return send(l->socket, request, n, MSG_NOSIGNAL) == (ssize_t)n ? receive(l, body) : 0;
+}
+
+/* The same; where no server answers, or only the proxy does, over new connections for a minute. */
+static int send_patiently(line *l, const char *request, size_t n, char **body)
+{
+    const double end = now() + 60.0;
+    int status = send_once(l, request, n, body);
+    while (l->patient && (status == 0 || status >= 500) && now() < end) {
+        l->retries++;
+        wait_for(0.1);
+        (void)close(l->socket);
+        status = dial(l) ? send_once(l, request, n, body) : 0;
+    }
+    return status;
 }
 
 /* Sends the request; again, as the page in a browser does, for as long as the server says that it is busy and
@@ -90,10 +118,8 @@ static int receive(line *l, char **body)
 static int exchange(line *l, const char *request, size_t n, char **body)
 {
     for (;;) {
-        if (send(l->socket, request, n, MSG_NOSIGNAL) != (ssize_t)n)
-            return 0;
-        const int status = receive(l, body);
-        const char *after = strstr(l->bytes, "Retry-After: ");
+        const int status = send_patiently(l, request, n, body);
+        const char *after = strcasestr(l->bytes, "Retry-After: ");
         if (status != 503 || after == NULL || after > *body || now() > l->end)
             return status;
         l->put_off++;
@@ -171,12 +197,11 @@ static void value_for(char *out, size_t room, const json_t *page, const person *
 
 static json_t *answer(line *l, person *p, json_t *page)
 {
-    char value[4096], body[6000];
+    char value[4096], body[6000], key[MOST_TEXT];
     value_for(value, sizeof value, page, p);
-    (void)snprintf(body, sizeof body,
-                   "{\"seq\": %lld, \"key\": \"%u-%zu-%zu\", \"value\": %s, \"seconds\": 2.5}",
-                   (long long)json_integer_value(json_object_get(page, "seq")), p->number + 1000000,
-                   p->studies, p->answers, value);
+    (void)snprintf(key, sizeof key, "%u-%zu-%zu", p->number + 1000000, p->studies, p->answers);
+    (void)snprintf(body, sizeof body, "{\"seq\": %lld, \"key\": \"%s\", \"value\": %s, \"seconds\": 2.5}",
+                   (long long)json_integer_value(json_object_get(page, "seq")), key, value);
     json_decref(page);
     wait_for(p->think);
     const double begun = now();
@@ -186,16 +211,22 @@ static json_t *answer(line *l, person *p, json_t *page)
     if (p->answers < MOST_TIMES / 16)
         p->time[p->answers] = (float)(now() - begun);
     p->answers++;
+    if (p->keys != NULL)
+        (void)fprintf(p->keys, "%s\n", key);
     return page;
 }
 
 static void *live(void *user)
 {
     person *p = user;
-    line l = { .bytes = malloc(MOST_ANSWER), .number = p->number, .end = p->end };
+    line l = { .bytes = malloc(MOST_ANSWER),
+               .number = p->number,
+               .end = p->end,
+               .port = p->port,
+               .patient = p->keys != NULL };
     char join[MOST_TEXT];
     (void)snprintf(join, sizeof join, "{\"study\": \"%s\"}", p->study);
-    bool good = l.bytes != NULL && dial(&l, p->port);
+    bool good = l.bytes != NULL && dial(&l);
     wait_for(p->think * (p->number % 100) / 100.0);
     while (good && now() < p->end) {
         l.cookie[0] = '\0';
@@ -210,6 +241,7 @@ static void *live(void *user)
     }
     p->failures = !good;
     p->put_off = l.put_off;
+    p->retries = l.retries;
     (void)close(l.socket);
     free(l.bytes);
     return NULL;
@@ -223,13 +255,14 @@ static int by_size(const void *a, const void *b)
 
 static void report(person *people, size_t n, double seconds)
 {
-    size_t answers = 0, studies = 0, failures = 0, put_off = 0, known = 0;
+    size_t answers = 0, studies = 0, failures = 0, put_off = 0, retries = 0, known = 0;
     float *all = malloc(sizeof *all * (size_t)MOST_TIMES);
     for (size_t i = 0; i < n; i++) {
         answers += people[i].answers;
         studies += people[i].studies;
         failures += people[i].failures;
         put_off += people[i].put_off;
+        retries += people[i].retries;
         for (size_t j = 0; j < people[i].answers && j < MOST_TIMES / 16 && known < MOST_TIMES && all != NULL;
              j++)
             all[known++] = people[i].time[j];
@@ -238,9 +271,10 @@ static void report(person *people, size_t n, double seconds)
         qsort(all, known, sizeof *all, by_size);
         printf("{\"participants\": %zu, \"answers\": %zu, \"per_second\": %.1f, \"p50_ms\": %.1f, "
                "\"p99_ms\": %.1f, "
-               "\"worst_ms\": %.1f, \"studies\": %zu, \"failures\": %zu, \"put_off\": %zu}\n",
+               "\"worst_ms\": %.1f, \"studies\": %zu, \"failures\": %zu, \"put_off\": %zu, "
+               "\"retries\": %zu}\n",
                n, answers, (double)answers / seconds, 1000.0 * all[known / 2], 1000.0 * all[known * 99 / 100],
-               1000.0 * all[known - 1], studies, failures, put_off);
+               1000.0 * all[known - 1], studies, failures, put_off, retries);
     } else {
         printf("{\"participants\": %zu, \"answers\": 0, \"failures\": %zu}\n", n, failures);
     }
@@ -258,13 +292,14 @@ static void forget(person *people, pthread_t *thread, size_t n)
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fputs("usage: bench_serve PORT STUDY PARTICIPANTS SECONDS [THINK]\n", stderr);
+        fputs("usage: bench_serve PORT STUDY PARTICIPANTS SECONDS [THINK [KEYS]]\n", stderr);
         return 2;
     }
     const size_t n = strtoul(argv[3], NULL, 10);
     const double seconds = strtod(argv[4], NULL), start = now();
     person *people = calloc(n, sizeof *people);
     pthread_t *thread = calloc(n, sizeof *thread);
+    FILE *keys = argc > 6 ? fopen(argv[6], "w") : NULL;
     size_t begun = 0;
     pthread_attr_t small;
     pthread_attr_init(&small);
@@ -275,6 +310,7 @@ int main(int argc, char **argv)
                                   .end = start + seconds,
                                   .think = argc > 5 ? strtod(argv[5], NULL) : 0.0,
                                   .number = (unsigned)begun,
+                                  .keys = keys,
                                   .time = calloc(MOST_TIMES / 16, sizeof(float)) };
         if (people[begun].time == NULL || pthread_create(&thread[begun], &small, live, &people[begun]) != 0)
             break;
@@ -284,6 +320,8 @@ int main(int argc, char **argv)
         pthread_join(thread[i], NULL);
     if (people != NULL && begun == n)
         report(people, n, now() - start);
+    if (keys != NULL)
+        (void)fclose(keys);
     forget(people, thread, n);
     return begun == n ? 0 : 1;
 }

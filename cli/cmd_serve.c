@@ -19,8 +19,8 @@ typedef struct {
     const char *store, *listen, *public_url, *proxy, *key, *log, *audit;
     uint64_t port, workers, connections, per_address;
     uint64_t joins;
-    double deadline, stop_after, upload_room, compute, memory;
-    bool open, public, strangers;
+    double deadline, stop_after, upload_room, compute, memory, drain;
+    bool open, public, strangers, metrics;
 } serve_args;
 
 /* Opens the page in the user's browser; it is no failure when that does not work. */
@@ -65,11 +65,22 @@ static double now(void)
     return clock_gettime(CLOCK_MONOTONIC, &t) == 0 ? (double)t.tv_sec + 1e-9 * (double)t.tv_nsec : 0.0;
 }
 
+static const struct timespec moment = { .tv_nsec = 50000000 };
+
 static void wait_for_the_end(double seconds)
 {
     const double end = now() + seconds;
-    const struct timespec moment = { .tv_nsec = 50000000 };
     while (!cli_stop_wanted() && (seconds == 0.0 || now() < end))
+        (void)nanosleep(&moment, NULL);
+}
+
+/* The proxy notices meanwhile that it should send nobody here any more. */
+static void drain(mel_server *server, double seconds)
+{
+    const double end = now() + seconds;
+    if (seconds > 0.0)
+        mel_server_drain(server);
+    while (now() < end)
         (void)nanosleep(&moment, NULL);
 }
 
@@ -185,6 +196,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     opt.memory = (size_t)(args->memory * 1048576.0);
     opt.public_url = args->public_url;
     opt.closed = args->public && !args->strangers;
+    opt.metrics = args->metrics;
     opt.key_path = args->key;
     opt.request_log = args->log;
     opt.audit_log = args->audit;
@@ -196,6 +208,7 @@ static mel_status run_serve(cli_run *run, const void *arguments, mel_error *err)
     if (status == MEL_OK) {
         announce(run, args, server);
         wait_for_the_end(args->stop_after);
+        drain(server, args->drain);
         end_soon();
     }
     mel_server_stop(server);
@@ -264,6 +277,12 @@ static const cli_option own_options[] = {
       .kind = CLI_TEXT,
       .at = offsetof(serve_args, audit),
       .help = "the same for what researchers do alone" },
+    { .name = "metrics",
+      .kind = CLI_FLAG,
+      .at = offsetof(serve_args, metrics),
+      .help =
+          "answer GET /metrics for Prometheus: requests, how long they took, memory; not to those who come "
+          "through a proxy" },
     { .name = "open",
       .kind = CLI_FLAG,
       .at = offsetof(serve_args, open),
@@ -291,6 +310,10 @@ static const cli_option limit_options[] = {
     CLI_ROW(serve_args, "memory", NUMBER, memory, .argument = "MIB", .high = 1e6,
             .help = "what the program should take: above it what nobody needs now is forgotten and, if that "
                     "does not help, further data are refused for the moment; 0: any"),
+    CLI_ROW(serve_args, "drain", NUMBER, drain, .argument = "SECONDS", .high = 600,
+            .help =
+                "when it is to end, say 503 on GET /healthz for so long and go on answering, so that a proxy "
+                "with several servers sends everybody to the others first"),
     CLI_ROW(serve_args, "stop-after", NUMBER, stop_after, .argument = "SECONDS", .high = 1e9,
             .help = "end by itself, for trying things out; 0: never"),
     { 0 }

@@ -5,6 +5,7 @@
 #include "cache.h"
 #include "http.h"
 #include "journal.h"
+#include "metrics.h"
 #include "rate.h"
 
 #include "melicit/data.h"
@@ -34,13 +35,16 @@ typedef struct {
     bool closed;                       /* only researchers start sessions of their own and upload tables */
     _Atomic uint64_t known[MEL_KNOWN]; /* hashes of researchers' cookies that were right; 0: none */
     mel_journal *requests, *audit;     /* of all requests, and of what researchers did; or NULL */
+    mel_metrics *metrics;              /* of all requests; NULL: nobody asks */
+    _Atomic bool draining;             /* about to stop: the proxy should send nobody here any more */
 } mel_app;
 
 typedef struct {
     mel_response *response;
     const mel_request *request;
     mel_app *app;
-    bool known;   /* there is a route of this method and path */
+    bool known;   /* there is a route of this method and path ... */
+    size_t route; /* ... and this is its number */
     bool audited; /* it is something for the audit log: a login, or what a researcher who is logged in did */
     char rest[4][MEL_ID_TEXT + 40]; /* the parts of the path that match the stars of the route */
     mel_error err;                  /* why the last call failed */
@@ -173,8 +177,8 @@ mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t 
 /* --- routes --------------------------------------------------------------------------------------- */
 
 void mel_handle(mel_response *response, const mel_request *request, void *app);
-/* Pages, the files that they need, and /health: what needs no worker. False: it is something else. */
-bool mel_handle_at_once(mel_response *response, const mel_request *request);
+/* Pages, the files that they need, health and metrics: what needs no worker. False: it is something else. */
+bool mel_handle_at_once(mel_response *response, const mel_request *request, void *app);
 
 /* Answers with the page of the call's participant. */
 void mel_api_give_page(mel_call *call);

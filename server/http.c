@@ -83,7 +83,7 @@ static bool answer_at_once(const mel_http *http, mel_http_request *request)
     if (http->opt.answer_at_once == NULL)
         return false;
     show(request);
-    return http->opt.answer_at_once(&request->response, &request->seen);
+    return http->opt.answer_at_once(&request->response, &request->seen, http->user);
 }
 
 /* 403 where nobody reads what this sender would upload. */
@@ -117,7 +117,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
     }
     if (request->answered) {
         mel_http_mark(http, request->connection, request->response.n);
-        return mel_response_send(link, &request->response, false);
+        return mel_response_send(link, &request->response, http->draining);
     }
     if (*n > 0) {
         mel_http_extend(http, request->connection, *n);
@@ -128,7 +128,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *link, const
     }
     if (request->refused == 0 && answer_at_once(http, request)) {
         mel_http_mark(http, request->connection, request->response.n);
-        return mel_response_send(link, &request->response, false);
+        return mel_response_send(link, &request->response, http->draining);
     }
     if (request->refused == 0 && !announce(http))
         request->refused = 503;
@@ -336,6 +336,11 @@ mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handl
 uint16_t mel_http_port(const mel_http *http)
 {
     return http->port;
+}
+
+void mel_http_drain(mel_http *http)
+{
+    http->draining = true;
 }
 
 /* Suspended connections must be resumed before the daemon is stopped, or it aborts: workers empty the queue

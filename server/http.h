@@ -63,7 +63,7 @@ typedef struct {
     mel_sender (*sender)(const mel_request *request, void *user);
     /* Answers what needs neither time nor the store, on the threads that read and write, so that it never
      * waits for a worker; false: a worker has to answer. NULL: workers answer everything. */
-    bool (*answer_at_once)(mel_response *response, const mel_request *request);
+    bool (*answer_at_once)(mel_response *response, const mel_request *request, void *user);
     const char *proxy; /* the address of a proxy whose X-Forwarded-For is believed; NULL: none */
     double deadline;   /* seconds from the first byte of a request, or of its answer, to the last; 10 */
 } mel_http_options;
@@ -73,6 +73,10 @@ typedef struct mel_http mel_http;
 mel_status mel_http_start(mel_http **out, const mel_http_options *opt, mel_handler handler, void *user,
                           mel_error *err);
 uint16_t mel_http_port(const mel_http *http);
+/* From now on every answer ends its connection, so that clients come back through the proxy, to another
+ * server.
+ */
+void mel_http_drain(mel_http *http);
 /* Takes no new requests, finishes those under way, and returns when all threads have ended. */
 void mel_http_stop(mel_http *http);
 

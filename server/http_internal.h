@@ -57,6 +57,7 @@ struct mel_http {
     unsigned running, aside, returning; /* workers with a request: at it, aside, about to go on with it */
     bool sweeping;
     uint16_t port;
+    _Atomic bool draining;
 };
 
 /* --- http_request.c ------------------------------------------------------------------------------- */

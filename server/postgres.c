@@ -120,36 +120,23 @@ static mel_status give_rows(const PGresult *result, mel_sql_each each, void *con
     return status;
 }
 
-static mel_status prepare(mel_postgres *c, mel_sql_statement which, const char *name, mel_error *err)
-{
-    if (c->prepared[which])
-        return MEL_OK;
-    char text[512];
-    (void)snprintf(text, sizeof text, "%s%s", mel_sql_sources[which].text,
-                   mel_sql_sources[which].lock ? " FOR NO KEY UPDATE" : "");
-    PGresult *result = PQprepare(c->link, name, text, 0, NULL);
-    const mel_status status = PQresultStatus(result) == PGRES_COMMAND_OK ? MEL_OK : fail(c, result, err);
-    PQclear(result);
-    c->prepared[which] = status == MEL_OK;
-    return status;
-}
-
+/* Parsed anew each time: behind a pooler the next transaction may run on another connection of the server,
+ * where a statement that was prepared is not known. */
 static mel_status run(mel_sql *sql, mel_sql_statement which, const mel_sql_value *parameters, size_t n,
                       mel_sql_each each, void *context, mel_error *err)
 {
     mel_postgres *c = (mel_postgres *)sql;
-    char name[16];
-    (void)snprintf(name, sizeof name, "s%d", (int)which);
-    mel_status status = prepare(c, which, name, err);
-    if (status != MEL_OK)
-        return status;
     for (size_t i = 0; i < n; i++)
         if (parameters[i].n > INT32_MAX)
             return mel_fail(err, MEL_ELIMIT, "%zu bytes are too many for the database", parameters[i].n);
+    const mel_sql_source *source = &mel_sql_sources[which];
+    char text[512];
+    (void)snprintf(text, sizeof text, "%s%s", source->text, source->lock ? " FOR NO KEY UPDATE" : "");
     arguments a;
     write_arguments(&a, parameters, n);
-    PGresult *result = PQexecPrepared(c->link, name, (int)n, a.value, a.length, a.binary, 1);
+    PGresult *result = PQexecParams(c->link, text, (int)n, NULL, a.value, a.length, a.binary, 1);
     const ExecStatusType got = PQresultStatus(result);
+    mel_status status = MEL_OK;
     if (got == PGRES_TUPLES_OK)
         status = give_rows(result, each, context, err);
     else if (got != PGRES_COMMAND_OK)
@@ -184,16 +171,17 @@ static void ignore_notice(void *context, const char *text)
     (void)text;
 }
 
-/* Overrides the server's settings: an answered commit is on disk, waiting for a lock ends, and names mean our
- * tables. */
-static mel_status set_up(mel_postgres *c, mel_error *err)
+/* The server's settings are overridden: an answered commit is on disk, waiting for a lock ends, and names
+ * mean our tables. For this transaction alone, as a pooler gives the next one to another connection. */
+mel_status mel_postgres_begin(mel_postgres *c, const char *how, mel_error *err)
 {
-    return mel_postgres_execute(
-        c,
-        "SET client_encoding TO 'UTF8'; SET search_path TO melicit; SET lock_timeout TO '60s';"
-        "SELECT set_config('synchronous_commit', 'on', false)"
-        " WHERE current_setting('synchronous_commit') = 'off'",
-        err);
+    char text[320];
+    (void)snprintf(text, sizeof text,
+                   "BEGIN %s; SET LOCAL search_path TO melicit; SET LOCAL lock_timeout TO '60s';"
+                   "SELECT set_config('synchronous_commit', 'on', true)"
+                   " WHERE current_setting('synchronous_commit') = 'off'",
+                   how);
+    return mel_postgres_execute(c, text, err);
 }
 
 mel_status mel_postgres_connect(mel_postgres *c, const char *url, mel_error *err)
@@ -203,9 +191,9 @@ mel_status mel_postgres_connect(mel_postgres *c, const char *url, mel_error *err
     mel_postgres_disconnect(c);
     c->sql.run = run;
     /* The URL comes last and wins. */
-    static const char *const keys[] = { "connect_timeout", "tcp_user_timeout", "fallback_application_name",
-                                        "dbname", NULL };
-    const char *const values[] = { "10", "30000", "melicit", url, NULL };
+    static const char *const keys[] = { "client_encoding",           "connect_timeout", "tcp_user_timeout",
+                                        "fallback_application_name", "dbname",          NULL };
+    const char *const values[] = { "UTF8", "10", "30000", "melicit", url, NULL };
     c->link = PQconnectdbParams(keys, values, 1);
     if (c->link == NULL)
         return mel_fail_memory(err, "a connection to the database");
@@ -216,8 +204,5 @@ mel_status mel_postgres_connect(mel_postgres *c, const char *url, mel_error *err
         return status;
     }
     (void)PQsetNoticeProcessor(c->link, ignore_notice, NULL);
-    const mel_status status = set_up(c, err);
-    if (status != MEL_OK)
-        mel_postgres_disconnect(c);
-    return status;
+    return MEL_OK;
 }

@@ -1,4 +1,5 @@
 /* The store in a PostgreSQL database: connections that all threads share. */
+#include "clock.h"
 #include "postgres.h"
 #include "store_connections.h"
 
@@ -6,7 +7,8 @@
 
 enum {
     CONNECTIONS = MEL_MOST_CONNECTIONS,
-    TRIES = 8 /* of a transaction that others or a lost connection ended */
+    TRIES = 8,       /* of a transaction that others or a lost connection ended ... */
+    MOST_SECONDS = 5 /* ... and for how long: a pooler lets each wait for a database that is away */
 };
 
 typedef struct {
@@ -18,11 +20,11 @@ typedef struct {
 
 /* One try. *again: it failed for a reason that another try may not meet. If the server goes away before the
  * commit is sent, nothing was stored; afterwards that is unknown, and the caller is told so. */
-static mel_status run_transaction(bool *again, mel_postgres *c, const char *begin, mel_sql_work work,
+static mel_status run_transaction(bool *again, mel_postgres *c, const char *how, mel_sql_work work,
                                   void *context, mel_error *err)
 {
     *again = false;
-    mel_status status = mel_postgres_execute(c, begin, err);
+    mel_status status = mel_postgres_begin(c, how, err);
     if (status == MEL_OK)
         status = work(&c->sql, context, err);
     if (status == MEL_OK) {
@@ -41,7 +43,7 @@ static mel_status run_transaction(bool *again, mel_postgres *c, const char *begi
     return status;
 }
 
-static mel_status transact(mel_store *store, const char *begin, mel_sql_work work, void *context,
+static mel_status transact(mel_store *store, const char *how, mel_sql_work work, void *context,
                            mel_error *err)
 {
     postgres_store *s = (postgres_store *)store;
@@ -49,11 +51,13 @@ static mel_status transact(mel_store *store, const char *begin, mel_sql_work wor
     mel_postgres *c = &s->links[number];
     mel_status status = MEL_OK;
     bool again = true;
+    const double end = mel_clock_seconds(CLOCK_MONOTONIC) + MOST_SECONDS;
     for (int n = 0; n < TRIES && again; n++) {
         again = false;
         status = mel_postgres_connect(c, s->url, err);
         if (status == MEL_OK)
-            status = run_transaction(&again, c, begin, work, context, err);
+            status = run_transaction(&again, c, how, work, context, err);
+        again = again && mel_clock_seconds(CLOCK_MONOTONIC) < end;
     }
     mel_connections_return(&s->connections, number);
     return status;
@@ -61,7 +65,7 @@ static mel_status transact(mel_store *store, const char *begin, mel_sql_work wor
 
 static mel_status read_snapshot(mel_store *store, mel_sql_work work, void *context, mel_error *err)
 {
-    return transact(store, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", work, context, err);
+    return transact(store, "ISOLATION LEVEL REPEATABLE READ READ ONLY", work, context, err);
 }
 
 /* Rows that must not change meanwhile are locked, so that nobody is ever turned away. */
@@ -69,7 +73,7 @@ static mel_status write_durably(mel_store *store, mel_sql_work work, void *conte
                                 mel_error *err)
 {
     (void)erases; /* the server decides when pages are overwritten */
-    return transact(store, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", work, context, err);
+    return transact(store, "ISOLATION LEVEL READ COMMITTED READ WRITE", work, context, err);
 }
 
 /* The server checks its references and pages itself. */

@@ -67,6 +67,8 @@ static const struct {
     { "DELETE", "/api/admin/uploads/*", mel_admin_delete_upload, 10.0 },
 };
 
+_Static_assert(sizeof routes / sizeof *routes <= MEL_METRICS_ROUTES, "each route has its counters");
+
 /* Only letters, digits, '-', '_' and '.' (not two in a row) may stand for a star. */
 static bool take_part(char *out, size_t room, const char **path)
 {
@@ -108,17 +110,47 @@ static bool is_reading(const mel_request *request)
     return strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
 }
 
-bool mel_handle_at_once(mel_response *response, const mel_request *request)
+static mel_route_name route_name(size_t number)
 {
-    static const char healthy[] = "{\"ok\":true}";
+    if (number >= sizeof routes / sizeof *routes)
+        return (mel_route_name){ NULL, NULL };
+    return (mel_route_name){ routes[number].method, routes[number].path };
+}
+
+/* Whether there is a server, and whether it wants visitors (it does not once it is about to stop). Neither
+ * asks the store: a database that is away is no reason to take all servers away as well. */
+static void answer_health(mel_response *response, bool draining)
+{
+    static const char healthy[] = "{\"ok\":true}", stopping[] = "{\"ok\":false,\"draining\":true}";
+    response->lent = draining ? stopping : healthy;
+    response->n = draining ? sizeof stopping - 1 : sizeof healthy - 1;
+    response->status = draining ? 503 : 200;
+}
+
+/* Not for those who come through a proxy: monitoring asks each server itself. */
+static bool answer_metrics(mel_response *response, const mel_request *request, const mel_app *app)
+{
+    if (app->metrics == NULL || mel_request_header(request, "X-Forwarded-For") != NULL)
+        return false;
+    response->body = mel_metrics_text(app->metrics, route_name, app->draining);
+    response->n = response->body != NULL ? strlen(response->body) : 0;
+    response->type = "text/plain; version=0.0.4; charset=utf-8";
+    response->status = response->body != NULL ? 200 : 503;
+    return true;
+}
+
+bool mel_handle_at_once(mel_response *response, const mel_request *request, void *user)
+{
+    const mel_app *app = user;
     const char *path = request->path;
     if (!is_reading(request) || strncmp(path, "/api", 4) == 0)
         return false;
-    if (strcmp(path, "/health") == 0) {
-        response->lent = healthy;
-        response->n = sizeof healthy - 1;
+    if (strcmp(path, "/health") == 0 || strcmp(path, "/healthz") == 0) {
+        answer_health(response, path[sizeof "/health" - 1] != '\0' && app->draining);
         return true;
     }
+    if (strcmp(path, "/metrics") == 0 && answer_metrics(response, request, app))
+        return true;
     const mel_asset *asset = find_asset(path);
     const bool page = asset == NULL && strchr(path, '.') == NULL && strchr(path, '%') == NULL;
     if (page)
@@ -274,6 +306,7 @@ static void dispatch(mel_call *call)
         there = true;
         if (strcmp(routes[i].method, method) == 0) {
             call->known = true;
+            call->route = i;
             answer(call, i);
             return;
         }
@@ -282,7 +315,7 @@ static void dispatch(mel_call *call)
         return;
     if (there || !is_reading(call->request))
         mel_call_error(call, 405, "method", "this cannot be done here", NULL);
-    else if (!mel_handle_at_once(call->response, call->request))
+    else if (!mel_handle_at_once(call->response, call->request, call->app))
         mel_call_error(call, 404, "not-found", "there is nothing here", NULL);
 }
 
@@ -290,7 +323,15 @@ void mel_handle(mel_response *response, const mel_request *request, void *app)
 {
     mel_call call = { .response = response, .request = request, .app = app };
     omp_set_num_threads(1); /* for this worker: the other cores serve other requests */
+    mel_metrics *metrics = call.app->metrics;
     const double begun = mel_clock_seconds(CLOCK_MONOTONIC);
+    if (metrics != NULL)
+        metrics->running++;
     dispatch(&call);
+    if (metrics != NULL)
+        metrics->running--;
+    if (metrics != NULL && call.known)
+        mel_metrics_count(&metrics->route[call.route], response->status,
+                          mel_clock_seconds(CLOCK_MONOTONIC) - begun);
     note(&call, begun);
 }

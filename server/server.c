@@ -53,6 +53,7 @@ void mel_app_clear(mel_app *app)
     mel_rate_free(app->rate);
     mel_journal_close(app->requests);
     mel_journal_close(app->audit);
+    free(app->metrics);
     sodium_memzero(app->key, sizeof app->key);
     app->cache = NULL;
 }
@@ -138,6 +139,10 @@ static mel_status start(mel_server *server, const mel_server_options *opt, mel_e
     server->app.processor = opt->processor;
     server->app.memory = 2 * opt->memory;
     server->app.closed = opt->closed;
+    if (opt->metrics && status == MEL_OK) {
+        server->app.metrics = mel_alloc_zero(1, sizeof *server->app.metrics);
+        status = server->app.metrics != NULL ? MEL_OK : mel_fail_memory(err, "counts of requests");
+    }
     if (status == MEL_OK)
         status = mel_journal_open(&server->app.requests, opt->request_log, err);
     if (status == MEL_OK)
@@ -184,6 +189,12 @@ uint16_t mel_server_port(const mel_server *server)
 const char *mel_server_token(const mel_server *server)
 {
     return server->token[0] != '\0' ? server->token : NULL;
+}
+
+void mel_server_drain(mel_server *server)
+{
+    server->app.draining = true;
+    mel_http_drain(server->http);
 }
 
 void mel_server_stop(mel_server *server)

@@ -16,6 +16,7 @@ typedef struct {
     double processor;           /* seconds of computing per request; 10; 0: no limit */
     size_t memory;              /* bytes that the process should take; 120 MiB; 0: any number */
     bool closed;                /* only researchers start sessions of their own and upload tables */
+    bool metrics;               /* counts requests, and answers /metrics */
     const char *key_path, *request_log, *audit_log; /* files; NULL: none */
 } mel_server_options;
 void mel_server_options_init(mel_server_options *opt);
@@ -35,6 +36,8 @@ uint16_t mel_server_port(const mel_server *server);
 const char *mel_server_url(const mel_server *server);
 /* The researcher's token, when this start made it: it is known nowhere else. NULL otherwise. */
 const char *mel_server_token(const mel_server *server);
+/* Tells the proxy in front (GET /healthz) to send nobody here any more; requests are still answered. */
+void mel_server_drain(mel_server *server);
 /* Ends the requests under way and returns when all threads have ended. NULL is fine. */
 void mel_server_stop(mel_server *server);
 

@@ -46,7 +46,7 @@ class Server:
     def __init__(self, folder, *options, store="t.db", limits=None, env=None, before=()):
         """before: words of another program that runs melicit in its place."""
         # Here everybody is at one address, and a sanitized program is larger and slower.
-        usual = {"--joins": "0", **({"--memory": "0", "--compute": "100"} if SANITIZED else {})}
+        usual = {"--port": "0", "--joins": "0", **({"--memory": "0", "--compute": "100"} if SANITIZED else {})}
         more = [word for name, value in usual.items() if name not in options for word in (name, value)]
         self.folder, self.options, self.store, self.limits, self.before = folder, (*more, *options), store, limits, before
         self.env = env or {}
@@ -56,7 +56,7 @@ class Server:
     def start(self):
         begun = time.monotonic()
         self.process = subprocess.Popen(
-            [*self.before, PROGRAM, "serve", "--port", "0", "--json", "--store", self.store, *self.options], cwd=self.folder,
+            [*self.before, PROGRAM, "serve", "--json", "--store", self.store, *self.options], cwd=self.folder,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**self.env),
             preexec_fn=self.limits)
         text = ""
