@@ -81,9 +81,9 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                        false },
 };
 
-/* Replies are made anew when they are needed: that column is empty since they are not stored any more. Seeds
- * are texts: neither database has unsigned 64-bit numbers, and a negative seed would mislead. Tables end with
- * the given text. */
+/* What makes the tables of each version from those of the one before, so that a server of the version before
+ * can still use them: servers are replaced one by one. Seeds are texts: neither database has unsigned 64-bit
+ * numbers, and a negative seed would mislead. Tables end with the given text. */
 #define SCHEMA_1(NUMBER, BYTES, END, END_CLUSTERED)                                                          \
     "CREATE TABLE study (id TEXT NOT NULL PRIMARY KEY, file TEXT NOT NULL,"                                  \
     " state TEXT NOT NULL CHECK (state IN ('open', 'closed')), created " NUMBER " NOT NULL)" END ";"         \
@@ -99,11 +99,16 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
     "CREATE TABLE thing (name TEXT NOT NULL PRIMARY KEY, bytes " BYTES " NOT NULL,"                          \
     " expires " NUMBER " NOT NULL)" END
 
+/* Replies are made anew when they are needed. */
+#define SCHEMA_2 "ALTER TABLE event DROP COLUMN reply"
+
 const char *const mel_sqlite_schema[MEL_SCHEMA_VERSION] = {
     SCHEMA_1("INTEGER", "BLOB", " STRICT", " STRICT, WITHOUT ROWID"),
+    SCHEMA_2,
 };
 const char *const mel_postgres_schema[MEL_SCHEMA_VERSION] = {
     SCHEMA_1("BIGINT", "BYTEA", "", ""),
+    SCHEMA_2,
 };
 
 mel_sql_value mel_sql_integer(int64_t value)

@@ -55,7 +55,7 @@ typedef struct {
 extern const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS];
 
 /* What brings a schema from version i to i + 1, as statements separated by semicolons. */
-enum { MEL_SCHEMA_VERSION = 1 };
+enum { MEL_SCHEMA_VERSION = 2 };
 extern const char *const mel_sqlite_schema[MEL_SCHEMA_VERSION];
 extern const char *const mel_postgres_schema[MEL_SCHEMA_VERSION];
 

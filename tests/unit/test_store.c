@@ -596,6 +596,32 @@ static void test_reopen(void **state)
     mel_store_close(store);
 }
 
+/* Tables as an earlier version made them are brought up to date, while a server that has them open goes on.
+ */
+static void test_older(void **state)
+{
+    (void)state;
+    mel_error err;
+    mel_append outcome;
+    const char *url = test_fresh_url();
+    mel_store *store = test_store_open(url);
+    fill(store);
+    change(url,
+           "ALTER TABLE event ADD COLUMN reply TEXT; UPDATE event SET reply = '{}'; PRAGMA user_version=1",
+           "ALTER TABLE melicit.event ADD COLUMN reply TEXT; UPDATE melicit.event SET reply = '{}';"
+           "UPDATE melicit.schema_version SET version = 1");
+    mel_store *newer = test_store_open(url);
+    change(url, "ALTER TABLE event ADD COLUMN reply TEXT", /* fails where it is still there */
+           "ALTER TABLE melicit.event ADD COLUMN reply TEXT");
+    assert_int_equal(test_events(newer, "a"), 3);
+    assert_ok(test_append(&outcome, store, "a", 4, "k4", &err), &err);
+    assert_ok(test_append(&outcome, newer, "a", 5, "k5", &err), &err);
+    assert_int_equal(test_events(store, "a"), 5);
+    assert_ok(mel_store_verify(newer, &err), &err);
+    mel_store_close(newer);
+    mel_store_close(store);
+}
+
 static void test_newer_and_damaged(void **state)
 {
     (void)state;
@@ -694,6 +720,7 @@ int main(void)
         cmocka_unit_test(test_visit_many),
         cmocka_unit_test(test_copy),
         cmocka_unit_test(test_reopen),
+        cmocka_unit_test(test_older),
         cmocka_unit_test(test_newer_and_damaged),
         cmocka_unit_test(test_bad_urls),
         cmocka_unit_test(test_foreign_files),
