@@ -139,6 +139,8 @@ void mel_resume_of(char code[MEL_RESUME_TEXT], const mel_participant_row *partic
 /* "?label=..&link=..", everything but letters and digits escaped; freed by the caller, NULL without memory.
  */
 char *mel_link_query(const char *study, const char *label, const mel_app *app);
+/* Under which name the store notes that a study has links; those of single links go on with a colon. */
+mel_name mel_links_name(const char *study);
 /* Links were made for these labels (texts): from now on a study takes nobody new under a label without its
  * link. */
 mel_status mel_links_note(const mel_app *app, const char *study, const json_t *labels, mel_error *err);

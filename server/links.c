@@ -85,13 +85,21 @@ static void proof_of(char proof[2 * PROOF_BYTES + 1], const char *study, const c
     sodium_bin2hex(proof, 2 * PROOF_BYTES + 1, hash, PROOF_BYTES);
 }
 
-/* Under which name the store notes that there are links, or (label not NULL) the one of this label. */
-static void name_note(mel_name *name, const mel_app *app, const char *study, const char *label)
+mel_name mel_links_name(const char *study)
 {
-    char proof[2 * PROOF_BYTES + 1] = "";
-    if (label != NULL)
-        proof_of(proof, study, label, app);
-    (void)snprintf(name->text, sizeof name->text, LINKS "%s%s%s", study, label != NULL ? ":" : "", proof);
+    mel_name name;
+    (void)snprintf(name.text, sizeof name.text, LINKS "%s", study);
+    return name;
+}
+
+/* Under which name the store notes the link of this label. */
+static mel_name name_link(const mel_app *app, const char *study, const char *label)
+{
+    char proof[2 * PROOF_BYTES + 1];
+    mel_name name;
+    proof_of(proof, study, label, app);
+    (void)snprintf(name.text, sizeof name.text, LINKS "%s:%s", study, proof);
+    return name;
 }
 
 /* Every link has a note of its own, so that links made at the same time are not lost. */
@@ -102,8 +110,8 @@ mel_status mel_links_note(const mel_app *app, const char *study, const json_t *l
     if (name == NULL)
         return mel_fail_memory(err, "links");
     for (size_t i = 0; i < n; i++)
-        name_note(&name[i], app, study, json_string_value(json_array_get(labels, i)));
-    name_note(&name[n], app, study, NULL);
+        name[i] = name_link(app, study, json_string_value(json_array_get(labels, i)));
+    name[n] = mel_links_name(study);
     const mel_status status = mel_store_put_names(app->store, name, n + 1, err);
     free(name);
     return status;
@@ -112,10 +120,9 @@ mel_status mel_links_note(const mel_app *app, const char *study, const json_t *l
 mel_status mel_links_needed(bool *out, const mel_app *app, const char *study, const char *label,
                             bool from_prolific, mel_error *err)
 {
-    mel_name name;
+    const mel_name name = from_prolific ? name_link(app, study, label) : mel_links_name(study);
     void *bytes = NULL;
     size_t n = 0;
-    name_note(&name, app, study, from_prolific ? label : NULL);
     const mel_status status = mel_store_get(&bytes, &n, app->store, name.text, err);
     *out = status == MEL_OK;
     free(bytes);

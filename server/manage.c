@@ -190,10 +190,9 @@ mel_status mel_manage_delete(mel_store *store, mel_cache *cache, mel_journal *au
     mel_participant_row *people = NULL;
     size_t n = 0;
     mel_status status = mel_store_participants(&people, &n, store, study, err);
+    const mel_name notes[] = { archived_name(study), mel_links_name(study) };
     if (status == MEL_OK)
-        status = mel_store_remove(store, archived_name(study).text, err);
-    if (status == MEL_OK)
-        status = mel_store_delete_study(store, study, err);
+        status = mel_store_delete_study(store, study, notes, sizeof notes / sizeof *notes, err);
     for (size_t i = 0; i < n && status == MEL_OK; i++) {
         mel_cache_forget(cache, people[i].id);
         mel_journal_erased(audit, study, people[i].id, "researcher");

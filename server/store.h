@@ -42,8 +42,13 @@ mel_status mel_store_add_study(mel_store *store, const mel_study_row *study, mel
 mel_status mel_store_study(mel_study_row *out, mel_store *store, const char *id, mel_error *err);
 mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, mel_error *err);
 mel_status mel_store_set_state(mel_store *store, const char *study, const char *state, mel_error *err);
-/* With all participants and their events. */
-mel_status mel_store_delete_study(mel_store *store, const char *study, mel_error *err);
+/* With all participants and their events, and with the notes about it: blobs of these names, and of all that
+ * go on with a colon. */
+typedef struct {
+    char text[80];
+} mel_name;
+mel_status mel_store_delete_study(mel_store *store, const char *study, const mel_name *note, size_t n_notes,
+                                  mel_error *err);
 /* How many people a study has in each state, and how many simulated participants besides. */
 typedef struct {
     size_t active, complete, left, simulated;
@@ -130,9 +135,6 @@ typedef struct {
 mel_status mel_store_put_within(bool *full, mel_store *store, const char *name, const void *bytes, size_t n,
                                 int64_t expires, const mel_room *room, size_t n_rooms, mel_error *err);
 /* Stores blobs of one byte, which only say that they exist, for ever: all of them or none. */
-typedef struct {
-    char text[80];
-} mel_name;
 mel_status mel_store_put_names(mel_store *store, const mel_name *name, size_t n, mel_error *err);
 mel_status mel_store_get(void **bytes, size_t *n, mel_store *store, const char *name, mel_error *err);
 /* The stored bytes, which never expire: what another process put first wins. */

@@ -73,8 +73,8 @@ mel_status mel_store_write(mel_store *store, const mel_sql_request *request, siz
 {
     requests all = { request, n };
     const mel_sql_statement first = request->statement;
-    const bool erases = first == MEL_SQL_DELETE_STUDY || first == MEL_SQL_DELETE_PARTICIPANT ||
-                        first == MEL_SQL_REMOVE || first == MEL_SQL_EXPIRE;
+    const bool erases =
+        first == MEL_SQL_DELETE_PARTICIPANT || first == MEL_SQL_REMOVE || first == MEL_SQL_EXPIRE;
     const mel_status status = store->write(store, run_requests, &all, erases, err);
     if (status != MEL_OK)
         forget(&all);

@@ -73,10 +73,32 @@ mel_status mel_store_studies(mel_study_row **out, size_t *n, mel_store *store, m
     return status;
 }
 
-mel_status mel_store_delete_study(mel_store *store, const char *study, mel_error *err)
+typedef struct {
+    const char *study;
+    const mel_name *note;
+    size_t n_notes;
+} deletion;
+
+static mel_status delete_study(mel_sql *sql, void *context, mel_error *err)
 {
-    const mel_sql_value p = mel_sql_text(study);
-    return mel_store_change(store, &mel_study_kind, MEL_SQL_DELETE_STUDY, &p, 1, study, err);
+    const deletion *d = context;
+    const mel_sql_value id = mel_sql_text(d->study);
+    size_t deleted = 0;
+    mel_status status = sql->run(sql, MEL_SQL_DELETE_STUDY, &id, 1, mel_sql_count, &deleted, err);
+    if (status == MEL_OK && deleted == 0)
+        return mel_fail(err, MEL_EINVAL, "there is no study %s", d->study);
+    for (size_t i = 0; i < d->n_notes && status == MEL_OK; i++) {
+        const mel_sql_value name = mel_sql_text(d->note[i].text);
+        status = sql->run(sql, MEL_SQL_REMOVE_NOTES, &name, 1, NULL, NULL, err);
+    }
+    return status;
+}
+
+mel_status mel_store_delete_study(mel_store *store, const char *study, const mel_name *note, size_t n_notes,
+                                  mel_error *err)
+{
+    deletion d = { study, note, n_notes };
+    return store->write(store, delete_study, &d, true, err);
 }
 
 mel_status mel_store_set_state(mel_store *store, const char *study, const char *state, mel_error *err)

@@ -72,6 +72,9 @@ const mel_sql_source mel_sql_sources[MEL_SQL_STATEMENTS] = {
                        " ORDER BY name",
                        false },
     [MEL_SQL_REMOVE] = { "DELETE FROM thing WHERE name = $1", false },
+    [MEL_SQL_REMOVE_NOTES] = { "DELETE FROM thing WHERE name = $1"
+                               " OR substr(name, 1, length($1) + 1) = $1 || ':'",
+                               false },
     [MEL_SQL_REMOVE_UNUSED] = { "DELETE FROM thing WHERE name = $1 AND expires <> 0 AND NOT EXISTS"
                                 " (SELECT 1 FROM participant WHERE about LIKE $2)",
                                 false },

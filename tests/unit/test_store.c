@@ -397,6 +397,43 @@ static void test_erase(void **state)
     mel_store_close(store);
 }
 
+/* What the store notes about a study goes with it; a name is no pattern, and what others have stays. */
+static void test_delete_study(void **state)
+{
+    (void)state;
+    static const mel_name notes[] = { { "links:s" }, { "links:s:1" }, { "links:s:2" }, { "archived:s" } };
+    static const mel_name others[] = {
+        { "links:st" }, { "links:t" }, { "links:t:1" }, { "links:" }, { "s" }
+    };
+    static const mel_name gone[] = { { "archived:s" }, { "links:s" } },
+                          wild[] = { { "links:%" }, { "links:_" } };
+    enum { NOTES = sizeof notes / sizeof *notes, OTHERS = sizeof others / sizeof *others };
+    mel_error err;
+    void *bytes;
+    size_t n;
+    mel_participant_row p;
+    mel_study_row row;
+    mel_store *store = test_store_open(test_fresh_url());
+    test_add_study(store, "s");
+    test_add_study(store, "t");
+    test_add_participant(store, "s", "a", "p1");
+    test_add_participant(store, "t", "b", "p1");
+    assert_ok(mel_store_put_names(store, notes, NOTES, &err), &err);
+    assert_ok(mel_store_put_names(store, others, OTHERS, &err), &err);
+    assert_int_equal(mel_store_delete_study(store, "nothing", notes, NOTES, &err), MEL_EINVAL);
+    assert_string_equal(err.text, "there is no study nothing");
+    assert_thing(store, "links:s:1", "1", 1);
+    assert_ok(mel_store_delete_study(store, "s", gone, 2, &err), &err);
+    for (size_t i = 0; i < NOTES; i++)
+        assert_int_equal(mel_store_get(&bytes, &n, store, notes[i].text, &err), MEL_EINVAL);
+    assert_ok(mel_store_delete_study(store, "t", wild, 2, &err), &err);
+    for (size_t i = 0; i < OTHERS; i++)
+        assert_thing(store, others[i].text, "1", 1);
+    assert_int_equal(mel_store_study(&row, store, "s", &err), MEL_EINVAL);
+    assert_int_equal(mel_store_participant(&p, store, "a", &err), MEL_EINVAL);
+    mel_store_close(store);
+}
+
 static void test_expiry(void **state)
 {
     (void)state;
@@ -715,6 +752,7 @@ int main(void)
         cmocka_unit_test(test_delete),
         cmocka_unit_test(test_things),
         cmocka_unit_test(test_erase),
+        cmocka_unit_test(test_delete_study),
         cmocka_unit_test(test_expiry),
         cmocka_unit_test(test_visit),
         cmocka_unit_test(test_visit_many),
