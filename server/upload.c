@@ -172,12 +172,14 @@ typedef struct {
 
 static void find_rooms(rooms *out, const mel_call *call, const char *id)
 {
-    static const size_t shares[ROOMS] = { 0, sizeof STRANGER - 1, sizeof STRANGER - 1 + HASH_TEXT };
-    static const int64_t parts[ROOMS] = { 1, 2, 8 };
+    static const struct {
+        int letters; /* of the id, after which all that begin alike share the room */
+        int64_t part;
+    } shares[ROOMS] = { { 0, 1 }, { sizeof STRANGER - 1, 2 }, { sizeof STRANGER - 1 + HASH_TEXT, 8 } };
     out->n = strncmp(id, STRANGER, sizeof STRANGER - 1) == 0 ? ROOMS : 1;
     for (size_t i = 0; i < out->n; i++) {
-        (void)snprintf(out->prefix[i], sizeof out->prefix[i], "%s%.*s", MEL_UPLOAD, (int)shares[i], id);
-        out->room[i] = (mel_room){ out->prefix[i], call->app->upload_room / parts[i] };
+        (void)snprintf(out->prefix[i], sizeof out->prefix[i], "%s%.*s", MEL_UPLOAD, shares[i].letters, id);
+        out->room[i] = (mel_room){ out->prefix[i], call->app->upload_room / shares[i].part };
     }
 }
 
