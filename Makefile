@@ -5,7 +5,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
-SERVER_SECONDS ?= 1800
+SERVER_SECONDS ?= 3600
 
 FUZZING   := $(BUILD)-fuzz
 PYTHON    := /usr/bin/python3

@@ -192,44 +192,49 @@ static mel_status answer(json_t **out, mel_call *call, mel_participant *particip
     return status;
 }
 
-static void decide_for(mel_call *call, const mel_table *table, const json_t *body)
+/* As heavy work that has begun. */
+static void decide_for(mel_call *call, mel_participant *participant, const mel_table *table,
+                       const json_t *body)
 {
     json_t *out = NULL;
     mel_status status = mel_cache_more_work(call->app->cache, true, 3 * (size_t)MOST_TEXT, &call->err);
-    if (status != MEL_OK) {
-        mel_call_finish(call, status, NULL);
-        return;
-    }
-    mel_participant *participant = mel_call_take_for_result(call);
-    if (participant == NULL)
-        return;
-    status = answer(&out, call, participant, table, body);
-    mel_participant_release(call->app->cache, participant, true);
+    if (status == MEL_OK)
+        status = answer(&out, call, participant, table, body);
     if (status == MEL_ELIMIT) /* which is about what they asked for */
         mel_call_error(call, 413, "too-large", call->err.text, NULL);
     else
         mel_call_finish(call, status, out);
 }
 
-/* Heavy work as a whole. */
+static void decide_about_upload(mel_call *call, mel_participant *participant, const json_t *body)
+{
+    mel_table *table = mel_upload_open(call, mel_json_string(body, "upload"));
+    if (table != NULL)
+        decide_for(call, participant, table, body);
+    mel_upload_close(call, table);
+}
+
+static void decide_about_own_rows(mel_call *call, mel_participant *participant, const json_t *body)
+{
+    mel_cache *cache = call->app->cache;
+    const mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
+    if (status == MEL_OK) {
+        decide_for(call, participant, NULL, body);
+        mel_cache_end_work(cache);
+    } else {
+        mel_call_finish(call, status, NULL);
+    }
+}
+
+/* Nothing is read before it is known who asks, and that they may see a result. */
 void mel_api_decide(mel_call *call)
 {
     json_t *body = mel_call_own_body(call, call->cookie);
-    const char *upload = mel_json_string(body, "upload");
-    mel_cache *cache = call->app->cache;
-    if (body != NULL && upload != NULL) {
-        mel_table *table = mel_upload_open(call, upload);
-        if (table != NULL)
-            decide_for(call, table, body);
-        mel_upload_close(call, table);
-    } else if (body != NULL) {
-        const mel_status status = mel_cache_begin_own_work(cache, 0, &call->err);
-        if (status == MEL_OK) {
-            decide_for(call, NULL, body);
-            mel_cache_end_work(cache);
-        } else {
-            mel_call_finish(call, status, NULL);
-        }
-    }
+    mel_participant *participant = body != NULL ? mel_call_take_for_result(call) : NULL;
+    if (participant != NULL && mel_json_string(body, "upload") != NULL)
+        decide_about_upload(call, participant, body);
+    else if (participant != NULL)
+        decide_about_own_rows(call, participant, body);
+    mel_participant_release(call->app->cache, participant, true);
     json_decref(body);
 }
