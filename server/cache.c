@@ -200,6 +200,11 @@ mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err)
     return begin(cache, &(piece){ .shared = true }, 0.0, err);
 }
 
+mel_status mel_cache_await_work(mel_cache *cache, size_t bytes, mel_error *err)
+{
+    return begin(cache, &(piece){ .shared = true, .bytes = bytes }, mel_cache_patience(false), err);
+}
+
 mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *err)
 {
     return begin(cache, &(piece){ .own = true, .shared = true, .bytes = bytes }, 0.0, err);

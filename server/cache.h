@@ -22,6 +22,8 @@ void mel_cache_free(mel_cache *cache);
  * nobody needs now was forgotten. */
 void mel_cache_limit(mel_cache *cache, size_t workers, size_t memory);
 mel_status mel_cache_begin_work(mel_cache *cache, mel_error *err);
+/* The same, but waits for a place, for two seconds; other requests go on meanwhile. bytes: what it takes. */
+mel_status mel_cache_await_work(mel_cache *cache, size_t bytes, mel_error *err);
 /* The same for what is no study's (sessions of somebody's own, uploads), which leaves a place for studies and
  * is refused, too, when the bytes that it will take do not fit beside what others will. */
 mel_status mel_cache_begin_own_work(mel_cache *cache, size_t bytes, mel_error *err);

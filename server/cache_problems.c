@@ -159,17 +159,17 @@ static mel_status make_problem(mel_problem_entry **out, mel_cache *cache, char *
 }
 
 /* Finds or, if there is room, makes an entry; the lock is held before and after, not while the problem is
- * made. Takes the key over. */
+ * made. Takes the key over. shared: making it counts for the client. */
 static mel_status use_problem(mel_problem_entry **out, mel_cache *cache, char *key, const mel_study *study,
-                              bool room, mel_error *err)
+                              bool room, bool shared, mel_error *err)
 {
     const double until = mel_cache_patience(study->own);
     mel_problem_entry *entry = find_problem(cache, key);
-    bool entered = entry == NULL && room && mel_cache_enter(cache, study->own, study->own);
+    bool entered = entry == NULL && room && mel_cache_enter(cache, study->own, shared);
     while (!entered && (entry == NULL ? room : entry->making) &&
            mel_cache_wait_turn(cache, study->own, entry != NULL ? HUGE_VAL : until)) {
         entry = find_problem(cache, key);
-        entered = entry == NULL && room && mel_cache_enter(cache, study->own, study->own);
+        entered = entry == NULL && room && mel_cache_enter(cache, study->own, shared);
     }
     if (entered) {
         const mel_status status = make_problem(&entry, cache, key, study, err);
@@ -289,7 +289,7 @@ mel_status mel_cache_unavailable(mel_status status, mel_error *err)
     return MEL_ESTATE;
 }
 
-static mel_status open_study_of(mel_open_study **out, mel_cache *cache, const mel_study *study,
+static mel_status open_study_of(mel_open_study **out, mel_cache *cache, const mel_study *study, bool shared,
                                 mel_error *err)
 {
     *out = NULL;
@@ -304,7 +304,7 @@ static mel_status open_study_of(mel_open_study **out, mel_cache *cache, const me
     mel_problem_entry *entry = NULL;
     const bool room = mel_cache_make_room(cache) || !study->own;
     pthread_mutex_lock(&cache->lock);
-    const mel_status status = use_problem(&entry, cache, key, study, room, err);
+    const mel_status status = use_problem(&entry, cache, key, study, room, shared, err);
     pthread_mutex_unlock(&cache->lock);
     mel_budget_step_back();
     if (status != MEL_OK) {
@@ -319,7 +319,7 @@ static mel_status open_study_of(mel_open_study **out, mel_cache *cache, const me
 
 mel_status mel_open_study_of(mel_open_study **out, mel_cache *cache, mel_study *study, mel_error *err)
 {
-    const mel_status status = open_study_of(out, cache, study, err);
+    const mel_status status = open_study_of(out, cache, study, true, err);
     if (status != MEL_OK)
         mel_study_free(study);
     return status;
@@ -335,7 +335,7 @@ mel_status mel_open_study_by_id(mel_open_study **out, mel_cache *cache, const ch
     mel_study_entry *read = NULL;
     status = read_study(&read, cache, row.file, err);
     if (status == MEL_OK)
-        status = open_study_of(out, cache, read->study, err);
+        status = open_study_of(out, cache, read->study, false, err);
     if (*out != NULL)
         (*out)->read = read;
     else if (read != NULL)

@@ -114,13 +114,10 @@ static mel_status walk(mel_flow *flow, json_t *pages, mel_error *err)
     return status;
 }
 
-mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, mel_error *err)
+static mel_status walk_through(json_t *pages, const mel_open_study *open_study, mel_error *err)
 {
-    mel_open_study *open_study = NULL;
     mel_flow *flow = NULL;
-    mel_status status = mel_open_study_of(&open_study, cache, study, err);
-    if (status == MEL_OK)
-        status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, err);
+    mel_status status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, err);
     if (status == MEL_OK)
         status = walk(flow, pages, err);
     if (status == MEL_OK && pages != NULL) { /* where everybody ends */
@@ -131,6 +128,28 @@ mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, m
         json_decref(last);
     }
     mel_flow_free(flow);
+    return status;
+}
+
+/* Whole ways through a study are heavy work, however short each answer is. */
+static mel_status await_walk(mel_cache *cache, const mel_open_study *open_study, mel_error *err)
+{
+    size_t bytes = 0;
+    const bool large = mel_flow_is_heavy(&bytes, open_study->study, open_study->problem, MEL_WORK_RESULT);
+    return mel_cache_await_work(cache, large ? bytes : 0, err);
+}
+
+mel_status mel_manage_check(json_t *pages, mel_cache *cache, mel_study *study, mel_error *err)
+{
+    mel_open_study *open_study = NULL;
+    mel_status status = mel_open_study_of(&open_study, cache, study, err);
+    if (status != MEL_OK)
+        return status;
+    status = await_walk(cache, open_study, err);
+    if (status == MEL_OK) {
+        status = walk_through(pages, open_study, err);
+        mel_cache_end_work(cache);
+    }
     mel_open_study_release(cache, open_study);
     return status;
 }
@@ -303,6 +322,21 @@ static uint64_t seed_of(const mel_rehearsal *how, size_t number)
     return mel_rng_next(&rng) >> 1; /* as mel_new_seed */
 }
 
+static mel_status rehearse(uint32_t *done, mel_store *store, const mel_open_study *open_study,
+                           const char *study, const mel_rehearsal *how, mel_error *err)
+{
+    mel_study_counts before = { 0 };
+    mel_status status = mel_store_counts(&before, store, study, err);
+    while (*done < how->participants && status == MEL_OK) {
+        const size_t number = before.active + before.complete + before.left + before.simulated + *done;
+        status = mel_budget_check(err);
+        if (status == MEL_OK)
+            status = rehearse_one(store, open_study, study, how, seed_of(how, number), err);
+        *done += status == MEL_OK;
+    }
+    return status;
+}
+
 mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,
                                const mel_rehearsal *how, mel_error *err)
 {
@@ -316,17 +350,15 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cach
         return mel_fail(err, MEL_EINVAL, "noise: it needs a metric that answers err about");
     mel_open_study *open_study = NULL;
     mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
-    mel_study_counts before = { 0 };
-    if (status == MEL_OK)
-        status = mel_store_counts(&before, store, study, err);
-    for (; walked < how->participants && status == MEL_OK; walked++) {
-        const size_t number = before.active + before.complete + before.left + before.simulated + walked;
-        status = mel_budget_check(err);
-        if (status == MEL_OK)
-            status = rehearse_one(store, open_study, study, how, seed_of(how, number), err);
+    if (status != MEL_OK)
+        return status;
+    status = await_walk(cache, open_study, err);
+    if (status == MEL_OK) {
+        status = rehearse(&walked, store, open_study, study, how, err);
+        mel_cache_end_work(cache);
     }
     mel_open_study_release(cache, open_study);
     if (done != NULL)
-        *done = status == MEL_OK ? walked : walked > 0 ? walked - 1 : 0;
+        *done = walked;
     return status;
 }

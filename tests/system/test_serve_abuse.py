@@ -25,9 +25,9 @@ import time
 
 import pytest
 from conftest import BUILD, PROGRAM, SANITIZED, SOURCE, environment
+from routes import CSV, ENDING, Scene, routes
 from serving import OWN, SLOW, SOAK, Client, Server, create_study, in_threads, reply_to, small_study, within_a_minute
 
-CSV = {"Content-Type": "text/csv"}
 MOST_MEMORY = 256 << 20
 PROXY = ("--trust-proxy", "127.0.0.1")  # tests say what address they come from
 # A session whose questions and answers are long.
@@ -438,6 +438,50 @@ def test_results_and_reports_are_heavy_work(server):
             for s in sockets:
                 s.close()
     served_soon(lambda: people[0].get("/api/result")[0])
+
+
+def answered(sockets, n, seconds):
+    """The status of those that are answered until n are, or the time is over."""
+    end, heads = time.monotonic() + seconds, {}
+    while len(heads) < n and time.monotonic() < end:
+        for s in select.select([s for s in sockets if s not in heads], [], [], 1)[0]:
+            heads[s] = s.recv(4096)[9:12].decode()
+    return sorted(heads.values())
+
+
+@SANITIZERS_SLOW
+def test_what_researchers_have_computed_is_heavy_work(server):
+    """Sixteen previews of one address, each as long as a study can make it: two are computed, whatever else that address wants that
+    takes long is told to come again, and nobody else waits, neither participants nor other researchers."""
+    study = create_study(server)
+    long = json.dumps({**small_study(), "space": {"ball": "10", "radius": 0.01}, "words": {}, "elicitation": {"family": "linear", "max_questions": 400},
+                       "phases": [{"kind": "elicitation"}, {"kind": "done", "title": "Thanks"}]})
+    eager, other = server.at("198.51.100.7"), server.at("198.51.100.8")
+    for researcher in (eager, other):
+        assert researcher.post("/api/admin/login", {"token": server.token})[0] == 200
+    head = (f"POST /api/admin/preview HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 198.51.100.7\r\nX-Melicit-CSRF: {eager.csrf}\r\n"
+            f"Cookie: melicit_admin={eager.cookies['melicit_admin']}\r\nContent-Type: application/json\r\nContent-Length: {len(long)}\r\n\r\n")
+    asked = [("POST", "/api/admin/studies", small_study()), ("POST", f"/api/admin/studies/{study}/rehearse", {"participants": 1}),
+             ("GET", f"/api/admin/studies/{study}/export.csv", None), ("POST", "/api/admin/preview", small_study())]
+    with contextlib.ExitStack() as stack:
+        with Honest(server, study):
+            sockets = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(16)]
+            for s in sockets:
+                s.sendall((head + long).encode())
+            assert answered(sockets, 14, 30) == ["503"] * 14
+            with concurrent.futures.ThreadPoolExecutor(len(asked)) as pool:
+                outcomes = [status for status, _ in pool.map(lambda request: same_client(server, eager).request(*request), asked)]
+            assert outcomes == [503] * len(asked), outcomes
+            assert [other.request(*request)[0] for request in asked] == [200] * len(asked)
+    for request in asked:
+        served_soon(lambda: eager.request(*request)[0])
+
+
+def same_client(server, client, address="198.51.100.7"):
+    """Another connection of the same browser."""
+    other = server.at(address)
+    other.cookies, other.csrf = client.cookies, client.csrf
+    return other
 
 
 @SANITIZERS_SLOW
@@ -1220,6 +1264,73 @@ def test_public_without_a_trusted_proxy(melicit):
     for more, warned in (([], True), (["--trust-proxy", "127.0.0.1"], False)):
         done = subprocess.run([PROGRAM, *words, *more], cwd=melicit.folder, env=environment(), capture_output=True, text=True)
         assert done.returncode == 0 and ("--trust-proxy" in done.stderr) == warned, done.stderr
+
+
+def test_every_route_has_a_request(server):
+    """What tests and the fuzzer send to every route is what the server's own pages send there, and does what it says."""
+    scene = Scene(server)
+    requests = scene.requests()
+    assert set(requests) == set(routes()) and len(ENDING & set(requests)) == len(ENDING)
+    # A wrong token, a label with a wrong link, somebody else in the same browser, an answer of before or to another page.
+    others = {"/api/admin/login": {403}, "/api/join": {200, 403, 409}, "/api/undo": {200, 400, 409}, "/api/event": {200, 400, 409}}
+    for route in sorted(requests, key=lambda route: route in ENDING):
+        for who, path, body in requests[route]:
+            status, told = who.request(route[0], path, body, CSV if isinstance(body, str) else None)
+            assert status in others.get(path, {200}), (route, path, told)
+            if path in ("/api/start", "/api/join") and status == 200:
+                who.csrf = json.loads(told)["page"]["csrf"]
+        if route in ENDING:
+            scene = Scene(server)
+            requests = scene.requests()
+
+
+def test_nothing_is_given_without_a_cookie(melicit):
+    """On a server where strangers only take part in studies: every other route is refused, whatever its body names, and stores nothing."""
+    server = Limited(melicit.folder)
+    scene = Scene(server)
+    requests = scene.requests()
+    server.stop()
+    server.options += ("--public", "--public-url", "https://study.example.org")
+    server.start()
+    for (method, route), sent in requests.items():
+        if route in ("/api/join", "/api/datasets", "/api/shared/*/*"):
+            continue
+        for _, path, body in sent:
+            stranger = server.at("198.51.100.1")
+            status, told = stranger.request(method, path, body, CSV if isinstance(body, str) else None)
+            assert status == 403 or route in ("/api/leave", "/api/admin/logout"), (method, path, status, told)
+            assert "Set-Cookie" not in stranger.headers or "Max-Age=0" in stranger.headers["Set-Cookie"], path
+            closed = route in ("/api/start", "/api/check", "/api/upload", "/api/columns")
+            assert not closed or json.loads(told)["error"]["code"] == "closed" or route == "/api/upload", told
+    server.stop()
+
+
+def test_decisions_ask_first_who_wants_them(server):
+    """Whether there is such an upload is not said, and no table read, before it is clear that the person may see a result."""
+    scene = Scene(server)
+    participant = server.at("203.0.113.1")
+    participant.join(scene.study)
+    for who, code in ((server.at("198.51.100.1"), "no-session"), (participant, "not-now")):
+        for upload in (scene.upload, "nothing"):
+            status, told = who.post("/api/decisions", {"upload": upload, "columns": ["b"]})
+            assert status == 403 and told["error"]["code"] == code, (upload, told)
+
+
+def test_deleted_studies_leave_nothing_behind(server, melicit):
+    """Notes of personal links and of being archived go with the study; those of other studies stay."""
+    researcher = server.researcher()
+    studies = [create_study(server), create_study(server)]
+    for study in studies:
+        assert researcher.post(f"/api/admin/studies/{study}/links", {"labels": ["a", "b"]})[0] == 200
+        assert researcher.post(f"/api/admin/studies/{study}/state", {"state": "archived"})[0] == 200
+
+    def notes():
+        with sqlite3.connect(melicit.folder / "t.db") as db:
+            return [sum(study in name for name, in db.execute("SELECT name FROM thing")) for study in studies]
+
+    assert notes() == [4, 4]
+    assert researcher.json("DELETE", f"/api/admin/studies/{studies[0]}", {})[0] == 200
+    assert notes() == [0, 4]
 
 
 @pytest.mark.parametrize("strangers", [False, True])
