@@ -218,7 +218,7 @@ static mel_status predict_whole(prediction *p, const cli_run *run, const predict
 static mel_status predict_blocks(prediction *p, const cli_run *run, const predict_args *args,
                                  mel_stream *stream, mel_error *err)
 {
-    mel_status status = open_out(p, args, mel_stream_rows(stream), err);
+    mel_status status = MEL_OK;
     mel_table *block = NULL;
     do {
         mel_table_free(block);
@@ -232,15 +232,49 @@ static mel_status predict_blocks(prediction *p, const cli_run *run, const predic
     return status;
 }
 
-static mel_status predict_stream(prediction *p, const cli_run *run, const predict_args *args, mel_error *err)
+/* The rows of one CSV file, behind those of the files before it. */
+static mel_status predict_file(prediction *p, const cli_run *run, const predict_args *args, const char *path,
+                               size_t all_rows, mel_error *err)
 {
     mel_stream *stream = NULL;
-    mel_status status = mel_stream_open(&stream, p->path, &p->reader.options, err);
-    if (status == MEL_OK)
+    mel_status status = mel_stream_open(&stream, path, &p->reader.options, err);
+    if (status == MEL_OK && p->file.out.stream == NULL)
         status = cli_reader_check(&p->reader, &args->reading, run, err);
+    if (status == MEL_OK && p->file.out.stream == NULL)
+        status = open_out(p, args, all_rows > 0 ? all_rows : mel_stream_rows(stream), err);
     if (status == MEL_OK)
         status = predict_blocks(p, run, args, stream, err);
     mel_stream_free(stream);
+    return status;
+}
+
+/* An NPY file begins with the number of its rows. */
+static mel_status count_rows(size_t *rows, const prediction *p, const mel_matches *files, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    mel_read_options read = p->reader.options;
+    read.notice.call = NULL;
+    for (size_t i = 0; i < files->n && status == MEL_OK; i++) {
+        mel_stream *stream = NULL;
+        status = mel_stream_open(&stream, files->file[i].name, &read, err);
+        *rows += status == MEL_OK ? mel_stream_rows(stream) : 0;
+        mel_stream_free(stream);
+    }
+    return status;
+}
+
+static mel_status predict_stream(prediction *p, const cli_run *run, const predict_args *args, mel_error *err)
+{
+    if (!mel_is_pattern(p->path))
+        return predict_file(p, run, args, p->path, 0, err);
+    mel_matches files;
+    size_t rows = 0;
+    mel_status status = mel_pattern_find(&files, p->path, err);
+    if (status == MEL_OK && !p->csv)
+        status = count_rows(&rows, p, &files, err);
+    for (size_t i = 0; i < files.n && status == MEL_OK; i++)
+        status = predict_file(p, run, args, files.file[i].name, rows, err);
+    mel_matches_clear(&files);
     return status;
 }
 
@@ -342,9 +376,9 @@ static const cli_option options[] = {
       .argument = "FILE",
       .kind = CLI_INPUT,
       .at = offsetof(predict_args, data),
-      .help =
-          "the rows: a CSV, CSV.gz, NPY or LIBSVM file, \"-\" for CSV on standard input, or the name of a "
-          "bundled data set; columns in any order, further columns are ignored" },
+      .help = "the rows: a CSV, CSV.gz, NPY or LIBSVM file or all files of 'part-*.csv', \"-\" for CSV on "
+              "standard "
+              "input, or the name of a bundled data set; columns in any order, further columns are ignored" },
     { .name = "classifier",
       .argument = "CLASSIFIER.json",
       .kind = CLI_INPUT,

@@ -9,9 +9,9 @@ const cli_option cli_dataset_options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(mel_dataset_options, data),
       .required = true,
-      .help =
-          "the table: a CSV, CSV.gz, NPY or LIBSVM file, \"-\" for CSV on standard input, or the name of a "
-          "bundled data set" },
+      .help = "the table: a CSV, CSV.gz, NPY or LIBSVM file or all files of 'part-*.csv', \"-\" for CSV on "
+              "standard "
+              "input, or the name of a bundled data set" },
     { .name = "label",
       .argument = "COL",
       .kind = CLI_TEXT,

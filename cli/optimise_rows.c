@@ -17,6 +17,8 @@ void cli_optimise_rows_clear(cli_optimise_rows *r)
     mel_labels_clear(&r->train_labels);
     mel_labels_clear(&r->validation_labels);
     mel_labels_clear(&r->groups);
+    mel_shards_clear(&r->train_shards);
+    mel_shards_clear(&r->validation_shards);
 }
 
 /* Without training rows the labels of the validation rows say what the classes are. */
@@ -113,10 +115,12 @@ mel_status cli_optimise_read(cli_optimise_rows *r, const cli_optimise_files *fil
     mel_status status = cli_reader_init(&reader, &files->reading, run, err);
     if (status == MEL_OK)
         status = mel_reader_share(&reader, err);
+    reader.options.shards = files->labels != NULL ? &r->train_shards : &r->validation_shards;
     if (status == MEL_OK)
         status = read_first_labels(r, files, &reader.options, err);
     if (status == MEL_OK && files->probs != NULL)
         status = read_probabilities(&r->train, files->probs, r, files, &reader.options, err);
+    reader.options.shards = &r->validation_shards;
     if (status == MEL_OK)
         status = read_probabilities(&r->validation, files->validation_probs, r, files, &reader.options, err);
     if (status == MEL_OK && files->labels != NULL && files->validation_labels != NULL)
@@ -142,7 +146,7 @@ void cli_optimise_basis_clear(cli_optimise_basis *b)
 typedef struct {
     const cli_optimise_files *files;
     const cli_optimise_rows *rows;
-    const mel_read_options *read;
+    const mel_read_options *read, *read_validation;
     const char *train_file; /* features of the training rows: --features, or F of file:F */
     uint64_t seed;
 } basis_source;
@@ -210,7 +214,7 @@ static mel_status add_rbf(mel_weight_basis *basis, const char *text, const basis
                         by_group ? "--validation-groups" : "--validation-labels");
     cli_features centres = { 0 };
     status = cli_features_read(&centres, source->files->validation_features, 0, NULL, rows->validation.n_rows,
-                               source->files->validation_probs, source->read, err);
+                               source->files->validation_probs, source->read_validation, err);
     if (status == MEL_OK)
         status = mel_weight_basis_add_rbf(basis, &centres.view, of->code,
                                           by_group ? of->n_classes : rows->classes.n, width, squared, err);
@@ -295,6 +299,14 @@ static mel_status take_values(double **value, values_of compute, const mel_weigh
     return status;
 }
 
+/* Features of rows that were read already: a pattern has their files. */
+static mel_read_options reading_like(const mel_reader *reader, const mel_shards *shards)
+{
+    mel_read_options read = reader->options;
+    read.shards = shards->n > 0 ? (mel_shards *)(uintptr_t)shards : NULL; /* only compared with */
+    return read;
+}
+
 mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, const cli_optimise_files *files,
                                    const cli_optimise_rows *rows, const cli_run *run, mel_error *err)
 {
@@ -308,7 +320,9 @@ mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, co
     mel_status status = cli_reader_init(&reader, &files->reading, run, err);
     if (status == MEL_OK)
         status = mel_reader_share(&reader, err);
-    const basis_source source = { files, rows, &reader.options, own != NULL ? own : files->features,
+    const mel_read_options train = reading_like(&reader, &rows->train_shards),
+                           validation = reading_like(&reader, &rows->validation_shards);
+    const basis_source source = { files,    rows, &train, &validation, own != NULL ? own : files->features,
                                   run->seed };
     if (status == MEL_OK)
         status = mel_weight_basis_new(&out->basis, err);
@@ -320,7 +334,7 @@ mel_status cli_optimise_basis_make(cli_optimise_basis *out, const char *text, co
     if (status == MEL_OK)
         status = take_values(&out->validation, mel_weight_basis_values_of_centres, out->basis,
                              files->validation_features, rows->validation.n_rows, files->validation_probs,
-                             source.read, err);
+                             source.read_validation, err);
     mel_reader_clear(&reader);
     free(own);
     return status;

@@ -22,6 +22,7 @@ typedef struct {
     mel_proba train, validation;
     mel_labels train_labels, validation_labels; /* n_classes 0: there are none */
     mel_labels groups;                          /* of the validation rows; n_classes 0: none */
+    mel_shards train_shards, validation_shards; /* n 0: one file each */
 } cli_optimise_rows;
 /* validation_labels may be missing only when `judged`: a program gives the values. */
 mel_status cli_optimise_read(cli_optimise_rows *out, const cli_optimise_files *files, bool judged,

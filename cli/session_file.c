@@ -2,6 +2,7 @@
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "session_file.h"
+#include "data/shared.h"
 #include "dataset.h"
 #include "files.h"
 #include "output.h"
@@ -92,9 +93,11 @@ static mel_status look_at_file(bool *near, const char *name, const char *session
         return name == NULL ? MEL_OK : err->code;
     struct stat what;
     char *real = realpath(found, NULL), *folder = folder_of(session);
-    const bool file = real != NULL && stat(real, &what) == 0 && S_ISREG(what.st_mode);
+    const bool pattern = mel_is_pattern(found),
+               file = pattern ? mel_pattern_is_files(found)
+                              : real != NULL && stat(real, &what) == 0 && S_ISREG(what.st_mode);
     const bool bundled = strchr(name, '/') == NULL && strcmp(found, name) != 0;
-    *near = *near && file && (bundled || is_inside(real, folder) || is_inside(real, "."));
+    *near = *near && file && !pattern && (bundled || is_inside(real, folder) || is_inside(real, "."));
     free(found);
     free(real);
     free(folder);

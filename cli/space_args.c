@@ -14,7 +14,7 @@ const cli_option cli_space_options[] = {
       .kind = CLI_INPUT,
       .at = offsetof(mel_problem_options, dataset.data),
       .help = "a table with labels, or the name of a bundled data set: logistic regression is fitted to half "
-              "of it, the other half measures what is achievable" },
+              "of it, the other half measures what is achievable; 'part-*.csv' is all files that match" },
     { .name = "label",
       .argument = "COL",
       .kind = CLI_TEXT,
@@ -58,7 +58,9 @@ const cli_option cli_space_options[] = {
           "class probabilities of any model, with --labels: CSV with a column under the name of each class, "
           "or "
           "NPY with the columns in the sorted order of the labels, as in scikit-learn; one column is that "
-          "class's whose name it has, or the positive one's if it has none, or one such as p or score" },
+          "class's whose name it has, or the positive one's if it has none, or one such as p or score; "
+          "several "
+          "files: --probs 'p-*.npy' --labels 'y-*.npy', matched by what * stands for" },
     { .name = "columns",
       .argument = "NAMES",
       .kind = CLI_TEXT,

@@ -58,6 +58,13 @@ typedef struct {
     void *user;
 } mel_notice;
 
+/* Files that a pattern ('part-*.csv') stands for, in the order of what its * stands for. */
+typedef struct {
+    size_t n;      /* 0: no pattern was read */
+    char **key;    /* what the * stands for */
+    size_t *start; /* n + 1: how many rows come before each file */
+} mel_shards;
+
 typedef struct {
     size_t struct_size;
     mel_format
@@ -88,17 +95,24 @@ typedef struct {
     const char *row_name;
     size_t max_cells; /* CSV: rows x columns; 0: no limit of its own */
     bool matrices;    /* NPY: n x k x k is read, too, as n rows of k x k columns */
+    /* Of files that belong together row by row: the first pattern fills it, and of those that follow the same
+     * files must be there with as many rows each. Cleared by the caller; NULL: a pattern is on its own. */
+    mel_shards *shards;
 } mel_read_options;
 MEL_API void mel_read_options_init(mel_read_options *opt);
 
 /* Reads a whole file ("-": standard input). A refusal (MEL_EDATA, MEL_ELIMIT) names file, row, column and
- * value. Categories are numbered in the order in which they appear. */
+ * value. Categories are numbered in the order in which they appear. Where there is no file of that name, * ?
+ * and
+ * [..] stand for parts of names: all files that match are one table, columns by name, rows in the order of
+ * mel_shards and counted through; a column of texts in one of the files is one of texts. */
 MEL_API mel_status mel_table_read(mel_table **out, const char *path, const mel_read_options *opt,
                                   mel_error *err);
 /* The same from bytes in memory, packed or not; `name` stands for the file in messages. */
 MEL_API mel_status mel_table_read_memory(mel_table **out, const void *bytes, size_t n, const char *name,
                                          const mel_read_options *opt, mel_error *err);
 MEL_API void mel_table_free(mel_table *table);
+MEL_API void mel_shards_clear(mel_shards *shards);
 
 /* One line on what was found: "UTF-16, separator ';', decimal comma, header in row 1, 4,000 rows, 12
  * columns". Empty for tables that mel_table_take made. */

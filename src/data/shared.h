@@ -11,6 +11,26 @@ char *mel_utf8_repaired(const char *text);
  */
 bool mel_is_missing_word(const char *text);
 
+/* Does the path stand for any number of files: no such file, but *, ? or [ in it? */
+bool mel_is_pattern(const char *path);
+/* A file, and what the pattern's only * stands for in its name; the whole name where the pattern has more. */
+typedef struct {
+    char *name, *key;
+} mel_matched;
+
+typedef struct {
+    size_t n;
+    mel_matched *file; /* by key, byte by byte */
+} mel_matches;
+
+/* The files of a pattern; MEL_EDATA when no file matches. */
+mel_status mel_pattern_find(mel_matches *out, const char *pattern, mel_error *err);
+void mel_matches_clear(mel_matches *matches);
+/* Is each of them a regular file, and there is one? */
+bool mel_pattern_is_files(const char *pattern);
+/* The digest of a file, or one of the digests of all files of a pattern, in their order. */
+mel_status mel_digest_path(char digest[MEL_DIGEST_HEX], const char *path, mel_error *err);
+
 const char *mel_table_name(const mel_table *table); /* file, for messages */
 /* The number that messages give to a row: its place in the file, also after mel_table_take. */
 size_t mel_table_row_number(const mel_table *table, size_t row);

@@ -3,6 +3,7 @@
 
 #include "data/csv.h"
 #include "data/magic.h"
+#include "data/pattern.h"
 #include "data/quote.h"
 #include "data/shared.h"
 
@@ -183,19 +184,25 @@ static mel_status read_source(mel_table **out, mel_source *source, const char *n
     return status;
 }
 
+mel_status mel_read_file(mel_table **out, const char *path, const mel_read_options *opt, mel_error *err)
+{
+    mel_source *source;
+    mel_status status = mel_source_open(&source, path, opt->max_bytes, err);
+    if (status == MEL_OK)
+        status = read_source(out, source, path, opt, err);
+    return status == MEL_OK ? MEL_OK : mel_fail_in(err, status, "%s", mel_quote_file(path).text);
+}
+
 mel_status mel_table_read(mel_table **out, const char *path, const mel_read_options *opt, mel_error *err)
 {
     *out = NULL;
     mel_read_options options;
     mel_status status = mel_read_options_take(&options, opt, err);
+    if (status == MEL_OK)
+        status = mel_is_pattern(path) ? mel_read_pattern(out, path, &options, err)
+                                      : mel_read_file(out, path, &options, err);
     if (status != MEL_OK)
         return status;
-    mel_source *source;
-    status = mel_source_open(&source, path, options.max_bytes, err);
-    if (status == MEL_OK)
-        status = read_source(out, source, path, &options, err);
-    if (status != MEL_OK)
-        return mel_fail_in(err, status, "%s", mel_quote_file(path).text);
     mel_notes_say(&(*out)->notes, path, (*out)->format, &options.notice);
     return MEL_OK;
 }

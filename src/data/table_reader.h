@@ -19,6 +19,9 @@ mel_status mel_find_format(mel_format *format, mel_source *source, const char *n
  * MEL_EINVAL for that of any other. */
 mel_status mel_refuse_overrides(const mel_table *table, const mel_read_options *opt, mel_error *err);
 
+/* One file, named in sentences; who reads it is not told anything. */
+mel_status mel_read_file(mel_table **out, const char *path, const mel_read_options *opt, mel_error *err);
+
 /* Sentences do not name the file. */
 mel_status mel_read_csv(mel_table **out, mel_source *source, const char *name, const mel_read_options *opt,
                         mel_error *err); /* takes over the source */

@@ -2,6 +2,7 @@
 #include "problem/files.h"
 #include "base/digest.h"
 #include "base/names.h"
+#include "data/shared.h"
 #include "problem/names.h"
 
 #include <dirent.h>
@@ -123,7 +124,7 @@ mel_status mel_find_table(char **path, const char *given, const char *const *fol
 {
     struct stat info;
     *path = NULL;
-    if (strcmp(given, "-") == 0 || stat(given, &info) == 0) {
+    if (strcmp(given, "-") == 0 || stat(given, &info) == 0 || mel_is_pattern(given)) {
         *path = mel_strdup(given);
         return *path != NULL ? MEL_OK : mel_fail_memory(err, "a path");
     }
@@ -204,6 +205,6 @@ mel_status mel_input_digest(char digest[MEL_DIGEST_HEX], const mel_input *input,
     if (input->bytes != NULL)
         mel_digest(input->bytes, input->n, digest);
     else if (strcmp(input->path, "-") != 0)
-        return mel_digest_file(digest, input->path, err);
+        return mel_digest_path(digest, input->path, err);
     return MEL_OK;
 }

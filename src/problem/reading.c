@@ -104,6 +104,7 @@ mel_status mel_reader_share(mel_reader *reader, mel_error *err)
 {
     reader->found = mel_alloc_zero(reader->options.n_overrides + 1, sizeof *reader->found);
     reader->options.overrides_found = reader->found;
+    reader->options.shards = &reader->shards;
     return reader->found != NULL ? MEL_OK : mel_fail_memory(err, "types of columns");
 }
 
@@ -150,5 +151,6 @@ void mel_reader_clear(mel_reader *reader)
         free((char *)(uintptr_t)reader->overrides[i].name);
     free(reader->overrides);
     free(reader->found);
+    mel_shards_clear(&reader->shards);
     *reader = (mel_reader){ 0 };
 }

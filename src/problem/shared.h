@@ -52,13 +52,15 @@ extern const char *const mel_decimals[], *const mel_headers[], *const mel_encodi
 typedef struct {
     mel_read_options options;
     mel_column_override *overrides; /* with names of their own */
-    bool *found; /* overrides that any of several files has; NULL: each file must have them all */
+    bool *found;       /* overrides that any of several files has; NULL: each file must have them all */
+    mel_shards shards; /* of files that belong together row by row */
 } mel_reader;
 mel_status mel_reader_init(mel_reader *out, const mel_reading *reading, const mel_resources *resources,
                            mel_error *err);
 /* One more column that has this type, whatever it looks like. */
 mel_status mel_reader_expect(mel_reader *reader, const char *column, mel_column_type type, mel_error *err);
-/* Several files are read: a column whose type is given need not be in each. */
+/* Several files are read: a column whose type is given need not be in each; patterns must have the same
+ * files. */
 mel_status mel_reader_share(mel_reader *reader, mel_error *err);
 /* Once the files have been read: MEL_EINVAL for an option that none of them, nor a file read before, reads.
  * MEL_OK where nobody counts formats. */

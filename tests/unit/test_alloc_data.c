@@ -113,6 +113,39 @@ static void test_stream(void **state)
         test_each_allocation("stream", stream_file, &inputs[i]);
 }
 
+/* Two files of a pattern, twice: the second pattern belongs to the first. */
+static mel_status read_shards(void *context)
+{
+    const input *in = context;
+    mel_read_options opt;
+    mel_read_options_init(&opt);
+    opt.threads = 1;
+    mel_shards shards = { 0 };
+    opt.shards = &shards;
+    mel_status status = MEL_OK;
+    for (int i = 0; i < 2 && status == MEL_OK; i++) {
+        mel_table *table;
+        mel_error err;
+        status = mel_table_read(&table, in->name, &opt, &err);
+        mel_table_free(table);
+    }
+    mel_shards_clear(&shards);
+    return status;
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    static const char numbers[] = "x,t\n1,2\n3,4\n", texts[] = "t,x\na,1\nb,\n", svm[] = "1 1:1 2:2\n0 3:1\n";
+    test_file("m-1.csv", numbers, sizeof numbers - 1);
+    test_file("m-2.csv", texts, sizeof texts - 1);
+    test_file("v-1.svm", svm, sizeof svm - 1);
+    test_file("v-2.svm", svm, sizeof svm - 1);
+    input inputs[] = { { NULL, 0, test_path("m-*.csv"), 1 }, { NULL, 0, test_path("v-*.svm"), 1 } };
+    for (size_t i = 0; i < COUNT(inputs); i++)
+        test_each_allocation("pattern", read_shards, &inputs[i]);
+}
+
 static mel_status take_rows(void *context)
 {
     static const size_t rows[] = { 1, 0 };
@@ -234,6 +267,6 @@ static int prepare(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_readers), cmocka_unit_test(test_stream),
-                                        cmocka_unit_test(test_tables) };
+                                        cmocka_unit_test(test_patterns), cmocka_unit_test(test_tables) };
     return cmocka_run_group_tests(tests, prepare, test_teardown);
 }

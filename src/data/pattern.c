@@ -1,0 +1,113 @@
+/* Patterns of file names: the files that they stand for, by the name of the part that varies. */
+#include "data/pattern.h"
+
+#include "base/digest.h"
+#include "base/internal.h"
+#include "data/quote.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool mel_is_pattern(const char *path)
+{
+    struct stat info;
+    return strpbrk(path, "*?[") != NULL && stat(path, &info) != 0;
+}
+
+void mel_matches_clear(mel_matches *matches)
+{
+    for (size_t i = 0; i < matches->n; i++) {
+        free(matches->file[i].name);
+        free(matches->file[i].key);
+    }
+    free(matches->file);
+    *matches = (mel_matches){ 0 };
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const mel_matched *)a)->key, ((const mel_matched *)b)->key);
+}
+
+/* What the only * stands for, for free(). */
+static char *key_of(const char *name, const char *pattern)
+{
+    const char *star = strpbrk(pattern, "*?[");
+    const bool only = *star == '*' && strpbrk(star + 1, "*?[") == NULL;
+    char *key = mel_strdup(only ? name + (star - pattern) : name);
+    if (key != NULL && only)
+        key[strlen(key) - strlen(star + 1)] = '\0';
+    return key;
+}
+
+static mel_status take_matches(mel_matches *out, const glob_t *found, const char *pattern, mel_error *err)
+{
+    out->file = mel_alloc_zero(found->gl_pathc, sizeof *out->file);
+    if (out->file == NULL)
+        return mel_fail_memory(err, "the names of files");
+    for (out->n = 0; out->n < found->gl_pathc; out->n++) {
+        mel_matched *file = &out->file[out->n];
+        file->name = mel_strdup(found->gl_pathv[out->n]);
+        file->key = key_of(found->gl_pathv[out->n], pattern);
+        if (file->name == NULL || file->key == NULL) {
+            out->n++;
+            return mel_fail_memory(err, "the names of files");
+        }
+    }
+    qsort(out->file, out->n, sizeof *out->file, by_key); /* not by the locale, as glob() sorts */
+    return MEL_OK;
+}
+
+mel_status mel_pattern_find(mel_matches *out, const char *pattern, mel_error *err)
+{
+    *out = (mel_matches){ 0 };
+    glob_t found;
+    const int code = glob(pattern, GLOB_NOSORT | GLOB_NOESCAPE | GLOB_ERR, NULL, &found);
+    mel_status status;
+    if (code == GLOB_NOMATCH)
+        status = mel_fail(err, MEL_EDATA, "%s: no file matches", mel_quote_file(pattern).text);
+    else if (code == GLOB_NOSPACE)
+        status = mel_fail_memory(err, "the names of files");
+    else if (code != 0)
+        status = mel_fail(err, MEL_EIO, "%s: a folder cannot be read: %s", mel_quote_file(pattern).text,
+                          strerror(errno));
+    else
+        status = take_matches(out, &found, pattern, err);
+    if (code == 0)
+        globfree(&found);
+    if (status != MEL_OK)
+        mel_matches_clear(out);
+    return status;
+}
+
+bool mel_pattern_is_files(const char *pattern)
+{
+    mel_matches files;
+    bool all = mel_pattern_find(&files, pattern, NULL) == MEL_OK;
+    struct stat info;
+    for (size_t i = 0; i < files.n; i++)
+        all = all && stat(files.file[i].name, &info) == 0 && S_ISREG(info.st_mode);
+    mel_matches_clear(&files);
+    return all;
+}
+
+mel_status mel_digest_path(char digest[MEL_DIGEST_HEX], const char *path, mel_error *err)
+{
+    if (!mel_is_pattern(path))
+        return mel_digest_file(digest, path, err);
+    mel_matches files;
+    mel_status status = mel_pattern_find(&files, path, err);
+    char(*each)[MEL_DIGEST_HEX] = status == MEL_OK ? mel_alloc(files.n, sizeof *each) : NULL;
+    if (status == MEL_OK && each == NULL)
+        status = mel_fail_memory(err, "the digests of files");
+    for (size_t i = 0; i < files.n && status == MEL_OK; i++)
+        status = mel_digest_file(each[i], files.file[i].name, err);
+    if (status == MEL_OK)
+        mel_digest(each, files.n * sizeof *each, digest);
+    free(each);
+    mel_matches_clear(&files);
+    return status;
+}

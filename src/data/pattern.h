@@ -1,0 +1,11 @@
+/* Patterns of file names, 'part-*.csv.gz': the files that they stand for, in one order. */
+#ifndef MEL_DATA_PATTERN_H
+#define MEL_DATA_PATTERN_H
+
+#include "data/shared.h"
+
+/* All files of a pattern as one table. */
+mel_status mel_read_pattern(mel_table **out, const char *pattern, const mel_read_options *opt,
+                            mel_error *err);
+
+#endif
