@@ -17,16 +17,18 @@ enum { TOKEN_BYTES = 16, TOKEN_TEXT = 2 * TOKEN_BYTES + 1 };
 static const double last_look = 2.0; /* seconds that a page has to hear that it was the last question */
 
 /* What handlers of requests and the waiting program share. */
-typedef struct {
+struct cli_browser {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     mel_http *http;
     char prefix[TOKEN_TEXT + 2]; /* "/TOKEN/": only who was told the address gets in */
-    char *question;              /* JSON; NULL: none is open */
+    char *url;
+    const char *question; /* JSON; NULL: none is open */
     uint32_t number;
-    bool replied, ended, end_seen;
+    bool replied, ended;
+    bool watched, end_seen; /* a page asks for questions; it was told that there are no more */
     mel_reply reply;
-} browser;
+};
 
 /* --- requests ----------------------------------------------------------------------------------- */
 
@@ -50,8 +52,9 @@ static bool send_asset(mel_response *response, const char *path)
     return false;
 }
 
-static void send_question(browser *b, mel_response *response)
+static void send_question(cli_browser *b, mel_response *response)
 {
+    b->watched = true;
     b->end_seen = b->end_seen || b->ended;
     say(response, 200,
         b->ended                            ? "{\"ended\":true}"
@@ -60,14 +63,23 @@ static void send_question(browser *b, mel_response *response)
     (void)pthread_cond_broadcast(&b->changed);
 }
 
+static const char word_undo[] = "undo", word_stop[] = "stop";
+
+const char *cli_browser_word(mel_reply reply)
+{
+    return reply == MEL_REPLY_UNDO   ? word_undo
+           : reply == MEL_REPLY_QUIT ? word_stop
+                                     : mel_answer_name((mel_answer)reply);
+}
+
 static bool parse_reply(mel_reply *out, const char *word)
 {
     mel_answer answer = MEL_ANSWER_SAME;
     if (word == NULL)
         return false;
-    if (strcmp(word, "undo") == 0)
+    if (strcmp(word, word_undo) == 0)
         *out = MEL_REPLY_UNDO;
-    else if (strcmp(word, "stop") == 0)
+    else if (strcmp(word, word_stop) == 0)
         *out = MEL_REPLY_QUIT;
     else if (mel_answer_parse(&answer, word, NULL) == MEL_OK)
         *out = (mel_reply)answer;
@@ -77,7 +89,7 @@ static bool parse_reply(mel_reply *out, const char *word)
 }
 
 /* An answer to another question than the open one changes nothing: a page was reloaded, or there are two. */
-static void take_answer(browser *b, mel_response *response, const mel_request *request)
+static void take_answer(cli_browser *b, mel_response *response, const mel_request *request)
 {
     json_t *sent = json_loadb(request->body, request->n, JSON_REJECT_DUPLICATES, NULL);
     mel_reply reply = MEL_REPLY_SAME;
@@ -101,7 +113,7 @@ static void take_answer(browser *b, mel_response *response, const mel_request *r
 
 static void handle(mel_response *response, const mel_request *request, void *user)
 {
-    browser *b = user;
+    cli_browser *b = user;
     const size_t n = strlen(b->prefix);
     const char *rest = strncmp(request->path, b->prefix, n) == 0 ? request->path + n : NULL;
     const bool get = strcmp(request->method, "GET") == 0;
@@ -158,7 +170,7 @@ static mel_status question_text(char **out, const mel_question *q, mel_error *er
         return status;
     json_t *made = json_object();
     cli_put(made, "number", json_integer(q->number));
-    cli_put(made, "expected", json_integer(q->expected));
+    cli_put(made, "title", json_sprintf("Question %u, at most %u", q->number, q->expected));
     cli_put(made, "people", json_integer((json_int_t)counted.people));
     cli_put(made, "of_each_class", json_boolean(counted.of_each_class));
     cli_put(made, "classes", names_json(counted.k, q->class_names));
@@ -172,39 +184,44 @@ static mel_status question_text(char **out, const mel_question *q, mel_error *er
 }
 
 /* Waits a moment for something to change. */
-static void wait_a_little(browser *b)
+static void wait_a_little(cli_browser *b)
 {
     mel_wait(&b->changed, &b->lock, 0.2);
 }
 
-static mel_status ask(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
+mel_reply cli_browser_ask(cli_browser *b, uint32_t number, const char *question, bool (*given_up)(void))
 {
-    browser *b = user;
-    char *text = NULL;
-    const mel_status status = question_text(&text, question, err);
-    if (status != MEL_OK)
-        return status;
     (void)pthread_mutex_lock(&b->lock);
-    b->question = text;
-    b->number = question->number;
+    b->question = question;
+    b->number = number;
     b->replied = false;
-    while (!b->replied && !cli_stop_wanted())
+    while (!b->replied && !given_up())
         wait_a_little(b);
-    *reply = b->replied ? b->reply : MEL_REPLY_QUIT;
+    const mel_reply reply = b->replied ? b->reply : MEL_REPLY_QUIT;
     b->question = NULL;
     (void)pthread_mutex_unlock(&b->lock);
+    return reply;
+}
+
+static mel_status ask(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
+{
+    char *text = NULL;
+    const mel_status status = question_text(&text, question, err);
+    if (status == MEL_OK)
+        *reply = cli_browser_ask(user, question->number, text, cli_stop_wanted);
     free(text);
-    return MEL_OK;
+    return status;
 }
 
 /* --- start and end ------------------------------------------------------------------------------ */
 
-static void release(void *user)
+void cli_browser_close(cli_browser *b)
 {
-    browser *b = user;
+    if (b == NULL)
+        return;
     (void)pthread_mutex_lock(&b->lock);
     b->ended = true;
-    for (double waited = 0.0; b->http != NULL && !b->end_seen && waited < last_look && !cli_stop_wanted();
+    for (double waited = 0.0; b->watched && !b->end_seen && waited < last_look && !cli_stop_wanted();
          waited += 0.2)
         wait_a_little(b);
     (void)pthread_mutex_unlock(&b->lock);
@@ -212,12 +229,13 @@ static void release(void *user)
         mel_http_stop(b->http);
     (void)pthread_cond_destroy(&b->changed);
     (void)pthread_mutex_destroy(&b->lock);
+    free(b->url);
     free(b);
 }
 
-mel_status cli_oracle_browser(mel_oracle **out, uint16_t port, mel_error *err)
+mel_status cli_browser_open(cli_browser **out, uint16_t port, mel_error *err)
 {
-    browser *b = cli_alloc_zero(1, sizeof *b);
+    cli_browser *b = cli_alloc_zero(1, sizeof *b);
     unsigned char bytes[TOKEN_BYTES];
     char token[TOKEN_TEXT];
     mel_http_options opt;
@@ -238,9 +256,31 @@ mel_status cli_oracle_browser(mel_oracle **out, uint16_t port, mel_error *err)
         status = mel_http_start(&b->http, &opt, handle, b, err);
     }
     if (status != MEL_OK) {
-        release(b);
+        cli_browser_close(b);
         return status;
     }
-    (void)fprintf(stderr, "The questions are at http://127.0.0.1:%u%s\n", mel_http_port(b->http), b->prefix);
+    b->url = cli_format("http://127.0.0.1:%u%s", mel_http_port(b->http), b->prefix);
+    *out = b;
+    return MEL_OK;
+}
+
+const char *cli_browser_url(const cli_browser *b)
+{
+    return b->url;
+}
+
+static void release(void *user)
+{
+    cli_browser_close(user);
+}
+
+mel_status cli_oracle_browser(mel_oracle **out, uint16_t port, mel_error *err)
+{
+    cli_browser *b = NULL;
+    *out = NULL;
+    const mel_status status = cli_browser_open(&b, port, err);
+    if (status != MEL_OK)
+        return status;
+    (void)fprintf(stderr, "The questions are at %s\n", b->url);
     return mel_oracle_callback(out, ask, b, release, err);
 }

@@ -24,4 +24,4 @@ if(MEL_SYSTEM_PYTHON)
     execute_process(COMMAND ${MEL_SYSTEM_PYTHON} -c "import sys; print('%d.%d' % sys.version_info[:2])"
         OUTPUT_VARIABLE MEL_PYTHON_VERSION OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
-install(DIRECTORY ${CMAKE_BINARY_DIR}/python/site/ DESTINATION lib/python${MEL_PYTHON_VERSION}/dist-packages OPTIONAL)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/python/site/ DESTINATION lib/python${MEL_PYTHON_VERSION}/dist-packages OPTIONAL USE_SOURCE_PERMISSIONS)

@@ -5,4 +5,6 @@ from pathlib import Path
 
 folder = Path(sys.argv[1])
 (wheel,) = folder.glob("*.whl")
-zipfile.ZipFile(wheel).extractall(folder / "site")
+with zipfile.ZipFile(wheel) as packed:
+    for member in packed.infolist():
+        Path(packed.extract(member, folder / "site")).chmod(member.external_attr >> 16)  # zipfile forgets who may run what

@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import html
-import secrets
+import json
+import os
+import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Callable, List, Optional, Tuple
-from urllib.parse import parse_qs
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ._core import fail
 from .errors import MelicitError
@@ -38,10 +37,14 @@ def _words(classes: Tuple[str, ...], true: int, decided: int) -> str:
     return f"{classes[true]} recognised" if true == decided else f"{classes[true]} taken for {classes[decided]}"
 
 
-def headline(question: Question) -> str:
+def title(question: Question) -> str:
     about = f" of about {question.expected}" if question.expected >= question.number else ""
+    return f"Question {question.number}{about}"
+
+
+def headline(question: Question) -> str:
     each = f"{question.people:,} people" + (" of each class" if question.of_each_class else "")
-    return f"Question {question.number}{about}: {each}, two ways to decide. Which is better?"
+    return f"{title(question)}: {each}, two ways to decide. Which is better?"
 
 
 def names(question: Question) -> Tuple[str, str]:
@@ -131,7 +134,7 @@ def ask(
     if not isinstance(session, Session):
         raise TypeError(f"session: expected a Session, not {type(session).__name__}")
     if browser:
-        _Page(session).serve(open_page)
+        _at_a_page(session, open_page)
     elif notebook if notebook is not None else in_notebook():
         from IPython.display import HTML, display
 
@@ -146,99 +149,61 @@ def ask(
     return session
 
 
-STYLE = """body{font:18px/1.5 system-ui,sans-serif;max-width:44em;margin:3em auto;padding:0 1em}
-td,th{padding:.3em 1em;text-align:left;border-bottom:1px solid #ccc}.n{text-align:right}
-button{font:inherit;padding:.4em 1.2em;margin:.6em .4em 0 0}"""
-SCRIPT = """addEventListener('keydown',function(e){if(e.ctrlKey||e.altKey||e.metaKey)return;
-var b=document.querySelector('button[data-key="'+CSS.escape(e.key.toLowerCase())+'"]');if(b){e.preventDefault();b.click()}})"""
-BUTTONS = (("a", "A is better"), ("b", "B is better"), ("=", "About the same"), ("?", "Can't say"), ("u", "Back"), ("q", "Stop"))
+def _as_json(question: Question) -> str:
+    """What `melicit page` reads."""
+    shown: Dict[str, Any] = {
+        "number": question.number,
+        "title": title(question),
+        "people": question.people,
+        "of_each_class": question.of_each_class,
+        "classes": question.classes,
+        "groups": question.groups,
+        "remark": question.remark,
+        **({"names": question.names} if question.names else {}),
+    }
+    for side, counts in (("a", question.counts_a), ("b", question.counts_b)):
+        shown[side] = [[[None if n < 0 else n for n in row] for row in group] for group in counts.tolist()]
+    return json.dumps(shown) + "\n"
 
 
-class _Page:
-    """Questions at http://127.0.0.1:PORT/TOKEN/: nobody else can guess the address."""
-
-    def __init__(self, session: Session) -> None:
-        self.session, self.token, self.ended = session, secrets.token_urlsafe(16), threading.Event()
-        self.failure: Optional[BaseException] = None
-        self.lock = threading.Lock()
-
-    def serve(self, open_page: Optional[Callable[[str], Any]]) -> None:
-        page = self
-
-        class Handler(BaseHTTPRequestHandler):
-            timeout = 10
-
-            def do_GET(self) -> None:
-                page.reply(self, None)
-
-            def do_POST(self) -> None:
-                page.reply(self, self.rfile.read(min(int(self.headers.get("Content-Length") or 0), 4096)))
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.daemon_threads = True
-        worker = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        worker.start()
-        url = f"http://127.0.0.1:{server.server_address[1]}/{self.token}/"
+def _at_a_page(session: Session, open_page: Optional[Callable[[str], Any]]) -> None:
+    """The program's own server shows the questions, at an address of this machine that nobody can guess."""
+    command = [os.path.join(os.path.dirname(__file__), "melicit"), "page"]
+    # In a session of its own: Ctrl-C is for Python, which then ends the server.
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True, encoding="utf-8") as server:
         try:
-            if open_page is None:
-                import webbrowser
+            _converse_at_a_page(session, server, open_page)
+        except BaseException:
+            server.terminate()
+            server.wait()
+            raise
 
-                print(f"Questions are at {url}")
-                webbrowser.open(url)
-            else:
-                open_page(url)
-            while not self.ended.wait(0.2):  # so that Ctrl-C is heard
-                pass
-        finally:
-            server.shutdown()
-            server.server_close()
-        if self.failure is not None:
-            raise self.failure
 
-    def reply(self, request: Any, body: Optional[bytes]) -> None:
-        if not secrets.compare_digest(request.path.encode(), f"/{self.token}/".encode()):
-            request.send_error(404)
+def _converse_at_a_page(session: Session, server: "subprocess.Popen[str]", open_page: Optional[Callable[[str], Any]]) -> None:
+    assert server.stdin is not None and server.stdout is not None
+    url = _said(server, "url")
+    if open_page is None:
+        import webbrowser
+
+        print(f"Questions are at {url}")
+        webbrowser.open(url)
+    else:
+        open_page(url)
+    while (question := session.ask()) is not None:
+        server.stdin.write(_as_json(question))
+        server.stdin.flush()
+        word = _said(server, "answer")
+        if word == "stop":
             return
-        done = False
-        with self.lock:
-            try:
-                content, done = self._content(body)
-            except BaseException as error:  # for who called ask()
-                self.failure, content, done = error, f"<p>{html.escape(str(error))}</p>", True
-        data = (
-            f"<!doctype html><html lang='en'><meta charset='utf-8'><title>melicit</title><style>{STYLE}</style>{content}"
-            f"<script>{SCRIPT}</script></html>"
-        ).encode()
-        request.send_response(200)
-        request.send_header("Content-Type", "text/html; charset=utf-8")
-        request.send_header("Content-Length", str(len(data)))
-        request.send_header("Cache-Control", "no-store")
-        request.send_header("Referrer-Policy", "no-referrer")
-        request.end_headers()
-        request.wfile.write(data)
-        if done:
-            self.ended.set()
+        if word == "undo":
+            session.undo()
+        else:
+            session.tell(question, word)
 
-    def _content(self, body: Optional[bytes]) -> Tuple[str, bool]:
-        note = ""
-        if body is not None:
-            fields = parse_qs(body.decode("utf-8", "replace"))
-            key, number = fields.get("key", [""])[0], fields.get("question", [""])[0]
-            question = self.session.ask()
-            if key == "q":
-                return "<p>Stopped; what was answered counts. You may close this page.</p>", True
-            if question is not None and number == str(question.number):  # else: sent twice, or an old page
-                note = _take(self.session, question, key) or ""
-        question = self.session.ask()
-        if question is None:
-            words = html.escape(self.session.metric.describe())
-            return f"<p>{words}</p><p>That was the last question. You may close this page.</p>", True
-        buttons = "".join(
-            f"<button name='key' value='{html.escape(key)}' data-key='{html.escape(key)}'>{html.escape(words)} [{key}]</button>"
-            for key, words in BUTTONS
-        )
-        form = f"<form method='post'><input type='hidden' name='question' value='{question.number}'>{buttons}</form>"
-        return as_html(question) + form + (f"<p role='alert'>{html.escape(note)}</p>" if note else ""), False
+
+def _said(server: "subprocess.Popen[str]", key: str) -> str:
+    assert server.stdout is not None
+    line = server.stdout.readline()
+    if not line:
+        raise fail("EIO", "the page's server ended by itself; answers so far count")
+    return str(json.loads(line)[key])

@@ -7,6 +7,8 @@ import socket
 import subprocess
 import threading
 import time
+import urllib.error
+import urllib.request
 import uuid
 
 from conftest import PROGRAM, SANITIZED, SOURCE, environment
@@ -278,3 +280,27 @@ def same_person(client, port):
     other = Client(port)
     other.cookies, other.csrf = client.cookies, client.csrf
     return other
+
+
+DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def page_request(address, body=None):
+    """What the page of `melicit page` and `optimise --oracle browser` sends: status and JSON."""
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        with DIRECT.open(urllib.request.Request(address, data, {"Content-Type": "application/json"}), timeout=30) as reply:
+            return reply.status, json.load(reply)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def open_question(url):
+    """The one that is open now, or that there are no more."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        state = page_request(url + "question")[1]
+        if "waiting" not in state:
+            return state
+        time.sleep(0.02)
+    raise AssertionError("no question")

@@ -5,12 +5,12 @@ import re
 import signal
 import subprocess
 import time
-import urllib.error
 import urllib.request
 
 import numpy
 import pytest
 from conftest import PROGRAM, environment
+from serving import open_question, page_request
 
 N_TRAIN, N_VALIDATION = 3000, 400
 FILES = ("--probs", "p.csv", "--labels", "y.csv", "--validation-probs", "pv.csv")
@@ -373,26 +373,6 @@ def begin_in_browser(work, *words):
     return process, re.search(r"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/", process.stderr.readline())[0]
 
 
-def request(address, body=None):
-    """Status and JSON."""
-    data = None if body is None else json.dumps(body).encode()
-    try:
-        with urllib.request.urlopen(urllib.request.Request(address, data, {"Content-Type": "application/json"}), timeout=30) as reply:
-            return reply.status, json.load(reply)
-    except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
-
-
-def open_question(url):
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        state = request(url + "question")[1]
-        if "waiting" not in state:
-            return state
-        time.sleep(0.02)
-    raise AssertionError("no question")
-
-
 def test_comparisons_in_the_browser(work):
     """The same answers as a program gives end in the same classifier; each counts once, and one is taken back."""
     work.write("judge.sh", "while read -r line; do echo A; done\n")
@@ -400,17 +380,17 @@ def test_comparisons_in_the_browser(work):
     process, url = begin_in_browser(work, "--session", "s.jsonl", "--max-questions", "4", "--out", "b.json")
     with urllib.request.urlopen(url, timeout=30) as page:
         assert page.headers["Content-Type"].startswith("text/html")
-    assert request(url.rsplit("/", 2)[0] + "/question")[0] == 404
+    assert page_request(url.rsplit("/", 2)[0] + "/question")[0] == 404
     question = open_question(url)
     assert (question["number"], question["classes"], question["groups"]) == (1, ["no", "yes"], [])
     totals = [[sum(row) for row in question[side][0]] for side in "ab"]
     assert totals[0] == totals[1] and sum(totals[0]) == question["people"]
-    assert request(url + "answer", {"question": 1, "answer": "left"})[0] == 400
-    assert request(url + "answer", {"question": 2, "answer": "A"})[0] == 409
-    assert request(url + "answer", {"question": 1, "answer": "A"})[0] == 200
+    assert page_request(url + "answer", {"question": 1, "answer": "left"})[0] == 400
+    assert page_request(url + "answer", {"question": 2, "answer": "A"})[0] == 409
+    assert page_request(url + "answer", {"question": 1, "answer": "A"})[0] == 200
     for number, answer in ((2, "B"), (3, "undo"), (2, "A"), (3, "A"), (4, "A")):
         assert open_question(url)["number"] == number
-        assert request(url + "answer", {"question": number, "answer": answer})[0] == 200
+        assert page_request(url + "answer", {"question": number, "answer": answer})[0] == 200
     assert open_question(url) == {"ended": True}
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, out + err
@@ -421,14 +401,14 @@ def test_comparisons_in_the_browser(work):
 def test_browser_stops_and_resumes(work):
     process, url = begin_in_browser(work, "--session", "s.jsonl")
     first = open_question(url)
-    assert request(url + "answer", {"question": 1, "answer": "B"})[0] == 200
+    assert page_request(url + "answer", {"question": 1, "answer": "B"})[0] == 200
     second = open_question(url)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     assert process.returncode == 5 and len(answers(work)) == 1 and second != first
     process, url = begin_in_browser(work, "--session", "s.jsonl")
     assert open_question(url) == second
-    request(url + "answer", {"question": 2, "answer": "stop"})
+    page_request(url + "answer", {"question": 2, "answer": "stop"})
     process.communicate(timeout=30)
     assert process.returncode == 5
 

@@ -1,16 +1,15 @@
 """The Python package with people and pictures: asking, reports of groups, plots; its types, wheel and installation."""
+import signal
 import subprocess
 import sys
 import threading
 import types
-import urllib.error
-import urllib.parse
-import urllib.request
 
 import matplotlib
 import numpy as np
 import pytest
 from python_package import BUILD, SOURCE, environment, rows, run
+from serving import open_question, page_request
 from sklearn import metrics as known
 
 import melicit
@@ -65,21 +64,18 @@ def test_names_are_escaped():
     assert "<b>" not in asking.as_html(question) and "&lt;b&gt;" in asking.as_html(question)
 
 
+WORDS = {"a": "A", "b": "B", "u": "undo", "q": "stop"}
+
+
 def person(url, answers, failures):
-    """Clicks through the page as a browser would."""
+    """Talks to the server as the page's script does."""
     try:
-        urlopen = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
-        page = urlopen(url).read().decode()
-        with pytest.raises(urllib.error.HTTPError):
-            urlopen(url[:-5] + "/")
-        for key in answers:
-            if "last question" in page:
-                break
-            number = page.split("name='question' value='")[1].split("'")[0]
-            data = urllib.parse.urlencode({"key": key, "question": number}).encode()
-            page = urlopen(url, data).read().decode()
+        left = list(answers)
+        while "ended" not in (shown := open_question(url)):
+            page_request(url + "answer", {"question": shown["number"], "answer": WORDS[left.pop(0)]})
     except BaseException as error:
         failures.append(error)
+        signal.raise_signal(signal.SIGINT)  # else ask() would wait for ever
 
 
 def at_a_page(asked, answers):
@@ -89,18 +85,44 @@ def at_a_page(asked, answers):
         threads.append(threading.Thread(target=person, args=(url, answers, failures)))
         threads[0].start()
 
-    melicit.ask(asked, browser=True, open_page=open_page)
+    try:
+        melicit.ask(asked, browser=True, open_page=open_page)
+    except KeyboardInterrupt:
+        raise failures[0] from None
     threads[0].join()
     assert not failures, failures
 
 
 def test_at_a_page_of_this_machine():
     asked = session()
-    at_a_page(asked, ["a"] * 40)
+    at_a_page(asked, "a" * 40)
     assert asked.ask() is None
     asked = session()
-    at_a_page(asked, ["a", "b", "u", "q"])
+    at_a_page(asked, "abuq")
     assert [record["answer"] for record in asked.records()] == ["A"]
+
+
+WAITING = """
+import melicit
+session = melicit.Session(melicit.Problem.population("logistic:a=5,b=0"))
+try:
+    melicit.ask(session, browser=True, open_page=lambda url: print(url, flush=True))
+except KeyboardInterrupt:
+    print("heard", session.ask().number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_the_server_of_a_page_ends_with_its_caller(how):
+    child = subprocess.Popen([sys.executable, "-W", "error", "-c", WAITING], stdout=subprocess.PIPE, text=True, env=environment())
+    url = child.stdout.readline().strip()
+    assert open_question(url)["number"] == 1
+    child.send_signal(how)
+    said, _ = child.communicate()
+    assert said == ("heard 1\n" if how == signal.SIGINT else "")
+    with pytest.raises(OSError):
+        while True:  # until it is gone
+            page_request(url + "question")
 
 
 def test_reports_of_groups():

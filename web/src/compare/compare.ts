@@ -1,14 +1,16 @@
-// The page of `melicit optimise --oracle browser`: one question at a time, the answer goes back to the program that waits for it.
+// The page of `melicit optimise --oracle browser` and `melicit page`: one question at a time, the answer goes back to the program that waits for it.
 
 /** Counts of people: [group][true class][predicted class]; null where nobody knows. */
 type Counts = (number | null)[][][];
 interface Question {
   number: number;
-  expected: number;
+  title: string;
   people: number;
-  of_each_class: boolean;
+  of_each_class?: boolean;
   classes: string[];
-  groups: string[];
+  groups?: string[];
+  names?: [string, string];
+  remark?: string;
   a: Counts;
   b: Counts;
 }
@@ -26,38 +28,41 @@ function element(name: string, text = '', ...children: Node[]): HTMLElement {
 
 const number = (n: number) => n.toLocaleString('en');
 
-/** One side's cell of a row: how many, and a bar. */
-function cell(own: number | null, other: number | null, most: number): HTMLElement {
+/** One side's cell of a row: how many, and a bar. Fewer mistakes stand out; of right decisions the numbers speak for themselves. */
+function cell(own: number | null, other: number | null, most: number, mistake: boolean): HTMLElement {
   if (own === null || other === null) return element('td', 'not known');
   const bar = document.createElement('meter');
   bar.max = Math.max(most, 1);
   bar.value = own;
   bar.setAttribute('aria-hidden', 'true');
-  const td = element('td', own < other ? `${number(own)}, ${number(other - own)} fewer` : number(own), bar);
-  if (own < other) td.className = 'fewer';
+  const fewer = mistake && own < other;
+  const td = element('td', fewer ? `${number(own)}, ${number(other - own)} fewer` : number(own), bar);
+  if (fewer) td.className = 'fewer';
   return td;
 }
 
-/** The mistakes of one group, a row for each kind that either side makes. */
+/** A row for each kind of mistake that either side makes in a group; for each class that is recognised where no mistake is known. */
 function table(q: Question, group: number): HTMLElement {
   const body = element('tbody');
   const sides = [q.a[group]!, q.b[group]!];
-  const most = Math.max(...sides.flatMap((s) => s.flatMap((row, i) => row.map((n, j) => (i === j ? 0 : (n ?? 0))))));
+  const mistakes = sides.some((s) => s.some((row, i) => row.some((n, j) => i !== j && n !== null)));
+  const most = Math.max(...sides.flatMap((s) => s.flatMap((row, i) => row.map((n, j) => ((i === j) === mistakes ? 0 : (n ?? 0))))));
   q.classes.forEach((truth, i) =>
     q.classes.forEach((said, j) => {
       const [a, b] = sides.map((s) => s[i]![j] ?? null);
-      if (i === j || (a === 0 && b === 0)) return;
-      const head = element('th', `${truth} taken for ${said}`);
+      if ((i === j) === mistakes || (a === 0 && b === 0)) return;
+      const head = element('th', i === j ? `${truth} recognised` : `${truth} taken for ${said}`);
       head.setAttribute('scope', 'row');
-      body.append(element('tr', '', head, cell(a!, b!, most), cell(b!, a!, most)));
+      body.append(element('tr', '', head, cell(a!, b!, most, mistakes), cell(b!, a!, most, mistakes)));
     }),
   );
-  const heads = ['Mistake', 'A', 'B'].map((text) => {
+  const sideNames = ['A', 'B'].map((side, i) => (q.names ? `${side} (${q.names[i]})` : side));
+  const heads = [mistakes ? 'Mistake' : 'Right', ...sideNames].map((text) => {
     const th = element('th', text);
     th.setAttribute('scope', 'col');
     return th;
   });
-  const caption = q.groups.length > 0 ? [element('caption', q.groups[group]!)] : [];
+  const caption = q.groups?.length ? [element('caption', q.groups[group]!)] : [];
   return element('table', '', ...caption, element('thead', '', element('tr', '', ...heads)), body);
 }
 
@@ -91,9 +96,10 @@ function show(q: Question): void {
   const out = element('p', `Out of ${number(q.people)} people${q.of_each_class ? ' of each class' : ''}:`);
   const undo = element('div', '', ...(q.number > 1 ? [button('Take back the last answer', 'undo')] : []), button('Stop here', 'stop'));
   undo.className = 'answers';
-  const count = element('p', `Question ${q.number}, at most ${q.expected}`);
-  count.className = 'soft';
-  main.replaceChildren(count, element('h1', 'Which would you rather have?'), out, ...q.a.map((_, g) => table(q, g)), buttons, undo);
+  const title = element('p', q.title);
+  title.className = 'soft';
+  const remark = q.remark ? [element('p', q.remark)] : [];
+  main.replaceChildren(title, element('h1', 'Which would you rather have?'), ...remark, out, ...q.a.map((_, g) => table(q, g)), buttons, undo);
   shown = q;
 }
 
