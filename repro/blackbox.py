@@ -29,8 +29,9 @@ NEAR = 0.01
 SECTIONS = {**FIGURES, **REASONS}
 
 
-def run_split(task, seed):
-    """{method: (thesis' training, program's model), or (network)}, None: the data are not there."""
+def run_split(task, seed, further):
+    """{method: (thesis' training, program's model), or (network)}, None: the data are not there. further: baselines that the thesis
+    does not report for the task."""
     if task.network and (not installed() or images("test") is None):
         return None
     parts = task.split(seed)
@@ -39,23 +40,29 @@ def run_split(task, seed):
     with tempfile.TemporaryDirectory() as folder:
         if task.network:
             return NetworkBench(Workshop(folder), task, parts, seed).all_of_network(seed, KEPT)
-        return Bench(Workshop(folder), task, parts, seed).all()
+        bench = Bench(Workshop(folder), task, parts, seed)
+        return bench.further() if further else bench.all()
 
 
 def run_task(task, resume):
     for seed in range(1, SEEDS + 1):
-        kept = KEPT / f"{task.key}-{seed}.json"
-        if not (resume and kept.exists()):
-            kept.write_text(json.dumps(run_split(task, seed)))
-            print(f"    {task.key}, split {seed} of {SEEDS}", flush=True)
+        for part in ("",) if task.network else ("", "-further"):
+            kept = KEPT / f"{task.key}{part}-{seed}.json"
+            if not (resume and kept.exists()):
+                kept.write_text(json.dumps(run_split(task, seed, part != "")))
+                print(f"    {task.key}{part}, split {seed} of {SEEDS}", flush=True)
 
 
 def found_of(task):
     """{method: [values of the models per split]}, None: the data were not there; {}: not run."""
-    runs = [json.loads(kept.read_text()) for kept in sorted(KEPT.glob(f"{task.key}-[0-9]*.json"))]
-    if None in runs:
-        return None
-    return {method: [run[method] for run in runs] for method in runs[0]} if len(runs) > 1 else {}
+    out = {}
+    for part in ("", "-further"):
+        runs = [json.loads(kept.read_text()) for kept in sorted(KEPT.glob(f"{task.key}{part}-[0-9]*.json"))]
+        if None in runs:
+            return None
+        if len(runs) > 1:
+            out.update({method: [run[method] for run in runs] for method in runs[0]})
+    return out
 
 
 def is_ours(method):
@@ -151,7 +158,7 @@ def main():
     wanted = [word for word in sys.argv[1:] if word != "--resume"] or [*(t.key for t in TASKS), *SECTIONS]
     KEPT.mkdir(parents=True, exist_ok=True)
     for kept in KEPT.iterdir():
-        if not resume and kept.stem.rstrip("0123456789").rstrip("-") in wanted:
+        if not resume and kept.stem.rstrip("0123456789").rstrip("-").removesuffix("-further") in wanted:
             kept.unlink()
     for task in TASKS:
         if task.key in wanted:

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 
 import blackbox_learners as learn
-from blackbox_tasks import WIDTH, one_hot
+from blackbox_tasks import WIDTH, one_hot, principal
 
 PARTS = ("train", "val", "test")
 EPSILONS = (1, 0.4, 0.1, 0.01, 0.001, 0.0001)  # the thesis' grid
@@ -170,27 +170,63 @@ class Bench:
             weight = learn.mean_matched(self.parts["train"].embedding, self.parts["val"].embedding, WIDTH, self.rng)
             got["importance weights [KMM]"] = decide(learn.fit(x, y, self.k, start=self.base, weight=weight))
         if self.task.clusters:
-            got["adaptive surrogates"] = self.adaptive()
+            got["adaptive surrogates"] = self.adaptive(self.task.clusters)
         return got
 
     def cluster_columns(self, named):
         table = self.parts["train"].table
         return [table[word.split("=")[0]] == word.split("=")[1] for word in named]
 
-    def surrogates(self, clusters, outer, inner):
+    def surrogates(self, clusters, outer, inner, rng=None):
         """One run of adaptive surrogates: the model, its value on the validation rows."""
-        value = lambda theta: np.array([self.value(np.eye(2)[(s > 0).astype(int)], "val") for s in (self.x["val"] @ theta).T])
-        return learn.adaptive_surrogates(self.x["train"], self.y["train"], self.cluster_columns(clusters), self.base[:, 1] - self.base[:, 0], value,
-                                         self.rng, outer, inner)
+        value = lambda theta: np.array([self.value(self.relative(theta[..., m], "val"), "val") for m in range(theta.shape[2])])
+        return learn.adaptive_surrogates(self.x["train"], self.y["train"], self.k, self.cluster_columns(clusters), self.base[:, 1:] - self.base[:, :1], value,
+                                         self.rng if rng is None else rng, outer, inner)
 
-    def adaptive(self):
+    def relative(self, theta, part):
+        """Decisions of coefficients that are relative to the first class."""
+        return np.eye(self.k)[np.argmax(np.c_[np.zeros(len(self.y[part])), self.x[part] @ theta], 1)]
+
+    def adaptive(self, clusters, rng=None):
         """Learning rates on the richest clusters, then the clusters, by the validation rows."""
         rates = [(outer, inner) for outer in RATES for inner in RATES]
-        tried = {rate: self.surrogates(self.task.clusters[-1], *rate) for rate in rates}
+        tried = {rate: self.surrogates(clusters[-1], *rate, rng) for rate in rates}
         rate = max(tried, key=lambda r: tried[r][1])
-        best = max([tried[rate], *(self.surrogates(c, *rate) for c in self.task.clusters[:-1])], key=lambda found: found[1])
-        score = self.x["test"] @ best[0]
-        return self.value(np.eye(2)[(score > 0).astype(int)])
+        best = max([tried[rate], *(self.surrogates(c, *rate, rng) for c in clusters[:-1])], key=lambda found: found[1])
+        return self.value(self.relative(best[0], "test"))
+
+    # --- methods that the thesis does not report for a task, with random numbers of their own
+
+    def stream(self, number):
+        return np.random.Generator(np.random.PCG64([self.seed, number]))
+
+    def informed(self, name):
+        """Methods that know the metric."""
+        ours, method = ("PI-EW", ("--method", "pi-ew")) if self.task.linear else ("FW-EG", ())
+        return {"opt-metric [val]": self.optimise(f"{name}-val", *method, "--known", train="val"),
+                f"{ours}, cross-fitted, known gradient": self.optimise(name, *method, "--known", bases=self.task.bases)}
+
+    def further(self):
+        """{method: (value with the thesis' training, value with the program's model or None)}"""
+        task, x, y, got = self.task, self.x["train"], self.y["train"], {}
+        decide = lambda w: self.decide(self.x["test"] @ w)
+        self.train_sgd()
+        if task.linear or not task.known:
+            got = {method: [value] for method, value in self.informed("sgd").items()}
+            if not task.linear:
+                self.train_own()
+            for method, value in self.informed("own").items() if not task.linear else ():
+                got[method].append(value)
+        if task.linear:
+            got["importance weights"] = [decide(learn.importance_weighted(x, y, (self.x["val"], self.y["val"]), self.base))]
+        if not task.shift:
+            near = [p.embedding for p in self.parts.values()]
+            near = [4 * rows for rows in principal([self.x[part][:, 1:] for part in PARTS], 10)] if near[0] is None else near
+            weight = learn.mean_matched(near[0], near[1], WIDTH, self.stream(1))
+            got["importance weights [KMM]"] = [decide(learn.fit(x, y, self.k, start=self.base, weight=weight))]
+        if not task.clusters:
+            got["adaptive surrogates"] = [self.adaptive([[]], self.stream(2))]
+        return {method: (values + [None])[:2] for method, values in got.items()}
 
     def all(self):
         """{method: (value with the thesis' training, value with the program's model or None)}"""

@@ -134,34 +134,44 @@ def mean_matched(source, target, width, rng, limit=1000.0, n_features=400, steps
     return beta
 
 
-def log_of_one_plus_exp(s):
-    return np.maximum(s, 0) + np.log(1 + np.exp(-np.abs(s)))
-
-
-def adaptive_surrogates(x, y, clusters, start, value, rng, outer, inner, rounds=20, steps=15, probes=24):
-    """Jiang et al. (2020), two classes: log-losses of each class on each cluster of training rows stand for the metric. Each round
-    estimates how the metric changes with the losses by perturbed models, moves the losses that way, and fits the model to them
-    again. value: scores of one model per column -> metrics. Gives the best model on the way."""
+def adaptive_surrogates(x, y, k, clusters, start, value, rng, outer, inner, rounds=20, steps=15, probes=24):
+    """Jiang et al. (2020): log-losses of each class on each cluster of training rows stand for the metric. Each round estimates how
+    the metric changes with the losses by perturbed models, moves the losses that way, and fits the model to them again. Coefficients
+    are relative to the first class: features x (k - 1). value: models along a third axis -> metrics. Gives the best model on the way."""
     # Single precision: its exponentials and logarithms are several times as fast.
-    x, columns = compact(x.astype(np.float32)), [np.ones(len(y), bool), *clusters]
-    cell = np.array([(c & (y == i)) / max((c & (y == i)).sum(), 1) for c in columns for i in (0, 1)], dtype=np.float32)
-    cell = sparse.csr_matrix(cell[cell.sum(1) > 0])
-    sign = np.where(y == 1, -1, 1).astype(np.float32)
-    losses = lambda theta: cell @ log_of_one_plus_exp(sign[:, None] * (x @ theta.astype(np.float32)))
+    x, columns, rows = compact(x.astype(np.float32)), [np.ones(len(y), bool), *clusters], np.arange(len(y))
+    cell = np.array([(c & (y == i)) / max((c & (y == i)).sum(), 1) for c in columns for i in range(k)], dtype=np.float32)
+    cell, target = sparse.csr_matrix(cell[cell.sum(1) > 0]), np.eye(k, dtype=np.float32)[y][:, 1:]
+
+    def scores(theta):
+        return (x @ theta.reshape(len(theta), -1).astype(np.float32)).reshape(len(y), *theta.shape[1:])
+
+    def log_total(score):
+        if score.shape[1] == 1:
+            return np.maximum(score[:, 0], 0) + np.log(1 + np.exp(-np.abs(score[:, 0])))
+        top = np.maximum(score.max(1), 0)
+        return top + np.log(np.exp(-top) + np.exp(score - top[:, None]).sum(1))
+
+    def losses(score, total):
+        return cell @ (total - np.where((y > 0)[:, None], score[rows, y - 1], 0))
     theta = start.copy()
-    best, most, memory = theta.copy(), value(theta[:, None])[0], np.full(len(theta), 1e-8)
+    best, most, memory = theta.copy(), value(theta[..., None])[0], np.full(theta.shape, 1e-8)
     for _ in range(rounds):
-        tried = theta[:, None] + 0.5 * np.sqrt((theta ** 2).mean()) * rng.normal(size=(len(theta), probes))
-        all_losses, all_values = losses(np.c_[theta, tried]), value(np.c_[theta, tried])
+        tried = theta[..., None] + 0.5 * np.sqrt((theta ** 2).mean()) * rng.normal(size=(*theta.shape, probes))
+        tried = np.concatenate([theta[..., None], tried], 2)
+        score = scores(tried)
+        all_losses, all_values = losses(score, log_total(score)), value(tried)
         slope = np.linalg.lstsq((all_losses[:, 1:] - all_losses[:, :1]).T, all_values[1:] - all_values[0], rcond=1e-3)[0]
         aim = all_losses[:, 0] + outer * slope
         for _ in range(steps):
-            score = sign * (x @ theta.astype(np.float32))
-            excess = np.maximum(cell @ log_of_one_plus_exp(score) - aim, 0.0).astype(np.float32)
-            gradient = x.T @ ((cell.T @ (2 * excess)) * sign / (1 + np.exp(-score)))
+            score = scores(theta[..., None])
+            total = log_total(score)
+            excess = np.maximum(losses(score, total)[:, 0] - aim, 0.0).astype(np.float32)
+            error = np.exp(score[..., 0] - total) - target
+            gradient = x.T @ ((cell.T @ (2 * excess))[:, None] * error)
             memory += gradient ** 2
             theta = theta - inner * gradient / np.sqrt(memory)
-        now = value(theta[:, None])[0]
+        now = value(theta[..., None])[0]
         if now > most:
             best, most = theta.copy(), now
     return best, most

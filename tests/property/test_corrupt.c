@@ -1,6 +1,7 @@
 /* Noise models: what they draw, and that elicited weights undo them. With exact probabilities the weights of
- * the whole matrix converge to T^-1 L, those of the diagonal to their limit, as one over the root of the
+ * the whole matrix converge to T^-1 L, those of the diagonal to its projection, as one over the root of the
  * rows. */
+#include "base/la.h"
 #include "base/rng.h"
 #include "optimise/shared.h"
 #include "support/test.h"
@@ -180,6 +181,21 @@ static mel_status metric_value(double *out, void *user, const double *confusion,
     return MEL_OK;
 }
 
+typedef struct {
+    double *weight;
+    size_t size;
+} kept_weights;
+
+/* The result falls back to the first classifier where the weights of the diagonal make it worse. */
+static void keep_weights(void *user, uint32_t t, double value, double gap, const double *alpha)
+{
+    const kept_weights *kept = user;
+    (void)value;
+    (void)gap;
+    if (t == 1)
+        memcpy(kept->weight, alpha, kept->size * sizeof *alpha);
+}
+
 /* Weights of each basis function, n_basis x K x K, from n training and n validation rows. */
 static void elicit(double *weight, model m, bool whole, size_t n, uint64_t seed)
 {
@@ -199,10 +215,12 @@ static void elicit(double *weight, model m, bool whole, size_t n, uint64_t seed)
     opt.epsilon = 0.5;
     opt.scale = MEL_SCALE_ROWS;
     opt.shape = whole ? MEL_WEIGHT_WHOLE : MEL_WEIGHT_DIAGONAL;
+    kept_weights kept = { weight, basis_size(m) * K * K };
+    opt.trace = keep_weights;
+    opt.trace_user = &kept;
     mel_optimise_result got = { 0 };
     mel_error err = { 0 };
     assert_ok(mel_optimise(&got, K, basis_size(m), &t, &v, &box, &opt, &err), &err);
-    memcpy(weight, got.mixture.gain, basis_size(m) * K * K * sizeof *weight);
     mel_optimise_clear(&got);
     free_rows(&train);
     free_rows(&validation);
@@ -253,6 +271,76 @@ static double error_of_whole(const double *alpha, model m)
     return sum / PLACES;
 }
 
+/* --- the projection of the correction weights on the diagonal ----------------------------------- */
+
+/* Points of a fine grid with their standard normal density. */
+static rows grid_rows(double **density)
+{
+    enum { SIDE = 500 };
+    const double width = 12.0 / SIDE;
+    mel_rng rng;
+    mel_rng_seed(&rng, 1);
+    rows r = draw_rows((size_t)SIDE * SIDE, &rng);
+    *density = room(r.n, sizeof **density);
+    for (size_t i = 0; i < r.n; i++) {
+        double *x = r.x + 2 * i;
+        x[0] = -6.0 + width * ((double)(i / SIDE) + 0.5);
+        x[1] = -6.0 + width * ((double)(i % SIDE) + 0.5);
+        r.cluster[i] = x[1] > 0.0;
+        true_probability(r.probability + i * K, x);
+        (*density)[i] = exp(-0.5 * (x[0] * x[0] + x[1] * x[1]));
+    }
+    return r;
+}
+
+/* Adds a point to the system of the fixed probes around the most probable noisy class: how the diagonal changes on
+ * the training rows, how the metric does on the validation rows. */
+static void add_point(double *system, double *right, size_t n_basis, const double *phi, const double clean[K],
+                      const double noisy[K], double train_density, double density)
+{
+    const size_t n = n_basis * K;
+    size_t now = 0;
+    for (size_t j = 1; j < K; j++)
+        now = noisy[j] > noisy[now] ? j : now;
+    for (size_t probe = 0; probe < n; probe++) {
+        const size_t i = probe % K;
+        for (size_t a = 0; a < K; a++)
+            right[probe] += density * phi[probe / K] * clean[a] * (gains[a * K + i] - gains[a * K + now]);
+        for (size_t c = 0; c < n; c++)
+            system[probe * n + c] += train_density * phi[probe / K] * phi[c / K] * noisy[c % K] *
+                                     ((i == c % K ? 1.0 : 0.0) - (now == c % K ? 1.0 : 0.0));
+    }
+}
+
+/* The weights of the diagonal (n_basis x K x K) that explain the metric of infinitely many rows. */
+static void project(double *weight, model m)
+{
+    enum { MOST = MOST_BASIS * K };
+    double system[MOST * MOST] = { 0 }, right[MOST] = { 0 }, all = 0.0, all_train = 0.0, rcond = 0.0, *density;
+    const size_t n_basis = basis_size(m), n = n_basis * K;
+    rows r = grid_rows(&density);
+    double *clean = room(r.n * K, sizeof *clean);
+    mel_error err = { 0 };
+    memcpy(clean, r.probability, r.n * K * sizeof *clean);
+    put_basis(&r, m);
+    corrupt(&r, m, false, 0);
+    for (size_t i = 0; i < r.n; i++) {
+        all += density[i];
+        all_train += density[i] * (m == SHIFTED ? weight_at(r.x + 2 * i) : 1.0);
+    }
+    for (size_t i = 0; i < r.n; i++)
+        add_point(system, right, n_basis, r.basis + i * n_basis, clean + i * K, r.probability + i * K,
+                  density[i] * (m == SHIFTED ? weight_at(r.x + 2 * i) : 1.0) / all_train, density[i] / all);
+    assert_ok(mel_solve(n, system, n, 1, right, 1, &rcond, &err), &err);
+    for (size_t c = 0; c < n; c++)
+        weight[(c / K * K + c % K) * K + c % K] = right[c];
+    free(clean);
+    free(density);
+    free_rows(&r);
+}
+
+/* --- convergence -------------------------------------------------------------------------------- */
+
 /* Slope of log root mean square error against log rows, over doublings of doublings. */
 static double slope_of(const double error2[SIZES])
 {
@@ -271,7 +359,7 @@ static void check_convergence(model m, bool whole, size_t repeats)
     const size_t size = basis_size(m) * K * K;
     double size2 = whole ? error_of_whole(limit, m) : 0.0; /* of the true weights */
     if (!whole)
-        elicit(limit, m, false, 400000, 99);
+        project(limit, m);
     for (size_t c = 0; c < size && !whole; c++)
         size2 += limit[c] * limit[c];
     for (int s = 0; s < SIZES; s++)
@@ -287,7 +375,8 @@ static void check_convergence(model m, bool whole, size_t repeats)
                   whole ? "whole matrix" : "diagonal    ", sqrt(error2[0]), sqrt(error2[1]), sqrt(error2[2]),
                   sqrt(error2[3]), sqrt(size2), slope);
     if (repeats >= 6) {
-        assert_true(slope < -0.35 && slope > -0.65);
+        const double off = whole || repeats >= 40 ? 0.15 : 0.2; /* few draws of small systems vary more */
+        assert_true(slope < off - 0.5 && slope > -off - 0.5);
         assert_true(error2[SIZES - 1] <
                     (m == BY_INSTANCE ? 0.06 * size2 : 0.25)); /* its functions are nearly parallel */
     }
@@ -297,10 +386,8 @@ static void test_convergence(void **state)
 {
     (void)state;
     const size_t repeats = test_repeats(40, 8, 1);
-    for (int m = 0; m < MODELS; m++)
-        check_convergence((model)m, true, repeats);
-    check_convergence(INDEPENDENT, false, repeats);
-    check_convergence(CLUSTERED, false, repeats);
+    for (int m = 0; m < 2 * MODELS; m++)
+        check_convergence((model)(m % MODELS), m < MODELS, repeats);
 }
 
 /* --- what is drawn ------------------------------------------------------------------------------ */
