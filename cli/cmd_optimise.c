@@ -100,7 +100,8 @@ static mel_weight_rows validation_rows(const work *w, const cli_optimise_basis *
                               w->rows.validation_labels.code, basis != NULL ? basis->validation : NULL };
 }
 
-/* The best candidate by cross-fitting, where there are several. */
+/* The best candidate by cross-fitting, where there are several; w->found has rules where that was cut short.
+ */
 static mel_status choose(work *w, mel_error *err)
 {
     const size_t n = w->n_basis * w->n_epsilon;
@@ -119,10 +120,12 @@ static mel_status choose(work *w, mel_error *err)
                                                basis->validation, w->epsilon[c % w->n_epsilon] };
     }
     const mel_weight_rows train = train_rows(w, NULL), validation = validation_rows(w, NULL);
-    const mel_status status =
-        mel_optimise_choose(&w->chosen, w->cross_fitted, n, candidate, FOLDS, w->rows.classes.n, &train,
-                            &validation, &w->box, &w->opt, err);
+    mel_weight_choice choice = { .value = w->cross_fitted };
+    const mel_status status = mel_optimise_choose(&choice, n, candidate, FOLDS, w->rows.classes.n, &train,
+                                                  &validation, &w->box, &w->opt, err);
     free(candidate);
+    w->chosen = choice.best;
+    w->found = choice.cut;
     return status;
 }
 
@@ -227,24 +230,32 @@ static mel_status say_end(const work *w, const cli_optimise_args *args, mel_erro
                         args->out != NULL ? " and is stored in " : "; --out stores it",
                         args->out != NULL ? args->out : "");
     if (f->end == MEL_OPTIMISE_FLAT && f->iterations == 0)
-        return cli_fail(
-            err, MEL_EDATA,
-            "iteration 1: the metric is %.6g for the first classifier and for every probe around it: "
-            "there is nothing to follow",
-            f->value);
+        return cli_fail(err, MEL_EDATA,
+                        "iteration 1: the metric is %.6g for the first classifier and for every small change "
+                        "of it, so it does not say which classifier is better; check that it looks at the "
+                        "predictions, or try a larger --epsilon%s%s",
+                        f->value, args->out != NULL ? "; the first classifier is stored in " : "",
+                        args->out != NULL ? args->out : "");
     return MEL_OK;
+}
+
+static mel_status find(work *w, const cli_optimise_args *args, const cli_run *run, mel_error *err)
+{
+    const cli_optimise_basis *basis = &w->basis[w->chosen / w->n_epsilon];
+    const mel_weight_rows train = train_rows(w, basis), validation = validation_rows(w, basis);
+    if (w->found.mixture.n_rules > 0) /* cross-fitting was cut short */
+        return MEL_OK;
+    return args->method == CLI_METHOD_PLUG_IN
+               ? mel_optimise_plug_in(&w->found, w->rows.classes.n, &validation, &w->box, spacing,
+                                      &run->progress, err)
+               : mel_optimise(&w->found, w->rows.classes.n, mel_weight_basis_size(basis->basis), &train,
+                              &validation, &w->box, &w->opt, err);
 }
 
 static mel_status solve(work *w, const cli_optimise_args *args, cli_run *run, mel_error *err)
 {
-    const cli_optimise_basis *basis = &w->basis[w->chosen / w->n_epsilon];
-    const mel_weight_rows train = train_rows(w, basis), validation = validation_rows(w, basis);
     w->opt.epsilon = w->epsilon[w->chosen % w->n_epsilon];
-    mel_status status = args->method == CLI_METHOD_PLUG_IN
-                            ? mel_optimise_plug_in(&w->found, w->rows.classes.n, &validation, &w->box,
-                                                   spacing, &run->progress, err)
-                            : mel_optimise(&w->found, w->rows.classes.n, mel_weight_basis_size(basis->basis),
-                                           &train, &validation, &w->box, &w->opt, err);
+    mel_status status = find(w, args, run, err);
     if (status != MEL_OK)
         return status;
     if (w->found.end == MEL_OPTIMISE_FAILED && cli_stop_wanted()) /* Ctrl-C ended the program that judges */

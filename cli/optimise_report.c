@@ -50,9 +50,13 @@ static void report_text(const cli_optimise_work *w, const cli_optimise_args *arg
     const mel_optimise_result *f = &w->found;
     cli_heading("The classifier");
     for (size_t c = 0; w->cross_fitted != NULL && c < w->n_basis * w->n_epsilon; c++)
-        cli_print("  cross-fitted %.6g  %s, epsilon %g%s\n", w->cross_fitted[c],
-                  w->basis[c / w->n_epsilon].text, w->epsilon[c % w->n_epsilon],
-                  c == w->chosen ? "  (chosen)" : "");
+        if (!isfinite(w->cross_fitted[c]))
+            cli_print("  not cross-fitted  %s, epsilon %g%s\n", w->basis[c / w->n_epsilon].text,
+                      w->epsilon[c % w->n_epsilon], c == w->chosen ? "  (best so far)" : "");
+        else
+            cli_print("  cross-fitted %.6g  %s, epsilon %g%s\n", w->cross_fitted[c],
+                      w->basis[c / w->n_epsilon].text, w->epsilon[c % w->n_epsilon],
+                      c == w->chosen ? "  (chosen)" : "");
     if (args->rule == 1)
         cli_print("  the majority of %zu weighted rules\n", f->mixture.n_rules);
     else

@@ -40,8 +40,6 @@ static mel_status check_options(const mel_optimise_options *opt, const mel_black
         return mel_fail(err, MEL_EINVAL, "a black box either values confusion entries or judges decisions");
     if (opt->shift != 0.0 && opt->shape == MEL_WEIGHT_WHOLE)
         return mel_fail(err, MEL_EINVAL, "a shifted system is for weights of the diagonal");
-    if (opt->probes == MEL_PROBE_CONSTRAINED && opt->shape == MEL_WEIGHT_WHOLE)
-        return mel_fail(err, MEL_EINVAL, "probes of the constraint problem are for weights of the diagonal");
     return n_basis > 0 ? MEL_OK : mel_fail(err, MEL_EINVAL, "expected at least one basis function");
 }
 

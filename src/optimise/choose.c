@@ -25,11 +25,14 @@ mel_status mel_black_box_of(double *out, const mel_black_box *box, size_t n, siz
     return status;
 }
 
-/* Rows in a new order, of which a part can be left out. */
+/* Rows in a new order, of which a part can be left out, and the best classifier so far. */
 typedef struct {
     size_t n, k;
     const mel_weight_rows *rows;
     const mel_black_box *box;
+    mel_optimise_result so_far;  /* its value is that on all rows */
+    size_t so_far_of;            /* which candidate */
+    double *chance;              /* n x k: decisions about all rows */
     uint32_t *fold;              /* of each row */
     double *probability, *basis; /* of the rows that are in */
     uint32_t *label, *group;
@@ -43,6 +46,8 @@ static void folded_clear(folded *f)
     free(f->basis);
     free(f->label);
     free(f->from);
+    free(f->chance);
+    mel_optimise_clear(&f->so_far);
 }
 
 static size_t group_of(const mel_black_box *box, size_t i)
@@ -78,7 +83,9 @@ static bool folded_room(folded *f, size_t most_basis)
     f->basis = mel_alloc(f->n * most_basis, sizeof *f->basis);
     f->label = mel_alloc(f->n, 2 * sizeof *f->label);
     f->from = mel_alloc(f->n, sizeof *f->from);
-    if (f->fold == NULL || f->probability == NULL || f->basis == NULL || f->label == NULL || f->from == NULL)
+    f->chance = mel_alloc(f->n * f->k, sizeof *f->chance);
+    if (f->fold == NULL || f->probability == NULL || f->basis == NULL || f->label == NULL ||
+        f->from == NULL || f->chance == NULL)
         return false;
     f->group = f->label + f->n;
     return true;
@@ -101,9 +108,31 @@ static size_t take(folded *f, const mel_weight_candidate *c, size_t fold, bool i
     return n;
 }
 
+/* Keeps what was found, which becomes empty, where nothing was better on all rows. */
+static mel_status keep_best(folded *f, mel_optimise_result *found, const mel_weight_candidate *c,
+                            size_t number, mel_error *err)
+{
+    double value = NAN;
+    mel_status status =
+        mel_weighted_chances(f->chance, &found->mixture, f->n, f->rows->probability, c->validation, err);
+    if (status == MEL_OK)
+        status = mel_black_box_of(&value, f->box, f->n, f->k, f->rows->label, f->chance, err);
+    if (status == MEL_ENOMEM)
+        return status;
+    if (status != MEL_OK || !isfinite(value) || (f->so_far.mixture.n_rules > 0 && value <= f->so_far.value))
+        return MEL_OK;
+    mel_optimise_clear(&f->so_far);
+    f->so_far = *found;
+    f->so_far.value = f->so_far.best = value;
+    f->so_far_of = number;
+    *found = (mel_optimise_result){ 0 };
+    return MEL_OK;
+}
+
 /* Decisions about the rows of a fold by what was found on the others. */
-static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate *c, size_t fold,
-                           const mel_weight_rows *train, const mel_optimise_options *opt, mel_error *err)
+static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate *c, size_t number,
+                           size_t fold, const mel_weight_rows *train, const mel_optimise_options *opt,
+                           mel_error *err)
 {
     const size_t k = f->k;
     mel_optimise_result found = { 0 };
@@ -113,8 +142,8 @@ static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate
     own.basis = c->train;
     box.group = box.group != NULL ? f->group : NULL;
     mel_status status = mel_optimise(&found, k, c->n_basis, &own, &rows, &box, opt, err);
-    if (status == MEL_OK && found.end >= MEL_OPTIMISE_STOPPED)
-        status = mel_fail(err, found.failure.code, "%s", found.failure.text);
+    const mel_optimise_end end = found.end;
+    const mel_error failure = found.failure;
     const size_t n = take(f, c, fold, true);
     double *part = mel_alloc(n, k * sizeof *part);
     if (status == MEL_OK && part == NULL)
@@ -123,13 +152,17 @@ static mel_status fit_fold(double *chance, folded *f, const mel_weight_candidate
         status = mel_weighted_chances(part, &found.mixture, n, f->probability, f->basis, err);
     for (size_t i = 0; i < n && part != NULL && status == MEL_OK; i++)
         memcpy(chance + f->from[i] * k, part + i * k, k * sizeof *chance);
+    if (status == MEL_OK)
+        status = keep_best(f, &found, c, number, err);
     free(part);
     mel_optimise_clear(&found);
-    return status;
+    return status == MEL_OK && end >= MEL_OPTIMISE_STOPPED ? mel_fail(err, failure.code, "%s", failure.text)
+                                                           : status;
 }
 
-static mel_status cross_fit(double *value, folded *f, const mel_weight_candidate *c, size_t folds,
-                            const mel_weight_rows *train, const mel_optimise_options *opt, mel_error *err)
+static mel_status cross_fit(double *value, folded *f, const mel_weight_candidate *c, size_t number,
+                            size_t folds, const mel_weight_rows *train, const mel_optimise_options *opt,
+                            mel_error *err)
 {
     mel_optimise_options own = *opt;
     double *chance = mel_alloc(f->n, f->k * sizeof *chance);
@@ -138,44 +171,76 @@ static mel_status cross_fit(double *value, folded *f, const mel_weight_candidate
     mel_status status = MEL_OK;
     own.epsilon = c->epsilon;
     for (size_t fold = 0; fold < folds && status == MEL_OK; fold++)
-        status = fit_fold(chance, f, c, fold, train, &own, err);
+        status = fit_fold(chance, f, c, number, fold, train, &own, err);
     if (status == MEL_OK)
         status = mel_black_box_of(value, f->box, f->n, f->k, f->rows->label, chance, err);
     free(chance);
     return status;
 }
 
-mel_status mel_optimise_choose(size_t *best, double *value, size_t n_candidates,
+/* What a run that was cut short has found so far; an error where that is nothing. */
+static mel_status take_so_far(mel_weight_choice *out, folded *f, mel_status status, const mel_error *why)
+{
+    if (status == MEL_ENOMEM || f->so_far.mixture.n_rules == 0)
+        return status;
+    out->best = f->so_far_of;
+    out->cut = f->so_far;
+    out->cut.end = status == MEL_ESTOPPED ? MEL_OPTIMISE_STOPPED : MEL_OPTIMISE_FAILED;
+    out->cut.failure = *why;
+    f->so_far = (mel_optimise_result){ 0 };
+    return MEL_OK;
+}
+
+static mel_status check_choice(size_t n_candidates, size_t folds, const mel_weight_rows *validation,
+                               const mel_black_box *box, mel_error *err)
+{
+    if (box->value == NULL || validation->label == NULL)
+        return mel_fail(err, MEL_EINVAL,
+                        "a metric that judges all validation rows at once cannot choose by cross-fitting");
+    if (folds < 2 || folds > validation->n_rows || n_candidates == 0)
+        return mel_fail(err, MEL_EINVAL, "%zu folds of %zu rows for %zu candidates", folds,
+                        validation->n_rows, n_candidates);
+    return MEL_OK;
+}
+
+static mel_status try_all(mel_weight_choice *out, folded *f, size_t n_candidates,
+                          const mel_weight_candidate *candidate, size_t folds, const mel_weight_rows *train,
+                          const mel_optimise_options *opt, mel_error *err)
+{
+    mel_status status = deal(f, folds, opt->seed, err);
+    for (size_t c = 0; c < n_candidates && status == MEL_OK; c++) {
+        status = cross_fit(&out->value[c], f, &candidate[c], c, folds, train, opt, err);
+        if (status == MEL_OK && out->value[c] > out->value[out->best])
+            out->best = c;
+    }
+    return status;
+}
+
+mel_status mel_optimise_choose(mel_weight_choice *out, size_t n_candidates,
                                const mel_weight_candidate *candidate, size_t folds, size_t n_classes,
                                const mel_weight_rows *train, const mel_weight_rows *validation,
                                const mel_black_box *box, const mel_optimise_options *opt, mel_error *err)
 {
     mel_optimise_options use;
+    mel_error own = { 0 }, *why = err != NULL ? err : &own;
     mel_optimise_options_init(&use);
+    out->best = 0;
+    out->cut = (mel_optimise_result){ 0 };
     mel_status status = mel_options_take(&use, sizeof use, opt, "optimise options", err);
-    if (status == MEL_OK && (box->value == NULL || validation->label == NULL))
-        status = mel_fail(err, MEL_EINVAL,
-                          "a metric that judges all validation rows at once cannot choose by cross-fitting");
-    if (status == MEL_OK && (folds < 2 || folds > validation->n_rows || n_candidates == 0))
-        status = mel_fail(err, MEL_EINVAL, "%zu folds of %zu rows for %zu candidates", folds,
-                          validation->n_rows, n_candidates);
+    if (status == MEL_OK)
+        status = check_choice(n_candidates, folds, validation, box, err);
     if (status != MEL_OK)
         return status;
     size_t most = 1;
-    for (size_t c = 0; c < n_candidates; c++)
+    for (size_t c = 0; c < n_candidates; c++) {
         most = candidate[c].n_basis > most ? candidate[c].n_basis : most;
+        out->value[c] = NAN;
+    }
     folded f = { .n = validation->n_rows, .k = n_classes, .rows = validation, .box = box };
-    if (!folded_room(&f, most)) {
-        folded_clear(&f);
-        return mel_fail_memory(err, "folds");
-    }
-    status = deal(&f, folds, use.seed, err);
-    *best = 0;
-    for (size_t c = 0; c < n_candidates && status == MEL_OK; c++) {
-        status = cross_fit(&value[c], &f, &candidate[c], folds, train, &use, err);
-        if (status == MEL_OK && value[c] > value[*best])
-            *best = c;
-    }
+    status = folded_room(&f, most) ? try_all(out, &f, n_candidates, candidate, folds, train, &use, why)
+                                   : mel_fail_memory(err, "folds");
+    if (status != MEL_OK)
+        status = take_so_far(out, &f, status, why);
     folded_clear(&f);
     return status;
 }

@@ -119,19 +119,19 @@ static void probe_chances(double *chance, const mel_weighting *w, const mel_iter
 {
     const size_t n = w->validation->n_rows, k = w->size.k;
     const double epsilon = w->opt.epsilon;
+    if (w->opt.probes == MEL_PROBE_CONSTRAINED) {
+        const double *towards = w->probes.chance + p->number * n * k;
+        for (size_t i = 0; i < n * k; i++)
+            chance[i] = h->chance[i] + epsilon * (towards[i] - h->chance[i]);
+        return;
+    }
     for (size_t i = 0; i < n; i++) {
-        double by = epsilon;
-        size_t towards = p->class_code;
-        if (w->opt.probes == MEL_PROBE_CONSTRAINED) {
-            towards = w->probes.decision[p->number * n + i];
-        } else {
-            mel_directions(u, &w->size, w->validation->probability + i * k,
-                           mel_weight_basis_row(w->validation->basis, w->size.n_basis, i));
-            by *= u[p->direction];
-        }
+        mel_directions(u, &w->size, w->validation->probability + i * k,
+                       mel_weight_basis_row(w->validation->basis, w->size.n_basis, i));
         for (size_t j = 0; j < k; j++)
             chance[i * k + j] =
-                h->chance[i * k + j] + by * ((j == towards ? 1.0 : 0.0) - h->chance[i * k + j]);
+                h->chance[i * k + j] +
+                epsilon * u[p->direction] * ((j == p->class_code ? 1.0 : 0.0) - h->chance[i * k + j]);
     }
 }
 

@@ -1,5 +1,6 @@
 /* PI-EW (Algorithm 7.2) and FW-EG (Algorithm 7.3): elicit weights around the current classifier, take the
  * rule that is best for them, and move towards it. */
+#include "base/digest.h"
 #include "optimise/optimise.h"
 #include "space/shared.h"
 
@@ -15,9 +16,10 @@ typedef struct {
     mel_weighting w;
     size_t *cells;
     mel_iterate now, rule;
-    size_t n_weight; /* numbers in one rule's weights */
-    double *weight;  /* rules so far, n_weight each: the start, then one per iteration */
-    double *step;    /* towards each; the first is 1 */
+    size_t n_weight;              /* numbers in one rule's weights */
+    double *weight;               /* rules so far, n_weight each: the start, then one per iteration */
+    double *step;                 /* towards each; the first is 1 */
+    char (*sums)[MEL_DIGEST_HEX]; /* of what each does on all rows: rules with the same are one in mixtures */
     uint32_t n_rules, capacity;
     double *gain;  /* scratch: n_basis x k x k */
     double *block; /* everything above but weight and step */
@@ -49,6 +51,7 @@ static void run_clear(run *r)
     free(r->block);
     free(r->weight);
     free(r->step);
+    free(r->sums);
 }
 
 /* The cells that have weights. */
@@ -127,8 +130,6 @@ static mel_status begin(run *r, const mel_weight_rows *train, mel_error *err)
         status = mel_packed_new(&w->packed, &w->size, train, err);
     if (status == MEL_OK)
         status = fill_totals(r, train, err);
-    if (status == MEL_OK && w->opt.probes == MEL_PROBE_CONSTRAINED)
-        status = mel_probes_make(w, train, err);
     mel_rng rng;
     mel_rng_seed(&rng, w->opt.seed);
     for (size_t i = 0; status == MEL_OK && w->opt.labels_only && i < w->validation->n_rows * w->opt.draws;
@@ -145,7 +146,8 @@ static double *add_rule(run *r, double step)
     if (r->n_rules == r->capacity) {
         const uint32_t more = r->capacity == 0 ? 16 : 2 * r->capacity;
         if (!mel_grow((void **)&r->weight, more * r->n_weight, sizeof *r->weight) ||
-            !mel_grow((void **)&r->step, more, sizeof *r->step))
+            !mel_grow((void **)&r->step, more, sizeof *r->step) ||
+            !mel_grow((void **)&r->sums, more, sizeof *r->sums))
             return NULL;
         r->capacity = more;
     }
@@ -163,6 +165,20 @@ static void put_gains(double *gain, const run *r, size_t i)
         mel_weights_to_gains(gain, size->k, size->n_basis, r->weight + i * r->n_weight);
 }
 
+static void note_sums(run *r, const mel_iterate *rule)
+{
+    const mel_weight_size *size = &r->w.size;
+    char both[2][MEL_DIGEST_HEX] = { { 0 } };
+    mel_digest(rule->train, mel_packed_moments(size) * sizeof *rule->train, both[0]);
+    if (rule->validation != NULL)
+        mel_digest(rule->validation,
+                   size->n_groups * size->k * size->k * size->n_directions * sizeof *rule->validation,
+                   both[1]);
+    else
+        mel_digest(rule->chance, r->w.validation->n_rows * size->k * sizeof *rule->chance, both[1]);
+    mel_digest(both, sizeof both, r->sums[r->n_rules - 1]);
+}
+
 /* What the last rule does on all rows. */
 static mel_status measure_rule(mel_iterate *into, run *r, mel_error *err)
 {
@@ -172,7 +188,11 @@ static mel_status measure_rule(mel_iterate *into, run *r, mel_error *err)
     put_gains(r->gain, r, r->n_rules - 1);
     mel_validation_sums(into, &r->w, r->gain, scratch);
     free(scratch);
-    return mel_packed_sums(into->train, r->w.packed, r->weight + (r->n_rules - 1) * r->n_weight, err);
+    const mel_status status =
+        mel_packed_sums(into->train, r->w.packed, r->weight + (r->n_rules - 1) * r->n_weight, err);
+    if (status == MEL_OK)
+        note_sums(r, into);
+    return status;
 }
 
 static void blend(size_t n, double *now, const double *rule, double step)
@@ -331,13 +351,19 @@ static mel_status iterate(bool *flat, mel_optimise_result *out, run *r, uint32_t
 
 /* --- the result --------------------------------------------------------------------------------- */
 
-/* Shares of the rules in iterate number t. */
+/* Shares of the rules in iterate number t. Of rules that no sum over the rows tells apart the last one has
+ * the share of all. */
 static void put_shares(double *share, const run *r, uint32_t t)
 {
     double left = 1.0;
     for (uint32_t i = t + 1; i-- > 0;) {
         share[i] = left * r->step[i];
         left *= 1.0 - r->step[i];
+        for (uint32_t j = t; j > i && share[i] > 0.0; j--)
+            if (share[j] > 0.0 && strcmp(r->sums[i], r->sums[j]) == 0) {
+                share[j] += share[i];
+                share[i] = 0.0;
+            }
     }
 }
 
@@ -392,10 +418,11 @@ static mel_status end(mel_optimise_result *out, const run *r, mel_error *err)
 }
 
 /* Iterations until the end, whatever it is; out->end and out->failure say which. */
-static mel_status follow(mel_optimise_result *out, run *r, mel_error *err)
+static mel_status follow(mel_optimise_result *out, run *r, const mel_weight_rows *train, mel_error *err)
 {
     const uint32_t last = r->w.opt.plug_in ? 1 : r->w.opt.iterations;
-    mel_status status = MEL_OK;
+    mel_status status =
+        r->w.opt.probes == MEL_PROBE_CONSTRAINED ? mel_probes_make(&r->w, train, err) : MEL_OK;
     bool flat = false;
     for (uint32_t t = 0; t < last && status == MEL_OK && !flat; t++) {
         char what[96], gap[32] = ""; /* there is none before the first iteration */
@@ -449,7 +476,7 @@ mel_status mel_optimise(mel_optimise_result *out, size_t n_classes, size_t n_bas
     if (status == MEL_OK) {
         note_best(out, &r, 0);
         tell_trace(&r, 0, NAN);
-        status = follow(out, &r, err != NULL ? err : &own);
+        status = follow(out, &r, train, err != NULL ? err : &own);
     }
     if (status == MEL_OK)
         status = end(out, &r, err);

@@ -58,13 +58,12 @@ mel_status mel_solve_least_norm(double *x, size_t *rank, double *condition, size
 
 /* --- elicit_weights.c: Algorithm 7.1 ------------------------------------------------------------ */
 
-/* Classifiers that probes move towards, one per (basis function, class), and what they do. */
+/* What the classifiers do that probes move towards, one per weight. */
 typedef struct {
-    size_t n;           /* n_basis x k */
-    double *weight;     /* n x n_basis x k: each is the rule of such weights */
-    double *train;      /* n x cells x n_basis: sums of phi_l over the rows of a cell */
-    double *validation; /* n x n_groups x k x k: confusion as shares; NULL without labels */
-    uint32_t *decision; /* n x validation rows; NULL unless a judge needs them */
+    size_t n;           /* n_basis x cells that have weights */
+    double *train;      /* n x cells x n_basis: sums of phi_l over the rows of a cell; owns what follows */
+    double *validation; /* n x n_groups x k x k: confusion as shares; NULL: a judge */
+    double *chance;     /* n x validation rows x k; NULL unless a judge needs it */
 } mel_probes;
 
 /* The current classifier h as far as elicitation looks at it. Everything is linear in h. */
@@ -120,6 +119,11 @@ void mel_validation_sums(mel_iterate *rule, const mel_weighting *w, const double
 /* Fills w->probes; w->packed has direction 0 only. */
 mel_status mel_probes_make(mel_weighting *w, const mel_weight_rows *train, mel_error *err);
 void mel_probes_clear(mel_probes *probes);
+/* Adds `share` of the decisions of a rule (n_basis x k x k) about the validation rows to a probe. */
+mel_status mel_probes_decide(mel_weighting *w, size_t number, const double *gain, double share,
+                             mel_error *err);
+/* constrained.c: for any functions and cells; adds to w->probes, which are 0. */
+mel_status mel_probes_constrained(mel_weighting *w, const mel_weight_rows *train, mel_error *err);
 
 /* --- classifier_file.c -------------------------------------------------------------------------- */
 

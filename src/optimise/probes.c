@@ -1,23 +1,19 @@
 /* Probing classifiers from the constraint problem of appendix E.7: each does much of one entry (basis
- * function, class) and little of all others. All of them are rules of weights, as the results are.
+ * function, class) and little of all others.
  *
  * Disjoint clusters: class i on cluster l, and on every other cluster the class with the smallest w_j
  * P(Y=j|x), where w_j/w_k comes from one line search per class that makes the larger of the two entries
- * small. (The thesis prints argmax; with argmax the entries would be large.) Overlapping functions:
- * multipliers on the other entries, raised where they are largest, until the wanted entry stands out most. */
+ * small. (The thesis prints argmax; with argmax the entries would be large.) Overlapping functions and the
+ * whole matrix: constrained.c. */
 #include "base/stat.h"
 #include "optimise/optimise.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-enum { ROUNDS = 60 };
 
 void mel_probes_clear(mel_probes *p)
 {
-    free(p->weight);
-    free(p->decision);
+    free(p->train);
     *p = (mel_probes){ 0 };
 }
 
@@ -111,133 +107,74 @@ static mel_status shun_clusters(double *w, const mel_weight_size *size, const me
     return status;
 }
 
-static mel_status make_disjoint(mel_probes *p, const mel_weight_size *size, const mel_weight_rows *rows,
-                                mel_error *err)
+/* The weights (n_basis x k) of the probe for class i on cluster l. */
+static void put_probe(double *weight, const double *shunned, const mel_weight_size *size, size_t l, size_t i)
 {
-    const size_t k = size->k, n_basis = size->n_basis;
-    double *w = mel_alloc(n_basis * k, sizeof *w);
-    if (w == NULL)
+    for (size_t c = 0; c < size->n_basis * size->k; c++)
+        weight[c] = -shunned[c];
+    for (size_t j = 0; j < size->k; j++)
+        weight[l * size->k + j] = j == i ? 1.0 : -1.0;
+}
+
+static mel_status make_disjoint(mel_weighting *w, const mel_weight_rows *rows, mel_error *err)
+{
+    const size_t k = w->size.k, n_basis = w->size.n_basis, n = n_basis * k;
+    double *shunned = mel_alloc(2 * n + n * k, sizeof *shunned);
+    if (shunned == NULL)
         return mel_fail_memory(err, "probes");
-    const mel_status status = shun_clusters(w, size, rows, err);
-    for (size_t l = 0; l < n_basis && status == MEL_OK; l++)
-        for (size_t i = 0; i < k; i++) {
-            double *weight = p->weight + (l * k + i) * n_basis * k;
-            for (size_t c = 0; c < n_basis * k; c++)
-                weight[c] = -w[c];
-            for (size_t j = 0; j < k; j++)
-                weight[l * k + j] = j == i ? 1.0 : -1.0;
-        }
-    free(w);
-    return status;
-}
-
-/* --- overlapping functions ---------------------------------------------------------------------- */
-
-/* Sums of phi_l over the rows that a rule of weights decides as their own class c: hit[l][c], as shares of
- * scale. */
-static mel_status hit_shares(double *hit, double *moment, const mel_weighting *w, const double *weight,
-                             double *gain, mel_error *err)
-{
-    const size_t k = w->size.k, n_basis = w->size.n_basis;
-    if (w->size.whole)
+    double *weight = shunned + n, *gain = weight + n;
+    mel_status status = shun_clusters(shunned, &w->size, rows, err);
+    for (size_t q = 0; q < n && status == MEL_OK; q++) {
+        put_probe(weight, shunned, &w->size, q / k, q % k);
         mel_weights_to_gains(gain, k, n_basis, weight);
-    const mel_status status = mel_packed_sums(moment, w->packed, w->size.whole ? gain : weight, err);
-    for (size_t l = 0; l < n_basis; l++)
-        for (size_t c = 0; c < k; c++)
-            hit[l * k + c] = moment[(w->size.whole ? c * k + c : c) * n_basis + l] / w->scale[l];
-    return status;
-}
-
-/* By how much entry `wanted` exceeds the largest of the others. */
-static double lead(size_t n, const double *hit, size_t wanted)
-{
-    double most = -INFINITY;
-    for (size_t c = 0; c < n; c++)
-        if (c != wanted)
-            most = fmax(most, hit[c]);
-    return hit[wanted] - most;
-}
-
-/* Multiplicative weights on the other entries: those that are large count more in the next round. */
-static mel_status make_overlapping(double *best, mel_weighting *w, size_t wanted, double *scratch,
-                                   mel_error *err)
-{
-    const size_t n = w->size.n_basis * w->size.k;
-    double *weight = scratch, *sum = weight + n, *hit = sum + n, *gain = hit + n,
-           *moment = gain + n * w->size.k;
-    double most = -INFINITY;
-    mel_status status = MEL_OK;
-    memset(sum, 0, n * sizeof *sum);
-    for (int round = 0; round < ROUNDS && status == MEL_OK; round++) {
-        const double rate = sqrt(8.0 * log((double)n) / (round + 1.0));
-        double total = 0.0;
-        for (size_t c = 0; c < n; c++)
-            total += weight[c] = c == wanted ? 0.0 : exp(rate * sum[c]);
-        for (size_t c = 0; c < n; c++)
-            weight[c] = c == wanted ? 1.0 : -weight[c] / total;
-        status = hit_shares(hit, moment, w, weight, gain, err);
-        double average = 0.0;
-        for (size_t c = 0; c < n && status == MEL_OK; c++)
-            average += hit[c] / (double)n;
-        for (size_t c = 0; c < n && status == MEL_OK; c++)
-            sum[c] += hit[c] - average;
-        if (status == MEL_OK && lead(n, hit, wanted) > most) {
-            most = lead(n, hit, wanted);
-            memcpy(best, weight, n * sizeof *best);
-        }
+        status = mel_packed_sums(w->probes.train + q * k * n_basis, w->packed, weight, err);
+        if (status == MEL_OK)
+            status = mel_probes_decide(w, q, gain, 1.0, err);
     }
+    free(shunned);
     return status;
 }
 
-/* --- what they do ------------------------------------------------------------------------------- */
+/* --- all of them -------------------------------------------------------------------------------- */
 
-static mel_status measure(mel_weighting *w, size_t number, double *scratch, mel_error *err)
+mel_status mel_probes_decide(mel_weighting *w, size_t number, const double *gain, double share,
+                             mel_error *err)
 {
     mel_probes *p = &w->probes;
-    const size_t k = w->size.k, n_basis = w->size.n_basis, n = w->validation->n_rows,
-                 cells = w->size.n_groups * k * k;
-    double *gain = scratch, *score = gain + n_basis * k * k;
-    const double *weight = p->weight + number * n_basis * k;
-    mel_weights_to_gains(gain, k, n_basis, weight);
-    const mel_status status = mel_packed_sums(p->train + number * mel_weight_cells(&w->size) * n_basis,
-                                              w->packed, w->size.whole ? gain : weight, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        const uint32_t j = mel_weighted_class(k, n_basis, gain, true, w->validation->probability + i * k,
+    const size_t k = w->size.k, n_basis = w->size.n_basis, n = w->validation->n_rows;
+    const bool diagonal = mel_weighted_diagonal(k, n_basis, gain);
+    double *score = mel_alloc(k, sizeof *score);
+    if (score == NULL)
+        return mel_fail_memory(err, "scores");
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t j = mel_weighted_class(k, n_basis, gain, diagonal, w->validation->probability + i * k,
                                               mel_weight_basis_row(w->validation->basis, n_basis, i), score);
         const size_t g = w->box->group != NULL ? w->box->group[i] : 0;
-        p->decision[number * n + i] = j;
-        if (p->validation != NULL)
-            p->validation[number * cells + (g * k + w->validation->label[i]) * k + j] += 1.0 / (double)n;
+        if (p->chance != NULL)
+            p->chance[(number * n + i) * k + j] += share;
+        else
+            p->validation[((number * w->size.n_groups + g) * k + w->validation->label[i]) * k + j] +=
+                share / (double)n;
     }
-    return status;
+    free(score);
+    return MEL_OK;
 }
 
 mel_status mel_probes_make(mel_weighting *w, const mel_weight_rows *train, mel_error *err)
 {
     mel_probes *p = &w->probes;
-    const size_t k = w->size.k, n_basis = w->size.n_basis, n = n_basis * k;
-    const bool labelled = w->validation->label != NULL;
-    double *scratch = NULL;
-    const mel_part parts[] = { { n * n, { &p->weight } },
-                               { n * mel_weight_cells(&w->size) * n_basis, { &p->train } },
-                               { labelled ? n * w->size.n_groups * k * k : 1, { &p->validation } } };
-    const bool made = mel_parts_new(MEL_PARTS(parts));
+    const size_t k = w->size.k, n = w->size.n_basis * w->n_cells;
+    const bool judge = w->box->judge != NULL;
+    const mel_part parts[] = { { n * mel_weight_cells(&w->size) * w->size.n_basis, { &p->train } },
+                               { judge ? 0 : n * w->size.n_groups * k * k, { &p->validation } },
+                               { judge ? n * w->validation->n_rows * k : 0, { &p->chance } } };
     p->n = n;
-    p->decision = mel_alloc(n, w->validation->n_rows * sizeof *p->decision);
-    scratch = mel_alloc(3 * n + n * k + mel_packed_moments(&w->size) + k, sizeof *scratch);
-    mel_status status =
-        made && p->decision != NULL && scratch != NULL ? MEL_OK : mel_fail_memory(err, "probes");
-    if (status == MEL_OK && !labelled)
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "probes");
+    if (judge)
         p->validation = NULL;
-    const bool disjoint = status == MEL_OK && are_disjoint(train, n_basis);
-    if (status == MEL_OK && disjoint)
-        status = make_disjoint(p, &w->size, train, err);
-    for (size_t i = 0; i < n && status == MEL_OK; i++) {
-        if (!disjoint)
-            status = make_overlapping(p->weight + i * n, w, i, scratch, err);
-        if (status == MEL_OK)
-            status = measure(w, i, scratch, err);
-    }
-    free(scratch);
-    return status;
+    else
+        p->chance = NULL;
+    return !w->size.whole && are_disjoint(train, w->size.n_basis) ? make_disjoint(w, train, err)
+                                                                  : mel_probes_constrained(w, train, err);
 }

@@ -110,9 +110,16 @@ typedef struct {
     double epsilon;
 } mel_weight_candidate;
 /* Cross-fitting: `folds` times, each candidate is fitted without one part of the validation rows (stratified
- * by class and group, drawn by opt->seed), and its decisions about that part are kept; value[c] is the metric
- * of all decisions together, *best the candidate with the largest. For metrics of confusion entries. */
-mel_status mel_optimise_choose(size_t *best, double *value, size_t n_candidates,
+ * by class and group, drawn by opt->seed), and its decisions about that part are kept; the value of a
+ * candidate is the metric of all decisions together. For metrics of confusion entries. */
+typedef struct {
+    double *value; /* lent, one for each candidate; NaN: not known, for the run was cut short */
+    size_t best;   /* the candidate with the largest value */
+    /* Stopped by the progress, or the metric failed (`end`, `failure`): the best classifier of any fold by
+     * its value on all validation rows, of candidate `best`. Else without rules. For mel_optimise_clear. */
+    mel_optimise_result cut;
+} mel_weight_choice;
+mel_status mel_optimise_choose(mel_weight_choice *out, size_t n_candidates,
                                const mel_weight_candidate *candidate, size_t folds, size_t n_classes,
                                const mel_weight_rows *train, const mel_weight_rows *validation,
                                const mel_black_box *box, const mel_optimise_options *opt, mel_error *err);

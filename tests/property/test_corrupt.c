@@ -293,8 +293,8 @@ static rows grid_rows(double **density)
     return r;
 }
 
-/* Adds a point to the system of the fixed probes around the most probable noisy class: how the diagonal changes on
- * the training rows, how the metric does on the validation rows. */
+/* Adds a point to the system of the fixed probes around the most probable noisy class: how the diagonal
+ * changes on the training rows, how the metric does on the validation rows. */
 static void add_point(double *system, double *right, size_t n_basis, const double *phi, const double clean[K],
                       const double noisy[K], double train_density, double density)
 {
@@ -316,7 +316,8 @@ static void add_point(double *system, double *right, size_t n_basis, const doubl
 static void project(double *weight, model m)
 {
     enum { MOST = MOST_BASIS * K };
-    double system[MOST * MOST] = { 0 }, right[MOST] = { 0 }, all = 0.0, all_train = 0.0, rcond = 0.0, *density;
+    double system[MOST * MOST] = { 0 }, right[MOST] = { 0 }, all = 0.0, all_train = 0.0, rcond = 0.0,
+                         *density;
     const size_t n_basis = basis_size(m), n = n_basis * K;
     rows r = grid_rows(&density);
     double *clean = room(r.n * K, sizeof *clean);

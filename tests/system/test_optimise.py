@@ -1,9 +1,12 @@
 """melicit optimise: metrics by name, by file and by program; programs that misbehave; what predict makes of the result."""
+import contextlib
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
+import threading
 import time
 import urllib.request
 
@@ -179,7 +182,9 @@ def test_program_that_never_answers(work):
 
 def test_constant_metric(work):
     got = work("optimise", *FILES, "--metric", "cmd:while read -r l; do echo 0.5; done", "--out", "c.json")
-    got.refused(3, "iteration 1: the metric is 0.5 for the first classifier and for every probe")
+    got.refused(3, "iteration 1: the metric is 0.5 for the first classifier and for every small change of it, so it does not say which "
+                "classifier is better; check that it looks at the predictions, or try a larger --epsilon; the first classifier is stored in c.json")
+    assert json.loads((work.folder / "c.json").read_text())["format"] == "melicit-classifier"
 
 
 # Grandchildren of the program, deaf to Ctrl-C, that keep its output open.
@@ -223,6 +228,40 @@ def test_interrupt_keeps_the_best(work):
         while is_running(lingers) and time.monotonic() < end:
             time.sleep(0.02)
         assert not is_running(lingers)
+
+
+def test_interrupt_of_cross_fitting(work):
+    """Ctrl-C while the basis functions are chosen: the best classifier of the folds so far is stored."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([str(PROGRAM), "optimise", *LABELLED, *FEATURES, "--metric", "f1", "--basis", "default", "--basis", "default+columns:hint",
+                           "--iterations", "1000000", "--out", "c.json", "--json"], stdout=subprocess.PIPE, stderr=slave, cwd=work.folder,
+                          env=environment(), start_new_session=True) as process:
+        os.close(slave)
+        seen = b""
+        while b"iteration 9 of" not in seen:  # the bar: it is at work
+            seen += os.read(master, 1000)
+        process.send_signal(signal.SIGINT)
+        drain = threading.Thread(target=read_all, args=(master,))
+        drain.start()
+        out, _ = process.communicate(timeout=60)
+        drain.join()
+    os.close(master)
+    assert process.returncode == 5, out
+    result = json.loads(out)
+    assert result["end"] == "stopped" and result["iterations"] >= 8 and [c["value"] for c in result["candidates"]] == [None, None]
+    assert json.loads((work.folder / "c.json").read_text()) == result["classifier"]
+    work("predict", "--classifier", "c.json", "--probs", "pv.csv", "--chances", "--out", "chances.csv").done()
+    yes = [float(row[1]) for row in work.rows("chances.csv")[1:]]
+    label = [row[0] == "yes" for row in work.rows("yv.csv")[1:]]
+    hits = sum(c for c, y in zip(yes, label) if y)
+    assert 2 * hits / (sum(yes) + sum(label)) == pytest.approx(result["value"], abs=1e-9)
+
+
+def read_all(terminal):
+    """Until the program has closed its side."""
+    with contextlib.suppress(OSError):
+        while os.read(terminal, 1000):
+            pass
 
 
 def test_interrupt_of_comparisons(work):

@@ -114,14 +114,14 @@ static mel_status choose(void *context)
     mel_measure *measure = NULL;
     mel_error err = { 0 };
     double got[2];
-    size_t best = 0;
+    mel_weight_choice choice = { .value = got };
     mel_optimise_options opt;
     mel_optimise_options_init(&opt);
     opt.iterations = 2;
     mel_status status = mel_measure_named(&measure, "accuracy", K, 0, &err);
     if (status == MEL_OK) {
         const mel_black_box box = mel_measure_box(measure, NULL);
-        status = mel_optimise_choose(&best, got, 2, candidate, 2, K, &rows, &rows, &box, &opt, &err);
+        status = mel_optimise_choose(&choice, 2, candidate, 2, K, &rows, &rows, &box, &opt, &err);
     }
     mel_measure_free(measure);
     return status;
@@ -175,7 +175,8 @@ static void test_optimise(void **state)
     static const way ways[] = { { MEL_PROBE_FIXED, MEL_WEIGHT_DIAGONAL, false },
                                 { MEL_PROBE_FIXED, MEL_WEIGHT_DIAGONAL, true },
                                 { MEL_PROBE_FIXED, MEL_WEIGHT_WHOLE, false },
-                                { MEL_PROBE_CONSTRAINED, MEL_WEIGHT_DIAGONAL, false } };
+                                { MEL_PROBE_CONSTRAINED, MEL_WEIGHT_DIAGONAL, false },
+                                { MEL_PROBE_CONSTRAINED, MEL_WEIGHT_WHOLE, false } };
     for (size_t i = 0; i < COUNT(ways); i++) {
         way w = ways[i];
         test_each_allocation("optimise", optimise, &w);
