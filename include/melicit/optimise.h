@@ -110,7 +110,7 @@ typedef struct {
     bool labels_only;       /* the judge takes hard decisions: chances of 0 and 1 */
     uint32_t draws;         /* labels_only: decisions are drawn so often and values averaged; 5 */
     double rank_tolerance;  /* singular values below this share of the largest count as 0; 1e-6 */
-    double shift;           /* 0; other: solves with S - shift I instead, as the authors' code does */
+    double shift;           /* 0; other: solves with S - shift I, keeps every rule, as the authors do */
     bool values;            /* the system of Algorithm 7.1 as printed, instead of differences to h */
     const bool *entry;      /* WHOLE: k x k, which entries have weights; NULL: all */
     const double *start;    /* n_basis x k weights of the first classifier; NULL: 1 everywhere */

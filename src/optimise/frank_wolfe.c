@@ -352,14 +352,15 @@ static mel_status iterate(bool *flat, mel_optimise_result *out, run *r, uint32_t
 /* --- the result --------------------------------------------------------------------------------- */
 
 /* Shares of the rules in iterate number t. Of rules that no sum over the rows tells apart the last one has
- * the share of all. */
+ * the share of all; with a shift every rule stays, as in the authors' program. */
 static void put_shares(double *share, const run *r, uint32_t t)
 {
+    const bool merge = r->w.opt.shift == 0.0;
     double left = 1.0;
     for (uint32_t i = t + 1; i-- > 0;) {
         share[i] = left * r->step[i];
         left *= 1.0 - r->step[i];
-        for (uint32_t j = t; j > i && share[i] > 0.0; j--)
+        for (uint32_t j = t; j > i && share[i] > 0.0 && merge; j--)
             if (share[j] > 0.0 && strcmp(r->sums[i], r->sums[j]) == 0) {
                 share[j] += share[i];
                 share[i] = 0.0;
