@@ -133,6 +133,7 @@ static mel_status fit(training *t, const cli_run *run, const train_args *args, m
     options.max_iterations = (uint32_t)args->max_iterations;
     options.solver = (mel_solver)args->solver;
     options.warm = t->warm;
+    options.shards = &train->shards;
     options.threads = run->threads;
     options.progress = run->progress;
     mel_status status = mel_model_fit(&t->model, &t->fit, &train->x.view, train->y, labels->n_classes,

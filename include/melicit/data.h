@@ -61,7 +61,7 @@ typedef struct {
 /* Files that a pattern ('part-*.csv') stands for, in the order of what its * stands for. */
 typedef struct {
     size_t n;      /* 0: no pattern was read */
-    char **key;    /* what the * stands for */
+    char **key;    /* what the * stands for; may be NULL */
     size_t *start; /* n + 1: how many rows come before each file */
 } mel_shards;
 

@@ -66,7 +66,6 @@ typedef struct {
     mel_rule rule;
     mel_point point;
     mel_estimate missed, false_alarms; /* out of 1,000; 95% intervals for new data like those measured on */
-    double cost;                       /* of both, in false alarms; NaN where no cost ratio is known */
     double value;                      /* of the metric; NaN where it is not defined */
     double value_low, value_high; /* 95%, for other rows and what is open about the metric; NaN: unknown */
 } mel_decision;
@@ -100,7 +99,6 @@ typedef struct {
 /* How much of a class two classifiers recognise. */
 typedef struct {
     double best, accurate; /* the one that is best for the metric; the most accurate one */
-    double change;         /* from the latter to the former */
 } mel_recognised;
 
 /* A given classifier in the order of the metric. */
@@ -131,28 +129,10 @@ typedef struct {
     double order_differently;
 } mel_respondent_pair;
 
-/* Questions that are no part of the session, and how they were answered. */
-typedef struct {
-    size_t n;
-    const double *pairs; /* A, then B: n x 2 points */
-    const mel_answer *answers;
-    double guess; /* the cost ratio that somebody thought to have; NaN: none */
-} mel_evaluation;
-
-/* Of those that were answered A or B: how many, and on how many of them metrics agree. */
-typedef struct {
-    uint32_t n, elicited;
-    bool planar; /* two classes on a face: accuracy and F1 are known */
-    uint32_t accuracy, f1;
-    bool guessed; /* and the guess */
-    uint32_t guess;
-} mel_agreed;
-
 enum {
     MEL_OUTCOME_CLOSEST = 3,
     MEL_OUTCOME_DECISIONS = 2,
     MEL_OUTCOME_COEFFICIENTS = 40,
-    MEL_OUTCOME_PAIRS = 2000, /* random ones that agreements between metrics are shares of */
     MEL_OUTCOME_CALLS = 3
 };
 
@@ -175,7 +155,6 @@ typedef struct {
     const mel_coefficient *coefficients;
     size_t n_weights; /* 0: all weights are zero */
     const mel_weight *weights;
-    size_t heaviest;     /* which of them has the largest share */
     mel_estimate lambda; /* what differences between groups count against mistakes */
     size_t n_ratios;     /* active sessions, metrics whose weights have fixed ratios */
     const mel_weight_ratio *ratios;
@@ -185,9 +164,6 @@ typedef struct {
     mel_estimate threshold; /* on true probabilities */
     size_t n_decisions;     /* the best one, the most accurate one */
     mel_decision decisions[MEL_OUTCOME_DECISIONS];
-    /* What the best one makes, compared with the most accurate one: "5 fewer missed cancer cases and 1 more
-     * false alarm"; NULL: the same mistakes. */
-    const char *change;
     size_t n_closest; /* well-known metrics, closest first */
     mel_closest closest[MEL_OUTCOME_CLOSEST];
     /* What the test can be set to, from never to always positive: those that are best for some cost ratio,
@@ -208,8 +184,6 @@ typedef struct {
     const mel_placed *order;
     double order_probability; /* of all of it */
 
-    mel_agreed agreed; /* with the answers of the options' evaluation */
-
     /* Several respondents: the metric is the joint one. */
     const mel_pooled *pooled; /* NULL: one session, or a metric alone */
     size_t n_respondents;
@@ -227,7 +201,6 @@ typedef struct {
     const char *people;                     /* what is decided about: "people" */
     uint64_t rows;                          /* how many rows the domain was measured on; 0: a population */
     const char *const *respondents;         /* mel_outcome_of_sessions: what they are called, all or none */
-    const mel_evaluation *evaluation;       /* mel_outcome_of_session: further answers to agree with */
 } mel_outcome_options;
 MEL_API void mel_outcome_options_init(mel_outcome_options *opt);
 

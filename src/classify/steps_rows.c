@@ -1,10 +1,10 @@
 /* Linear steps by a pass over rows: any weights, any number of decisions, groups seen or not. */
 #include "classify/steps.h"
 
+#include "base/reduce.h"
 #include "space/predict.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +64,10 @@ static void add_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, 
 }
 
 /* Rows from..to of the pass, block by block. */
-static void add_blocks(double *sum, const pass *p, size_t k, size_t from, size_t to, const double *rule)
+static void add_blocks(double *sum, const pass *p, size_t k, size_t from, size_t to, const double *rule,
+                       size_t thread)
 {
-    const size_t rows = mel_block_rows(k), thread = (size_t)omp_get_thread_num();
+    const size_t rows = mel_block_rows(k);
     uint32_t *said = p->said + thread * rows;
     const bool diagonal = mel_gain_diagonal(k, rule);
     for (size_t first = from; first < to; first += rows) {
@@ -79,14 +80,25 @@ static void add_blocks(double *sum, const pass *p, size_t k, size_t from, size_t
     }
 }
 
-static void add_slice(double *sum, const mel_steps *steps, size_t from, size_t to, const double *rule)
+/* A rule on n rows of the pass, from the first one on. */
+typedef struct {
+    const mel_steps *steps;
+    const double *rule;
+    size_t first, n, slices;
+} measuring;
+
+static void add_slice(double *sum, size_t slice, size_t thread, void *user)
 {
+    const measuring *m = user;
+    const mel_steps *steps = m->steps;
+    const double *rule = m->rule;
+    const size_t from = m->first + m->n * slice / m->slices, to = m->first + m->n * (slice + 1) / m->slices;
     const pass *p = steps->self;
     const size_t d = steps->n_decisions, n = steps->n_evidence;
     const double *seen = p->rows.joint != NULL ? p->rows.joint : p->rows.probability;
     memset(sum, 0, mel_steps_block_size(steps) * sizeof *sum);
     if (p->scratch != NULL) {
-        add_blocks(sum, p, steps->n_classes, from, to, rule);
+        add_blocks(sum, p, steps->n_classes, from, to, rule, thread);
         return;
     }
     for (size_t at = from; at < to; at++) {
@@ -100,9 +112,13 @@ static void measure(double *shares, mel_steps *steps, size_t block, const double
     const pass *p = steps->self;
     const size_t from = p->start[block], n = p->start[block + 1] - from, size = mel_steps_block_size(steps);
     const size_t want = n / SLICE_ROWS + 1, slices = want < MOST_SLICES ? want : MOST_SLICES;
-#pragma omp parallel for schedule(dynamic) num_threads(p->rows.threads) if (slices > 1)
-    for (size_t s = 0; s < slices; s++)
-        add_slice(p->sum + s * size, steps, from + n * s / slices, from + n * (s + 1) / slices, rule);
+    mel_slices_fill(&(mel_slices){ .n_slices = slices,
+                                   .size = size,
+                                   .stride = size,
+                                   .sum = p->sum,
+                                   .threads = p->rows.threads,
+                                   .fill = add_slice,
+                                   .user = &(measuring){ steps, rule, from, n, slices } });
     memset(shares, 0, size * sizeof *shares);
     for (size_t s = 0; s < slices; s++)
         for (size_t c = 0; c < size; c++) {

@@ -8,7 +8,7 @@
 
 void mel_shards_clear(mel_shards *shards)
 {
-    for (size_t i = 0; i < shards->n; i++)
+    for (size_t i = 0; i < shards->n && shards->key != NULL; i++)
         free(shards->key[i]);
     free(shards->key);
     free(shards->start);

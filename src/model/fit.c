@@ -192,6 +192,7 @@ mel_status mel_model_fit(mel_model **out, mel_fit_report *report, const mel_feat
         return status;
     obj.l2 = options.l2;
     obj.threads = options.threads;
+    obj.shards = options.shards;
     mel_model *model = NULL;
     status = mel_model_new(&model, n_classes, x->n_cols, err);
     if (status == MEL_OK)

@@ -1,10 +1,10 @@
 /* The penalised log-loss with its gradient and Hessian over slices of rows. */
 #include "model/objective.h"
 
+#include "base/reduce.h"
 #include "base/stat.h"
 #include "model/kernel.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +43,10 @@ void mel_objective_clear(mel_objective *obj)
     }
     free(obj->scratch);
     free(obj->coef);
-    free(obj->slice_loss);
-    free(obj->slice_gradient);
-    free(obj->slice_curvature);
+    free(obj->sum);
+    free(obj->slice_sum);
     obj->scratch = NULL;
-    obj->coef = obj->slice_loss = obj->slice_gradient = obj->slice_curvature = NULL;
+    obj->coef = obj->sum = obj->slice_sum = NULL;
 }
 
 static void choose_curvature(mel_objective *obj)
@@ -92,6 +91,11 @@ static bool allocate_scratch(mel_objective *obj)
     return obj->scratch != NULL;
 }
 
+static size_t blocks_of(const mel_objective *obj, size_t rows)
+{
+    return (rows + obj->block_rows - 1) / obj->block_rows;
+}
+
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err)
 {
     const size_t d = obj->n_features = obj->x->n_cols;
@@ -99,61 +103,91 @@ mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *
     obj->n_params = (d + 1) * obj->n_outputs;
     obj->ld = padded(obj->n_outputs);
     obj->block_rows = obj->x->dense != NULL ? DENSE_BLOCK : SPARSE_BLOCK;
-    obj->n_blocks = (obj->x->n_rows + obj->block_rows - 1) / obj->block_rows;
     obj->curvature = MEL_CURVATURE_NONE;
     obj->curvature_size = 0;
     if (with_hessian)
         choose_curvature(obj);
-    const size_t sums = (d + 1) * obj->ld + obj->curvature_size;
-    obj->n_slices = min_size(MAX_SLICES, max_size(slice_budget / sizeof(double) / sums, 2));
-    obj->n_slices = min_size(obj->n_slices, max_size(obj->n_blocks, 1));
-    obj->threads = (int)min_size((size_t)mel_thread_count(obj->threads), obj->n_slices);
+    obj->gradient_size = (d + 1) * obj->ld;
+    obj->sum_size = 1 + obj->gradient_size + obj->curvature_size;
+    obj->most_slices = min_size(MAX_SLICES, max_size(slice_budget / sizeof(double) / obj->sum_size, 2));
+    const size_t needed = min_size(obj->most_slices, max_size(blocks_of(obj, obj->x->n_rows), 1));
+    obj->threads = (int)min_size((size_t)mel_thread_count(obj->threads), needed);
 
     obj->coef = mel_alloc_zero((d + 1) * obj->ld, sizeof *obj->coef);
-    obj->slice_loss = mel_alloc_zero(obj->n_slices, sizeof *obj->slice_loss);
-    obj->slice_gradient = mel_alloc_zero(obj->n_slices * (d + 1) * obj->ld, sizeof *obj->slice_gradient);
-    if (with_hessian)
-        obj->slice_curvature =
-            mel_alloc_zero(obj->n_slices * obj->curvature_size, sizeof *obj->slice_curvature);
-    if (obj->coef == NULL || obj->slice_loss == NULL || obj->slice_gradient == NULL ||
-        (with_hessian && obj->slice_curvature == NULL) || !allocate_scratch(obj)) {
+    obj->sum = mel_alloc_zero(obj->sum_size, sizeof *obj->sum);
+    obj->slice_sum = mel_alloc_zero(needed, obj->sum_size * sizeof *obj->slice_sum);
+    if (obj->coef == NULL || obj->sum == NULL || obj->slice_sum == NULL || !allocate_scratch(obj)) {
         mel_objective_clear(obj);
         return mel_fail_memory(err, "fitting");
     }
     return MEL_OK;
 }
 
-static void evaluate_slice(mel_objective *obj, size_t slice, const mel_scratch *scratch, bool with_hessian)
+/* The rows of one shard, in slices. */
+typedef struct {
+    mel_objective *obj;
+    size_t first, n_blocks, end, n_slices;
+    bool with_hessian;
+} shard_rows;
+
+static void evaluate_slice(double *sum, size_t slice, size_t thread, void *user)
 {
-    const size_t size = (obj->n_features + 1) * obj->ld;
-    double *gradient = obj->slice_gradient + slice * size;
-    double *curvature = with_hessian ? obj->slice_curvature + slice * obj->curvature_size : NULL;
-    memset(gradient, 0, size * sizeof *gradient);
-    if (with_hessian)
-        memset(curvature, 0, obj->curvature_size * sizeof *curvature);
+    const shard_rows *shard = user;
+    const mel_objective *obj = shard->obj;
+    const mel_scratch *scratch = &obj->scratch[thread];
+    double *gradient = sum + 1, *curvature = shard->with_hessian ? gradient + obj->gradient_size : NULL;
+    memset(gradient, 0, (shard->with_hessian ? obj->sum_size - 1 : obj->gradient_size) * sizeof *gradient);
     mel_sum loss = { 0 };
-    const size_t end = (slice + 1) * obj->n_blocks / obj->n_slices;
-    for (size_t block = slice * obj->n_blocks / obj->n_slices; block < end; block++) {
-        const size_t first = block * obj->block_rows;
-        const size_t n = min_size(obj->block_rows, obj->x->n_rows - first);
+    const size_t end = (slice + 1) * shard->n_blocks / shard->n_slices;
+    for (size_t block = slice * shard->n_blocks / shard->n_slices; block < end; block++) {
+        const size_t first = shard->first + block * obj->block_rows;
+        const size_t n = min_size(obj->block_rows, shard->end - first);
         mel_block_scores(obj, first, n, scratch->score);
-        mel_sum_add(&loss,
-                    mel_block_residuals(obj, first, n, scratch->score, with_hessian ? scratch->pair : NULL));
+        mel_sum_add(&loss, mel_block_residuals(obj, first, n, scratch->score,
+                                               curvature != NULL ? scratch->pair : NULL));
         mel_block_gradient(obj, first, n, scratch->score, gradient);
-        if (with_hessian)
+        if (curvature != NULL)
             mel_block_curvature(obj, first, n, scratch, curvature);
     }
-    obj->slice_loss[slice] = mel_sum_value(&loss);
+    sum[0] = mel_sum_value(&loss);
 }
 
-/* into[0..size) += from, for slices 1 and up in order. */
-static void combine(double *sums, size_t size, size_t n_slices)
+/* Adds the sums of rows first..end to those of all rows. */
+static void add_shard(mel_objective *obj, size_t first, size_t end, bool with_hessian)
 {
-    for (size_t slice = 1; slice < n_slices; slice++) {
-        const double *from = sums + slice * size;
-        for (size_t i = 0; i < size; i++)
-            sums[i] += from[i];
-    }
+    shard_rows shard = { obj, first, blocks_of(obj, end - first), end, 0, with_hessian };
+    shard.n_slices = min_size(obj->most_slices, shard.n_blocks);
+    if (shard.n_slices == 0)
+        return;
+    const mel_slices slices = { .n_slices = shard.n_slices,
+                                .size = with_hessian ? obj->sum_size : 1 + obj->gradient_size,
+                                .stride = obj->sum_size,
+                                .sum = obj->slice_sum,
+                                .threads = obj->threads,
+                                .fill = evaluate_slice,
+                                .user = &shard };
+    mel_slices_fill(&slices);
+    mel_sum loss = { 0 };
+    for (size_t s = 0; s < shard.n_slices; s++)
+        mel_sum_add(&loss, obj->slice_sum[s * obj->sum_size]);
+    mel_slices_join(&slices);
+    obj->slice_sum[0] = mel_sum_value(&loss);
+    for (size_t i = 0; i < slices.size; i++)
+        obj->sum[i] += obj->slice_sum[i];
+}
+
+void mel_objective_sums(mel_objective *obj, const double *theta, bool with_hessian)
+{
+    const size_t m = obj->n_outputs, ld = obj->ld, width = obj->n_features + 1;
+    for (size_t j = 0; j < width; j++)
+        memcpy(obj->coef + j * ld, theta + j * m, m * sizeof *theta);
+    memset(obj->sum, 0, obj->sum_size * sizeof *obj->sum);
+    const mel_shards *shards = obj->shards;
+    if (shards == NULL || shards->n == 0)
+        add_shard(obj, 0, obj->x->n_rows, with_hessian);
+    else
+        for (size_t i = 0; i < shards->n; i++)
+            add_shard(obj, shards->start[i], shards->start[i + 1], with_hessian);
 }
 
 double mel_objective_penalty(const mel_objective *obj, const double *theta)
@@ -164,35 +198,32 @@ double mel_objective_penalty(const mel_objective *obj, const double *theta)
     return obj->l2 == 0.0 ? 0.0 : 0.5 * obj->l2 * mel_sum_value(&square);
 }
 
-double mel_objective_eval(mel_objective *obj, const double *theta, double *gradient, bool with_hessian)
+double mel_objective_of_sums(const mel_objective *obj, const double *theta, double *gradient)
 {
-    const size_t m = obj->n_outputs, ld = obj->ld, width = obj->n_features + 1;
-    for (size_t j = 0; j < width; j++)
-        memcpy(obj->coef + j * ld, theta + j * m, m * sizeof *theta);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(obj->threads)
-    for (size_t slice = 0; slice < obj->n_slices; slice++)
-        evaluate_slice(obj, slice, &obj->scratch[omp_get_thread_num()], with_hessian);
-    combine(obj->slice_gradient, width * ld, obj->n_slices);
-    if (with_hessian)
-        combine(obj->slice_curvature, obj->curvature_size, obj->n_slices);
-    for (size_t j = 0; j < width; j++)
+    const size_t m = obj->n_outputs;
+    for (size_t j = 0; j <= obj->n_features; j++)
         for (size_t c = 0; c < m; c++)
             gradient[j * m + c] =
-                obj->slice_gradient[j * ld + c] + (j < obj->n_features ? obj->l2 * theta[j * m + c] : 0.0);
+                obj->sum[1 + j * obj->ld + c] + (j < obj->n_features ? obj->l2 * theta[j * m + c] : 0.0);
     mel_sum value = { 0 };
-    for (size_t slice = 0; slice < obj->n_slices; slice++)
-        mel_sum_add(&value, obj->slice_loss[slice]);
+    mel_sum_add(&value, obj->sum[0]);
     mel_sum_add(&value, mel_objective_penalty(obj, theta));
     return mel_sum_value(&value);
+}
+
+double mel_objective_eval(mel_objective *obj, const double *theta, double *gradient, bool with_hessian)
+{
+    mel_objective_sums(obj, theta, with_hessian);
+    return mel_objective_of_sums(obj, theta, gradient);
 }
 
 /* Sum over rows of weight * p_c * p_c' * x_a * x_b (two classes: p (1 - p)), a >= b. */
 static double curvature_at(const mel_objective *obj, size_t a, size_t b, size_t pair)
 {
     const size_t width = obj->n_features + 1;
-    return obj->curvature == MEL_CURVATURE_PAIRS
-               ? obj->slice_curvature[(a * (a + 1) / 2 + b) * obj->ld_pair + pair]
-               : obj->slice_curvature[(pair * width + a) * width + b];
+    const double *curvature = obj->sum + 1 + obj->gradient_size;
+    return obj->curvature == MEL_CURVATURE_PAIRS ? curvature[(a * (a + 1) / 2 + b) * obj->ld_pair + pair]
+                                                 : curvature[(pair * width + a) * width + b];
 }
 
 /* The classes' block of a feature pair: -p_c p_c' off the diagonal, and on it what makes rows sum to 0. */

@@ -1,7 +1,8 @@
 /* What a fit minimises: penalised log-loss, its gradient and its Hessian.
  *
- * Rows are taken in fixed blocks, blocks are grouped into a fixed number of slices, every slice has its
- * own sums, and slices are added up in order: the numbers do not depend on the number of threads.
+ * Rows are taken shard by shard, in fixed blocks, blocks are grouped into a fixed number of slices, every
+ * slice has its own sums, and slices are added up in order: the numbers do not depend on the number of
+ * threads, and those of a shard not on the other shards.
  *
  * Parameters are one array of (n_features + 1) x n_outputs, the coefficients of a feature side by side
  * and the intercepts last. */
@@ -30,6 +31,7 @@ typedef struct {
     const double *weight; /* NULL: ones */
     double total;         /* sum of weights */
     double l2;
+    const mel_shards *shards; /* where the rows of a file begin; NULL or n 0: all are of one */
     size_t n_classes, n_features, n_outputs;
     size_t n_params;
     int threads;
@@ -39,18 +41,22 @@ typedef struct {
     size_t ld_pair; /* n_pairs padded */
     mel_curvature curvature;
     size_t curvature_size; /* doubles of one slice */
-    size_t block_rows, product_rows, n_blocks, n_slices;
-    double *coef;            /* padded copy of the parameters */
-    double *slice_loss;      /* n_slices */
-    double *slice_gradient;  /* n_slices x (n_features + 1) x ld */
-    double *slice_curvature; /* n_slices x curvature_size */
-    mel_scratch *scratch;    /* threads */
+    size_t block_rows, product_rows, most_slices;
+    double *coef;         /* padded copy of the parameters */
+    mel_scratch *scratch; /* threads */
+    /* Sums over rows: the log-loss, the gradient, (n_features + 1) x ld, and the curvature. Of all rows, and
+     * of slices of one shard. */
+    size_t gradient_size, sum_size;
+    double *sum, *slice_sum;
 } mel_objective;
 
 /* Fields x .. threads are filled by the caller and checked already; with_hessian makes room for it. */
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err);
 void mel_objective_clear(mel_objective *obj);
 
+/* The sums over all rows at theta, into obj->sum; mel_objective_of_sums makes value and gradient of them. */
+void mel_objective_sums(mel_objective *obj, const double *theta, bool with_hessian);
+double mel_objective_of_sums(const mel_objective *obj, const double *theta, double *gradient);
 /* Value and gradient at theta; with_hessian also collects what mel_objective_hessian needs. A value
  * that is not finite says that theta is out of range. */
 double mel_objective_eval(mel_objective *obj, const double *theta, double *gradient, bool with_hessian);

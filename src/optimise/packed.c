@@ -1,5 +1,6 @@
 /* Training rows in blocks of one class each, and the sums over them that elicitation needs: one pass per
  * rule. */
+#include "base/reduce.h"
 #include "base/vector.h"
 #include "optimise/optimise.h"
 
@@ -383,9 +384,20 @@ static size_t slice_start(const mel_packed *p, size_t slice)
     return slice * p->n_blocks / p->n_slices;
 }
 
-/* One slice into sums of its own, so that the order of additions does not depend on threads. */
-static void sum_slice(double *sums, double *scratch, const mel_packed *p, size_t slice, const double *weight)
+typedef struct {
+    const mel_packed *packed;
+    const double *weight;
+    size_t n; /* sums of a slice; scratch is behind them */
+} pass;
+
+/* One slice into sums of its own, which are 0 before. */
+static void sum_slice(double *sums, size_t slice, size_t thread, void *user)
 {
+    (void)thread;
+    const pass *own = user;
+    const mel_packed *p = own->packed;
+    const double *weight = own->weight;
+    double *scratch = sums + own->n;
     for (size_t b = slice_start(p, slice); b < slice_start(p, slice + 1); b++)
         if (weight == NULL || p->size.whole)
             sum_rows(sums, p, b, weight, scratch);
@@ -402,14 +414,17 @@ static mel_status sum_all(double *moment, size_t n, const mel_packed *p, const d
     double *part = mel_alloc_zero(p->n_slices, n_all * sizeof *part);
     if (part == NULL)
         return mel_fail_memory(err, "sums over training rows");
-#pragma omp parallel for schedule(dynamic)                                                                   \
-    num_threads(mel_thread_count(size->threads)) if (p->n_blocks > FEW_BLOCKS)
-    for (size_t s = 0; s < p->n_slices; s++)
-        sum_slice(part + s * n_all, part + s * n_all + n, p, s, weight);
-    memset(moment, 0, n * sizeof *moment);
-    for (size_t s = 0; s < p->n_slices; s++)
-        for (size_t i = 0; i < n; i++)
-            moment[i] += part[s * n_all + i];
+    const mel_slices slices = { .n_slices = p->n_slices,
+                                .size = n,
+                                .stride = n_all,
+                                .sum = part,
+                                .threads = p->n_blocks > FEW_BLOCKS ? mel_thread_count(size->threads) : 1,
+                                .fill = sum_slice,
+                                .user = &(pass){ p, weight, n } };
+    mel_slices_fill(&slices);
+    mel_slices_join(&slices);
+    for (size_t i = 0; i < n; i++)
+        moment[i] = p->n_slices > 0 ? part[i] : 0.0;
     free(part);
     return MEL_OK;
 }

@@ -89,6 +89,7 @@ mel_status mel_dataset_read_with(mel_dataset *out, mel_input *input, const mel_d
     mel_status status = mel_reader_init(&reader, &opt->reading, resources, err);
     if (status == MEL_OK)
         status = mel_input_find(input, "data", opt->data, resources, err);
+    reader.options.shards = &out->shards;
     if (status == MEL_OK)
         status = read_table(out, input, &reader.options, err);
     if (status == MEL_OK)
@@ -120,5 +121,6 @@ void mel_dataset_clear(mel_dataset *dataset)
     mel_classes_clear(&dataset->classes);
     mel_labels_clear(&dataset->groups);
     free(dataset->weight);
+    mel_shards_clear(&dataset->shards);
     *dataset = (mel_dataset){ .path = NULL };
 }

@@ -76,6 +76,24 @@ static mel_status take_values(mel_dataset_part *part, const mel_dataset *d, cons
     return MEL_OK;
 }
 
+/* How many of the rows, in ascending order, are of each file. */
+static mel_status take_shards(mel_shards *out, const mel_shards *all, const size_t *rows, size_t n,
+                              mel_error *err)
+{
+    if (all->n == 0)
+        return MEL_OK;
+    out->start = mel_alloc_zero(all->n + 1, sizeof *out->start);
+    if (out->start == NULL)
+        return mel_fail_memory(err, "the files of the rows");
+    out->n = all->n;
+    for (size_t i = 1, at = 0; i <= all->n; i++) {
+        while (at < n && rows[at] < all->start[i])
+            at++;
+        out->start[i] = at;
+    }
+    return MEL_OK;
+}
+
 static mel_status take_part(mel_dataset_part *part, mel_dataset *d, const uint8_t *part_of, int which,
                             mel_error *err)
 {
@@ -86,6 +104,8 @@ static mel_status take_part(mel_dataset_part *part, mel_dataset *d, const uint8_
         if (part_of[i] == which)
             rows[part->n++] = i;
     mel_status status = take_values(part, d, rows, err);
+    if (status == MEL_OK)
+        status = take_shards(&part->shards, &d->shards, rows, part->n, err);
     if (status == MEL_OK && part->n == d->n_rows) { /* all of them: no copy */
         part->table = d->table;
         d->table = NULL;
@@ -160,5 +180,6 @@ void mel_dataset_part_clear(mel_dataset_part *part)
     free(part->y);
     free(part->group);
     free(part->weight);
+    mel_shards_clear(&part->shards);
     *part = (mel_dataset_part){ 0 };
 }

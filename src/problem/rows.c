@@ -19,6 +19,7 @@ static mel_status fit_and_predict(mel_problem *problem, const mel_dataset_part *
     mel_fit_options_init(&fit);
     fit.l2 = opt->l2;
     fit.threads = opt->resources.threads;
+    fit.shards = &train->shards;
     fit.progress = opt->resources.progress;
     mel_model *model = NULL;
     mel_status status = mel_model_fit(&model, NULL, &train->x.view, train->y, k, train->weight, &fit, err);

@@ -1,11 +1,11 @@
 /* A space on rows: checks, groups, slices, sums. */
 #include "space/sample.h"
 
+#include "base/reduce.h"
 #include "space/predict.h"
 #include "space/shared.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,21 +263,41 @@ static bool worth_sharing(const mel_space *space, const mel_slice *slice, size_t
            (double)rows * k * (k + 4.0) > least; /* 4: reading, turning, counting */
 }
 
+/* A step on slices from, from + 1, .. */
+typedef struct {
+    const mel_space *space;
+    const scratch *own;
+    const mel_slice *slice;
+    const double *gain; /* of group `first` and those behind it */
+    size_t first;
+} slice_step;
+
+static void fill_slice(double *sum, size_t at, size_t thread, void *user)
+{
+    const slice_step *step = user;
+    const scratch *s = step->own;
+    const size_t k = step->space->n_classes;
+    add_slice(sum, step->space, &step->slice[at], step->gain + (step->slice[at].group - step->first) * k * k,
+              s->thread + thread * s->per_thread, s->prediction + thread * mel_block_rows(k));
+}
+
 static void sample_confusion(double *confusion, const mel_space *space, size_t first, size_t n,
                              const double *gain, void *own)
 {
     const mel_class_rows *rows = space->self;
     const scratch *s = own;
-    const size_t cells = space->n_classes * space->n_classes, block = mel_block_rows(space->n_classes);
+    const size_t cells = space->n_classes * space->n_classes;
     const size_t from = rows->group_slice[first], to = rows->group_slice[first + n];
-    const bool shared = worth_sharing(space, rows->slice + from, to - from);
-#pragma omp parallel for schedule(dynamic) num_threads(space->threads) if (shared)
-    for (size_t at = from; at < to; at++) {
-        const size_t thread = (size_t)omp_get_thread_num();
-        const mel_slice *slice = &rows->slice[at];
-        add_slice(s->sum + at * cells, space, slice, gain + (slice->group - first) * cells,
-                  s->thread + thread * s->per_thread, s->prediction + thread * block);
-    }
+    slice_step step = { space, s, rows->slice + from, gain, first };
+    const mel_slices slices = { .n_slices = to - from,
+                                .size = cells,
+                                .stride = cells,
+                                .sum = s->sum + from * cells,
+                                .threads =
+                                    worth_sharing(space, rows->slice + from, to - from) ? space->threads : 1,
+                                .fill = fill_slice,
+                                .user = &step };
+    mel_slices_fill(&slices);
     memset(confusion, 0, n * cells * sizeof *confusion);
     for (size_t at = from; at < to; at++)
         for (size_t c = 0; c < cells; c++)
@@ -355,19 +375,28 @@ mel_status mel_space_from_sample(mel_space **out, const mel_sample *sample, cons
 
 /* --- any classifier ----------------------------------------------------------------------------- */
 
-static void add_decisions(double *sum, const mel_space *space, const mel_slice *slice, const double *decision)
+typedef struct {
+    const mel_space *space;
+    const double *decision;
+} decided;
+
+static void add_decisions(double *sum, size_t at, size_t thread, void *user)
 {
+    (void)thread;
+    const mel_space *space = ((const decided *)user)->space;
+    const double *decision = ((const decided *)user)->decision;
     const mel_class_rows *rows = space->self;
+    const mel_slice *slice = &rows->slice[at];
     const size_t k = space->n_classes;
     memset(sum, 0, k * k * sizeof *sum);
-    for (size_t at = slice->first; at < slice->first + slice->n; at++) {
-        const size_t r = rows->order != NULL ? rows->order[at] : at;
+    for (size_t i = slice->first; i < slice->first + slice->n; i++) {
+        const size_t r = rows->order != NULL ? rows->order[i] : i;
         const double *p = rows->rows.probability + r * k, *d = decision + r * k;
         const size_t label = rows->rows.label[r];
-        for (size_t i = 0; i < k; i++) {
-            const double weight = space->evidence == MEL_BY_MODEL ? p[i] : i == label;
+        for (size_t c = 0; c < k; c++) {
+            const double weight = space->evidence == MEL_BY_MODEL ? p[c] : c == label;
             for (size_t j = 0; weight != 0.0 && j < k; j++)
-                sum[i * k + j] += weight * d[j];
+                sum[c * k + j] += weight * d[j];
         }
     }
 }
@@ -390,9 +419,13 @@ mel_status mel_space_decisions(double *statistics, const mel_space *space, const
         free(confusion);
         return mel_fail_memory(err, "the statistics of decisions");
     }
-#pragma omp parallel for schedule(dynamic) num_threads(space->threads) if (n_slices > 1)
-    for (size_t s = 0; s < n_slices; s++)
-        add_decisions(sum + s * cells, space, &rows->slice[s], decision);
+    mel_slices_fill(&(mel_slices){ .n_slices = n_slices,
+                                   .size = cells,
+                                   .stride = cells,
+                                   .sum = sum,
+                                   .threads = space->threads,
+                                   .fill = add_decisions,
+                                   .user = &(decided){ space, decision } });
     for (size_t s = 0; s < n_slices; s++)
         for (size_t c = 0; c < cells; c++)
             confusion[rows->slice[s].group * cells + c] += sum[s * cells + c];
