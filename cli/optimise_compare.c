@@ -6,17 +6,14 @@
 #include "progress.h"
 
 #include "base/digest.h"
-#include "base/rng.h"
+#include "elicit/shared.h"
 #include "optimise/shared.h"
 #include "oracle/shared.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { MAX_SESSION = 1 << 24, LINE_FLAGS = JSON_COMPACT | JSON_REAL_PRECISION(17) };
 const char *const cli_compare_strategies[] = { "signs", "slopes", NULL };
 
 /* One run; cleared in one place. */
@@ -33,7 +30,7 @@ typedef struct {
     uint64_t seed;
     mel_answer *answer; /* all so far */
     size_t n_answers;
-    FILE *log; /* the session file, at its end; NULL: none */
+    mel_log *log; /* the session file; NULL: none */
     char digest[MEL_DIGEST_HEX];
     double *class_share; /* of the validation rows */
     bool stopped;
@@ -47,8 +44,7 @@ static void comparing_clear(comparing *c)
     mel_metric_free(c->metric);
     free(c->answer);
     free(c->class_share);
-    if (c->log != NULL)
-        (void)fclose(c->log);
+    mel_log_close(c->log);
 }
 
 static mel_sample sample_of(const comparing *c)
@@ -65,14 +61,6 @@ static mel_sample sample_of(const comparing *c)
 
 /* --- who answers -------------------------------------------------------------------------------- */
 
-/* Wrong by the seed and the number of the question alone: a resumed session hears the same. */
-static bool errs(const comparing *c, uint32_t number)
-{
-    mel_rng rng;
-    mel_rng_seed_stream(&rng, c->seed, number);
-    return c->noise.kind == MEL_NOISE_FLIP && mel_rng_uniform(&rng) < c->noise.size;
-}
-
 static mel_status simulate(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
 {
     comparing *c = user;
@@ -81,7 +69,7 @@ static mel_status simulate(mel_reply *reply, void *user, const mel_question *que
     mel_status status = c->box.value(&a, c->box.user, open->confusion_a, err);
     if (status == MEL_OK)
         status = c->box.value(&b, c->box.user, open->confusion_b, err);
-    const bool first = (a > b) != errs(c, question->number);
+    const bool first = (a > b) != mel_noise_errs(&c->noise, c->seed, question, fabs(a - b));
     *reply = a == b ? MEL_REPLY_SAME : first ? MEL_REPLY_A : MEL_REPLY_B;
     return status;
 }
@@ -89,8 +77,6 @@ static mel_status simulate(mel_reply *reply, void *user, const mel_question *que
 static mel_status make_simulated(comparing *c, cli_run *run, mel_error *err)
 {
     mel_status status = c->args->noise != NULL ? mel_noise_parse(&c->noise, c->args->noise, err) : MEL_OK;
-    if (status == MEL_OK && c->noise.kind != MEL_NOISE_NONE && c->noise.kind != MEL_NOISE_FLIP)
-        status = cli_fail(err, MEL_EINVAL, "--noise %s: expected none or flip:P", c->args->noise);
     if (status == MEL_OK)
         status = cli_optimise_measure(&c->measure, &c->metric, c->args->oracle + 4, c->rows, run, err);
     if (status != MEL_OK)
@@ -148,20 +134,6 @@ static json_t *header_json(const comparing *c)
     return out;
 }
 
-static mel_status write_line(comparing *c, json_t *line, mel_error *err)
-{
-    if (c->log == NULL) {
-        json_decref(line);
-        return MEL_OK;
-    }
-    char *text = json_dumps(line, LINE_FLAGS);
-    const bool whole = text != NULL && fprintf(c->log, "%s\n", text) > 0 && fflush(c->log) == 0 &&
-                       fsync(fileno(c->log)) == 0;
-    free(text);
-    json_decref(line);
-    return whole ? MEL_OK : cli_fail(err, MEL_EIO, "%s: cannot write: %s", c->args->session, strerror(errno));
-}
-
 static void push_answer(comparing *c, mel_answer answer)
 {
     c->answer = cli_regrow(c->answer, c->n_answers + 1, sizeof *c->answer);
@@ -169,97 +141,35 @@ static void push_answer(comparing *c, mel_answer answer)
 }
 
 /* Takes a line of the file: an answer, or one taken back. */
-static bool take_line(comparing *c, const json_t *line)
+static mel_status take_line(void *user, const mel_log_line *line, mel_error *err)
 {
-    mel_answer answer = MEL_ANSWER_SAME;
-    const char *text = json_string_value(json_object_get(line, "answer"));
-    const json_int_t undone = json_integer_value(json_object_get(line, "undo"));
-    if (undone > 0 && (size_t)undone == c->n_answers) {
+    comparing *c = user;
+    const size_t expected = line->undo ? c->n_answers : c->n_answers + 1;
+    if (line->question != expected || expected == 0)
+        return cli_fail(err, MEL_EDATA, "question %lu, expected %zu", (unsigned long)line->question,
+                        expected);
+    if (line->undo)
         c->n_answers--;
-        return true;
-    }
-    if (text == NULL || mel_answer_parse(&answer, text, NULL) != MEL_OK ||
-        (size_t)json_integer_value(json_object_get(line, "question")) != c->n_answers + 1)
-        return false;
-    push_answer(c, answer);
-    return true;
-}
-
-static mel_status check_header(const comparing *c, const json_t *got, mel_error *err)
-{
-    json_t *want = header_json(c);
-    mel_status status = MEL_OK;
-    const char *key = NULL;
-    json_t *value = NULL;
-    json_object_foreach(want, key,
-                        value) if (status == MEL_OK && !json_equal(value, json_object_get(got, key))) status =
-        cli_fail(err, MEL_ECONFLICT,
-                 "%s: the session was begun with another \"%s\"; give what it was begun with, or another "
-                 "file",
-                 c->args->session, key);
-    json_decref(want);
-    return status;
-}
-
-static mel_status take_text(comparing *c, const char *text, size_t number, mel_error *err)
-{
-    json_t *line = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    mel_status status = MEL_OK;
-    if (line == NULL || (number > 0 && !take_line(c, line)))
-        status = cli_fail(err, MEL_EDATA, "%s: line %zu is not a line of such a session", c->args->session,
-                          number + 1);
-    else if (number == 0)
-        status = check_header(c, line, err);
-    json_decref(line);
-    return status;
-}
-
-/* Whether the last line, which has no end, may be cut off: an answer that was never answered for, or the
- * beginning of our header. Anything else is somebody's file. */
-static mel_status check_rest(const comparing *c, const char *text, size_t number, mel_error *err)
-{
-    json_t *header = header_json(c);
-    char *whole = json_dumps(header, LINE_FLAGS);
-    const bool ours = number > 0 || (whole != NULL && strncmp(text, whole, strlen(text)) == 0);
-    free(whole);
-    json_decref(header);
-    return ours ? MEL_OK
-                : cli_fail(err, MEL_EDATA, "%s: this is not a session of comparisons; give another file",
-                           c->args->session);
-}
-
-/* Reads what is there; an unfinished last line is cut off. */
-static mel_status read_session(comparing *c, mel_error *err)
-{
-    char *text = NULL;
-    size_t size = 0, number = 0;
-    long kept = 0;
-    bool ended = true;
-    mel_status status = MEL_OK;
-    while (status == MEL_OK && ended && getline(&text, &size, c->log) > 0) {
-        ended = strchr(text, '\n') != NULL;
-        if (ftell(c->log) > MAX_SESSION)
-            status = cli_fail(err, MEL_ELIMIT, "%s: a session has at most 16 MB", c->args->session);
-        else if (!ended)
-            status = check_rest(c, text, number, err);
-        else
-            status = take_text(c, text, number++, err);
-        kept = ended ? ftell(c->log) : kept;
-    }
-    free(text);
-    if (status == MEL_OK && (ftruncate(fileno(c->log), kept) != 0 || fseek(c->log, kept, SEEK_SET) != 0))
-        status = cli_fail(err, MEL_EIO, "%s: %s", c->args->session, strerror(errno));
-    return status == MEL_OK && number == 0 ? write_line(c, header_json(c), err) : status;
+    else
+        push_answer(c, line->answer);
+    return MEL_OK;
 }
 
 static mel_status open_session(comparing *c, mel_error *err)
 {
     if (c->args->session == NULL)
         return MEL_OK;
-    c->log = fopen(c->args->session, "a+");
-    if (c->log == NULL || fseek(c->log, 0, SEEK_SET) != 0)
-        return cli_fail(err, MEL_EIO, "%s: %s", c->args->session, strerror(errno));
-    return read_session(c, err);
+    json_t *header = header_json(c);
+    const mel_status status =
+        mel_log_open(&c->log, c->args->session, false, header,
+                     mel_layout_size(mel_comparisons_layout(c->search)), take_line, c, err);
+    json_decref(header);
+    return status;
+}
+
+static mel_status note(comparing *c, const mel_log_line *line, mel_error *err)
+{
+    return c->log != NULL ? mel_log_append(c->log, line, err) : MEL_OK;
 }
 
 /* The search after all answers. */
@@ -285,18 +195,23 @@ static mel_status take_reply(comparing *c, mel_reply reply, mel_error *err)
     if (reply == MEL_REPLY_UNDO) {
         if (c->n_answers == 0)
             return MEL_OK;
-        const mel_status status = write_line(c, json_pack("{s:I}", "undo", (json_int_t)c->n_answers), err);
+        const mel_status status =
+            note(c, &(mel_log_line){ .undo = true, .question = (uint32_t)c->n_answers }, err);
         c->n_answers--;
         return status == MEL_OK ? replay(c, err) : status;
     }
-    const mel_answer answer = (mel_answer)reply;
-    const size_t number = c->n_answers + 1;
-    const mel_status status = write_line(
-        c, json_pack("{s:I, s:s}", "question", (json_int_t)number, "answer", mel_answer_name(answer)), err);
+    const mel_comparison *open = mel_comparisons_ask(c->search);
+    const mel_log_line line = { .question = open->number,
+                                .answer = (mel_answer)reply,
+                                .seconds = NAN,
+                                .size = mel_layout_size(mel_comparisons_layout(c->search)),
+                                .a = open->a,
+                                .b = open->b };
+    const mel_status status = note(c, &line, err);
     if (status != MEL_OK)
         return status;
-    push_answer(c, answer);
-    return mel_comparisons_tell(c->search, answer, err);
+    push_answer(c, line.answer);
+    return mel_comparisons_tell(c->search, line.answer, err);
 }
 
 static mel_status ask_all(comparing *c, mel_error *err)
@@ -418,6 +333,8 @@ mel_status cli_optimise_compare(cli_run *run, const cli_optimise_rows *rows, con
     digest_rows(&c);
     measure_classes(&c);
     mel_status status = make_oracle(&c, run, err);
+    if (status == MEL_OK) /* for the size of its questions */
+        status = replay(&c, err);
     if (status == MEL_OK)
         status = open_session(&c, err);
     if (status == MEL_OK && c.n_answers > c.opt.max_questions)

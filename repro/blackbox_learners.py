@@ -72,6 +72,27 @@ def learned_weights(x, y, clean, watch, rng, epochs=10, rate=RATE, start=None):
     return best
 
 
+def steps_that_agree(x, y, clean, start, epochs=EPOCHS):
+    """Learn-to-reweight as the authors' program computes it: a product of a row and a column makes all rows of a batch count alike, so that
+    a batch is an ordinary step where its slope agrees with that of the clean rows, and none elsewhere. Kept is the model of the epoch whose
+    steps had the least loss; batches without a step have none."""
+    w, k = start.copy(), start.shape[1]
+    target, clean_target = np.eye(k)[y], np.eye(k)[clean[1]]
+    best, least = w.copy(), np.inf
+    for _ in range(epochs):
+        loss = 0.0
+        for at in range(0, len(y) - BATCH + 1, BATCH):
+            rows = slice(at, at + BATCH)
+            p = softmax(x[rows] @ w)
+            slope = x[rows].T @ (p - target[rows]) / BATCH
+            if (slope * (clean[0].T @ (softmax(clean[0] @ w) - clean_target))).sum() > 0.0:
+                loss -= np.log(np.maximum((p * target[rows]).sum(1), 1e-300)).mean()
+                w -= RATE * slope
+        if loss < least:
+            best, least = w.copy(), loss
+    return best
+
+
 def compact(x):
     """Sparse where most numbers are 0."""
     return sparse.csr_matrix(x) if (x[:1000] != 0).mean() < 0.3 else x

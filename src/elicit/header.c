@@ -215,21 +215,27 @@ static mel_status compare(const json_t *stored, const json_t *now, const char *p
     return MEL_OK;
 }
 
-mel_status mel_header_check_format(const json_t *stored, const char *path, mel_error *err)
+static mel_status check_format(const json_t *stored, const char *wanted, const char *path, mel_error *err)
 {
     const char *format = json_string_value(json_object_get(stored, "format"));
-    if (format == NULL || strcmp(format, "melicit-session") != 0)
-        return mel_fail(err, MEL_EDATA, "%s, line 1: not a session file (no \"format\": \"melicit-session\")",
-                        path);
+    if (format == NULL || strcmp(format, wanted) != 0)
+        return mel_fail(err, MEL_EDATA, "%s, line 1: not a session file (no \"format\": \"%s\")", path,
+                        wanted);
     const json_t *version = json_object_get(stored, "version");
     if (!json_is_integer(version) || json_integer_value(version) != 1)
         return mel_fail(err, MEL_EDATA, "%s, line 1: expected a session file of version 1", path);
     return MEL_OK;
 }
 
+mel_status mel_header_check_format(const json_t *stored, const char *path, mel_error *err)
+{
+    return check_format(stored, "melicit-session", path, err);
+}
+
 mel_status mel_header_check(const json_t *stored, const json_t *now, const char *path, mel_error *err)
 {
-    const mel_status status = mel_header_check_format(stored, path, err);
+    const mel_status status =
+        check_format(stored, json_string_value(json_object_get(now, "format")), path, err);
     return status == MEL_OK ? compare(stored, now, path, "", err) : status;
 }
 

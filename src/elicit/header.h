@@ -11,7 +11,8 @@ mel_status mel_header_make(json_t **out, const mel_session_options *opt, const m
                            const mel_identity *identity, mel_error *err);
 /* MEL_EDATA when stored is no header; path is for the sentence. */
 mel_status mel_header_check_format(const json_t *stored, const char *path, mel_error *err);
-/* The same, and MEL_ECONFLICT, with the field, when they differ in what decides the questions. */
+/* The same for the format of `now`, and MEL_ECONFLICT, with the field, when they differ in what decides the
+ * questions. */
 mel_status mel_header_check(const json_t *stored, const json_t *now, const char *path, mel_error *err);
 /* The options that the header was made from; those that it does not name have their defaults. layout: of the
  * points. On failure, too, out, which was empty, is for mel_options_drop. */

@@ -190,11 +190,12 @@ static mel_status read_object(const reading *r, size_t number, json_t *object, m
 
 /* Whether these bytes are the beginning of a header that was being written: anything else in a file without
  * a whole line is somebody's and is left alone. */
-static bool starts_header(const char *text, size_t length)
+static bool starts_header(const reading *r, const char *text, size_t length)
 {
-    static const char start[] = "{\"format\":\"melicit-session\"";
-    const size_t n = length < sizeof start - 1 ? length : sizeof start - 1;
-    return memcmp(text, start, n) == 0;
+    char start[64];
+    (void)snprintf(start, sizeof start, "{\"format\":\"%s\"",
+                   json_string_value(json_object_get(r->header, "format")));
+    return memcmp(text, start, length < strlen(start) ? length : strlen(start)) == 0;
 }
 
 /* One line as an object. *cut: the text ends inside this line, which a crash left unfinished. */
@@ -207,7 +208,7 @@ static mel_status parse_line(json_t **out, bool *cut, const reading *r, size_t n
         return status;
     json_decref(*out);
     *out = NULL;
-    *cut = last && status != MEL_OK && (number > 1 || starts_header(text, length));
+    *cut = last && status != MEL_OK && (number > 1 || starts_header(r, text, length));
     if (*cut)
         return MEL_OK;
     return mel_fail(err, MEL_EDATA, "%s, line %zu: not a JSON object", r->log->path, number);

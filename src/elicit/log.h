@@ -32,7 +32,7 @@ typedef mel_status (*mel_log_reader)(void *user, const mel_log_line *line, mel_e
 
 /* Creates the file with this header, or compares the existing header with it and reads the lines.
  * Locked against other processes while open; read_only: no lock, and the file stays as it is. header is
- * lent; size is that of every point: others are refused (MEL_EDATA). */
+ * lent, and its "format" is that of the file; size is that of every point: others are refused (MEL_EDATA). */
 mel_status mel_log_open(mel_log **out, const char *path, bool read_only, const json_t *header, size_t size,
                         mel_log_reader reader, void *user, mel_error *err);
 /* The header of a file, for the caller to release, and how many answers stand in it; nothing is locked. */

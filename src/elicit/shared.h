@@ -2,6 +2,7 @@
 #ifndef MEL_ELICIT_SHARED_H
 #define MEL_ELICIT_SHARED_H
 
+#include "elicit/log.h" /* the session file, for sessions of comparisons too */
 #include "melicit/elicit.h"
 
 /* "none", "flip", "flip:0.1", "logistic", "logistic:50", "band:0.001", "person". */

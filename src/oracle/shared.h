@@ -9,6 +9,9 @@
 /* The text that mel_noise_parse reads; n bytes suffice with MEL_NOISE_TEXT. */
 #define MEL_NOISE_TEXT 64
 void mel_noise_print(char *text, size_t n, const mel_noise *noise);
+/* Whether a simulated respondent errs about a question whose values differ by `difference` (0 or more): by
+ * the seed, the question's number and its repetition alone. */
+bool mel_noise_errs(const mel_noise *noise, uint64_t seed, const mel_question *question, double difference);
 
 /* The most frequent of `votes` (odd) answers of inner; A and B in equal number are "about the
  * same". Stops asking once the outcome is settled. Takes inner over, on failure too. */

@@ -3,6 +3,7 @@
 
 #include "metric/shared.h"
 #include "oracle/noise/noise.h"
+#include "oracle/shared.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,12 +14,11 @@ typedef struct {
     mel_simulated_options opt;
 } simulated_oracle;
 
-/* Whether the answer to a question whose values differ by |difference| comes out wrong. */
-static bool errs(const mel_simulated_options *opt, const mel_question *question, double difference)
+bool mel_noise_errs(const mel_noise *noise, uint64_t seed, const mel_question *question, double difference)
 {
     mel_rng rng;
-    mel_rng_seed_stream(&rng, opt->seed, (uint64_t)question->number << 32 | question->repetition);
-    return mel_noise_of(opt->noise.kind)->wrong(&opt->noise, difference, mel_rng_uniform(&rng));
+    mel_rng_seed_stream(&rng, seed, (uint64_t)question->number << 32 | question->repetition);
+    return mel_noise_of(noise->kind)->wrong(noise, difference, mel_rng_uniform(&rng));
 }
 
 static mel_status ask_simulated(mel_reply *reply, void *user, const mel_question *question, mel_error *err)
@@ -35,8 +35,8 @@ static mel_status ask_simulated(mel_reply *reply, void *user, const mel_question
         *reply = MEL_REPLY_SAME;
         return MEL_OK;
     }
-    const bool prefers_a = difference > 0.0;
-    *reply = prefers_a != errs(&self->opt, question, fabs(difference)) ? MEL_REPLY_A : MEL_REPLY_B;
+    const bool wrong = mel_noise_errs(&self->opt.noise, self->opt.seed, question, fabs(difference));
+    *reply = (difference > 0.0) != wrong ? MEL_REPLY_A : MEL_REPLY_B;
     return MEL_OK;
 }
 

@@ -1,5 +1,6 @@
 """melicit optimise: metrics by name, by file and by program; programs that misbehave; what predict makes of the result."""
 import contextlib
+import fcntl
 import json
 import os
 import pty
@@ -371,25 +372,54 @@ def test_comparisons_resume(work):
     for n in range(1, 8):
         work(*words, "--session", "parts.jsonl", "--out", "parts.json", "--max-questions", n).done()
         assert len(answers(work, "parts.jsonl")) == n
-    assert (work.folder / "whole.jsonl").read_text() == (work.folder / "parts.jsonl").read_text()
+    assert without_times(work, "whole.jsonl") == without_times(work, "parts.jsonl")
     assert (work.folder / "whole.json").read_text() == (work.folder / "parts.json").read_text()
     with open(work.folder / "parts.jsonl", "a") as file:
         file.write('{"question": 8, "ans')  # a crash in the middle of a line
     work(*words, "--session", "parts.jsonl", "--max-questions", 8).done()
     assert len(answers(work, "parts.jsonl")) == 8
-    work(*words, "--session", "parts.jsonl", "--strategy", "slopes").refused(6, 'another "strategy"')
+    work(*words, "--session", "parts.jsonl", "--strategy", "slopes").refused(6, 'started with strategy = "signs", not "slopes"')
     work("optimise", "--validation-probs", "pt.csv", "--validation-labels", "yt.csv", "--oracle", "sim:g-mean", "--session",
-         "parts.jsonl").refused(6, 'another "data"')
+         "parts.jsonl").refused(6, "started with data = ")
     work.write("bad.jsonl", (work.folder / "parts.jsonl").read_text() + "nonsense\n")
     work(*words, "--session", "bad.jsonl").refused(3, "line 10")
-    for foreign in ('{"precious": 1}', "a letter"):
+    for foreign, why in (('{"precious": 1}', "not a session file"), ("a letter", "not a JSON object"), (begun_session(work), "not a session file")):
         work.write("foreign.txt", foreign)
-        work(*words, "--session", "foreign.txt").refused(3, "not a session of comparisons")
+        work(*words, "--session", "foreign.txt").refused(3, why)
         assert (work.folder / "foreign.txt").read_text() == foreign
     begun = (work.folder / "whole.jsonl").read_text()
     work.write("begun.jsonl", begun[:40])  # a header that was cut off
     work(*words, "--session", "begun.jsonl", "--max-questions", 7).done()
-    assert (work.folder / "begun.jsonl").read_text() == begun
+    assert without_times(work, "begun.jsonl") == without_times(work, "whole.jsonl")
+
+
+def without_times(melicit, name):
+    return [{key: value for key, value in json.loads(line).items() if key != "time"} for line in (melicit.folder / name).read_text().splitlines()]
+
+
+def begun_session(melicit):
+    """A session about a metric, which is another kind of session."""
+    melicit("metric", "--named", "accuracy", "--out", "accuracy.json").done()
+    melicit("elicit", "--population", "logistic:a=5,b=0.3", "--oracle", "sim:accuracy.json", "--session", "metric.jsonl").done()
+    return (melicit.folder / "metric.jsonl").read_text()
+
+
+def test_comparisons_are_locked(work):
+    """A session that another program has open is refused."""
+    words = ("optimise", *ROWS, "--oracle", "sim:g-mean", "--session", "s.jsonl")
+    work(*words).done()
+    with open(work.folder / "s.jsonl") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        work(*words).refused(6, "another program is using this session")
+
+
+@pytest.mark.parametrize("noise", ["band:0.01", "band:0.01,adversarial", "logistic:200", "person"])
+def test_comparisons_with_noise(work, noise):
+    """Every model of how people err, of which a session hears the same again."""
+    words = ("optimise", *ROWS, "--oracle", "sim:g-mean", "--noise", noise, "--seed", 2)
+    work(*words, "--session", "a.jsonl").done()
+    work(*words, "--session", "b.jsonl").done()
+    assert without_times(work, "a.jsonl") == without_times(work, "b.jsonl")
 
 
 def test_comparisons_by_a_person_and_a_program(work):
@@ -477,7 +507,7 @@ def test_comparisons_refusals(work):
         ((), "one of --metric and --oracle"),
         (("--oracle", "sim:g-mean", "--basis", "default"), "--basis cannot be combined with --oracle"),
         (("--oracle", "sim:g-mean", "--probs", "p.csv"), "--probs cannot be combined with --oracle"),
-        (("--oracle", "sim:g-mean", "--noise", "band:0.1"), "expected none or flip:P"),
+        (("--oracle", "sim:g-mean", "--noise", "shaky"), "shaky"),
         (("--oracle", "somebody"), "expected ask, browser, browser:PORT, sim:METRIC or cmd:PROGRAM"),
         (("--oracle", "browser:http"), "expected a port from 1 to 65535"),
         (("--oracle", "cmd:true", "--noise", "flip:0.1"), "--noise is for simulated oracles"),
