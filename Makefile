@@ -81,6 +81,10 @@ python: ## the Python package: build/python/melicit-*.whl
 	@cmake --build $(BUILD) -j $(JOBS) --target python
 	@ls $(BUILD)/python/*.whl
 
+site: ## the documentation as web pages: build/site/index.html
+	@tools/setup.sh site
+	@$(PYTHON) tools/site.py $(BUILD)/site
+
 install: all python ## program, libraries, headers, data, manual page, completion, Python package below PREFIX=/usr/local
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what a target needs and is not there yet: tools/setup.sh build | python | test | web | bench | repro | fuzz.
+# Installs what a target needs and is not there yet: tools/setup.sh build | python | test | web | bench | repro | fuzz | site.
 # Silent, and without the network, when nothing is missing.
 set -eu
 
@@ -8,9 +8,10 @@ build="gcc cmake ninja-build pkg-config libc6-dev libopenblas-dev liblapacke-dev
 python="$build python3-dev python3-cffi python3-build python3-setuptools python3-wheel python3-pip python3-numpy"
 test="$python g++ clang clang-format clang-tidy libomp-dev libcmocka-dev python3 python3-numpy python3-scipy python3-sklearn
       python3-pandas python3-matplotlib python3-pytest mypy groff-base man-db postgresql chromium-headless-shell
-      openssl nginx-light caddy haproxy pgbouncer sqlite3"
+      openssl nginx-light caddy haproxy pgbouncer sqlite3 python3-markdown codespell"
 bench="$test"
 repro="$bench python3-xgboost umap-learn"
+site="python3 python3-markdown"
 fuzz="$build clang llvm libclang-rt-14-dev"
 
 goal=${1:-build}
@@ -22,8 +23,9 @@ web) wanted="" ;;
 bench) wanted=$bench ;;
 repro) wanted=$repro ;;
 fuzz) wanted=$fuzz ;;
+site) wanted=$site ;;
 *)
-    echo "usage: tools/setup.sh build|python|test|web|bench|repro|fuzz" >&2
+    echo "usage: tools/setup.sh build|python|test|web|bench|repro|fuzz|site" >&2
     exit 2
     ;;
 esac

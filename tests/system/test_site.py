@@ -1,0 +1,56 @@
+"""make site: web pages of the documentation whose links lead somewhere, without requests to elsewhere; and its spelling."""
+import html.parser
+import subprocess
+import sys
+import urllib.parse
+
+import pytest
+from conftest import SANITIZED, SOURCE
+
+pytestmark = pytest.mark.skipif(SANITIZED, reason="nothing of the program is run")
+
+
+class Page(html.parser.HTMLParser):
+    """What a page links to, loads, and can be linked to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.loads, self.places = [], [], set()
+        self.feed(path.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        named = dict(attributes)
+        self.places.add(named.get("id"))
+        if tag == "a" and "href" in named:
+            self.links.append(named["href"])
+        elif "src" in named or "href" in named:
+            self.loads.append(named.get("src") or named["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    out = tmp_path_factory.mktemp("site") / "out"
+    subprocess.run([sys.executable, SOURCE / "tools" / "site.py", out], check=True)
+    return out
+
+
+def test_links(site):
+    pages = {path: Page(path) for path in site.rglob("*.html")}
+    assert len(pages) >= 25 and len(list((SOURCE / "docs").rglob("*.md"))) <= len(pages)
+    for path, page in pages.items():
+        assert page.loads and not any(":" in load for load in page.loads), path
+        for load in page.loads:
+            assert (path.parent / load).is_file(), (path, load)
+        for link in page.links:
+            target, _, place = link.partition("#")
+            if ":" in target:
+                continue
+            other = (path.parent / urllib.parse.unquote(target)).resolve() if target else path
+            assert other in pages or other.is_file(), (path, link)
+            assert not place or other not in pages or place in pages[other].places, (path, link)
+
+
+def test_spelling():
+    pages = [path for path in [*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md"), *SOURCE.glob("*/README.md")]]
+    done = subprocess.run(["codespell", "--ignore-words-list", "fpr", *pages], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
