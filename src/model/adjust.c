@@ -99,47 +99,56 @@ typedef struct {
     const mel_progress *progress; /* NULL: none */
 } fit;
 
-static size_t sharp_of(const fit *f, size_t class_code)
-{
-    return f->k + (f->n_sharp > 1 ? class_code : 0);
-}
-
-/* What a row with probabilities f->row adds to gradient and Hessian (below the diagonal). */
+/* What a row with probabilities f->row adds to gradient and Hessian (below the diagonal), the sharpness being
+ * last. */
 static void add_slopes(const fit *f, size_t r, double w, double *gradient, double *hessian)
 {
-    const size_t k = f->k, m = k + f->n_sharp;
+    const size_t k = f->k, m = k + 1;
     const double *logs = f->logs + r * k, *q = f->row;
-    double mean[2] = { 0.0, 0.0 }; /* of each sharpness's logarithms */
-    for (size_t i = 0; i < k; i++)
-        mean[sharp_of(f, i) - k] += q[i] * logs[i];
+    double mean = 0.0, square = 0.0; /* of the logarithms */
     for (size_t i = 0; i < k; i++) {
-        const size_t own = sharp_of(f, i);
+        mean += q[i] * logs[i];
+        square += q[i] * logs[i] * logs[i];
+    }
+    for (size_t i = 0; i < k; i++) {
         gradient[i] += w * (q[i] - (i == f->label[r] ? 1.0 : 0.0));
         for (size_t j = 0; j <= i; j++)
             hessian[i * m + j] += w * q[i] * ((i == j ? 1.0 : 0.0) - q[j]);
-        for (size_t s = k; s < m && s < k + 2; s++)
-            hessian[s * m + i] += w * q[i] * ((s == own ? logs[i] : 0.0) - mean[s - k]);
-        hessian[own * m + own] += w * q[i] * logs[i] * logs[i];
+        hessian[k * m + i] += w * q[i] * (logs[i] - mean);
     }
-    for (size_t s = k; s < m; s++) {
-        gradient[s] += w * (mean[s - k] - (s == sharp_of(f, f->label[r]) ? logs[f->label[r]] : 0.0));
-        for (size_t t = k; t <= s; t++)
-            hessian[s * m + t] -= w * mean[s - k] * mean[t - k];
-    }
+    gradient[k] += w * (mean - logs[f->label[r]]);
+    hessian[k * m + k] += w * (square - mean * mean);
 }
 
-/* Loss at theta (offsets, then sharpness) with gradient and Hessian (below the diagonal). */
-static double evaluate(fit *f, const double *theta, double *gradient, double *hessian)
+/* Two classes, with a sharpness each: the loss is one of the difference of their scores, x'theta. */
+static double evaluate_two(const fit *f, const double *theta, double *gradient, double *hessian)
 {
-    const size_t k = f->k, m = k + f->n_sharp;
     double loss = 0.0;
-    memset(gradient, 0, m * sizeof *gradient);
-    memset(hessian, 0, m * m * sizeof *hessian);
+    for (size_t r = 0; r < f->n; r++) {
+        const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total;
+        const double x[4] = { -1.0, 1.0, -f->logs[2 * r], f->logs[2 * r + 1] };
+        const double score = theta[1] - theta[0] + theta[2] * x[2] + theta[3] * x[3];
+        const double small = exp(-fabs(score)), less = small / (1.0 + small);
+        const double own = score > 0.0 ? 1.0 - less : less, miss = w * (own - (double)f->label[r]);
+        loss += w * (fmax(score, 0.0) + log1p(small) - (double)f->label[r] * score);
+        for (size_t i = 0; i < 4; i++) {
+            gradient[i] += miss * x[i];
+            for (size_t j = 0; j <= i; j++)
+                hessian[i * 4 + j] += w * less * (1.0 - less) * x[i] * x[j];
+        }
+    }
+    return loss;
+}
+
+static double evaluate_any(fit *f, const double *theta, double *gradient, double *hessian)
+{
+    const size_t k = f->k;
+    double loss = 0.0;
     for (size_t r = 0; r < f->n; r++) {
         const double w = (f->weight != NULL ? f->weight[r] : 1.0) / f->total, *logs = f->logs + r * k;
         double top = -INFINITY, sum = 0.0;
         for (size_t i = 0; i < k; i++) {
-            f->row[i] = theta[i] + theta[sharp_of(f, i)] * logs[i];
+            f->row[i] = theta[i] + theta[k] * logs[i];
             top = f->row[i] > top ? f->row[i] : top;
         }
         const double own = f->row[f->label[r]];
@@ -150,6 +159,17 @@ static double evaluate(fit *f, const double *theta, double *gradient, double *he
             f->row[i] /= sum;
         add_slopes(f, r, w, gradient, hessian);
     }
+    return loss;
+}
+
+/* Loss at theta (offsets, then sharpness) with gradient and Hessian (below the diagonal). */
+static double evaluate(fit *f, const double *theta, double *gradient, double *hessian)
+{
+    const size_t k = f->k, m = k + f->n_sharp;
+    memset(gradient, 0, m * sizeof *gradient);
+    memset(hessian, 0, m * m * sizeof *hessian);
+    double loss = f->n_sharp > 1 ? evaluate_two(f, theta, gradient, hessian)
+                                 : evaluate_any(f, theta, gradient, hessian);
     for (size_t i = 0; i < m; i++) {
         const double away = theta[i] - (i >= k ? 1.0 : 0.0);
         loss += 0.5 * f->penalty * away * away;
@@ -230,7 +250,7 @@ mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, c
     if (status == MEL_OK) {
         memcpy(out->offset, theta, n_classes * sizeof *theta);
         for (size_t i = 0; i < n_classes; i++)
-            out->sharpness[i] = theta[sharp_of(&f, i)];
+            out->sharpness[i] = theta[n_classes + (n_sharp > 1 ? i : 0)];
     } else {
         mel_adjustment_clear(out);
     }
