@@ -80,9 +80,11 @@ static mel_problem_want want_of(const cli_apply_args *args, const mel_metric *me
     const bool given = args->space.groups != NULL || args->space.dataset.group != NULL;
     const bool needed = (metric != NULL && mel_metric_layout(metric)->n_groups > 1) || limits_groups(args) ||
                         args->use_group > 0;
-    return (mel_problem_want){
-        .rows = true, .grouped = needed || (metric == NULL && given), .needs_groups = needed, .whom = "such"
-    };
+    return (mel_problem_want){ .rows = true,
+                               .joint = args->use_group == CLI_GROUP_JOINT,
+                               .grouped = needed || (metric == NULL && given),
+                               .needs_groups = needed,
+                               .whom = "such" };
 }
 
 /* The metric's layout on these rows. */
@@ -140,14 +142,27 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     return status;
 }
 
-static mel_status calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+static mel_rule_rows rows_of(const cli_applied_rule *a)
 {
     const mel_problem *p = a->problem;
+    return (mel_rule_rows){ .n_rows = p->n_rows,
+                            .n_classes = p->n_classes,
+                            .n_groups = p->n_groups,
+                            .probability = p->probability,
+                            .joint = p->joint,
+                            .label = p->label,
+                            .group = p->group,
+                            .weight = p->weight,
+                            .row_cost = a->row_cost };
+}
+
+static mel_status calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+{
+    const mel_rule_rows rows = rows_of(a);
     const mel_progress stop = cli_stop_only();
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
-        return mel_adjustment_fit(&a->adjustment, p->n_rows, p->n_classes, p->probability, p->label,
-                                  p->weight, &stop, err);
-    return mel_adjustment_init(&a->adjustment, p->n_classes, err);
+        return mel_rule_calibrate(&a->adjustment, &rows, &stop, err);
+    return mel_adjustment_init(&a->adjustment, a->problem->n_classes, err);
 }
 
 /* --- finding it --------------------------------------------------------------------------------- */
@@ -204,20 +219,12 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
 
 static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cli_run *run, mel_error *err)
 {
-    const mel_problem *p = a->problem;
-    const mel_rule_rows rows = { .n_rows = p->n_rows,
-                                 .n_classes = p->n_classes,
-                                 .n_groups = p->n_groups,
-                                 .probability = p->probability,
-                                 .label = p->label,
-                                 .group = p->group,
-                                 .weight = p->weight,
-                                 .row_cost = a->row_cost };
+    const mel_rule_rows rows = rows_of(a);
     mel_rule_options opt;
     mel_rule_options_init(&opt);
     opt.progress = cli_stop_only();
     opt.form = (mel_rule_form)args->rule;
-    opt.group_use = args->use_group > 1 ? (mel_group_use)(args->use_group - 1) : MEL_GROUP_SEEN;
+    opt.group_use = args->use_group == CLI_GROUP_NO ? MEL_GROUP_UNSEEN : MEL_GROUP_SEEN;
     opt.evidence = args->space.evidence == MEL_BY_LABELS ? MEL_BY_LABELS : MEL_BY_MODEL;
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED || a->class_share != NULL)
         opt.adjustment = &a->adjustment;
@@ -256,6 +263,20 @@ static mel_status put_found(cli_applied_rule *a, const cli_apply_args *args, mel
     return status;
 }
 
+/* What goes by the classes alone, or by thresholds. */
+static mel_status check_joint(const cli_apply_args *args, mel_error *err)
+{
+    const char *other = args->class_prior != NULL        ? "--class-prior"
+                        : args->class_prior_from != NULL ? "--class-prior-from"
+                        : args->row_costs.n > 0          ? "--row-cost"
+                        : args->average                  ? "--average"
+                        : args->plot != NULL             ? "--plot"
+                                                         : NULL;
+    return args->use_group != CLI_GROUP_JOINT || other == NULL
+               ? MEL_OK
+               : cli_fail(err, MEL_EINVAL, "--use-group joint and %s exclude each other", other);
+}
+
 mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,
                           cli_run *run, mel_error *err)
 {
@@ -263,7 +284,9 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
     out->folds = (size_t)args->folds;
     out->averaged = args->average;
     *metric = NULL;
-    mel_status status = make_problem(out, args, run, err);
+    mel_status status = check_joint(args, err);
+    if (status == MEL_OK)
+        status = make_problem(out, args, run, err);
     if (status == MEL_OK && args->average && args->at_most.n + args->at_least.n > 0)
         status =
             cli_fail(err, MEL_EINVAL, "--average and limits exclude each other: means need not keep limits");

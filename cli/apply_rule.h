@@ -5,6 +5,9 @@
 #include "classifier.h"
 #include "classify/shared.h"
 
+/* Values of --use-group; the first is neither given. */
+enum { CLI_GROUP_AUTO, CLI_GROUP_YES, CLI_GROUP_NO, CLI_GROUP_JOINT };
+
 typedef struct {
     mel_problem_options space;
     const char *metric, *named, *point, *out, *plot;

@@ -208,9 +208,9 @@ static mel_status run_apply(cli_run *run, const void *arguments, mel_error *err)
     return status;
 }
 
-/* As mel_rule_form, and as mel_group_use behind auto. */
+/* As mel_rule_form, and as CLI_GROUP_... */
 static const char *const rule_forms[] = { "best", "threshold", "mixture", "hash", NULL };
-static const char *const group_uses[] = { "auto", "yes", "no", NULL };
+static const char *const group_uses[] = { "auto", "yes", "no", "joint", NULL };
 
 static const cli_option own_options[] = {
     { .name = "metric",
@@ -244,7 +244,9 @@ static const cli_option own_options[] = {
       .choices = group_uses,
       .help = "whether decisions may look at the group of a row: yes has a rule for each group, no one rule "
               "for all "
-              "(yes unless given, where groups count)" },
+              "(yes unless given, where groups count); joint has one rule that guesses the group, by "
+              "probabilities of group and class together: columns GROUP:CLASS of --probs, or a model of "
+              "--data that learns both" },
     { .name = "at-most",
       .reads = MEL_OF_ROWS,
       .argument = "LIMIT",

@@ -19,6 +19,7 @@ typedef struct {
     cli_features features;   /* that these read */
     mel_classifier_parts of; /* lent by either */
     mel_classes classes;     /* its classes; without "labels" their names stand for them */
+    mel_classes joined;      /* groups and classes, where it sees probabilities of both; n 0: it does not */
     mel_proba proba;
     mel_table *table; /* the rows that a model sees; NULL: probabilities are given */
     double *row_cost; /* n_rows x classes; NULL: rows count alike */
@@ -39,6 +40,7 @@ static void work_clear(work *w)
     mel_weighted_free(w->weighted);
     cli_features_clear(&w->features);
     mel_classes_clear(&w->classes);
+    mel_classes_clear(&w->joined);
     mel_proba_clear(&w->proba);
     mel_table_free(w->table);
     free(w->row_cost);
@@ -55,13 +57,13 @@ static mel_status read_groups(work *w, const cli_classifier_job *job, const mel_
                               mel_error *err)
 {
     const mel_classifier_parts *c = &w->of;
-    const bool given = job->groups != NULL || job->group != NULL;
-    if (given != (c->n_groups > 1))
-        return c->n_groups > 1
+    const bool given = job->groups != NULL || job->group != NULL, needed = c->n_groups > 1 && !c->joint;
+    if (given != needed)
+        return needed
                    ? cli_fail(err, MEL_EINVAL, "%s decides by groups: give --groups FILE%s", job->classifier,
                               job->data != NULL ? ", or --group COLUMN of the data" : "")
-                   : cli_fail(err, MEL_EINVAL, "--group%s: %s does not know groups",
-                              job->groups != NULL ? "s" : "", job->classifier);
+                   : cli_fail(err, MEL_EINVAL, "--group%s: %s does not %s groups",
+                              job->groups != NULL ? "s" : "", job->classifier, c->joint ? "look at" : "know");
     if (job->group != NULL) {
         const mel_status found = mel_need_column(w->table, job->group, "--group", err);
         return found == MEL_OK
@@ -263,6 +265,8 @@ static mel_status load(work *w, const char *path, mel_error *err)
     status =
         mel_classes_of_names(&w->classes, k, w->of.class_name,
                              w->of.label != NULL ? w->of.label : w->of.class_name, w->of.number_texts, err);
+    if (status == MEL_OK && w->of.joint)
+        status = mel_classes_join(&w->joined, &w->classes, w->of.n_groups, w->of.group_name, err);
     w->name = cli_alloc_zero(w->n_decisions, sizeof *w->name);
     w->label = cli_alloc_zero(w->n_decisions, sizeof *w->label);
     for (size_t j = 0; j < w->n_decisions && status == MEL_OK; j++) {
@@ -270,6 +274,12 @@ static mel_status load(work *w, const char *path, mel_error *err)
         w->label[j] = j < k ? w->classes.label[j] : refer;
     }
     return status;
+}
+
+/* What the columns of probabilities are. */
+static const mel_classes *columns_are(const work *w)
+{
+    return w->of.joint ? &w->joined : &w->classes;
 }
 
 /* What the probabilities come from. */
@@ -289,14 +299,17 @@ static mel_status read_all(work *w, const cli_run *run, const cli_classifier_job
     if (status == MEL_OK)
         status = job->model != NULL
                      ? read_through_model(w, run, job, &reader, err)
-                     : mel_proba_read_classes(&w->proba, job->probs, &w->classes, &reader.options, err);
-    if (status == MEL_OK && w->proba.n_classes != w->of.n_classes)
-        status = cli_fail(err, MEL_EDATA, "%s has probabilities of %zu classes, %s decides between %zu",
-                          rows_of(job), w->proba.n_classes, job->classifier, w->of.n_classes);
+                     : mel_proba_read_classes(&w->proba, job->probs, columns_are(w), &reader.options, err);
+    if (status == MEL_OK && w->proba.n_classes != columns_are(w)->n)
+        status =
+            cli_fail(err, MEL_EDATA,
+                     w->of.joint ? "%s has probabilities of %zu classes, %s looks at %zu, GROUP:CLASS each"
+                                 : "%s has probabilities of %zu classes, %s decides between %zu",
+                     rows_of(job), w->proba.n_classes, job->classifier, columns_are(w)->n);
     if (status == MEL_OK)
         status = check_order(w, job, err);
     if (status == MEL_OK)
-        status = mel_proba_order(&w->proba, rows_of(job), job->columns, &w->classes, err);
+        status = mel_proba_order(&w->proba, rows_of(job), job->columns, columns_are(w), err);
     if (status == MEL_OK)
         status = read_groups(w, job, &reader.options, err);
     if (status == MEL_OK)

@@ -24,9 +24,13 @@ MEL_API mel_status mel_classifier_best(mel_classifier **out, const mel_domain *d
 typedef struct {
     size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: no groups */
     const double *probability;          /* n_rows x n_classes: of the model, as new rows will come */
-    const uint32_t *label;              /* n_rows */
-    const uint32_t *group;              /* n_rows; NULL without groups */
-    const double *weight;               /* how much each row counts; NULL: 1 */
+    /* Probabilities are n_rows x (n_groups x n_classes): of being in the group and of the class, groups after
+     * each other. Decisions then do not look at groups, which need not be known of new rows, and group_use is
+     * not read. */
+    bool joint;
+    const uint32_t *label; /* n_rows */
+    const uint32_t *group; /* n_rows; NULL without groups */
+    const double *weight;  /* how much each row counts; NULL: 1 */
     /* n_rows x n_classes: how many times as much decisions about this row count if it is of class i; NULL:
      * once. */
     const double *row_cost;
@@ -142,9 +146,10 @@ MEL_API mel_status mel_classifier_set_source(mel_classifier *classifier, const m
 typedef struct {
     size_t n_classes, n_groups; /* n_groups 0: it does not look at groups */
     const char *const *class_name;
-    const char *const *label;         /* NULL: not known */
-    bool number_texts;                /* labels that look like numbers are texts, sorted by byte */
-    const char *const *group_name;    /* n_groups texts */
+    const char *const *label;      /* NULL: not known */
+    bool number_texts;             /* labels that look like numbers are texts, sorted by byte */
+    const char *const *group_name; /* n_groups texts */
+    bool joint; /* it sees n_groups x n_classes probabilities, as mel_rule_rows, and no groups of rows */
     const mel_mixture *mixture;       /* thresholds on the probability of the second class, or NULL: ... */
     const mel_blend *blend;           /* ... plug-in rules, or NULL; gains have n_decisions columns */
     size_t n_decisions;               /* n_classes, or one more: the case is referred */
@@ -157,7 +162,8 @@ typedef struct {
 } mel_classifier_parts;
 MEL_API mel_classifier_parts mel_classifier_get(const mel_classifier *classifier);
 
-/* What the classifier does with n rows of probabilities (n x n_classes); group may be NULL without groups.
+/* What the classifier does with n rows of probabilities (n x n_classes, joint ones n x n_groups x n_classes);
+ * group may be NULL without groups and for joint ones.
  * chance[i][j]: the probability that row i is decided as j, n x n_decisions. MEL_EDATA for numbers that are
  * not finite. */
 MEL_API mel_status mel_classifier_chances(double *chance, const mel_classifier *classifier, size_t n,

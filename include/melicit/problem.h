@@ -147,6 +147,7 @@ typedef struct {
     bool needs_groups;           /* ... and there must be some */
     bool candidates;             /* questions about given classifiers will do */
     bool rows;                   /* rows are all it is for: no face, space or ball is made of them */
+    bool joint;                  /* rows: with probabilities of groups and classes together */
     mel_coordinates coordinates; /* of what is not planar */
     size_t numbers;              /* of a point: diagonal coordinates when it has one per class; 0: no point */
     const char *whom;            /* "fair-linear", for refusals */
@@ -171,6 +172,7 @@ typedef struct {
     double *group_share;           /* candidates: n_groups x n_classes, P(group | class); else NULL */
     size_t n_rows;                 /* rows that it was measured on; 0 for a population or a ball */
     double *probability;           /* n_rows x n_classes; NULL for a planar face */
+    bool joint; /* probabilities are n_rows x (n_groups x n_classes): in the group and of the class */
     uint32_t *label, *group;
     double *weight;              /* NULL: every row counts 1 */
     double *numbers;             /* n_rows x those that were asked for; NULL: none */

@@ -69,6 +69,16 @@ class Rule:
         return texts_at(parts.group_name, parts.n_groups)
 
     @property
+    def joint(self) -> bool:
+        """It sees probabilities of groups and classes together (columns), and no groups."""
+        return bool(self._parts.joint)
+
+    @property
+    def columns(self) -> List[str]:
+        """What the columns of probabilities are: the classes, or "group:class" for every class of every group."""
+        return [f"{group}:{name}" for group in self.groups for name in self.classes] if self.joint else self.classes
+
+    @property
     def value(self) -> float:
         return float(self._parts.value)
 
@@ -87,7 +97,8 @@ class Rule:
 
     @property
     def gains(self) -> Optional[Floats]:
-        """rules x groups x k x decisions: a row gets the decision j with the largest sum over i of gain[i, j] P(class i)."""
+        """rules x groups x k x decisions: a row gets the decision j with the largest sum over i of gain[i, j] P(class i);
+        of joint rules over all groups as well."""
         parts = self._parts
         if parts.blend == ffi.NULL:
             return None
@@ -100,7 +111,7 @@ class Rule:
 
         NaN where it is the other way round or no threshold says it; inf: never."""
         parts = self._parts
-        if parts.n_classes != 2 or self.mixed:
+        if parts.n_classes != 2 or self.mixed or self.joint:
             raise fail("EINVAL", "thresholds: of one rule for two classes; see gains and shares")
         if parts.mixture != ffi.NULL:
             rule = parts.mixture.rule[0]
@@ -129,12 +140,14 @@ class Rule:
 
     def _rows(self, proba: ArrayLike, groups: Optional[ArrayLike]) -> Tuple[Floats, Optional[Codes]]:
         parts = self._parts
-        table = floats(_rows.by_columns(proba, self.classes), "proba", (1, 2))
-        if table.ndim == 1 and parts.n_classes == 2:
+        columns = self.columns
+        table = floats(_rows.by_columns(proba, columns), "proba", (1, 2))
+        if table.ndim == 1 and len(columns) == 2:
             table = np.column_stack([1.0 - table, table])
-        if table.ndim != 2 or table.shape[1] != parts.n_classes:
-            raise fail("EINVAL", f"proba: expected a column for each of {parts.n_classes} classes, not {table.shape}")
-        if parts.n_groups == 0:
+        if table.ndim != 2 or table.shape[1] != len(columns):
+            of = "groups and classes together" if self.joint else "classes"
+            raise fail("EINVAL", f"proba: expected a column for each of {len(columns)} {of}, not {table.shape}")
+        if parts.n_groups == 0 or self.joint:
             return table, None
         if groups is None:
             raise fail("EINVAL", f"groups: this rule looks at them ({', '.join(self.groups)})")
@@ -231,6 +244,12 @@ FORMS = {
 EVIDENCE = {"calibrated": lib.MEL_BY_MODEL, "model": lib.MEL_BY_MODEL, "labels": lib.MEL_BY_LABELS}
 
 
+def _is_joint(groups_seen: Union[bool, str]) -> bool:
+    if isinstance(groups_seen, str) and groups_seen != "joint":
+        raise fail("EINVAL", f"groups_seen {groups_seen!r}: True, False or 'joint'")
+    return groups_seen == "joint"
+
+
 def find_rule(
     metric: Metric,
     proba: Floats,
@@ -245,7 +264,7 @@ def find_rule(
     prior: Optional[ArrayLike] = None,
     at_least: Optional[Mapping[str, float]] = None,
     at_most: Optional[Mapping[str, float]] = None,
-    groups_seen: bool = True,
+    groups_seen: Union[bool, str] = True,
     refer_cost: Optional[float] = None,
     seed: int = 1,
     threads: int = 0,
@@ -256,14 +275,20 @@ def find_rule(
     coins, by a hash of the probabilities). evidence: "calibrated"
     (probabilities are made right on these rows, then trusted), "model" (trusted as they are) or "labels" (the rule is
     measured on the labels themselves). prior: shares that the classes will have. at_least, at_most:
-    {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group.
+    {"recall[cancer]": 0.95}, {"flagged": 0.1}, {"equalised-odds": 0.05}. groups_seen: rules of each group; "joint": one rule that guesses the
+    group, by probabilities of every class of every group (rows x (groups x classes), groups after each other).
     """
     if evidence not in EVIDENCE:
         raise fail("EINVAL", f"evidence {evidence!r}: one of {', '.join(EVIDENCE)}")
     if form not in FORMS:
         raise fail("EINVAL", f"form {form!r}: one of {', '.join(FORMS)}")
     names, group_names = [_rows.name_of(label) for label in labels], [str(group) for group in groups]
-    if metric.name is None and not metric.groups and not at_least and not at_most:
+    joint = _is_joint(groups_seen)
+    columns = len(names) * len(group_names) if joint else len(names)
+    if joint and (len(group_names) < 2 or prior is not None or proba.shape[1] != columns):
+        raise fail("EINVAL", "groups_seen='joint': two groups or more, no prior, and a column of probabilities for "
+                   f"every class of every group, not {proba.shape[1]} columns for {len(group_names)} groups")
+    if metric.name is None and not metric.groups and not at_least and not at_most and not joint:
         group_names, group_codes = [], None  # nothing is about groups
     opt = ffi.new("mel_rule_options *")
     lib.mel_rule_options_init(opt)
@@ -275,10 +300,11 @@ def find_rule(
         opt.refer_cost = float(refer_cost)
     limits, opt.n_limits = _limits(at_least or {}, at_most or {}, names, group_names)
     opt.limit = limits
-    kept = _adjust(opt, proba, codes, len(names), sample_weight, evidence, prior)
+    of = group_codes * np.uint32(len(names)) + codes if joint and group_codes is not None else codes
+    kept = _adjust(opt, proba, of, columns, sample_weight, evidence, prior)
     rows = ffi.new("mel_rule_rows *")
     rows.n_rows, rows.n_classes, rows.n_groups = len(proba), len(names), len(group_names)
-    rows.probability, rows.label = pointer(proba), pointer(codes, "uint32_t")
+    rows.probability, rows.label, rows.joint = pointer(proba), pointer(codes, "uint32_t"), joint
     rows.group, rows.weight = pointer(group_codes, "uint32_t"), pointer(sample_weight)
     ordered = _in_order(metric, names, group_names)
     name = ffi.NULL if metric.name is None else ffi.new("char[]", text(metric.name, "metric"))

@@ -162,13 +162,15 @@ mel_status mel_build_classifier(mel_classifier **out, const mel_solution *soluti
                                 const mel_vertices *pool, mel_error *err)
 {
     const mel_steps *steps = pool->steps;
+    const bool joint = steps->n_evidence > steps->n_classes;
     mel_status status =
-        mel_classifier_new(out, steps->n_classes, steps->n_blocks > 1 ? steps->n_groups : 0, err);
+        mel_classifier_new(out, steps->n_classes, joint || steps->n_blocks > 1 ? steps->n_groups : 0, err);
     if (status == MEL_OK)
         status = mel_classifier_set_source(*out, &(mel_classifier_source){ 0 }, err);
     if (status != MEL_OK)
         return status;
     (*out)->n_decisions = steps->n_decisions;
+    (*out)->joint = joint;
     (*out)->value = goal->sign * solution->value;
     status = fill(*out, solution, pool, err);
     /* Statistics have no place for what is referred. */

@@ -135,6 +135,7 @@ mel_classifier_parts mel_classifier_get(const mel_classifier *c)
         .label = (const char *const *)c->names.label,
         .number_texts = c->names.number_texts,
         .group_name = (const char *const *)c->names.group_name,
+        .joint = c->joint,
         .mixture = c->mixture.n > 0 ? &c->mixture : NULL,
         .blend = c->mixture.n > 0 ? NULL : &c->blend,
         .n_decisions = c->n_decisions,
@@ -233,6 +234,10 @@ mel_status mel_classifier_words(char **out, const mel_classifier *c, size_t rule
     mel_buffer_init(&text, MOST_WORDS);
     if (c->mixture.n > 0)
         add_threshold(&text, c->mixture.rule[rule], c->names.class_name[1]);
+    else if (c->joint)
+        mel_buffer_puts(&text,
+                        "predict the class with the largest expected gain, by how likely every class of "
+                        "every group is");
     else if (c->n_classes == 2 && c->cost_column == NULL)
         add_thresholds(&text, c, rule);
     else
@@ -256,13 +261,13 @@ static mel_status apply_threshold(uint32_t *prediction, mel_rule rule, size_t n,
     return MEL_OK;
 }
 
-/* The first decision with the largest gain, where there are more decisions than classes. */
+/* The first decision with the largest gain, where there are more decisions than classes, or more columns. */
 static mel_status apply_gains(uint32_t *prediction, const mel_classifier *c, const double *gain, size_t n,
                               const double *probability, const uint32_t *group, mel_error *err)
 {
-    const size_t k = c->n_classes, d = c->n_decisions;
+    const size_t k = mel_classifier_columns(c), d = c->n_decisions;
     for (size_t i = 0; i < n; i++) {
-        const double *own = gain + (c->n_groups > 1 ? group[i] : 0) * k * d;
+        const double *own = gain + (mel_classifier_blocks(c) > 1 ? group[i] : 0) * k * d;
         double most = -INFINITY;
         for (size_t j = 0; j < d; j++) {
             double score = 0.0;
@@ -284,7 +289,7 @@ static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size
     const double *gain = c->mixture.n > 0 ? NULL : c->blend.gain + r * m * k * c->n_decisions;
     if (gain == NULL)
         return apply_threshold(prediction, c->mixture.rule[r], n, probability, err);
-    return c->n_decisions != k
+    return c->n_decisions != k || c->joint
                ? apply_gains(prediction, c, gain, n, probability, group, err)
                : mel_rule_predict(prediction, n, k, c->n_groups, probability, group, gain, err);
 }
@@ -293,7 +298,7 @@ static mel_status apply_rule(uint32_t *prediction, const mel_classifier *c, size
 static mel_status adjusted(const double **seen, double **own, const mel_classifier *c,
                            const mel_undecided *rows, mel_error *err)
 {
-    const size_t k = c->n_classes;
+    const size_t k = mel_classifier_columns(c);
     *own = NULL;
     *seen = rows->probability;
     if (c->adjustment.n_classes == 0 && rows->row_cost == NULL)
@@ -404,14 +409,15 @@ static double uniform_of(const char *name, uint64_t seed)
 
 static void draw_rules(uint32_t *rule, const mel_classifier *c, const mel_undecided *rows)
 {
+    const size_t columns = mel_classifier_columns(c);
     mel_rng rng;
     mel_rng_seed(&rng, rows->seed);
     for (size_t i = 0; i < rows->n; i++) {
-        const double *p = rows->probability + i * c->n_classes;
+        const double *p = rows->probability + i * columns;
         const double uniform =
             rows->row_name != NULL ? uniform_of(rows->row_name[i], rows->seed)
             : c->salt != NULL
-                ? mel_salted_uniform(c->salt[c->n_groups > 1 ? rows->group[i] : 0], p, c->n_classes)
+                ? mel_salted_uniform(c->salt[mel_classifier_blocks(c) > 1 ? rows->group[i] : 0], p, columns)
                 : mel_rng_uniform(&rng);
         rule[i] = (uint32_t)mel_classifier_rule_at(c, uniform);
     }

@@ -18,13 +18,14 @@ typedef struct {
 
 struct mel_classifier {
     size_t n_classes, n_groups; /* n_groups 0: none */
+    bool joint;                 /* rules see probabilities of groups and classes, not groups */
     mel_classifier_names names;
     mel_mixture mixture; /* n 0: plug-in rules instead */
     mel_blend blend;
     uint32_t
         *salt; /* of each group that it looks at: rules go by a hash of a row's probabilities; NULL: drawn */
     size_t n_decisions;        /* n_classes, or one more */
-    mel_adjustment adjustment; /* n_classes 0: none */
+    mel_adjustment adjustment; /* of all columns; n_classes 0: none */
     char **cost_column;        /* n_classes, "" for none; NULL: none at all */
     double *statistics;        /* NULL: read from a file */
     double value;              /* NaN: none */
@@ -54,6 +55,18 @@ size_t mel_classifier_rule_at(const mel_classifier *classifier, double uniform);
 static inline size_t mel_classifier_rules(const mel_classifier *c)
 {
     return c->mixture.n > 0 ? c->mixture.n : c->blend.n_rules;
+}
+
+/* Groups that have rules of their own, at least 1. */
+static inline size_t mel_classifier_blocks(const mel_classifier *c)
+{
+    return c->n_groups > 1 && !c->joint ? c->n_groups : 1;
+}
+
+/* Probabilities of a row that rules see. */
+static inline size_t mel_classifier_columns(const mel_classifier *c)
+{
+    return c->joint ? c->n_groups * c->n_classes : c->n_classes;
 }
 
 static inline const double *mel_classifier_shares(const mel_classifier *c)

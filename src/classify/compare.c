@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer rows on which the two differ are drawn, up to so many cells. */
-enum { FEW_DIFFERENT = 30, MOST_DRAWN_CELLS = 4096 };
+enum { MOST_DRAWN_CELLS = 4096 };
 static const double same = 1e-5; /* slopes that differ by less are equal: they come from differences */
 
 /* Two confusion matrices and where they come from: cells of both (paired), or of each. */
@@ -81,12 +80,17 @@ static double variance(const work *w)
     if (!w->paired)
         return one_variance(w->matrix[0], w->slope[0], w->cells, w->n[0]) +
                one_variance(w->matrix[1], w->slope[1], w->cells, w->n[1]);
-    double mean = 0.0, sum = 0.0;
+    double mean = 0.0, squares = 0.0, fourths = 0.0;
     for (size_t c = 0; c < w->n_counts; c++)
         mean += w->share[c] * gain_of(w, c);
-    for (size_t c = 0; c < w->n_counts; c++)
-        sum += w->share[c] * (gain_of(w, c) - mean) * (gain_of(w, c) - mean);
-    return sum / (w->n[0] + 1.0);
+    for (size_t c = 0; c < w->n_counts; c++) {
+        const double square = (gain_of(w, c) - mean) * (gain_of(w, c) - mean);
+        squares += w->share[c] * square;
+        fourths += w->share[c] * square * square;
+    }
+    /* One vote more: without it few that differ, or few that count much, would promise too much. */
+    const double votes = fourths > 0.0 ? w->n[0] * squares * squares / fourths : 1.0;
+    return squares / (w->n[0] + 1.0) * (1.0 + 1.0 / votes);
 }
 
 static mel_status find_slopes(work *w, mel_error *err)
@@ -187,18 +191,15 @@ static mel_status by_draws(mel_contest *out, work *w, mel_error *err)
     return MEL_OK;
 }
 
-/* Rows on which two predictions differ are few, or the delta method is not to be trusted at all. */
+/* The delta method is not to be trusted. */
 static bool wants_draws(const work *w)
 {
-    double different = 0.0;
-    for (size_t c = 0; c < w->n_counts && w->paired; c++)
-        different += c / w->k % w->k != c % w->k ? w->counts[c] : 0.0;
     if (w->n_counts > MOST_DRAWN_CELLS)
         return false;
     if (!w->paired)
         return mel_few_rows(w->measure, w->counts) || mel_few_rows(w->measure, w->counts + w->cells);
     fold(w, w->counts);
-    return different < FEW_DIFFERENT || mel_few_rows(w->measure, w->matrix[0]);
+    return mel_few_rows(w->measure, w->matrix[0]);
 }
 
 /* Exact, whatever the number of rows: every row that matters is one vote. */

@@ -1,6 +1,7 @@
 /* What rules are found on: rows of probabilities made ready for steps, and how much each row counts. */
 #include "classify/evidence.h"
 
+#include "classify/shared.h"
 #include "model/shared.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ void mel_rule_label_weights(double *weight, const mel_rule_rows *rows, const dou
 
 bool mel_rule_keeps_scores(const mel_rule_rows *rows, const mel_rule_options *opt)
 {
-    return rows->n_classes == 2 && rows->row_cost == NULL && isnan(opt->refer_cost);
+    return rows->n_classes == 2 && !rows->joint && rows->row_cost == NULL && isnan(opt->refer_cost);
 }
 
 /* By the model: what each row counts. */
@@ -100,18 +101,18 @@ static void weigh_by_model(mel_rule_evidence *e, const mel_rule_rows *rows, cons
 mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *rows,
                                   const mel_rule_options *opt, mel_error *err)
 {
-    const size_t n = rows->n_rows, k = rows->n_classes;
+    const size_t n = rows->n_rows, k = rows->n_classes, columns = mel_rule_columns(rows);
     const bool by_model = opt->evidence == MEL_BY_MODEL;
-    const mel_part parts[] = { { n * k, { &e->probability } },
+    const mel_part parts[] = { { n * columns, { &e->probability } },
                                { n, { &e->weight, &e->score, &e->label_weight } },
                                { k, { &e->growth } } };
     if (!mel_parts_new(MEL_PARTS(parts)))
         return mel_fail_memory(err, "the rows of a rule");
-    memcpy(e->probability, rows->probability, n * k * sizeof *e->probability);
+    memcpy(e->probability, rows->probability, n * columns * sizeof *e->probability);
     if (opt->adjustment != NULL)
         mel_adjust(e->probability, opt->adjustment, n, rows->probability);
     for (size_t r = 0; r < n; r++)
-        e->score[r] = rows->probability[r * k + k - 1];
+        e->score[r] = rows->probability[r * columns + columns - 1];
     mel_rule_label_weights(e->label_weight, rows, opt->class_share, e->growth);
     if (by_model)
         weigh_by_model(e, rows, opt);
@@ -129,7 +130,9 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
                                .weight = plain ? NULL : e->weight,
                                .score = mel_rule_keeps_scores(rows, opt) ? e->score : NULL,
                                .evidence = opt->evidence,
-                               .one_block = opt->group_use == MEL_GROUP_UNSEEN && rows->n_groups > 1,
+                               .one_block =
+                                   (rows->joint || opt->group_use == MEL_GROUP_UNSEEN) && rows->n_groups > 1,
+                               .joint = rows->joint,
                                .refer = !isnan(opt->refer_cost),
                                .threads = opt->threads };
     return MEL_OK;
@@ -137,17 +140,18 @@ mel_status mel_rule_evidence_make(mel_rule_evidence *e, const mel_rule_rows *row
 
 static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
 {
-    const size_t k = rows->n_classes;
+    const size_t k = rows->n_classes, columns = mel_rule_columns(rows);
     double sum = 0.0;
-    for (size_t i = 0; i < k; i++) {
-        const double p = rows->probability[r * k + i];
+    for (size_t c = 0; c < columns; c++) {
+        const double p = rows->probability[r * columns + c];
         if (!(p >= -1e-6 && p <= 1.0 + 1e-6))
-            return mel_fail(err, MEL_EDATA, "row %zu: the probability of class %zu is %g", r + 1, i + 1, p);
-        if (rows->row_cost != NULL &&
-            !(rows->row_cost[r * k + i] >= 0.0 && isfinite(rows->row_cost[r * k + i])))
-            return mel_fail(err, MEL_EDATA, "row %zu: a cost of %g", r + 1, rows->row_cost[r * k + i]);
+            return mel_fail(err, MEL_EDATA, "row %zu: the probability of class %zu is %g", r + 1, c % k + 1,
+                            p);
         sum += p;
     }
+    for (size_t i = 0; i < k && rows->row_cost != NULL; i++)
+        if (!(rows->row_cost[r * k + i] >= 0.0 && isfinite(rows->row_cost[r * k + i])))
+            return mel_fail(err, MEL_EDATA, "row %zu: a cost of %g", r + 1, rows->row_cost[r * k + i]);
     if (!(fabs(sum - 1.0) <= 1e-6))
         return mel_fail(err, MEL_EDATA, "row %zu: the probabilities add up to %g, not 1", r + 1, sum);
     if (rows->label[r] >= k || (rows->n_groups > 1 && rows->group[r] >= rows->n_groups))
@@ -157,12 +161,40 @@ static mel_status check_row(const mel_rule_rows *rows, size_t r, mel_error *err)
     return MEL_OK;
 }
 
+/* Of what a row is, among the columns. */
+static mel_status joint_labels(uint32_t **out, const mel_rule_rows *rows, mel_error *err)
+{
+    *out = mel_alloc(rows->n_rows, sizeof **out);
+    if (*out == NULL)
+        return mel_fail_memory(err, "groups and classes");
+    for (size_t r = 0; r < rows->n_rows; r++)
+        (*out)[r] = rows->group[r] * (uint32_t)rows->n_classes + rows->label[r];
+    return MEL_OK;
+}
+
+mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const mel_progress *progress,
+                              mel_error *err)
+{
+    uint32_t *own = NULL;
+    *out = (mel_adjustment){ 0 };
+    mel_status status = rows->joint ? joint_labels(&own, rows, err) : MEL_OK;
+    if (status == MEL_OK)
+        status = mel_adjustment_fit(out, rows->n_rows, mel_rule_columns(rows), rows->probability,
+                                    own != NULL ? own : rows->label, rows->weight, progress, err);
+    free(own);
+    return status;
+}
+
 mel_status mel_rule_rows_check(const mel_rule_rows *rows, mel_error *err)
 {
     if (rows->n_rows == 0 || rows->n_classes < 2)
         return mel_fail(err, MEL_EDATA, "a rule needs rows of two or more classes");
     if (rows->n_groups > 1 && rows->group == NULL)
         return mel_fail(err, MEL_EINVAL, "%zu groups, but no groups of the rows", rows->n_groups);
+    if (rows->joint && (rows->n_groups < 2 || rows->row_cost != NULL))
+        return mel_fail(
+            err, MEL_EINVAL,
+            "probabilities of groups and classes need two groups or more, and know no costs of rows");
     mel_status status = MEL_OK;
     for (size_t r = 0; r < rows->n_rows && status == MEL_OK; r++)
         status = check_row(rows, r, err);

@@ -101,13 +101,14 @@ static bool put_use(json_t *out, const mel_classifier *c)
     if (c->adjustment.n_classes > 0)
         whole = mel_json_put(out, "adjust",
                              json_pack("{s:o, s:o}", "sharpness", sharpness_json(&c->adjustment), "offsets",
-                                       mel_json_numbers(c->n_classes, c->adjustment.offset)));
+                                       mel_json_numbers(c->adjustment.n_classes, c->adjustment.offset)));
     if (whole && c->cost_column != NULL)
         whole =
             mel_json_put(out, "row_cost", mel_json_texts(c->n_classes, (const char *const *)c->cost_column));
-    for (size_t b = 0; c->salt != NULL && whole && b < (c->n_groups > 1 ? c->n_groups : 1); b++)
+    for (size_t b = 0; c->salt != NULL && whole && b < mel_classifier_blocks(c); b++)
         whole = add_salt(out, c->salt[b]);
-    return whole && (c->n_decisions == c->n_classes || mel_json_put(out, "refer", json_true()));
+    return whole && (!c->joint || mel_json_put(out, "joint", json_true())) &&
+           (c->n_decisions == c->n_classes || mel_json_put(out, "refer", json_true()));
 }
 
 /* NULL without memory. */
@@ -217,7 +218,7 @@ static mel_status read_thresholds(mel_classifier *c, const json_t *file, mel_err
     const json_t *rules = json_object_get(file, "rules");
     const char *positive = json_string_value(json_object_get(file, "positive"));
     const size_t n = json_array_size(rules);
-    if (c->n_classes != 2 || n > MEL_MIXTURE_RULES)
+    if (c->n_classes != 2 || c->joint || n > MEL_MIXTURE_RULES)
         return mel_fail(err, MEL_EDATA, "rules: expected gains, or at most %d thresholds on two classes",
                         MEL_MIXTURE_RULES);
     if (positive != NULL && !mel_same_class_name(positive, c->names.class_name[1]))
@@ -279,24 +280,24 @@ static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_e
         return MEL_OK;
     const json_t *sharpness = json_object_get(adjust, "sharpness"),
                  *offsets = json_object_get(adjust, "offsets");
-    mel_status status = mel_adjustment_init(&c->adjustment, c->n_classes, err);
+    const size_t k = mel_classifier_columns(c);
+    mel_status status = mel_adjustment_init(&c->adjustment, k, err);
     if (status != MEL_OK)
         return status;
-    for (size_t i = 0; i < c->n_classes; i++) {
+    for (size_t i = 0; i < k; i++) {
         const json_t *own = json_is_array(sharpness) ? json_array_get(sharpness, i) : sharpness;
         c->adjustment.sharpness[i] = json_number_value(own);
         if (!json_is_number(own) || !(c->adjustment.sharpness[i] > 0.0))
-            return mel_fail(err, MEL_EDATA,
-                            "adjust.sharpness: expected a number above 0, or one for each of %zu classes",
-                            c->n_classes);
+            return mel_fail(
+                err, MEL_EDATA,
+                "adjust.sharpness: expected a number above 0, or one for each of %zu probabilities", k);
     }
-    if (json_is_array(sharpness) && json_array_size(sharpness) != c->n_classes)
-        return mel_fail(err, MEL_EDATA, "adjust.sharpness: expected a number for each of %zu classes",
-                        c->n_classes);
-    if (json_array_size(offsets) != c->n_classes)
-        return mel_fail(err, MEL_EDATA, "adjust.offsets: expected a number for each of %zu classes",
-                        c->n_classes);
-    for (size_t i = 0; i < c->n_classes; i++) {
+    if (json_is_array(sharpness) && json_array_size(sharpness) != k)
+        return mel_fail(err, MEL_EDATA, "adjust.sharpness: expected a number for each of %zu probabilities",
+                        k);
+    if (json_array_size(offsets) != k)
+        return mel_fail(err, MEL_EDATA, "adjust.offsets: expected a number for each of %zu probabilities", k);
+    for (size_t i = 0; i < k; i++) {
         c->adjustment.offset[i] = json_number_value(json_array_get(offsets, i));
         if (!json_is_number(json_array_get(offsets, i)))
             return mel_fail(err, MEL_EDATA, "adjust.offsets[%zu]: not a number", i);
@@ -306,7 +307,7 @@ static mel_status read_adjustment(mel_classifier *c, const json_t *adjust, mel_e
 
 static mel_status read_salts(mel_classifier *c, const json_t *salts, mel_error *err)
 {
-    const size_t n = c->n_groups > 1 ? c->n_groups : 1;
+    const size_t n = mel_classifier_blocks(c);
     if (salts == NULL)
         return MEL_OK;
     if (json_array_size(salts) != n)
@@ -326,9 +327,15 @@ static mel_status read_salts(mel_classifier *c, const json_t *salts, mel_error *
 /* What put_use has written. */
 static mel_status read_use(mel_classifier *c, const json_t *file, mel_error *err)
 {
-    const json_t *refer = json_object_get(file, "refer"), *columns = json_object_get(file, "row_cost");
+    const json_t *refer = json_object_get(file, "refer"), *columns = json_object_get(file, "row_cost"),
+                 *joint = json_object_get(file, "joint");
     if (refer != NULL && !json_is_boolean(refer))
         return mel_fail(err, MEL_EDATA, "refer: neither true nor false");
+    if (joint != NULL && !json_is_boolean(joint))
+        return mel_fail(err, MEL_EDATA, "joint: neither true nor false");
+    c->joint = json_is_true(joint);
+    if (c->joint && (c->n_groups < 2 || columns != NULL))
+        return mel_fail(err, MEL_EDATA, "joint: expected two groups or more, and no row_cost");
     c->n_decisions = c->n_classes + (json_is_true(refer) ? 1 : 0);
     mel_status status = read_adjustment(c, json_object_get(file, "adjust"), err);
     if (status == MEL_OK)

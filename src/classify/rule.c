@@ -285,6 +285,11 @@ mel_status mel_rule_find(mel_classifier **out, mel_rule_report *report, const me
         status = mel_fail(err, MEL_EINVAL, "a rule is best for a metric or for a measure by name");
     if (status == MEL_OK)
         status = mel_rule_rows_check(rows, err);
+    if (status == MEL_OK && own.adjustment != NULL && own.adjustment->n_classes != mel_rule_columns(rows))
+        status = mel_fail(err, MEL_EINVAL, "an adjustment of %zu probabilities for rows of %zu",
+                          own.adjustment->n_classes, mel_rule_columns(rows));
+    if (status == MEL_OK && rows->joint && own.class_share != NULL)
+        status = mel_fail(err, MEL_EINVAL, "probabilities of groups and classes know no other class shares");
     if (status != MEL_OK)
         return status;
     work w = { 0 };

@@ -56,6 +56,11 @@ static void add(const salting *s, double *sums, size_t r, size_t j, double times
     const size_t k = s->c->n_classes, d = s->c->n_decisions;
     const double weight = times * (s->rows->weight != NULL ? s->rows->weight[r] : 1.0);
     double *to = sums + group_at(s, r) * k * d + j;
+    if (s->rows->joint && s->rows->evidence == MEL_BY_MODEL) {
+        for (size_t c = 0; c < s->rows->n_groups * k; c++)
+            sums[c * d + j] += weight * s->rows->probability[r * s->rows->n_groups * k + c];
+        return;
+    }
     if (s->rows->evidence == MEL_BY_LABELS) {
         to[s->rows->label[r] * d] += weight;
         return;
@@ -66,8 +71,8 @@ static void add(const salting *s, double *sums, size_t r, size_t j, double times
 
 static size_t rule_of(const salting *s, size_t r, uint32_t salt)
 {
-    const size_t k = s->c->n_classes;
-    return mel_classifier_rule_at(s->c, mel_salted_uniform(salt, s->probability + r * k, k));
+    const size_t n = mel_classifier_columns(s->c);
+    return mel_classifier_rule_at(s->c, mel_salted_uniform(salt, s->probability + r * n, n));
 }
 
 /* The rows of a block that rules disagree about, and what the mixture achieves of them. */
@@ -80,7 +85,7 @@ static size_t gather(salting *s, size_t block)
     memset(s->aim, 0, m * cells * sizeof *s->aim);
     for (size_t r = 0; r < n; r++) {
         bool agree = true;
-        if (s->c->n_groups > 1 && s->rows->group[r] != block)
+        if (mel_classifier_blocks(s->c) > 1 && s->rows->group[r] != block)
             continue;
         for (size_t q = 1; q < rules; q++)
             agree = agree && s->said[q * n + r] == s->said[r];
@@ -112,7 +117,7 @@ static double distance(salting *s, size_t n_open, uint32_t salt)
 static uint32_t best_salt(salting *s, size_t block)
 {
     const size_t n_open = gather(s, block);
-    const double blocks = s->c->n_groups > 1 ? (double)s->c->n_groups : 1.0;
+    const double blocks = (double)mel_classifier_blocks(s->c);
     const double may = most_work / blocks / ((double)n_open + 1.0);
     const uint32_t salts = (uint32_t)fmin(fmax(may, LEAST_SALTS), MOST_SALTS);
     uint32_t best = 1;
@@ -145,7 +150,7 @@ static void settle(salting *s, double *achieved)
     double total = 0.0;
     memset(achieved, 0, cells * sizeof *achieved);
     for (size_t r = 0; r < n; r++) {
-        const uint32_t salt = s->c->salt[s->c->n_groups > 1 ? s->rows->group[r] : 0];
+        const uint32_t salt = s->c->salt[mel_classifier_blocks(s->c) > 1 ? s->rows->group[r] : 0];
         add(s, achieved, r, s->said[rule_of(s, r, salt) * n + r], 1.0);
         total += s->rows->weight != NULL ? s->rows->weight[r] : 1.0;
     }
@@ -156,7 +161,7 @@ static void settle(salting *s, double *achieved)
 mel_status mel_classifier_salt(mel_classifier *c, double *achieved, double *by_labels,
                                const mel_rule_evidence *e, const mel_rule_rows *rows, mel_error *err)
 {
-    const size_t n = rows->n_rows, blocks = c->n_groups > 1 ? c->n_groups : 1;
+    const size_t n = rows->n_rows, blocks = mel_classifier_blocks(c);
     const size_t m = rows->n_groups > 1 ? rows->n_groups : 1, cells = m * c->n_classes * c->n_decisions;
     const mel_undecided all = {
         .n = n, .probability = rows->probability, .group = rows->group, .row_cost = rows->row_cost

@@ -38,15 +38,14 @@ struct mel_steps {
 /* Rows, lent. Rules see `probability`; what they achieve is weighed by `weight`. */
 typedef struct {
     size_t n_rows, n_classes, n_groups; /* n_groups 0 or 1: none */
-    const double *probability;          /* n_rows x n_classes; one_block and n_evidence above: see below */
+    const double *probability;          /* n_rows x n_classes, or as `joint` says */
     const uint32_t *label, *group;
     const double *weight;  /* NULL: every row counts 1 */
     const double *score;   /* two classes: thresholds are on this instead of P(second class); NULL: no */
     mel_evidence evidence; /* measured by labels or by the probabilities */
     bool one_block;        /* decisions do not look at groups */
-    /* one_block: n_rows x (groups x classes), P(G=g, Y=i | x); NULL: of the classes alone, groups being
-     * what the rows say. */
-    const double *joint;
+    /* one_block: probabilities are n_rows x (groups x classes), of being in the group and of the class. */
+    bool joint;
     bool refer; /* one more decision */
     int threads;
 } mel_step_rows;

@@ -54,6 +54,11 @@ static void add_row(double *sum, const mel_step_rows *rows, size_t r, size_t d, 
 {
     const size_t k = rows->n_classes;
     const double weight = rows->weight != NULL ? rows->weight[r] : 1.0;
+    if (rows->joint && rows->evidence == MEL_BY_MODEL) {
+        for (size_t c = 0; c < rows->n_groups * k; c++)
+            sum[c / k * k * d + j * k + c % k] += weight * rows->probability[r * rows->n_groups * k + c];
+        return;
+    }
     double *of = sum + (rows->one_block && rows->n_groups > 1 ? rows->group[r] * k * d : 0);
     if (rows->evidence == MEL_BY_LABELS) {
         of[j * k + rows->label[r]] += weight;
@@ -95,7 +100,6 @@ static void add_slice(double *sum, size_t slice, size_t thread, void *user)
     const size_t from = m->first + m->n * slice / m->slices, to = m->first + m->n * (slice + 1) / m->slices;
     const pass *p = steps->self;
     const size_t d = steps->n_decisions, n = steps->n_evidence;
-    const double *seen = p->rows.joint != NULL ? p->rows.joint : p->rows.probability;
     memset(sum, 0, mel_steps_block_size(steps) * sizeof *sum);
     if (p->scratch != NULL) {
         add_blocks(sum, p, steps->n_classes, from, to, rule, thread);
@@ -103,7 +107,7 @@ static void add_slice(double *sum, size_t slice, size_t thread, void *user)
     }
     for (size_t at = from; at < to; at++) {
         const size_t r = p->order != NULL ? p->order[at] : at;
-        add_row(sum, &p->rows, r, d, decide(n, d, seen + r * n, rule));
+        add_row(sum, &p->rows, r, d, decide(n, d, p->rows.probability + r * n, rule));
     }
 }
 
@@ -151,13 +155,13 @@ static mel_status arrange(pass *p, size_t n_blocks, size_t size, size_t cells, m
     p->start = mel_alloc_zero(n_blocks + 1, sizeof *p->start);
     p->order = n_blocks > 1 ? mel_alloc(rows->n_rows, sizeof *p->order) : NULL;
     p->sum = mel_alloc(MOST_SLICES * size, sizeof *p->sum);
-    p->fold = rows->one_block && rows->joint == NULL ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
-    const bool in_blocks = rows->joint == NULL && !rows->refer;
+    p->fold = rows->one_block && !rows->joint ? mel_alloc_zero(cells, sizeof *p->fold) : NULL;
+    const bool in_blocks = !rows->joint && !rows->refer;
     const size_t threads = (size_t)rows->threads, k = rows->n_classes;
     p->scratch = in_blocks ? mel_alloc(threads * mel_block_scratch(k), sizeof *p->scratch) : NULL;
     p->said = in_blocks ? mel_alloc(threads * mel_block_rows(k), sizeof *p->said) : NULL;
     if (p->start == NULL || p->sum == NULL || (in_blocks && (p->scratch == NULL || p->said == NULL)) ||
-        (n_blocks > 1 && p->order == NULL) || (rows->one_block && rows->joint == NULL && p->fold == NULL))
+        (n_blocks > 1 && p->order == NULL) || (rows->one_block && !rows->joint && p->fold == NULL))
         return mel_fail_memory(err, "the rows of a rule");
     p->start[n_blocks] = rows->n_rows;
     for (size_t r = 0; r < rows->n_rows; r++)
@@ -204,8 +208,9 @@ mel_status mel_steps_rows(mel_steps **out, const mel_step_rows *rows, mel_error 
                               .n_classes = k,
                               .n_decisions = k + (rows->refer ? 1 : 0),
                               .n_blocks = p->rows.one_block ? 1 : groups,
-                              .n_evidence = rows->joint != NULL ? groups * k : k,
-                              .exact = rows->evidence == MEL_BY_MODEL && !p->rows.one_block };
+                              .n_evidence = rows->joint ? groups * k : k,
+                              .exact =
+                                  rows->evidence == MEL_BY_MODEL && (!p->rows.one_block || rows->joint) };
     mel_status status = arrange(p, shape.n_blocks, mel_steps_block_size(&shape), groups * k, err);
     if (status != MEL_OK) {
         free_pass(p);

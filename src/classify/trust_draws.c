@@ -148,7 +148,8 @@ static mel_status gather(drawing *d, mel_error *err)
 {
     const mel_rule_rows *rows = d->of->rows;
     d->at.rows = *rows;
-    const bool together = rows->n_classes == 2 && rows->row_cost == NULL && rows->n_rows > CELLS;
+    const bool together =
+        rows->n_classes == 2 && !rows->joint && rows->row_cost == NULL && rows->n_rows > CELLS;
     const mel_status status = together ? make_cells(&d->at, rows, err) : take_rows(&d->at, rows, err);
     d->at.rows.weight = d->at.drawn;
     return status;
@@ -173,7 +174,7 @@ static void usual_weights(drawing *d)
 static bool thresholds_of(double *out, const mel_classifier *c, size_t n_blocks)
 {
     if (c->n_classes != 2 || c->n_decisions != 2 || c->cost_column != NULL || mel_classifier_rules(c) != 1 ||
-        c->adjustment.n_classes > 0 || (c->n_groups > 1 ? c->n_groups : 1) != n_blocks)
+        c->adjustment.n_classes > 0 || c->joint || mel_classifier_blocks(c) != n_blocks)
         return false;
     for (size_t b = 0; b < n_blocks; b++) {
         const mel_rule rule =
@@ -337,7 +338,7 @@ static mel_status draw(mel_trust *out, drawing *d, mel_error *err)
 {
     mel_trust_work *w = d->of;
     double own[MOST_BLOCKS] = { 0 };
-    const size_t blocks = w->found->n_groups > 1 ? w->found->n_groups : 1;
+    const size_t blocks = mel_classifier_blocks(w->found);
     d->n_blocks = blocks <= MOST_BLOCKS && thresholds_of(own, w->found, blocks) ? blocks : 0;
     mel_status status = gather(d, err);
     d->draws = status == MEL_OK ? draws_of(d) : 0;

@@ -62,14 +62,15 @@ static mel_status make_folds(folding *f, mel_error *err)
 static mel_rule_rows part_of(const folding *f, uint32_t fold, bool inside)
 {
     const mel_rule_rows *all = f->of->rows;
-    const size_t k = f->of->k;
+    const size_t k = f->of->k, columns = mel_rule_columns(all);
     mel_rule_rows part = *all;
     uint32_t *label = f->codes, *group = f->codes + all->n_rows;
     size_t n = 0;
     for (size_t r = 0; r < all->n_rows; r++) {
         if ((f->fold[r] == fold) != inside)
             continue;
-        memcpy(f->probability + n * k, all->probability + r * k, k * sizeof *f->probability);
+        memcpy(f->probability + n * columns, all->probability + r * columns,
+               columns * sizeof *f->probability);
         if (all->row_cost != NULL)
             memcpy(f->cost + n * k, all->row_cost + r * k, k * sizeof *f->cost);
         label[n] = all->label[r];
@@ -110,7 +111,8 @@ static mel_status make_room(folding *f, mel_error *err)
     const size_t n = w->rows->n_rows, cells = w->m * w->k * w->d;
     f->fold = mel_alloc(n, sizeof *f->fold);
     f->codes = mel_alloc(2 * n, sizeof *f->codes);
-    const mel_part parts[] = { { n * w->k, { &f->probability, &f->cost } },
+    const mel_part parts[] = { { n * mel_rule_columns(w->rows), { &f->probability } },
+                               { n * w->k, { &f->cost } },
                                { n * w->d, { &f->chance } },
                                { n, { &f->weight, &f->here } },
                                { cells, { &f->counts, &f->seen } },

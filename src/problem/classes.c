@@ -3,6 +3,7 @@
 #include "problem/names.h"
 #include "problem/shared.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -365,5 +366,42 @@ mel_status mel_classes_of_names(mel_classes *out, size_t n, const char *const *n
     free(order);
     if (status != MEL_OK)
         mel_classes_clear(out);
+    return status;
+}
+
+/* "group:name", for free(); NULL without memory. */
+static char *join(const char *group, const char *name)
+{
+    const size_t size = strlen(group) + strlen(name) + 2;
+    char *text = mel_alloc(size, 1);
+    if (text != NULL)
+        (void)snprintf(text, size, "%s:%s", group, name);
+    return text;
+}
+
+static mel_status join_names(mel_classes *out, const mel_classes *classes, size_t n_groups,
+                             const char *const *group, char **name, char **label, mel_error *err)
+{
+    const size_t n = n_groups * classes->n;
+    for (size_t c = 0; c < n; c++) {
+        name[c] = join(group[c / classes->n], classes->name[c % classes->n]);
+        label[c] = join(group[c / classes->n], classes->label[c % classes->n]);
+        if (name[c] == NULL || label[c] == NULL)
+            return mel_fail_memory(err, "the names of groups and classes");
+    }
+    return mel_classes_of_names(out, n, (const char *const *)name, (const char *const *)label, false, err);
+}
+
+mel_status mel_classes_join(mel_classes *out, const mel_classes *classes, size_t n_groups,
+                            const char *const *group, mel_error *err)
+{
+    const size_t n = n_groups * classes->n;
+    char **name = mel_alloc_zero(n, sizeof *name), **label = mel_alloc_zero(n, sizeof *label);
+    *out = (mel_classes){ 0 };
+    const mel_status status = name != NULL && label != NULL
+                                  ? join_names(out, classes, n_groups, group, name, label, err)
+                                  : mel_fail_memory(err, "the names of groups and classes");
+    mel_names_free(name, n);
+    mel_names_free(label, n);
     return status;
 }

@@ -15,8 +15,8 @@ enum { ROWS = 3 };
 static void decide(const mel_classifier *c)
 {
     const mel_classifier_parts of = mel_classifier_get(c);
-    const size_t k = of.n_classes;
-    double *probability = calloc(ROWS * k, sizeof *probability), *chance = calloc(ROWS * k, sizeof *chance);
+    const size_t k = of.joint ? of.n_groups * of.n_classes : of.n_classes, d = of.n_decisions;
+    double *probability = calloc(ROWS * k, sizeof *probability), *chance = calloc(ROWS * d, sizeof *chance);
     uint32_t group[ROWS] = { 0, 0, 0 }, prediction[ROWS];
     if (probability == NULL || chance == NULL)
         abort();
@@ -24,10 +24,10 @@ static void decide(const mel_classifier *c)
         probability[i] = 1.0 / (double)k;
     if (mel_classifier_decide(prediction, c, ROWS, probability, group, 1, NULL) == MEL_OK)
         for (size_t i = 0; i < ROWS; i++)
-            if (prediction[i] >= k)
+            if (prediction[i] >= d)
                 abort();
     if (mel_classifier_chances(chance, c, ROWS, probability, group, NULL) == MEL_OK)
-        for (size_t i = 0; i < ROWS * k; i++)
+        for (size_t i = 0; i < ROWS * d; i++)
             if (!(chance[i] >= 0.0 && chance[i] <= 1.0 + 1e-6))
                 abort();
     free(probability);

@@ -19,26 +19,41 @@ enum {
 
 typedef struct {
     size_t n, k, m;
-    double probability[MOST_ROWS * MOST_CLASSES];
+    bool joint; /* probabilities are of groups and classes: n x (m x k) */
+    double probability[MOST_ROWS * MOST_GROUPS * MOST_CLASSES];
     uint32_t label[MOST_ROWS], group[MOST_ROWS];
     double mass[MOST_GROUPS * MOST_CLASSES]; /* by the model */
 } problem;
 
-static problem random_problem(mel_rng *rng, size_t n, size_t k, size_t m)
+/* How much a row is of group g and class i (cell g k + i), by the model. */
+static double evidence_at(const problem *p, size_t r, size_t cell)
 {
-    problem p = { .n = n, .k = k, .m = m };
+    if (p->joint)
+        return p->probability[r * p->m * p->k + cell];
+    return p->group[r] == cell / p->k ? p->probability[r * p->k + cell % p->k] : 0.0;
+}
+
+static problem random_rows(mel_rng *rng, size_t n, size_t k, size_t m, bool joint)
+{
+    problem p = { .n = n, .k = k, .m = m, .joint = joint };
+    const size_t columns = joint ? m * k : k;
     for (size_t r = 0; r < n; r++) {
         double sum = 0.0;
         p.group[r] = (uint32_t)(r % m);
         p.label[r] = (uint32_t)(r / m % k);
-        for (size_t i = 0; i < k; i++)
-            sum += p.probability[r * k + i] = exp(1.5 * mel_rng_normal(rng));
-        for (size_t i = 0; i < k; i++) {
-            p.probability[r * k + i] /= sum;
-            p.mass[p.group[r] * k + i] += p.probability[r * k + i] / (double)n;
-        }
+        for (size_t i = 0; i < columns; i++)
+            sum += p.probability[r * columns + i] = exp(1.5 * mel_rng_normal(rng));
+        for (size_t i = 0; i < columns; i++)
+            p.probability[r * columns + i] /= sum;
+        for (size_t c = 0; c < m * k; c++)
+            p.mass[c] += evidence_at(&p, r, c) / (double)n;
     }
     return p;
+}
+
+static problem random_problem(mel_rng *rng, size_t n, size_t k, size_t m)
+{
+    return random_rows(rng, n, k, m, false);
 }
 
 static mel_rule_rows rows_of(const problem *p)
@@ -47,6 +62,7 @@ static mel_rule_rows rows_of(const problem *p)
                             .n_classes = p->k,
                             .n_groups = p->m > 1 ? p->m : 0,
                             .probability = p->probability,
+                            .joint = p->joint,
                             .label = p->label,
                             .group = p->m > 1 ? p->group : NULL };
 }
@@ -56,10 +72,18 @@ static void achieve(double *x, const problem *p, const double *chance)
 {
     memset(x, 0, p->m * p->k * p->k * sizeof *x);
     for (size_t r = 0; r < p->n; r++)
-        for (size_t i = 0; i < p->k; i++)
+        for (size_t c = 0; c < p->m * p->k; c++)
             for (size_t j = 0; j < p->k; j++)
-                x[(p->group[r] * p->k + i) * p->k + j] +=
-                    p->probability[r * p->k + i] * chance[r * p->k + j] / (double)p->n;
+                x[c * p->k + j] += evidence_at(p, r, c) * chance[r * p->k + j] / (double)p->n;
+}
+
+/* What decision j about a row comes to with these gains. */
+static double gain_at(const problem *p, size_t r, size_t j, const double *gain)
+{
+    double sum = 0.0;
+    for (size_t c = 0; c < p->m * p->k; c++)
+        sum += evidence_at(p, r, c) * gain[c * p->k + j];
+    return sum;
 }
 
 /* The most that any classifier gains with these gains: row by row. */
@@ -68,12 +92,8 @@ static double best_gain(const problem *p, const double *gain)
     double sum = 0.0;
     for (size_t r = 0; r < p->n; r++) {
         double most = -INFINITY;
-        for (size_t j = 0; j < p->k; j++) {
-            double score = 0.0;
-            for (size_t i = 0; i < p->k; i++)
-                score += p->probability[r * p->k + i] * gain[(p->group[r] * p->k + i) * p->k + j];
-            most = fmax(most, score);
-        }
+        for (size_t j = 0; j < p->k; j++)
+            most = fmax(most, gain_at(p, r, j, gain));
         sum += most / (double)p->n;
     }
     return sum;
@@ -201,7 +221,8 @@ static found find(const problem *p, const mel_metric *metric, const char *name, 
     f.sign = mel_measure_orientation(f.measure) == MEL_COST ? -1.0 : 1.0;
     assert_ok(mel_classifier_to_json(&text, f.classifier, &err), &err);
     assert_ok(mel_classifier_from_json(&read, text, strlen(text), &err), &err);
-    assert_ok(mel_classifier_chances(chance, read, p->n, p->probability, p->group, &err), &err);
+    assert_ok(mel_classifier_chances(chance, read, p->n, p->probability, p->joint ? NULL : p->group, &err),
+              &err);
     achieve(f.x, p, chance);
     for (size_t c = 0; c < p->m * p->k * p->k; c++)
         assert_close(f.x[c], f.report.shares[c], 1e-9);
@@ -264,14 +285,14 @@ static size_t repeats(void)
 typedef mel_metric *maker(const problem *p, mel_rng *rng);
 
 /* Smooth and pseudo-concave measures: the slope proves it. */
-static void check_family(maker *make, const char *name, size_t least_groups, uint64_t seed)
+static void check_family(maker *make, const char *name, size_t least_groups, bool joint, uint64_t seed)
 {
     mel_rng rng;
     mel_rng_seed(&rng, seed);
     const mel_rule_options opt = mixtures();
     for (size_t turn = 0; turn < repeats(); turn++) {
         const size_t m = groups_of(turn) > least_groups ? groups_of(turn) : least_groups;
-        const problem p = random_problem(&rng, MOST_ROWS, classes_of(turn), m);
+        const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), m, joint);
         mel_metric *metric = make != NULL ? make(&p, &rng) : NULL;
         found f = find(&p, metric, name, &opt);
         assert_true(f.report.certified);
@@ -301,23 +322,23 @@ static mel_metric *fair_linear_metric(const problem *p, mel_rng *rng)
 static void test_linear(void **state)
 {
     (void)state;
-    check_family(linear_metric, NULL, 1, 1);
-    check_family(NULL, "balanced-accuracy", 1, 2);
+    check_family(linear_metric, NULL, 1, false, 1);
+    check_family(NULL, "balanced-accuracy", 1, false, 2);
 }
 
 static void test_fractional(void **state)
 {
     (void)state;
-    check_family(fractional_metric, NULL, 1, 3);
+    check_family(fractional_metric, NULL, 1, false, 3);
 }
 
 static void test_concave(void **state)
 {
     (void)state;
-    check_family(NULL, "g-mean", 1, 4);
-    check_family(NULL, "q-mean", 1, 5);
-    check_family(psd_metric, NULL, 1, 6);
-    check_family(fair_quadratic_metric, NULL, 2, 7);
+    check_family(NULL, "g-mean", 1, false, 4);
+    check_family(NULL, "q-mean", 1, false, 5);
+    check_family(psd_metric, NULL, 1, false, 6);
+    check_family(fair_quadratic_metric, NULL, 2, false, 7);
 }
 
 /* --- kinks and limits, against the program over all rows ------------------------------------------ */
@@ -351,17 +372,12 @@ static void begin_program(row_program *r)
     for (size_t i = 0; i < p->n; i++)
         for (size_t j = 0; j < p->k; j++) {
             size_t row[257], column = 0;
-            double entry[257], cost = 0.0;
+            double entry[257];
+            const double cost = gain_at(p, i, j, r->cost) / (double)p->n;
             for (size_t e = 0; e < r->n_extra; e++) {
                 row[e] = p->n + e;
-                entry[e] = 0.0;
-                for (size_t c = 0; c < p->k; c++)
-                    entry[e] += r->a[e][(p->group[i] * p->k + c) * p->k + j] * p->probability[i * p->k + c] /
-                                (double)p->n;
+                entry[e] = gain_at(p, i, j, r->a[e]) / (double)p->n;
             }
-            for (size_t c = 0; c < p->k; c++)
-                cost += r->cost[(p->group[i] * p->k + c) * p->k + j] * p->probability[i * p->k + c] /
-                        (double)p->n;
             row[r->n_extra] = i;
             entry[r->n_extra] = 1.0;
             assert_ok(mel_simplex_add(&column, r->lp, cost, r->n_extra + 1, row, entry, &err), &err);
@@ -417,14 +433,13 @@ static double fair_linear_optimum(const problem *p, const mel_metric *metric)
     return value;
 }
 
-static void test_fair_linear(void **state)
+static void check_fair_linear(bool joint, uint64_t seed)
 {
-    (void)state;
     mel_rng rng;
-    mel_rng_seed(&rng, 8);
+    mel_rng_seed(&rng, seed);
     const mel_rule_options opt = mixtures();
     for (size_t turn = 0; turn < repeats(); turn++) {
-        const problem p = random_problem(&rng, MOST_ROWS, classes_of(turn), 2 + turn / 3 % 2);
+        const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), 2 + turn / 3 % 2, joint);
         mel_metric *metric = fair_linear_metric(&p, &rng);
         found f = find(&p, metric, NULL, &opt);
         assert_true(f.report.certified);
@@ -434,6 +449,12 @@ static void test_fair_linear(void **state)
         found_clear(&f);
         mel_metric_free(metric);
     }
+}
+
+static void test_fair_linear(void **state)
+{
+    (void)state;
+    check_fair_linear(false, 8);
 }
 
 /* max t with every recall at least t; begins at t = 0, where "always the first class" is feasible. */
@@ -463,14 +484,14 @@ static double min_recall_optimum(const problem *p)
     return value;
 }
 
-static void test_min_recall(void **state)
+static void check_min_recall(size_t least_groups, bool joint, uint64_t seed)
 {
-    (void)state;
     mel_rng rng;
-    mel_rng_seed(&rng, 9);
+    mel_rng_seed(&rng, seed);
     const mel_rule_options opt = mixtures();
     for (size_t turn = 0; turn < repeats(); turn++) {
-        const problem p = random_problem(&rng, MOST_ROWS, classes_of(turn), groups_of(turn));
+        const size_t m = groups_of(turn) > least_groups ? groups_of(turn) : least_groups;
+        const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), m, joint);
         found f = find(&p, NULL, "min-recall", &opt);
         assert_true(f.report.certified);
         assert_true(fabs(f.report.bound - f.report.value) <= 1e-6);
@@ -478,6 +499,12 @@ static void test_min_recall(void **state)
         check_single(&p, NULL, "min-recall", &f);
         found_clear(&f);
     }
+}
+
+static void test_min_recall(void **state)
+{
+    (void)state;
+    check_min_recall(1, false, 9);
 }
 
 /* Accuracy with at most this share called the last class and at least so much recall of the first. */
@@ -508,13 +535,13 @@ static double limited_optimum(const problem *p, double most, double least)
     return value;
 }
 
-static void test_limits(void **state)
+static void check_limits(size_t least_groups, bool joint, uint64_t seed)
 {
-    (void)state;
     mel_rng rng;
-    mel_rng_seed(&rng, 10);
+    mel_rng_seed(&rng, seed);
     for (size_t turn = 0; turn < repeats(); turn++) {
-        const problem p = random_problem(&rng, MOST_ROWS, classes_of(turn), groups_of(turn));
+        const size_t m = groups_of(turn) > least_groups ? groups_of(turn) : least_groups;
+        const problem p = random_rows(&rng, MOST_ROWS, classes_of(turn), m, joint);
         const double most = 0.5 * mel_rng_uniform(&rng) / (double)p.k,
                      least = 0.5 + 0.4 * mel_rng_uniform(&rng);
         const mel_limit limit[] = {
@@ -535,6 +562,25 @@ static void test_limits(void **state)
         found_clear(&one);
         found_clear(&f);
     }
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    check_limits(1, false, 10);
+}
+
+/* Groups that rules see through probabilities alone: the same proofs, over all rules on these. */
+static void test_joint(void **state)
+{
+    (void)state;
+    check_family(linear_metric, NULL, 2, true, 21);
+    check_family(fractional_metric, NULL, 2, true, 22);
+    check_family(NULL, "g-mean", 2, true, 23);
+    check_family(fair_quadratic_metric, NULL, 2, true, 24);
+    check_fair_linear(true, 25);
+    check_min_recall(2, true, 26);
+    check_limits(2, true, 27);
 }
 
 /* A smooth goal under limits is no better than its bound, and the slope proves it within the limits' prices.
@@ -785,6 +831,7 @@ int main(void)
         cmocka_unit_test(test_min_recall),    cmocka_unit_test(test_limits),
         cmocka_unit_test(test_smooth_limits), cmocka_unit_test(test_local),
         cmocka_unit_test(test_stopping),      cmocka_unit_test(test_hashed),
+        cmocka_unit_test(test_joint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,6 +91,84 @@ def test_fair_metrics_have_a_best_rule(melicit, two):
     assert one["optimum"] == pytest.approx(mixture["value"], abs=1e-9) and not one["mixed"]
 
 
+@pytest.fixture
+def guessed(melicit):
+    """Two groups that are not seen when rows are decided, and a model of groups and classes together."""
+    rng = numpy.random.default_rng(6)
+    g, x, z = rng.integers(0, 2, N), rng.normal(size=N), rng.normal(size=N)
+    y = (rng.random(N) < 1 / (1 + numpy.exp(-(1.5 * x - 1 + 2 * g)))).astype(int)
+    z += 3 * g  # tells the group
+    names = numpy.array([["male", "female"][i] for i in g])
+    melicit.write("t.csv", "x,z,sex,label\n" + "".join(f"{a!r},{b!r},{c},{['no', 'yes'][d]}\n" for a, b, c, d in zip(x.tolist(), z.tolist(), names, y)))
+    melicit.write("y.csv", "label\n" + "".join("yes\n" if v else "no\n" for v in y))
+    melicit.write("g.csv", "sex\n" + "".join(f"{v}\n" for v in names))
+    shape = layout("rates", "offdiagonal", 2, ["female", "male"], classes=["no", "yes"])
+    melicit.write("fair.json", metric_text("fair-linear", shape, "cost", a=unit([1, 1]), b={"1-2": unit([1, 1])}, prevalence=[[0.5, 0.5], [0.5, 0.5]],
+                                           **{"lambda": 0.5}))
+    melicit("train", "--data", "t.csv", "--group", "sex", "--joint", "--test-share", "0", "--out", "joint.json").done()
+    melicit("predict", "--model", "joint.json", "--data", "t.csv", "--out", "p.csv").done()
+    return y, names
+
+
+JOINT = ("apply", *ROWS, "--groups", "g.csv", "--metric", "fair.json", "--use-group", "joint", "--out", "c.json")
+
+
+def test_groups_that_are_guessed(melicit, guessed):
+    """The file decides as its gains say, and costs less than one rule for all; groups are not asked for."""
+    columns = (melicit.folder / "p.csv").read_text().split("\n")[0].split(",")
+    assert columns == ["female:no", "female:yes", "male:no", "male:yes"]
+    p = numpy.loadtxt(melicit.folder / "p.csv", delimiter=",", skiprows=1)
+    for evidence in ("model", "calibrated", "labels"):
+        got = melicit(*JOINT, "--evidence", evidence, "--rule", "best", "--json").done().json
+        c = got["classifier"]
+        assert c["joint"] and c["groups"] == ["female", "male"] and not got["mixed"]
+        adjust = c.get("adjust", {"sharpness": 1, "offsets": [0] * 4})
+        q = p ** numpy.array(adjust["sharpness"]) * numpy.exp(adjust["offsets"])
+        said = decisions(melicit)
+        assert (said == numpy.array(["no", "yes"])[(q @ numpy.array(c["rules"][0]["gain"]).reshape(4, 2)).argmax(axis=1)]).all()
+        rates = [[(said[(guessed[1] == g) & (guessed[0] == i)] != ["no", "yes"][i]).mean() for i in (0, 1)] for g in ("female", "male")]
+        value = 0.5 * numpy.mean(rates, axis=0).sum() + 0.5 * numpy.abs(numpy.subtract(*rates)).sum()
+        assert got["by_labels"] == pytest.approx(value / numpy.sqrt(2), abs=1e-9)
+        assert got["interval"][0] < got["expected"] < got["interval"][1]
+    melicit("train", "--data", "t.csv", "--skip", "sex", "--test-share", "0", "--out", "plain.json").done()
+    melicit("predict", "--model", "plain.json", "--data", "t.csv", "--out", "plain.csv").done()
+    mixed = melicit(*JOINT, "--rule", "mixture", "--evidence", "model", "--json").done().json
+    plain = melicit("apply", "--probs", "plain.csv", *ROWS[2:], "--groups", "g.csv", "--metric", "fair.json", "--use-group", "no", "--evidence", "model",
+                    "--json").done().json
+    assert mixed["certified"] and mixed["gap"] <= 1e-6 and mixed["by_labels"] < plain["by_labels"] - 0.02
+
+
+def test_guessed_groups_by_name_and_through_a_model(melicit, guessed):
+    melicit(*JOINT, "--folds", "4").done()
+    said = decisions(melicit)
+    p = numpy.loadtxt(melicit.folder / "p.csv", delimiter=",", skiprows=1)
+    numpy.save(melicit.folder / "p.npy", p)  # sorted names of groups and classes
+    melicit.write("q.csv", "male:yes,female:no,male:no,female:yes\n" + "".join(",".join(map(repr, row)) + "\n" for row in p[:, [3, 0, 2, 1]].tolist()))
+    for rows in (("--probs", "p.npy"), ("--probs", "q.csv"), ("--model", "joint.json", "--data", "t.csv")):
+        melicit("predict", "--classifier", "c.json", *rows, "--out", "d.csv").done()
+        assert (numpy.array((melicit.folder / "d.csv").read_text().split()[1:]) == said).all()
+    own = melicit("apply", "--data", "t.csv", "--group", "sex", "--metric", "fair.json", "--use-group", "joint", "--json").done().json
+    assert own["classifier"]["joint"] and 0 < own["value"] < 0.5
+    hashed = melicit(*JOINT, "--rule", "hash", "--json").done().json
+    said = decisions(melicit)
+    assert hashed["classifier"]["salts"] and (decisions(melicit, "--seed", "2") == said).all()
+
+
+@pytest.mark.parametrize("words, code, parts", [
+    ((*JOINT, "--class-prior", "yes=0.1"), 2, ("--use-group joint and --class-prior",)),
+    ((*JOINT, "--plot", "p.svg"), 2, ("--use-group joint and --plot",)),
+    ((*JOINT[:5], "--metric", "fair.json", "--use-group", "joint"), 2, ("two groups or more", "--groups FILE")),
+    (("predict", "--classifier", "c.json", "--probs", "p.csv", "--groups", "g.csv", "--out", "-"), 2, ("does not look at groups",)),
+    (("predict", "--classifier", "c.json", "--probs", "few.csv", "--out", "-"), 3, ("few.csv", "GROUP:CLASS")),
+    ((*JOINT[:2], "few.csv", *JOINT[3:]), 3, ("2 columns", "female:no")),
+    (("train", "--data", "t.csv", "--joint"), 2, ("--group COLUMN",)),
+])
+def test_guessed_groups_refuse(melicit, guessed, words, code, parts):
+    melicit(*JOINT).done()
+    melicit.write("few.csv", "no,yes\n" + "0.5,0.5\n" * N)
+    melicit(*words).refused(code, *parts)
+
+
 def test_prior_shift_moves_the_odds(melicit, two):
     _, y, _ = two
     melicit.write("m.json", metric_text("linear", layout("confusion", "binary", 2, classes=["no", "yes"]), a=unit([3, 1])))

@@ -63,8 +63,14 @@ typedef struct {
     const mel_metric *metric;
     const char *name;
     size_t k, groups;
+    bool joint; /* probabilities of two groups and two classes, calibrated */
     mel_rule_options opt;
 } rule_work;
+
+/* Of two groups and two classes. */
+static const double joint[N * 4] = { 0.4, 0.2, 0.3, 0.1, 0.1, 0.6, 0.1, 0.2, 0.1, 0.2, 0.2,
+                                     0.5, 0.3, 0.1, 0.5, 0.1, 0.2, 0.5, 0.2, 0.1, 0.1, 0.2,
+                                     0.6, 0.1, 0.7, 0.1, 0.1, 0.1, 0.1, 0.3, 0.1, 0.5 };
 
 static mel_status find_rule(void *context)
 {
@@ -75,7 +81,10 @@ static mel_status find_rule(void *context)
     const mel_rule_rows rows = { .n_rows = N,
                                  .n_classes = w->k,
                                  .n_groups = w->groups,
-                                 .probability = w->k == 2 ? p : probability,
+                                 .probability = w->joint    ? joint
+                                                : w->k == 2 ? p
+                                                            : probability,
+                                 .joint = w->joint,
                                  .label = w->k == 2 ? two : label,
                                  .group = group };
     mel_classifier *c = NULL;
@@ -83,7 +92,13 @@ static mel_status find_rule(void *context)
     mel_error err = { 0 };
     double chance[N * (K + 1)];
     char *words = NULL, *text = NULL;
-    mel_status status = mel_rule_find(&c, &report, &rows, w->metric, w->name, &w->opt, &err);
+    mel_rule_options opt = w->opt;
+    mel_adjustment own = { 0 };
+    mel_status status = w->joint ? mel_rule_calibrate(&own, &rows, NULL, &err) : MEL_OK;
+    opt.adjustment = w->joint ? &own : opt.adjustment;
+    if (status == MEL_OK)
+        status = mel_rule_find(&c, &report, &rows, w->metric, w->name, &opt, &err);
+    mel_adjustment_clear(&own);
     if (status == MEL_OK)
         status = mel_classifier_words(&words, c, 0, &err);
     if (status == MEL_OK)
@@ -125,6 +140,10 @@ static void test_rules(void **state)
     w.name = "g-mean";
     w.opt.form = MEL_RULE_MIXTURE;
     test_each_allocation("a mixture under limits", find_rule, &w);
+    w.joint = true;
+    test_each_allocation("a rule that guesses groups", find_rule, &w);
+    w.opt.form = MEL_RULE_HASH;
+    test_each_allocation("the same without coins", find_rule, &w);
     w = (rule_work){ .name = "macro-f1", .k = K, .opt = w.opt };
     w.opt.n_limits = 0;
     w.opt.adjustment = &adjustment;
