@@ -145,8 +145,8 @@ class Rule:
         if table.ndim == 1 and len(columns) == 2:
             table = np.column_stack([1.0 - table, table])
         if table.ndim != 2 or table.shape[1] != len(columns):
-            of = "groups and classes together" if self.joint else "classes"
-            raise fail("EINVAL", f"proba: expected a column for each of {len(columns)} {of}, not {table.shape}")
+            what = "groups and classes together" if self.joint else "classes"
+            raise fail("EINVAL", f"proba: expected a column for each of {len(columns)} {what}, not {table.shape}")
         if parts.n_groups == 0 or self.joint:
             return table, None
         if groups is None:
