@@ -129,6 +129,21 @@ static mel_status find_earlier(mel_participant_row *out, mel_call *call, const j
     return other ? MEL_ESTATE : find_by_label(out, call, who);
 }
 
+/* after: whom they were before, or NULL. */
+static void join_study(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
+{
+    json_t *about = json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific);
+    const mel_status status = about != NULL ? mel_manage_put_prior(about, call->app->store, call->app->cache,
+                                                                   who->study, &call->err)
+                                            : mel_fail_memory(&call->err, "a participant");
+    if (status == MEL_OK) {
+        join_as_new(call, who->study, who->label, open_study->study->quota, about);
+        return;
+    }
+    json_decref(about);
+    mel_call_finish(call, status, NULL);
+}
+
 /* Admits somebody new if the study is open, not full, and needs no link from them. */
 static void admit(mel_call *call, const mel_open_study *open_study, const joiner *who, const char *after)
 {
@@ -144,8 +159,7 @@ static void admit(mel_call *call, const mel_open_study *open_study, const joiner
         mel_call_wrong_token(call, "wrong-link",
                              "this study is for those who have a personal link; use all of it");
     else
-        join_as_new(call, who->study, who->label, open_study->study->quota,
-                    json_pack("{s:s*, s:O*}", "after", after, "prolific", (json_t *)who->prolific));
+        join_study(call, open_study, who, after);
 }
 
 /* Admits somebody who comes back, as the study says. No events yet: treat as new, because the first reply may
@@ -284,7 +298,7 @@ mel_status mel_call_open_own(mel_open_study **out, mel_call *call, const json_t 
     if (status == MEL_OK)
         status = mel_cache_begin_flow(&begun, call->app->cache, *out, MEL_WORK_ANSWER, &call->err);
     if (status == MEL_OK)
-        status = mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, &call->err);
+        status = mel_flow_new(&flow, (*out)->study, (*out)->problem, 1, NULL, &call->err);
     mel_flow_free(flow);
     if (begun)
         mel_cache_end_work(call->app->cache);

@@ -132,9 +132,12 @@ static mel_status fill_participant(mel_participant *participant, mel_cache *cach
     const mel_open_study *open_study = participant->open_study;
     bool begun = false;
     status = mel_cache_begin_flow(&begun, cache, open_study, MEL_WORK_ANSWER, err);
-    if (status == MEL_OK && participant->flow == NULL)
+    if (status == MEL_OK && participant->flow == NULL) {
+        json_t *about = mel_stored_json(participant->row.about);
         status = mel_flow_new(&participant->flow, open_study->study, open_study->problem,
-                              participant->row.seed, err);
+                              participant->row.seed, json_object_get(about, "prior"), err);
+        json_decref(about);
+    }
     if (status == MEL_OK)
         status = replay(participant, cache, last, err);
     if (begun)

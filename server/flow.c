@@ -1,4 +1,5 @@
 /* One participant's way through a study: where it is, which question comes, how it moves on. */
+#include "community.h"
 #include "flow_internal.h"
 
 #include "json_helpers.h"
@@ -22,6 +23,8 @@ mel_status mel_flow_make_session(mel_session **out, const mel_flow *flow, mel_er
     opt.class_names = problem->class_name;
     opt.group_names = problem->n_groups > 1 ? problem->group_name : NULL;
     opt.active.decisions = mel_decisions_usual();
+    opt.active.prior = flow->prior;
+    opt.active.prior_strength = flow->prior_strength;
     return mel_session_new(out, &problem->domain, &opt, err);
 }
 
@@ -100,7 +103,7 @@ bool mel_flow_is_heavy(size_t *bytes, const mel_study *study, const mel_problem 
 }
 
 mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_problem *problem, uint64_t seed,
-                        mel_error *err)
+                        const json_t *prior, mel_error *err)
 {
     *out = NULL;
     mel_status status = check_size(&study->options, &problem->domain, err);
@@ -114,7 +117,10 @@ mel_status mel_flow_new(mel_flow **out, const mel_study *study, const mel_proble
     flow->seed = seed;
     flow->guess = NAN;
     flow->budget = study->options.max_questions;
-    status = mel_flow_make_session(&flow->session, flow, err);
+    if (prior != NULL)
+        status = mel_prior_read(&flow->prior, &flow->prior_strength, prior, err);
+    if (status == MEL_OK)
+        status = mel_flow_make_session(&flow->session, flow, err);
     if (status == MEL_OK)
         flow->size = mel_layout_size(mel_session_layout(flow->session));
     for (size_t i = 0; i < study->n_phases && status == MEL_OK; i++)
@@ -135,6 +141,7 @@ void mel_flow_free(mel_flow *flow)
     if (flow == NULL)
         return;
     mel_session_free(flow->session);
+    mel_metric_free(flow->prior);
     json_decref(flow->forms);
     free(flow->pair);
     free(flow->answer);

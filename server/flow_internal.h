@@ -19,7 +19,9 @@ struct mel_flow {
     uint32_t wrong;     /* answers to this training item */
     bool left, complete;
     double guess;
-    json_t *forms; /* by number of the phase; see mel_flow_forms */
+    json_t *forms;     /* by number of the phase; see mel_flow_forms */
+    mel_metric *prior; /* with which the session starts; NULL: none */
+    double prior_strength;
     mel_session *session;
     uint32_t budget;                   /* of the elicitation */
     uint32_t again[MEL_OUTCOME_CALLS]; /* questions that come again by wish, and which one it is now */

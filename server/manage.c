@@ -117,7 +117,7 @@ static mel_status walk(mel_flow *flow, json_t *pages, mel_error *err)
 static mel_status walk_through(json_t *pages, const mel_open_study *open_study, mel_error *err)
 {
     mel_flow *flow = NULL;
-    mel_status status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, err);
+    mel_status status = mel_flow_new(&flow, open_study->study, open_study->problem, 1, NULL, err);
     if (status == MEL_OK)
         status = walk(flow, pages, err);
     if (status == MEL_OK && pages != NULL) { /* where everybody ends */
@@ -289,8 +289,9 @@ static mel_status one_step(mel_flow *flow, mel_oracle *oracle, double guess, mel
     return status;
 }
 
+/* prior: {"prior": ..} with which sessions start, or {}. */
 static mel_status rehearse_one(mel_store *store, const mel_open_study *open_study, const char *study,
-                               const mel_rehearsal *how, uint64_t seed, mel_error *err)
+                               const mel_rehearsal *how, const json_t *prior, uint64_t seed, mel_error *err)
 {
     json_t *about =
         json_pack("{s:b, s:O?, s:s?}", "simulated", 1, "metric", (json_t *)how->metric, "noise", how->noise);
@@ -298,9 +299,12 @@ static mel_status rehearse_one(mel_store *store, const mel_open_study *open_stud
     mel_flow *flow = NULL;
     mel_oracle *oracle = NULL;
     double guess = NAN;
+    if (about != NULL)
+        (void)json_object_update(about, (json_t *)prior);
     mel_status status = mel_new_participant(&row, study, NULL, seed, about, err);
     if (status == MEL_OK)
-        status = mel_flow_new(&flow, open_study->study, open_study->problem, row.seed, err);
+        status = mel_flow_new(&flow, open_study->study, open_study->problem, row.seed,
+                              json_object_get(prior, "prior"), err);
     if (status == MEL_OK)
         status = make_oracle(&oracle, &guess, how, flow, open_study->problem, row.seed, err);
     if (status == MEL_OK)
@@ -323,7 +327,7 @@ static uint64_t seed_of(const mel_rehearsal *how, size_t number)
 }
 
 static mel_status rehearse(uint32_t *done, mel_store *store, const mel_open_study *open_study,
-                           const char *study, const mel_rehearsal *how, mel_error *err)
+                           const char *study, const mel_rehearsal *how, const json_t *prior, mel_error *err)
 {
     mel_study_counts before = { 0 };
     mel_status status = mel_store_counts(&before, store, study, err);
@@ -331,7 +335,7 @@ static mel_status rehearse(uint32_t *done, mel_store *store, const mel_open_stud
         const size_t number = before.active + before.complete + before.left + before.simulated + *done;
         status = mel_budget_check(err);
         if (status == MEL_OK)
-            status = rehearse_one(store, open_study, study, how, seed_of(how, number), err);
+            status = rehearse_one(store, open_study, study, how, prior, seed_of(how, number), err);
         *done += status == MEL_OK;
     }
     return status;
@@ -352,11 +356,16 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cach
     mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
     if (status != MEL_OK)
         return status;
-    status = await_walk(cache, open_study, err);
+    json_t *prior = json_object(); /* of all of them: what is known when they begin */
+    status = prior != NULL ? mel_manage_put_prior(prior, store, cache, study, err)
+                           : mel_fail_memory(err, "what others want");
+    if (status == MEL_OK)
+        status = await_walk(cache, open_study, err);
     if (status == MEL_OK) {
-        status = rehearse(&walked, store, open_study, study, how, err);
+        status = rehearse(&walked, store, open_study, study, how, prior, err);
         mel_cache_end_work(cache);
     }
+    json_decref(prior);
     mel_open_study_release(cache, open_study);
     if (done != NULL)
         *done = walked;

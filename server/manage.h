@@ -52,6 +52,11 @@ mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cach
 mel_status mel_manage_person(json_t **out, mel_store *store, mel_cache *cache, const mel_participant_row *row,
                              mel_error *err);
 
+/* Where the study learns from others, puts what the next participant's session starts from into `about`
+ * (mel_prior_json, under "prior"), if those who are through tell anything yet. */
+mel_status mel_manage_put_prior(json_t *about, mel_store *store, mel_cache *cache, const char *study,
+                                mel_error *err);
+
 /* {"live": [PERSON], "pages": [..], "pooled": POOLED or null, "complete": bool} of docs/http-api.md. Findings
  * about people are remembered until they say more. Replaying the others ends after so many seconds, or when
  * the server has no room for heavy work; the rest have no metric then, and complete is false: the next call

@@ -3,6 +3,7 @@
 
 #include "app.h"
 #include "clock.h"
+#include "community.h"
 #include "json_helpers.h"
 #include "result.h"
 #include "survey.h"
@@ -210,8 +211,9 @@ static json_t *list_pages(const survey *s)
 static json_t *pooled_json(size_t n, mel_session *const *session, size_t through, bool simulated,
                            const mel_open_study *open_study)
 {
-    static const char *const kept[] = { "metric",    "words",      "weights", "lambda",  "cost_ratio",
-                                        "threshold", "statements", "differ",  "against", "mean_degrees" };
+    static const char *const kept[] = { "metric",     "words",        "weights",    "lambda",
+                                        "cost_ratio", "threshold",    "statements", "differ",
+                                        "against",    "mean_degrees", "community" };
     json_t *found = NULL;
     if (mel_result_of_sessions(&found, n, session, open_study->study, open_study->problem, NULL) != MEL_OK)
         return NULL;
@@ -322,6 +324,24 @@ static mel_status report(json_t **out, survey *s, mel_error *err)
     free(s->here);
     free(s->left);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "the participants");
+}
+
+mel_status mel_manage_put_prior(json_t *about, mel_store *store, mel_cache *cache, const char *study,
+                                mel_error *err)
+{
+    survey s = { .cache = cache, .id = study };
+    mel_status status = mel_open_study_by_id(&s.open_study, cache, study, err);
+    if (status == MEL_OK && s.open_study->study->learns) {
+        status = mel_store_participants(&s.row, &s.n, store, study, err);
+        json_t *pooled = status == MEL_OK ? join_respondents(&s) : NULL;
+        json_t *prior = mel_prior_json(json_object_get(pooled, "community"));
+        if (prior != NULL && !mel_json_put(about, "prior", prior))
+            status = mel_fail_memory(err, "what others want");
+        json_decref(pooled);
+    }
+    mel_open_study_release(cache, s.open_study);
+    mel_participant_rows_free(s.row, s.n);
+    return status;
 }
 
 mel_status mel_manage_monitor(json_t **out, mel_store *store, mel_cache *cache, const char *study,

@@ -54,13 +54,19 @@ static mel_status check_parts(const json_t *file, mel_error *err)
 {
     static const struct {
         const char *name, *fields;
-    } parts[] = { { "words", "task person people mistakes:object" },
+    } parts[] = { { "words", "task person people mistakes:object consequences:object" },
                   { "show", "people:number picture rates:boolean toggles:boolean" },
                   { "prolific", "completion_url" } };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const json_t *part = json_object_get(file, parts[i].name);
         const mel_status status =
             part != NULL ? mel_check_fields(part, parts[i].name, parts[i].fields, err) : MEL_OK;
+        if (status != MEL_OK)
+            return status;
+    }
+    const json_t *means = json_object_get(json_object_get(file, "words"), "consequences");
+    if (means != NULL) {
+        const mel_status status = mel_check_fields(means, "words.consequences", "missed false_alarm", err);
         if (status != MEL_OK)
             return status;
     }
@@ -91,6 +97,12 @@ static mel_status read_policy(mel_study *study, const json_t *file, mel_error *e
         return mel_fail(err, MEL_EDATA,
                         "quota and resume_hours: expected a whole number from 0, and hours above 0");
     study->quota = (uint32_t)quota;
+    study->learns = mel_json_is_true(file, "learn_from_others");
+    const mel_family_facts *is = mel_family_about(study->options.family);
+    if (study->learns && (!is->sum || is->groups || study->options.strategy != MEL_STRATEGY_ACTIVE))
+        return mel_fail(err, MEL_EDATA,
+                        "learn_from_others: only weighted sums of mistakes that the active strategy finds "
+                        "(family linear or diagonal-linear) are learned from others");
     const double days = mel_json_number(file, "retention_days", 1.0);
     return days > 0.0 && days <= 36500.0
                ? MEL_OK
@@ -104,7 +116,7 @@ static mel_status read_study(mel_study *study, mel_error *err)
         mel_check_fields(file, "study",
                          "format! version:number! title! space:object! words:object "
                          "elicitation:object show:object resume resume_hours:number retention_days:number "
-                         "quota:number prolific:object phases:list! about",
+                         "quota:number prolific:object phases:list! about learn_from_others:boolean",
                          err);
     if (status != MEL_OK)
         return status;

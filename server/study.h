@@ -34,6 +34,7 @@ typedef struct {
     mel_resume resume;
     double resume_hours;
     uint32_t quota; /* 0: none */
+    bool learns;    /* new participants start from what others want */
     bool own;       /* no study of researchers: a session of somebody's own */
     size_t n_phases;
     mel_phase *phase;

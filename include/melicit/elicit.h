@@ -457,6 +457,17 @@ typedef struct {
     mel_respondent *respondent;     /* n */
     mel_disagreement *disagreement; /* n x n, symmetric, zero on the diagonal */
 } mel_pooled;
+/* People as draws around a common metric, how far from it being learned. */
+typedef struct {
+    mel_metric *common; /* their mean, with 95% intervals for the people who might have come */
+    /* Where their density is highest; it is exp(strength cos(angle to it)) on the unit sphere of the
+     * coefficients: active.prior and active.prior_strength of a session with another person of this kind. */
+    mel_metric *likely;
+    double strength;
+    double spread; /* root of the mean squared angle between a person and the common metric, radians */
+    size_t n;
+    mel_metric **person; /* n: each one's own, given everybody's answers; without intervals */
+} mel_community;
 
 #ifdef __cplusplus
 }

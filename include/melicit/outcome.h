@@ -190,7 +190,8 @@ typedef struct {
     const mel_respondent_outcome *respondents;
     size_t n_respondent_pairs;
     const mel_respondent_pair *respondent_pairs;
-    double mean_degrees; /* between two of them */
+    double mean_degrees;            /* between two of them */
+    const mel_community *community; /* NULL: not known of such metrics */
 } mel_outcome;
 
 /* How the result is put. All optional and lent. */

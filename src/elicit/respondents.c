@@ -1,8 +1,8 @@
 /* Several respondents: a metric of all answers together, and how far the single ones are apart. */
+#include "elicit/respondents.h"
 #include "base/stat.h"
 #include "elicit/assumption.h"
 #include "elicit/metric_distance.h"
-#include "elicit/session.h"
 #include "elicit/shared.h"
 
 #include <math.h>
@@ -100,20 +100,29 @@ static void join_options(mel_session_options *opt, size_t n, mel_session *const 
     }
 }
 
-/* All answers one after the other; what was skipped stays so. */
+mel_status mel_session_hear(mel_session *joint, const mel_session *session, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t k = 0; k < session->n_entries && status == MEL_OK; k++) {
+        const mel_pair pair = mel_session_pair(session, k);
+        const mel_entry *entry = &session->entries[k];
+        memcpy(joint->pending.a, pair.a, joint->size * sizeof *pair.a);
+        memcpy(joint->pending.b, pair.b, joint->size * sizeof *pair.b);
+        joint->pending.repeated = entry->repeated;
+        status = mel_session_accept(joint, entry->answer, entry->seconds, err);
+        if (status != MEL_OK)
+            status = mel_fail_in(err, status, "question %zu", k + 1);
+    }
+    return status;
+}
+
 static mel_status hear_all(mel_session *joint, size_t n, mel_session *const *sessions, mel_error *err)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < sessions[i]->n_entries; k++) {
-            const mel_pair pair = mel_session_pair(sessions[i], k);
-            const mel_entry *entry = &sessions[i]->entries[k];
-            memcpy(joint->pending.a, pair.a, joint->size * sizeof *pair.a);
-            memcpy(joint->pending.b, pair.b, joint->size * sizeof *pair.b);
-            joint->pending.repeated = entry->repeated;
-            const mel_status status = mel_session_accept(joint, entry->answer, entry->seconds, err);
-            if (status != MEL_OK)
-                return mel_fail_in(err, status, "session %zu, question %zu", i + 1, k + 1);
-        }
+    for (size_t i = 0; i < n; i++) {
+        const mel_status status = mel_session_hear(joint, sessions[i], err);
+        if (status != MEL_OK)
+            return mel_fail_in(err, status, "session %zu", i + 1);
+    }
     return MEL_OK;
 }
 

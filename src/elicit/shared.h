@@ -61,6 +61,12 @@ mel_status mel_session_weight_ratio(mel_cost_ratio *out, mel_session *session, s
 mel_status mel_sessions_pool(mel_pooled **out, size_t n, mel_session *const *sessions, mel_error *err);
 void mel_pooled_free(mel_pooled *pooled);
 
+/* Two or more active sessions about the same weighted sum of statistics; MEL_EINVAL with the one that does
+ * not fit. Prior metrics with which sessions began do not count. */
+mel_status mel_community_of_sessions(mel_community **out, size_t n, mel_session *const *sessions,
+                                     mel_error *err);
+void mel_community_free(mel_community *community);
+
 /* The supporting line <m, (tp, tn)> = c of the face at the optimum, as the searches of chapter 3 return it.
  */
 typedef struct {

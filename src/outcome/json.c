@@ -377,6 +377,25 @@ static void put_spread(sheet *s, const mel_outcome *o)
     put(s, "spread", list);
 }
 
+/* With what a session with one person more starts from. */
+static mel_status put_community(sheet *s, const mel_community *c, mel_error *err)
+{
+    sheet one = fresh(), prior = fresh();
+    mel_cost_ratio ratio;
+    mel_status status = put_metric(&one, c->common, err);
+    if (status == MEL_OK)
+        status = put_metric(&prior, c->likely, err);
+    put(&prior, "strength", number(c->strength));
+    put(&prior, "people", count(c->n));
+    put(&one, "prior", mel_json_if(prior.whole, prior.object));
+    put(&one, "people", count(c->n));
+    put(&one, "degrees", number(c->spread * 180.0 / acos(-1.0)));
+    if (mel_metric_cost_ratio(&ratio, c->common, NULL) == MEL_OK && isfinite(ratio.ratio))
+        put(&one, "cost_ratio", estimate((mel_estimate){ ratio.ratio, ratio.low, ratio.high }));
+    put(s, "community", mel_json_if(one.whole, one.object));
+    return status;
+}
+
 /* Angles are in radians, as everywhere in JSON. */
 static mel_status put_pooled(sheet *s, const mel_outcome *o, mel_error *err)
 {
@@ -405,6 +424,8 @@ static mel_status put_pooled(sheet *s, const mel_outcome *o, mel_error *err)
     put(s, "respondents", people);
     put(s, "disagreement", pairs);
     put_statements(s, o);
+    if (status == MEL_OK && o->community != NULL)
+        status = put_community(s, o->community, err);
     return status;
 }
 

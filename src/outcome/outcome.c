@@ -111,6 +111,7 @@ void mel_outcome_free(mel_outcome *outcome)
     free(w->respondent);
     free(w->pair);
     mel_pooled_free(w->pooled);
+    mel_community_free(w->community);
     free((void *)w->coordinate);
     free(w);
 }
@@ -212,6 +213,7 @@ mel_status mel_outcome_of_sessions(mel_outcome **out, size_t n, mel_session *con
         w->out.summary = w->pooled->summary;
         describe_metric(w);
         mel_outcome_find_pooled(w);
+        mel_outcome_find_community(w, n, sessions);
     }
     return end(out, w);
 }

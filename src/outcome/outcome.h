@@ -24,6 +24,7 @@ typedef struct {
     mel_setting *setting;
     mel_placed *order;
     mel_pooled *pooled;
+    mel_community *community;
     mel_respondent_outcome *respondent;
     mel_respondent_pair *pair;
     const char **coordinate; /* names of the statistics of everybody */
@@ -41,8 +42,9 @@ void mel_outcome_find_calls(mel_outcome_work *w);     /* the closest answers */
 void mel_outcome_find_order(mel_outcome_work *w);     /* of given classifiers */
 void mel_outcome_state(mel_outcome_work *w);          /* statements about all but the answers and limits */
 void mel_outcome_state_answers(mel_outcome_work *w);
-void mel_outcome_state_errors(mel_outcome_work *w);    /* the share of wrong answers */
-void mel_outcome_find_pooled(mel_outcome_work *w);     /* several respondents, with what is said of them */
+void mel_outcome_state_errors(mel_outcome_work *w); /* the share of wrong answers */
+void mel_outcome_find_pooled(mel_outcome_work *w);  /* several respondents, with what is said of them */
+void mel_outcome_find_community(mel_outcome_work *w, size_t n, mel_session *const *sessions);
 void mel_outcome_state_preferred(mel_outcome_work *w); /* of given classifiers: which one, .. */
 void mel_outcome_state_order(mel_outcome_work *w);     /* .. and what is open */
 void mel_outcome_state_limits(mel_outcome_work *w);

@@ -99,3 +99,23 @@ void mel_outcome_find_pooled(mel_outcome_work *w)
     mel_outcome_state_errors(w);
     state_agreement(w);
 }
+
+/* Of weighted sums: around what people's metrics lie, and how far from it. */
+void mel_outcome_find_community(mel_outcome_work *w, size_t n, mel_session *const *sessions)
+{
+    const mel_family_facts *is = mel_family_about(mel_metric_family(w->metric));
+    if (w->status != MEL_OK || !is->sum || is->groups ||
+        !mel_outcome_good(w, mel_community_of_sessions(&w->community, n, sessions, w->err)))
+        return;
+    w->out.community = w->community;
+    mel_cost_ratio ratio;
+    const double degrees = in_degrees(w->community->spread);
+    if (mel_metric_cost_ratio(&ratio, w->community->common, NULL) == MEL_OK && isfinite(ratio.ratio))
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "community",
+                        "As draws around a common metric, theirs are about %.0f degrees from it; in it a %s "
+                        "weighs as much as %.3g %s.",
+                        degrees, w->out.missed, ratio.ratio, w->out.false_alarms);
+    else
+        mel_outcome_say(w, MEL_ABOUT_ANSWERS, "community",
+                        "As draws around a common metric, theirs are about %.0f degrees from it.", degrees);
+}

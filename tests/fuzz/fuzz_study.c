@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     study->options.max_questions = study->options.max_questions < 8 ? study->options.max_questions : 8;
     if (test_make_problem(&problem, study, &err) == MEL_OK &&
-        mel_flow_new(&flow, study, problem, 1, &err) == MEL_OK)
+        mel_flow_new(&flow, study, problem, 1, NULL, &err) == MEL_OK)
         for (size_t sent = 0; end != NULL && sent < MOST_VALUES && end < text + size; sent++) {
             const char *line = end + 1, *next = memchr(line, '\n', (size_t)(text + size - line));
             end = next;

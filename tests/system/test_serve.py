@@ -547,7 +547,35 @@ def test_rehearsal_over_http(server):
     assert researcher.post("/api/admin/studies/nothing/rehearse", {"participants": 1})[0] == 404
 
 
+def test_new_participants_start_from_what_others_want(server, melicit):
+    means = {"missed": "The cancer is found late.", "false_alarm": "A biopsy for nothing."}
+    study = create_study(server, small_study(learn_from_others=True, words={**OWN["words"], "consequences": means}))
+    researcher = server.researcher()
+    assert researcher.post(f"/api/admin/studies/{study}/rehearse", {"participants": 10, "metric": 7})[0] == 200
+    found = researcher.get(f"/api/admin/studies/{study}")[1]["pooled"]["community"]
+    assert found["people"] == 10 and found["degrees"] < 20 and found["prior"]["strength"] > 10
+    assert 4 < found["cost_ratio"]["value"] < 12 and found["cost_ratio"]["low"] <= found["cost_ratio"]["value"]
+    assert "draws around a common metric" in melicit("study", "show", study, "--store", "t.db").done().out
+    path = f"/api/admin/studies/{study}/participants/"
+    first = researcher.get(f"/api/admin/studies/{study}")[1]["live"][0]
+    assert "prior" not in researcher.get(path + first["id"])[1]["about"]  # there was nobody to learn from
+    client = server.client()
+    page = client.join(study, label="p1")
+    while page["kind"] != "question":
+        page = client.answer(page)
+    assert page["words"]["consequences"] == means
+    client.walk(page)
+    last = researcher.get(f"/api/admin/studies/{study}")[1]["live"][-1]
+    about = researcher.get(path + last["id"])[1]["about"]
+    assert about["prior"]["people"] == 10 and about["prior"]["metric"]["family"] == "linear"
+    server.kill()  # a new process asks the same questions
+    server.start()
+    assert server.researcher().get(path + last["id"])[1]["person"] == last
+
+
 @pytest.mark.parametrize("change, names", [
+    ({"learn_from_others": True, "elicitation": {"family": "linear-fractional"}}, "learn_from_others"),
+    ({"words": {"consequences": {"typo": ""}}}, "words.consequences.typo"),
     ({"phases": []}, "phases"),
     ({"colour": 1}, "colour"),
     ({"space": {"data": "/etc/passwd"}}, "space"),

@@ -207,6 +207,31 @@ static mel_status posterior(void *context)
     return status;
 }
 
+/* Two sessions, which began with a prior, as people around a common metric. */
+static mel_status community(void *context)
+{
+    mel_session *const *session = context;
+    mel_community *found = NULL;
+    mel_error err;
+    const mel_status status = mel_community_of_sessions(&found, 2, session, &err);
+    assert_true((found != NULL) == (status == MEL_OK));
+    mel_community_free(found);
+    return status;
+}
+
+static void test_community(const job *j)
+{
+    mel_session *session[2] = { NULL, NULL };
+    mel_error err;
+    for (size_t i = 0; i < 2; i++) {
+        assert_ok(mel_session_new(&session[i], &j->domain, &j->opt, &err), &err);
+        assert_ok(mel_session_run(session[i], oracle, &err), &err);
+    }
+    test_each_allocation("people around a common metric", community, session);
+    mel_session_free(session[0]);
+    mel_session_free(session[1]);
+}
+
 static void test_posterior(void **state)
 {
     (void)state;
@@ -226,6 +251,7 @@ static void test_posterior(void **state)
         rows[i].opt.active.prior_strength = 4.0;
         rows[i].opt.tolerance = 1e-6;
         test_each_allocation("posterior", posterior, &rows[i]);
+        test_community(&rows[i]);
         mel_metric_free(prior[i]);
     }
     /* Named in a header. */

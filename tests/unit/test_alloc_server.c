@@ -38,7 +38,7 @@ static mel_status walk(void *context)
                                           "{\"answer\": \"B\"}" };
     mel_flow *flow = NULL;
     mel_error err;
-    mel_status status = mel_flow_new(&flow, w->study, w->problem, 1, &err);
+    mel_status status = mel_flow_new(&flow, w->study, w->problem, 1, NULL, &err);
     for (size_t i = 0; i < COUNT(values) && status == MEL_OK; i++) {
         json_t *value = json_loads(values[i], 0, NULL), *page = NULL;
         status = mel_flow_page(&page, flow, &err);
@@ -57,7 +57,7 @@ static mel_status find_result(void *context)
     mel_flow *flow = NULL;
     json_t *answer = json_pack("{s:s}", "answer", "A"), *result = NULL;
     mel_error err;
-    mel_status status = mel_flow_new(&flow, w->study, w->problem, 1, &err);
+    mel_status status = mel_flow_new(&flow, w->study, w->problem, 1, NULL, &err);
     for (int i = 0; i < 2 && status == MEL_OK; i++)
         status = mel_flow_tell(flow, answer, 1.0, &err);
     if (status == MEL_OK)

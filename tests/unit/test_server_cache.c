@@ -89,7 +89,7 @@ static void test_participants_follow_the_store(void **state)
     mel_open_study *open_study = NULL;
     mel_flow *other = NULL;
     assert_ok(mel_open_study_by_id(&open_study, w->app.cache, w->study, &err), &err);
-    assert_ok(mel_flow_new(&other, open_study->study, open_study->problem, 7, &err), &err);
+    assert_ok(mel_flow_new(&other, open_study->study, open_study->problem, 7, NULL, &err), &err);
     append(w, id, other, 1, consent);
     /* Whoever does not know better gets what is in memory; who has seen the store, what is stored. */
     assert_ok(mel_participant_take(&participant, w->app.cache, id, 0, &err), &err);
@@ -350,7 +350,7 @@ static void test_export(void **state)
     mel_flow *flow = NULL;
     add_person(w, id, "=1+1");
     assert_ok(mel_open_study_by_id(&open_study, w->app.cache, w->study, &err), &err);
-    assert_ok(mel_flow_new(&flow, open_study->study, open_study->problem, 7, &err), &err);
+    assert_ok(mel_flow_new(&flow, open_study->study, open_study->problem, 7, NULL, &err), &err);
     static const char *const values[] = { consent,
                                           form,
                                           "{}",
@@ -769,7 +769,7 @@ static void test_monitor_remembers(void **state)
     mel_flow *flow = NULL;
     add_person(w, id, NULL);
     assert_ok(mel_open_study_by_id(&open_study, w->app.cache, w->study, &err), &err);
-    assert_ok(mel_flow_new(&flow, open_study->study, open_study->problem, 7, &err), &err);
+    assert_ok(mel_flow_new(&flow, open_study->study, open_study->problem, 7, NULL, &err), &err);
     assert_true(monitor_is_complete(&seen, w, plenty));
     append(w, id, flow, 1, consent);
     assert_false(monitor_is_complete(&seen, w, none));

@@ -50,7 +50,7 @@ static world make(const char *text, uint64_t seed)
     world w = { .study = parse(text) };
     mel_error err;
     assert_ok(test_make_problem(&w.problem, w.study, &err), &err);
-    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, seed, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, seed, NULL, &err), &err);
     w.oracle = doctor(w.flow);
     return w;
 }
@@ -126,7 +126,7 @@ static void test_replay_gives_the_same_pages(void **state)
         assert_true(n > 30);
         mel_flow *again = NULL;
         mel_error err;
-        assert_ok(mel_flow_new(&again, w.study, w.problem, seed, &err), &err);
+        assert_ok(mel_flow_new(&again, w.study, w.problem, seed, NULL, &err), &err);
         for (size_t i = 0; i <= n; i++) {
             json_t *now = page_of(again);
             assert_true(json_equal(now, page[i]));
@@ -466,7 +466,7 @@ static world make_without_radius(const char *space, const char *elicitation, uin
     const mel_problem_want want = mel_want_of_family(w.study->options.family);
     assert_ok(mel_problem_make(&w.problem, &opt, &want, &err), &err);
     mel_problem_options_clear(&opt);
-    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, seed, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, seed, NULL, &err), &err);
     return w;
 }
 
@@ -524,7 +524,7 @@ static void test_more_questions(void **state)
     assert_ok(mel_study_for_session(&w.study, start, &err), &err);
     json_decref(start);
     assert_ok(test_make_problem(&w.problem, w.study, &err), &err);
-    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, 1, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, 1, NULL, &err), &err);
     w.oracle = doctor(w.flow);
     go_to(&w, "result");
     assert_int_equal(mel_session_answers(mel_flow_session(w.flow)), 3);
@@ -552,7 +552,7 @@ static void test_answers_given_again(void **state)
     assert_ok(mel_study_for_session(&w.study, start, &err), &err);
     json_decref(start);
     assert_ok(test_make_problem(&w.problem, w.study, &err), &err);
-    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, 1, &err), &err);
+    assert_ok(mel_flow_new(&w.flow, w.study, w.problem, 1, NULL, &err), &err);
     w.oracle = doctor(w.flow);
     assert_int_equal(tell(w.flow, "{\"again\": true}", &err), MEL_EINVAL);
     go_to(&w, "result");
@@ -659,7 +659,7 @@ static void check_options_of_candidates(world *w)
         mel_flow *flow = NULL;
         json_t *options = json_loads(rows[i].options, 0, NULL);
         assert_int_equal(json_object_set_new(w->study->file, "elicitation", options), 0);
-        const mel_status status = mel_flow_new(&flow, w->study, w->problem, 5, &err);
+        const mel_status status = mel_flow_new(&flow, w->study, w->problem, 5, NULL, &err);
         if (rows[i].says == NULL)
             assert_ok(status, &err);
         else
@@ -708,7 +708,7 @@ static void test_candidates(void **state)
     assert_true(named >= 6 && named == asked); /* four of them in the evaluation */
     mel_flow *again = NULL;
     mel_error err;
-    assert_ok(mel_flow_new(&again, w.study, w.problem, 5, &err), &err);
+    assert_ok(mel_flow_new(&again, w.study, w.problem, 5, NULL, &err), &err);
     for (size_t i = 0; i < n; i++) {
         assert_ok(mel_flow_replay(again, event[i], &err), &err);
         json_decref(event[i]);

@@ -180,7 +180,7 @@ function Metrics({ view }: { view: StudyView }): JSX.Element | null {
   const lines = linesOf(real(view), what, view.id);
   const made = linesOf(simulated(view), what, view.id);
   const pooled = view.pooled;
-  const range = rangeOf(pooled, what);
+  const range = (what === 'ratio' && pooled?.community?.cost_ratio) || rangeOf(pooled, what);
   const all = pooled && range ? { name: `All ${pooled.participants}`, range } : null;
   const label = `${name(what)} ${lines.length} participants, each with an interval.`;
   return (
@@ -223,6 +223,7 @@ function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
       </h2>
       {pooled.cost_ratio && <p class="big">{ratioText(pooled.cost_ratio)}</p>}
       {pooled.words && <p>{pooled.words}</p>}
+      {view.file.learn_from_others && pooled.community && <p>New participants’ questions start from what these want.</p>}
       {pooled.statements?.map((s) => <p key={s.key}>{s.text}</p>)}
     </section>
   );

@@ -383,6 +383,8 @@ export interface Pooled {
   cost_ratio?: Ratio;
   weights?: Weight[];
   statements?: Statement[];
+  /** People as draws around a common metric, where that is known. */
+  community?: { people: number; degrees: number; cost_ratio?: Range };
 }
 
 export interface StudyView {
@@ -393,7 +395,7 @@ export interface StudyView {
   file: {
     title?: string;
     space?: { group?: string; groups?: string; classes?: string[] };
-    elicitation?: { family?: string };
+    learn_from_others?: boolean; elicitation?: { family?: string };
   };
   links: { anonymous?: string; prolific?: string };
   live: Person[];

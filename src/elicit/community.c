@@ -1,0 +1,172 @@
+/* Several people as draws around a common metric: their sessions' draws, and the metrics that come of them.
+ */
+#include "elicit/hierarchy.h"
+#include "elicit/respondents.h"
+#include "elicit/shared.h"
+#include "metric/shared.h"
+
+#include <stdlib.h>
+
+void mel_community_free(mel_community *community)
+{
+    if (community == NULL)
+        return;
+    for (size_t i = 0; community->person != NULL && i < community->n; i++)
+        mel_metric_free(community->person[i]);
+    free(community->person);
+    mel_metric_free(community->common);
+    mel_metric_free(community->likely);
+    free(community);
+}
+
+/* Draws must be vectors that are the coefficients. */
+static mel_status check(size_t n, mel_session *const *sessions, mel_error *err)
+{
+    if (n < 2)
+        return mel_fail(err, MEL_EINVAL, "%zu session: people around a common metric are two or more", n);
+    const mel_session *first = sessions[0];
+    for (size_t i = 0; i < n; i++) {
+        const mel_session *s = sessions[i];
+        const mel_family_facts *is = mel_family_about(s->options.values.family);
+        if (!is->sum || is->groups || s->options.values.family != first->options.values.family ||
+            !mel_layout_equal(&s->layout, &first->layout) || s->n_entries == 0 || s->broken ||
+            s->engine->ops->draws == NULL)
+            return mel_fail(err, MEL_EINVAL,
+                            "session %zu: a common metric is known of weighted sums of the same statistics, "
+                            "asked for by the active strategy",
+                            i + 1);
+    }
+    return MEL_OK;
+}
+
+/* The sign that number i of a utility has in everything that this session thinks possible; 0: either. */
+static signed char sign_of(const mel_session *session, size_t i)
+{
+    const mel_session_options opt = mel_session_in_force(session, session->n_entries);
+    if (opt.signs != NULL)
+        return opt.signs[i];
+    if (opt.direction == MEL_DIRECTION_UNKNOWN)
+        return 0;
+    return (opt.direction == MEL_INCREASING) == (session->layout.coordinates == MEL_OFFDIAGONAL) ? -1 : 1;
+}
+
+/* Only those that everybody has. */
+static signed char *signs_of_all(size_t n, mel_session *const *sessions)
+{
+    const size_t size = mel_sign_count(&sessions[0]->layout);
+    signed char *sign = mel_alloc_zero(size, sizeof *sign);
+    for (size_t j = 0; j < size && sign != NULL; j++) {
+        sign[j] = sign_of(sessions[0], j);
+        for (size_t i = 1; i < n; i++)
+            sign[j] = sign_of(sessions[i], j) == sign[j] ? sign[j] : 0;
+    }
+    return sign;
+}
+
+/* What the answers alone tell: heard again, where the session began with a prior metric. */
+static mel_status make_cloud(mel_cloud *cloud, mel_session *session, const mel_metric *metric, mel_error *err)
+{
+    mel_session_options opt = mel_session_in_force(session, session->n_entries);
+    if (opt.active.prior == NULL)
+        return mel_cloud_make(cloud, session, metric, err);
+    opt.active.prior = NULL;
+    opt.active.prior_strength = 0.0;
+    mel_session *alone = NULL;
+    mel_status status = mel_session_new(&alone, &session->domain, &opt, err);
+    if (status == MEL_OK)
+        status = mel_session_hear(alone, session, err);
+    if (status == MEL_OK)
+        status = mel_cloud_make(cloud, alone, metric, err);
+    mel_session_free(alone);
+    return status;
+}
+
+/* The metric `like` with a vector of utilities for its coefficients, and intervals by their standard errors
+ * (NULL: none).
+ */
+static mel_status metric_of(mel_metric **out, const mel_metric *like, const double *vector,
+                            const double *deviation, mel_error *err)
+{
+    const size_t n = mel_metric_coefficients(like);
+    const double sign = mel_metric_orientation(like) == MEL_COST ? -1.0 : 1.0;
+    double *room = mel_alloc(3 * n, sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(err, "the metric of several people");
+    for (size_t j = 0; j < n; j++) {
+        const double side = deviation != NULL ? 1.96 * deviation[j] : 0.0;
+        room[j] = sign * vector[j];
+        room[n + j] = room[j] - side;
+        room[2 * n + j] = room[j] + side;
+    }
+    mel_status status = mel_metric_copy(out, like, err);
+    if (status == MEL_OK)
+        status = mel_metric_set_coefficients(*out, room, err);
+    if (status == MEL_OK)
+        status = mel_metric_set_intervals(*out, deviation != NULL ? room + n : NULL,
+                                          deviation != NULL ? room + 2 * n : NULL, err);
+    free(room);
+    return status;
+}
+
+/* The metrics as found alone become those given everybody's answers. */
+static mel_status take_hierarchy(mel_community *out, const mel_hierarchy *h, mel_error *err)
+{
+    mel_status status = metric_of(&out->common, out->person[0], h->common, h->deviation, err);
+    if (status == MEL_OK)
+        status = metric_of(&out->likely, out->person[0], h->middle, NULL, err);
+    for (size_t i = 0; i < out->n && status == MEL_OK; i++) {
+        mel_metric *alone = out->person[i];
+        out->person[i] = NULL;
+        status = metric_of(&out->person[i], alone, h->person + i * h->size, NULL, err);
+        mel_metric_free(alone);
+    }
+    out->strength = h->concentration;
+    out->spread = h->spread;
+    return status;
+}
+
+static mel_status fill(mel_community *out, mel_cloud *clouds, mel_session *const *sessions, mel_error *err)
+{
+    mel_status status = MEL_OK;
+    for (size_t i = 0; i < out->n && status == MEL_OK; i++) {
+        status = mel_session_result(&out->person[i], NULL, sessions[i], err);
+        if (status == MEL_OK)
+            status = make_cloud(&clouds[i], sessions[i], out->person[i], err);
+        if (status != MEL_OK)
+            return mel_fail_in(err, status, "session %zu", i + 1);
+    }
+    mel_hierarchy h = { 0 };
+    signed char *sign = signs_of_all(out->n, sessions);
+    status = sign != NULL ? mel_hierarchy_fit(&h, out->n, clouds, sign, err)
+                          : mel_fail_memory(err, "signs of several people");
+    if (status == MEL_OK)
+        status = take_hierarchy(out, &h, err);
+    mel_hierarchy_clear(&h);
+    free(sign);
+    return status;
+}
+
+mel_status mel_community_of_sessions(mel_community **out, size_t n, mel_session *const *sessions,
+                                     mel_error *err)
+{
+    *out = NULL;
+    mel_status status = check(n, sessions, err);
+    if (status != MEL_OK)
+        return status;
+    mel_community *community = mel_alloc_zero(1, sizeof *community);
+    mel_cloud *clouds = mel_alloc_zero(n, sizeof *clouds);
+    if (community != NULL) {
+        community->n = n;
+        community->person = mel_alloc_zero(n, sizeof *community->person);
+    }
+    status = community != NULL && clouds != NULL && community->person != NULL
+                 ? fill(community, clouds, sessions, err)
+                 : mel_fail_memory(err, "several people");
+    mel_clouds_free(n, clouds);
+    if (status != MEL_OK) {
+        mel_community_free(community);
+        return status;
+    }
+    *out = community;
+    return MEL_OK;
+}
