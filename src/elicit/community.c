@@ -157,6 +157,7 @@ mel_status mel_community_of_sessions(mel_community **out, size_t n, mel_session 
     mel_cloud *clouds = mel_alloc_zero(n, sizeof *clouds);
     if (community != NULL) {
         community->n = n;
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
         community->person = mel_alloc_zero(n, sizeof *community->person);
     }
     status = community != NULL && clouds != NULL && community->person != NULL
