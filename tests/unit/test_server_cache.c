@@ -259,8 +259,10 @@ static void test_people_who_differ(void **state)
         assert_ok(mel_manage_monitor(&seen, w->store, w->app.cache, w->study, 60.0, &err), &err);
         const json_t *pooled = json_object_get(seen, "pooled"), *said = json_object_get(pooled, "statements");
         const json_int_t against = json_integer_value(json_object_get(pooled, "against"));
-        const json_t *last = json_array_get(said, json_array_size(said) - 1);
-        const char *text = json_string_value(json_object_get(last, "text"));
+        const char *text = "";
+        for (size_t k = 0; k < json_array_size(said); k++)
+            if (strcmp(json_string_value(json_object_get(json_array_get(said, k), "key")), "agreement") == 0)
+                text = json_string_value(json_object_get(json_array_get(said, k), "text"));
         assert_int_equal(against, wanted[i] > 1.0 ? 0 : 2);
         assert_non_null(strstr(text, wanted[i] > 1.0 ? "about the same" : "2 of 6 answered against"));
         json_decref(seen);
