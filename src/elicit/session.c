@@ -165,8 +165,6 @@ mel_status mel_session_propose(mel_session *session, mel_error *err)
         return status;
     if (end == MEL_END_NOT_YET && session->n_entries >= session->options.values.max_questions)
         end = MEL_END_BUDGET;
-    if (check) /* about signs, on the ball: not in whole numbers */
-        session->pending.people = 0;
     session->checking = check;
     session->end = check ? MEL_END_NOT_YET : end;
     session->asked = session->end == MEL_END_NOT_YET;

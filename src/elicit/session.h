@@ -67,6 +67,10 @@ mel_session_options mel_session_in_force(const mel_session *session, size_t n);
 /* Whether the declared signs must be asked about now, the engine having proposed to go on or to end; then
  * the question is the pending one. */
 mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end, mel_error *err);
+/* signs_near.c. Brings the pending check close to the classifier preferred last: a mixture of that one with
+ * both of the check differs in the same numbers only and can be achieved as they can. As little of the check
+ * is taken as shows in whole numbers, of which the last question was. */
+void mel_session_bring_near(mel_session *session);
 /* Whether this answer to the pending question makes the session give the signs up. */
 bool mel_session_drops_signs(const mel_session *session, mel_answer answer);
 /* Sets the summary's signs; its finding must be known. */

@@ -383,6 +383,7 @@ static void ask_again(mel_session *session)
     memcpy(session->pending.a, first.b, session->size * sizeof *first.b);
     memcpy(session->pending.b, first.a, session->size * sizeof *first.a);
     session->pending.repeated = true;
+    session->pending.people = session->entries[i].people;
 }
 
 /* The side that is better by declaration is A for one half of the seeds. */
@@ -430,6 +431,9 @@ mel_status mel_session_check_signs(bool *out, mel_session *session, mel_end end,
     clear_look(&l);
     if (status == MEL_OK && *out) {
         session->pending.repeated = false;
+        session->pending.people = 0;
+        if (session->entries[n - 1].people > 0)
+            mel_session_bring_near(session);
         toss_sides(session);
     }
     return status;

@@ -397,13 +397,64 @@ static void test_no_mistakes(void **state)
     mel_metric_free(truth);
 }
 
+/* Whether one of a pair is better in every number in which they differ, by less or more of each. */
+static bool is_check(const mel_record *q)
+{
+    size_t more = 0, less = 0;
+    for (size_t i = 0; i < MOST; i++) {
+        more += q->a[i] > q->b[i];
+        less += q->a[i] < q->b[i];
+    }
+    return more == 0 || less == 0;
+}
+
+/* Where questions are about classifiers that somebody might use, so is the check: whole numbers, close to
+ * what was preferred just before, and never a negative one. */
+static void test_near_best(void **state)
+{
+    (void)state;
+    mel_space *space = test_softmax_space(3, MEL_RATES, MEL_OFFDIAGONAL);
+    const mel_domain domain = { .ball = made.three, .frontier = space };
+    const double a[MOST] = { -1, -2, 1, -2, -1.5, -1 };
+    mel_session_options opt = test_person_options(MEL_FAMILY_LINEAR, 80);
+    mel_session *session = NULL;
+    mel_summary summary;
+    mel_metric *truth = test_linear_metric(MEL_FAMILY_LINEAR, mel_ball_layout(made.three), a), *found = NULL;
+    mel_error err;
+    size_t checks = 0;
+    opt.active.questions = MEL_QUESTIONS_REALISTIC;
+    assert_ok(mel_session_new(&session, &domain, &opt, &err), &err);
+    answer(session, truth, UINT32_MAX, NULL);
+    assert_ok(mel_session_result(&found, &summary, session, &err), &err);
+    for (uint32_t i = 1; i < mel_session_answers(session); i++) {
+        const mel_record q = mel_session_record(session, i), last = mel_session_record(session, i - 1);
+        if (!is_check(&q))
+            continue;
+        checks++;
+        assert_int_equal(q.people, 1000);
+        const double *best = last.answer == MEL_ANSWER_B ? last.b : last.a;
+        for (size_t j = 0; j < MOST; j++) {
+            assert_true(q.a[j] >= 0.0 && q.b[j] >= 0.0);
+            assert_true(fabs(1000.0 * q.a[j] - round(1000.0 * q.a[j])) < 1e-9);
+            if (checks == 1)
+                assert_true(fabs(q.a[j] - best[j]) <= 0.1 && fabs(q.b[j] - best[j]) <= 0.1);
+        }
+    }
+    print_message("  near the best: %zu checks, signs %d\n", checks, (int)summary.signs);
+    assert_int_equal(checks, 2);
+    assert_int_equal(summary.signs, MEL_SIGNS_CONTRADICTED);
+    mel_metric_free(found);
+    mel_metric_free(truth);
+    mel_session_free(session);
+    mel_space_free(space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_log_and_undo),
-        cmocka_unit_test(test_not_asked),
-        cmocka_unit_test(test_no_mistakes),
+        cmocka_unit_test(test_rows),      cmocka_unit_test(test_log_and_undo),
+        cmocka_unit_test(test_not_asked), cmocka_unit_test(test_no_mistakes),
+        cmocka_unit_test(test_near_best),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
