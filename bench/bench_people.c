@@ -223,57 +223,68 @@ static void note(tally *t, size_t at, size_t i, const mel_summary *f, double rat
     t->held[at] += holds(f, rate);
 }
 
-/* Answers until the end; at checkpoints what is known, if wanted. */
-static mel_summary run(tally *t, const study *s, size_t i, double factor)
+/* A session that is over, and what was known at the checkpoints. */
+typedef struct {
+    mel_session *session;
+    mel_summary at[CHECKPOINTS], last;
+} course;
+
+/* Answers until the end. */
+static course run(tally *t, const study *s, double factor)
 {
     mel_session_options opt = s->opt;
     opt.tolerance_factor = factor;
     opt.seed = s->seed;
-    const bool watch = factor < 1.1;
     const mel_domain domain = { .face = s->face };
-    mel_session *session = NULL;
-    must(mel_session_new(&session, &domain, &opt, &err));
+    course c = { .session = NULL };
+    must(mel_session_new(&c.session, &domain, &opt, &err));
     size_t next = 0;
     for (;;) {
         const mel_question *q = NULL;
         bool done = false;
         const double start = processor_seconds();
-        must(mel_session_ask(&q, &done, session, &err));
+        must(mel_session_ask(&q, &done, c.session, &err));
         if (done)
             break;
         const mel_answer answer = answer_of(s, q);
         const double asked = processor_seconds() - start, again = processor_seconds();
-        must(mel_session_tell(session, q->number, answer, NAN, &err));
+        must(mel_session_tell(c.session, q->number, answer, NAN, &err));
         if (t->n_times < MOST_TIMES)
             t->time[t->n_times++] = 1e3 * (asked + processor_seconds() - again);
-        if (watch && next < CHECKPOINTS && mel_session_answers(session) == checkpoint[next]) {
-            const mel_summary now = summary_of(session);
-            note(t, next++, i, &now, s->rate);
-        }
+        if (next + 1 < CHECKPOINTS && mel_session_answers(c.session) == checkpoint[next])
+            c.at[next++] = summary_of(c.session);
     }
-    const mel_summary last = summary_of(session);
-    while (watch && next < CHECKPOINTS)
-        note(t, next++, i, &last, s->rate);
-    if (watch)
-        look(t, s, session);
-    mel_session_free(session);
-    return last;
+    c.last = summary_of(c.session);
+    while (next < CHECKPOINTS)
+        c.at[next++] = c.last;
+    return c;
 }
 
+/* Until the end by the tolerance, and until the last question: the same questions and answers, up to that
+ * end. */
 static void one_person(tally *t, study *s, size_t i, uint64_t seed)
 {
     mel_rng rng;
     mel_rng_seed_stream(&rng, seed, UINT64_C(1) << 40);
     s->seed = seed;
     s->rate = log(1.0 / 20.0) + log(2000.0) * mel_rng_uniform(&rng);
-    const mel_summary whole = run(t, s, i, 1.0001), ended = run(t, s, i, 1.6);
-    const mel_summary *both[] = { &whole, &ended };
+    course whole = run(t, s, 1.6);
+    const mel_summary ended = whole.last;
+    if (ended.end == MEL_END_TOLERANCE) {
+        mel_session_free(whole.session);
+        whole = run(t, s, 1.0001);
+    }
+    for (size_t k = 0; k < CHECKPOINTS; k++)
+        note(t, k, i, &whole.at[k], s->rate);
+    look(t, s, whole.session);
+    mel_session_free(whole.session);
+    const mel_summary *both[] = { &whole.last, &ended };
     for (size_t k = 0; k < 2; k++)
         if (isinf(both[k]->ratio_high) || both[k]->ratio_low == 0.0) {
             t->sided++;
             t->sided_held += holds(both[k], s->rate);
         }
-    t->drifted += whole.drift != 0;
+    t->drifted += whole.last.drift != 0;
     if (ended.end != MEL_END_TOLERANCE)
         return;
     t->ended++;

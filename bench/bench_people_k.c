@@ -1,19 +1,22 @@
 /* Questions about more than two classes that people can take seriously, and what the classifier that is tuned
  * to the answers loses.
  *
- *     bench_people_k DATA linear|diagonal-linear far|weights|rule RESPONDENT QUESTIONS METRICS [FIRST_SEED]
+ *     bench_people_k DATA linear|diagonal-linear far|weights|rule RESPONDENT QUESTIONS METRICS [FIRST_SEED
+ *                    [ASSUME]]
  *
  * DATA: a data set, with its model's probabilities on the held-out half. METRICS hidden metrics that reward
  * right decisions are drawn uniformly from unit vectors, but for those by which the best classifier is hardly
  * better than the best trivial one (by less than a tenth of what that is better than the uniform one), and
- * asked about in sessions of at most QUESTIONS that assume people: about pairs of a ball, until a
+ * asked about in sessions of at most QUESTIONS that assume people, or ASSUME: about pairs of a ball, until a
  * tolerance that is never reached; about pairs near the best, chosen for the weights, likewise; or until the
  * rule is settled, about pairs near the best, chosen for the rule. RESPONDENT: a noise as in mel_noise_parse.
+ * QUESTIONS: a number, or several in ascending order and with commas, after each of which the regret is
+ * looked at (5,10,20,40); a session that ends earlier keeps its last.
  * Prints, over the metrics: the share of questions in which both classifiers keep at least half of what the
  * best one adds to the best trivial one, by the hidden metric; numbers in which A and B differ, on average;
  * regret of the classifier that is best for the metric found, as a share of the same (median, mean, 90th
- * percentile); the largest error of a coefficient (median); the share of 95% intervals that hold; processor
- * milliseconds from an answer to the next question (95th percentile). */
+ * percentile, at every checkpoint); the largest error of a coefficient (median); the share of 95% intervals
+ * that hold; processor milliseconds from an answer to the next question (95th percentile). */
 #include "elicit/active/family.h"
 #include "elicit/shared.h"
 #include "melicit/melicit.h"
@@ -24,7 +27,7 @@
 
 #include <math.h>
 
-enum { MOST = 64 };
+enum { MOST = 64, MOST_CHECKPOINTS = 8 };
 
 typedef struct {
     mel_problem *problem;
@@ -33,8 +36,9 @@ typedef struct {
     mel_noise noise;
     size_t metrics, size;
     double trivial[MOST][MOST * MOST];
-    size_t plausible, asked, differing, held, intervals, n_times;
-    double *regret, *error, *time;
+    size_t plausible, asked, differing, held, intervals, n_times, n_checkpoints;
+    uint32_t checkpoint[MOST_CHECKPOINTS];
+    double *regret[MOST_CHECKPOINTS], *error, *time;
 } study;
 
 static mel_error err;
@@ -144,14 +148,29 @@ static void look_at_question(study *s, const double *truth, const mel_question *
         s->differing += fabs(q->a[i] - q->b[i]) > 1e-9;
 }
 
-static void converse(study *s, mel_session *session, mel_oracle *oracle, const double *truth)
+/* Of the classifier that is best for what is known now. */
+static double regret_of(const study *s, mel_session *session, const double *truth)
 {
+    mel_metric *found = NULL;
+    must(mel_session_result(&found, NULL, session, &err));
+    const double best = best_value(s, truth, truth), plain = best_trivial(s, truth);
+    const double regret = (best - best_value(s, truth, mel_metric_coefficient(found))) / (best - plain);
+    mel_metric_free(found);
+    return regret;
+}
+
+static void converse(study *s, size_t index, mel_session *session, mel_oracle *oracle, const double *truth)
+{
+    size_t next = 0;
     for (double told = NAN;;) {
         const mel_question *question = NULL;
         bool done = false;
         must(mel_session_ask(&question, &done, session, &err));
         if (!isnan(told))
             s->time[s->n_times++] = processor_seconds() - told;
+        for (; next < s->n_checkpoints && (done || mel_session_answers(session) == s->checkpoint[next]);
+             next++)
+            s->regret[next][index] = regret_of(s, session, truth);
         if (done)
             return;
         look_at_question(s, truth, question);
@@ -178,10 +197,8 @@ static void run(study *s, size_t index, uint64_t seed)
     mel_session *session = NULL;
     must(mel_session_new(&session, &s->problem->domain, &opt, &err));
     const double *w = mel_metric_coefficient(truth);
-    converse(s, session, oracle, w);
+    converse(s, index, session, oracle, w);
     must(mel_session_result(&found, NULL, session, &err));
-    const double best = best_value(s, w, w), plain = best_trivial(s, w);
-    s->regret[index] = (best - best_value(s, w, mel_metric_coefficient(found))) / (best - plain);
     for (size_t i = 0; i < s->size; i++) {
         double low = 0.0, high = 0.0;
         s->error[index] = fmax(s->error[index], fabs(mel_metric_coefficient(found)[i] - w[i]));
@@ -194,23 +211,43 @@ static void run(study *s, size_t index, uint64_t seed)
     mel_metric_free(truth);
 }
 
+static void print_regret(const study *s, size_t checkpoint)
+{
+    double *regret = s->regret[checkpoint], mean = 0.0;
+    for (size_t i = 0; i < s->metrics; i++)
+        mean += regret[i] / (double)s->metrics;
+    printf("%s\"%u\": [%.4f, %.4f, %.4f]", checkpoint > 0 ? ", " : "", s->checkpoint[checkpoint],
+           quantile(s->metrics, regret, 0.5), mean, quantile(s->metrics, regret, 0.9));
+}
+
 static void print(study *s)
 {
-    double mean = 0.0;
-    for (size_t i = 0; i < s->metrics; i++)
-        mean += s->regret[i] / (double)s->metrics;
-    printf("{\"plausible\": %.3f, \"differing\": %.2f, \"regret\": [%.4f, %.4f, %.4f], \"error\": %.3f, "
-           "\"held\": %.3f, \"questions\": %.1f, \"ms\": %.1f}\n",
+    printf("{\"regret\": {");
+    for (size_t i = 0; i < s->n_checkpoints; i++)
+        print_regret(s, i);
+    printf("}, \"plausible\": %.3f, \"differing\": %.2f, \"error\": %.3f, \"held\": %.3f, "
+           "\"questions\": %.1f, \"ms\": %.1f}\n",
            (double)s->plausible / (double)s->asked, (double)s->differing / (double)s->asked,
-           quantile(s->metrics, s->regret, 0.5), mean, quantile(s->metrics, s->regret, 0.9),
            quantile(s->metrics, s->error, 0.5), (double)s->held / (double)s->intervals,
            (double)s->asked / (double)s->metrics, 1e3 * quantile(s->n_times, s->time, 0.95));
+}
+
+static void read_checkpoints(study *s, const char *text)
+{
+    char *end = NULL;
+    for (const char *at = text; s->n_checkpoints < MOST_CHECKPOINTS; at = end + 1) {
+        s->checkpoint[s->n_checkpoints++] = (uint32_t)strtoul(at, &end, 10);
+        if (*end != ',')
+            break;
+    }
+    s->opt.max_questions = s->checkpoint[s->n_checkpoints - 1];
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 7)
-        die("usage: bench_people_k DATA FAMILY far|weights|rule RESPONDENT QUESTIONS METRICS [FIRST_SEED]");
+        die("usage: bench_people_k DATA FAMILY far|weights|rule RESPONDENT QUESTIONS METRICS [FIRST_SEED "
+            "[ASSUME]]");
     static study s;
     mel_session_options_init(&s.opt);
     mel_problem_options problem;
@@ -222,9 +259,9 @@ int main(int argc, char **argv)
     else
         must(mel_session_options_set(&s.opt, "questions",
                                      strcmp(argv[3], "weights") == 0 ? "realistic" : argv[3], &err));
-    must(mel_assumption_parse(&s.opt.active.assume, "person", &err));
+    must(mel_assumption_parse(&s.opt.active.assume, argc > 8 ? argv[8] : "person", &err));
     must(mel_noise_parse(&s.noise, argv[4], &err));
-    s.opt.max_questions = (uint32_t)strtoul(argv[5], NULL, 10);
+    read_checkpoints(&s, argv[5]);
     s.opt.tolerance = 1e-9;
     s.opt.active.decisions = mel_decisions_usual();
     s.metrics = strtoul(argv[6], NULL, 10);
@@ -236,15 +273,18 @@ int main(int argc, char **argv)
     if (s.problem->n_classes > MOST || s.metrics == 0)
         die("too many classes, or no metrics");
     find_trivial(&s);
-    s.regret = calloc(s.metrics, sizeof *s.regret);
+    for (size_t i = 0; i < s.n_checkpoints; i++)
+        if ((s.regret[i] = calloc(s.metrics, sizeof **s.regret)) == NULL)
+            die("memory");
     s.error = calloc(s.metrics, sizeof *s.error);
     s.time = calloc(s.metrics * (s.opt.max_questions + 1), sizeof *s.time);
-    if (s.regret == NULL || s.error == NULL || s.time == NULL)
+    if (s.error == NULL || s.time == NULL)
         die("memory");
     for (size_t i = 0; i < s.metrics; i++)
         run(&s, i, first + i);
     print(&s);
-    free(s.regret);
+    for (size_t i = 0; i < s.n_checkpoints; i++)
+        free(s.regret[i]);
     free(s.error);
     free(s.time);
     mel_problem_free(s.problem);
