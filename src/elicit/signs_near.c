@@ -19,11 +19,11 @@ void mel_session_bring_near(mel_session *session)
         widest = fmax(widest, people * fabs(pair->a[i] - pair->b[i]));
     const double share = fmin(1.0, fmax(usual_share, least_shown / widest));
     for (size_t i = 0; i < session->size; i++) {
-        const double apart = round(share * people * (pair->a[i] - pair->b[i])) / people;
+        const double apart = round(share * people * (pair->a[i] - pair->b[i]));
         const double mixed = (1.0 - share) * best[i] + share * fmin(pair->a[i], pair->b[i]);
-        const double low = round(people * mixed) / people;
-        pair->a[i] = low + fmax(0.0, apart);
-        pair->b[i] = low + fmax(0.0, -apart);
+        const double low = round(people * mixed);
+        pair->a[i] = (low + fmax(0.0, apart)) / people;
+        pair->b[i] = (low + fmax(0.0, -apart)) / people;
     }
     pair->people = last->people;
 }
