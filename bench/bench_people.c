@@ -8,8 +8,8 @@
  * by 1.6x. Prints a JSON object: per checkpoint (8, 12, 16, 20 questions) lists of the error |ln r - ln
  * truth|, of whether the interval holds, and of ln(hi/lo) (null: open); then counts of questions, plausible
  * ones, pairs seen twice, systems worse than chance; statements about one side and how many hold; sessions
- * that ended by the tolerance and how many hold, their questions; milliseconds from answer to question, all
- * of them. One thread. */
+ * that ended by the tolerance and how many hold, their questions; sessions whose answers seem to drift or are
+ * called inconsistent (below 0.05); milliseconds from answer to question, all of them. One thread. */
 #include "melicit/melicit.h"
 
 #include "elicit/shared.h"
@@ -40,12 +40,13 @@ typedef enum {
     CAUCHY,
     TIRES,
     ROUNDS,
+    COINS,
     KINDS
 } kind;
-static const char *const kind_name[KINDS] = { "exact",   "flips",         "logi200",   "logi50",
-                                              "logi20",  "band",          "adversary", "weber15",
-                                              "weber40", "weber15+slips", "same",      "drift",
-                                              "mixed",   "cauchy",        "tires",     "rounds" };
+static const char *const kind_name[KINDS] = { "exact",  "flips",     "logi200", "logi50",  "logi20",
+                                              "band",   "adversary", "weber15", "weber40", "weber15+slips",
+                                              "same",   "drift",     "mixed",   "cauchy",  "tires",
+                                              "rounds", "coins" };
 
 typedef struct {
     const mel_face *face;
@@ -58,7 +59,7 @@ typedef struct {
 typedef struct {
     double *error[CHECKPOINTS], *width[CHECKPOINTS];
     size_t held[CHECKPOINTS];
-    size_t asked, plausible, twice, worse, sided, sided_held, drifted;
+    size_t asked, plausible, twice, worse, sided, sided_held, drifted, alarms;
     size_t ended, ended_held, ended_questions;
     double *time;
     size_t n_times;
@@ -137,6 +138,8 @@ static int prefers(const study *s, mel_rng *rng, double tp, double tn, double pr
                        rounded(1000.0 * tn)
                    ? 1
                    : -1;
+    case COINS:
+        return w < 0.5 ? 1 : -1;
     default:
         return right;
     }
@@ -285,6 +288,7 @@ static void one_person(tally *t, study *s, size_t i, uint64_t seed)
             t->sided_held += holds(both[k], s->rate);
         }
     t->drifted += whole.last.drift != 0;
+    t->alarms += whole.last.consistency < 0.05;
     if (ended.end != MEL_END_TOLERANCE)
         return;
     t->ended++;
@@ -351,9 +355,9 @@ static void print_tally(const tally *t, size_t n)
     }
     printf("], \"asked\": %zu, \"plausible\": %zu, \"twice\": %zu, \"worse\": %zu, \"sided\": %zu, "
            "\"sided_held\": %zu, \"ended\": %zu, \"ended_held\": %zu, \"ended_questions\": %zu, \"drifted\": "
-           "%zu, ",
+           "%zu, \"alarms\": %zu, ",
            t->asked, t->plausible, t->twice, t->worse, t->sided, t->sided_held, t->ended, t->ended_held,
-           t->ended_questions, t->drifted);
+           t->ended_questions, t->drifted, t->alarms);
     print_list("milliseconds", t->n_times, t->time);
     printf("}\n");
 }

@@ -4,7 +4,8 @@ its median is, how wide they are, and what the questions are like. One run print
 
 Respondents are simulated (bench_people): each has a cost ratio that is log-uniform from 1/20 to 100 and a way to err;
 `tires` and `rounds` are kinds that nothing was tuned on. Cells are median |ln error| / coverage of the 95% interval
-in % / median hi/lo ("-": half of them are open). MELICIT_BUILD names the build folder (default: build).
+in % / median hi/lo ("-": half of them are open); `coins` answers at random and has no ratio to find. The last column is
+the share of sessions whose answers are called inconsistent. MELICIT_BUILD names the build folder (default: build).
 """
 import argparse
 import json
@@ -22,6 +23,7 @@ KINDS = ["exact", "flips", "logi200", "logi50", "logi20", "band", "weber15", "we
 FRONTIERS = [("logistic", "realistic"), ("logistic", "imagined"), ("german_credit", "realistic"),
              ("breast_cancer_original", "realistic"), ("rare", "realistic")]
 STATED = ("adversary", "band:0.02")
+COINS = ("coins", "person")
 
 
 def run(frontier, questions, kind, assume, args):
@@ -60,19 +62,24 @@ def main():
         if (args.frontier and frontier not in args.frontier) or (args.questions and questions != args.questions):
             continue
         print(f"\n{frontier}, {questions}: {args.people} people each\n")
-        print("| respondent | 8 | 12 | 16 | 20 | plausible % | one-sided, hold % | end by 1.6x %, hold %, questions |")
-        print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-        for kind, assume in [(kind, "person") for kind in KINDS] + [STATED]:
+        print("| respondent | 8 | 12 | 16 | 20 | plausible % | one-sided, hold % | end by 1.6x %, hold %, questions | "
+              "inconsistent % |")
+        print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+        for kind, assume in [(kind, "person") for kind in KINDS] + [STATED, COINS]:
             if args.kind and kind not in args.kind:
                 continue
             got = run(frontier, questions, kind, assume, args)
             times += got["milliseconds"]
             n = args.people
+            if kind == "coins":
+                print(f"| {kind} | | | | | {percent(got['plausible'], got['asked'])} | | | {percent(got['alarms'], n)} |")
+                continue
             ended = (f"{percent(got['ended'], n)}, {percent(got['ended_held'], got['ended'])}, "
                      f"{got['ended_questions'] / max(1, got['ended']):.0f}")
             print(f"| {kind} | " + " | ".join(cell(p, n) for p in got["checkpoints"]) +
                   f" | {percent(got['plausible'], got['asked'])} | {percent(got['sided'], 2 * n)}, "
-                  f"{percent(got['sided_held'], got['sided'])} | {ended} |", flush=True)
+                  f"{percent(got['sided_held'], got['sided'])} | {ended} | {percent(got['alarms'], n)} |",
+                  flush=True)
             name = f"{frontier} {questions} {kind}"
             wanted = 0.95 if assume.startswith("band") else least
             missed += [f"{name}: {100 * p['held'] / n:.0f}% held at {p['questions']}"
