@@ -88,7 +88,8 @@ mel_status cli_classes_measure(cli_asked *asked, const mel_problem *space, mel_r
     if (status == MEL_OK && asked->direction != NULL)
         status = cli_check_size("direction", asked->n_direction, layout, err);
     if (status == MEL_OK && asked->point != NULL)
-        status = mel_space_achieve(&asked->found, space->space, asked->point, asked->delta, err);
+        status =
+            mel_space_achieve(&asked->found, space->space, asked->point, asked->delta, &run->progress, err);
     if (status == MEL_OK && asked->direction != NULL) {
         asked->ends = cli_alloc_zero(2 * n, sizeof *asked->ends);
         status = mel_space_segment(asked->ends, asked->ends + n, space->space, asked->direction, asked->delta,

@@ -160,6 +160,9 @@ typedef struct {
     const mel_space *frontier;
     const mel_pool *pool;
     const double *class_share, *prevalence;
+    /* Asked now and then by what takes long: the best classifier, the one at a point, replaying the answers
+     * of a session. What is stopped (MEL_ESTOPPED) has changed nothing. */
+    mel_progress progress;
 } mel_domain;
 
 #ifdef __cplusplus

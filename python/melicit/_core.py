@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
@@ -27,18 +28,25 @@ def call(function: Callable[..., int], *args: Any) -> None:
     """Calls what returns a mel_status and takes a mel_error last. The interpreter runs on meanwhile."""
     err = ffi.new("mel_error *")
     status = function(*args, err)
+    if _heard.error is not None:
+        error, _heard.error = _heard.error, None
+        raise error
     if status != lib.MEL_OK:
-        if _interrupted:
-            raise _interrupted.pop()
         kind = errors.BY_STATUS.get(int(status), errors.MelicitError)
         raise kind(ffi.string(err.text).decode("utf-8", "replace"))
 
 
-_interrupted: List[BaseException] = []  # Ctrl-C during a call: only the main thread hears it
+class _Heard(threading.local):
+    """What the library's callback raised during a call of this thread: Ctrl-C, in the main thread."""
+
+    error: Optional[BaseException] = None
+
+
+_heard = _Heard()
 
 
 def _stopped(_: Any, error: BaseException, __: Any) -> None:
-    _interrupted.append(error)
+    _heard.error = error
 
 
 @ffi.def_extern(error=1, onerror=_stopped)  # type: ignore[misc]
@@ -49,7 +57,11 @@ def melicit_progress(user: Any, what: Any, share: float) -> int:
 def made(kind: str, free: Any, function: Callable[..., int], *args: Any) -> Any:
     """A handle that the function makes, freed with the last reference to it."""
     out = ffi.new(kind + " **")
-    call(function, out, *args)
+    try:
+        call(function, out, *args)
+    except BaseException:
+        free(out[0])  # made all the same: Ctrl-C came at the last moment
+        raise
     return ffi.gc(out[0], free)
 
 

@@ -390,8 +390,6 @@ class _BlackBoxClassifier(_RuleClassifier):
                 raise
         if mine is not None and mine.raised is not None:
             raise mine.raised
-        if result.end == lib.MEL_OPTIMISE_STOPPED:
-            raise KeyboardInterrupt
         del kept
         self.value_, self.queries_, self.n_iter_ = float(result.value), int(result.queries), max(1, int(result.iterations))
         self.rule_ = _stored(result, [_rows.name_of(label) for label in self.order_], self.order_)

@@ -91,29 +91,48 @@ def net_benefit(y_true: ArrayLike, proba: ArrayLike, thresholds: ArrayLike, pos_
     return np.asarray(found - alarms * t / (1.0 - t), dtype=np.float64)
 
 
+Models = Mapping[str, ArrayLike]  # {name: probabilities}
+
+
 def decision_curve(
-    y_true: ArrayLike,
-    proba: Mapping[str, ArrayLike],
-    metric: Optional[Metric] = None,
-    *,
-    pos_label: Any = None,
-    ax: Any = None,
+    y_true: ArrayLike, proba: Models, metric: Optional[Metric] = None, *, pos_label: Any = None, ax: Any = None
 ) -> Any:
-    """Net benefit of models {name: probabilities} by threshold, with the elicited exchange rate and its interval."""
-    ax, t = _axes(ax), np.linspace(0.005, 0.95, 190)
+    """Net benefit of models by threshold, with the elicited exchange rate and its interval."""
+    share, ax, t = _share(y_true, proba, pos_label), _axes(ax), np.linspace(0.005, 0.95, 190)
     for name, scores in proba.items():
         ax.plot(t, net_benefit(y_true, scores, t, pos_label), label=name)
-    share = float(_scores(y_true, next(iter(proba.values())), pos_label)[0].mean())
     ax.plot(t, share - (1 - share) * t / (1 - t), color=OTHER, label="everybody", linewidth=1)
     ax.axhline(0.0, color=OTHER, linestyle=":", label="nobody", linewidth=1)
     if metric is not None:
         ratio, low, high = metric.cost_ratio
         _mark(ax, 1 / (1 + ratio), 1 / (1 + high), 1 / (1 + low))
     ax.set_ylim(bottom=-0.05, top=1.1 * share)
-    ax.set_xlabel("threshold")
-    ax.set_ylabel("net benefit")
-    ax.legend()
-    return ax
+    return _titled(ax, "threshold", "net benefit")
+
+
+def cost_curve(
+    y_true: ArrayLike, proba: Models, metric: Optional[Metric] = None, *, pos_label: Any = None, ax: Any = None
+) -> Any:
+    """Expected cost of the best threshold by how much positives weigh (share times cost), from 0 to 1."""
+    share, ax, weight = _share(y_true, proba, pos_label), _axes(ax), np.linspace(0, 1, 201)
+    for name, scores in proba.items():
+        positive, score = _scores(y_true, scores, pos_label)
+        order = np.argsort(-score, kind="stable")
+        ends = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
+        found = np.concatenate([[0.0], np.cumsum(positive[order])[ends]]) / positive.sum()
+        alarms = np.concatenate([[0.0], np.cumsum(1 - positive[order])[ends]]) / (1 - positive).sum()
+        ax.plot(weight, ((1 - found)[:, None] * weight + alarms[:, None] * (1 - weight)).min(axis=0), label=name)
+    ax.plot(weight, np.minimum(weight, 1 - weight), color=OTHER, linewidth=1, label="everybody or nobody")
+    if metric is not None:
+        _mark(ax, *(share * r / (share * r + 1 - share) for r in metric.cost_ratio))
+    return _titled(ax, "weight of positives (share times cost)", "expected cost")
+
+
+def _share(y_true: ArrayLike, proba: Models, pos_label: Any) -> float:
+    """Of positives among the rows."""
+    if not proba:
+        raise fail("EINVAL", "proba: there are no models")
+    return float(_scores(y_true, next(iter(proba.values())), pos_label)[0].mean())
 
 
 def _mark(ax: Any, at: float, low: float, high: float) -> None:
@@ -122,31 +141,9 @@ def _mark(ax: Any, at: float, low: float, high: float) -> None:
         ax.axvspan(low, high, color=SHADE, alpha=0.5, linewidth=0)
 
 
-def cost_curve(
-    y_true: ArrayLike,
-    proba: Mapping[str, ArrayLike],
-    metric: Optional[Metric] = None,
-    *,
-    pos_label: Any = None,
-    ax: Any = None,
-) -> Any:
-    """Expected cost of the best threshold by how much positives weigh (share times cost), from 0 to 1."""
-    ax, weight = _axes(ax), np.linspace(0, 1, 201)
-    share = 0.5
-    for name, scores in proba.items():
-        positive, score = _scores(y_true, scores, pos_label)
-        share = float(positive.mean())
-        order = np.argsort(-score, kind="stable")
-        ends = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
-        found = np.concatenate([[0.0], np.cumsum(positive[order])[ends]]) / positive.sum()
-        alarms = np.concatenate([[0.0], np.cumsum(1 - positive[order])[ends]]) / (1 - positive).sum()
-        ax.plot(weight, ((1 - found)[:, None] * weight + alarms[:, None] * (1 - weight)).min(axis=0), label=name)
-    ax.plot(weight, np.minimum(weight, 1 - weight), color=OTHER, linewidth=1, label="everybody or nobody")
-    if metric is not None:
-        at, low, high = (share * r / (share * r + 1 - share) for r in metric.cost_ratio)
-        _mark(ax, at, low, high)
-    ax.set_xlabel("weight of positives (share times cost)")
-    ax.set_ylabel("expected cost")
+def _titled(ax: Any, x: str, y: str) -> Any:
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
     ax.legend()
     return ax
 

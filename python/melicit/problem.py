@@ -212,7 +212,9 @@ class Problem:
         number = family_number(family)
         if number not in self._grounds:
             want = lib.mel_want_of_family(number)
-            self._grounds[number] = self._of_arrays(want) if self.proba is not None else self._of_options(want)
+            ground = self._of_arrays(want) if self.proba is not None else self._of_options(want)
+            ground.domain.progress.call = lib.melicit_progress
+            self._grounds[number] = ground
         return self._grounds[number]
 
     def stored_ground(self, family: str, path: Path) -> Ground:

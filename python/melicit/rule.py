@@ -10,7 +10,7 @@ import numpy as np
 from . import _rows
 from ._core import Codes, Floats, Texts, call, copied, fail, ffi, floats, lib, made, pointer, seed_of, text, texts_at
 from .metric import Metric, Path
-from .problem import Problem
+from .problem import Ground, Problem
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -383,12 +383,20 @@ def _report(report: Any) -> Dict[str, Any]:
     }
 
 
+def _achievable(ground: Ground) -> Any:
+    """What classifiers can achieve: the space around a ball, where there is one."""
+    domain = ffi.new("mel_domain *", ground.domain[0])
+    if domain.frontier != ffi.NULL:
+        domain.space, domain.ball, domain.frontier = domain.frontier, ffi.NULL, ffi.NULL
+    return domain
+
+
 def best_of_domain(problem: Problem, metric: Metric) -> Rule:
     if metric.family is None:
         raise fail("EINVAL", f"best: {metric.name!r} needs rows of probabilities")
     ground = problem.ground(metric.family)
     ordered = _in_order(metric, ground.classes, ground.groups)
-    found = made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_best, ground.domain, ordered)
+    found = made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_best, _achievable(ground), ordered)
     set_names(found, ground.classes, ground.groups, ground.number_texts)
     return Rule(found)
 
@@ -401,12 +409,8 @@ def rule_at(problem: Problem, point: ArrayLike, family: str, delta: float) -> Ru
         raise fail("EINVAL", f"point: expected {wanted} numbers, not {vector.size}")
     if ground.domain.face != ffi.NULL:
         vector = _onto_face(vector, problem.vertices(family), delta)
-    domain = ffi.new("mel_domain *", ground.domain[0])
-    if domain.frontier != ffi.NULL:  # a point of a ball is one of the space around it
-        domain.space, domain.ball, domain.frontier = domain.frontier, ffi.NULL, ffi.NULL
-    found = made(
-        "mel_classifier", lib.mel_classifier_free, lib.mel_classifier_at_point, domain, pointer(vector), float(delta)
-    )
+    args = (_achievable(ground), pointer(vector), float(delta))
+    found = made("mel_classifier", lib.mel_classifier_free, lib.mel_classifier_at_point, *args)
     set_names(found, ground.classes, ground.groups, ground.number_texts)
     return Rule(found, problem.labels or None)
 

@@ -155,6 +155,8 @@ static mel_status search_best(mel_classifier **out, const mel_domain *domain, co
         return mel_fail(err, MEL_EINVAL, "a planar face knows linear and linear-fractional metrics only");
     mel_status status = mel_steps_of_space(&steps, domain->space, err);
     if (status == MEL_OK)
+        steps->progress = domain->progress;
+    if (status == MEL_OK)
         status = mel_goal_of_metric(&goal, metric, steps, err);
     if (status == MEL_OK)
         status = mel_vertices_init(&pool, steps, err);
@@ -213,12 +215,12 @@ static mel_status refuse_point(const mel_feasibility *found, size_t n, mel_error
     return status;
 }
 
-static mel_status achieve(mel_classifier *c, const mel_space *space, const double *point, double delta,
+static mel_status achieve(mel_classifier *c, const mel_domain *domain, const double *point, double delta,
                           mel_error *err)
 {
-    const size_t n = mel_space_size(space);
+    const size_t n = mel_space_size(domain->space);
     mel_feasibility found = { 0 };
-    mel_status status = mel_space_achieve(&found, space, point, delta, err);
+    mel_status status = mel_space_achieve(&found, domain->space, point, delta, &domain->progress, err);
     if (status == MEL_OK && !found.feasible)
         status = refuse_point(&found, n, err);
     if (status == MEL_OK) {
@@ -242,7 +244,7 @@ mel_status mel_classifier_at_point(mel_classifier **out, const mel_domain *domai
         memcpy(c->statistics, point, 2 * sizeof *point);
         status = mel_face_achieve(&c->mixture, domain->face, (mel_point){ point[0], point[1] }, err);
     } else if (status == MEL_OK) {
-        status = achieve(c, domain->space, point, delta, err);
+        status = achieve(c, domain, point, delta, err);
     }
     return end(out, c, domain, status, err);
 }

@@ -268,7 +268,10 @@ mel_status mel_session_rebuild(mel_engine **out, const mel_session *session, siz
     mel_status status = make_engine(&fresh, session, n, err);
     for (size_t i = 0; i < n && status == MEL_OK && fresh != NULL; i++) {
         const mel_pair pair = mel_session_pair(session, i);
-        status = fresh->ops->tell(fresh, &pair, session->entries[i].answer, err);
+        status =
+            mel_report_progress(&session->domain.progress, "replaying answers", (double)i / (double)n, err);
+        if (status == MEL_OK)
+            status = fresh->ops->tell(fresh, &pair, session->entries[i].answer, err);
     }
     if (status == MEL_OK)
         *out = fresh;

@@ -79,6 +79,9 @@ static mel_status replay_answer(mel_session *session, const mel_log_line *line, 
 static mel_status replay_line(void *user, const mel_log_line *line, mel_error *err)
 {
     mel_session *session = user;
+    const mel_status wanted = mel_report_progress(&session->domain.progress, "replaying answers", 0.0, err);
+    if (wanted != MEL_OK)
+        return wanted;
     if (!line->undo)
         return replay_answer(session, line, err);
     if (session->n_entries == 0 || line->question != session->n_entries)

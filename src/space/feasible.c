@@ -117,7 +117,7 @@ static void part_solve(part *p, double near)
             return;
         p->margin = mel_dot(p->set.set.dim, p->direction, p->target) - found.support;
         p->proved = mel_space_exact(p->set.space);
-    } while (p->set.search != NULL && attack(p, found.support));
+    } while (p->set.search != NULL && !mel_set_halted(&p->set.set) && attack(p, found.support));
     p->settled = true;
 }
 
@@ -143,7 +143,8 @@ static void solve_all(part *parts, size_t n, double delta)
         size_t n_settled = 0, n_open = 0;
         const double settled = square_of(parts, n, true, &n_settled);
         const double open = square_of(parts, n, false, &n_open);
-        if (n_open == 0 || settled > delta * delta || settled + open <= delta * delta)
+        if (n_open == 0 || settled > delta * delta || settled + open <= delta * delta ||
+            mel_set_halted(&parts[0].set.set))
             return;
         const double near = sqrt((delta * delta - settled) / (double)n_open) * (1.0 - 1e-9);
         for (size_t g = 0; g < n; g++)
@@ -307,23 +308,29 @@ static mel_status fill_result(mel_feasibility *out, const mel_space *space, cons
 }
 
 static mel_status achieve(mel_feasibility *out, const mel_space *space, part *parts, const double *point,
-                          double delta, mel_error *err)
+                          double delta, const mel_progress *progress, mel_error *err)
 {
+    static const mel_progress silent = { 0 };
+    mel_halt halt = { .progress = progress != NULL ? progress : &silent,
+                      .what = "looking for the classifier at a point",
+                      .every = mel_steps_unasked(space) };
     mel_status status = MEL_OK;
     for (size_t g = 0; g < space->n_groups && status == MEL_OK; g++) {
         status = part_init(&parts[g], space, g, point, err);
         parts[g].distance = INFINITY;
+        parts[g].set.set.halt = &halt;
     }
     if (status != MEL_OK)
         return status;
     mel_blas_hold();
     solve_all(parts, space->n_groups, delta);
     mel_blas_release();
-    return fill_result(out, space, parts, point, delta, err);
+    status = mel_halt_report(&halt, 1.0, err);
+    return status == MEL_OK ? fill_result(out, space, parts, point, delta, err) : status;
 }
 
 mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const double *point, double delta,
-                             mel_error *err)
+                             const mel_progress *progress, mel_error *err)
 {
     *out = (mel_feasibility){ 0 };
     for (size_t c = 0; c < space->size; c++)
@@ -334,7 +341,7 @@ mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const
     part *parts = mel_alloc_zero(space->n_groups, sizeof *parts);
     if (parts == NULL)
         return mel_fail_memory(err, "the closest statistics");
-    const mel_status status = achieve(out, space, parts, point, delta, err);
+    const mel_status status = achieve(out, space, parts, point, delta, progress, err);
     for (size_t g = 0; g < space->n_groups; g++)
         part_clear(&parts[g]);
     free(parts);

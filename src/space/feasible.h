@@ -45,6 +45,8 @@ typedef struct {
 mel_status mel_group_set_init(mel_group_set *out, const mel_space *space, size_t group, size_t column,
                               bool tags, bool search, mel_error *err);
 void mel_group_set_clear(mel_group_set *set);
+/* Steps that take about a millisecond together: so many go by between two questions whether to stop. */
+uint64_t mel_steps_unasked(const mel_space *space);
 /* The direction in coordinates of the group (unit length stays) for one of the set. */
 void mel_group_set_direction(double *out, const mel_group_set *set, const double *direction);
 

@@ -214,14 +214,6 @@ static mel_status measure_directly(mel_radius *how, const mel_range *whole, cons
 
 /* --- all groups --------------------------------------------------------------------------------- */
 
-/* Steps that take about a millisecond together. */
-static uint64_t steps_unasked(const mel_space *space)
-{
-    const double some = 5e5, k = (double)space->n_classes; /* multiplications */
-    const double rows = space->n_rows > 0 ? (double)space->n_rows : 100.0 * k;
-    return 1 + (uint64_t)(some / (rows * k * (k + 4.0)));
-}
-
 static mel_status measure_group(mel_radius *how, const mel_space *space, size_t group,
                                 const mel_some_rows *some, mel_halt *halt, const mel_radius_options *opt,
                                 mel_error *err)
@@ -263,7 +255,7 @@ static mel_status measure(mel_radius *how, const mel_space *space, const mel_rad
         status = mel_some_rows_take(&some, space, opt->sample_rows, opt->seed, err);
     mel_halt halt = { .progress = &opt->progress,
                       .what = "measuring a radius",
-                      .every = steps_unasked(some.space != NULL ? some.space : space) };
+                      .every = mel_steps_unasked(some.space != NULL ? some.space : space) };
     for (size_t g = 0; g < space->n_groups && status == MEL_OK; g++)
         status = measure_group(how, space, g, &some, &halt, opt, err);
     if (some.space == NULL)

@@ -130,9 +130,9 @@ typedef struct {
     bool proved;
     uint32_t steps, tried;
 } mel_feasibility;
-/* delta is 1e-12 or more. MEL_ENUMERIC when rounding errors hide the answer. */
+/* delta is 1e-12 or more; progress may be NULL. MEL_ENUMERIC when rounding errors hide the answer. */
 mel_status mel_space_achieve(mel_feasibility *out, const mel_space *space, const double *point, double delta,
-                             mel_error *err);
+                             const mel_progress *progress, mel_error *err);
 void mel_feasibility_clear(mel_feasibility *feasibility);
 
 /* The longest segment through the centre along +-direction: its ends, achievable within delta (1e-12 or

@@ -146,7 +146,7 @@ static void check_inside(stage *s, double delta)
         for (size_t c = 0; c < s->size; c++)
             point[c] += share[r] * at[c];
     }
-    assert_ok(mel_space_achieve(&found, s->space, point, delta, &err), &err);
+    assert_ok(mel_space_achieve(&found, s->space, point, delta, NULL, &err), &err);
     assert_true(found.feasible && found.distance <= delta);
     assert_null(found.direction);
     check_blend(s, &found, point);
@@ -163,7 +163,7 @@ static void check_outside(stage *s, double beyond)
     assert_ok(mel_space_linear(point, s->space, direction, NULL), NULL);
     for (size_t c = 0; c < s->size; c++)
         point[c] += beyond * direction[c];
-    assert_ok(mel_space_achieve(&found, s->space, point, 1e-6, &err), &err);
+    assert_ok(mel_space_achieve(&found, s->space, point, 1e-6, NULL, &err), &err);
     check_blend(s, &found, point);
     assert_int_equal(found.feasible, found.distance <= 1e-6);
     if (is_exact(s)) {
@@ -185,14 +185,14 @@ static void check_end(stage *s, const double *end, double delta)
     mel_feasibility found;
     mel_error err;
     /* The end is within delta, up to the rounding of sums over rows. */
-    assert_ok(mel_space_achieve(&found, s->space, end, delta * 1.01, &err), &err);
+    assert_ok(mel_space_achieve(&found, s->space, end, delta * 1.01, NULL, &err), &err);
     assert_true(found.feasible);
     mel_feasibility_clear(&found);
     if (!is_exact(s))
         return;
     for (size_t c = 0; c < s->size; c++)
         beyond[c] = s->centre[c] + 1.001 * (end[c] - s->centre[c]);
-    assert_ok(mel_space_achieve(&found, s->space, beyond, delta, &err), &err);
+    assert_ok(mel_space_achieve(&found, s->space, beyond, delta, NULL, &err), &err);
     assert_false(found.feasible);
     mel_feasibility_clear(&found);
 }
@@ -262,18 +262,18 @@ static void test_special_points(void **state)
     mel_feasibility found;
     mel_error err;
     stage_open(&s, &settings[2], 7);
-    assert_ok(mel_space_achieve(&found, s.space, s.centre, 1e-12, &err), &err);
+    assert_ok(mel_space_achieve(&found, s.space, s.centre, 1e-12, NULL, &err), &err);
     assert_true(found.feasible);
     check_blend(&s, &found, s.centre);
     mel_feasibility_clear(&found);
     double far[MOST];
     for (size_t c = 0; c < s.size; c++)
         far[c] = c % 2 == 0 ? 1e6 : -1e6;
-    assert_ok(mel_space_achieve(&found, s.space, far, 1e-3, &err), &err);
+    assert_ok(mel_space_achieve(&found, s.space, far, 1e-3, NULL, &err), &err);
     assert_false(found.feasible);
     assert_true(found.margin > 1e6);
     mel_feasibility_clear(&found);
-    assert_ok(mel_space_achieve(&found, s.space, s.bank, 1e-9, &err), &err); /* a rule as it is */
+    assert_ok(mel_space_achieve(&found, s.space, s.bank, 1e-9, NULL, &err), &err); /* a rule as it is */
     assert_true(found.feasible);
     mel_feasibility_clear(&found);
     stage_close(&s);
@@ -305,7 +305,7 @@ static void test_threads(void **state)
                 for (size_t c = 0; c < 12; c++)
                     point[c] += 0.01 * direction[c];
             }
-            assert_ok(mel_space_achieve(&found[i], space, point, 1e-4, &err), &err);
+            assert_ok(mel_space_achieve(&found[i], space, point, 1e-4, NULL, &err), &err);
             assert_ok(mel_space_segment(a[i], b[i], space, direction, 1e-6, &err), &err);
             mel_space_free(space);
         }

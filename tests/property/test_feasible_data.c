@@ -82,7 +82,7 @@ static size_t check_points(trial *t)
         mel_feasibility f;
         mel_error err;
         random_point(t, p);
-        assert_ok(mel_space_achieve(&f, t->space, t->point, delta, &err), &err);
+        assert_ok(mel_space_achieve(&f, t->space, t->point, delta, NULL, &err), &err);
         assert_true(f.blend.n_rules <= t->q + 1);
         assert_ok(mel_space_blend(t->other, t->space, &f.blend, &err), &err);
         mel_axpy(t->q, -1.0, t->point, t->other);

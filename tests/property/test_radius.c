@@ -64,7 +64,7 @@ static void check_points(const mel_space *space, const mel_ball *ball, const mel
         }
         mel_feasibility found;
         mel_error err;
-        assert_ok(mel_space_achieve(&found, space, point, 1e-3 * how->radius, &err), &err);
+        assert_ok(mel_space_achieve(&found, space, point, 1e-3 * how->radius, NULL, &err), &err);
         assert_true(found.feasible);
         mel_feasibility_clear(&found);
     }

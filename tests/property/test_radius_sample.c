@@ -63,7 +63,7 @@ static void check_inside(const mel_space *space, const mel_ball *ball, const mel
         }
         mel_feasibility found;
         mel_error err;
-        assert_ok(mel_space_achieve(&found, space, point, 1e-6 + 1e-4 * how->radius, &err), &err);
+        assert_ok(mel_space_achieve(&found, space, point, 1e-6 + 1e-4 * how->radius, NULL, &err), &err);
         assert_true(found.feasible);
         assert_ok(mel_space_blend(mixed, space, &found.blend, &err), &err);
         for (size_t c = 0; c < size; c++)

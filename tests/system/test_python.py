@@ -13,8 +13,10 @@ import pytest
 from python_package import BUILD, SOURCE, environment, rows, run
 
 import pandas
-from melicit import Metric, Problem, Rule, Session, _native, errors
+from melicit import FrankWolfeClassifier, Metric, Problem, Rule, Session, _core, _native, errors
+from melicit._core import ffi
 from sklearn import metrics as known
+from sklearn.linear_model import LogisticRegression
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -229,7 +231,77 @@ def test_ctrl_c_is_heard_during_one_call():
     assert child.stdout.readline() == "inside\n"
     child.send_signal(signal.SIGINT)
     said, _ = child.communicate(timeout=240)
-    assert said == "raise _interrupted.pop()\n" and child.returncode == 0
+    assert said == "raise error\n" and child.returncode == 0
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C comes whenever the library asks whether to go on; ctrl_c() says how often it has asked."""
+    asked = []
+
+    def progress(user, what, share):
+        asked.append(ffi.string(what))
+        signal.raise_signal(signal.SIGINT)
+        return 0
+
+    ffi.def_extern(name="melicit_progress", error=1, onerror=_core._stopped)(progress)
+    yield lambda: len(asked)
+    ffi.def_extern(name="melicit_progress", error=1, onerror=_core._stopped)(_core.melicit_progress)
+
+
+QUADRATIC = {
+    "format": "melicit-metric", "version": 1, "family": "quadratic", "orientation": "cost",
+    "layout": {"kind": "rates", "coordinates": "offdiagonal", "classes": ["0", "1", "2"]},
+    "coefficients": {"a": [0.1] * 6, "B": (0.2 * np.eye(6)).tolist()},
+}
+
+
+def test_ctrl_c_wherever_the_library_asks(tmp_path, request):
+    """It is heard during the call, which changes nothing, and never during a later one."""
+    y, p = rows(200, 3)
+    problem, people = Problem.from_proba(y, p), Problem.population("softmax:1,3,5", ["0", "1", "2"])
+    metric = Metric.from_json(json.dumps(QUADRATIC))
+    path = tmp_path / "session.jsonl"
+    with Session(people, "diagonal-linear", path) as stored:
+        for _, question in zip(range(3), stored):
+            stored.tell(question, "A")
+    session = Session(problem).run(lambda question: "A")
+    question, answered = Session(problem, "diagonal-linear").ask(), len(session)
+    people.best(metric)  # its ball is known from here on
+    ctrl_c = request.getfixturevalue("ctrl_c")
+    for work in (
+        lambda: problem.classifier_for(question.a, "diagonal-linear"),
+        lambda: people.best(metric),
+        lambda: problem.best("g-mean"),
+        lambda: Problem.from_proba(y, p).ground("linear"),
+        lambda: Session(people, "diagonal-linear", path),
+        session.undo,
+        lambda: FrankWolfeClassifier(LogisticRegression(), "g-mean").fit(p, y),
+    ):
+        before = ctrl_c()
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert ctrl_c() > before
+        with pytest.raises(errors.EDATA):
+            Metric.load(tmp_path / "nothing.json")
+    assert len(session) == answered
+
+
+def test_ctrl_c_of_one_thread_is_not_heard_by_others(tmp_path, ctrl_c):
+    """Another thread's call fails while the main thread has heard Ctrl-C and is still inside of its own."""
+    seen = []
+    heard = _core._stopped
+
+    def elsewhere(kind, error, trace):
+        heard(kind, error, trace)
+        other = threading.Thread(target=lambda: seen.append(pytest.raises(errors.EDATA, Metric.load, tmp_path / "nothing.json")))
+        other.start()
+        other.join()
+
+    ffi.def_extern(name="melicit_progress", error=1, onerror=elsewhere)(lambda user, what, share: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        Problem.from_proba(*rows(200, 3)).ground("linear")
+    assert len(seen) == 1
 
 
 @pytest.mark.parametrize("labels", [(2, 10), ("2", "10"), ("10", "2"), (0.5, 10.0), ("b", "a")])

@@ -158,6 +158,9 @@ def test_plots_show_what_was_elicited():
     marked = [line.get_xdata()[0] for line in ax.lines if line.get_label() == "elicited"]
     assert marked == [pytest.approx(1 / (1 + asked.metric.cost_ratio[0]))]
     assert len(plots.cost_curve(y, {"model": p}, asked.metric).lines) == 3
+    for plot in (plots.decision_curve, plots.cost_curve):
+        with pytest.raises(errors.EINVAL, match="no models"):
+            plot(y, {})
     best = problem.plot(truth).lines[-1]
     point = np.array([best.get_xdata()[0], best.get_ydata()[0]])
     assert truth.value(point) == pytest.approx(max(map(truth.value, problem.vertices())))

@@ -18,7 +18,7 @@ static mel_status achieve(void *user)
     const context *c = user;
     mel_feasibility found;
     mel_error err;
-    const mel_status status = mel_space_achieve(&found, c->space, c->point, c->delta, &err);
+    const mel_status status = mel_space_achieve(&found, c->space, c->point, c->delta, NULL, &err);
     assert_int_equal(status == MEL_OK, found.closest != NULL);
     assert_int_equal(status == MEL_OK, found.blend.gain != NULL);
     if (status != MEL_OK)

@@ -324,7 +324,7 @@ static void test_refused_spaces(void **state)
     assert_int_equal(calls, 1);
     double point[6] = { 0.1, 0.1, 0.1, 0.1, 0.1, NAN }, a[6], b[6];
     mel_feasibility found;
-    assert_int_equal(mel_space_achieve(&found, space, point, 0.01, &err), MEL_EINVAL);
+    assert_int_equal(mel_space_achieve(&found, space, point, 0.01, NULL, &err), MEL_EINVAL);
     assert_non_null(strstr(err.text, "point[5]"));
     assert_int_equal(mel_space_segment(a, b, space, point, 0.01, &err), MEL_EINVAL);
     memset(point, 0, sizeof point);
@@ -332,7 +332,7 @@ static void test_refused_spaces(void **state)
     static const double deltas[] = { 0, -1, NAN, INFINITY, 1e-13 };
     point[0] = 0.1;
     for (size_t i = 0; i < COUNT(deltas); i++) {
-        assert_int_equal(mel_space_achieve(&found, space, point, deltas[i], &err), MEL_EINVAL);
+        assert_int_equal(mel_space_achieve(&found, space, point, deltas[i], NULL, &err), MEL_EINVAL);
         assert_int_equal(mel_space_segment(a, b, space, point, deltas[i], &err), MEL_EINVAL);
         assert_null(found.closest);
     }
