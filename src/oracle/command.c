@@ -139,7 +139,7 @@ mel_status mel_oracle_command(mel_oracle **out, const char *program, const mel_c
     self->opt = use;
     self->talk.progress = use.progress;
     mel_buffer_init(&self->line, MAX_LINE);
-    const int reason = mel_process_start(&self->talk.process, program, false);
+    const int reason = mel_process_start(&self->talk.process, program, !mel_process_has_terminal());
     if (reason != 0) {
         char text[128];
         if (strerror_r(reason, text, sizeof text) != 0)

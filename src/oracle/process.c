@@ -76,6 +76,14 @@ static bool make_nonblocking(int file)
     return flags >= 0 && fcntl(file, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
+bool mel_process_has_terminal(void)
+{
+    const int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (terminal >= 0)
+        (void)close(terminal);
+    return terminal >= 0;
+}
+
 int mel_process_start(mel_process *process, const char *program, bool alone)
 {
     *process = (mel_process){ .alone = alone, .to = -1, .from = -1 };

@@ -17,6 +17,8 @@ typedef struct {
 /* /bin/sh -c program, with SIGPIPE as programs expect it. alone: in a process group of its own; Ctrl-C at a
  * terminal does not reach it then, nor can it talk to the person there. 0, or an errno that says why not. */
 int mel_process_start(mel_process *process, const char *program, bool alone);
+/* Whether there is a terminal that programs may use to talk to a person, and whose Ctrl-C reaches them. */
+bool mel_process_has_terminal(void);
 /* Closes both ends, gives it `grace` seconds to end, then SIGTERM and one more second, then SIGKILL; reaps
  * it. The whole group gets the signals, and SIGTERM once the program has ended.
  */

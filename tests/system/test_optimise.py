@@ -225,10 +225,14 @@ def test_interrupt_keeps_the_best(work):
         result = json.loads(out)
         assert result["end"] == "stopped" and result["iterations"] == 2
         assert json.loads((work.folder / "c.json").read_text()) == result["classifier"]
-        end = time.monotonic() + 60
-        while is_running(lingers) and time.monotonic() < end:
-            time.sleep(0.02)
-        assert not is_running(lingers)
+        assert ends(lingers)
+
+
+def ends(pid):
+    end = time.monotonic() + 60
+    while is_running(pid) and time.monotonic() < end:
+        time.sleep(0.02)
+    return not is_running(pid)
 
 
 def test_interrupt_of_cross_fitting(work):
@@ -266,12 +270,12 @@ def read_all(terminal):
 
 
 def test_interrupt_of_comparisons(work):
-    """The same for programs that compare: the answers are in the session."""
+    """The same for programs that compare, where there is no terminal that they share: the answers are in the session."""
     work.write("slow.sh", f"read -r line; echo A; read -r line; {LINGER}\n")
     process, lingers = begin_lingering(work, *ROWS, "--oracle", "cmd:sh slow.sh; true", "--session", "s.jsonl", "--out", "c.json", "--json")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=60)
-    os.kill(lingers, signal.SIGTERM)
+    assert ends(lingers)
     assert process.returncode == 5 and json.loads(out)["questions"] == 1
     assert [line["answer"] for line in answers(work)] == ["A"] and (work.folder / "c.json").exists()
 
@@ -484,7 +488,7 @@ def test_browser_stops_and_resumes(work):
 
 def test_session_waits_for_a_slow_respondent(work):
     """An A/B test that takes days: the program is killed while it waits, and asks the same question again later."""
-    work.write("ab.sh", 'read -r line; echo "$line" >> asked; echo B; read -r line; echo "$line" >> asked; touch waiting; exec sleep 600\n')
+    work.write("ab.sh", 'read -r line; echo "$line" >> asked; echo B; read -r line; echo "$line" >> asked; echo $$ > pid; mv pid waiting; exec sleep 600\n')
     words = ["optimise", *ROWS, "--session", "s.jsonl", "--max-questions", "2"]
     process = subprocess.Popen([str(PROGRAM), *words, "--oracle", "cmd:exec sh ab.sh"], cwd=work.folder, env=environment(),
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -493,6 +497,7 @@ def test_session_waits_for_a_slow_respondent(work):
         time.sleep(0.02)
     process.kill()
     process.wait()
+    os.kill(int((work.folder / "waiting").read_text()), signal.SIGTERM)  # nobody else is left to end it
     assert [line["answer"] for line in answers(work)] == ["B"]
     work.write("later.sh", 'read -r line; echo "$line" >> asked; echo A\n')
     work(*words, "--oracle", "cmd:exec sh later.sh").done()
