@@ -17,11 +17,16 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "system"))
-from serving import create_study  # noqa: E402
-from test_serve_abuse import CSV, OWN, TOO_LARGE, Honest, Limited, slow_start  # noqa: E402
+from routes import CSV  # noqa: E402
+from serving import OWN, create_study, small_study  # noqa: E402
+from test_serve_abuse import TOO_LARGE, Honest, Limited, slow_start  # noqa: E402
 
 ATTACKERS = 8
 UPLOAD = b"POST /api/upload HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first\r\nContent-Type: text/csv\r\nContent-Length: 33554432\r\n\r\n"
+
+NUMBERS = "a,b,label\n" + "".join(f"{i % 97},t{i % 500},{'xy'[i % 2]}\n" for i in range(20_000))
+TEXTS = "a,b,label\n" + "".join(f"{i:x}q,{i:x}r,{'xy'[i % 2]}\n" for i in range(100_000))
+CHANCES = "p,label\n" + "".join(f"{i % 997 / 997},{'xy'[i * 7 % 997 > 400]}\n" for i in range(50_000))
 
 
 class Attacker:
@@ -30,8 +35,7 @@ class Attacker:
     def __init__(self, server, study, number):
         self.server, self.study, self.chance = server, study, random.Random(number)
         self.client = server.at(f"198.51.100.{number}", 30)
-        self.numbers = "a,b,label\n" + "".join(f"{i % 97},t{i % 500},{'xy'[i % 2]}\n" for i in range(20_000))
-        self.texts = "a,b,label\n" + "".join(f"{i:x}q,{i:x}r,{'xy'[i % 2]}\n" for i in range(100_000))
+        self.uploaded = self.link = None
 
     def uploads_left_early(self):
         with socket.create_connection(("127.0.0.1", self.server.port)) as s:
@@ -49,13 +53,13 @@ class Attacker:
         self.client.post("/api/start", {"space": {"population": f"softmax:{slopes}"}, "family": "diagonal-linear", "options": {"tolerance": 1e-9}})
 
     def tables(self):
-        self.client.json("POST", "/api/upload", self.numbers, CSV)
+        self.client.json("POST", "/api/upload", NUMBERS, CSV)
 
     def texts_that_differ(self):
-        self.client.json("POST", "/api/upload", self.texts, CSV)
+        self.client.json("POST", "/api/upload", TEXTS, CSV)
 
     def models(self):
-        told = self.client.json("POST", "/api/upload", self.numbers, CSV)[1]
+        told = self.client.json("POST", "/api/upload", NUMBERS, CSV)[1]
         if "upload" in told:
             self.client.post("/api/start", {**OWN, "space": {"data": f"upload:{told['upload']}", "label": "label"}})
 
@@ -81,8 +85,46 @@ class Attacker:
                 s.sendall(f"GET /api/result/report HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n".encode())
             time.sleep(0.2)
 
+    def upload(self):
+        """The id of a table of this attacker's, uploaded once."""
+        if self.uploaded is None:
+            self.uploaded = self.client.json("POST", "/api/upload", CHANCES, CSV)[1]["upload"]
+        return self.uploaded
 
-ATTACKS = [name for name in vars(Attacker) if not name.startswith("_")]
+    def columns(self):
+        self.client.post("/api/columns", {"upload": self.upload(), "columns": [{"name": f"n{i}", "from": "p"} for i in range(20)]})
+
+    def checks(self):
+        self.client.post("/api/check", {**OWN, "space": {"data": f"upload:{self.upload()}", "label": "label"},
+                                        "options": {"seed": self.chance.randrange(1000)}})
+
+    def decisions(self):
+        if "melicit" not in self.client.cookies:
+            self.client.own(space={"data": "breast_cancer_original"})
+        self.client.post("/api/decisions", {"upload": self.upload(), "columns": ["p"], "calibrated": True})
+
+    def shared_links(self):
+        if self.link is None:
+            page = self.client.own(space={"data": "breast_cancer_original"}, options={"max_questions": 12})
+            while page["kind"] == "question":
+                page = self.client.answer(page)
+            self.link = self.client.post("/api/share", {})[1]["path"].removeprefix("/r/")
+        self.client.get(f"/api/shared/{self.link}")
+        ident, proof = self.link.split("/")
+        self.client.post("/api/start", {"like": {"id": ident, "proof": proof}})
+
+    def previews(self):
+        """By a researcher: many windows of the editor, and rehearsals and exports besides."""
+        if self.client.cookies.get("melicit_admin") is None:
+            self.client.post("/api/admin/login", {"token": self.server.token})
+        study = {**small_study(), "space": {"ball": "6", "radius": 0.02}, "words": {}, "elicitation": {"family": "linear", "max_questions": 60},
+                 "phases": [{"kind": "elicitation"}, {"kind": "done", "title": "Thanks"}]}
+        about = f"/api/admin/studies/{self.study}"
+        self.client.request(*self.chance.choice([("POST", "/api/admin/preview", study), ("POST", "/api/admin/studies", study),
+                                                 ("POST", f"{about}/rehearse", {"participants": 20}), ("GET", f"{about}/export.csv")]))
+
+
+ATTACKS = [name for name in vars(Attacker) if not name.startswith("_") and name != "upload"]
 
 
 def attack(server, study, names, over, attacks):
