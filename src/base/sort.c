@@ -1,4 +1,4 @@
-/* Sorting doubles by their bits: radix passes instead of comparisons. */
+/* Sorting doubles by their bits, with radix passes instead of comparisons, and selecting some of them. */
 #include "base/stat.h"
 
 #include <math.h>
@@ -95,11 +95,6 @@ static uint64_t *sort_keys(size_t n, uint64_t *keys, uint64_t *spare)
     return keys;
 }
 
-void mel_sort_in_place(size_t n, double *x)
-{
-    qsort(x, n, sizeof *x, compare_doubles);
-}
-
 void mel_sort(size_t n, double *x)
 {
     enum { FEW = 200 };
@@ -110,7 +105,7 @@ void mel_sort(size_t n, double *x)
         return;
     uint64_t *keys = n > FEW && n <= SIZE_MAX / 2 ? mel_alloc(2 * n, sizeof *keys) : NULL;
     if (keys == NULL) {
-        mel_sort_in_place(n, x); /* few numbers, or no memory to spare */
+        qsort(x, n, sizeof *x, compare_doubles); /* few numbers, or no memory to spare */
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -119,6 +114,66 @@ void mel_sort(size_t n, double *x)
     for (size_t i = 0; i < n; i++)
         x[i] = from_ordered_bits(sorted[i]);
     free(keys);
+}
+
+static void swap(double *x, size_t i, size_t j)
+{
+    const double held = x[i];
+    x[i] = x[j];
+    x[j] = held;
+}
+
+/* Moves the median of the first, middle and last of x[low..high] to the middle. */
+static double middle_of_three(double *x, size_t low, size_t high)
+{
+    const size_t middle = low + (high - low) / 2;
+    if (x[middle] < x[low])
+        swap(x, middle, low);
+    if (x[high] < x[low])
+        swap(x, high, low);
+    if (x[high] < x[middle])
+        swap(x, high, middle);
+    return x[middle];
+}
+
+/* Hoare's selection: afterwards x[k] is where sorting would put it, nothing larger before, nothing
+ * smaller behind. */
+static void select_at(double *x, size_t n, size_t k)
+{
+    size_t low = 0, high = n - 1;
+    while (low < high) {
+        const double pivot = middle_of_three(x, low, high);
+        size_t i = low, j = high;
+        while (i <= j) {
+            while (x[i] < pivot)
+                i++;
+            while (x[j] > pivot)
+                j--;
+            if (i > j)
+                break;
+            swap(x, i, j);
+            i++;
+            if (j == 0)
+                break;
+            j--;
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            return;
+    }
+}
+
+void mel_select(size_t n, double *x, size_t k)
+{
+    select_at(x, n, k);
+    size_t next = k + 1;
+    for (size_t i = next; i < n; i++)
+        next = x[i] < x[next] ? i : next;
+    if (next < n)
+        swap(x, k + 1, next);
 }
 
 typedef struct {

@@ -36,8 +36,10 @@ double mel_quantile_sorted(size_t n, const double *x, double q);
 /* Ascending, -0.0 before 0.0; no NaN. Borrows 16 n bytes where it can get them and is slower, not
  * wrong, where it cannot. */
 void mel_sort(size_t n, double *x);
-/* The same by comparisons, which needs no memory. */
-void mel_sort_in_place(size_t n, double *x);
+/* Moves numbers, k < n, until x[k] and x[k + 1] are what sorting would put there (up to the sign of 0),
+ * nothing larger before and nothing smaller behind. O(n) for numbers in any order that comes by chance; no
+ * memory. */
+void mel_select(size_t n, double *x, size_t k);
 /* index[0..n) ordered so that key[index[i]] ascends, ties (-0.0 and 0.0 among them) by index; index is
  * filled by the call. O(n) time; needs about 8 n bytes, or 40 n for keys that crowd in one place.
  * MEL_EINVAL for NaN. */

@@ -23,11 +23,17 @@ void mel_certainty_options_init(mel_certainty_options *opt)
     *opt = (mel_certainty_options){ .struct_size = sizeof *opt, .draws = 2000, .seed = 1 };
 }
 
+static double quantile(size_t n, double *values, double q)
+{
+    if (n > 0)
+        mel_select(n, values, (size_t)((double)(n - 1) * q));
+    return mel_quantile_sorted(n, values, q);
+}
+
 mel_interval mel_interval_of(size_t n, double *values)
 {
-    mel_sort_in_place(n, values);
-    return (mel_interval){ mel_quantile_sorted(n, values, low_end),
-                           mel_quantile_sorted(n, values, high_end) };
+    const double low = quantile(n, values, low_end);
+    return (mel_interval){ low, quantile(n, values, high_end) };
 }
 
 mel_interval mel_interval_normal(double middle, double deviation)

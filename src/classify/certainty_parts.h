@@ -6,7 +6,7 @@
 #include "base/rng.h"
 #include "classify/certainty.h"
 
-/* The middle 95% of n equally likely values, which are sorted; and of a normal distribution. */
+/* The middle 95% of n equally likely values, whose order changes; and of a normal distribution. */
 mel_interval mel_interval_of(size_t n, double *values);
 mel_interval mel_interval_normal(double middle, double deviation);
 /* d value / d share for every cell, all of them free to change, by differences. share is as before

@@ -291,6 +291,7 @@ static void test_sort(void **state)
     (void)state;
     mel_rng rng;
     mel_rng_seed(&rng, 32);
+    static const double parts[] = { 0.975, 0.0, 0.5, 1.0, 0.025, 0.3141 };
     for (size_t s = 0; s < COUNT(sort_sizes); s++)
         for (int kind = 0; kind < PATTERNS; kind++) {
             const size_t n = sort_sizes[s];
@@ -299,7 +300,12 @@ static void test_sort(void **state)
                 x[i] = pattern(kind, &rng, i, n);
             memcpy(want, x, (n + 1) * sizeof *want);
             qsort(want, n, sizeof *want, by_value_then_sign);
-            mel_sort(n, x);
+            for (size_t i = 0; i < COUNT(parts) && n > 0; i++) {
+                const size_t k = (size_t)((double)(n - 1) * parts[i]);
+                mel_select(n, x, k);
+                assert_true(x[k] == want[k] && (k + 1 == n || x[k + 1] == want[k + 1]));
+            }
+            mel_sort(n, x); /* nothing was lost on the way */
             assert_memory_equal(x, want, (n + 1) * sizeof *x);
             free(x);
             free(want);

@@ -1,69 +1,16 @@
 /* Quantiles by selection. */
 #include "elicit/active/select.h"
 
+#include "base/stat.h"
+
 #include <math.h>
-
-static void swap(double *x, size_t i, size_t j)
-{
-    const double held = x[i];
-    x[i] = x[j];
-    x[j] = held;
-}
-
-/* Moves the median of the first, middle and last of x[low..high] to the middle. */
-static double middle_of_three(double *x, size_t low, size_t high)
-{
-    const size_t middle = low + (high - low) / 2;
-    if (x[middle] < x[low])
-        swap(x, middle, low);
-    if (x[high] < x[low])
-        swap(x, high, low);
-    if (x[high] < x[middle])
-        swap(x, high, middle);
-    return x[middle];
-}
-
-/* Hoare's selection: afterwards x[k] is where sorting would put it, nothing larger before, nothing
- * smaller behind. */
-static void select_at(double *x, size_t n, size_t k)
-{
-    size_t low = 0, high = n - 1;
-    while (low < high) {
-        const double pivot = middle_of_three(x, low, high);
-        size_t i = low, j = high;
-        while (i <= j) {
-            while (x[i] < pivot)
-                i++;
-            while (x[j] > pivot)
-                j--;
-            if (i > j)
-                break;
-            swap(x, i, j);
-            i++;
-            if (j == 0)
-                break;
-            j--;
-        }
-        if (k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            return;
-    }
-}
 
 double mel_quantile_select(size_t n, double *x, double q)
 {
     const double at = q * (double)(n - 1);
     const size_t k = (size_t)at < n - 1 ? (size_t)at : n - 1;
-    select_at(x, n, k);
-    if (k + 1 >= n)
-        return x[k];
-    double next = x[k + 1];
-    for (size_t i = k + 2; i < n; i++)
-        next = x[i] < next ? x[i] : next;
-    return x[k] + (at - (double)k) * (next - x[k]);
+    mel_select(n, x, k);
+    return k + 1 < n ? x[k] + (at - (double)k) * (x[k + 1] - x[k]) : x[k];
 }
 
 /* 2 and 4.5 deviations do as well as 3. */

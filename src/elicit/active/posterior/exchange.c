@@ -100,7 +100,8 @@ static double in_band(double band, double margin, mel_trade_answer answer)
 }
 
 /* P(answer) of somebody who looks, in every cell. */
-static void answer_curve(double *restrict out, const double *restrict e, double tie, mel_trade_answer answer)
+MEL_WIDE static void answer_curve(double *restrict out, const double *restrict e, double tie,
+                                  mel_trade_answer answer)
 {
     for (size_t c = 0; c < CELLS; c++) {
         const double first = first_of(e[c], tie), second = second_of(e[c], tie);
@@ -190,7 +191,8 @@ void mel_exchange_free(mel_exchange *x)
 
 /* --- hearing ------------------------------------------------------------------------------------ */
 
-static void multiply(double *restrict joint, const double *restrict curve, double lapse, double outcomes)
+MEL_WIDE static void multiply(double *restrict joint, const double *restrict curve, double lapse,
+                              double outcomes)
 {
     for (size_t c = 0; c < CELLS; c++) {
         const double likely = lapse / outcomes + (1.0 - lapse) * curve[c];
@@ -214,6 +216,18 @@ static void hear_shape(mel_exchange *x, size_t shape, const view *v, mel_trade_a
     }
 }
 
+MEL_WIDE static void add_cells(double *restrict sum, const double *restrict joint)
+{
+    for (size_t c = 0; c < CELLS; c++)
+        sum[c] += joint[c];
+}
+
+MEL_WIDE static void divide(double *restrict cells, size_t n, double sum)
+{
+    for (size_t c = 0; c < n; c++)
+        cells[c] /= sum;
+}
+
 /* Makes the joint sum to 1; returns the sum that it had. */
 static double settle(mel_exchange *x)
 {
@@ -221,14 +235,11 @@ static double settle(mel_exchange *x)
     double sum = 0.0;
     memset(x->mass, 0, sizeof x->mass);
     for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < CELLS; c++)
-            x->mass[c] += x->joint[i * CELLS + c];
+        add_cells(x->mass, x->joint + i * CELLS);
     for (size_t c = 0; c < CELLS; c++)
         sum += x->mass[c];
-    for (size_t c = 0; c < CELLS; c++)
-        x->mass[c] /= sum;
-    for (size_t i = 0; i < n * CELLS; i++)
-        x->joint[i] /= sum;
+    divide(x->mass, CELLS, sum);
+    divide(x->joint, n * CELLS, sum);
     return sum;
 }
 
