@@ -1,4 +1,4 @@
-/* Pools of classifiers for the program: with the statistics of a metric. */
+/* The option about pools of classifiers that several verbs share. */
 #ifndef MEL_CLI_POOL_H
 #define MEL_CLI_POOL_H
 
@@ -7,9 +7,6 @@
 #include "melicit/metric.h"
 #include "problem/shared.h"
 
-/* mel_pool_read for the statistics of a metric; prevalence: of --prevalence, NaN unless given. */
-mel_status cli_metric_pool(mel_pool *out, const char *path, const mel_metric *metric, double prevalence,
-                           const mel_read_options *read, mel_error *err);
 /* The option that says the prevalence; the field is a double, NaN unless given. */
 #define CLI_PREVALENCE_OPTION(args, field)                                                                   \
     {                                                                                                        \

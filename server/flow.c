@@ -335,8 +335,3 @@ mel_session *mel_flow_session(mel_flow *flow)
 {
     return flow->session;
 }
-
-double mel_flow_guess(const mel_flow *flow)
-{
-    return flow->guess;
-}

@@ -51,7 +51,6 @@ const mel_study *mel_flow_study(const mel_flow *flow);
 const mel_problem *mel_flow_problem(const mel_flow *flow);
 /* The elicitation's session, borrowed. */
 mel_session *mel_flow_session(mel_flow *flow);
-double mel_flow_guess(const mel_flow *flow); /* cost ratio; NaN: not asked */
 /* Forms that were sent, borrowed: choices and numbers as they are, true for texts. */
 const json_t *mel_flow_forms(const mel_flow *flow);
 const json_t *mel_flow_form(const json_t *forms, size_t phase); /* one of them; NULL: not sent */

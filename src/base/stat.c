@@ -146,21 +146,3 @@ double mel_normal_cdf(double x)
 {
     return 0.5 * erfc(-x * 0.70710678118654752440);
 }
-
-mel_status mel_welch_test(mel_welch *out, size_t nx, const double *x, size_t ny, const double *y,
-                          mel_error *err)
-{
-    if (nx < 2 || ny < 2)
-        return mel_fail(err, MEL_EINVAL, "samples of %zu and %zu values: Welch's test needs two each", nx,
-                        ny);
-    const double ex = mel_variance(nx, x) / (double)nx, ey = mel_variance(ny, y) / (double)ny;
-    if (!isfinite(ex + ey))
-        return mel_fail(err, MEL_EINVAL, "samples of %zu and %zu values are not all finite", nx, ny);
-    if (!(ex + ey > 0.0))
-        return mel_fail(err, MEL_EINVAL, "samples of %zu and %zu values are both constant", nx, ny);
-    const double share = ex / (ex + ey), rest = ey / (ex + ey);
-    const double t = (mel_mean(nx, x) - mel_mean(ny, y)) / sqrt(ex + ey);
-    const double degrees = 1.0 / (share * share / (double)(nx - 1) + rest * rest / (double)(ny - 1));
-    *out = (mel_welch){ t, degrees, mel_beta_inc(0.5 * degrees, 0.5, degrees / (degrees + t * t)) };
-    return MEL_OK;
-}

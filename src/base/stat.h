@@ -45,12 +45,6 @@ void mel_select(size_t n, double *x, size_t k);
  * MEL_EINVAL for NaN. */
 mel_status mel_argsort(size_t n, const double *key, size_t *index, mel_error *err);
 
-typedef struct {
-    double t, degrees, p_two_sided;
-} mel_welch;
-/* Welch's unequal-variance t-test of mean(x) - mean(y); needs two values each and a variance above 0. */
-mel_status mel_welch_test(mel_welch *out, size_t nx, const double *x, size_t ny, const double *y,
-                          mel_error *err);
 /* Regularised incomplete beta function I_x(a, b), a, b > 0, 0 <= x <= 1; NaN elsewhere.
  * Relative error around 1e-13, below 1e-12 for a and b up to 1e5. */
 double mel_beta_inc(double a, double b, double x);

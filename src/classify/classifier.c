@@ -460,13 +460,3 @@ mel_status mel_classifier_decide(uint32_t *prediction, const mel_classifier *c, 
     const mel_undecided rows = { .n = n, .probability = probability, .group = group, .seed = seed };
     return mel_classifier_decide_of(prediction, c, &rows, err);
 }
-
-mel_status mel_classifier_decide_named(uint32_t *prediction, const mel_classifier *c, size_t n,
-                                       const double *probability, const uint32_t *group,
-                                       const char *const *row_name, uint64_t seed, mel_error *err)
-{
-    const mel_undecided rows = {
-        .n = n, .probability = probability, .group = group, .row_name = row_name, .seed = seed
-    };
-    return mel_classifier_decide_of(prediction, c, &rows, err);
-}

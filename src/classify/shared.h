@@ -15,11 +15,6 @@ mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, co
 /* Rule number `rule` as a command: "predict cancer when its probability is at least 0.26", "always predict
  * cancer"; for the caller to free(). */
 mel_status mel_classifier_words(char **out, const mel_classifier *classifier, size_t rule, mel_error *err);
-/* mel_classifier_decide, where the name of a row (its hash with the seed) decides which rule it gets:
- * whichever rows it comes with. */
-mel_status mel_classifier_decide_named(uint32_t *prediction, const mel_classifier *classifier, size_t n,
-                                       const double *probability, const uint32_t *group,
-                                       const char *const *row_name, uint64_t seed, mel_error *err);
 /* How it was found, a JSON object for its file ("found"). */
 mel_status mel_classifier_set_found(mel_classifier *classifier, const char *json, mel_error *err);
 /* Which columns say how much a row counts if it is of each class, "" for none: n_classes texts, copied. For

@@ -174,20 +174,6 @@ const char *const *mel_metric_group_names(const mel_metric *metric)
     return (const char *const *)metric->group_names;
 }
 
-mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_names, mel_error *err)
-{
-    const size_t n = metric->layout.n_groups;
-    if (metric->group_names == NULL)
-        return mel_fail(err, MEL_EINVAL, "the metric has no groups to be named");
-    char **names = NULL;
-    const mel_status status = copy_names(&names, n, group_names, 1, "group", err);
-    if (status != MEL_OK)
-        return status;
-    mel_names_free(metric->group_names, n);
-    metric->group_names = names;
-    return MEL_OK;
-}
-
 uint32_t mel_metric_degree(const mel_metric *metric)
 {
     return metric->degree;

@@ -24,11 +24,6 @@ static const struct {
 };
 enum { N_NAMED = sizeof named / sizeof *named, NAME_BYTES = 64 };
 
-const char *mel_named_name(mel_named metric)
-{
-    return (unsigned)metric < N_NAMED ? named[metric].name : "unknown";
-}
-
 void mel_named_title(char *title, size_t n, mel_named metric, double parameter)
 {
     if ((unsigned)metric >= N_NAMED)
@@ -258,5 +253,5 @@ mel_status mel_metric_named(mel_metric **out, mel_named metric, double parameter
         break;
     }
     return mel_fail(err, MEL_EINVAL, "%s is neither linear nor linear-fractional in (TP, TN)",
-                    mel_named_name(metric));
+                    named[metric].name);
 }

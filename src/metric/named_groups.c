@@ -29,16 +29,6 @@ enum {
 };
 static const double share_tolerance = 2e-3; /* shares rounded to three digits are still shares */
 
-const char *mel_named_rates_name(mel_named_rates metric)
-{
-    return (unsigned)metric < N_NAMED ? named[metric].name : "unknown";
-}
-
-const char *mel_gap_name(mel_gap gap)
-{
-    return (unsigned)gap < N_GAPS ? gap_names[gap] : "unknown";
-}
-
 /* With the spelling with s. */
 static bool plain_name(char plain[NAME_BYTES], const char *name)
 {

@@ -16,8 +16,6 @@ void mel_family_print(char text[MEL_FAMILY_TEXT], mel_family family, uint32_t de
 size_t mel_group_pairs(size_t n_groups);
 size_t mel_group_pair(size_t n_groups, size_t u, size_t v);
 mel_status mel_metric_copy(mel_metric **out, const mel_metric *metric, mel_error *err);
-/* Renames the groups of a metric that has any: n_groups strings, copied. */
-mel_status mel_metric_name_groups(mel_metric *metric, const char *const *group_names, mel_error *err);
 /* Numerator and denominator coefficients (lent) and their constants (may be NULL); the denominator is
  * NULL, with constant 1, for families without one. */
 const double *mel_metric_numerator(const mel_metric *metric, double *constant);
@@ -118,7 +116,6 @@ mel_status mel_named_rates_value(double *out, mel_named_rates metric, mel_gap ga
  * in any case, '_' as '-', "equalized" as well. */
 mel_status mel_named_rates_parse(mel_named_rates *out, mel_gap *gap, const char *name, mel_error *err);
 
-const char *mel_gap_name(mel_gap gap);
 /* What one unit of statistic i counts in units of statistic j, a_i/a_j, with its interval: linear, diagonal
  * and monotone metrics, and the mistakes of everybody in fair ones (i, j < q). MEL_EINVAL for metrics whose
  * exchange rate depends on the classifier, and when both weights are zero. */
@@ -156,13 +153,11 @@ mel_status mel_neighbours_order(int8_t *order, double positives, size_t n, const
 mel_status mel_metric_neighbours_known(mel_neighbour *out, size_t n_out, size_t *n_found,
                                        const mel_metric *metric, double positives, size_t n, const double *a,
                                        const double *b, const int8_t *order, mel_error *err);
-const char *mel_named_name(mel_named metric);
 /* The binary metric object of a named one at a share of positives (accuracy, balanced accuracy, weighted
  * accuracy, F-beta, Jaccard, recall, specificity, precision); MEL_EINVAL for G-mean and MCC, which are
  * neither linear nor linear-fractional. */
 mel_status mel_metric_named(mel_metric **out, mel_named metric, double parameter, double positives,
                             const char *const *class_names, mel_error *err);
-const char *mel_named_rates_name(mel_named_rates metric);
 /* d value / d confusion along changes of predictions, where every class keeps its rows; `confusion` are
  * shares. MEL_EINVAL when it is not known (mel_measure_has_gradient). */
 mel_status mel_measure_gradient(double *out, const mel_measure *measure, const double *confusion,

@@ -116,26 +116,3 @@ mel_status mel_along_values(double *value, const mel_face *face, size_t n, const
     }
     return MEL_OK;
 }
-
-mel_status mel_plot_along_face(char **svg, const mel_face *face, size_t n, const mel_metric *truth,
-                               const mel_metric *elicited, const mel_plot_options *opt, mel_error *err)
-{
-    *svg = NULL;
-    if (n < 2 || n > SIZE_MAX / 3)
-        return mel_fail(err, MEL_EINVAL, "%zu points along a boundary", n);
-    double *space = mel_alloc(3 * n, sizeof *space);
-    if (space == NULL)
-        return mel_fail_memory(err, "metrics along the boundary");
-    double *angle = space, *t = truth != NULL ? space + n : NULL,
-           *e = elicited != NULL ? space + 2 * n : NULL;
-    mel_along_angles(n, angle);
-    mel_status status = MEL_OK;
-    if (truth != NULL)
-        status = mel_along_values(t, face, n, angle, truth, err);
-    if (status == MEL_OK && elicited != NULL)
-        status = mel_along_values(e, face, n, angle, elicited, err);
-    if (status == MEL_OK)
-        status = mel_plot_along(svg, n, angle, t, e, opt, err);
-    free(space);
-    return status;
-}

@@ -63,9 +63,6 @@ mel_status mel_plot_posterior(char **svg, const mel_posterior_plot *plot, const 
  * (figures 3.3 and A.2 of the thesis), each scaled to 0..1, with a vertical line at each maximum. */
 mel_status mel_plot_along(char **svg, size_t n, const double *angle, const double *truth,
                           const double *elicited, const mel_plot_options *opt, mel_error *err);
-/* The same from n evenly spaced angles in [0, pi/2]. Metrics of (TP, TN), utilities or costs. */
-mel_status mel_plot_along_face(char **svg, const mel_face *face, size_t n, const mel_metric *truth,
-                               const mel_metric *elicited, const mel_plot_options *opt, mel_error *err);
 
 /* Radius before the first question and after each of the others (n values above zero, log axis), and the
  * tolerance that was asked for (0: none). */

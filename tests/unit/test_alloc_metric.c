@@ -137,8 +137,6 @@ static mel_status use(mel_metric *metric)
         status = mel_metric_to_json(&text, copy, &err);
     if (status == MEL_OK)
         status = mel_metric_load_memory(&again, text, strlen(text), "memory", &err);
-    if (status == MEL_OK && mel_metric_layout(again)->n_groups > 1)
-        status = mel_metric_name_groups(again, three, &err);
     free(zero);
     free(text);
     free(said);

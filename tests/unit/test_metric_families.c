@@ -105,11 +105,6 @@ static void test_fair(void **state)
     const double level[] = { 0.5, 0.25, 0.5, 0.25 };
     assert_ok(mel_metric_gradient(slope, metric, level, &err), &err);
     assert_close(slope[0], 0.75 * 3 * 0.25, 1e-15);
-    static const char *const renamed[] = { "m", "w" }, *const twins[] = { "m", "m" };
-    assert_ok(mel_metric_name_groups(metric, renamed, &err), &err);
-    assert_string_equal(mel_metric_group_name(metric, 1), "w");
-    assert_int_equal(mel_metric_name_groups(metric, twins, &err), MEL_EINVAL);
-    assert_string_equal(mel_metric_group_name(metric, 1), "w");
     mel_metric_free(metric);
 
     const double square[] = { 2, 1, 1, 4 };
@@ -383,9 +378,6 @@ static void test_refusals(void **state)
                      MEL_EINVAL);
     assert_string_equal(err.text, "B.1-2[1][0] is 2.1, but B.1-2[0][1] is 2: not symmetric");
     assert_null(metric);
-    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, &two, NULL, MEL_COST, a, &err), &err);
-    assert_int_equal(mel_metric_name_groups(metric, NULL, &err), MEL_EINVAL);
-    mel_metric_free(metric);
 }
 
 static void test_overflow_is_refused(void **state)

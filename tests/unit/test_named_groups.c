@@ -41,7 +41,7 @@ static void test_groups(void **state)
         { MEL_RATES_DEMOGRAPHIC_PARITY, d[0] * d[0] + d[1] * d[1] + d[2] * d[2], d[0] + d[1] + d[2], d[1] },
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        print_message("  %s\n", mel_named_rates_name(rows[i].metric));
+        print_message("  measure %d\n", (int)rows[i].metric);
         assert_close(value(rows[i].metric, MEL_GAP_SQUARED, &r), rows[i].squared, 1e-15);
         assert_close(value(rows[i].metric, MEL_GAP_ABSOLUTE, &r), rows[i].absolute, 1e-15);
         assert_close(value(rows[i].metric, MEL_GAP_LARGEST, &r), rows[i].largest, 1e-15);
@@ -129,10 +129,6 @@ static void test_names(void **state)
         if (rows[i].status != MEL_OK)
             assert_non_null(strstr(err.text, "is not a measure of rates known by name"));
     }
-    assert_string_equal(mel_named_rates_name(MEL_RATES_DEMOGRAPHIC_PARITY), "demographic-parity");
-    assert_string_equal(mel_named_rates_name((mel_named_rates)99), "unknown");
-    assert_string_equal(mel_gap_name(MEL_GAP_LARGEST), "largest");
-    assert_string_equal(mel_gap_name((mel_gap)99), "unknown");
 }
 
 static void test_refusals(void **state)

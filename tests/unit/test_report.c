@@ -2,6 +2,7 @@
 #include "support/document.h"
 
 #include "metric/shared.h"
+#include "report/along.h"
 #include "report/page_parts.h"
 #include "report/shared.h"
 #include "space/shared.h"
@@ -1324,13 +1325,15 @@ static void test_along_face(void **state)
     const mel_session_options opt = session_options();
     mel_error err;
     char *svg = NULL;
+    double angle[1001], value[COUNT(angle)];
     open_fixture(&f, &opt, cos(0.6), sin(0.6));
-    assert_ok(mel_plot_along_face(&svg, f.face, 1001, f.truth, f.truth, NULL, &err), &err);
+    mel_along_angles(COUNT(angle), angle);
+    assert_ok(mel_along_values(value, f.face, COUNT(angle), angle, f.truth, &err), &err);
+    assert_ok(mel_plot_along(&svg, COUNT(angle), angle, value, value, NULL, &err), &err);
     test_document(svg);
     test_has(svg, "The true metric is largest at 0.600 radians.");
     test_has(svg, "The elicited metric is largest at 0.600 radians.");
     free(svg);
-    assert_int_equal(mel_plot_along_face(&svg, f.face, 1, f.truth, NULL, NULL, &err), MEL_EINVAL);
     mel_feasible_plot plot;
     mel_feasible_plot_init(&plot);
     plot.face = f.face;

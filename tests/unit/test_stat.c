@@ -403,110 +403,6 @@ static void test_normal_cdf(void **state)
     assert_true(isnan(mel_normal_cdf(NAN)));
 }
 
-static void check_welch(const mel_welch *got, double t, double degrees, double p)
-{
-    assert_close(got->t, t, 1e-12 * fabs(t));
-    assert_close(got->degrees, degrees, 1e-12 * degrees);
-    assert_close(got->p_two_sided, p, 1e-10 * p);
-}
-
-static void test_welch_known_answers(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name;
-        size_t nx, ny;
-        double x[8], y[8], t, degrees, p;
-    } rows[] = {
-        { "close",
-          6,
-          8,
-          { 27.5, 21.0, 19.0, 23.6, 17.0, 17.9 },
-          { 27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0 },
-          -1.4069271288584282,
-          7.0468745336830505,
-          0.20198867735345524 },
-        { "far apart",
-          4,
-          4,
-          { 1, 2, 3, 4 },
-          { 101, 102, 103.5, 104 },
-          -106.09504180091001,
-          5.9752741638852935,
-          5.1340786681964153e-11 },
-        { "two each",
-          2,
-          2,
-          { 0, 1 },
-          { 0.5, 3 },
-          -0.92847669088525941,
-          1.3120124804992199,
-          0.49188526844981439 },
-        { "one constant", 3, 3, { 5, 5, 5 }, { 1, 2, 4 }, 3.023715784073818, 2.0, 0.094178372684323358 },
-        { "same", 3, 3, { 1, 2, 3 }, { 1, 2, 3 }, 0.0, 4.0, 1.0 },
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        print_message("  %s\n", rows[i].name);
-        mel_welch got;
-        mel_error err = { 0 };
-        assert_ok(mel_welch_test(&got, rows[i].nx, rows[i].x, rows[i].ny, rows[i].y, &err), &err);
-        check_welch(&got, rows[i].t, rows[i].degrees, rows[i].p);
-    }
-}
-
-static void test_welch_on_samples(void **state)
-{
-    (void)state;
-    static const struct {
-        uint64_t seed;
-        size_t nx, ny;
-        double multiply, add, t, degrees, p;
-    } rows[] = {
-        { 11, 50, 40, 1.0, 0.0, 0.92248739735427232, 82.723992402858343, 0.35895714717538896 },
-        { 12, 1000, 500, 1.1, 0.05, -5.5937900405229062, 981.08136397616465, 2.880779183194449e-08 },
-        { 13, 100, 1000, 3.0, -1.0, 2.2008021419467712, 326.16499213915074, 0.028450430842554438 },
-        { 14, 300, 7, 0.5, 0.4, -4.7878739329912365, 8.0813128035074033, 0.0013384284720405609 },
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        double other[1000];
-        mel_rng rng;
-        mel_rng_seed(&rng, rows[i].seed);
-        draw(&rng, rows[i].nx, values, 1.0, 0.0);
-        draw(&rng, rows[i].ny, other, rows[i].multiply, rows[i].add);
-        mel_welch got, swapped;
-        assert_ok(mel_welch_test(&got, rows[i].nx, values, rows[i].ny, other, NULL), NULL);
-        check_welch(&got, rows[i].t, rows[i].degrees, rows[i].p);
-        assert_ok(mel_welch_test(&swapped, rows[i].ny, other, rows[i].nx, values, NULL), NULL);
-        check_welch(&swapped, -got.t, got.degrees, got.p_two_sided);
-    }
-}
-
-static void test_welch_refusals(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name;
-        size_t nx, ny;
-        double x[3], y[3];
-        const char *says;
-    } rows[] = {
-        { "one value", 1, 3, { 1 }, { 1, 2, 3 }, "samples of 1 and 3 values: Welch's test needs two each" },
-        { "no value", 2, 0, { 1, 2 }, { 0 }, "samples of 2 and 0 values: Welch's test needs two each" },
-        { "both constant", 2, 2, { 1, 1 }, { 2, 2 }, "samples of 2 and 2 values are both constant" },
-        { "not a number", 2, 2, { 1, NAN }, { 2, 3 }, "samples of 2 and 2 values are not all finite" },
-        { "infinite", 2, 3, { 1, 2 }, { 2, INFINITY, 1 }, "samples of 2 and 3 values are not all finite" },
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        print_message("  %s\n", rows[i].name);
-        mel_welch got = { 1.0, 2.0, 3.0 };
-        mel_error err = { 0 };
-        assert_int_equal(mel_welch_test(&got, rows[i].nx, rows[i].x, rows[i].ny, rows[i].y, &err),
-                         MEL_EINVAL);
-        assert_string_equal(err.text, rows[i].says);
-        assert_true(got.t == 1.0 && got.degrees == 2.0 && got.p_two_sided == 3.0);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -521,9 +417,6 @@ int main(void)
         cmocka_unit_test(test_beta_inc),
         cmocka_unit_test(test_beta_inc_symmetry),
         cmocka_unit_test(test_normal_cdf),
-        cmocka_unit_test(test_welch_known_answers),
-        cmocka_unit_test(test_welch_on_samples),
-        cmocka_unit_test(test_welch_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
