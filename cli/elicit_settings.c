@@ -6,6 +6,7 @@
 #include "pool.h"
 #include "session_file.h"
 
+#include "base/internal.h"
 #include "base/names.h"
 #include "elicit/shared.h"
 #include "melicit/rank.h"
@@ -73,77 +74,24 @@ mel_status cli_family_of(mel_session_options *opt, const elicit_args *args, cons
     return header != NULL ? cli_header_family(&opt->family, header, err) : MEL_OK;
 }
 
-/* --- noise -------------------------------------------------------------------------------------- */
-
 static bool is_assumed(const elicit_args *args)
 {
     return strcmp(cli_text_of(args, "assume"), "auto") != 0;
 }
 
-/* A simulated oracle errs as it is told to, which the engine should know. */
-static mel_status assumption_of(mel_assumption *out, const elicit_args *args, cli_oracle_kind kind,
-                                mel_error *err)
+/* --- options that bring files or memory --------------------------------------------------------- */
+
+/* The pool of --until rank:POOL; NULL: none. The other words of --until are the library's. */
+static const char *ranked_pool(const elicit_args *args)
 {
-    if (kind != CLI_SIMULATED || is_assumed(args))
-        return MEL_OK;
-    mel_noise noise;
-    const mel_status status = mel_noise_parse(&noise, args->noise, err);
-    if (status != MEL_OK)
-        return status;
-    if (mel_assumption_of(out, &noise, args->votes > 1, NULL) != MEL_OK) /* a majority errs less often */
-        return cli_fail(err, MEL_EINVAL,
-                        "--noise %s: answers that are wrong every second time say nothing; --assume "
-                        "says what to expect instead",
-                        args->noise);
-    return MEL_OK;
+    const char *until = cli_text_of(args, "until");
+    return until != NULL && strncmp(until, "rank:", 5) == 0 && until[5] != '\0' ? until + 5 : NULL;
 }
 
-/* --- signs -------------------------------------------------------------------------------------- */
-
-/* "-,-,+,?": one for each coordinate of a group. */
-static mel_status parse_signs(signed char **out, const char *text, const mel_problem *space, mel_error *err)
-{
-    mel_layout one = *mel_problem_layout(space);
-    one.n_groups = 0;
-    const size_t n = mel_layout_size(&one);
-    signed char *signs = cli_alloc_zero(n, sizeof *signs);
-    const char *at = text;
-    bool good = true;
-    for (size_t i = 0; good && i < n; i++) {
-        good = *at != '\0' && strchr("-+?", *at) != NULL && at[1] == (i + 1 < n ? ',' : '\0');
-        signs[i] = (signed char)(*at == '-' ? -1 : *at == '+' ? 1 : 0);
-        at += 2;
-    }
-    *out = signs;
-    return good ? MEL_OK
-                : cli_fail(err, MEL_EINVAL,
-                           "--signs %s: expected %zu signs -, + or ? with commas between them, one per "
-                           "coefficient",
-                           text, n);
-}
-
-/* --- until and prior ---------------------------------------------------------------------------- */
-
-static mel_status parse_until(cli_settings *out, const elicit_args *args, const mel_problem *space,
-                              const cli_run *run, mel_error *err)
+static mel_status read_ranked(cli_settings *out, const char *path, const elicit_args *args,
+                              const mel_problem *space, const cli_run *run, mel_error *err)
 {
     mel_session_options *opt = &out->options;
-    const char *until = cli_text_of(args, "until");
-    if (strcmp(until, "threshold") == 0 || strcmp(until, "tolerance") == 0) {
-        opt->active.until = until[1] == 'h' ? MEL_UNTIL_THRESHOLD : MEL_UNTIL_TOLERANCE;
-        return MEL_OK;
-    }
-    if (strcmp(until, "rank") == 0 && space->pool != NULL) {
-        opt->active.until = MEL_UNTIL_RANK; /* of the candidates */
-        return MEL_OK;
-    }
-    if (strcmp(until, "rule") == 0) {
-        opt->active.until = MEL_UNTIL_RULE;
-        return MEL_OK;
-    }
-    if (strncmp(until, "rank:", 5) != 0 || until[5] == '\0')
-        return cli_fail(err, MEL_EINVAL, "--until %s: expected tolerance, rank:POOL%s, threshold or rule",
-                        until, space->pool != NULL ? ", rank (the candidates)" : "");
     const mel_pool_about about = { .layout = *mel_problem_layout(space),
                                    .class_name = (const char *const *)space->classes.name,
                                    .label = (const char *const *)space->classes.label,
@@ -154,7 +102,7 @@ static mel_status parse_until(cli_settings *out, const elicit_args *args, const 
     mel_pool pool = { 0 };
     mel_status status = cli_reader_init(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK)
-        status = mel_pool_read(&pool, until + 5, &about, &reader.options, err);
+        status = mel_pool_read(&pool, path, &about, &reader.options, err);
     if (status == MEL_OK)
         status = cli_reader_check(&reader, &args->space.dataset.reading, run, err);
     if (status == MEL_OK) {
@@ -181,27 +129,17 @@ static mel_status load_metric(mel_metric **out, const char *file, const mel_prob
 }
 
 /* "METRIC.json:25" */
-static mel_status parse_prior(cli_settings *out, const char *text, const mel_problem *space, cli_run *run,
-                              mel_error *err)
+static mel_status load_prior(cli_settings *out, const char *text, const mel_problem *space, cli_run *run,
+                             mel_error *err)
 {
-    const char *colon = strrchr(text, ':');
-    double *strength = NULL;
-    size_t n = 0;
-    const bool good = colon != NULL && colon != text && cli_parse_numbers(&strength, &n, colon + 1) && n == 1;
-    const double s = good ? strength[0] : 0.0;
-    free(strength);
-    if (!(s > 0.0))
-        return cli_fail(
-            err, MEL_EINVAL,
-            "--prior %s: expected METRIC.json:S with S above 0; the metric is thought to be within "
-            "about 1/sqrt(S) radians",
-            text);
-    char *file = cli_format("%.*s", (int)(colon - text), text);
-    const mel_status status = load_metric(&out->prior, file, space, run, err);
+    char *file = NULL;
+    const mel_status status = mel_prior_parse(&file, &out->options.active.prior_strength, text, err);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "--prior %s", text);
+    const mel_status loaded = load_metric(&out->prior, file, space, run, err);
     free(file);
     out->options.active.prior = out->prior;
-    out->options.active.prior_strength = s;
-    return status;
+    return loaded;
 }
 
 static mel_status load_known(cli_settings *out, const elicit_args *args, const mel_problem *space,
@@ -226,14 +164,20 @@ static mel_status set_usual(mel_session_options *opt, const elicit_args *args, c
     static const mel_answered_by who[] = {
         [CLI_ASK] = MEL_BY_PERSON, [CLI_SIMULATED] = MEL_BY_METRIC, [CLI_COMMAND] = MEL_BY_PROGRAM
     };
-    mel_session_options_suit(opt, &space->domain, who[kind]);
+    mel_noise noise;
+    mel_status status = mel_noise_parse(&noise, args->noise, err);
+    if (status != MEL_OK)
+        return status;
+    status = mel_session_options_suit(opt, &space->domain, who[kind], is_assumed(args) ? NULL : &noise,
+                                      (uint32_t)args->votes, err);
+    if (status != MEL_OK)
+        return mel_fail_in(err, status, "--noise %s", args->noise);
     if (args->no_simple_questions)
         opt->active.simple_questions = false;
-    return opt->strategy == MEL_STRATEGY_ACTIVE ? assumption_of(&opt->active.assume, args, kind, err)
-                                                : MEL_OK;
+    return MEL_OK;
 }
 
-/* Options that are read here, not by the library: they need the space, or have words of the program's own. */
+/* Options whose values bring files or memory, and --assume with its auto. */
 static mel_status set_own(cli_settings *out, const elicit_args *args, const mel_problem *space, cli_run *run,
                           mel_error *err)
 {
@@ -242,13 +186,15 @@ static mel_status set_own(cli_settings *out, const elicit_args *args, const mel_
     if (is_assumed(args))
         status = mel_assumption_parse(&out->options.active.assume, cli_text_of(args, "assume"), err);
     if (status == MEL_OK && signs != NULL) {
-        status = parse_signs(&out->signs, signs, space, err);
+        status = mel_signs_parse(&out->signs, mel_problem_layout(space), signs, err);
         out->options.signs = out->signs;
+        if (status != MEL_OK)
+            return mel_fail_in(err, status, "--signs %s", signs);
     }
-    if (status == MEL_OK && cli_text_of(args, "until") != NULL)
-        status = parse_until(out, args, space, run, err);
+    if (status == MEL_OK && ranked_pool(args) != NULL)
+        status = read_ranked(out, ranked_pool(args), args, space, run, err);
     if (status == MEL_OK && prior != NULL)
-        status = parse_prior(out, prior, space, run, err);
+        status = load_prior(out, prior, space, run, err);
     if (status == MEL_OK && (cli_text_of(args, "known") != NULL || args->known_costs != NULL))
         status = load_known(out, args, space, run, err);
     return status;
@@ -262,7 +208,8 @@ static mel_status overlay(mel_session_options *out, const elicit_args *args, mel
     const mel_option *rows = mel_option_table(&n);
     mel_status status = MEL_OK;
     for (size_t i = 0; i < n && status == MEL_OK; i++)
-        if (args->given[i] != NULL && rows[i].type <= MEL_OPTION_WORD && strcmp(rows[i].key, "until") != 0)
+        if (args->given[i] != NULL && rows[i].type <= MEL_OPTION_WORD &&
+            (strcmp(rows[i].key, "until") != 0 || ranked_pool(args) == NULL))
             status = mel_session_options_set(out, rows[i].key, args->given[i], err);
     return status;
 }

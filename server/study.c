@@ -21,7 +21,8 @@ mel_status mel_study_options(mel_session_options *out, const mel_study *study, c
     mel_error why = { .code = MEL_OK };
     /* Twice: what suits people depends on the strategy, and what the file says counts. */
     mel_status status = text != NULL ? mel_session_options_from_json(out, text, &why) : MEL_OK;
-    mel_session_options_suit(out, domain, MEL_BY_PERSON);
+    if (status == MEL_OK)
+        status = mel_session_options_suit(out, domain, MEL_BY_PERSON, NULL, 1, &why);
     if (out->max_questions > MEL_MOST_QUESTIONS)
         out->max_questions = MEL_MOST_QUESTIONS; /* a search */
     if (status == MEL_OK && text != NULL)

@@ -158,9 +158,12 @@ typedef enum {
  * NULL: not known yet). A search asks what it takes. The active strategy asks people 20 questions, others as
  * many as its metrics need; people and programs realistic ones of which every sixth is repeated, with wrong
  * answers allowed for; people about classifiers that differ in two numbers, where it makes them. About given
- * classifiers it asks until their order is settled. Options that are set afterwards count. */
-MEL_API void mel_session_options_suit(mel_session_options *opt, const mel_domain *domain,
-                                      mel_answered_by who);
+ * classifiers it asks until their order is settled. Of a metric it expects that it errs as `noise` says
+ * (NULL: never), less often if each question is put several times (votes above 1); MEL_EINVAL when such
+ * answers say nothing. Options that are set afterwards count. */
+MEL_API mel_status mel_session_options_suit(mel_session_options *opt, const mel_domain *domain,
+                                            mel_answered_by who, const mel_noise *noise, uint32_t votes,
+                                            mel_error *err);
 
 /* One option: its name, values and meaning. The table of all of them gives the defaults, the checks of a new
  * session, the header of session files, the options of `melicit elicit` with their help, and the fields of
@@ -180,7 +183,13 @@ typedef enum {
 } mel_option_type;
 enum { MEL_ON_FACE = 1, MEL_ON_SPACE = 2, MEL_ON_BALL = 4 };
 /* When an option is in the header of a session file. */
-typedef enum { MEL_KEPT_IF_SET, MEL_KEPT_ALWAYS, MEL_KEPT_IN_FAMILY, MEL_KEPT_ON_TOP } mel_option_kept;
+typedef enum {
+    MEL_KEPT_IF_SET,
+    MEL_KEPT_ALWAYS,
+    MEL_KEPT_IN_FAMILY,
+    MEL_KEPT_IN_PRIOR,
+    MEL_KEPT_ON_TOP
+} mel_option_kept;
 /* Headings of the program's help. */
 typedef enum {
     MEL_SECTION_METHOD,

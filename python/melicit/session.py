@@ -43,7 +43,7 @@ class Session:
 
     problem: what it is about. path: a session file as the program's, opened or resumed; rows that are in memory are
     stored next to it. for_people: 20 questions at most, simple ones, wrong answers allowed for; False: as many as it
-    takes, of a respondent that never errs. Further options are those of `melicit elicit`: tolerance=0.01,
+    takes, of a respondent that never errs, or errs as `noise` says ("flip:0.1", as in simulate). Further options are those of `melicit elicit`: tolerance=0.01,
     max_questions=50, assume="flip", strategy="search", until="rank" with pool=, prior= with prior_strength=, ...
     """
 
@@ -54,6 +54,7 @@ class Session:
         path: Optional[Path] = None,
         *,
         for_people: bool = True,
+        noise: str = "none",
         pool: Optional[ArrayLike] = None,
         prior: Optional[Metric] = None,
         signs: Optional[Sequence[int]] = None,
@@ -67,6 +68,9 @@ class Session:
         self._lock = threading.RLock()
         self._asked = 0.0
         self._ground = problem.ground(family) if path is None else problem.stored_ground(family, path)
+        if for_people and noise != "none":
+            raise fail("EINVAL", "noise: people err as they do; noise is for for_people=False")
+        self._noise = noise
         settings, kept = self._settings(for_people, options)
         self._lend(settings, kept, pool, prior, signs)
         if self.path is None:
@@ -95,7 +99,10 @@ class Session:
         if "strategy" in options:
             call(lib.mel_session_options_set, settings, b"strategy", _value(options["strategy"]))
         who = lib.MEL_BY_PERSON if for_people else lib.MEL_BY_METRIC
-        lib.mel_session_options_suit(settings, self._ground.domain, who)
+        errs = ffi.new("mel_noise *")
+        call(lib.mel_noise_parse, errs, text(self._noise, "noise"))
+        told = ffi.NULL if "assume" in options else errs
+        call(lib.mel_session_options_suit, settings, self._ground.domain, who, told, 1)
         for key, value in options.items():
             call(lib.mel_session_options_set, settings, text(key, "option"), _value(value))
         names = Texts(self._ground.classes, "classes")
@@ -229,8 +236,10 @@ class Session:
             self.tell(question, answer)
         return self
 
-    def simulate(self, oracle: Respondent, noise: str = "none", seed: int = 1) -> "Session":
-        """Answers by a metric, with noise ("flip:0.1", "band:0.01", "logistic:50", "person"), or by a callable."""
+    def simulate(self, oracle: Respondent, noise: Optional[str] = None, seed: int = 1) -> "Session":
+        """Answers by a metric, with noise ("flip:0.1", "band:0.01", "logistic:50", "person"; the session's own unless
+        given), or by a callable."""
+        noise = self._noise if noise is None else noise
         if not isinstance(oracle, Metric):
             if noise != "none":
                 raise fail("EINVAL", "noise: a callable errs as it likes; noise goes with a metric")

@@ -44,7 +44,9 @@ mel_status mel_assumption_of(mel_assumption *out, const mel_noise *noise, bool l
 {
     const mel_noise_ops *model = mel_noise_of(noise->kind);
     if (model == NULL || noise->size >= model->say_nothing)
-        return mel_fail(err, MEL_EINVAL, "answers that are wrong every second time say nothing");
+        return mel_fail(err, MEL_EINVAL,
+                        "answers that are wrong every second time say nothing; assume says what to expect "
+                        "instead");
     const bool tossed = model->errs == MEL_ERRS_BY_MARGIN && !model->band; /* at size 0 */
     *out = (mel_assumption){ .kind = noise->kind, .size = learn && model->learns ? 0.0 : noise->size };
     if (noise->size == 0.0 && !tossed)

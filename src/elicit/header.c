@@ -96,6 +96,7 @@ static bool is_kept(const mel_option *row, const mel_session_options *opt)
         return mel_option_in_family(row, opt->family);
     case MEL_KEPT_IF_SET:
         return mel_option_is_set(opt, row);
+    case MEL_KEPT_IN_PRIOR:
     case MEL_KEPT_ON_TOP:
         break;
     }

@@ -87,6 +87,7 @@ static const mel_option rows[] = {
         .help =
             "active: a metric of the same family that is thought likely, with its strength S: the true one "
             "is taken to be within about 1/sqrt(S) radians of it (S = 100: 6 degrees) in every direction"),
+    ROW("prior_strength", NUMBER, active.prior_strength, .high = 1e6, ACTIVE, .kept = MEL_KEPT_IN_PRIOR),
     ROW("direction", WORD, direction, .words = directions, ALWAYS,
         .help = "whether right decisions are wanted (increasing); unknown costs one more question"),
     ROW("signs", SIGNS, signs, .domains = MEL_ON_SPACE | MEL_ON_BALL,

@@ -243,6 +243,44 @@ static mel_status set_text(mel_session_options *opt, const mel_option *row, cons
     return status;
 }
 
+mel_status mel_signs_parse(signed char **out, const mel_layout *layout, const char *text, mel_error *err)
+{
+    const size_t n = mel_sign_count(layout);
+    bool good = strlen(text) == 2 * n - 1;
+    *out = NULL;
+    for (size_t i = 0; i < n && good; i++)
+        good = strchr("-+?", text[2 * i]) != NULL && (i + 1 == n || text[2 * i + 1] == ',');
+    if (!good)
+        return mel_fail(err, MEL_EINVAL,
+                        "expected %zu signs -, + or ? with commas between them, one per coefficient", n);
+    *out = mel_alloc_zero(n, sizeof **out);
+    if (*out == NULL)
+        return mel_fail_memory(err, "the signs");
+    for (size_t i = 0; i < n; i++)
+        (*out)[i] = (signed char)((text[2 * i] == '+') - (text[2 * i] == '-'));
+    return MEL_OK;
+}
+
+mel_status mel_prior_parse(char **path, double *strength, const char *text, mel_error *err)
+{
+    const mel_option *row = mel_option_find("prior_strength");
+    const char *colon = strrchr(text, ':');
+    mel_option_value value = { .number = 0.0 };
+    *path = NULL;
+    if (colon == NULL || colon == text || mel_option_parse(&value, row, colon + 1, NULL) != MEL_OK ||
+        !(value.number > 0.0))
+        return mel_fail(err, MEL_EINVAL,
+                        "expected METRIC.json:S with S above 0 and at most %g; the metric is thought to be "
+                        "within about 1/sqrt(S) radians",
+                        row->high);
+    *path = mel_strdup(text);
+    if (*path == NULL)
+        return mel_fail_memory(err, "the name of a file");
+    (*path)[colon - text] = '\0';
+    *strength = value.number;
+    return MEL_OK;
+}
+
 static const char *key_at(const void *user, size_t i)
 {
     size_t n;

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a prior: standard deviations down to 0.001 radians. */
-static const double most_strength = 1e6;
 /* Of a search that compares points of a sphere: neighbours that are t apart differ in direction by t, known
  * to about 2e-16/t. */
 static const double least_tolerance = 1e-7;
@@ -198,6 +196,8 @@ static mel_status check_pool(const mel_session_options *opt, const mel_domain *d
     if (domain->pool != NULL && opt->active.n_pool == 0)
         return MEL_OK;
     const size_t size = mel_layout_size(mel_domain_layout(domain));
+    if (opt->active.n_pool == 0)
+        return mel_fail(err, MEL_EINVAL, "until rank: expected the classifiers to be ordered, rank:POOL");
     if (opt->active.n_pool < 2 || opt->active.pool == NULL)
         return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order",
                         opt->active.n_pool);
@@ -261,9 +261,9 @@ static mel_status check_prior(const mel_session_options *opt, const mel_domain *
                    ? MEL_OK
                    : mel_fail(err, MEL_EINVAL, "a prior of strength %g without a metric",
                               opt->active.prior_strength);
-    if (!(opt->active.prior_strength > 0.0 && opt->active.prior_strength <= most_strength))
-        return mel_fail(err, MEL_EINVAL, "a prior of strength %g: expected a number above 0, at most %g",
-                        opt->active.prior_strength, most_strength);
+    if (!(opt->active.prior_strength > 0.0))
+        return mel_fail(err, MEL_EINVAL, "a prior of strength %g: expected a number above 0",
+                        opt->active.prior_strength);
     const mel_status status = check_metric("prior", prior, opt, domain, err);
     if (status != MEL_OK)
         return status;

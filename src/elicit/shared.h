@@ -10,9 +10,6 @@ mel_status mel_assumption_parse(mel_assumption *out, const char *text, mel_error
 /* The text that mel_assumption_parse reads. */
 #define MEL_ASSUMPTION_TEXT 64 /* bytes suffice */
 void mel_assumption_print(char *text, size_t n, const mel_assumption *assumption);
-/* What to assume of a simulated respondent who errs like this; learn: its size is not known (a majority of
- * several votes errs less often). MEL_EINVAL when such answers say nothing. */
-mel_status mel_assumption_of(mel_assumption *out, const mel_noise *noise, bool learn, mel_error *err);
 
 /* number: of MEL_OPTION_NUMBER; whole: of the other types up to MEL_OPTION_WORD. */
 typedef struct {
@@ -22,6 +19,10 @@ typedef struct {
 /* Reads a value of these types; of the row only type, range and words matter. MEL_EINVAL says what is
  * expected ("expected a whole number from 2 to 4"). */
 mel_status mel_option_parse(mel_option_value *out, const mel_option *row, const char *text, mel_error *err);
+/* "-,-,+,?": one sign for each coefficient of a group, for the caller to free(). */
+mel_status mel_signs_parse(signed char **out, const mel_layout *layout, const char *text, mel_error *err);
+/* "METRIC.json:25": the file's name, for the caller to free(), and the strength of the prior. */
+mel_status mel_prior_parse(char **path, double *strength, const char *text, mel_error *err);
 /* What its questions are: those of the options, or far where there are no others. */
 mel_questions mel_session_questions(const mel_session *session);
 /* The strategy for a family unless another one is asked for: active, where the family has it. */

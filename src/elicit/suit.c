@@ -1,4 +1,5 @@
 /* Options that suit who answers and what is asked about. */
+#include "elicit/assumption.h"
 #include "elicit/options.h"
 
 /* A search asks what its procedure asks, however much that is; the active strategy needs about five
@@ -36,13 +37,14 @@ static uint32_t questions_for(const mel_session_options *opt, const mel_domain *
                                         : PROGRAM_QUESTIONS;
 }
 
-void mel_session_options_suit(mel_session_options *opt, const mel_domain *domain, mel_answered_by who)
+mel_status mel_session_options_suit(mel_session_options *opt, const mel_domain *domain, mel_answered_by who,
+                                    const mel_noise *noise, uint32_t votes, mel_error *err)
 {
     const bool given = domain != NULL && domain->pool != NULL;
     const bool makes_simple = domain == NULL || (domain->face == NULL && !given);
     opt->max_questions = questions_for(opt, domain, who);
     if (opt->strategy == MEL_STRATEGY_SEARCH)
-        return;
+        return MEL_OK;
     if (who != MEL_BY_METRIC) {
         opt->active.repeat_every = 6;
         opt->active.assume = (mel_assumption){ .kind = MEL_NOISE_PERSON };
@@ -55,4 +57,7 @@ void mel_session_options_suit(mel_session_options *opt, const mel_domain *domain
         opt->active.questions = MEL_QUESTIONS_FAR;
         opt->tolerance_factor = 0.0;
     }
+    return who == MEL_BY_METRIC && noise != NULL
+               ? mel_assumption_of(&opt->active.assume, noise, votes > 1, err)
+               : MEL_OK;
 }

@@ -59,8 +59,8 @@ def test_prior(doctor):
 
 
 @pytest.mark.parametrize("words, code, parts", [
-    (("--until", "bored"), 2, ["--until bored", "rank:POOL, threshold or rule"]),
-    (("--until", "rank:"), 2, ["rank:POOL"]),
+    (("--until", "bored"), 2, ["until bored", "expected one of tolerance, rank, threshold, rule"]),
+    (("--until", "rank:"), 2, ["until rank:", "expected one of tolerance, rank"]),
     (("--until", "rank:nothing.csv"), 3, ["nothing.csv"]),
     (("--until", "threshold", "--strategy", "search"), 2, ["active strategy"]),
     (("--until", "threshold", "--family", "linear-fractional"), 2, ["two classes"]),

@@ -119,6 +119,25 @@ def test_hidden_costs_are_found_in_every_kind_of_problem():
             assert abs(np.arctan(found) - np.arctan(ratio)) < 0.06
 
 
+def test_noise_and_priors_are_those_of_the_program(tmp_path):
+    problem = Problem.population("logistic:a=5,b=0", ["0", "1"])
+    truth = Metric.from_costs({(1, 0): 3.0, (0, 1): 1.0})
+    for i, (noise, assumed) in enumerate([("flip:0.1", "flip:0.1"), ("flip:0", "none"), ("none", "none"), ("band:0.01", "band:0.01")]):
+        path = tmp_path / f"{i}.jsonl"
+        with Session(problem, path=path, for_people=False, noise=noise, max_questions=5) as session:
+            session.simulate(truth)
+        assert json.loads(path.read_text().splitlines()[0])["options"]["assume"] == assumed
+    with pytest.raises(errors.EINVAL, match="every second time"):
+        Session(problem, for_people=False, noise="flip:0.5")
+    with pytest.raises(errors.EINVAL, match="for_people"):
+        Session(problem, noise="flip:0.1")
+    plain = Session(problem, for_people=False).simulate(truth)
+    told = Session(problem, for_people=False, prior=plain.metric, prior_strength=1000).simulate(truth)
+    assert len(told) < len(plain)
+    with pytest.raises(errors.EINVAL, match="without a metric"):
+        Session(problem, for_people=False, prior_strength=10)
+
+
 def test_more_classes_and_groups():
     y, p = rows(900, 3, 2)
     truth = Metric.from_json(json.dumps({

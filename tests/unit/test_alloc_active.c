@@ -154,7 +154,7 @@ static void test_exchange(void **state)
     job j = make_job(MEL_FAMILY_LINEAR, (mel_domain){ .face = face });
     j.make = make_exchange;
     j.last = MEL_ANSWER_SAME;
-    mel_session_options_suit(&j.opt, NULL, MEL_BY_PERSON);
+    assert_ok(mel_session_options_suit(&j.opt, NULL, MEL_BY_PERSON, NULL, 1, NULL), NULL);
     j.opt.active.imagined_beyond = true;
     test_each_allocation("exchange rates", run_engine, &j);
     test_each_allocation("exchange rates on a new face", run_on_a_new_face, &j);

@@ -258,7 +258,7 @@ static mel_session_options for_people(void)
 {
     mel_session_options opt;
     mel_session_options_init(&opt);
-    mel_session_options_suit(&opt, NULL, MEL_BY_PERSON);
+    assert_ok(mel_session_options_suit(&opt, NULL, MEL_BY_PERSON, NULL, 1, NULL), NULL);
     return opt;
 }
 
