@@ -66,6 +66,7 @@ typedef struct {
     mel_rule rule;
     mel_point point;
     mel_estimate missed, false_alarms; /* out of 1,000; 95% intervals for new data like those measured on */
+    double cost;                       /* of both, in false alarms; NaN where no cost ratio is known */
     double value;                      /* of the metric; NaN where it is not defined */
     double value_low, value_high; /* 95%, for other rows and what is open about the metric; NaN: unknown */
 } mel_decision;
@@ -99,6 +100,7 @@ typedef struct {
 /* How much of a class two classifiers recognise. */
 typedef struct {
     double best, accurate; /* the one that is best for the metric; the most accurate one */
+    double change;         /* from the latter to the former */
 } mel_recognised;
 
 /* A given classifier in the order of the metric. */
@@ -133,6 +135,7 @@ enum {
     MEL_OUTCOME_CLOSEST = 3,
     MEL_OUTCOME_DECISIONS = 2,
     MEL_OUTCOME_COEFFICIENTS = 40,
+    MEL_OUTCOME_PAIRS = 2000, /* random ones that agreements between metrics are shares of */
     MEL_OUTCOME_CALLS = 3
 };
 
@@ -155,6 +158,7 @@ typedef struct {
     const mel_coefficient *coefficients;
     size_t n_weights; /* 0: all weights are zero */
     const mel_weight *weights;
+    size_t heaviest;     /* which of them has the largest share */
     mel_estimate lambda; /* what differences between groups count against mistakes */
     size_t n_ratios;     /* active sessions, metrics whose weights have fixed ratios */
     const mel_weight_ratio *ratios;
@@ -164,6 +168,9 @@ typedef struct {
     mel_estimate threshold; /* on true probabilities */
     size_t n_decisions;     /* the best one, the most accurate one */
     mel_decision decisions[MEL_OUTCOME_DECISIONS];
+    /* What the best one makes, compared with the most accurate one: "5 fewer missed cancer cases and 1 more
+     * false alarm"; NULL: the same mistakes. */
+    const char *change;
     size_t n_closest; /* well-known metrics, closest first */
     mel_closest closest[MEL_OUTCOME_CLOSEST];
     /* What the test can be set to, from never to always positive: those that are best for some cost ratio,

@@ -91,17 +91,21 @@ static void count_repeats(const mel_session *session, mel_summary *summary)
     }
 }
 
+bool mel_answer_contradicts(const mel_metric *metric, const double *a, const double *b, mel_answer answer)
+{
+    double better = 0.0;
+    if (mel_metric_compare(&better, metric, a, b, NULL) != MEL_OK)
+        return false;
+    return (answer == MEL_ANSWER_A && better < 0.0) || (answer == MEL_ANSWER_B && better > 0.0);
+}
+
 static void count_disagreements(const mel_session *session, const mel_metric *metric, mel_summary *summary)
 {
     for (size_t i = 0; i < session->n_entries; i++) {
         const mel_answer answer = session->entries[i].answer;
         const mel_pair pair = mel_session_pair(session, i);
-        double better = 0.0;
         summary->skipped += answer == MEL_ANSWER_SKIP;
-        if (answer == MEL_ANSWER_SAME || answer == MEL_ANSWER_SKIP ||
-            mel_metric_compare(&better, metric, pair.a, pair.b, NULL) != MEL_OK)
-            continue;
-        summary->disagreements += (answer == MEL_ANSWER_A) != (better > 0.0);
+        summary->disagreements += mel_answer_contradicts(metric, pair.a, pair.b, answer);
     }
 }
 

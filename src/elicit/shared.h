@@ -44,6 +44,9 @@ const mel_session_options *mel_session_get_options(const mel_session *session);
 const mel_domain *mel_session_domain(const mel_session *session);
 /* Whether opening the log dropped a last line that a crash had cut off. */
 bool mel_session_repaired(const mel_session *session);
+/* Whether the metric prefers the other one; of "about the same" and "can't say" it never does, nor where it
+ * is not defined. */
+bool mel_answer_contradicts(const mel_metric *metric, const double *a, const double *b, mel_answer answer);
 /* "none", "indifferent", "no-differences", "no-mistakes", "no-curvature", "flat-centre", "at-end". */
 const char *mel_finding_name(mel_finding finding);
 /* A sentence for people: what was found, and what to do about it; "" for MEL_FINDING_NONE. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 enum { PEOPLE = 1000 };
+static const double least_change = 0.05; /* of people */
 
 mel_estimate mel_outcome_out_of(double people, double share, uint64_t n_rows)
 {
@@ -27,7 +28,7 @@ mel_estimate mel_outcome_out_of(double people, double share, uint64_t n_rows)
 
 /* --- two classes -------------------------------------------------------------------------------- */
 
-static const char *so_many(mel_digits n, const char *one, const char *many)
+const char *mel_outcome_so_many(mel_digits n, const char *one, const char *many)
 {
     return strcmp(n.text, "1") == 0 ? one : many;
 }
@@ -38,8 +39,29 @@ static const char *put_effect(mel_outcome_work *w, const mel_decision *d)
     const mel_digits missed = mel_digits_people(d->missed.value),
                      alarms = mel_digits_people(d->false_alarms.value);
     return mel_outcome_format(w, "%s %s and %s %s", missed.text,
-                              so_many(missed, w->out.missed, w->out.missed_plural), alarms.text,
-                              so_many(alarms, w->out.false_alarm, w->out.false_alarms));
+                              mel_outcome_so_many(missed, w->out.missed, w->out.missed_plural), alarms.text,
+                              mel_outcome_so_many(alarms, w->out.false_alarm, w->out.false_alarms));
+}
+
+/* "5 fewer missed cancer cases": nobody sees less than a twentieth of a person. */
+static const char *put_change(mel_outcome_work *w, double change, const char *one, const char *many)
+{
+    const mel_digits size = mel_digits_people(fabs(change));
+    if (fabs(change) < least_change)
+        return mel_outcome_format(w, "as many %s", many);
+    return mel_outcome_format(w, "%s %s %s", size.text, change < 0.0 ? "fewer" : "more",
+                              mel_outcome_so_many(size, one, many));
+}
+
+static void compare_decisions(mel_outcome_work *w)
+{
+    const mel_decision *best = &w->out.decisions[0], *accurate = &w->out.decisions[1];
+    const double missed = best->missed.value - accurate->missed.value,
+                 alarms = best->false_alarms.value - accurate->false_alarms.value;
+    if (w->status == MEL_OK && (fabs(missed) >= least_change || fabs(alarms) >= least_change))
+        w->out.change =
+            mel_outcome_format(w, "%s and %s", put_change(w, missed, w->out.missed, w->out.missed_plural),
+                               put_change(w, alarms, w->out.false_alarm, w->out.false_alarms));
 }
 
 /* The metric's posterior, where the session has one. */
@@ -109,6 +131,7 @@ static void add_decision(mel_outcome_work *w, const char *name, const mel_classi
     d->missed = mel_outcome_out_of(PEOPLE, (mel_face_positives(face) - d->point.tp) / people, w->out.rows);
     d->false_alarms =
         mel_outcome_out_of(PEOPLE, (mel_face_negatives(face) - d->point.tn) / people, w->out.rows);
+    d->cost = w->out.cost.value * d->missed.value + d->false_alarms.value;
     d->effect = put_effect(w, d);
     (void)mel_metric_value(&d->value, w->metric, got.statistics, NULL);
     find_interval(w, d, face, drawn);
@@ -137,6 +160,7 @@ static void decide_two_classes(mel_outcome_work *w)
         find_draws(&drawn, w);
         add_decision(w, "best for this metric", w->best, &drawn);
         add_decision(w, "best for accuracy", accurate, &drawn);
+        compare_decisions(w);
         free(drawn.draws);
     }
     mel_classifier_free(accurate);
@@ -177,7 +201,8 @@ static void find_recognised(mel_outcome_work *w)
         (void)mel_outcome_good(w, mel_space_linear(point, space, point + k, w->err));
     for (size_t i = 0; i < k && w->status == MEL_OK; i++) {
         const double whole = layout->kind == MEL_RATES ? 1.0 : share[i];
-        w->recognised[i] = (mel_recognised){ best[i] / whole, point[i] / whole };
+        w->recognised[i] =
+            (mel_recognised){ best[i] / whole, point[i] / whole, best[i] / whole - point[i] / whole };
     }
     w->out.recognised = w->recognised;
     free(point);

@@ -31,6 +31,8 @@ static void find_shares(mel_outcome_work *w)
         (void)mel_metric_interval(w->metric, i, &ends[0], &ends[1]);
         w->weight[i].share = (mel_estimate){ a[i] / scale, fmin(ends[0] / scale, ends[1] / scale),
                                              fmax(ends[0] / scale, ends[1] / scale) };
+        if (fabs(a[i]) > fabs(a[w->out.heaviest]))
+            w->out.heaviest = i;
     }
     w->out.n_weights = n;
     w->out.weights = w->weight;

@@ -236,11 +236,6 @@ static void write_head(mel_page *page)
 
 /* ---- key figures ---- */
 
-const char *mel_page_so_many(mel_digits n, const char *one, const char *many)
-{
-    return strcmp(n.text, "1") == 0 ? one : many;
-}
-
 static void tile_cost(mel_page *page)
 {
     const mel_outcome *o = page->data->outcome;
@@ -250,8 +245,8 @@ static void tile_cost(mel_page *page)
     const mel_digits ratio = mel_digits_significant(turned ? 1.0 / o->cost.value : o->cost.value, 2);
     mel_write(&page->out, "<div class=\"tile\"><dt>Cost ratio</dt><dd class=\"big\">%s</dd><dd>%s to one %s",
               ratio.text,
-              turned ? mel_page_so_many(ratio, o->missed, o->missed_plural)
-                     : mel_page_so_many(ratio, o->false_alarm, o->false_alarms),
+              turned ? mel_outcome_so_many(ratio, o->missed, o->missed_plural)
+                     : mel_outcome_so_many(ratio, o->false_alarm, o->false_alarms),
               turned ? o->false_alarm : o->missed);
     if (o->cost.low > 0.0)
         mel_page_between(page, turned ? 1.0 / o->cost.high : o->cost.low,
@@ -280,8 +275,8 @@ static void tile_people(mel_page *page)
     mel_write(&page->out,
               "<div class=\"tile\"><dt>Of 1,000 %s</dt><dd class=\"big\">%s <small>and</small> %s</dd>"
               "<dd>%s and %s, with the best rule</dd></div>\n",
-              o->people, missed.text, alarms.text, mel_page_so_many(missed, o->missed, o->missed_plural),
-              mel_page_so_many(alarms, o->false_alarm, o->false_alarms));
+              o->people, missed.text, alarms.text, mel_outcome_so_many(missed, o->missed, o->missed_plural),
+              mel_outcome_so_many(alarms, o->false_alarm, o->false_alarms));
 }
 
 void mel_page_tile_questions(mel_page *page)

@@ -2,6 +2,7 @@
 #ifndef MEL_REPORT_PAGE_H
 #define MEL_REPORT_PAGE_H
 
+#include "outcome/outcome.h"
 #include "report/shared.h"
 
 typedef struct {
@@ -15,8 +16,7 @@ typedef struct {
 typedef struct {
     const char *const *coordinates; /* of a point, in words: "flu taken for healthy (men)" */
     const char *const *class_names;
-    const double *class_share;  /* P(Y = i); NULL: unknown */
-    const double *weight_truth; /* shares of the weight by the true metric; NULL: unknown */
+    const double *class_share; /* P(Y = i); NULL: unknown */
 } mel_page_classes;
 
 /* Everything is lent; texts may be NULL unless said otherwise. */
@@ -27,9 +27,7 @@ typedef struct {
     const char *data, *date, *answered_by, *version;
     const char *session_path, *metric_path, *space_options;
 
-    const char *truth_words; /* NULL: nobody knows the true metric */
-    double truth_agreement;  /* share of n_pairs ordered alike */
-    size_t n_pairs;          /* that agreements are counted over */
+    const mel_truth *truth; /* NULL: nobody knows the true metric */
     size_t n_questions;
     const mel_page_question *questions;
     size_t n_radius; /* 0: none */
@@ -46,9 +44,7 @@ typedef struct {
     size_t n_posterior; /* 0: none */
     const double *posterior_angle, *posterior_density;
 
-    double truth_direction[2], truth_angle; /* at its best point; angle NaN: not linear */
-    mel_point truth_best;
-    size_t n_along;
+    size_t n_along; /* 0: none */
     const double *along_angle, *along_truth, *along_elicited;
 } mel_page_data;
 

@@ -20,21 +20,12 @@ static double percent(double share)
 
 /* ---- key figures ---- */
 
-static size_t heaviest(const mel_outcome *o)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < o->n_weights; i++)
-        if (fabs(o->weights[i].share.value) > fabs(o->weights[best].share.value))
-            best = i;
-    return best;
-}
-
 static void tile_heaviest(mel_page *page)
 {
     const mel_outcome *o = page->data->outcome;
     if (o->n_weights == 0)
         return;
-    const mel_weight *most = &o->weights[heaviest(o)];
+    const mel_weight *most = &o->weights[o->heaviest];
     mel_write(&page->out, "<div class=\"tile\"><dt>%s</dt><dd class=\"big\">%s%%</dd><dd>of the weight: %s",
               counts_mistakes(o) ? "Dearest mistake" : "Counts most",
               mel_digits_significant(percent(most->share.value), 2).text, most->name);
@@ -122,7 +113,7 @@ static void write_bars(mel_page *page)
 {
     static const char *const series[] = { "elicited", "true" };
     const mel_outcome *o = page->data->outcome;
-    const double *truth = page->data->classes->weight_truth;
+    const double *truth = page->data->truth != NULL ? page->data->truth->share : NULL;
     size_t chosen[MOST_BARS];
     const size_t n = choose_bars(chosen, o), n_series = truth != NULL ? 2 : 1;
     double value[2 * MOST_BARS], low[2 * MOST_BARS], high[2 * MOST_BARS];
@@ -168,7 +159,7 @@ static void write_matrix(mel_page *page)
     const mel_page_classes *c = page->data->classes;
     const mel_outcome *o = page->data->outcome;
     const size_t k = mel_metric_layout(o->metric)->n_classes;
-    const double largest = fabs(o->weights[heaviest(o)].share.value);
+    const double largest = fabs(o->weights[o->heaviest].share.value);
     mel_buffer_puts(
         &page->out,
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Weight of every "
@@ -232,7 +223,7 @@ static void write_recognised_row(mel_page *page, size_t i)
 {
     const mel_page_classes *c = page->data->classes;
     const mel_recognised *of = &page->data->outcome->recognised[i];
-    const double change = percent(of->best - of->accurate);
+    const double change = percent(of->change);
     mel_write(&page->out, "<tr><th scope=\"row\">%s</th>", c->class_names[i]);
     if (c->class_share != NULL)
         mel_write(&page->out, "<td class=\"n\">%s</td>", mel_digits_people(1000.0 * c->class_share[i]).text);

@@ -35,8 +35,6 @@ bool mel_page_has(const mel_page_data *data, mel_topic topic);
 /* What is said about it, as one paragraph's sentences or as items of a list. */
 void mel_page_say(mel_page *page, mel_topic topic);
 void mel_page_list(mel_page *page, mel_topic topic);
-/* What so many of a mistake are called. */
-const char *mel_page_so_many(mel_digits n, const char *one, const char *many);
 /* What stands beside a question: the answer and, where the columns are there, seconds and a note. rows: of
  * the table. */
 void mel_page_answer(mel_page *page, const mel_page_question *q, bool seconds, bool notes, size_t rows);

@@ -9,13 +9,12 @@
 static void write_row(mel_page *page, const char *name, const mel_decision *decision)
 {
     const mel_outcome *o = page->data->outcome;
-    const double missed = decision->missed.value, alarms = decision->false_alarms.value;
     mel_write(&page->out,
               "<tr><th scope=\"row\">%s</th><td>%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>", name,
-              decision->words, mel_digits_people(missed).text, mel_digits_people(alarms).text);
+              decision->words, mel_digits_people(decision->missed.value).text,
+              mel_digits_people(decision->false_alarms.value).text);
     if (isfinite(o->cost.value))
-        mel_write(&page->out, "<td class=\"n\">%s</td>",
-                  mel_digits_people(o->cost.value * missed + alarms).text);
+        mel_write(&page->out, "<td class=\"n\">%s</td>", mel_digits_people(decision->cost).text);
     mel_buffer_puts(&page->out, "</tr>\n");
 }
 
@@ -35,38 +34,20 @@ static void write_comparison(mel_page *page)
     mel_buffer_puts(&page->out, "</tbody>\n</table></div>\n");
 }
 
-/* "5 fewer missed cancer cases and 1 more false alarm" */
-static void write_change(mel_page *page, double change, const char *one, const char *many)
-{
-    const mel_digits size = mel_digits_people(fabs(change));
-    if (fabs(change) < 0.05)
-        mel_write(&page->out, "as many %s", many);
-    else
-        mel_write(&page->out, "%s %s %s", size.text, change < 0.0 ? "fewer" : "more",
-                  mel_page_so_many(size, one, many));
-}
-
 static void write_sentence(mel_page *page)
 {
     const mel_outcome *o = page->data->outcome;
-    const mel_decision *chosen = &o->decisions[0], *plain = &o->decisions[1];
-    const double missed = chosen->missed.value - plain->missed.value;
-    const double alarms = chosen->false_alarms.value - plain->false_alarms.value;
     mel_write(&page->out, "<p>This is what the decision rule that is best for the metric does to 1,000 %s",
               o->people);
-    if (fabs(missed) < 0.05 && fabs(alarms) < 0.05) {
+    if (o->change == NULL) {
         mel_buffer_puts(&page->out, ". The rule that is best for accuracy, which counts both mistakes alike, "
                                     "does the same here.</p>\n");
         return;
     }
-    mel_buffer_puts(
-        &page->out,
-        ". Compared with the rule that is best for accuracy, which counts both mistakes alike, it "
-        "makes ");
-    write_change(page, missed, o->missed, o->missed_plural);
-    mel_buffer_puts(&page->out, " and ");
-    write_change(page, alarms, o->false_alarm, o->false_alarms);
-    mel_buffer_puts(&page->out, ".</p>\n");
+    mel_write(&page->out,
+              ". Compared with the rule that is best for accuracy, which counts both mistakes alike, it "
+              "makes %s.</p>\n",
+              o->change);
 }
 
 /* Where the best cut on these scores is, and where it would be on true probabilities. */
@@ -143,10 +124,12 @@ void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t
     char *y = mel_page_join(page, "", d->cleared, " cleared, per 1,000", "");
     char *never = mel_page_join(page, "never ", d->called, "", "");
     char *always = mel_page_join(page, "always ", d->called, "", "");
-    const mel_support supports[] = {
-        { d->direction[0], d->direction[1], d->outcome->decisions[0].point, "best for this metric" },
-        { d->truth_direction[0], d->truth_direction[1], d->truth_best, "best for the true metric" }
-    };
+    mel_support supports[2] = { { d->direction[0], d->direction[1], d->outcome->decisions[0].point,
+                                  "best for this metric" } };
+    const mel_truth *truth = n_asked == 0 ? d->truth : NULL;
+    if (truth != NULL)
+        supports[1] = (mel_support){ truth->direction[0], truth->direction[1], truth->best,
+                                     "best for the true metric" };
     mel_feasible_plot_init(&plot);
     plot.n_hull = d->n_hull;
     plot.hull = d->hull;
@@ -157,7 +140,7 @@ void mel_page_feasible(mel_page *page, const char *id, const char *title, size_t
     plot.y_title = y;
     plot.never = never;
     plot.always = always;
-    plot.n_supports = d->truth_words != NULL && n_asked == 0 ? 2 : 1;
+    plot.n_supports = truth != NULL ? 2 : 1;
     plot.supports = supports;
     plot.n_questions = n_asked;
     plot.questions = asked;
@@ -192,7 +175,7 @@ void mel_page_achievable(mel_page *page)
         "the one drawn, are equally good; the arrow points to better ones. The best achievable point is "
         "where "
         "such a line just touches the area.</p>\n");
-    if (d->truth_words != NULL)
+    if (d->truth != NULL)
         mel_buffer_puts(&page->out, "<p>The answers came from a known metric. The ring marks its best point, "
                                     "the dotted line its own line of equally good points.</p>\n");
     mel_buffer_puts(&page->out, "</div>\n</div>\n</section>\n");

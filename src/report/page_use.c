@@ -18,7 +18,7 @@ void mel_page_neighbours(mel_page *page)
               "metric</span></caption>\n"
               "<thead><tr><th scope=\"col\">Metric</th><th scope=\"col\" colspan=\"2\">Same preference</th>"
               "</tr></thead>\n<tbody>\n",
-              mel_digits_count(d->n_pairs).text);
+              mel_digits_count(MEL_OUTCOME_PAIRS).text);
     for (size_t i = 0; i < o->n_closest; i++) {
         const char *share = o->closest[i].percent;
         mel_write(&page->out,
@@ -33,20 +33,19 @@ void mel_page_truth(mel_page *page)
 {
     const mel_page_data *d = page->data;
     char *svg = NULL;
-    if (d->truth_words == NULL)
+    const mel_truth *truth = d->truth;
+    if (truth == NULL)
         return;
     mel_page_section(page, "truth", "Against the truth");
     mel_buffer_puts(&page->out, "<div class=\"beside\">\n<div>\n");
-    mel_write(&page->out, "<p>The answers came from a known metric. It says: %s", d->truth_words);
-    if (isfinite(d->truth_agreement))
+    mel_write(&page->out, "<p>The answers came from a known metric. It says: %s", truth->words);
+    if (isfinite(truth->agreement))
         mel_write(&page->out,
                   " The elicited metric orders %s%% of %s random pairs of classifiers as it does.",
-                  mel_digits_percent(d->truth_agreement).text, mel_digits_count(d->n_pairs).text);
-    if (d->classes == NULL && isfinite(d->truth_angle) && isfinite(d->outcome->summary.angle))
+                  mel_digits_percent(truth->agreement).text, mel_digits_count(MEL_OUTCOME_PAIRS).text);
+    if (isfinite(truth->apart))
         mel_write(&page->out, " The two directions differ by %s radians.",
-                  mel_digits_significant(
-                      fabs(remainder(d->outcome->summary.angle - d->truth_angle, 4.0 * acos(0.0))), 2)
-                      .text);
+                  mel_digits_significant(truth->apart, 2).text);
     mel_buffer_puts(&page->out, "</p>\n</div>\n");
     if (d->n_along != 0) {
         const mel_plot_options opt =

@@ -2,7 +2,6 @@
 #include "elicit/shared.h"
 #include "report/gather.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 void mel_report_options_init(mel_report_options *opt)
@@ -14,7 +13,7 @@ void mel_report_options_init(mel_report_options *opt)
 static void release(mel_gathered *g)
 {
     mel_outcome_free(g->outcome);
-    free(g->truth_words);
+    mel_truth_clear(&g->truth);
     free(g->questions);
     free(g->radius);
 }
@@ -34,9 +33,7 @@ static void gather_texts(mel_gathered *g, const mel_report_options *opt)
     page->space_options = opt->space_options;
 }
 
-/* ---- answers ---- */
-
-mel_status mel_gather_questions(mel_gathered *g, mel_error *err)
+static mel_status gather_questions(mel_gathered *g, mel_error *err)
 {
     const uint32_t n = mel_session_answers(g->session);
     g->questions = mel_alloc(n, sizeof *g->questions);
@@ -44,16 +41,13 @@ mel_status mel_gather_questions(mel_gathered *g, mel_error *err)
         return mel_fail_memory(err, "the questions");
     for (uint32_t i = 0; i < n; i++) {
         const mel_record r = mel_session_record(g->session, i);
-        double better = 0.0;
-        const bool defined = mel_metric_compare(&better, g->outcome->metric, r.a, r.b, NULL) == MEL_OK;
         g->questions[i] = (mel_page_question){
             .a = r.a,
             .b = r.b,
             .answer = r.answer,
             .seconds = r.seconds,
             .repeated = r.repeated,
-            .disagrees = defined && ((r.answer == MEL_ANSWER_A && better < 0.0) ||
-                                     (r.answer == MEL_ANSWER_B && better > 0.0)),
+            .disagrees = mel_answer_contradicts(g->outcome->metric, r.a, r.b, r.answer),
         };
     }
     g->page.n_questions = n;
@@ -61,72 +55,17 @@ mel_status mel_gather_questions(mel_gathered *g, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status radius_now(double *out, mel_session *session, mel_error *err)
+mel_status mel_gather_common(mel_gathered *g, const mel_metric *truth, mel_error *err)
 {
-    mel_metric *metric = NULL;
-    mel_summary summary;
-    const mel_status status = mel_session_result(&metric, &summary, session, err);
+    mel_status status = gather_questions(g, err);
     if (status == MEL_OK)
-        *out = summary.radius;
-    mel_metric_free(metric);
-    return status;
-}
-
-/* Answers again from the beginning: the same answers give the same questions. */
-static mel_status replay(mel_gathered *g, mel_session *again, mel_error *err)
-{
-    mel_status status = radius_now(&g->radius[0], again, err);
-    for (size_t i = 0; i < g->page.n_questions && status == MEL_OK; i++) {
-        const mel_question *question = NULL;
-        bool done = false;
-        status = mel_session_ask(&question, &done, again, err);
-        if (status == MEL_OK && done)
-            return mel_fail(err, MEL_ESTATE, "the session ends after %zu answers when replayed", i);
-        if (status == MEL_OK)
-            status = mel_session_tell(again, question->number, g->questions[i].answer, NAN, err);
-        if (status == MEL_OK)
-            status = radius_now(&g->radius[i + 1], again, err);
-    }
-    return status;
-}
-
-mel_status mel_gather_radius(mel_gathered *g, mel_error *err)
-{
-    mel_session *again = NULL;
-    const size_t n = g->page.n_questions + 1;
-    if (g->outcome->options->strategy != MEL_STRATEGY_ACTIVE)
-        return MEL_OK; /* a search knows no interval before its end */
-    g->radius = mel_alloc(n, sizeof *g->radius);
-    if (g->radius == NULL)
-        return mel_fail_memory(err, "the radius after each question");
-    mel_status status = mel_session_new(&again, mel_session_domain(g->session), g->outcome->options, err);
-    if (status == MEL_OK)
-        status = replay(g, again, err);
-    mel_session_free(again);
-    if (status != MEL_OK)
-        return status;
-    for (size_t i = 0; i < n; i++)
-        if (!(g->radius[i] > 0.0) || !isfinite(g->radius[i]))
-            return MEL_OK; /* has no place on a log axis */
-    g->page.n_radius = n;
+        status = mel_outcome_radii(&g->radius, &g->page.n_radius, g->session, err);
     g->page.radius = g->radius;
-    return MEL_OK;
-}
-
-/* The share of n pairs that both metrics order alike; NaN when they are defined at none. */
-double mel_gather_agreement(const mel_metric *x, const mel_metric *y, size_t n, size_t size, const double *a,
-                            const double *b)
-{
-    size_t same = 0, defined = 0;
-    for (size_t i = 0; i < n; i++) {
-        double by_x, by_y;
-        if (mel_metric_compare(&by_x, x, a + i * size, b + i * size, NULL) != MEL_OK ||
-            mel_metric_compare(&by_y, y, a + i * size, b + i * size, NULL) != MEL_OK)
-            continue;
-        defined++;
-        same += (by_x > 0.0) == (by_y > 0.0) && (by_x < 0.0) == (by_y < 0.0);
-    }
-    return defined != 0 ? (double)same / (double)defined : NAN;
+    if (status == MEL_OK && truth != NULL)
+        status = mel_truth_find(&g->truth, g->outcome, truth, err);
+    if (status == MEL_OK && truth != NULL)
+        g->page.truth = &g->truth;
+    return status;
 }
 
 mel_status mel_report_session(char **html, mel_session *session, const mel_report_options *opt,

@@ -1,6 +1,5 @@
 /* The report of a session on a planar face. */
 #include "elicit/shared.h"
-#include "rank/rank.h"
 #include "report/along.h"
 #include "report/gather.h"
 
@@ -34,20 +33,6 @@ static void gather_names(gathered *g)
     page->called = mel_outcome_is_number(page->positive) ? "positive" : page->positive;
 }
 
-/* ---- the metric ---- */
-
-/* A linear metric's weights, or the gradient at a point, as utilities. */
-static mel_status direction_at(double m[2], const mel_metric *metric, mel_point at, mel_error *err)
-{
-    const double sign = mel_metric_orientation(metric) == MEL_COST ? -1.0 : 1.0;
-    const mel_status status = mel_metric_gradient(m, metric, (const double[]){ at.tp, at.tn }, err);
-    if (status != MEL_OK)
-        return status;
-    m[0] *= sign;
-    m[1] *= sign;
-    return MEL_OK;
-}
-
 static mel_status gather_face(gathered *g, mel_error *err)
 {
     mel_page_data *page = g->page;
@@ -61,7 +46,7 @@ static mel_status gather_face(gathered *g, mel_error *err)
         g->hull[i] = mel_face_vertex(g->face, i);
     page->hull = g->hull;
     const mel_point best = g->common->outcome->decisions[0].point;
-    return direction_at(page->direction, g->common->outcome->metric, best, err);
+    return mel_outcome_direction(page->direction, g->common->outcome->metric, best, err);
 }
 
 static mel_status gather_posterior(gathered *g, mel_error *err)
@@ -85,8 +70,6 @@ static mel_status gather_posterior(gathered *g, mel_error *err)
     return MEL_OK;
 }
 
-/* ---- truth ---- */
-
 static mel_status gather_along(gathered *g, const mel_metric *truth, mel_error *err)
 {
     g->along = mel_alloc(3 * along_points, sizeof *g->along);
@@ -109,60 +92,15 @@ static mel_status gather_along(gathered *g, const mel_metric *truth, mel_error *
     return MEL_OK;
 }
 
-/* Where the true metric is best, and which way is better there. */
-static mel_status find_true_best(gathered *g, const mel_metric *truth, mel_error *err)
-{
-    mel_classifier *best = NULL;
-    const mel_status status = mel_classifier_best(&best, mel_session_domain(g->common->session), truth, err);
-    if (status != MEL_OK)
-        return status;
-    const double *achieved = mel_classifier_get(best).statistics;
-    g->page->truth_best = (mel_point){ achieved[0], achieved[1] };
-    mel_classifier_free(best);
-    return direction_at(g->page->truth_direction, truth, g->page->truth_best, err);
-}
-
-static mel_status gather_truth(gathered *g, const mel_metric *truth, mel_error *err)
-{
-    mel_page_data *page = g->page;
-    page->n_pairs = MEL_CLOSEST_PAIRS;
-    if (truth == NULL)
-        return MEL_OK;
-    const mel_layout *layout = mel_metric_layout(truth);
-    if (layout->coordinates != MEL_BINARY || mel_layout_size(layout) != 2)
-        return mel_fail(err, MEL_EINVAL, "the true metric is not one of (TP, TN)");
-    mel_status status = mel_outcome_words(&g->common->truth_words, g->common->outcome, truth, err);
-    if (status == MEL_OK)
-        status = find_true_best(g, truth, err);
-    if (status == MEL_OK)
-        status = gather_along(g, truth, err);
-    if (status != MEL_OK)
-        return status;
-    page->truth_words = g->common->truth_words;
-    page->truth_angle = mel_metric_denominator(truth, NULL) == NULL
-                            ? atan2(page->truth_direction[1], page->truth_direction[0])
-                            : NAN;
-    const size_t n = MEL_CLOSEST_PAIRS;
-    double *points = mel_closest_pairs(g->face);
-    if (points == NULL)
-        return mel_fail_memory(err, "random pairs");
-    page->truth_agreement =
-        mel_gather_agreement(g->common->outcome->metric, truth, n, 2, points, points + 2 * n);
-    free(points);
-    return MEL_OK;
-}
-
 static mel_status gather_all(gathered *g, const mel_report_options *opt, mel_error *err)
 {
     gather_names(g);
     mel_status status = gather_face(g, err);
     if (status == MEL_OK)
-        status = mel_gather_questions(g->common, err);
-    if (status == MEL_OK)
         status = gather_posterior(g, err);
     if (status == MEL_OK)
-        status = mel_gather_radius(g->common, err);
-    return status == MEL_OK ? gather_truth(g, opt->truth, err) : status;
+        status = mel_gather_common(g->common, opt->truth, err);
+    return status == MEL_OK && opt->truth != NULL ? gather_along(g, opt->truth, err) : status;
 }
 
 mel_status mel_report_face(char **html, mel_gathered *common, const mel_report_options *opt, mel_error *err)

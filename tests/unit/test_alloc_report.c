@@ -190,12 +190,17 @@ static mel_status write_page(void *context)
 static mel_status report_session(void *context)
 {
     mel_session *session = context;
-    static const mel_report_options about = {
+    mel_report_options about = {
         .struct_size = sizeof about,
         .about = { .struct_size = sizeof about.about, .missed = "missed cancer", .rows = 10 },
     };
     char *html = NULL;
-    const mel_status status = mel_report_session(&html, session, &about, NULL);
+    mel_metric *truth = NULL;
+    mel_status status = mel_session_result(&truth, NULL, session, NULL);
+    about.truth = truth;
+    if (status == MEL_OK)
+        status = mel_report_session(&html, session, &about, NULL);
+    mel_metric_free(truth);
     return finish(status, html);
 }
 

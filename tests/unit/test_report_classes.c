@@ -51,23 +51,23 @@ static mel_page_data sample(mel_page_classes *classes, const mel_outcome *outcom
 {
     static const char *const names[SIZE] = { nasty, "b", "c", "d", "e", "f" };
     static const char *const class_names[] = { nasty, "flu", "cold" };
-    static const double truth[SIZE] = { 0.4, 0.2, -0.1, 0.1, 0.1, 0.1 };
+    static double share[SIZE] = { 0.4, 0.2, -0.1, 0.1, 0.1, 0.1 };
+    static char words[] = "The truth.";
+    static const mel_truth truth = { .words = words, .agreement = 0.998, .share = share, .apart = NAN };
     static const mel_page_question questions[] = {
         { points[0], points[1], MEL_ANSWER_B, 3.25, false, false },
         { points[2], points[3], MEL_ANSWER_SAME, NAN, true, false },
         { points[1], points[2], MEL_ANSWER_A, 2.0, false, true },
     };
     static const double radius[] = { 0.5, 0.3, 0.1, 0.05 };
-    *classes = (mel_page_classes){ .coordinates = names, .class_names = class_names, .weight_truth = truth };
+    *classes = (mel_page_classes){ .coordinates = names, .class_names = class_names };
     return (mel_page_data){
         .outcome = outcome,
         .classes = classes,
         .title = nasty,
         .version = "9.9.9",
         .session_path = "it's a file.jsonl",
-        .truth_words = "The truth.",
-        .truth_agreement = 0.998,
-        .n_pairs = 2000,
+        .truth = &truth,
         .n_questions = COUNT(questions),
         .questions = questions,
         .n_radius = COUNT(radius),
@@ -182,7 +182,8 @@ static void test_bare_page(void **state)
     o.n_weights = o.n_left_out = o.n_coefficients = 0;
     o.words = "This metric does not tell classifiers apart: every weight is zero.";
     o.summary = (mel_summary){ .radius = NAN };
-    d.session_path = d.truth_words = NULL;
+    d.session_path = NULL;
+    d.truth = NULL;
     d.n_questions = d.n_radius = 0;
     char *html = write(&d);
     static const char *const order[] = {

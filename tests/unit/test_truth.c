@@ -1,0 +1,215 @@
+/* What was found next to a known truth, how precise a session was on its way, and answers that contradict a
+ * metric. */
+#include "support/metrics.h"
+#include "support/test.h"
+
+#include "elicit/shared.h"
+#include "metric/shared.h"
+#include "outcome/outcome.h"
+#include "space/shared.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { QUESTIONS = 6 };
+
+typedef struct {
+    mel_domain domain;
+    mel_metric *truth;
+    mel_session *session;
+    mel_outcome *outcome;
+} fixture;
+
+static mel_metric *linear(const mel_layout *layout, const double *a)
+{
+    mel_metric *metric = NULL;
+    mel_error err;
+    assert_ok(mel_metric_linear(&metric, MEL_FAMILY_LINEAR, layout, NULL, MEL_UTILITY, a, &err), &err);
+    return metric;
+}
+
+static void answer(fixture *f)
+{
+    mel_error err;
+    for (uint32_t i = 0; i < QUESTIONS; i++) {
+        const mel_question *question = NULL;
+        bool done = false;
+        double better = 0.0;
+        assert_ok(mel_session_ask(&question, &done, f->session, &err), &err);
+        assert_false(done);
+        assert_ok(mel_metric_compare(&better, f->truth, question->a, question->b, &err), &err);
+        assert_ok(mel_session_tell(f->session, question->number, better > 0.0 ? MEL_ANSWER_A : MEL_ANSWER_B,
+                                   NAN, &err),
+                  &err);
+    }
+}
+
+/* After a few answers of a random metric. */
+static fixture open_fixture(mel_domain domain, const mel_layout *layout, uint64_t seed)
+{
+    fixture f = { .domain = domain };
+    mel_session_options opt;
+    mel_rng rng;
+    mel_error err;
+    double a[16];
+    mel_rng_seed(&rng, seed);
+    for (size_t i = 0; i < mel_layout_size(layout); i++)
+        a[i] = 0.1 + mel_rng_uniform(&rng);
+    f.truth = linear(layout, a);
+    mel_session_options_init(&opt);
+    opt.seed = seed;
+    opt.tolerance = 1e-4;
+    if (domain.ball != NULL)
+        opt.direction = MEL_DIRECTION_UNKNOWN;
+    assert_ok(mel_session_new(&f.session, &f.domain, &opt, &err), &err);
+    answer(&f);
+    assert_ok(mel_outcome_of_session(&f.outcome, f.session, NULL, &err), &err);
+    return f;
+}
+
+static void close_fixture(fixture *f)
+{
+    mel_outcome_free(f->outcome);
+    mel_session_free(f->session);
+    mel_metric_free(f->truth);
+    mel_face_free((mel_face *)f->domain.face);
+    mel_ball_free((mel_ball *)f->domain.ball);
+}
+
+static mel_domain make_face(void)
+{
+    static const double score[] = { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9 };
+    static const uint8_t role[] = { 0, 0, 0, 1, 0, 0, 1, 1, 1 };
+    mel_face *face = NULL;
+    mel_error err;
+    assert_ok(mel_face_from_scores(&face, COUNT(score), score, role, NULL, &err), &err);
+    return (mel_domain){ .face = face };
+}
+
+static mel_domain make_ball(const mel_layout *layout)
+{
+    mel_ball *ball = NULL;
+    mel_error err;
+    assert_ok(mel_ball_new(&ball, layout, 0.1, NULL, NULL, &err), &err);
+    return (mel_domain){ .ball = ball };
+}
+
+static mel_truth compare(const fixture *f, const mel_metric *truth)
+{
+    mel_truth found;
+    mel_error err;
+    assert_ok(mel_truth_find(&found, f->outcome, truth, &err), &err);
+    assert_non_null(found.words);
+    return found;
+}
+
+/* The metric that was found agrees with itself everywhere, and with its opposite nowhere. */
+static void test_face(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        fixture f = open_fixture(make_face(), &(mel_layout){ MEL_CONFUSION, MEL_BINARY, 2, 0 }, seed);
+        const double *m = mel_metric_numerator(f.outcome->metric, NULL);
+        mel_metric *opposite = linear(mel_metric_layout(f.truth), (const double[]){ -m[0], -m[1] });
+        mel_truth same = compare(&f, f.outcome->metric), turned = compare(&f, opposite),
+                  real = compare(&f, f.truth);
+        assert_close(same.agreement, 1.0, 0.0);
+        assert_close(same.apart, 0.0, 1e-6);
+        assert_close(same.best.tp, f.outcome->decisions[0].point.tp, 0.0);
+        assert_close(turned.agreement, 0.0, 0.0);
+        assert_close(turned.apart, acos(-1.0), 1e-6);
+        const double *t = mel_metric_numerator(f.truth, NULL);
+        assert_close(real.angle, atan2(t[1], t[0]), 1e-12);
+        assert_true(real.agreement > 0.8 && real.share == NULL);
+        mel_truth_clear(&same);
+        mel_truth_clear(&turned);
+        mel_truth_clear(&real);
+        mel_metric_free(opposite);
+        close_fixture(&f);
+    }
+}
+
+static void test_ball(void **state)
+{
+    (void)state;
+    const mel_layout layout = { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 };
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        fixture f = open_fixture(make_ball(&layout), &layout, seed);
+        mel_truth same = compare(&f, f.outcome->metric), real = compare(&f, f.truth);
+        double sum = 0.0;
+        for (size_t i = 0; i < mel_layout_size(&layout); i++) {
+            assert_close(same.share[i], f.outcome->weights[i].share.value, 1e-12);
+            sum += fabs(real.share[i]);
+        }
+        assert_close(same.agreement, 1.0, 0.0);
+        assert_true(isnan(same.apart) && real.agreement > 0.5 && real.agreement < 1.0);
+        assert_close(sum, 1.0, 1e-12);
+        mel_truth_clear(&same);
+        mel_truth_clear(&real);
+        close_fixture(&f);
+    }
+}
+
+static void test_other_statistics(void **state)
+{
+    (void)state;
+    const mel_layout rates = { MEL_RATES, MEL_OFFDIAGONAL, 3, 0 };
+    fixture f = open_fixture(make_face(), &(mel_layout){ MEL_CONFUSION, MEL_BINARY, 2, 0 }, 1);
+    mel_metric *other = linear(&rates, (const double[]){ 1, 2, 3, 4, 5, 6 });
+    mel_truth found;
+    mel_error err;
+    assert_int_equal(mel_truth_find(&found, f.outcome, other, &err), MEL_EINVAL);
+    mel_truth_clear(&found);
+    mel_metric_free(other);
+    close_fixture(&f);
+}
+
+static void test_radii(void **state)
+{
+    (void)state;
+    fixture f = open_fixture(make_face(), &(mel_layout){ MEL_CONFUSION, MEL_BINARY, 2, 0 }, 2);
+    double *radius = NULL;
+    size_t n = 0;
+    mel_error err;
+    assert_ok(mel_outcome_radii(&radius, &n, f.session, &err), &err);
+    assert_int_equal(n, QUESTIONS + 1);
+    for (size_t i = 1; i < n; i++)
+        assert_true(radius[i] < radius[i - 1]);
+    assert_close(radius[QUESTIONS], f.outcome->summary.radius, 0.0);
+    free(radius);
+    close_fixture(&f);
+}
+
+/* A metric that finds both the same contradicts neither answer. */
+static void test_contradictions(void **state)
+{
+    (void)state;
+    static const double low[] = { 0.1, 0.3 }, high[] = { 0.2, 0.4 }, other[] = { 0.4, 0.2 };
+    static const struct {
+        const double *a, *b;
+        mel_answer answer;
+        bool contradicts;
+    } rows[] = {
+        { high, low, MEL_ANSWER_A, false },    { high, low, MEL_ANSWER_B, true },
+        { low, high, MEL_ANSWER_A, true },     { low, high, MEL_ANSWER_B, false },
+        { low, high, MEL_ANSWER_SAME, false }, { low, high, MEL_ANSWER_SKIP, false },
+        { high, other, MEL_ANSWER_A, false },  { high, other, MEL_ANSWER_B, false },
+    };
+    mel_metric *metric = linear(&(mel_layout){ MEL_CONFUSION, MEL_BINARY, 2, 0 }, (const double[]){ 1, 1 });
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_int_equal(mel_answer_contradicts(metric, rows[i].a, rows[i].b, rows[i].answer),
+                         rows[i].contradicts);
+    mel_metric_free(metric);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_face),
+        cmocka_unit_test(test_ball),
+        cmocka_unit_test(test_other_statistics),
+        cmocka_unit_test(test_radii),
+        cmocka_unit_test(test_contradictions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
