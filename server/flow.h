@@ -2,7 +2,7 @@
 #ifndef MEL_SERVER_FLOW_H
 #define MEL_SERVER_FLOW_H
 
-#include "melicit/elicit.h"
+#include "melicit/outcome.h"
 #include "study.h"
 
 typedef struct mel_flow mel_flow;
@@ -54,15 +54,7 @@ mel_session *mel_flow_session(mel_flow *flow);
 /* Forms that were sent, borrowed: choices and numbers as they are, true for texts. */
 const json_t *mel_flow_forms(const mel_flow *flow);
 const json_t *mel_flow_form(const json_t *forms, size_t phase); /* one of them; NULL: not sent */
-/* Of the evaluation questions that were answered A or B: how many, and on how many of them each metric
- * agrees. */
-typedef struct {
-    uint32_t n, elicited, guess, accuracy, f1;
-    /* Questions of the elicitation that came again, and how many got the same answer: nothing can be expected
-     * to agree with the person more often than that. */
-    uint32_t repeats, self;
-    bool planar; /* guess, accuracy and F1 are known */
-} mel_flow_agreements;
-mel_status mel_flow_agreement(mel_flow_agreements *out, mel_flow *flow, mel_error *err);
+/* The evaluation's questions and answers, borrowed: without answers where it has not begun. */
+mel_evaluation mel_flow_evaluation(const mel_flow *flow);
 
 #endif

@@ -53,23 +53,6 @@ static json_t *face_json(const mel_problem *problem, mel_point best)
                      "positives", mel_face_positives(face), "negatives", mel_face_negatives(face));
 }
 
-/* On how many of the evaluation questions each metric agrees with the person; NULL without memory. */
-static json_t *agreement_json(const mel_flow_agreements *agreed, double guess)
-{
-    json_t *object =
-        json_pack("{s:I, s:I}", "of", (json_int_t)agreed->n, "elicited", (json_int_t)agreed->elicited);
-    bool whole = true;
-    if (agreed->planar)
-        whole = mel_json_put(object, "accuracy", json_integer((json_int_t)agreed->accuracy)) &&
-                mel_json_put(object, "f1", json_integer((json_int_t)agreed->f1));
-    if (agreed->repeats > 0)
-        whole = whole && mel_json_put(object, "self", json_integer((json_int_t)agreed->self)) &&
-                mel_json_put(object, "self_of", json_integer((json_int_t)agreed->repeats));
-    if (agreed->planar && isfinite(guess))
-        whole = whole && mel_json_put(object, "guess", json_integer((json_int_t)agreed->guess));
-    return mel_json_if(whole, object);
-}
-
 /* Lines that run where metric.json is, with the metric file that can be downloaded; NULL without memory. */
 static json_t *python_json(void)
 {
@@ -92,24 +75,20 @@ static json_t *command_json(const mel_study *study, const mel_problem *problem)
 static mel_status complete(json_t *result, const mel_outcome *outcome, mel_flow *flow, mel_error *err)
 {
     const mel_problem *problem = mel_flow_problem(flow);
-    mel_flow_agreements agreed;
-    const mel_status status = mel_flow_agreement(&agreed, flow, err);
-    if (status != MEL_OK)
-        return status;
     bool good = mel_json_put(result, "python", python_json()) &&
                 mel_json_put(result, "command", command_json(mel_flow_study(flow), problem));
     if (outcome->n_decisions > 0)
         good = mel_json_put(result, "face", face_json(problem, outcome->decisions[0].point)) && good;
-    if (agreed.n > 0)
-        good = mel_json_put(result, "agreement", agreement_json(&agreed, mel_flow_guess(flow))) && good;
     return good ? MEL_OK : mel_fail_memory(err, "the result");
 }
 
 mel_status mel_result_json(json_t **out, mel_flow *flow, mel_error *err)
 {
-    const mel_outcome_options opt = mel_result_options(mel_flow_study(flow), mel_flow_problem(flow));
+    const mel_evaluation evaluation = mel_flow_evaluation(flow);
+    mel_outcome_options opt = mel_result_options(mel_flow_study(flow), mel_flow_problem(flow));
     mel_outcome *outcome = NULL;
     json_t *result = NULL;
+    opt.evaluation = &evaluation;
     mel_status status = mel_outcome_of_session(&outcome, mel_flow_session(flow), &opt, err);
     if (status == MEL_OK)
         status = outcome_json(&result, outcome, err);

@@ -300,11 +300,12 @@ MEL_API mel_status mel_session_ask_again(mel_session *session, uint32_t number, 
  * that was refused come first. Of a question that came again the last answer counts. */
 MEL_API size_t mel_session_close_calls(uint32_t *number, size_t most, const mel_session *session,
                                        const mel_metric *metric);
-/* n pairs at random (2 x size numbers each) of those that people are asked about in sessions with these
- * options, in whole numbers out of *people; *people is 0, and the pairs untouched, where none are known. */
-MEL_API mel_status mel_realistic_pairs(double *pairs, uint32_t *people, const mel_domain *domain,
-                                       const mel_session_options *opt, size_t n, uint64_t seed,
-                                       mel_error *err);
+/* n random pairs (2 x size numbers each) for questions that put a result to the test: of given classifiers;
+ * else within `radius` of the middle of what is feasible; with NaN such as people are asked about in sessions
+ * with these options, in whole numbers out of *people, where they are known. *people is 0 for all others. */
+MEL_API mel_status mel_evaluation_pairs(double *pairs, uint32_t *people, const mel_domain *domain,
+                                        const mel_session_options *opt, double radius, size_t n,
+                                        uint64_t seed, mel_error *err);
 /* The place in a pool of the classifier with these statistics, of several the first; n when there is none. */
 MEL_API size_t mel_pool_place(const mel_pool *pool, const double *point);
 /* How many rows both classifiers were measured on, where their statistics are shares of them; 0: unknown, or

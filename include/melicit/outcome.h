@@ -131,6 +131,23 @@ typedef struct {
     double order_differently;
 } mel_respondent_pair;
 
+/* Questions that are no part of the session, and how they were answered. */
+typedef struct {
+    size_t n;
+    const double *pairs; /* A, then B: n x 2 points */
+    const mel_answer *answers;
+    double guess; /* the cost ratio that somebody thought to have; NaN: none */
+} mel_evaluation;
+
+/* Of those that were answered A or B: how many, and on how many of them metrics agree. */
+typedef struct {
+    uint32_t n, elicited;
+    bool planar; /* two classes on a face: accuracy and F1 are known */
+    uint32_t accuracy, f1;
+    bool guessed; /* and the guess */
+    uint32_t guess;
+} mel_agreed;
+
 enum {
     MEL_OUTCOME_CLOSEST = 3,
     MEL_OUTCOME_DECISIONS = 2,
@@ -191,6 +208,8 @@ typedef struct {
     const mel_placed *order;
     double order_probability; /* of all of it */
 
+    mel_agreed agreed; /* with the answers of the options' evaluation */
+
     /* Several respondents: the metric is the joint one. */
     const mel_pooled *pooled; /* NULL: one session, or a metric alone */
     size_t n_respondents;
@@ -209,6 +228,7 @@ typedef struct {
     const char *people;                     /* what is decided about: "people" */
     uint64_t rows;                          /* how many rows the domain was measured on; 0: a population */
     const char *const *respondents;         /* mel_outcome_of_sessions: what they are called, all or none */
+    const mel_evaluation *evaluation;       /* mel_outcome_of_session: further answers to agree with */
 } mel_outcome_options;
 MEL_API void mel_outcome_options_init(mel_outcome_options *opt);
 

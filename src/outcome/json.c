@@ -263,6 +263,27 @@ static void put_closest(sheet *s, const mel_outcome *o)
     put(s, "closest", list);
 }
 
+/* On how many further answers metrics agree; how many of the questions that came again got the same answer:
+ * nothing can be expected to agree with a person more often. */
+static void put_agreed(sheet *s, const mel_outcome *o)
+{
+    const mel_agreed *a = &o->agreed;
+    sheet one = fresh();
+    put(&one, "of", count(a->n));
+    put(&one, "elicited", count(a->elicited));
+    if (a->planar) {
+        put(&one, "accuracy", count(a->accuracy));
+        put(&one, "f1", count(a->f1));
+    }
+    if (a->guessed)
+        put(&one, "guess", count(a->guess));
+    if (o->summary.repeats > 0) {
+        put(&one, "self", count(o->summary.repeats_agreed));
+        put(&one, "self_of", count(o->summary.repeats));
+    }
+    put(s, "agreement", mel_json_if(one.whole, one.object));
+}
+
 /* A file of the library's as the value that it holds; frees the text. */
 static json_t *parsed(char *file)
 {
@@ -459,6 +480,8 @@ static mel_status fill(sheet *s, const mel_outcome *o, mel_error *err)
         put_settings(s, o);
     if (o->n_calls > 0)
         put_calls(s, o);
+    if (o->agreed.n > 0)
+        put_agreed(s, o);
     return put_best(s, o, err);
 }
 

@@ -180,6 +180,7 @@ mel_status mel_outcome_of_session(mel_outcome **out, mel_session *session, const
         mel_outcome_find_settings(w);
         mel_outcome_find_calls(w);
         mel_outcome_find_order(w);
+        mel_outcome_find_agreed(w);
         mel_outcome_state(w);
         mel_outcome_state_answers(w);
         mel_outcome_state_limits(w);

@@ -40,6 +40,7 @@ void mel_outcome_find_decisions(mel_outcome_work *w); /* best rules, closest met
 void mel_outcome_find_settings(mel_outcome_work *w);  /* two classes: what the test can be set to */
 void mel_outcome_find_calls(mel_outcome_work *w);     /* the closest answers */
 void mel_outcome_find_order(mel_outcome_work *w);     /* of given classifiers */
+void mel_outcome_find_agreed(mel_outcome_work *w);    /* with further answers */
 void mel_outcome_state(mel_outcome_work *w);          /* statements about all but the answers and limits */
 void mel_outcome_state_answers(mel_outcome_work *w);
 void mel_outcome_state_errors(mel_outcome_work *w); /* the share of wrong answers */

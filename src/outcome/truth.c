@@ -28,8 +28,8 @@ enum { CORNERS = 64 };
 
 typedef struct {
     const mel_domain *domain;
-    size_t size, per_group; /* numbers in a point; of one group */
-    double *corner;         /* spaces: what classifiers achieve that are best for random directions */
+    size_t size;    /* numbers in a point */
+    double *corner; /* spaces: what classifiers achieve that are best for random directions */
     mel_rng rng;
 } source;
 
@@ -43,17 +43,6 @@ static mel_status find_corners(source *s, mel_error *err)
     }
     free(direction);
     return status;
-}
-
-static void draw_in_ball(double *point, source *s)
-{
-    const double *centre = mel_ball_centre(s->domain->ball), radius = mel_ball_radius(s->domain->ball);
-    for (size_t first = 0; first < s->size; first += s->per_group) {
-        mel_rng_sphere(&s->rng, s->per_group, point + first);
-        const double r = radius * pow(mel_rng_uniform(&s->rng), 1.0 / (double)s->per_group);
-        for (size_t i = 0; i < s->per_group; i++)
-            point[first + i] = centre[i] + r * point[first + i];
-    }
 }
 
 /* A random mixture of three corners. */
@@ -84,7 +73,6 @@ static mel_status draw_pairs(double **out, const mel_outcome *outcome, mel_error
         *out = mel_closest_pairs(s.domain->face);
         return *out != NULL ? MEL_OK : mel_fail_memory(err, "random pairs");
     }
-    s.per_group = mel_outcome_per_group(outcome->metric);
     mel_rng_seed(&s.rng, outcome->options->seed);
     *out = mel_alloc(s.size, (n + CORNERS) * sizeof **out);
     if (*out == NULL)
@@ -98,7 +86,7 @@ static mel_status draw_pairs(double **out, const mel_outcome *outcome, mel_error
         else if (s.domain->space != NULL)
             draw_mixture(point, &s);
         else
-            draw_in_ball(point, &s);
+            mel_ball_random(point, s.domain->ball, mel_ball_radius(s.domain->ball), &s.rng);
     }
     return status;
 }

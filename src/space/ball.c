@@ -58,6 +58,17 @@ const mel_layout *mel_ball_layout(const mel_ball *ball)
     return &ball->layout;
 }
 
+void mel_ball_random(double *point, const mel_ball *ball, double radius, mel_rng *rng)
+{
+    const size_t q = ball->group_size;
+    for (size_t first = 0; first < ball->size; first += q) {
+        mel_rng_sphere(rng, q, point + first);
+        const double length = radius * pow(mel_rng_uniform(rng), 1.0 / (double)q);
+        for (size_t i = 0; i < q; i++)
+            point[first + i] = ball->centre[i] + length * point[first + i];
+    }
+}
+
 size_t mel_ball_size(const mel_ball *ball)
 {
     return ball->size;

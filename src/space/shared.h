@@ -43,6 +43,8 @@ bool mel_face_chord_at(mel_point *a, mel_point *b, const mel_face *face, mel_poi
 
 /* Uniform in area over the hull (in length, when it is a segment). Takes three uniform numbers. */
 mel_point mel_face_random(const mel_face *face, mel_rng *rng);
+/* A point of the ball within `radius` of its centre in each group, all alike likely. */
+void mel_ball_random(double *point, const mel_ball *ball, double radius, mel_rng *rng);
 
 /* Confusion entries of `positive when score >= t` for n ascending thresholds in one pass over the
  * steps: tp[i], tn[i]. */

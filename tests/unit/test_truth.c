@@ -180,6 +180,44 @@ static void test_radii(void **state)
     close_fixture(&f);
 }
 
+/* Answers by accuracy agree with it everywhere, and so does somebody who guesses that both mistakes count
+ * alike; "about the same" agrees with nothing. */
+static void test_agreed(void **state)
+{
+    (void)state;
+    enum { PAIRS = 20, UNDECIDED = 3 };
+    fixture f = open_fixture(make_face(), &(mel_layout){ MEL_CONFUSION, MEL_BINARY, 2, 0 }, 3);
+    mel_session_options opt;
+    double pairs[4 * PAIRS];
+    mel_answer answers[PAIRS];
+    uint32_t people = 1;
+    mel_error err;
+    mel_session_options_init(&opt);
+    assert_int_equal(mel_evaluation_pairs(pairs, &people, &f.domain, &opt, 1e6, PAIRS, 1, &err), MEL_EDATA);
+    assert_ok(mel_evaluation_pairs(pairs, &people, &f.domain, &opt, 0.05, PAIRS, 1, &err), &err);
+    assert_int_equal(people, 0);
+    for (size_t i = 0; i < PAIRS; i++) {
+        const double *a = pairs + 4 * i, *b = a + 2;
+        assert_true(mel_face_contains(f.domain.face, (mel_point){ a[0], a[1] }, 0.0));
+        answers[i] = i < UNDECIDED               ? MEL_ANSWER_SAME
+                     : a[0] + a[1] > b[0] + b[1] ? MEL_ANSWER_A
+                                                 : MEL_ANSWER_B;
+    }
+    const mel_evaluation evaluation = { PAIRS, pairs, answers, 1.0 };
+    mel_outcome_options about;
+    mel_outcome *o = NULL;
+    mel_outcome_options_init(&about);
+    about.evaluation = &evaluation;
+    assert_ok(mel_outcome_of_session(&o, f.session, &about, &err), &err);
+    assert_int_equal(o->agreed.n, PAIRS - UNDECIDED);
+    assert_int_equal(o->agreed.accuracy, PAIRS - UNDECIDED);
+    assert_true(o->agreed.planar && o->agreed.guessed);
+    assert_int_equal(o->agreed.guess, PAIRS - UNDECIDED);
+    assert_true(o->agreed.elicited > 0 && o->agreed.f1 < PAIRS - UNDECIDED);
+    mel_outcome_free(o);
+    close_fixture(&f);
+}
+
 /* A metric that finds both the same contradicts neither answer. */
 static void test_contradictions(void **state)
 {
@@ -210,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_other_statistics),
         cmocka_unit_test(test_radii),
         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_agreed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
