@@ -365,7 +365,7 @@ static void print_tally(const tally *t, size_t n)
 static void set_options(study *s, char **argv)
 {
     mel_session_options_init(&s->opt);
-    mel_session_options_suit(&s->opt, NULL, MEL_BY_PERSON);
+    must(mel_session_options_suit(&s->opt, NULL, MEL_BY_PERSON, NULL, 1, &err));
     s->opt.max_questions = QUESTIONS;
     must(mel_session_options_set(&s->opt, "questions", argv[2], &err));
     must(mel_session_options_set(&s->opt, "assume", argv[4], &err));
