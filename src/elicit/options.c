@@ -197,7 +197,8 @@ static mel_status check_pool(const mel_session_options *opt, const mel_domain *d
         return MEL_OK;
     const size_t size = mel_layout_size(mel_domain_layout(domain));
     if (opt->active.n_pool == 0)
-        return mel_fail(err, MEL_EINVAL, "until rank: expected the classifiers to be ordered, rank:POOL");
+        return mel_fail(err, MEL_EINVAL,
+                        "until rank: there are no classifiers to be put in order; rank:POOL names them");
     if (opt->active.n_pool < 2 || opt->active.pool == NULL)
         return mel_fail(err, MEL_EINVAL, "until rank: a pool of %zu classifiers has no order",
                         opt->active.n_pool);
