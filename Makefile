@@ -15,7 +15,7 @@ TEST      := $(PYTHON) tools/test.py --build $(BUILD) --jobs $(JOBS)
 export OMP_WAIT_POLICY ?= passive
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: all help run test unit sanitize lint format web bench fuzz soak repro python install symbols clean
+.PHONY: all help run test unit sanitize lint format web bench fuzz site soak repro python install symbols clean
 
 all: ## build/melicit, build/libmelicit.so, build/libmelicit.a (plain `make`)
 	@tools/setup.sh build

@@ -284,8 +284,9 @@ static rows grid_rows(double **density)
     *density = room(r.n, sizeof **density);
     for (size_t i = 0; i < r.n; i++) {
         double *x = r.x + 2 * i;
-        x[0] = -6.0 + width * ((double)(i / SIDE) + 0.5);
-        x[1] = -6.0 + width * ((double)(i % SIDE) + 0.5);
+        const size_t row = i / SIDE, column = i % SIDE;
+        x[0] = -6.0 + width * ((double)row + 0.5);
+        x[1] = -6.0 + width * ((double)column + 0.5);
         r.cluster[i] = x[1] > 0.0;
         true_probability(r.probability + i * K, x);
         (*density)[i] = exp(-0.5 * (x[0] * x[0] + x[1] * x[1]));
