@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {
-    &cli_elicit, &cli_serve,   &cli_study,  &cli_page,  &cli_space_verb, &cli_metric,   &cli_score,
-    &cli_rank,   &cli_apply,   &cli_report, &cli_train, &cli_predict,    &cli_optimise, &cli_corrupt,
-    &cli_help,   &cli_version, NULL
-};
+const cli_command *const cli_commands[] = { &cli_elicit,     &cli_serve,   &cli_study,   &cli_page,
+                                            &cli_space_verb, &cli_metric,  &cli_score,   &cli_rank,
+                                            &cli_apply,      &cli_report,  &cli_train,   &cli_predict,
+                                            &cli_optimise,   &cli_corrupt, &cli_moments, &cli_merge,
+                                            &cli_help,       &cli_version, NULL };
 
 const cli_command *cli_find_command(const char *name)
 {

@@ -17,7 +17,7 @@ PARTS = (
     ("Start", ("README.md", "docs/guide/README.md", "docs/guide/predictions.md", "docs/guide/browser.md", "docs/guide/study.md", "docs/guide/fair-credit.md",
                "docs/guide/black-box.md", "docs/guide/c-program.md", "docs/deployment.md", "docs/faq.md")),
     ("Use", ("docs/cli.md", "docs/python.md", "docs/api.md", "docs/studies.md", "docs/study-file.md", "docs/http-api.md", "docs/security.md",
-             "docs/formats.md", "docs/metric-file.md")),
+             "docs/formats.md", "docs/metric-file.md", "docs/scale.md")),
     ("Understand", ("docs/method.md", "docs/limits.md", "docs/thesis-map.md", "docs/measurements.md")),
     ("The thesis again", ("docs/repro-*.md",)),
     ("Inside", ("docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md", "data/README.md")),

@@ -98,8 +98,7 @@ static mel_solver choose_solver(const mel_features *x, size_t n_classes, size_t 
                                                                               : MEL_SOLVER_LBFGS;
 }
 
-/* Between the model's rows of weights and the parameters' order. */
-static void take_model(const mel_model *model, double *theta)
+void mel_model_theta(const mel_model *model, double *theta)
 {
     const size_t m = model->n_outputs, d = model->n_features;
     for (size_t c = 0; c < m; c++) {
@@ -109,7 +108,7 @@ static void take_model(const mel_model *model, double *theta)
     }
 }
 
-static void give_model(mel_model *model, const double *theta)
+void mel_model_set_theta(mel_model *model, const double *theta)
 {
     const size_t m = model->n_outputs, d = model->n_features;
     for (size_t c = 0; c < m; c++) {
@@ -149,7 +148,7 @@ static mel_status minimise(mel_model *model, mel_objective *obj, double *theta, 
     status = newton ? mel_minimise_newton(&s, err) : mel_minimise_lbfgs(&s, err);
     mel_blas_release();
     if (status == MEL_OK) {
-        give_model(model, theta);
+        mel_model_set_theta(model, theta);
         fill_report(&model->report, &s, solver);
         model->fitted = true;
         model->l2 = obj->l2;
@@ -171,7 +170,7 @@ static mel_status fit(mel_model *model, mel_objective *obj, const mel_fit_option
         status = mel_fail_memory(err, "the coefficients");
     } else {
         if (opt->warm != NULL)
-            take_model(opt->warm, theta);
+            mel_model_theta(opt->warm, theta);
         status = minimise(model, obj, theta, gradient, opt, solver, err);
     }
     free(theta);

@@ -205,6 +205,23 @@ static mel_status iterate(newton *nw, mel_error *err)
     return MEL_OK;
 }
 
+mel_status mel_newton_step(double *step, mel_objective *obj, double *gradient, mel_error *err)
+{
+    const size_t p = obj->n_params;
+    mel_solve_state s = { .objective = obj, .gradient = gradient };
+    newton nw = { .s = &s,
+                  .factor = p <= SIZE_MAX / p ? mel_alloc(p * p, sizeof *nw.factor) : NULL,
+                  .scale = mel_alloc(p, sizeof *nw.scale),
+                  .step = step };
+    const mel_status status =
+        nw.factor != NULL && nw.scale != NULL ? factorise(&nw, err) : mel_fail_memory(err, "the Hessian");
+    if (status == MEL_OK)
+        choose_step(&nw);
+    free(nw.factor);
+    free(nw.scale);
+    return status;
+}
+
 mel_status mel_minimise_newton(mel_solve_state *s, mel_error *err)
 {
     const size_t p = s->objective->n_params;

@@ -217,13 +217,12 @@ double mel_objective_eval(mel_objective *obj, const double *theta, double *gradi
     return mel_objective_of_sums(obj, theta, gradient);
 }
 
-/* Sum over rows of weight * p_c * p_c' * x_a * x_b (two classes: p (1 - p)), a >= b. */
-static double curvature_at(const mel_objective *obj, size_t a, size_t b, size_t pair)
+double *mel_objective_curvature(const mel_objective *obj, size_t a, size_t b, size_t pair)
 {
     const size_t width = obj->n_features + 1;
-    const double *curvature = obj->sum + 1 + obj->gradient_size;
-    return obj->curvature == MEL_CURVATURE_PAIRS ? curvature[(a * (a + 1) / 2 + b) * obj->ld_pair + pair]
-                                                 : curvature[(pair * width + a) * width + b];
+    double *curvature = obj->sum + 1 + obj->gradient_size;
+    return obj->curvature == MEL_CURVATURE_PAIRS ? &curvature[(a * (a + 1) / 2 + b) * obj->ld_pair + pair]
+                                                 : &curvature[(pair * width + a) * width + b];
 }
 
 /* The classes' block of a feature pair: -p_c p_c' off the diagonal, and on it what makes rows sum to 0. */
@@ -234,7 +233,7 @@ static void fill_block(const mel_objective *obj, size_t a, size_t b, double *blo
         block[c * ld + c] = 0.0;
     for (size_t c = 1, pair = 0; c < k; c++)
         for (size_t e = 0; e < c; e++, pair++) {
-            const double sum = curvature_at(obj, a, b, pair);
+            const double sum = *mel_objective_curvature(obj, a, b, pair);
             block[c * ld + e] = block[e * ld + c] = -sum;
             block[c * ld + c] += sum;
             block[e * ld + e] += sum;
@@ -248,7 +247,7 @@ void mel_objective_hessian(const mel_objective *obj, double *hessian)
         for (size_t b = 0; b <= a; b++) {
             double *block = hessian + a * m * ld + b * m;
             if (m == 1)
-                *block = curvature_at(obj, a, b, 0);
+                *block = *mel_objective_curvature(obj, a, b, 0);
             else
                 fill_block(obj, a, b, block, ld);
         }

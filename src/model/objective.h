@@ -50,6 +50,10 @@ typedef struct {
     double *sum, *slice_sum;
 } mel_objective;
 
+/* Between the model's rows of weights and the parameters' order. */
+void mel_model_theta(const mel_model *model, double *theta);
+void mel_model_set_theta(mel_model *model, const double *theta);
+
 /* Fields x .. threads are filled by the caller and checked already; with_hessian makes room for it. */
 mel_status mel_objective_init(mel_objective *obj, bool with_hessian, mel_error *err);
 void mel_objective_clear(mel_objective *obj);
@@ -64,6 +68,8 @@ double mel_objective_eval(mel_objective *obj, const double *theta, double *gradi
  * classes or more it is made regular along equal shifts of all classes of a feature, which gradient
  * and step have no part in. */
 void mel_objective_hessian(const mel_objective *obj, double *hessian);
+/* Sum over rows of weight * p_c * p_c' * x_a * x_b (two classes: p (1 - p)), a >= b. */
+double *mel_objective_curvature(const mel_objective *obj, size_t a, size_t b, size_t pair);
 /* l2/2 times the squared weights of theta. */
 double mel_objective_penalty(const mel_objective *obj, const double *theta);
 /* Removes what the classes of a feature have in common: it does not change probabilities, and never
