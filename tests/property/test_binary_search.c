@@ -194,6 +194,36 @@ static void random_fractional(mel_rng *rng, const mel_face *face, double p[2], d
     } while (q[2] < 0.1);
 }
 
+/* Lemma 3.1: along the upper boundary a metric rises to its maximum and then falls; along the lower one its
+ * negation does. */
+static void test_unimodal_along_the_boundary(void **state)
+{
+    (void)state;
+    enum { PLACES = 400 };
+    mel_rng rng;
+    mel_rng_seed(&rng, 31);
+    for (size_t i = 0; i < RANDOM_METRICS; i++) {
+        mel_face *face = test_logistic_face(0.5 + 9.5 * mel_rng_uniform(&rng), mel_rng_uniform(&rng) - 0.5);
+        double p[2], q[3];
+        random_fractional(&rng, face, p, q);
+        for (int upper = 0; upper < 2; upper++) {
+            const double sign = upper ? 1.0 : -1.0;
+            double before = -INFINITY;
+            bool falls = false;
+            for (int place = 0; place <= PLACES; place++) {
+                const double angle = 0.5 * pi * place / PLACES;
+                mel_point c;
+                assert_ok(mel_face_support(&c, face, sign * cos(angle), sign * sin(angle), NULL), NULL);
+                const double now = sign * (p[0] * c.tp + p[1] * c.tn) / (q[0] * c.tp + q[1] * c.tn + q[2]);
+                assert_false(falls && now > before + 1e-12);
+                falls = falls || now < before - 1e-12;
+                before = now;
+            }
+        }
+        mel_face_free(face);
+    }
+}
+
 /* Errata 4: from exact lines the closed form gives p, and a metric that orders every pair as the truth. */
 static void test_closed_form_is_exact(void **state)
 {
@@ -334,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_fewer_questions_a_round),
         cmocka_unit_test(test_linear_bound_with_band_noise),
         cmocka_unit_test(test_questions_are_feasible),
+        cmocka_unit_test(test_unimodal_along_the_boundary),
         cmocka_unit_test(test_closed_form_is_exact),
         cmocka_unit_test(test_degenerate_lines_are_refused),
         cmocka_unit_test(test_table_of_fractional_metrics),

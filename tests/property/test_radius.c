@@ -117,6 +117,8 @@ static void check_space(const mel_space *space, bool exact, uint64_t seed)
     assert_true(how.certified > 0 && how.certified <= how.radius);
     assert_true(how.radius <= how.descent && how.radius <= how.rays);
     assert_true(thesis.radius <= how.radius);
+    /* Lemmas B.2, C.1, D.1 */
+    assert_true(thesis.radius * (double)mel_space_layout(space)->n_classes >= how.radius);
     assert_true(thesis.certified == how.certified);
     assert_true(how.steps > 0 && thesis.steps > 0);
     check_points(space, ball, &how, seed);

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import types
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -178,6 +179,12 @@ def test_types():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def runs_the_program(package):
+    """Which shows pages for ask(browser=True)."""
+    page = subprocess.run([package / "melicit", "page"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert page.returncode == 0 and "http://127.0.0.1:" in page.stdout, page.stderr
+
+
 def test_wheel_installs_offline_into_a_fresh_environment(tmp_path):
     (wheel,) = (BUILD / "python").glob("melicit-*-abi3-*.whl")
     plain = {k: v for k, v in environment().items() if k != "PYTHONPATH"}
@@ -187,6 +194,7 @@ def test_wheel_installs_offline_into_a_fresh_environment(tmp_path):
     script = "import melicit; print(melicit.__file__, melicit.Metric.named('f1')([0, 1, 1], [0, 1, 0]))"
     said = subprocess.run([python, "-W", "error", "-c", script], check=True, env=plain, cwd=tmp_path, capture_output=True, text=True)
     assert said.stdout.startswith(str(tmp_path / "venv")) and said.stdout.split()[1].startswith("0.666")
+    runs_the_program(Path(said.stdout.split()[0]).parent)
 
 
 def test_make_install_has_the_package(tmp_path):
@@ -195,6 +203,7 @@ def test_make_install_has_the_package(tmp_path):
     done = run("-c", "import melicit; print(melicit.__version__, melicit.__file__)", PYTHONPATH=str(site))
     assert done.returncode == 0, done.stderr
     assert str(tmp_path) in done.stdout
+    runs_the_program(site / "melicit")
 
 
 def test_import_is_quiet_and_light():
