@@ -90,6 +90,8 @@ def steps_that_agree(x, y, clean, start, epochs=EPOCHS):
                 w -= RATE * slope
         if loss < least:
             best, least = w.copy(), loss
+        if loss == 0.0:
+            break
     return best
 
 

@@ -92,7 +92,7 @@ def say_baselines(page, found):
              f"{max(max(change[m]) for m in others):.3f}: their number explains the former only. Fine-tuning on proxy labels depends on the rate, and varies from split to split: \"fine-tuning\" of "
              "the tables takes the best of 1e-6 to 1e-4 on the rows kept apart. Learn-to-reweight and importance weights: see below. Forward correction on proxy labels: from rows surer than 97% it takes flips of "
              f"{mean['flips of the first class, 97%']:.3f} and {mean['flips of the second class, 97%']:.3f} (first and second class) and reaches {text(flips['forward correction, 97%'])}; from the surest rows "
-             f"{mean['flips of the first class, the surest']:.3f}, {mean['flips of the second class, the surest']:.3f} and {text(flips['forward correction, the surest'])}. The thesis' 0.214 is out of reach of both.\n")
+             f"{mean['flips of the first class, the surest']:.3f}, {mean['flips of the second class, the surest']:.3f} and {text(flips['forward correction, the surest'])}.\n")
 
 
 # --- proxy labels and fairness: baselines that weigh the training rows
@@ -106,9 +106,7 @@ def weighing(bench):
     important = lambda l2: decide(learn.importance_weighted(x, y, (bench.x["val"], bench.y["val"]), bench.base, lambda *rows: learn.fit(*rows, l2=l2)))
     return {"cross-entropy [train]": decide(bench.base), "learn-to-reweight, as in the tables": learned(0, watch), "learn-to-reweight, ended by training rows kept apart": learned(20, kept),
             "learn-to-reweight, begun with the trained model": learned(5, watch, start=bench.base),
-            "learn-to-reweight, 100 epochs": learned(1, watch, epochs=100),
-            "learn-to-reweight, as the authors' program computes it": decide(learn.steps_that_agree(x, y, (bench.x["val"], bench.y["val"]), bench.base)),
-            "importance weights, penalty 1, as in the tables": important(1.0),
+            "learn-to-reweight, 100 epochs": learned(1, watch, epochs=100), "importance weights, penalty 1, as in the tables": important(1.0),
             "importance weights, penalty 10": important(10.0), "importance weights, penalty 100": important(100.0)}
 
 
@@ -127,20 +125,22 @@ def say_weighings(page, found):
              f"Learn-to-reweight on proxy labels is ended by the loss on a fifth of the validation rows, about 32: ended by training rows it has {mean(proxy, 'learn-to-reweight, ended by training rows kept apart')} "
              f"({mean(proxy, 'learn-to-reweight, as in the tables')} otherwise). On the fairness task it matters where it begins: with the trained model it has "
              f"{mean(fairness, 'learn-to-reweight, begun with the trained model')}, the thesis' figure; from zero {mean(fairness, 'learn-to-reweight, as in the tables')}, and "
-             f"{mean(fairness, 'learn-to-reweight, 100 epochs')} after 100 epochs instead of 10. Of the thesis' 0.668 on proxy labels the rest is not explained; splits vary by more than that.\n")
+             f"{mean(fairness, 'learn-to-reweight, 100 epochs')} after 100 epochs instead of 10. What the authors' program computes instead on proxy labels is in the table before.\n")
 
 
-# --- proxy labels: cross-entropy on as many validation rows as table 7.2 says, and flips that are not those of forward correction
+# --- proxy labels: learn-to-reweight as the authors' program computes it, flips that are not those of forward correction, and
+# cross-entropy on as many validation rows as table 7.2 says
 
-def other_flips(bench):
+def otherwise(bench):
     bench.train_sgd()
     x, y = bench.x["train"], bench.y["train"]
+    alike = learn.steps_that_agree(x, y, (bench.x["val"], bench.y["val"]), bench.base)
     p = learn.softmax(x @ bench.base)
     flips = p[[np.argsort(p[:, i])[int(0.97 * len(p))] for i in range(bench.k)]]
     corrected = lambda noise: bench.decide(bench.x["test"] @ learn.fit(x, y, bench.k, start=bench.base, noise=noise))
     true = bench.parts["train"].table["sex"] == "Male"
     seen = [np.mean(bench.y["train"][true] == 0), np.mean(bench.y["train"][~true] == 0)]
-    return {"as in the table": corrected(flips), "transposed": corrected(flips.T / flips.T.sum(1, keepdims=True)), "classes exchanged": corrected(flips[::-1]),
+    return {"learn-to-reweight": bench.decide(bench.x["test"] @ alike), "as in the table": corrected(flips), "transposed": corrected(flips.T / flips.T.sum(1, keepdims=True)), "classes exchanged": corrected(flips[::-1]),
             "labels exchanged": corrected(flips[:, ::-1]), "the true ones": corrected(np.array([[s, 1 - s] for s in seen])),
             "cross-entropy [train], decisions exchanged": bench.decide(-bench.x["test"] @ bench.base)}
 
@@ -153,7 +153,25 @@ def as_printed(bench):
 
 def printed(seeds):
     task, seeds = BY_KEY["proxy"], min(seeds, 3)
-    return {"flips": over_splits(task, seeds, other_flips), "rows": over_splits(task, 5, as_printed, lambda parts: more_validation(parts, 350))}
+    return {"otherwise": over_splits(task, seeds, otherwise), "rows": over_splits(task, 5, as_printed, lambda parts: more_validation(parts, 350))}
+
+
+def say_printed(page, found):
+    other, rows = found["otherwise"], found["rows"]["cross-entropy [val]"]
+    flips = [what for what in other if what not in ("learn-to-reweight", "cross-entropy [train], decisions exchanged")]
+    page.table("Why three baselines on proxy labels differ from the thesis", ["", "here", "thesis"],
+               [["learn-to-reweight, as the authors' program computes it", text(other["learn-to-reweight"]), "0.668 (0.003)"],
+                ["cross-entropy [val], 350 validation rows", text(rows), "0.394 (0.064)"],
+                *([f"forward correction, flips: {what}", text(other[what]), "0.214 (0.004)" if what == "as in the table" else ""] for what in flips),
+                ["cross-entropy [train], decisions exchanged", text(other["cross-entropy [train], decisions exchanged"]), ""]])
+    near = min((what for what in flips if what != "as in the table"), key=lambda what: abs(np.mean(other[what]) - 0.214))
+    page.say(f"{len(other['learn-to-reweight'])} splits, cross-entropy [val] {len(rows)}.\n",
+             "- Learn-to-reweight: the authors' program multiplies a row of losses by a column of weights, which makes all rows of a batch count alike. It starts from the trained model, takes ordinary steps on the proxy labels wherever a batch agrees with the "
+             f"validation rows, and keeps the model after which none agrees: {text(other['learn-to-reweight'])}, as steady as the thesis' figure and near cross-entropy [train]. The method itself, which the tables have, weighs the rows of a batch "
+             f"one by one and varies much more. That program's figure is {abs(np.mean(other['learn-to-reweight']) - 0.668):.3f} from the thesis', for which no reason was found.",
+             f"- Cross-entropy [val]: table 7.2 has 350 validation rows, the authors' program 1% of the test file, as the tables here. With 350 rows it has {text(rows)}; the thesis' figure lies between the two, and splits differ by more.",
+             f"- Forward correction: no way of estimating the flips comes near 0.214. The true flips give {text(other['the true ones'])}. Only corrections that point the wrong way are below 0.5: nearest, with {near}, "
+             f"{text(other[near])}; decisions that contradict cross-entropy [train] have {text(other['cross-entropy [train], decisions exchanged'])}. The thesis' figure is of that kind, but none of these is it.\n")
 
 
 # --- label noise: rates of fine-tuning
@@ -169,7 +187,17 @@ def tuned(bench):
 
 
 def tunings(seeds):
-    return over_splits(BY_KEY["cifar"], min(seeds, 3), tuned)
+    return over_splits(BY_KEY["cifar"], min(seeds, 2), tuned)
+
+
+def say_tunings(page, found):
+    if found is None:
+        return
+    page.table("Why fine-tuning on CIFAR-10 is below the thesis", ["softmax regression on the features", "accuracy"], [[what, text(values)] for what, values in found.items()])
+    best = max((what for what in found if what.startswith("fine-tuning")), key=lambda what: np.mean(found[what]))
+    page.say(f"{len(found[best])} splits; the thesis has 0.769 with rates from 1e-6 to 1e-4. Such steps hardly move a regression whose features stay as they are; the thesis' move all layers of a network. The best rate here is that of {best}. "
+             "Cross-entropy [val] (thesis 0.386) overfits less here than a network that learns its features from 1,000 images: it has ten linear functions to learn, and even 300 epochs of long steps on the training part "
+             f"leave {np.mean(found['cross-entropy [val], last epoch']):.3f}.\n")
 
 
 # --- label noise: what the model could give
@@ -188,8 +216,7 @@ def say_unflipped(page, found):
     if found is None:
         return
     page.say("## Why accuracies on CIFAR-10 are below the thesis'\n",
-             f"The models are weaker than its residual network. Trained on labels that did not flip, softmax regression on the features has {text(found['accuracy'])}: that is about what undoing the noise perfectly could give. The methods "
-             "stand in the thesis' order with both models: cross-entropy, plug-in, PI-EW.\n")
+             f"The models are weaker than its residual network. Trained on labels that did not flip, softmax regression on the features has {text(found['accuracy'])}: that is about what undoing the noise perfectly could give.\n")
 
 
 # --- domain shift: what the model's probabilities can give
@@ -293,4 +320,4 @@ def say_prepared(page, found):
              f"{mean('Default')}, of {mean('Default', 'best threshold by the test rows')} that a threshold can give.\n")
 
 
-REASONS = {"why-noise": (say_unflipped, unflipped), "why-baselines": (say_baselines, baselines), "why-weights": (say_weighings, weighings), "why-shift": (say_shift, shift), "why-macro": (say_prepared, prepared)}
+REASONS = {"why-noise": (say_unflipped, unflipped), "why-tuning": (say_tunings, tunings), "why-baselines": (say_baselines, baselines), "why-printed": (say_printed, printed), "why-weights": (say_weighings, weighings), "why-shift": (say_shift, shift), "why-macro": (say_prepared, prepared)}
