@@ -1,7 +1,8 @@
 /* Simulated participants who run whole studies over HTTP, as fast as the server lets them: bench/serve.py
- * starts the server and this. usage: bench_serve PORT STUDY PARTICIPANTS SECONDS [THINK [KEYS]]; THINK:
- * seconds that a person takes for an answer, 0 unless given. KEYS: a file for the keys of all acknowledged
- * answers; servers may then die, and people try again for a minute. Prints one JSON object. */
+ * starts the server and this. usage: bench_serve PORT STUDY PARTICIPANTS SECONDS [THINK[:VARY] [KEYS]];
+ * THINK: seconds that a person takes for an answer, 0 unless given; VARY: by what share of them it is more or
+ * less, 0 (all people in step) unless given. KEYS: a file for the keys of all acknowledged answers; servers
+ * may then die, and people try again for a minute. Prints one JSON object. */
 #define _GNU_SOURCE /* strcasestr: a proxy writes headers its own way */
 #include <jansson.h>
 
@@ -22,8 +23,9 @@ enum { MOST_ANSWER = 1 << 20, MOST_REQUEST = 8192, MOST_TIMES = 1 << 20, MOST_TE
 typedef struct {
     uint16_t port;
     const char *study;
-    double end, think;
+    double end, think, vary;
     unsigned number;
+    uint64_t chance;
     /* what came of it */
     float *time; /* seconds per answer */
     size_t answers, studies, failures, put_off, retries;
@@ -195,6 +197,13 @@ static void value_for(char *out, size_t room, const json_t *page, const person *
         (void)snprintf(out, room, "{}");
 }
 
+/* Seconds until the next answer, evenly spread around p->think. */
+static double pause_of(person *p)
+{
+    p->chance = p->chance * 6364136223846793005U + 1442695040888963407U;
+    return p->think * (1.0 + p->vary * (2.0 * (double)(p->chance >> 11) / (double)(UINT64_C(1) << 53) - 1.0));
+}
+
 static json_t *answer(line *l, person *p, json_t *page)
 {
     char value[4096], body[6000], key[MOST_TEXT];
@@ -203,7 +212,7 @@ static json_t *answer(line *l, person *p, json_t *page)
     (void)snprintf(body, sizeof body, "{\"seq\": %lld, \"key\": \"%s\", \"value\": %s, \"seconds\": 2.5}",
                    (long long)json_integer_value(json_object_get(page, "seq")), key, value);
     json_decref(page);
-    wait_for(p->think);
+    wait_for(pause_of(p));
     const double begun = now();
     page = post(l, "/api/event", body);
     if (page == NULL)
@@ -292,13 +301,14 @@ static void forget(person *people, pthread_t *thread, size_t n)
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fputs("usage: bench_serve PORT STUDY PARTICIPANTS SECONDS [THINK [KEYS]]\n", stderr);
+        fputs("usage: bench_serve PORT STUDY PARTICIPANTS SECONDS [THINK[:VARY] [KEYS]]\n", stderr);
         return 2;
     }
     const size_t n = strtoul(argv[3], NULL, 10);
     const double seconds = strtod(argv[4], NULL), start = now();
     person *people = calloc(n, sizeof *people);
     pthread_t *thread = calloc(n, sizeof *thread);
+    const char *vary = argc > 5 ? strchr(argv[5], ':') : NULL;
     FILE *keys = argc > 6 ? fopen(argv[6], "w") : NULL;
     size_t begun = 0;
     pthread_attr_t small;
@@ -309,7 +319,9 @@ int main(int argc, char **argv)
                                   .study = argv[2],
                                   .end = start + seconds,
                                   .think = argc > 5 ? strtod(argv[5], NULL) : 0.0,
+                                  .vary = vary != NULL ? strtod(vary + 1, NULL) : 0.0,
                                   .number = (unsigned)begun,
+                                  .chance = begun + 1,
                                   .keys = keys,
                                   .time = calloc(MOST_TIMES / 16, sizeof(float)) };
         if (people[begun].time == NULL || pthread_create(&thread[begun], &small, live, &people[begun]) != 0)

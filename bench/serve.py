@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CALM_PAUSE = 0.35
+CALM_PAUSE, CALM_VARIES = 0.35, 0.5
 BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build")).resolve()
 
 
@@ -85,8 +85,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         fast = run(args, folder, f"{args.participants} participants as fast as they can", 0)
         # What a person notices at the rate asked for; the pause leaves room for the time that answers take.
-        calm = run(args, folder, f"{args.participants} participants who think for {CALM_PAUSE} s",
-                   CALM_PAUSE)
+        calm = run(args, folder, f"{args.participants} participants who think for {CALM_PAUSE} s, up to a half more or less",
+                   f"{CALM_PAUSE}:{CALM_VARIES}")
+        # Nobody does that: all begin in the same moment, think for the same time and want their result in the same moment.
+        run(args, folder, f"{args.participants} participants who think for {CALM_PAUSE} s, in step", CALM_PAUSE)
     missed = misses(fast, calm)
     if missed:
         raise SystemExit("missed: " + ", ".join(missed))
