@@ -26,7 +26,7 @@ UPLOAD = b"POST /api/upload HTTP/1.1\r\nHost: localhost\r\nX-Melicit-CSRF: first
 
 NUMBERS = "a,b,label\n" + "".join(f"{i % 97},t{i % 500},{'xy'[i % 2]}\n" for i in range(20_000))
 TEXTS = "a,b,label\n" + "".join(f"{i:x}q,{i:x}r,{'xy'[i % 2]}\n" for i in range(100_000))
-CHANCES = "p,label\n" + "".join(f"{i % 997 / 997},{'xy'[i * 7 % 997 > 400]}\n" for i in range(50_000))
+CHANCES = "p,q,r,s,t,u,label\n" + "".join(f"{i % 997 / 997:.4f},.1,.2,.3,.4,.6,{'xy'[i * 7 % 997 > 400]}\n" for i in range(50_000))
 
 
 class Attacker:
@@ -92,7 +92,7 @@ class Attacker:
         return self.uploaded
 
     def columns(self):
-        self.client.post("/api/columns", {"upload": self.upload(), "columns": [{"name": f"n{i}", "from": "p"} for i in range(20)]})
+        self.client.post("/api/columns", {"upload": self.upload(), "columns": [{"name": f"n{i}", "from": name} for i, name in enumerate("pqrstu")]})
 
     def checks(self):
         self.client.post("/api/check", {**OWN, "space": {"data": f"upload:{self.upload()}", "label": "label"},

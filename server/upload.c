@@ -285,6 +285,10 @@ static mel_status write_columns(mel_buffer *out, mel_call *call, const mel_table
         place[c] = find_numbers(call, table, json_array_get(list, c));
         if (place[c] == SIZE_MAX)
             return call->err.code;
+        for (size_t before = 0; before < c; before++)
+            if (place[before] == place[c]) /* a small table would become a large one */
+                return mel_fail(&call->err, MEL_EINVAL, "columns: \"%.80s\" is chosen twice",
+                                mel_table_column_name(table, place[c]));
         write_quoted(out, mel_json_string(json_array_get(list, c), "name"));
         mel_buffer_puts(out, c + 1 < n ? "," : "\n");
     }

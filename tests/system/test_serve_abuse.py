@@ -230,7 +230,14 @@ def test_columns_of_uploads_share_the_memory(server):
     status, told = server.at("198.51.100.1").json("POST", "/api/upload", table, CSV)
     assert status == 200, told
     body = {"upload": told["upload"], "columns": [{"name": f"n{i}", "from": f"c{i}"} for i in range(17)]}
-    long = {"upload": told["upload"], "columns": [{"name": f"n{i}", "from": "c17"} for i in range(100)]}
+    twice = {"upload": told["upload"], "columns": [{"name": f"n{i}", "from": "c17"} for i in range(100)]}
+    status, told = server.at("198.51.100.1").post("/api/columns", twice)
+    assert status == 400 and '"c17" is chosen twice' in told["error"]["message"], told
+    # Short numbers become long ones: 0.1 is 0.10000000000000001 to the last digit.
+    short = ",".join(f"c{i}" for i in range(60)) + "\n" + (",".join(["0.1"] * 60) + "\n") * 30_000
+    status, told = server.at("198.51.100.1").json("POST", "/api/upload", short, CSV)
+    assert status == 200, told
+    long = {"upload": told["upload"], "columns": [{"name": f"n{i}", "from": f"c{i}"} for i in range(60)]}
     status, told = server.at("198.51.100.1").post("/api/columns", long)
     assert status == 413 and "32 MB" in told["error"]["message"], told
 
