@@ -14,6 +14,7 @@
 
 #include "elicit/shared.h"
 #include "measure.h"
+#include "oracle/noise/noise.h"
 #include "problem/shared.h"
 #include "space/shared.h"
 
@@ -41,19 +42,22 @@ typedef enum {
     TIRES,
     ROUNDS,
     COINS,
+    PRIOR,
     KINDS
 } kind;
 static const char *const kind_name[KINDS] = { "exact",  "flips",     "logi200", "logi50",  "logi20",
                                               "band",   "adversary", "weber15", "weber40", "weber15+slips",
                                               "same",   "drift",     "mixed",   "cauchy",  "tires",
-                                              "rounds", "coins" };
+                                              "rounds", "coins",     "prior" };
 
 typedef struct {
     const mel_face *face;
     mel_session_options opt;
     kind who;
     uint64_t seed;
-    double rate; /* ln r, of the one at hand */
+    /* Of the one at hand: */
+    double rate;       /* ln r */
+    mel_noise_way way; /* PRIOR */
 } study;
 
 typedef struct {
@@ -140,6 +144,10 @@ static int prefers(const study *s, mel_rng *rng, double tp, double tn, double pr
                    : -1;
     case COINS:
         return w < 0.5 ? 1 : -1;
+    case PRIOR: /* as the model expects people to be */
+        return w < s->way.lapse ? (v < 0.5 ? 1 : -1)
+               : margin + logistic * hypot(s->way.relative * margin / x, s->way.absolute) > 0.0 ? 1
+                                                                                                : -1;
     default:
         return right;
     }
@@ -265,12 +273,25 @@ static course run(tally *t, const study *s, double factor)
 
 /* Until the end by the tolerance, and until the last question: the same questions and answers, up to that
  * end. */
+/* One of the ways in which people err by the model, as likely as it is. */
+static mel_noise_way draw_way(mel_rng *rng)
+{
+    mel_noise_way way[MEL_MOST_WAYS];
+    const size_t n = mel_noise_person.ways(way, 0.0);
+    double left = mel_rng_uniform(rng);
+    size_t i = 0;
+    while (i + 1 < n && left >= way[i].weight)
+        left -= way[i++].weight;
+    return way[i];
+}
+
 static void one_person(tally *t, study *s, size_t i, uint64_t seed)
 {
     mel_rng rng;
     mel_rng_seed_stream(&rng, seed, UINT64_C(1) << 40);
     s->seed = seed;
     s->rate = log(1.0 / 20.0) + log(2000.0) * mel_rng_uniform(&rng);
+    s->way = draw_way(&rng);
     course whole = run(t, s, 1.6);
     const mel_summary ended = whole.last;
     if (ended.end == MEL_END_TOLERANCE) {

@@ -4,7 +4,8 @@ its median is, how wide they are, and what the questions are like. One run print
 
 Respondents are simulated (bench_people): each has a cost ratio that is log-uniform from 1/20 to 100 and a way to err;
 `tires` and `rounds` are kinds that nothing was tuned on. Cells are median |ln error| / coverage of the 95% interval
-in % / median hi/lo ("-": half of them are open); `coins` answers at random and has no ratio to find. The last column is
+in % / median hi/lo ("-": half of them are open); `prior` errs as the model of people
+expects, `coins` answers at random and has no ratio to find. The last column is
 the share of sessions whose answers are called inconsistent. MELICIT_BUILD names the build folder (default: build).
 """
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("MELICIT_BUILD", ROOT / "build"))
 KINDS = ["exact", "flips", "logi200", "logi50", "logi20", "band", "weber15", "weber40", "weber15+slips", "same", "drift",
-         "mixed", "cauchy", "tires", "rounds"]
+         "mixed", "cauchy", "tires", "rounds", "prior"]
 FRONTIERS = [("logistic", "realistic"), ("logistic", "imagined"), ("german_credit", "realistic"),
              ("breast_cancer_original", "realistic"), ("rare", "realistic")]
 STATED = ("adversary", "band:0.02")

@@ -145,6 +145,7 @@ static mel_status make_sampler(engine *e, mel_error *err)
         .start = e->f->start,
         .assume = opt->active.assume,
         .seed = opt->seed,
+        .reports_mean = opt->active.until == MEL_UNTIL_RULE,
     };
     double *prior = NULL;
     mel_status status =

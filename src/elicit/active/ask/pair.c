@@ -316,6 +316,13 @@ const double *mel_chooser_likely(const mel_chooser *q, double *share)
     return q->work;
 }
 
+const double *mel_chooser_likely_usually(mel_chooser *q, const mel_noise_ops *noise, double *share)
+{
+    for (size_t i = 0; i < q->count; i++)
+        q->work[i] = noise->probability(noise->scale_median, q->gain * q->value[i] / q->length[i]);
+    return mel_chooser_likely(q, share);
+}
+
 static mel_status judge(mel_outlook *outlook, mel_chooser *q, mel_candidate *k, const mel_sampler *sampler,
                         bool simple, mel_error *err)
 {

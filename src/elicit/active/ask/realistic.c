@@ -27,6 +27,8 @@ enum {
 static const double least_change = 0.4, most_change = 1.6;
 /* Share of what the best classifier adds to the best trivial one that both of a pair are to keep. */
 static const double plausible_from = 0.5;
+/* A pair counts by so high a power of how likely both of it are to be such. */
+static const double care = 8.0;
 /* Of the pairs that tell so much of what the best one does, the simplest is asked. */
 static const double about_as_good = 0.85;
 
@@ -310,13 +312,12 @@ static size_t count_differing(const mel_realistic *r, const double *a, const dou
     return apart >= LEAST_APART ? n : 0;
 }
 
-/* How much of the variance of what the classifiers at hand are worth, against each other, the answer to the
- * pair judged last is expected to take away: what is left of it is what the choice among them may still cost.
- */
-static double decides(const mel_realistic *r, const mel_chooser *chooser)
+/* How much of the variance of what the classifiers at hand are worth, against each other, an answer with
+ * these probabilities, one for each sample, is expected to take away: what is left of it is what the choice
+ * among them may still cost. */
+static double taken_away(const mel_realistic *r, const double *likely, double share)
 {
-    double share = 0.0, sum = 0.0;
-    const double *likely = mel_chooser_likely(chooser, &share);
+    double sum = 0.0;
     if (!(share > 0.0 && share < 1.0))
         return 0.0;
     for (size_t i = 0; i < PLUG_INS; i++) {
@@ -324,6 +325,20 @@ static double decides(const mel_realistic *r, const mel_chooser *chooser)
         sum += together * together;
     }
     return sum / (share * (1.0 - share));
+}
+
+/* The same of the pair judged last. Where the way in which somebody errs is drawn, it must also hold for
+ * people as they usually are: as long as many ways are possible, those who see any difference would make the
+ * tiniest pair as good as any. */
+static double decides(const mel_realistic *r, mel_chooser *chooser, const mel_noise_ops *noise)
+{
+    double share = 0.0;
+    const double *likely = mel_chooser_likely(chooser, &share);
+    const double drawn = taken_away(r, likely, share);
+    if (!noise->by_ways)
+        return drawn;
+    likely = mel_chooser_likely_usually(chooser, noise, &share);
+    return sqrt(drawn * taken_away(r, likely, share));
 }
 
 static void judge(option *o, mel_realistic *r, mel_chooser *chooser, const mel_sampler *sampler,
@@ -341,7 +356,8 @@ static void judge(option *o, mel_realistic *r, mel_chooser *chooser, const mel_s
     }
     o->outlook = mel_chooser_judge(chooser, sampler, a, b);
     const double both = r->kept[o->a] * r->kept[o->b];
-    o->score = (r->for_rule ? decides(r, chooser) : o->outlook.information) * both * both * both * both;
+    const mel_noise_ops *noise = mel_sampler_samples(sampler)->noise;
+    o->score = (r->for_rule ? decides(r, chooser, noise) : o->outlook.information) * pow(both, care);
 }
 
 static void list_pairs(option pair[PAIRS], mel_rng *rng)

@@ -181,7 +181,7 @@ static void find_centre(mel_sampler *sampler)
 {
     const size_t d = sampler->opt.dimension, n = sampler->samples.count;
     memcpy(sampler->centre, sampler->mean, d * sizeof(double));
-    if (!mel_noise_slips(sampler->answers.noise))
+    if (!mel_noise_slips(sampler->answers.noise) || sampler->opt.reports_mean)
         return;
     double *column = sampler->weight; /* filled anew by the next answer */
     for (size_t j = 0; j < d; j++) {
