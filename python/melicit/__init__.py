@@ -10,6 +10,7 @@ from .metric import Metric
 from .problem import Problem
 from .rule import Rule
 from .session import Question, Session
+from .training import Model, Moments, moments
 
 if TYPE_CHECKING:
     from . import plots
@@ -32,6 +33,8 @@ __all__ = [
     "MelicitError",
     "Metric",
     "MetricClassifier",
+    "Model",
+    "Moments",
     "PlugInClassifier",
     "Problem",
     "Question",
@@ -40,6 +43,7 @@ __all__ = [
     "ask",
     "errors",
     "group_report",
+    "moments",
     "plots",
 ]
 
