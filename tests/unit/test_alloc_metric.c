@@ -1,6 +1,7 @@
 /* Every allocation of the metric room fails once. */
 #include "support/test.h"
 
+#include "melicit/elicit.h"
 #include "metric/shared.h"
 
 #include <math.h>
@@ -274,9 +275,28 @@ static void test_allocations_for_words_of_any_length(void **state)
     }
 }
 
+static mel_status match(void *context)
+{
+    static const char *const order[] = { "pneumonia", "healthy", "flu" }, *const groups[] = { "2", "1" };
+    mel_match with = { .name = order, .group = groups };
+    mel_metric *moved = NULL;
+    const mel_status status = mel_metric_match(&moved, context, &grouped, &with, NULL);
+    mel_metric_free(moved);
+    return status;
+}
+
+static void test_matching(void **state)
+{
+    (void)state;
+    mel_metric *metric = NULL;
+    assert_ok(make(&metric), NULL);
+    test_each_allocation("a metric in another order", match, metric);
+    mel_metric_free(metric);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_allocations), cmocka_unit_test(test_matching),
                                         cmocka_unit_test(test_allocations_for_words_of_any_length) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

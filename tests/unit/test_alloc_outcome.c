@@ -7,9 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const mel_outcome_options about = { .struct_size = sizeof about,
-                                           .missed = "missed cancer",
-                                           .rows = 6 };
+static const double pair[] = { 0.2, 0.3, 0.3, 0.2 };
+static const mel_answer answer = MEL_ANSWER_A;
+static const mel_evaluation evaluation = { 1, pair, &answer, 2.0 }; /* two classes */
+static mel_outcome_options about = { .struct_size = sizeof about, .missed = "missed cancer", .rows = 6 };
 
 static mel_status describe(void *context)
 {
@@ -36,6 +37,7 @@ static void run(const char *name, const mel_domain *domain, const mel_session_op
         assert_false(done);
         assert_ok(mel_session_tell(session, question->number, MEL_ANSWER_A, NAN, &err), &err);
     }
+    about.evaluation = domain->face != NULL ? &evaluation : NULL;
     test_each_allocation(name, describe, session);
     mel_session_free(session);
 }
