@@ -164,19 +164,6 @@ MEL_API mel_orientation mel_measure_orientation(const mel_measure *measure);
  * right answer, or none costs anything. */
 MEL_API mel_status mel_metric_costs(mel_metric **out, size_t n_classes, const double *cost,
                                     const char *const *class_names, mel_error *err);
-/* Who a named measure is about. */
-typedef struct {
-    size_t n_classes, n_groups;                          /* n_groups 0 or 1: no groups */
-    const char *const *class_names, *const *group_names; /* NULL: "0", "1", ... and "1", "2", ... */
-    /* P(G=g, Y=i), a row for each group, without groups P(Y=i), or counts of them; NULL: unknown. */
-    const double *shares;
-} mel_people;
-/* The metric object that has the values of a measure of mel_measure_named for people with these shares:
- * linear, linear-fractional, quadratic or fair. MEL_EINVAL with a sentence for measures that no family has
- * (MCC, G-mean, macro F, ...) and where shares are needed and unknown. */
-MEL_API mel_status mel_metric_of_name(mel_metric **out, const char *name, const mel_people *people,
-                                      mel_error *err);
-
 /* How a binary linear metric weighs its two mistakes: the cost of one missed positive in false
  * alarms, m11/m00, with its interval (NaN where unknown). Infinite when false alarms do not matter,
  * or may not; negative when the metric punishes one kind of mistake and rewards the other. */

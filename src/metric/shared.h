@@ -177,4 +177,16 @@ mel_status mel_measure_set_coefficients(mel_measure *measure, const double *coef
 mel_status mel_metric_reorder(mel_metric **out, const mel_metric *metric, const size_t *class_place,
                               const size_t *group_place, mel_error *err);
 
+/* Who a named measure is about. */
+typedef struct {
+    size_t n_classes, n_groups;                          /* n_groups 0 or 1: no groups */
+    const char *const *class_names, *const *group_names; /* NULL: "0", "1", ... and "1", "2", ... */
+    /* P(G=g, Y=i), a row for each group, without groups P(Y=i), or counts of them; NULL: unknown. */
+    const double *shares;
+} mel_people;
+/* The metric object that has the values of a measure of mel_measure_named for people with these shares:
+ * linear, linear-fractional, quadratic or fair. MEL_EINVAL with a sentence for measures that no family has
+ * (MCC, G-mean, macro F, ...) and where shares are needed and unknown. */
+mel_status mel_metric_of_name(mel_metric **out, const char *name, const mel_people *people, mel_error *err);
+
 #endif
