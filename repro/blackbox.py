@@ -124,7 +124,7 @@ def task_section(page, task, found):
                [[m, *(cell(m, values, b) for values, b in zip(columns, best)), f"{thesis[m]:.3f}" if m in thesis else "",
                  *([] if task.stands_for else [verdict(m, task, columns[0])])] for m in order])
     judged = " ".join(f"{model[0].upper()}{model[1:]}: {judge(values, b)}." for model, values, b in zip(models, columns, best))
-    page.say(f"{len(found[order[0]])} splits. {judged}\n")
+    page.say(f"{max(map(len, found.values()))} splits. {judged}\n")
     if task.linear:
         page.say(order_line(task, columns[0]))
     if task.why:
