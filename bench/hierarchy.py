@@ -3,7 +3,7 @@
     python3 bench/hierarchy.py [--spread 0.3] [--scale 0.04] [--runs 3]
 
 build/bench_hierarchy makes the people, their questions and answers, and prints the median angle between each
-one's six costs and what was found. The same answers to random questions go to rhierBinLogit of r-cran-bayesm
+one's six costs and what was found. The same answers to random questions go to rhierMnlRwMixture of r-cran-bayesm
 (20,000 draws, the first quarter left out), where R has it. Goals: not worse than bayesm on random questions,
 at most half its angle with questions that are chosen.
 """
@@ -23,10 +23,13 @@ BUILD = pathlib.Path(os.environ.get("MELICIT_BUILD", ROOT / "build"))
 R = """
 suppressMessages(library(bayesm)); at <- commandArgs(TRUE)
 rows <- as.matrix(read.csv(at[1], header = FALSE)); size <- ncol(rows) - 2
-people <- lapply(split(seq_len(nrow(rows)), rows[, 1]), function(i)
-  list(y = matrix(rows[i, size + 2]), X = rows[i, 2:(size + 1), drop = FALSE] / as.numeric(at[3])))
+people <- lapply(split(seq_len(nrow(rows)), rows[, 1]), function(i) {
+  x <- matrix(0, 2 * length(i), size)  # two systems each, the second at 0
+  x[2 * seq_along(i) - 1, ] <- rows[i, 2:(size + 1)] / as.numeric(at[3])
+  list(y = 2 - rows[i, size + 2], X = x)
+})
 set.seed(1); sink("/dev/null")
-found <- rhierBinLogit(Data = list(lgtdata = people), Mcmc = list(R = 20000, keep = 10))
+found <- rhierMnlRwMixture(Data = list(p = 2, lgtdata = people), Prior = list(ncomp = 1), Mcmc = list(R = 20000, keep = 10))
 sink(); kept <- 501:2000
 write.table(t(apply(found$betadraw[, , kept], 1:2, mean)), at[2], sep = ",", row.names = FALSE, col.names = FALSE)
 """

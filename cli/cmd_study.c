@@ -4,8 +4,7 @@
 #include "files.h"
 #include "output.h"
 #include "server/export.h"
-#include "server/manage.h"
-#include "server/server.h"
+#include "study_desk.h"
 #include "study_print.h"
 
 #include <math.h>
@@ -14,43 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct {
-    const char *store, *key, *audit, *public_url, *out, *metric, *noise;
-    mel_text_list labels;
-    int format;
-    uint64_t participants;
-} study_args;
-
-/* What every action works on. */
-typedef struct {
-    cli_run *run;
-    const study_args *args;
-    mel_store *store;
-    mel_app app;
-    const char *what; /* the operand after the action: a file or a study's id; NULL: none */
-    const char *who;  /* the one after it: a participant */
-} desk;
-
-static mel_status read_text(char **out, const char *path, mel_error *err)
-{
-    enum { MOST = 4 << 20 };
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    if (file == NULL)
-        return cli_fail(err, MEL_EDATA, "%s: cannot be read", path);
-    char *text = cli_alloc_zero(MOST + 1, 1);
-    const size_t n = fread(text, 1, MOST, file);
-    const bool whole = ferror(file) == 0 && feof(file) != 0;
-    if (file != stdin)
-        (void)fclose(file);
-    if (whole && strlen(text) == n) {
-        *out = text;
-        return MEL_OK;
-    }
-    free(text);
-    return cli_fail(err, MEL_EDATA, "%s: expected a text of at most 4 MB", path);
-}
-
-static char *link_of(const desk *d, const char *id)
+static char *link_of(const cli_study_desk *d, const char *id)
 {
     const char *url = d->args->public_url;
     return cli_format("%s/s/%s", url != NULL ? url : "http://127.0.0.1:8080", id);
@@ -61,10 +24,10 @@ static mel_status read_study(char **out, const char *given, mel_error *err)
 {
     static const char *const folders[] = { MEL_BUILD_DATA "/../studies", MEL_INSTALL_DATA "/studies" };
     if (strchr(given, '/') != NULL || cli_ends_with(given, ".json") || strcmp(given, "-") == 0)
-        return read_text(out, given, err);
+        return cli_study_read(out, given, err);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char *path = cli_format("%s/%s.json", folders[i], given);
-        const mel_status status = read_text(out, path, err);
+        const mel_status status = cli_study_read(out, path, err);
         free(path);
         if (status == MEL_OK)
             return MEL_OK;
@@ -75,7 +38,7 @@ static mel_status read_study(char **out, const char *given, mel_error *err)
 
 /* --- making ------------------------------------------------------------------------------------- */
 
-static mel_status create(desk *d, mel_error *err)
+static mel_status create(cli_study_desk *d, mel_error *err)
 {
     char *text = NULL, id[MEL_ID_TEXT];
     mel_status status = read_study(&text, d->what, err);
@@ -94,7 +57,7 @@ static mel_status create(desk *d, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status check(desk *d, mel_error *err)
+static mel_status check(cli_study_desk *d, mel_error *err)
 {
     char *text = NULL;
     mel_study *study = NULL;
@@ -114,7 +77,7 @@ static mel_status check(desk *d, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status set_state(desk *d, const char *state, mel_error *err)
+static mel_status set_state(cli_study_desk *d, const char *state, mel_error *err)
 {
     const mel_status status = mel_store_set_state(d->app.store, d->what, state, err);
     if (status != MEL_OK)
@@ -126,19 +89,19 @@ static mel_status set_state(desk *d, const char *state, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status open_study(desk *d, mel_error *err)
+static mel_status open_study(cli_study_desk *d, mel_error *err)
 {
     return set_state(d, "open", err);
 }
 
-static mel_status close_study(desk *d, mel_error *err)
+static mel_status close_study(cli_study_desk *d, mel_error *err)
 {
     return set_state(d, "closed", err);
 }
 
 /* --- looking ------------------------------------------------------------------------------------ */
 
-static mel_status list(desk *d, mel_error *err)
+static mel_status list(cli_study_desk *d, mel_error *err)
 {
     json_t *studies = mel_studies_json(d->app.store, err);
     if (studies == NULL)
@@ -151,7 +114,7 @@ static mel_status list(desk *d, mel_error *err)
     return MEL_OK;
 }
 
-static mel_status show(desk *d, mel_error *err)
+static mel_status show(cli_study_desk *d, mel_error *err)
 {
     mel_study_row row;
     mel_status status = mel_store_study(&row, d->app.store, d->what, err);
@@ -183,7 +146,7 @@ static mel_status show(desk *d, mel_error *err)
 }
 
 /* Of every --labels, taken apart at the commas. */
-static json_t *labels_given(const desk *d)
+static json_t *labels_given(const cli_study_desk *d)
 {
     json_t *labels = json_array();
     for (size_t i = 0; i < d->args->labels.n; i++)
@@ -198,7 +161,7 @@ static json_t *labels_given(const desk *d)
     return labels;
 }
 
-static mel_status links(desk *d, mel_error *err)
+static mel_status links(cli_study_desk *d, mel_error *err)
 {
     mel_study_row row;
     mel_status status = mel_store_study(&row, d->app.store, d->what, err);
@@ -228,7 +191,7 @@ static mel_status links(desk *d, mel_error *err)
     return status;
 }
 
-static mel_status export_study(desk *d, mel_error *err)
+static mel_status export_study(cli_study_desk *d, mel_error *err)
 {
     int file = -1;
     size_t n = 0;
@@ -258,7 +221,7 @@ static mel_status export_study(desk *d, mel_error *err)
 
 /* --- participants ------------------------------------------------------------------------------- */
 
-static mel_status delete_one(desk *d, mel_error *err)
+static mel_status delete_one(cli_study_desk *d, mel_error *err)
 {
     mel_participant_row row;
     if (d->who == NULL)
@@ -278,51 +241,7 @@ static mel_status delete_one(desk *d, mel_error *err)
     return MEL_OK;
 }
 
-/* A number is a ratio, anything else a metric file. */
-static mel_status read_metric(json_t **out, const char *given, mel_error *err)
-{
-    *out = NULL;
-    if (given == NULL)
-        return MEL_OK;
-    char *end = NULL, *text = NULL;
-    const double ratio = strtod(given, &end);
-    if (end != given && *end == '\0' && ratio > 0.0 && isfinite(ratio)) {
-        *out = json_real(ratio);
-        return MEL_OK;
-    }
-    char *path = NULL;
-    mel_status status = cli_find_data(&path, given, err);
-    if (status == MEL_OK)
-        status = read_text(&text, path, err);
-    json_error_t why;
-    if (status == MEL_OK && (*out = json_loads(text, JSON_REJECT_DUPLICATES, &why)) == NULL)
-        status = cli_fail(err, MEL_EDATA, "%s: line %d: %s", given, why.line, why.text);
-    free(text);
-    free(path);
-    return status;
-}
-
-static mel_status rehearse(desk *d, mel_error *err)
-{
-    json_t *metric = NULL;
-    uint32_t done = 0;
-    mel_status status = read_metric(&metric, d->args->metric, err);
-    const mel_rehearsal how = { .participants = (uint32_t)d->args->participants,
-                                .metric = metric,
-                                .noise = d->args->noise,
-                                .seed = d->run->seed };
-    if (status == MEL_OK)
-        status = mel_manage_rehearse(&done, d->app.store, d->app.cache, d->what, &how, err);
-    json_decref(metric);
-    if (status != MEL_OK)
-        return status;
-    cli_put(d->run->result, "participants", cli_json_count(done));
-    if (!d->run->json)
-        cli_print("%u simulated participant%s went through study %s\n", done, done == 1 ? "" : "s", d->what);
-    return MEL_OK;
-}
-
-static mel_status token(desk *d, mel_error *err)
+static mel_status token(cli_study_desk *d, mel_error *err)
 {
     char text[MEL_TOKEN_TEXT];
     bool mine = false;
@@ -339,13 +258,15 @@ static mel_status token(desk *d, mel_error *err)
 
 static const struct {
     const char *name;
-    mel_status (*run)(desk *d, mel_error *err);
+    mel_status (*run)(cli_study_desk *d, mel_error *err);
     size_t operands, most;
 } actions[] = {
-    { "create", create, 1, 1 },     { "check", check, 1, 1 },       { "list", list, 0, 0 },
-    { "show", show, 1, 1 },         { "links", links, 1, 1 },       { "export", export_study, 1, 1 },
-    { "open", open_study, 1, 1 },   { "close", close_study, 1, 1 }, { "delete", delete_one, 2, 2 },
-    { "rehearse", rehearse, 1, 1 }, { "token", token, 0, 0 },
+    { "create", create, 1, 1 },       { "check", check, 1, 1 },
+    { "list", list, 0, 0 },           { "show", show, 1, 1 },
+    { "links", links, 1, 1 },         { "export", export_study, 1, 1 },
+    { "open", open_study, 1, 1 },     { "close", close_study, 1, 1 },
+    { "delete", delete_one, 2, 2 },   { "rehearse", cli_study_rehearse, 1, 1 },
+    { "plan", cli_study_plan, 1, 1 }, { "token", token, 0, 0 },
 };
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
@@ -360,7 +281,7 @@ static mel_status find_action(size_t *out, const cli_run *run, mel_error *err)
     if (run->n_operands == 0)
         return cli_fail(err, MEL_EINVAL,
                         "what about it? melicit study create, check, list, show, links, export, open, close, "
-                        "delete, rehearse or token");
+                        "delete, rehearse, plan or token");
     const char *word = run->operand[0];
     for (*out = 0; *out < ACTIONS && strcmp(actions[*out].name, word) != 0;)
         ++*out;
@@ -385,7 +306,7 @@ static mel_status find_action(size_t *out, const cli_run *run, mel_error *err)
 static mel_status run_study(cli_run *run, const void *arguments, mel_error *err)
 {
     size_t action = 0;
-    desk d = { .run = run, .args = arguments };
+    cli_study_desk d = { .run = run, .args = arguments };
     mel_status status = find_action(&action, run, err);
     if (status != MEL_OK)
         return status;
@@ -409,56 +330,72 @@ static const cli_option own_options[] = {
     { .name = "store",
       .argument = "FILE.db",
       .kind = CLI_TEXT,
-      .at = offsetof(study_args, store),
+      .at = offsetof(cli_study_args, store),
       .help = "the store of melicit serve, which may be running: a file or postgres://..." },
     { .name = "key",
       .argument = "FILE",
       .kind = CLI_TEXT,
-      .at = offsetof(study_args, key),
+      .at = offsetof(cli_study_args, key),
       .help = "the key of all tokens and links, where melicit serve has it in a file of its own" },
     { .name = "audit",
       .argument = "FILE",
       .kind = CLI_TEXT,
-      .at = offsetof(study_args, audit),
+      .at = offsetof(cli_study_args, audit),
       .help = "delete: the audit log of melicit serve, which then says who was erased" },
     { .name = "public-url",
       .argument = "URL",
       .kind = CLI_TEXT,
-      .at = offsetof(study_args, public_url),
+      .at = offsetof(cli_study_args, public_url),
       .help = "create, links: where melicit serve is seen (http://127.0.0.1:8080 unless given)" },
     { .name = "labels",
       .argument = "A,B,..",
       .kind = CLI_LIST,
-      .at = offsetof(study_args, labels),
+      .at = offsetof(cli_study_args, labels),
       .help = "links: a link for each of these" },
     { .name = "format",
       .kind = CLI_CHOICE,
-      .at = offsetof(study_args, format),
+      .at = offsetof(cli_study_args, format),
       .choices = formats,
       .help = "export: a row per answer, a JSON object per answer, or a copy of the tables" },
     { .name = "out",
       .argument = "FILE",
       .kind = CLI_OUTPUT,
-      .at = offsetof(study_args, out),
+      .at = offsetof(cli_study_args, out),
       .help = "export: where it goes; standard output unless given" },
     { .name = "participants",
       .argument = "N",
       .kind = CLI_WHOLE,
-      .at = offsetof(study_args, participants),
+      .at = offsetof(cli_study_args, participants),
       .low = 1,
       .high = MEL_MOST_REHEARSED,
-      .help = "rehearse: how many" },
+      .help = "rehearse, plan: how many" },
     { .name = "metric",
       .argument = "M.json",
       .kind = CLI_TEXT,
-      .at = offsetof(study_args, metric),
-      .help = "rehearse: what they want: a metric file or, of two classes, how many false alarms a miss is "
-              "worth; without it they want as few mistakes as possible" },
+      .at = offsetof(cli_study_args, metric),
+      .help =
+          "rehearse, plan: what they want: a metric file or, of two classes, how many false alarms a miss is "
+          "worth; without it they want as few mistakes as possible" },
     { .name = "noise",
       .argument = "KIND",
       .kind = CLI_TEXT,
-      .at = offsetof(study_args, noise),
-      .help = "rehearse: how they err, as --noise of melicit elicit" },
+      .at = offsetof(cli_study_args, noise),
+      .help = "rehearse, plan: how they err, as --noise of melicit elicit" },
+    { .name = "spread",
+      .argument = "S",
+      .kind = CLI_NUMBER,
+      .at = offsetof(cli_study_args, spread),
+      .low = 0.0,
+      .high = 5.0,
+      .help = "plan: how far people differ: standard deviation of the natural logarithm of --metric NUMBER" },
+    { .name = "width",
+      .argument = "W",
+      .kind = CLI_NUMBER,
+      .at = offsetof(cli_study_args, width),
+      .low = 0.0,
+      .high = 1e6,
+      .help = "plan: how narrow the interval is to be: of a cost ratio the larger end over the smaller one "
+              "(2), else the radius" },
     { 0 }
 };
 static const cli_group groups[] = { { "Studies", own_options, 0 }, { 0 } };
@@ -473,7 +410,9 @@ static const cli_example examples[] = {
       "$study --out answers.csv" },
     { 0 },
 };
-static const study_args defaults = { .store = "melicit.db", .participants = 10 };
+static const cli_study_args defaults = { .store = "melicit.db",
+                                         .participants = 10,
+                                         .width = MEL_USUAL_WIDTH };
 
 const cli_command cli_study = {
     .name = "study",
@@ -484,7 +423,7 @@ const cli_command cli_study = {
         "Does on the command line what the researcher's pages do, on the same store, also while melicit "
         "serve "
         "is running: create FILE, check FILE, list, show STUDY, links STUDY, export STUDY, open STUDY, close "
-        "STUDY, delete STUDY PARTICIPANT, rehearse STUDY, token.\n\n"
+        "STUDY, delete STUDY PARTICIPANT, rehearse STUDY, plan STUDY, token.\n\n"
         "create and check send a simulated participant through the study; rehearse sends as many as wanted, "
         "who are stored and marked as simulated. token replaces the researcher's token by a new one.",
     .groups = groups,
@@ -492,7 +431,7 @@ const cli_command cli_study = {
     .notes =
         "docs/study-file.md says what is in a study file. Reading the data of a study file needs the folder "
         "in which its files are; bundled data are found anywhere.",
-    .args_size = sizeof(study_args),
+    .args_size = sizeof(cli_study_args),
     .defaults = &defaults,
     .run = run_study,
 };

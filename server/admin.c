@@ -478,3 +478,19 @@ void mel_admin_rehearse(mel_call *call)
     mel_call_finish(call, status, json_pack("{s:I}", "participants", (json_int_t)done));
     json_decref(body);
 }
+
+void mel_admin_plan(mel_call *call)
+{
+    json_t *body = body_about_study(call), *out = NULL;
+    if (body == NULL)
+        return;
+    const double wanted = mel_json_number(body, "participants", 20.0);
+    const mel_plan plan = { .how = { .participants = wanted >= 1.0 && wanted <= 1e6 ? (uint32_t)wanted : 0,
+                                     .metric = json_object_get(body, "metric"),
+                                     .noise = mel_json_string(body, "noise") },
+                            .spread = mel_json_number(body, "spread", 0.0),
+                            .width = mel_json_number(body, "width", MEL_USUAL_WIDTH) };
+    const mel_status status = mel_manage_plan(&out, call->app->cache, call->rest[0], &plan, &call->err);
+    mel_call_finish(call, status, out);
+    json_decref(body);
+}

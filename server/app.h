@@ -218,6 +218,7 @@ void mel_admin_links(mel_call *call);
 void mel_admin_export(mel_call *call);
 void mel_admin_delete(mel_call *call);
 void mel_admin_rehearse(mel_call *call);
+void mel_admin_plan(mel_call *call);
 void mel_admin_uploads(mel_call *call);
 void mel_admin_delete_upload(mel_call *call);
 /* What handlers of researchers' requests share: the token for writing, and whether this one may write (false

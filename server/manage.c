@@ -64,9 +64,9 @@ static mel_status read_metric(mel_metric **out, const json_t *json, const mel_la
     return status;
 }
 
-/* The oracle, and the ratio that it would guess (NaN: none). */
-static mel_status make_oracle(mel_oracle **out, double *guess, const mel_rehearsal *how, const mel_flow *flow,
-                              const mel_problem *problem, uint64_t seed, mel_error *err)
+mel_status mel_rehearsal_oracle(mel_oracle **out, double *guess, const mel_rehearsal *how,
+                                const mel_flow *flow, const mel_problem *problem, uint64_t seed,
+                                mel_error *err)
 {
     *guess = NAN;
     if (how->metric == NULL || json_is_null(how->metric))
@@ -306,7 +306,7 @@ static mel_status rehearse_one(mel_store *store, const mel_open_study *open_stud
         status = mel_flow_new(&flow, open_study->study, open_study->problem, row.seed,
                               json_object_get(prior, "prior"), err);
     if (status == MEL_OK)
-        status = make_oracle(&oracle, &guess, how, flow, open_study->problem, row.seed, err);
+        status = mel_rehearsal_oracle(&oracle, &guess, how, flow, open_study->problem, row.seed, err);
     if (status == MEL_OK)
         status = mel_store_add_participant(store, &row, err);
     for (uint32_t seq = 1; status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0; seq++)

@@ -48,6 +48,24 @@ enum { MEL_MOST_REHEARSED = 1000 };
 mel_status mel_manage_rehearse(uint32_t *done, mel_store *store, mel_cache *cache, const char *study,
                                const mel_rehearsal *how, mel_error *err);
 
+/* Who answers for such a participant, and the ratio that they would guess (NaN: none). */
+mel_status mel_rehearsal_oracle(mel_oracle **out, double *guess, const mel_rehearsal *how,
+                                const mel_flow *flow, const mel_problem *problem, uint64_t seed,
+                                mel_error *err);
+
+/* How many questions and people it takes to know what they want so well. */
+typedef struct {
+    mel_rehearsal how; /* of simulated participants, at most MEL_MOST_PLANNED */
+    double spread;     /* of a number of false alarms: natural logarithm, standard deviation between people */
+    double width;      /* wanted: of a cost ratio the larger end of its interval over the smaller one, else
+                        * the radius of a result */
+} mel_plan;
+enum { MEL_MOST_PLANNED = 200 };
+#define MEL_USUAL_WIDTH 2.0
+/* PLAN of docs/http-api.md; nothing is stored. */
+mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, const mel_plan *plan,
+                           mel_error *err);
+
 /* {"person": PERSON, "events": [lines of the log], "about": how they came} of docs/http-api.md. */
 mel_status mel_manage_person(json_t **out, mel_store *store, mel_cache *cache, const mel_participant_row *row,
                              mel_error *err);

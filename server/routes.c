@@ -63,6 +63,7 @@ static const struct {
     { "GET", "/api/admin/studies/*/*", mel_admin_export, 10.0 },
     { "DELETE", "/api/admin/studies/*/participants/*", mel_admin_delete, 10.0 },
     { "POST", "/api/admin/studies/*/rehearse", mel_admin_rehearse, 10.0 },
+    { "POST", "/api/admin/studies/*/plan", mel_admin_plan, 10.0 },
     { "GET", "/api/admin/uploads", mel_admin_uploads, 10.0 },
     { "DELETE", "/api/admin/uploads/*", mel_admin_delete_upload, 10.0 },
 };

@@ -54,6 +54,13 @@ void mel_api_share(mel_call *call)
     json_decref(body);
 }
 
+/* The link gives no rows away. */
+static bool is_private(const json_t *about)
+{
+    const char *upload[MEL_SPACE_FILES];
+    return mel_own_uploads(upload, about) > 0;
+}
+
 static mel_status shared_json(json_t **out, mel_participant *participant, mel_error *err)
 {
     json_t *result = NULL;
@@ -63,7 +70,10 @@ static mel_status shared_json(json_t **out, mel_participant *participant, mel_er
     if (status != MEL_OK)
         return status;
     const mel_study *study = mel_flow_study(participant->flow);
-    *out = json_pack("{s:o, s:O?}", "result", result, "words", (json_t *)study->words);
+    json_t *about = mel_stored_json(participant->row.about);
+    *out = json_pack("{s:o, s:O?, s:b}", "result", result, "words", (json_t *)study->words, "askable",
+                     !is_private(about));
+    json_decref(about);
     return *out != NULL ? MEL_OK : mel_fail_memory(err, "a result");
 }
 
@@ -102,8 +112,7 @@ json_t *mel_share_start(mel_call *call, json_t *body)
                        NULL);
     else if (find_shared(&row, call, mel_json_string(like, "id"), mel_json_string(like, "proof"))) {
         json_t *about = row.about != NULL ? mel_stored_json(row.about) : NULL;
-        const char *upload[MEL_SPACE_FILES];
-        const bool private = mel_own_uploads(upload, about) > 0; /* the link gives no rows away */
+        const bool private = is_private(about);
         start = private ? NULL : json_incref(json_object_get(about, "start"));
         json_decref(about);
         mel_participant_row_clear(&row);

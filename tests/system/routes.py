@@ -87,6 +87,7 @@ class Scene:
             ("GET", "/api/admin/studies/*/*"): [(f"{about}/export.{ending}", None) for ending in ("csv", "jsonl", "sqlite")],
             ("DELETE", "/api/admin/studies/*/participants/*"): [(f"{about}/participants/{self.person}", {})],
             ("POST", "/api/admin/studies/*/rehearse"): [(f"{about}/rehearse", {"participants": 1, "metric": 7, "noise": "none"})],
+            ("POST", "/api/admin/studies/*/plan"): [(f"{about}/plan", {"participants": 2, "metric": 7, "noise": "none", "width": 2, "spread": 0.1})],
             ("GET", "/api/admin/uploads"): [("/api/admin/uploads", None)],
             ("DELETE", "/api/admin/uploads/*"): [(f"/api/admin/uploads/{self.upload}", {})],
         }

@@ -3,6 +3,7 @@ import csv
 import http.client
 import io
 import json
+import math
 import re
 import sqlite3
 import threading
@@ -545,6 +546,29 @@ def test_rehearsal_over_http(server):
     assert researcher.post(f"/api/admin/studies/{numbered}/rehearse", {"participants": 2, "metric": metric})[0] == 200
     assert researcher.get(f"/api/admin/studies/{numbered}")[1]["pooled"]["cost_ratio"]["value"] > 1.5
     assert researcher.post("/api/admin/studies/nothing/rehearse", {"participants": 1})[0] == 404
+
+
+def test_plan(server, melicit):
+    """Widths shrink with questions and people, noise costs questions, and nothing is stored."""
+    study = create_study(server, small_study(questions=12))
+    researcher = server.researcher()
+    path = f"/api/admin/studies/{study}/plan"
+    status, plan = researcher.post(path, {"participants": 8, "metric": 7, "spread": 0.3, "width": 3})
+    assert status == 200, plan
+    widths = [row["width"] or math.inf for row in plan["by_questions"]]
+    assert len(widths) == 12 and widths[-1] < 1.5 < widths[1] and plan["measure"] == "factor"
+    assert widths[plan["questions"] - 1] <= 3 and all(w > 3 for w in widths[:plan["questions"] - 1])
+    assert [row["people"] for row in plan["by_people"]] == [2, 4, 8] and plan["by_people"][-1]["width"] < 3
+    assert 8 <= plan["asked"] <= 96 and plan["dominated"] == 0
+    assert researcher.get(f"/api/admin/studies/{study}")[1]["live"] == []
+    for body, part in (({"participants": 1}, "participants"), ({"width": 0}, "width"), ({"spread": 1}, "spread")):
+        status, told = researcher.post(path, body)
+        assert status == 400 and part in told["error"]["message"], told
+    assert server.client().post(path, {})[0] == 403
+    assert researcher.post("/api/admin/studies/nothing/plan", {})[0] == 404
+    said = melicit("study", "plan", study, "--store", "t.db", "--participants", 4, "--metric", 7, "--noise", "flip:0.3",
+                   "--width", "1.0001", "--seed", 1).done().out
+    assert "do not give half of the people a width of 1" in said and "more people than these" in said
 
 
 def test_new_participants_start_from_what_others_want(server, melicit):

@@ -165,7 +165,8 @@ def test_shared_results(server):
     assert other.get(f"/api/shared/{ident}/{proof}")[0] == 400  # not answered yet
     page, _ = walk(client, page, 5.0, random.Random(1))
     status, told = other.get(f"/api/shared/{ident}/{proof}")
-    assert status == 200 and told["result"] == page["result"] and sorted(told) == ["result", "words"]
+    assert status == 200 and told["result"] == page["result"] and sorted(told) == ["askable", "result", "words"]
+    assert told["askable"] is True
     wrong = proof[:-1] + ("A" if proof[-1] != "A" else "B")
     for link in (f"{ident}/{wrong}", f"nobody/{proof}"):
         assert other.get(f"/api/shared/{link}")[0] == 403
@@ -186,6 +187,7 @@ def test_links_give_no_rows_away(server):
     walk(client, page, 5.0, random.Random(1))
     _, ident, proof = client.post("/api/share", {})[1]["path"].strip("/").split("/")
     status, seen = other.get(f"/api/shared/{ident}/{proof}")
+    assert seen["askable"] is False
     assert status == 200 and told["upload"] not in json.dumps(seen) and "900001" not in json.dumps(seen)
     status, refused = other.post("/api/start", {"like": {"id": ident, "proof": proof}})
     assert status == 403 and "ask them for the file" in refused["error"]["message"]

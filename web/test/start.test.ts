@@ -134,6 +134,13 @@ test('the label, the rarer class and the columns of probabilities are found by t
   assert.equal(fromFile('table', rare, 'y').positive, 0);
 });
 
+test('columns that are left out are no part of the model', async () => {
+  const draft = fromFile('table', SCORES, 'y');
+  const file = { ...(draft.file as FileDraft), skip: ['id', 'y'] };
+  const request = (await startRequest({ ...draft, file }, nothing)) as { space: object };
+  assert.deepEqual(request.space, { data: 'upload:whole', label: 'y', skip: ['id'], positive: 'yes' });
+});
+
 test('probabilities are sent as the columns that the server wants', async () => {
   const draft = fromFile('probabilities', SCORES, 'y');
   const file = { ...(draft.file as FileDraft), group: 'sex' };

@@ -7,6 +7,7 @@ import { CopyButton } from '../pages/end';
 import { Loading } from '../shell';
 import { Frame, when } from './common';
 import { Forest, type Line } from './forest';
+import { Planning } from './plan';
 import { TimePlot } from './plots';
 
 const REFRESH_MS = 5000;
@@ -511,6 +512,7 @@ export function Study({ id }: { id: string }): JSX.Element {
         <Links view={view} />
         <Export view={view} />
         <Rehearse view={view} reload={reload} />
+        <Planning view={view} simple={hasRatio(view)} />
       </div>
     </Frame>
   );

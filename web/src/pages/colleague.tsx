@@ -10,6 +10,8 @@ import type { Ratio, Result, Words } from '../lib/types';
 export interface SharedResult {
   result: Result;
   words?: Words;
+  /** Whether the same questions can be asked by the link: not about somebody's upload. */
+  askable?: boolean;
 }
 
 const KEY = 'melicit-colleague';

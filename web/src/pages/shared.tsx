@@ -37,13 +37,19 @@ export function Shared({ id, proof }: { id: string; proof: string }): JSX.Elemen
           <Findings result={told.result} words={told.words} />
           <section>
             <h2>Would you answer alike?</h2>
-            <p>Answer the same kind of questions about the same data; then the two results are compared.</p>
-            <div class="actions">
-              <button type="button" class="primary" onClick={answer}>
-                Answer yourself
-              </button>
-            </div>
-            <p role="alert">{problem}</p>
+            {told.askable === false ? (
+              <p>These questions are about a file that somebody uploaded. Ask them for the file; with it you can answer for yourself.</p>
+            ) : (
+              <>
+                <p>Answer the same kind of questions about the same data; then the two results are compared.</p>
+                <div class="actions">
+                  <button type="button" class="primary" onClick={answer}>
+                    Answer yourself
+                  </button>
+                </div>
+                <p role="alert">{problem}</p>
+              </>
+            )}
           </section>
           <Details result={told.result} />
         </div>

@@ -75,6 +75,26 @@ function Probabilities({ draft, set, problem, file }: StepProps & { file: FileDr
   );
 }
 
+/** Columns that the model must not see: ids, or what is known only afterwards. */
+function LeftOut({ draft, set, file }: StepProps & { file: FileDraft }): JSX.Element {
+  const others = file.upload.columns.filter((c) => c.name !== file.label && c.name !== file.group);
+  const skip = file.skip ?? [];
+  const turn = (name: string): void =>
+    set({ ...draft, file: { ...file, skip: skip.includes(name) ? skip.filter((s) => s !== name) : [...skip, name] } });
+  return (
+    <details class="left-out">
+      <summary>Leave columns out{skip.length > 0 ? ` (${skip.length})` : ''}</summary>
+      <p class="note">Such as ids, or what is known only afterwards.</p>
+      {others.map((c) => (
+        <label key={c.name} class="switch">
+          <input type="checkbox" checked={skip.includes(c.name)} onChange={() => turn(c.name)} />
+          <span>{c.name}</span>
+        </label>
+      ))}
+    </details>
+  );
+}
+
 export function ColumnsStep(props: StepProps): JSX.Element | null {
   const { draft, set, problem } = props;
   const file = draft.file;
@@ -86,7 +106,7 @@ export function ColumnsStep(props: StepProps): JSX.Element | null {
     if (column === file.group) return 'group';
     const classes = draft.original.filter((c) => model && file.probability[c] === column);
     if (classes.length > 0) return `probability of ${classes.join(', ')}`;
-    return '';
+    return !model && file.skip?.includes(column) ? 'left out' : '';
   };
   const total = draft.counts.reduce((a, b) => a + b, 0);
   return (
@@ -119,7 +139,7 @@ export function ColumnsStep(props: StepProps): JSX.Element | null {
       <p class="note">
         {draft.original.map((name, i) => `${name}: ${percent(draft.counts[i] ?? 0, total)}`).join(', ')}
       </p>
-      {model && <Probabilities {...props} file={file} />}
+      {model ? <Probabilities {...props} file={file} /> : <LeftOut {...props} file={file} />}
     </>
   );
 }

@@ -15,6 +15,8 @@ export interface FileDraft {
   group: string;
   /** The column with the probability of each class, by the class; '': none. */
   probability: Record<string, string>;
+  /** Of a table: columns that the model does not use. */
+  skip?: string[];
 }
 
 export interface Draft {
@@ -397,7 +399,9 @@ async function spaceOf(draft: Draft, uploads: Uploads): Promise<Record<string, u
   const whole = `upload:${file.upload.upload}`;
   if (draft.source === 'candidates') return { candidates: whole, ...naming };
   const group = file.group ? { group: file.group } : {};
-  if (draft.source === 'table') return { data: whole, label: file.label, ...group, ...naming };
+  const unused = (file.skip ?? []).filter((name) => name !== file.label && name !== file.group);
+  const skip = unused.length > 0 ? { skip: unused } : {};
+  if (draft.source === 'table') return { data: whole, label: file.label, ...group, ...skip, ...naming };
   const chosen = draft.original.flatMap((c): [string, string][] => (file.probability[c] ? [[c, file.probability[c]]] : []));
   const probs = await uploads.columns(file.upload.upload, chosen);
   return {

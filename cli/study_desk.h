@@ -1,0 +1,33 @@
+/* What the actions of melicit study share. */
+#ifndef MEL_CLI_STUDY_DESK_H
+#define MEL_CLI_STUDY_DESK_H
+
+#include "command.h"
+#include "server/manage.h"
+#include "server/server.h"
+
+typedef struct {
+    const char *store, *key, *audit, *public_url, *out, *metric, *noise;
+    mel_text_list labels;
+    int format;
+    uint64_t participants;
+    double spread, width;
+} cli_study_args;
+
+/* What every action works on. */
+typedef struct {
+    cli_run *run;
+    const cli_study_args *args;
+    mel_store *store;
+    mel_app app;
+    const char *what; /* the operand after the action: a file or a study's id; NULL: none */
+    const char *who;  /* the one after it: a participant */
+} cli_study_desk;
+
+/* A text file of at most 4 MB, for the caller to free(). */
+mel_status cli_study_read(char **out, const char *path, mel_error *err);
+/* Simulated participants, stored; and how many questions and people are needed, by others who are not. */
+mel_status cli_study_rehearse(cli_study_desk *d, mel_error *err);
+mel_status cli_study_plan(cli_study_desk *d, mel_error *err);
+
+#endif

@@ -1,0 +1,137 @@
+/* melicit study rehearse and plan: simulated participants, to try a study and to plan it. */
+#include "files.h"
+#include "output.h"
+#include "study_desk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+mel_status cli_study_read(char **out, const char *path, mel_error *err)
+{
+    enum { MOST = 4 << 20 };
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    if (file == NULL)
+        return cli_fail(err, MEL_EDATA, "%s: cannot be read", path);
+    char *text = cli_alloc_zero(MOST + 1, 1);
+    const size_t n = fread(text, 1, MOST, file);
+    const bool whole = ferror(file) == 0 && feof(file) != 0;
+    if (file != stdin)
+        (void)fclose(file);
+    if (whole && strlen(text) == n) {
+        *out = text;
+        return MEL_OK;
+    }
+    free(text);
+    return cli_fail(err, MEL_EDATA, "%s: expected a text of at most 4 MB", path);
+}
+
+/* A number is a ratio, anything else a metric file. */
+static mel_status read_metric(json_t **out, const char *given, mel_error *err)
+{
+    *out = NULL;
+    if (given == NULL)
+        return MEL_OK;
+    char *end = NULL, *text = NULL;
+    const double ratio = strtod(given, &end);
+    if (end != given && *end == '\0' && ratio > 0.0 && isfinite(ratio)) {
+        *out = json_real(ratio);
+        return MEL_OK;
+    }
+    char *path = NULL;
+    mel_status status = cli_find_data(&path, given, err);
+    if (status == MEL_OK)
+        status = cli_study_read(&text, path, err);
+    json_error_t why;
+    if (status == MEL_OK && (*out = json_loads(text, JSON_REJECT_DUPLICATES, &why)) == NULL)
+        status = cli_fail(err, MEL_EDATA, "%s: line %d: %s", given, why.line, why.text);
+    free(text);
+    free(path);
+    return status;
+}
+
+mel_status cli_study_rehearse(cli_study_desk *d, mel_error *err)
+{
+    json_t *metric = NULL;
+    uint32_t done = 0;
+    mel_status status = read_metric(&metric, d->args->metric, err);
+    const mel_rehearsal how = { .participants = (uint32_t)d->args->participants,
+                                .metric = metric,
+                                .noise = d->args->noise,
+                                .seed = d->run->seed };
+    if (status == MEL_OK)
+        status = mel_manage_rehearse(&done, d->app.store, d->app.cache, d->what, &how, err);
+    json_decref(metric);
+    if (status != MEL_OK)
+        return status;
+    cli_put(d->run->result, "participants", cli_json_count(done));
+    if (!d->run->json)
+        cli_print("%u simulated participant%s went through study %s\n", done, done == 1 ? "" : "s", d->what);
+    return MEL_OK;
+}
+
+/* "1.83", or "open" without an upper end. */
+static char *width_text(const json_t *width)
+{
+    return json_is_number(width) ? cli_format("%.3g", json_number_value(width)) : cli_format("open");
+}
+
+static void print_rows(const json_t *rows, const char *what, const char *header)
+{
+    const char *const headers[] = { header, "width" };
+    cli_table *table = cli_table_new("rr", headers);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        char *width = width_text(json_object_get(row, "width"));
+        cli_table_cell(table, "%lld", (long long)json_integer_value(json_object_get(row, what)));
+        cli_table_cell(table, "%s", width);
+        free(width);
+    }
+    cli_table_print(table);
+}
+
+static void print_plan(const json_t *plan)
+{
+    const json_t *questions = json_object_get(plan, "questions"), *people = json_object_get(plan, "people");
+    const double wanted = json_number_value(json_object_get(plan, "wanted"));
+    cli_print("what each one wants, median of %lld simulated participants:\n",
+              (long long)json_integer_value(json_object_get(plan, "participants")));
+    print_rows(json_object_get(plan, "by_questions"), "questions", "questions");
+    cli_print("what all want together:\n");
+    print_rows(json_object_get(plan, "by_people"), "people", "people");
+    if (json_is_integer(questions))
+        cli_print("a width of %.3g takes %lld questions for half of the people\n", wanted,
+                  (long long)json_integer_value(questions));
+    else
+        cli_print("so many questions do not give half of the people a width of %.3g\n", wanted);
+    if (json_is_integer(people))
+        cli_print("of all together it takes %lld people\n", (long long)json_integer_value(people));
+    else
+        cli_print("of all together it takes more people than these\n");
+    const long long dominated = (long long)json_integer_value(json_object_get(plan, "dominated"));
+    if (dominated > 0)
+        cli_print("%lld of %lld questions tell nothing: one system is as good or better in every number\n",
+                  dominated, (long long)json_integer_value(json_object_get(plan, "asked")));
+}
+
+mel_status cli_study_plan(cli_study_desk *d, mel_error *err)
+{
+    json_t *metric = NULL, *found = NULL;
+    mel_status status = read_metric(&metric, d->args->metric, err);
+    const mel_plan plan = { .how = { .participants = (uint32_t)d->args->participants,
+                                     .metric = metric,
+                                     .noise = d->args->noise,
+                                     .seed = d->run->seed },
+                            .spread = d->args->spread,
+                            .width = d->args->width };
+    if (status == MEL_OK)
+        status = mel_manage_plan(&found, d->app.cache, d->what, &plan, err);
+    json_decref(metric);
+    if (status != MEL_OK)
+        return status;
+    if (!d->run->json)
+        print_plan(found);
+    (void)json_object_update(d->run->result, found);
+    json_decref(found);
+    return MEL_OK;
+}

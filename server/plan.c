@@ -1,0 +1,250 @@
+/* Planning a study: how well a number of questions tells what one person wants, and a number of people what
+ * they want together, by simulated participants who are not stored. */
+#include "manage.h"
+
+#include "budget.h"
+#include "json_helpers.h"
+#include "result.h"
+
+#include "base/internal.h"
+#include "base/rng.h"
+#include "base/stat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everybody's way so far. */
+typedef struct {
+    const mel_plan *plan;
+    const mel_open_study *open_study;
+    size_t n, most; /* people; questions */
+    mel_flow **flow;
+    double *width;             /* n x most: of the interval after so many answers; infinity: open, or ended */
+    uint32_t asked, dominated; /* questions of the elicitation; one of the two is as good or better in all */
+    mel_error *err;
+} rehearsal;
+
+/* How wide the result's interval is: of a cost ratio the larger end over the smaller one, else the radius. */
+static double width_of(const mel_metric *metric, const mel_summary *summary)
+{
+    mel_cost_ratio ratio;
+    if (mel_metric_cost_ratio(&ratio, metric, NULL) != MEL_OK)
+        return summary->radius;
+    return ratio.low > 0.0 && isfinite(ratio.high) ? ratio.high / ratio.low : INFINITY;
+}
+
+/* Whether one is at least as good as the other in every number. */
+static bool is_dominated(const mel_record *record, size_t size)
+{
+    bool above = false, below = false;
+    for (size_t i = 0; i < size; i++) {
+        above = above || record->a[i] > record->b[i];
+        below = below || record->a[i] < record->b[i];
+    }
+    return !(above && below);
+}
+
+static mel_status note_answer(rehearsal *r, size_t person, uint32_t answered)
+{
+    mel_session *session = mel_flow_session(r->flow[person]);
+    const mel_record record = mel_session_record(session, answered - 1);
+    mel_metric *metric = NULL;
+    mel_summary summary;
+    r->asked += !record.repeated;
+    r->dominated += !record.repeated && is_dominated(&record, mel_layout_size(mel_session_layout(session)));
+    const mel_status status = mel_session_result(&metric, &summary, session, r->err);
+    if (status == MEL_OK && answered <= r->most)
+        r->width[person * r->most + answered - 1] = width_of(metric, &summary);
+    mel_metric_free(metric);
+    return status;
+}
+
+/* One simulated participant, from the first page to the last. */
+static mel_status walk(rehearsal *r, size_t person, mel_oracle *oracle, double guess)
+{
+    mel_flow *flow = r->flow[person];
+    mel_session *session = mel_flow_session(flow);
+    mel_status status = MEL_OK;
+    while (status == MEL_OK && strcmp(mel_flow_state(flow), "active") == 0) {
+        const uint32_t before = mel_session_answers(session);
+        json_t *value = mel_flow_simulated(flow, oracle, guess, r->err);
+        status = value != NULL ? mel_flow_tell(flow, value, (double)NAN, r->err) : r->err->code;
+        json_decref(value);
+        if (status == MEL_OK && mel_session_answers(session) > before)
+            status = note_answer(r, person, mel_session_answers(session));
+        if (status == MEL_OK)
+            status = mel_budget_check(r->err);
+    }
+    /* What is known at the end stays known. */
+    const uint32_t n = mel_session_answers(session);
+    double *width = r->width + person * r->most;
+    for (size_t q = n; q < r->most && n > 0; q++)
+        width[q] = width[n - 1];
+    return status;
+}
+
+static mel_status send_one(rehearsal *r, size_t person)
+{
+    const mel_plan *plan = r->plan;
+    mel_rng rng;
+    mel_rng_seed_stream(&rng, plan->how.seed != 0 ? plan->how.seed : 1, person + 1);
+    const uint64_t seed = mel_rng_next(&rng) >> 1;
+    json_t *wanted =
+        json_is_number(plan->how.metric)
+            ? json_real(json_number_value(plan->how.metric) * exp(plan->spread * mel_rng_normal(&rng)))
+            : json_incref((json_t *)plan->how.metric);
+    mel_rehearsal how = plan->how;
+    mel_oracle *oracle = NULL;
+    double guess = NAN;
+    how.metric = wanted;
+    mel_status status =
+        mel_flow_new(&r->flow[person], r->open_study->study, r->open_study->problem, seed, NULL, r->err);
+    if (status == MEL_OK)
+        status = mel_rehearsal_oracle(&oracle, &guess, &how, r->flow[person], r->open_study->problem, seed,
+                                      r->err);
+    if (status == MEL_OK)
+        status = walk(r, person, oracle, guess);
+    mel_oracle_free(oracle);
+    json_decref(wanted);
+    return status;
+}
+
+/* --- what comes of it --------------------------------------------------------------------------- */
+
+/* After each number of questions: the median width, and how many people's is at most what is wanted. *needs:
+ * the first number at which it is of half of them; 0: none. room: n numbers. */
+static json_t *by_questions(json_int_t *needs, const rehearsal *r, double *room)
+{
+    json_t *list = json_array();
+    bool good = list != NULL;
+    *needs = 0;
+    for (size_t q = 0; q < r->most && good; q++) {
+        json_int_t within = 0;
+        for (size_t i = 0; i < r->n; i++) {
+            room[i] = r->width[i * r->most + q];
+            within += room[i] <= r->plan->width;
+        }
+        if (*needs == 0 && 2 * within >= (json_int_t)r->n)
+            *needs = (json_int_t)q + 1;
+        mel_sort_in_place(r->n, room);
+        const double middle = room[r->n / 2];
+        good = mel_json_add(list,
+                            json_pack("{s:I, s:o, s:I}", "questions", (json_int_t)q + 1, "width",
+                                      isfinite(middle) ? json_real(middle) : json_null(), "within", within));
+    }
+    return mel_json_if(good, list);
+}
+
+/* The width of what the first n want together; infinity: open. */
+static mel_status width_of_first(double *out, const rehearsal *r, size_t n, mel_session **session)
+{
+    json_t *found = NULL;
+    for (size_t i = 0; i < n; i++)
+        session[i] = mel_flow_session(r->flow[i]);
+    const mel_status status =
+        mel_result_of_sessions(&found, n, session, r->open_study->study, r->open_study->problem, r->err);
+    const json_t *ratio = json_object_get(json_object_get(found, "community"), "cost_ratio");
+    const double low = mel_json_number(ratio, "low", 0.0), high = mel_json_number(ratio, "high", INFINITY);
+    *out = ratio == NULL ? mel_json_number(found, "radius", INFINITY) : low > 0.0 ? high / low : INFINITY;
+    json_decref(found);
+    return status;
+}
+
+/* The same of 2, 4, 8, ... people and all of them together. */
+static mel_status by_people(json_t *list, json_int_t *needs, const rehearsal *r)
+{
+    mel_session **session = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
+    mel_status status = session != NULL ? MEL_OK : mel_fail_memory(r->err, "a plan");
+    *needs = 0;
+    for (size_t n = 2; status == MEL_OK && n <= r->n; n = n < r->n && 2 * n > r->n ? r->n : 2 * n) {
+        double width = INFINITY;
+        status = width_of_first(&width, r, n, session);
+        if (*needs == 0 && width <= r->plan->width)
+            *needs = (json_int_t)n;
+        if (status == MEL_OK &&
+            !mel_json_add(list, json_pack("{s:I, s:o}", "people", (json_int_t)n, "width",
+                                          isfinite(width) ? json_real(width) : json_null())))
+            status = mel_fail_memory(r->err, "a plan");
+        if (status == MEL_OK)
+            status = mel_budget_check(r->err);
+    }
+    free(session);
+    return status;
+}
+
+static json_t *known_or_null(json_int_t n)
+{
+    return n > 0 ? json_integer(n) : json_null();
+}
+
+static mel_status summarise(json_t **out, const rehearsal *r)
+{
+    double *room = mel_alloc(r->n, sizeof *room);
+    if (room == NULL)
+        return mel_fail_memory(r->err, "a plan");
+    const bool ratio = mel_session_layout(mel_flow_session(r->flow[0]))->coordinates == MEL_BINARY &&
+                       r->open_study->study->options.family == MEL_FAMILY_LINEAR;
+    json_int_t questions = 0, people = 0;
+    json_t *asked = by_questions(&questions, r, room), *together = json_array();
+    free(room);
+    const mel_status status = r->open_study->study->options.strategy == MEL_STRATEGY_ACTIVE
+                                  ? by_people(together, &people, r)
+                                  : MEL_OK;
+    *out = json_pack("{s:s, s:f, s:I, s:o, s:o, s:o, s:o, s:I, s:I}", "measure", ratio ? "factor" : "radius",
+                     "wanted", r->plan->width, "participants", (json_int_t)r->n, "by_questions", asked,
+                     "by_people", together, "questions", known_or_null(questions), "people",
+                     known_or_null(people), "asked", (json_int_t)r->asked, "dominated",
+                     (json_int_t)r->dominated);
+    if (status != MEL_OK) {
+        json_decref(*out);
+        *out = NULL;
+        return status;
+    }
+    return *out != NULL ? MEL_OK : mel_fail_memory(r->err, "a plan");
+}
+
+static mel_status run(json_t **out, rehearsal *r)
+{
+    r->flow = mel_alloc_zero(r->n, sizeof(void *)); /* pointers */
+    r->width = mel_alloc(r->n * r->most, sizeof *r->width);
+    mel_status status = r->flow != NULL && r->width != NULL ? MEL_OK : mel_fail_memory(r->err, "a plan");
+    for (size_t i = 0; i < r->n * r->most && status == MEL_OK; i++)
+        r->width[i] = INFINITY;
+    for (size_t i = 0; i < r->n && status == MEL_OK; i++)
+        status = send_one(r, i);
+    if (status == MEL_OK)
+        status = summarise(out, r);
+    for (size_t i = 0; r->flow != NULL && i < r->n; i++)
+        mel_flow_free(r->flow[i]);
+    free(r->flow);
+    free(r->width);
+    return status;
+}
+
+mel_status mel_manage_plan(json_t **out, mel_cache *cache, const char *study, const mel_plan *plan,
+                           mel_error *err)
+{
+    *out = NULL;
+    if (plan->how.participants < 2 || plan->how.participants > MEL_MOST_PLANNED)
+        return mel_fail(err, MEL_EINVAL, "participants: expected 2 to %d", MEL_MOST_PLANNED);
+    if (!(plan->width > 0.0) || !(plan->spread >= 0.0 && plan->spread <= 5.0))
+        return mel_fail(err, MEL_EINVAL, "width: expected a number above 0; spread: one from 0 to 5");
+    if (plan->spread > 0.0 && !json_is_number(plan->how.metric))
+        return mel_fail(err, MEL_EINVAL, "spread: people differ around a number of false alarms");
+    mel_open_study *open_study = NULL;
+    mel_status status = mel_open_study_by_id(&open_study, cache, study, err);
+    if (status == MEL_OK)
+        status = mel_cache_await_work(cache, 0, err);
+    if (status == MEL_OK) {
+        rehearsal r = { .plan = plan,
+                        .open_study = open_study,
+                        .n = plan->how.participants,
+                        .most = open_study->study->options.max_questions,
+                        .err = err };
+        status = run(out, &r);
+        mel_cache_end_work(cache);
+    }
+    mel_open_study_release(cache, open_study);
+    return status;
+}
