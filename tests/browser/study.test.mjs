@@ -206,6 +206,12 @@ test('the researcher sees, exports and deletes', async () => {
   await other.page.goto(`${server.url}/s/${cancer}?label=p01`);
   await other.page.getByRole('alert').getByText(/personal link/).waitFor();
   await other.context.close();
+  // How many people and questions it takes: nobody is kept.
+  await page.getByLabel('At most how many people').fill('4');
+  await page.getByRole('button', { name: 'Work it out' }).click();
+  await page.getByText(/for half of the people/).waitFor();
+  assert.equal(await page.getByRole('table', { name: 'All together' }).locator('tbody tr').count(), 2);
+  await inspect(admin, 'admin-plan');
   await page.getByLabel('Simulated participants').fill('2');
   await page.getByRole('button', { name: 'Send them through' }).click();
   // They are kept apart from people.
