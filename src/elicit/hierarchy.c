@@ -82,6 +82,12 @@ static double log_mass(double length, size_t size)
     return root - nu * log(nu + root) - 0.5 * log(root > 0.0 ? root : 1.0);
 }
 
+/* Of the variance of a person's draws, the part that the density around each makes. */
+static double width_share(const crowd *c)
+{
+    return pow((double)c->draws, -2.0 / ((double)c->size + 3.0));
+}
+
 /* Draws one person's vectors together around their mean, and says how narrow the density around each is. */
 static void smooth_person(crowd *c, size_t person)
 {
@@ -89,8 +95,7 @@ static void smooth_person(crowd *c, size_t person)
     memset(c->mean, 0, c->size * sizeof *c->mean);
     for (size_t k = 0; k < c->draws; k++)
         mel_axpy(c->size, 1.0 / (double)c->draws, unit + k * c->size, c->mean);
-    const double share = pow((double)c->draws, -2.0 / ((double)c->size + 3.0)); /* of the variance */
-    const double kept = sqrt(1.0 - share), length = mel_norm2(c->size, c->mean);
+    const double share = width_share(c), kept = sqrt(1.0 - share), length = mel_norm2(c->size, c->mean);
     c->narrow[person] = fmin(most_concentration, fmax(1.0, concentration_of(length, c->size)) / share);
     for (size_t k = 0; k < c->draws; k++) {
         double *v = unit + k * c->size;
@@ -238,8 +243,24 @@ static double find_concentration(population *p, crowd *c, const size_t *who, dou
     return exp2(0.5 * (LEAST + at));
 }
 
-/* How far the mean moves when other people of the same population had come: drawn with replacement.
- */
+/* What people's own uncertainty, of their answers alone, adds to the variance of their mean. */
+static double own_variance(const crowd *c, size_t j)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < c->n; i++) {
+        const double *x = c->unit + i * c->draws * c->size + j;
+        double mean = 0.0, squares = 0.0;
+        for (size_t k = 0; k < c->draws; k++)
+            mean += x[k * c->size] / (double)c->draws;
+        for (size_t k = 0; k < c->draws; k++)
+            squares += pow(x[k * c->size] - mean, 2.0) / (double)c->draws;
+        sum += squares / (1.0 - width_share(c));
+    }
+    return sum / ((double)c->n * (double)c->n);
+}
+
+/* How far the mean moves when other people of the same population had come, drawn with replacement, and when
+ * the same had answered otherwise: people who agree are not known exactly. */
 static void find_deviation(mel_hierarchy *h, const population *found, crowd *c, size_t *who, double *work)
 {
     mel_rng rng;
@@ -256,7 +277,7 @@ static void find_deviation(mel_hierarchy *h, const population *found, crowd *c, 
             h->deviation[j] += pow(other.mean[j] - h->common[j], 2.0) / AGAIN;
     }
     for (size_t j = 0; j < c->size; j++)
-        h->deviation[j] = sqrt(h->deviation[j]);
+        h->deviation[j] = sqrt(h->deviation[j] + own_variance(c, j));
 }
 
 static void fit(mel_hierarchy *h, crowd *c, size_t *who, double *work)

@@ -112,10 +112,10 @@ void mel_outcome_find_community(mel_outcome_work *w, size_t n, mel_session *cons
     const double degrees = in_degrees(w->community->spread);
     if (mel_metric_cost_ratio(&ratio, w->community->common, NULL) == MEL_OK && isfinite(ratio.ratio))
         mel_outcome_say(w, MEL_ABOUT_ANSWERS, "community",
-                        "As draws around a common metric, theirs are about %.0f degrees from it; in it a %s "
-                        "weighs as much as %.3g %s.",
+                        "Each one's metric is about %.2g degrees from a common one, in which a %s weighs as "
+                        "much as %.2g %s.",
                         degrees, w->out.missed, ratio.ratio, w->out.false_alarms);
     else
         mel_outcome_say(w, MEL_ABOUT_ANSWERS, "community",
-                        "As draws around a common metric, theirs are about %.0f degrees from it.", degrees);
+                        "Each one's metric is about %.2g degrees from a common one.", degrees);
 }

@@ -68,6 +68,7 @@ static void draw_cloud(mel_cloud *out, const double *person, mel_rng *rng)
 /* Errors of each person alone and within the population, and of the common vector. */
 typedef struct {
     double alone, within, common, spread;
+    double off; /* of the common vector, in standard errors: root mean square over its numbers */
 } errors;
 
 static errors run(size_t n, double spread, uint64_t seed)
@@ -93,12 +94,15 @@ static errors run(size_t n, double spread, uint64_t seed)
         alone[i] = degrees(mean, person + i * SIZE);
         within[i] = degrees(h.person + i * SIZE, person + i * SIZE);
     }
-    const errors found = { .alone = mel_quantile_sort(n, alone, 0.5),
-                           .within = mel_quantile_sort(n, within, 0.5),
-                           .common = degrees(h.common, common),
-                           .spread = h.spread };
-    for (size_t j = 0; j < SIZE; j++)
-        assert_true(h.deviation[j] >= 0.0 && h.deviation[j] < 0.5);
+    errors found = { .alone = mel_quantile_sort(n, alone, 0.5),
+                     .within = mel_quantile_sort(n, within, 0.5),
+                     .common = degrees(h.common, common),
+                     .spread = h.spread };
+    for (size_t j = 0; j < SIZE; j++) {
+        assert_true(h.deviation[j] > 0.0 && h.deviation[j] < 0.5);
+        found.off += pow((h.common[j] - common[j]) / h.deviation[j], 2.0) / SIZE;
+    }
+    found.off = sqrt(found.off);
     mel_hierarchy_clear(&h);
     mel_clouds_free(n, clouds);
     free(person);
@@ -117,8 +121,11 @@ static void test_others_help(void **state)
     for (size_t s = 0; s < sizeof spreads / sizeof *spreads; s++)
         for (size_t r = 0; r < runs; r++) {
             const errors found = run(40, spreads[s], 100 * s + r + 1);
-            print_message("  spread %.2f: alone %.1f, within %.1f, common %.1f degrees, spread found %.2f\n",
-                          spreads[s], found.alone, found.within, found.common, found.spread);
+            print_message(
+                "  spread %.2f: alone %.1f, within %.1f, common %.1f degrees (%.1f standard errors), "
+                "spread found %.2f\n",
+                spreads[s], found.alone, found.within, found.common, found.off, found.spread);
+            assert_true(found.off < 3.0);
             if (s < 2) {
                 assert_true(found.within < 0.8 * found.alone);
                 assert_true(found.common < 12.0);
@@ -134,8 +141,9 @@ static void test_two_people(void **state)
 {
     (void)state;
     const errors two = run(2, 0.05, 9), forty = run(40, 0.05, 9);
-    print_message("  spread found: of two %.2f, of forty %.2f\n", two.spread, forty.spread);
-    assert_true(two.spread > forty.spread && isfinite(two.within));
+    print_message("  spread found: of two %.2f, of forty %.2f; off by %.1f and %.1f standard errors\n",
+                  two.spread, forty.spread, two.off, forty.off);
+    assert_true(two.spread > forty.spread && isfinite(two.within) && two.off < 3.0 && forty.off < 3.0);
 }
 
 int main(void)

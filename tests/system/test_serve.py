@@ -579,7 +579,7 @@ def test_new_participants_start_from_what_others_want(server, melicit):
     found = researcher.get(f"/api/admin/studies/{study}")[1]["pooled"]["community"]
     assert found["people"] == 10 and found["degrees"] < 20 and found["prior"]["strength"] > 10
     assert 4 < found["cost_ratio"]["value"] < 12 and found["cost_ratio"]["low"] <= found["cost_ratio"]["value"]
-    assert "draws around a common metric" in melicit("study", "show", study, "--store", "t.db").done().out
+    assert "degrees from a common one" in melicit("study", "show", study, "--store", "t.db").done().out
     path = f"/api/admin/studies/{study}/participants/"
     first = researcher.get(f"/api/admin/studies/{study}")[1]["live"][0]
     assert "prior" not in researcher.get(path + first["id"])[1]["about"]  # there was nobody to learn from

@@ -29,7 +29,7 @@ function Events({ events, study }: { events: LogEvent[]; study: string }): JSX.E
     <section class="card">
       <h2>Everything they answered</h2>
       <div class="table-scroll" tabIndex={0} role="group" aria-label="Everything they answered">
-        <table class="people">
+        <table class="people events">
           <thead>
             <tr>
               {['', 'page', 'answer', 'time', 'A, as asked', 'B, as asked', 'when'].map((h) => (h === '' ? <td key={h} /> : <th key={h} scope="col">{h}</th>))}
