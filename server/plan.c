@@ -113,7 +113,7 @@ static mel_status send_one(rehearsal *r, size_t person)
 /* --- what comes of it --------------------------------------------------------------------------- */
 
 /* After each number of questions: the median width, and how many people's is at most what is wanted. *needs:
- * the first number at which it is of half of them; 0: none. room: n numbers. */
+ * the first number at which the median is; 0: none. room: n numbers. */
 static json_t *by_questions(json_int_t *needs, const rehearsal *r, double *room)
 {
     json_t *list = json_array();
@@ -125,10 +125,9 @@ static json_t *by_questions(json_int_t *needs, const rehearsal *r, double *room)
             room[i] = r->width[i * r->most + q];
             within += room[i] <= r->plan->width;
         }
-        if (*needs == 0 && 2 * within >= (json_int_t)r->n)
+        const double middle = mel_quantile_sort(r->n, room, 0.5);
+        if (*needs == 0 && middle <= r->plan->width)
             *needs = (json_int_t)q + 1;
-        mel_sort_in_place(r->n, room);
-        const double middle = room[r->n / 2];
         good = mel_json_add(list,
                             json_pack("{s:I, s:o, s:I}", "questions", (json_int_t)q + 1, "width",
                                       isfinite(middle) ? json_real(middle) : json_null(), "within", within));
