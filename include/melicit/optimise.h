@@ -22,30 +22,9 @@ typedef struct {
     const char *const *name;
 } mel_feature_rows;
 
-/* Functions of a row from 0 to 1, in the order in which they were added. */
+/* Functions of a row from 0 to 1 that are stored with a classifier, as `melicit optimise --basis` makes them;
+ * programs that compute their own give mel_optimise the values. */
 typedef struct mel_weight_basis mel_weight_basis;
-/* Without functions; the calls below add some. On failure the basis is as it was. */
-MEL_API mel_status mel_weight_basis_new(mel_weight_basis **out, mel_error *err);
-MEL_API void mel_weight_basis_free(mel_weight_basis *basis);
-/* 1 everywhere. */
-MEL_API mel_status mel_weight_basis_add_default(mel_weight_basis *basis, mel_error *err);
-/* One function per column: its value, which must be from 0 to 1. */
-MEL_API mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const char *const *name,
-                                                mel_error *err);
-/* k hard clusters found by k-means (k-means++ start, Lloyd's iterations) on the rows: function l is 1 for the
- * rows that are nearest to centre l. */
-MEL_API mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_feature_rows *rows,
-                                               size_t k, uint64_t seed, mel_error *err);
-/* One function per class (or group) c: the mean over the rows of that class of
- * exp(-||x - x_l||^2 / (2 width^2)) or, unless squared, exp(-||x - x_l|| / (2 width^2)) as in the thesis. */
-MEL_API mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_rows *centres,
-                                            const uint32_t *of, size_t n_classes, double width, bool squared,
-                                            mel_error *err);
-MEL_API size_t mel_weight_basis_size(const mel_weight_basis *basis);
-/* value: n_rows x mel_weight_basis_size. Columns are found by name; MEL_EDATA for a missing one and, with the
- * row, for values outside [0, 1]. rows may be NULL, with n_rows, when no function reads features. */
-MEL_API mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis,
-                                           const mel_feature_rows *rows, size_t n_rows, mel_error *err);
 
 /* --- the metric --------------------------------------------------------------------------------- */
 

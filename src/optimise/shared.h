@@ -4,6 +4,28 @@
 
 #include "melicit/optimise.h"
 
+/* Without functions; the calls below add some. On failure the basis is as it was. */
+mel_status mel_weight_basis_new(mel_weight_basis **out, mel_error *err);
+void mel_weight_basis_free(mel_weight_basis *basis);
+/* 1 everywhere. */
+mel_status mel_weight_basis_add_default(mel_weight_basis *basis, mel_error *err);
+/* One function per column: its value, which must be from 0 to 1. */
+mel_status mel_weight_basis_add_columns(mel_weight_basis *basis, size_t n, const char *const *name,
+                                        mel_error *err);
+/* k hard clusters found by k-means (k-means++ start, Lloyd's iterations) on the rows: function l is 1 for the
+ * rows that are nearest to centre l. */
+mel_status mel_weight_basis_add_kmeans(mel_weight_basis *basis, const mel_feature_rows *rows, size_t k,
+                                       uint64_t seed, mel_error *err);
+/* One function per class (or group) c: the mean over the rows of that class of
+ * exp(-||x - x_l||^2 / (2 width^2)) or, unless squared, exp(-||x - x_l|| / (2 width^2)) as in the thesis. */
+mel_status mel_weight_basis_add_rbf(mel_weight_basis *basis, const mel_feature_rows *centres,
+                                    const uint32_t *of, size_t n_classes, double width, bool squared,
+                                    mel_error *err);
+size_t mel_weight_basis_size(const mel_weight_basis *basis);
+/* value: n_rows x mel_weight_basis_size. Columns are found by name; MEL_EDATA for a missing one and, with the
+ * row, for values outside [0, 1]. rows may be NULL, with n_rows, when no function reads features. */
+mel_status mel_weight_basis_values(double *value, const mel_weight_basis *basis, const mel_feature_rows *rows,
+                                   size_t n_rows, mel_error *err);
 /* Whether it reads features; one function, 1 everywhere, does not. */
 bool mel_weight_basis_reads_features(const mel_weight_basis *basis);
 /* Names of the features that it reads, in no order; a name may come twice. */
