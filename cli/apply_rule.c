@@ -234,8 +234,11 @@ static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cl
     opt.refer_cost = args->reject;
     opt.seed = run->seed;
     opt.threads = run->threads;
-    mel_status status = mel_rule_find(&a->classifier, &a->report, &rows, a->metric,
-                                      a->metric != NULL ? NULL : args->named, &opt, err);
+    const char *name = a->metric != NULL ? NULL : args->named;
+    mel_status status = args->ask_reject ? cli_ask_reject(a, &rows, &opt, name, err) : MEL_OK;
+    opt.refer_cost = args->ask_reject ? a->refer_cost : args->reject;
+    if (status == MEL_OK)
+        status = mel_rule_find(&a->classifier, &a->report, &rows, a->metric, name, &opt, err);
     if (status == MEL_OK && a->report.violation > 0.0)
         status = refuse_limits(a, err);
     if (status == MEL_OK && a->report.rewards_mistakes)

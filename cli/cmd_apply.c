@@ -97,9 +97,11 @@ static mel_status find(applied *a, const cli_apply_args *given, cli_run *run, me
 {
     cli_apply_args args = *given;
     const bool rows = mel_problem_inputs(&args.space) & MEL_OF_ROWS;
+    mel_status status = cli_reject_parse(&args.reject, &args.ask_reject, args.reject_text, err);
+    if (status != MEL_OK)
+        return status;
     settle_evidence(&args, run);
     a->asked.delta = args.delta;
-    mel_status status = MEL_OK;
     if (args.metric != NULL)
         status = cli_load_metric(&a->metric, args.metric, err);
     else if (args.point != NULL)
@@ -279,13 +281,12 @@ static const cli_option own_options[] = {
               "two disagree" },
     { .name = "reject",
       .reads = MEL_OF_ROWS,
-      .argument = "COST",
-      .kind = CLI_NUMBER,
-      .at = offsetof(cli_apply_args, reject),
-      .high = 1000,
+      .argument = "COST|ask",
+      .kind = CLI_TEXT,
+      .at = offsetof(cli_apply_args, reject_text),
       .help = "a further decision, refer: hand the case to somebody else at this cost, in cheapest mistakes; "
-              "for metrics "
-              "that are weighted sums" },
+              "for metrics that are weighted sums. ask finds the cost by at most eight questions: which of "
+              "two rules, one of which refers more cases, answers 1, 2 or = on standard input" },
     { .name = "row-cost",
       .reads = MEL_OF_ROWS,
       .argument = "[CLASS=]COLUMN",

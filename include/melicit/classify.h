@@ -114,6 +114,8 @@ typedef struct {
     double *shares;   /* n_groups x n_classes x decisions: what the rule achieves */
     size_t n_decisions;
     bool rewards_mistakes; /* a linear measure gains more by some mistake than by being right */
+    double utility;        /* the value, or minus the value of a cost */
+    double refer_cost;     /* of a referred case, in the metric's own numbers; NaN: nothing is referred */
 } mel_rule_report;
 MEL_API void mel_rule_report_clear(mel_rule_report *report);
 

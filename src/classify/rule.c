@@ -213,7 +213,9 @@ static mel_status put_report(mel_rule_report *report, work *w, double optimum, c
                                  .violation = s->violation,
                                  .n_limits = opt->n_limits,
                                  .n_decisions = w->goal.d,
-                                 .rewards_mistakes = rewards_mistakes(&w->goal) };
+                                 .rewards_mistakes = rewards_mistakes(&w->goal),
+                                 .utility = s->value,
+                                 .refer_cost = w->goal.d > w->goal.k ? w->goal.refer_cost : (double)NAN };
     report->achieved = mel_alloc_zero(opt->n_limits + 1, sizeof *report->achieved);
     report->price = mel_alloc_zero(opt->n_limits + 1, sizeof *report->price);
     report->shares = mel_alloc(w->goal.size, sizeof *report->shares);

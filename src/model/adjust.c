@@ -9,8 +9,9 @@
 #include <string.h>
 
 enum { MOST_STEPS = 100, MOST_HALVINGS = 40, EM_STEPS = 2000 };
-/* The prior is worth about a third of a row, so that it does not matter where rows are many; draws stand for
- * many rows in at most about 1,500 cells, and are to have the same. */
+/* Two classes: the prior is worth about a third of a row, so that it does not matter where rows are many;
+ * draws stand for many rows in at most about 1,500 cells, and are to have the same. More classes: the most.
+ */
 static const double prior_rows = 0.3, most_penalty = 1e-3, least_penalty = 2e-4;
 static const double least_probability = 1e-12;
 static const double least_sharpness = 0.01, most_sharpness = 100.0;
@@ -243,7 +244,8 @@ mel_status mel_adjustment_fit(mel_adjustment *out, size_t n, size_t n_classes, c
             f.total += weight != NULL ? weight[r] : 1.0;
         for (size_t i = 0; i < n * n_classes; i++)
             f.logs[i] = log(fmax(probability[i], least_probability));
-        f.penalty = fmin(fmax(prior_rows / (double)n, least_penalty), most_penalty);
+        f.penalty =
+            n_sharp > 1 ? fmin(fmax(prior_rows / (double)n, least_penalty), most_penalty) : most_penalty;
         theta[n_classes] = theta[m - 1] = 1.0;
         status = minimise(&f, theta, room, err);
     }
