@@ -142,7 +142,7 @@ static mel_status make_problem(cli_applied_rule *a, const cli_apply_args *args, 
     return status;
 }
 
-static mel_rule_rows rows_of(const cli_applied_rule *a)
+mel_rule_rows cli_apply_rows(const cli_applied_rule *a)
 {
     const mel_problem *p = a->problem;
     return (mel_rule_rows){ .n_rows = p->n_rows,
@@ -156,12 +156,12 @@ static mel_rule_rows rows_of(const cli_applied_rule *a)
                             .row_cost = a->row_cost };
 }
 
-static mel_status calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
+mel_status cli_apply_calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err)
 {
-    const mel_rule_rows rows = rows_of(a);
+    const mel_rule_rows rows = cli_apply_rows(a);
     const mel_progress stop = cli_stop_only();
     if (args->space.evidence == MEL_EVIDENCE_CALIBRATED)
-        return mel_rule_calibrate(&a->adjustment, &rows, &stop, err);
+        return mel_rule_calibrate(&a->adjustment, &rows, a->class_share, &stop, err);
     return mel_adjustment_init(&a->adjustment, a->problem->n_classes, err);
 }
 
@@ -219,7 +219,7 @@ static mel_status average(cli_applied_rule *a, const mel_rule_rows *rows, mel_ru
 
 static mel_status find(cli_applied_rule *a, const cli_apply_args *args, const cli_run *run, mel_error *err)
 {
-    const mel_rule_rows rows = rows_of(a);
+    const mel_rule_rows rows = cli_apply_rows(a);
     mel_rule_options opt;
     mel_rule_options_init(&opt);
     opt.progress = cli_stop_only();
@@ -296,7 +296,7 @@ mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel
     if (status == MEL_OK)
         status = read_limits(out, args, err);
     if (status == MEL_OK)
-        status = calibrate(out, args, err);
+        status = cli_apply_calibrate(out, args, err);
     if (status == MEL_OK)
         status = cli_apply_prior(out, args, run, err);
     if (status == MEL_OK)

@@ -49,6 +49,9 @@ bool cli_apply_asks_more(const cli_apply_args *args);
 /* The metric, when there is one, is taken over from *metric. */
 mel_status cli_apply_rule(cli_applied_rule *out, const cli_apply_args *args, mel_metric **metric,
                           cli_run *run, mel_error *err);
+mel_rule_rows cli_apply_rows(const cli_applied_rule *a);
+/* Fits the adjustment, for the class shares where these are known already. */
+mel_status cli_apply_calibrate(cli_applied_rule *a, const cli_apply_args *args, mel_error *err);
 /* apply_reject.c: --reject COST or ask; the cost by questions on standard error, answers on standard input.
  */
 mel_status cli_reject_parse(double *cost, bool *ask, const char *text, mel_error *err);

@@ -148,13 +148,17 @@ mel_status cli_apply_prior(cli_applied_rule *a, const cli_apply_args *args, cli_
         return cli_fail(err, MEL_EINVAL, "--class-prior and --class-prior-from exclude each other");
     const mel_problem *p = a->problem;
     double *from = cli_alloc_zero(p->n_classes, sizeof *from);
-    a->class_share = cli_alloc_zero(p->n_classes, sizeof *a->class_share);
+    double *share = cli_alloc_zero(p->n_classes, sizeof *share);
     count_classes(from, p);
-    const mel_status status = args->class_prior != NULL
-                                  ? read_given(a->class_share, args->class_prior, from, p, err)
-                                  : read_from(a->class_share, a, args, run, err);
-    if (status == MEL_OK)
-        mel_adjustment_shift(&a->adjustment, from, a->class_share);
+    mel_status status = args->class_prior != NULL ? read_given(share, args->class_prior, from, p, err)
+                                                  : read_from(share, a, args, run, err);
+    a->class_share = share;
+    if (status == MEL_OK && args->space.evidence == MEL_EVIDENCE_CALIBRATED) {
+        mel_adjustment_clear(&a->adjustment); /* it was for the shares of the rows */
+        status = cli_apply_calibrate(a, args, err);
+    } else if (status == MEL_OK) {
+        mel_adjustment_shift(&a->adjustment, from, share);
+    }
     free(from);
     return status;
 }

@@ -346,27 +346,31 @@ def _adjust(opt: Any, proba: Floats, codes: Codes, k: int, weight: Any, evidence
     if evidence != "calibrated" and prior is None:
         return []
     adjustment = ffi.gc(ffi.new("mel_adjustment *"), lib.mel_adjustment_clear)
+    opt.adjustment = adjustment
+    kept: List[Any] = [adjustment]
+    if prior is not None:
+        shares = floats(prior, "prior")
+        if shares.size != k or not (np.isfinite(shares) & (shares > 0)).all():
+            raise fail("EINVAL", f"prior: expected {k} positive shares, not {shares}")
+        shares = shares / shares.sum()
+        now = np.bincount(codes, weights=weight, minlength=k).astype(np.float64)
+        if not (now > 0).all():
+            raise fail("EDATA", "prior: a class has no rows")
+        now /= now.sum()
+        opt.class_share = pointer(shares)
+        kept += [shares, now]
     if evidence == "calibrated":
+        if prior is not None:  # rows count as often as they will be met
+            weight = np.ascontiguousarray((shares / now)[codes] * (1.0 if weight is None else weight))
         rows = (len(proba), k, pointer(proba), pointer(codes, "uint32_t"), pointer(weight))
         progress = ffi.new("mel_progress *")
         progress.call = lib.melicit_progress
         call(lib.mel_adjustment_fit, adjustment, *rows, progress)
     else:
         call(lib.mel_adjustment_init, adjustment, k)
-    opt.adjustment = adjustment
-    if prior is None:
-        return [adjustment]
-    shares = floats(prior, "prior")
-    if shares.size != k or not (np.isfinite(shares) & (shares > 0)).all():
-        raise fail("EINVAL", f"prior: expected {k} positive shares, not {shares}")
-    shares = shares / shares.sum()
-    now = np.bincount(codes, weights=weight, minlength=k).astype(np.float64)
-    if not (now > 0).all():
-        raise fail("EDATA", "prior: a class has no rows")
-    now /= now.sum()
-    lib.mel_adjustment_shift(adjustment, pointer(now), pointer(shares))
-    opt.class_share = pointer(shares)
-    return [adjustment, shares, now]
+        if prior is not None:
+            lib.mel_adjustment_shift(adjustment, pointer(now), pointer(shares))
+    return kept
 
 
 def _report(report: Any) -> Dict[str, Any]:

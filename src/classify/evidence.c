@@ -172,16 +172,35 @@ static mel_status joint_labels(uint32_t **out, const mel_rule_rows *rows, mel_er
     return MEL_OK;
 }
 
-mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const mel_progress *progress,
-                              mel_error *err)
+/* What rows count where the classes have other shares. */
+static mel_status shared_weights(double **out, const mel_rule_rows *rows, const double *class_share,
+                                 mel_error *err)
+{
+    mel_rule_rows plain = *rows;
+    double *growth = NULL;
+    const mel_part parts[] = { { rows->n_rows, { out } }, { rows->n_classes, { &growth } } };
+    if (!mel_parts_new(MEL_PARTS(parts)))
+        return mel_fail_memory(err, "what rows count");
+    plain.row_cost = NULL;
+    mel_rule_label_weights(*out, &plain, class_share, growth);
+    return MEL_OK;
+}
+
+mel_status mel_rule_calibrate(mel_adjustment *out, const mel_rule_rows *rows, const double *class_share,
+                              const mel_progress *progress, mel_error *err)
 {
     uint32_t *own = NULL;
+    double *weight = NULL;
     *out = (mel_adjustment){ 0 };
     mel_status status = rows->joint ? joint_labels(&own, rows, err) : MEL_OK;
+    if (status == MEL_OK && class_share != NULL)
+        status = shared_weights(&weight, rows, class_share, err);
     if (status == MEL_OK)
         status = mel_adjustment_fit(out, rows->n_rows, mel_rule_columns(rows), rows->probability,
-                                    own != NULL ? own : rows->label, rows->weight, progress, err);
+                                    own != NULL ? own : rows->label, weight != NULL ? weight : rows->weight,
+                                    progress, err);
     free(own);
+    free(weight);
     return status;
 }
 

@@ -30,8 +30,9 @@ void mel_trust_clear(mel_trust *sure)
 static mel_status adjust_to(mel_adjustment *out, const mel_trust_work *w, const mel_rule_rows *rows,
                             mel_error *err)
 {
-    mel_status status = w->opt.calibrated ? mel_rule_calibrate(out, rows, &w->rule.progress, err)
-                                          : mel_adjustment_init(out, mel_rule_columns(rows), err);
+    if (w->opt.calibrated)
+        return mel_rule_calibrate(out, rows, w->rule.class_share, &w->rule.progress, err);
+    const mel_status status = mel_adjustment_init(out, mel_rule_columns(rows), err);
     if (status != MEL_OK || w->rule.class_share == NULL)
         return status;
     double *from = mel_alloc(w->k, sizeof *from);

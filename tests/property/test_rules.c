@@ -4,6 +4,7 @@
 #include "classify/shared.h"
 #include "classify/simplex.h"
 #include "metric/shared.h"
+#include "model/shared.h"
 #include "support/test.h"
 
 #include <math.h>
@@ -784,6 +785,46 @@ static void test_hashed(void **state)
     check_hashed(3, MEL_BY_MODEL, 18);
 }
 
+/* --- other class shares -------------------------------------------------------------------------- */
+
+/* Rows that count as often as they will be met are calibrated: on average the probabilities are the new
+ * shares, and the shares at hand are as good as none. */
+static void test_calibrated_shares(void **state)
+{
+    (void)state;
+    static const double shares[][3] = { { 0.1, 0.3, 0.6 }, { 0.5, 0.45, 0.05 } };
+    mel_rng rng;
+    mel_rng_seed(&rng, 31);
+    many *all = make_many(3, &rng);
+    const mel_rule_rows rows = {
+        .n_rows = HASHED_ROWS, .n_classes = 3, .probability = all->probability, .label = all->label
+    };
+    double own[3] = { 0 }, *seen = malloc(sizeof(double) * 3 * HASHED_ROWS);
+    mel_adjustment plain = { 0 }, a = { 0 };
+    mel_error err = { 0 };
+    assert_non_null(seen);
+    for (size_t r = 0; r < HASHED_ROWS; r++)
+        own[all->label[r]] += 1.0 / HASHED_ROWS;
+    assert_ok(mel_rule_calibrate(&plain, &rows, NULL, NULL, &err), &err);
+    assert_ok(mel_rule_calibrate(&a, &rows, own, NULL, &err), &err);
+    for (size_t i = 0; i < 3; i++)
+        assert_close(a.offset[i], plain.offset[i], 1e-9);
+    mel_adjustment_clear(&a);
+    for (size_t s = 0; s < COUNT(shares); s++) {
+        double mean[3] = { 0 };
+        assert_ok(mel_rule_calibrate(&a, &rows, shares[s], NULL, &err), &err);
+        mel_adjust(seen, &a, HASHED_ROWS, all->probability);
+        for (size_t r = 0; r < 3 * HASHED_ROWS; r++)
+            mean[r % 3] += seen[r] * shares[s][all->label[r / 3]] / own[all->label[r / 3]] / HASHED_ROWS;
+        for (size_t i = 0; i < 3; i++)
+            assert_close(mean[i], shares[s][i], 0.003);
+        mel_adjustment_clear(&a);
+    }
+    mel_adjustment_clear(&plain);
+    free(seen);
+    free(all);
+}
+
 /* --- stopping ------------------------------------------------------------------------------------- */
 
 static int stop(void *user, const char *what, double share)
@@ -831,7 +872,7 @@ int main(void)
         cmocka_unit_test(test_min_recall),    cmocka_unit_test(test_limits),
         cmocka_unit_test(test_smooth_limits), cmocka_unit_test(test_local),
         cmocka_unit_test(test_stopping),      cmocka_unit_test(test_hashed),
-        cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_joint),         cmocka_unit_test(test_calibrated_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

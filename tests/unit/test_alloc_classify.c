@@ -92,9 +92,10 @@ static mel_status find_rule(void *context)
     mel_error err = { 0 };
     double chance[N * (K + 1)];
     char *words = NULL, *text = NULL;
+    static const double half[] = { 0.5, 0.5 };
     mel_rule_options opt = w->opt;
     mel_adjustment own = { 0 };
-    mel_status status = w->joint ? mel_rule_calibrate(&own, &rows, NULL, &err) : MEL_OK;
+    mel_status status = w->joint ? mel_rule_calibrate(&own, &rows, half, NULL, &err) : MEL_OK;
     opt.adjustment = w->joint ? &own : opt.adjustment;
     if (status == MEL_OK)
         status = mel_rule_find(&c, &report, &rows, w->metric, w->name, &opt, &err);
