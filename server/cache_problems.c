@@ -250,9 +250,11 @@ static mel_status read_study(mel_study_entry **out, mel_cache *cache, const char
         return MEL_OK;
     mel_study_entry *mine = mel_alloc_zero(1, sizeof *mine);
     char *text = mel_strdup(file);
-    mel_status status = mine != NULL && text != NULL ? MEL_OK : mel_fail_memory(err, "a study");
-    if (status == MEL_OK)
+    mel_status status = MEL_ENOMEM;
+    if (mine != NULL && text != NULL)
         status = mel_study_parse(&mine->study, file, strlen(file), err);
+    else
+        (void)mel_fail_memory(err, "a study");
     if (status != MEL_OK) {
         free(mine);
         free(text);
