@@ -12,7 +12,7 @@ import { TimePlot } from './plots';
 
 const REFRESH_MS = 5000;
 
-function ratioText(ratio: Ratio | undefined | null): string {
+function ratioText(ratio: Range | undefined | null): string {
   if (!ratio) return '–';
   const value = short(ratio.value);
   return ratio.low != null && ratio.high != null ? `${value} (${short(ratio.low)} to ${short(ratio.high)})` : value;
@@ -216,14 +216,15 @@ function Metrics({ view }: { view: StudyView }): JSX.Element | null {
 function PooledCard({ view }: { view: StudyView }): JSX.Element | null {
   const pooled = view.pooled;
   if (!pooled || pooled.simulated) return null;
+  const common = pooled.cost_ratio && pooled.community?.cost_ratio;
   return (
     <section class="together">
       <h2>
         All together ({pooled.participants}
         {pooled.of && pooled.of > pooled.participants ? `, the first of ${pooled.of}` : ''})
       </h2>
-      {pooled.cost_ratio && <p class="big">{ratioText(pooled.cost_ratio)}</p>}
-      {pooled.words && <p>{pooled.words}</p>}
+      {pooled.cost_ratio && <p class="big">{ratioText(common ?? pooled.cost_ratio)}</p>}
+      {common ? <p>Around it lies what each of them wants. If all wanted exactly the same, it would be {ratioText(pooled.cost_ratio)}.</p> : pooled.words && <p>{pooled.words}</p>}
       {view.file.learn_from_others && pooled.community && <p>New participants’ questions start from what these want.</p>}
       {pooled.statements?.map((s) => <p key={s.key}>{s.text}</p>)}
     </section>
