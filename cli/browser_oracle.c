@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { TOKEN_BYTES = 16, TOKEN_TEXT = 2 * TOKEN_BYTES + 1 };
-static const double last_look = 2.0; /* seconds that a page has to hear that it was the last question */
+static const double last_look = 10.0; /* seconds that a page has to hear that it was the last question */
 
 /* What handlers of requests and the waiting program share. */
 struct cli_browser {

@@ -482,6 +482,7 @@ def test_browser_stops_and_resumes(work):
     process, url = begin_in_browser(work, "--session", "s.jsonl")
     assert open_question(url) == second
     page_request(url + "answer", {"question": 2, "answer": "stop"})
+    assert open_question(url) == {"ended": True}
     process.communicate(timeout=30)
     assert process.returncode == 5
 
