@@ -17,7 +17,7 @@ set(MEL_LONG_UNDER_SANITIZERS test_exchange test_finding test_frontier_pairs tes
     test_feasible test_radius_sample test_fair_search test_ball_search test_diagonal_search test_corrupt test_comparisons
     system_test_apply system_test_candidates system_test_certainty system_test_classifiers system_test_data system_test_elicit_classes
     system_test_named_numpy system_test_names system_test_optimise system_test_permutations system_test_pools system_test_posterior system_test_rank
-    system_test_search_curved system_test_search_fair system_test_space_classes)
+    system_test_search_curved system_test_search_fair system_test_shards system_test_space_classes)
 if(DEFINED ENV{MELICIT_SOAK})
     set(MEL_LONG_UNDER_SANITIZERS "")
 endif()
