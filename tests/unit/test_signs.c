@@ -416,7 +416,7 @@ static void test_near_best(void **state)
     mel_space *space = test_softmax_space(3, MEL_RATES, MEL_OFFDIAGONAL);
     const mel_domain domain = { .ball = made.three, .frontier = space };
     const double a[MOST] = { -1, -2, 1, -2, -1.5, -1 };
-    mel_session_options opt = test_person_options(MEL_FAMILY_LINEAR, 80);
+    mel_session_options opt = test_person_options(MEL_FAMILY_LINEAR, 24);
     mel_session *session = NULL;
     mel_summary summary;
     mel_metric *truth = test_linear_metric(MEL_FAMILY_LINEAR, mel_ball_layout(made.three), a), *found = NULL;
