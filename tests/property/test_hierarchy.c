@@ -33,7 +33,7 @@ static void draw_person(double *out, const double *common, double spread, mel_rn
 static void draw_cloud(mel_cloud *out, const double *person, mel_rng *rng)
 {
     double question[ANSWERS][SIZE], sign[ANSWERS], *weight = calloc(TRIES, sizeof *weight),
-                                                   *tried = calloc(TRIES * SIZE, sizeof *tried);
+                                                   *tried = calloc((size_t)TRIES * SIZE, sizeof *tried);
     assert_true(weight != NULL && tried != NULL);
     for (size_t q = 0; q < ANSWERS; q++) {
         mel_rng_sphere(rng, SIZE, question[q]);
@@ -50,7 +50,7 @@ static void draw_cloud(mel_cloud *out, const double *person, mel_rng *rng)
         weight[t] = exp(likelihood);
         sum += weight[t];
     }
-    *out = (mel_cloud){ .n = DRAWS, .size = SIZE, .vector = calloc(DRAWS * SIZE, sizeof(double)) };
+    *out = (mel_cloud){ .n = DRAWS, .size = SIZE, .vector = calloc((size_t)DRAWS * SIZE, sizeof(double)) };
     assert_non_null(out->vector);
     double below = 0.0;
     for (size_t t = 0, k = 0; t < TRIES && k < DRAWS; t++) {

@@ -130,9 +130,10 @@ static void test_refuses(void **state)
 {
     (void)state;
     static const size_t order[PARTS] = { 0, 1, 2, 3 };
-    static const char *const bad[] = { "{}", "{\"format\": \"melicit-model\"}",
-                                       "{\"format\": \"melicit-moments\", \"version\": 1, \"classes\": 2, "
-                                       "\"features\": 1, \"at\": \"\", \"files\": []}" };
+#define NO_FILES                                                                                             \
+    "{\"format\": \"melicit-moments\", \"version\": 1, \"classes\": 2, \"features\": 1, \"at\": \"\", "      \
+    "\"files\": []}"
+    static const char *const bad[] = { "{}", "{\"format\": \"melicit-model\"}", NO_FILES };
     test_problem p;
     test_problem_make(&p, 5, cut[PARTS], 3, 2, 1.0);
     mel_model *start = first_model(&p, false), *other = NULL;

@@ -464,7 +464,7 @@ static void test_purpose_refusals(void **state)
           .sentence = "linear metrics of two classes" },
         { .strength = 3.0, .sentence = "without a metric" },
         { .prior = linear, .sentence = "strength 0" },
-        { .prior = linear, .strength = 1e7, .sentence = "at most 1e+06" },
+        { .prior = linear, .strength = 1e7, .sentence = "from 0 to 1000000" },
         { .prior = linear,
           .strength = 9,
           .strategy = MEL_STRATEGY_SEARCH,
