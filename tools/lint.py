@@ -166,18 +166,21 @@ def check_docs():
 
 
 def check_architecture():
-    """The files and functions that docs/architecture.md leads to are there; NAME stands for one that is to be written."""
-    page = (ROOT / "docs" / "architecture.md").read_text()
+    """The files and functions that docs/architecture.md and the READMEs of the code lead to are there; NAME stands for one that is to
+    be written."""
+    pages = [ROOT / "docs" / "architecture.md", *tracked("src/**/README.md", "server/README.md", "cli/README.md")]
     files = tracked("*.c", "*.h", "*.ts", "*.tsx", "*.py")
-    names = [path.as_posix() for path in files]
+    names, stems = [path.as_posix() for path in files], {path.stem for path in files}
     source = "\n".join(path.read_text() for path in files if path.suffix in (".c", ".h", ".ts"))
     found = []
-    for word in sorted(set(re.findall(r"`([\w./]+)`", page))):
-        if word.endswith((".c", ".h", ".ts", ".tsx", ".py")):
-            if "NAME" not in word and not any(name.endswith("/" + word) for name in names):
-                found.append(f"docs/architecture.md: there is no file {word}")
-        elif "_" in word and not re.search(rf"\b{word}\b", source):
-            found.append(f"docs/architecture.md: nothing is called {word}")
+    for page in pages:
+        where = page.relative_to(ROOT)
+        for word in sorted(set(re.findall(r"`([\w./]+)`", page.read_text()))):
+            if word.endswith((".c", ".h", ".ts", ".tsx", ".py")):
+                if "NAME" not in word and not any(name.endswith("/" + word) for name in names):
+                    found.append(f"{where}: there is no file {word}")
+            elif "_" in word and word not in stems and not re.search(rf"\b{re.escape(word)}\b", source):
+                found.append(f"{where}: nothing is called {word}")
     return found
 
 

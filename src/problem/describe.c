@@ -5,6 +5,7 @@
 #include "problem/files.h"
 #include "problem/problem.h"
 
+#include <float.h>
 #include <jansson.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -77,6 +78,17 @@ static const key_row keys[] = {
     { "smooth", "smooth", FLAG, AT(smooth), MEL_OF_ROWS | MEL_OF_POPULATION | MEL_OF_BALL, 0, NULL, 0 },
     { "zero_based", "zero-based", FLAG, AT(dataset.reading.zero_based), MEL_OF_FILES, 0, NULL, 0 },
 };
+/* Of numbers: from 0, which `above` excludes, to `high`, which `below` excludes; or the default. */
+static const struct {
+    const char *option;
+    size_t at;
+    double high;
+    bool above, below;
+} ranges[] = {
+    { "l2", AT(l2), DBL_MAX, false, false },
+    { "radius", AT(radius), 1.0, true, false },
+    { "test-share", AT(dataset.test_share), 1.0, true, true },
+};
 #undef AT
 #define N_KEYS (sizeof keys / sizeof *keys)
 
@@ -90,6 +102,23 @@ static const void *field(const mel_problem_options *opt, size_t at)
 static const char *text_at(const mel_problem_options *opt, size_t at)
 {
     return *(const char *const *)field(opt, at);
+}
+
+mel_status mel_problem_check_numbers(const mel_problem_options *opt, mel_error *err)
+{
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const double value = *(const double *)field(opt, ranges[i].at), high = ranges[i].high;
+        const bool above = ranges[i].above ? value > 0.0 : value >= 0.0;
+        const bool below = ranges[i].below ? value < high : value <= high;
+        if ((above && below) || value == *(const double *)field(&defaults, ranges[i].at))
+            continue;
+        return high == DBL_MAX
+                   ? mel_fail(err, MEL_EINVAL, "--%s %g: expected a number, 0 or more", ranges[i].option,
+                              value)
+                   : mel_fail(err, MEL_EINVAL, "--%s %g: expected a number above 0, %s %g", ranges[i].option,
+                              value, ranges[i].below ? "below" : "at most", high);
+    }
+    return MEL_OK;
 }
 
 unsigned mel_problem_inputs(const mel_problem_options *opt)

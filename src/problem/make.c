@@ -381,6 +381,8 @@ mel_status mel_problem_make(mel_problem **out, const mel_problem_options *opt, c
     mel_problem_options known;
     mel_problem_options_init(&known);
     mel_status status = mel_options_take(&known, sizeof known, opt, "problem options", err);
+    if (status == MEL_OK)
+        status = mel_problem_check_numbers(&known, err);
     if (status != MEL_OK)
         return status;
     mel_problem *problem = mel_alloc_zero(1, sizeof *problem);

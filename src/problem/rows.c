@@ -66,9 +66,9 @@ static mel_status check_model(const mel_resources *resources, size_t features, s
 static mel_status take_numbers(mel_problem *problem, const mel_table *table, const mel_text_list *names,
                                mel_error *err)
 {
-    const size_t n = mel_table_rows(table);
     if (names->n == 0)
         return MEL_OK;
+    const size_t n = mel_table_rows(table);
     problem->numbers = mel_alloc_zero(n, names->n * sizeof *problem->numbers);
     if (problem->numbers == NULL)
         return mel_fail_memory(err, "columns of numbers");
@@ -118,6 +118,10 @@ static mel_status split_and_measure(mel_problem *problem, mel_dataset *dataset,
 {
     mel_dataset_part parts[MEL_DATASET_PARTS];
     mel_status status = mel_dataset_split(parts, dataset, opt->dataset.test_share, false, opt->seed, err);
+    if (status == MEL_OK && (parts[MEL_PART_TEST].n == 0 || parts[MEL_PART_TRAIN].n == 0))
+        status =
+            mel_fail(err, MEL_EDATA, "--test-share %g of %zu rows leaves none to %s", opt->dataset.test_share,
+                     dataset->n_rows, parts[MEL_PART_TEST].n == 0 ? "measure on" : "train on");
     if (status == MEL_OK)
         mel_take_classes(problem, &dataset->classes);
     if (status == MEL_OK)

@@ -183,6 +183,8 @@ mel_status mel_problem_digest(char digest[MEL_DIGEST_HEX], const mel_problem_opt
 unsigned mel_problem_inputs(const mel_problem_options *opt);
 /* Which kinds of input read an option, by its name on the command line; 0: it does not matter. */
 unsigned mel_problem_reads(const char *option);
+/* Whether the numbers are within their ranges: MEL_EINVAL names the option. */
+mel_status mel_problem_check_numbers(const mel_problem_options *opt, mel_error *err);
 /* The statistics that a metric is about. */
 mel_problem_want mel_want_of_layout(const mel_layout *layout, const char *whom);
 

@@ -1547,6 +1547,15 @@ def test_studies_are_forgotten_when_their_time_is_over(melicit):
     server.stop()
 
 
+def test_shares_of_rows_that_leave_none(server):
+    """Numbers of a space out of their range: refused with a sentence, and the server goes on."""
+    for space in ({"test_share": 0}, {"test_share": -0.5}, {"test_share": 1e-9}, {"test_share": 2}, {"l2": -1}):
+        status, told = server.at("203.0.113.9").post("/api/start", {**OWN, "space": {"data": "breast_cancer_original", **space}})
+        assert status == 400 and next(iter(space)).replace("_", "-") in told["error"]["message"], told
+    status, told = server.at("203.0.113.9").post("/api/start", {**OWN, "space": {"population": "softmax:1,3,5", "radius": -1}})
+    assert status == 400 and "radius" in told["error"]["message"], told
+
+
 # how it is deployed -------------------------------------------------------------------------------
 
 def free_port():
