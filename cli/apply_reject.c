@@ -120,7 +120,7 @@ static mel_status read_answer(char *answer, mel_error *err)
 static mel_status ask_once(mel_interval *range, const offer pair[2], const asking *a, size_t question,
                            mel_error *err)
 {
-    /* Both are worth the same at the cost where what one loses more makes up for what it refers less. */
+    /* The cost of a referral at which both are worth the same: extra loss over fewer referrals. */
     const double even = (pair[1].lost - pair[0].lost) / (pair[0].referred - pair[1].referred);
     const double at = fmin(fmax(even, pair[0].cost), pair[1].cost);
     const size_t first = question % 2; /* the one that refers more is not always the first */

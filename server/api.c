@@ -131,7 +131,7 @@ static mel_status take_value(mel_event_row *event, json_t **reply, mel_call *cal
     if (event->body == NULL)
         return mel_fail_memory(&call->err, "an answer");
     if (participant->bytes + strlen(event->body) > MOST_BYTES)
-        return mel_fail(&call->err, MEL_EINVAL, "value: this is more than anybody can have to say here");
+        return mel_fail(&call->err, MEL_EINVAL, "value: this is too long");
     bool begun = false;
     mel_status status =
         mel_cache_begin_flow(&begun, call->app->cache, participant->open_study, MEL_WORK_ANSWER, &call->err);
@@ -179,7 +179,7 @@ static bool is_replay(mel_call *call, const char *key, const json_t *value)
     if (json_equal(json_object_get(line, "value"), value) != 0)
         give_saved(call, event.seq);
     else
-        give_page(call, "this answer was given otherwise before; here is the current page");
+        give_page(call, "this was answered differently before; here is the current page");
     json_decref(line);
     mel_event_row_clear(&event);
     return true;
@@ -254,7 +254,7 @@ static void tell(mel_call *call, const json_t *body, const json_t *value)
             give_page(call, answered_elsewhere);
     } else if (participant->seq >= MOST_EVENTS) {
         mel_participant_release(call->app->cache, participant, true);
-        mel_call_error(call, 400, "too-many", "this is more than anybody can have to say here", NULL);
+        mel_call_error(call, 400, "too-many", "these are too many answers", NULL);
     } else if (call->request->n > MOST_ANSWER && strcmp(mel_flow_where(participant->flow), "form") != 0) {
         mel_participant_release(call->app->cache, participant, true);
         mel_call_error(call, 413, "too-large", "an answer to this page has at most 4 kB", NULL);

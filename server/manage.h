@@ -57,8 +57,9 @@ mel_status mel_rehearsal_oracle(mel_oracle **out, double *guess, const mel_rehea
 typedef struct {
     mel_rehearsal how; /* of simulated participants, at most MEL_MOST_PLANNED */
     double spread;     /* of a number of false alarms: natural logarithm, standard deviation between people */
-    double width;      /* wanted: of a cost ratio the larger end of its interval over the smaller one, else
-                        * the radius of a result */
+    /* Wanted: of a cost ratio the larger end of its interval over the smaller one, else the radius of a
+     * result. */
+    double width;
 } mel_plan;
 enum { MEL_MOST_PLANNED = 200 };
 #define MEL_USUAL_WIDTH 2.0

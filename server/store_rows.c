@@ -341,7 +341,7 @@ mel_status mel_store_erase(mel_store *store, const char *participant, const char
     if (n == 0)
         return mel_store_delete_participant(store, participant, err);
     if (n > MEL_MOST_ERASED)
-        return mel_fail(err, MEL_EINVAL, "at most %d things are erased at once", MEL_MOST_ERASED);
+        return mel_fail(err, MEL_EINVAL, "at most %d blobs are erased at once", MEL_MOST_ERASED);
     for (size_t i = 0; i < n; i++) {
         if (strlen(name[i]) + 5 > sizeof pattern[i])
             return mel_fail(err, MEL_EINVAL, "a name is at most %zu bytes", sizeof pattern[i] - 5);

@@ -9,7 +9,7 @@
  * the old file is left as it was. */
 mel_status mel_file_replace(const char *path, const void *bytes, size_t n, mel_error *err);
 
-/* Makes a name just created or renamed survive a crash; some file systems cannot, and that is fine. */
+/* Makes a name just created or renamed survive a crash, where the file system can do that. */
 void mel_file_sync_folder(const char *path);
 
 #endif

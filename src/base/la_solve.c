@@ -300,7 +300,8 @@ void mel_cholesky_solve(size_t n, const double *l, size_t lda, double *b)
     mel_blas_release();
 }
 
-/* A' = L Q' by reflections; then a is Q and R = L' is the upper triangle in row-major eyes. */
+/* LAPACK reads the rows of a as columns: A' = L Q' by reflections. R = L' is then the upper triangle of a,
+ * which becomes Q. */
 static void factor_qr(size_t m, size_t n, double *a, size_t lda, double *r, size_t ldr, double *tau,
                       double *work, lapack_int n_work)
 {

@@ -5,7 +5,7 @@
 #include "space/feasible.h"
 #include "space/shared.h"
 
-/* A ray to shoot from the centre and what came of it. */
+/* A ray to cast from the centre and what came of it. */
 typedef struct {
     size_t column;  /* of the set (feasible.h) */
     bool follow;    /* go on along the normal where the ray ends, as long as that makes the set thinner */

@@ -1,4 +1,4 @@
-/* What it takes to shoot rays from the centre of a group's set: the set, atoms that were met, room. */
+/* What it takes to cast rays from the centre of a group's set: the set, atoms that were met, room. */
 #ifndef MEL_SPACE_RAY_CASTER_H
 #define MEL_SPACE_RAY_CASTER_H
 

@@ -28,7 +28,7 @@ void mel_lines_choose(double *a, double *b, mel_outlook *outlook, mel_lines *lin
 void mel_lines_row(mel_lines *lines, const double *a, const double *b, double *row);
 /* 95% of the posterior's metrics (with flips: 97.5%) have their level hyperplanes' slopes
  * within this angle (radians, in statistics) of the mean metric's, at every probe: centre, edge and extreme
- * points of the ball; centres and rims of the faces. */
+ * points of the ball; centres and boundaries of the faces. */
 double mel_lines_radius(mel_lines *lines);
 /* The faces of a space; NULL on a ball. */
 const mel_class_faces *mel_lines_faces(const mel_lines *lines);
